@@ -1,0 +1,3 @@
+//! Builds the C workloads into the program.
+
+fn main() {}

@@ -1,0 +1,90 @@
+//! Every counter this version reads, in one list, so that all live sources agree on the numbers.
+//! It never reads one.
+
+use crate::model::{CounterDef, CounterId, Unit};
+
+macro_rules! catalog {
+    ($($(#[$doc:meta])* $constant:ident = $name:literal, $unit:ident, $group:expr;)*) => {
+        #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "only numbers the constants below")]
+        enum Index { $($constant),* }
+        $($(#[$doc])* pub const $constant: CounterId = CounterId(Index::$constant as u16);)*
+
+        /// The definitions, in order of their numbers.
+        #[must_use]
+        pub fn definitions() -> Vec<CounterDef> {
+            vec![$(CounterDef { id: $constant, name: $name.to_string(), unit: Unit::$unit, group: $group }),*]
+        }
+    };
+}
+
+catalog! {
+    /// CPU time consumed (user and kernel). Scopes: target, thread.
+    TASK_CLOCK = "task-clock", Nanos, None;
+    /// CPU time in user mode. Scopes: target, thread.
+    USER_TIME = "user-time", Nanos, None;
+    /// CPU time in the kernel. Scopes: target, thread.
+    SYSTEM_TIME = "system-time", Nanos, None;
+    /// Context switches because the thread blocked. Scopes: target, thread.
+    VOLUNTARY_SWITCHES = "voluntary-switches", Count, None;
+    /// Context switches because the thread was preempted. Scopes: target, thread.
+    INVOLUNTARY_SWITCHES = "involuntary-switches", Count, None;
+    /// Moves to another CPU. Scopes: target, thread.
+    MIGRATIONS = "migrations", Count, None;
+    /// Page faults served without I/O. Scopes: target, thread.
+    MINOR_FAULTS = "minor-faults", Count, None;
+    /// Page faults that waited for I/O. Scopes: target, thread.
+    MAJOR_FAULTS = "major-faults", Count, None;
+    /// Time spent runnable but waiting for a CPU. Scopes: target, thread.
+    RUN_DELAY = "run-delay", Nanos, None;
+    /// Times a thread was put on a CPU. Scopes: target, thread.
+    TIMESLICES = "timeslices", Count, None;
+    /// Time waiting for block I/O (delay accounting). Scopes: target, thread.
+    BLKIO_DELAY = "blkio-delay", Nanos, None;
+    /// Alive threads times elapsed time: what 100% utilisation of every thread would be. Scope: target.
+    THREAD_TIME = "thread-time", Nanos, None;
+    /// Bandwidth periods of the target's cgroup in which it was runnable. Scope: target.
+    CGROUP_PERIODS = "cgroup-periods", Count, None;
+    /// Of these, periods in which it was throttled. Scope: target.
+    CGROUP_THROTTLED_PERIODS = "cgroup-throttled-periods", Count, None;
+    /// Time it was throttled. Scope: target.
+    CGROUP_THROTTLED_TIME = "cgroup-throttled-time", Nanos, None;
+    /// Time some task waited for a CPU (pressure stall information). Scopes: host, target (its cgroup).
+    PSI_CPU_SOME = "psi-cpu-some", Nanos, None;
+    /// Time some task waited for memory. Scopes: host, target.
+    PSI_MEMORY_SOME = "psi-memory-some", Nanos, None;
+    /// Time all tasks waited for memory. Scopes: host, target.
+    PSI_MEMORY_FULL = "psi-memory-full", Nanos, None;
+    /// Time some task waited for I/O. Scopes: host, target.
+    PSI_IO_SOME = "psi-io-some", Nanos, None;
+    /// Time all tasks waited for I/O. Scopes: host, target.
+    PSI_IO_FULL = "psi-io-full", Nanos, None;
+    /// CPU time of all CPUs, idle included. Scope: host.
+    HOST_TIME = "host-time", Nanos, None;
+    /// Of this, not idle and not waiting for I/O. Scope: host.
+    HOST_BUSY = "host-busy", Nanos, None;
+    /// Of this, taken by the hypervisor for others. Scope: host.
+    HOST_STEAL = "host-steal", Nanos, None;
+    /// CPU cycles. Scopes: target, thread.
+    CYCLES = "cycles", Cycles, Some(0);
+    /// Retired instructions. Scopes: target, thread.
+    INSTRUCTIONS = "instructions", Instructions, Some(0);
+    /// CPU time of ironlaw's own process. Scope: tool.
+    TOOL_CPU = "tool-cpu", Nanos, None;
+    /// Resident memory of ironlaw's own process (a gauge, not a sum). Scope: tool.
+    TOOL_MEMORY = "tool-memory", Bytes, None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_stands_at_its_own_number_and_no_name_occurs_twice() {
+        let definitions = definitions();
+        let mut names: Vec<_> = definitions.iter().map(|def| def.name.clone()).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), definitions.len());
+        assert!(definitions.iter().enumerate().all(|(at, def)| usize::from(def.id.0) == at));
+    }
+}

@@ -1,0 +1,9 @@
+//! Live capture: opens events on a target, drains them by readiness, reassembles the event stream, reads the host's counters.
+//! It never symbolizes and never waits for a reader of the stream.
+
+pub mod catalog;
+pub mod doctor;
+pub mod host;
+pub mod readings;
+pub mod resolve;
+pub mod sampler;

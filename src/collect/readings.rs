@@ -1,0 +1,1 @@
+//! Counters of /proc, /sys and control groups, read once per interval.

@@ -1,0 +1,1 @@
+//! Names of targets to kernel objects: pids, unit names, container ids, cgroup paths.

@@ -1,0 +1,1 @@
+//! The sampling thread: opens events, drains rings, interns stacks.

@@ -1,0 +1,65 @@
+//! ironlaw: an interactive terminal profiler and bottleneck finder for Linux.
+//!
+//! # The law
+//!
+//! ```text
+//! CPU time / op  =  instructions / op  x  cycles / instruction  x  seconds / cycle
+//!                   (path length)         (CPI = 1 / IPC)          (1 / effective frequency)
+//! throughput     =  busy cores / (CPU time / op)
+//! ```
+//!
+//! Every report answers the same question: which factor moved, in which code, and who caused it.
+//!
+//! # The map
+//!
+//! | module | why it exists | what it never does |
+//! |---|---|---|
+//! | [`error`] | one error type: what failed, on which object, what to do | prints, exits |
+//! | [`units`] | numbers with units | formats for people |
+//! | [`model`] | the vocabulary: plain data | does I/O, reads a clock |
+//! | [`sys`] | the only `unsafe`, the only system calls | decides anything |
+//! | [`pmu`] | event names to kernel attributes | opens an event |
+//! | [`symbols`] | addresses to names | opens a file itself |
+//! | [`unwind`] | registers and stack bytes to addresses | reads memory or files |
+//! | [`collect`] | live capture: open, drain, reassemble, host facts | symbolizes, blocks on a reader |
+//! | [`store`] | the recording on disk | knows live from replay |
+//! | [`tables`] | columns and Parquet; the only place that names polars | knows what a sample is |
+//! | [`analysis`] | profile to metrics, call trees, causes | does I/O, formats |
+//! | [`view`] | plain, serialisable view models | draws |
+//! | [`export`] | views to bytes: text, JSON, CSV, Markdown, SVG | writes a file |
+//! | [`session`] | wiring of a source to its readers | formats |
+//! | [`cli`] | the command line: parse, plan, run, print | measures |
+//!
+//! # What flows
+//!
+//! `Target -> Plan -> collect --Event--> session -> { store, ProfileBuilder } -> analysis -> view -> export -> bytes`
+//!
+//! A recording read back yields the same [`model::Event`] stream, so live and replay share everything after the source.
+//!
+//! # Invariants
+//!
+//! - The stream is self-contained: whatever an event refers to by number was defined by an earlier [`model::Definition`].
+//! - The sampling path allocates nothing per sample once its stacks are known, never symbolizes and never waits for a reader.
+//! - A value that was not measured is [`model::Measure::Missing`] with its reason, never zero.
+//! - Layers point down only; `tests/layering.rs` holds the table and fails with file and line.
+//!
+//! # Walls that moved, and why
+//!
+//! - `collect` uses [`unwind`]: stack bytes are unwound at once, while they still lie in the ring, instead of being stored.
+//! - [`model::Event`] also carries definitions: samples refer to interned stacks, which keeps them fixed-size.
+
+pub mod analysis;
+pub mod cli;
+pub mod collect;
+pub mod error;
+pub mod export;
+pub mod model;
+pub mod pmu;
+pub mod session;
+pub mod store;
+pub mod symbols;
+pub mod sys;
+pub mod tables;
+pub mod units;
+pub mod unwind;
+pub mod view;

@@ -1,0 +1,72 @@
+//! Counters and their raw readings. Scaling for multiplexing happens later, so that coverage stays with the number.
+//! Nothing here divides one counter by another.
+
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// Index into the recording's counter definitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CounterId(pub u16);
+
+/// What one count is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// A plain count of events.
+    Count,
+    /// Nanoseconds.
+    Nanos,
+    /// CPU cycles.
+    Cycles,
+    /// Retired instructions.
+    Instructions,
+    /// Bytes.
+    Bytes,
+}
+
+/// A counter: the names are part of the recording format and listed in its dictionary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterDef {
+    /// Its number in this recording.
+    pub id: CounterId,
+    /// Its name, e.g. `context-switches`, `cycles`, `run-delay`.
+    pub name: String,
+    /// What one count is.
+    pub unit: Unit,
+    /// Counters with the same group number share one enabled/running window and may form ratios.
+    pub group: Option<u16>,
+}
+
+/// Whose events a reading counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// The whole target.
+    Target,
+    /// One thread, by kernel thread id.
+    Thread(u32),
+    /// One CPU.
+    Cpu(u32),
+    /// The whole machine.
+    Host,
+    /// ironlaw itself.
+    Tool,
+}
+
+/// A raw reading: counts since the capture began (or since the thread was born, if later).
+/// A reading that has not changed since the last one of the same counter and scope may be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CounterReading {
+    /// Which counter.
+    pub counter: CounterId,
+    /// Whose events.
+    pub scope: Scope,
+    /// When it was read, since the recording's start.
+    pub at: Nanos,
+    /// The raw value, not scaled.
+    pub value: u64,
+    /// How long the counter was meant to count.
+    pub enabled: Nanos,
+    /// How long it really did; less than `enabled` when it was multiplexed.
+    pub running: Nanos,
+}

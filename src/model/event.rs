@@ -1,0 +1,155 @@
+//! The one closed stream of events that live capture, recordings and tests all produce.
+//! Samples are fixed-size and refer to interned stacks; whatever they refer to is defined earlier in the stream.
+
+use super::{CounterDef, CounterReading, FrameDef, FrameId, ModuleDef, StackDef, StackEnd, StackId, Symbol, TaskEvent};
+use crate::units::{Nanos, Ops};
+use serde::{Deserialize, Serialize};
+
+/// One event of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// Defines what later events refer to by number.
+    Define(Definition),
+    /// A sampled moment.
+    Sample(Sample),
+    /// A span in which a thread did not run.
+    OffCpu(OffCpu),
+    /// A counter's value.
+    Reading(CounterReading),
+    /// A task was born, renamed or ended.
+    Task(TaskEvent),
+    /// Records were lost or sampling was throttled.
+    Lost(Lost),
+    /// Operations counted so far.
+    Ops {
+        /// When, since the recording's start.
+        at: Nanos,
+        /// Total since the source began.
+        total: Ops,
+    },
+    /// A mark set by the user or the program.
+    Mark(Mark),
+    /// A window ended: all its readings have come before.
+    Tick(Tick),
+}
+
+/// What later events refer to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Definition {
+    /// A piece of code that was mapped.
+    Module(ModuleDef),
+    /// An address in a module.
+    Frame(FrameDef),
+    /// A call stack.
+    Stack(StackDef),
+    /// The names at a frame, innermost first; may come any time after the frame, at most once unless improved.
+    Names {
+        /// The frame.
+        frame: FrameId,
+        /// Never empty: an unresolved frame has no `Names` at all.
+        symbols: Vec<Symbol>,
+    },
+    /// A counter.
+    Counter(CounterDef),
+}
+
+/// One sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// When, since the recording's start.
+    pub at: Nanos,
+    /// Process id.
+    pub pid: u32,
+    /// Thread id.
+    pub tid: u32,
+    /// The CPU it ran on.
+    pub cpu: u32,
+    /// Index into `Meta::events`.
+    pub event: u16,
+    /// Counts this sample stands for, in the event's unit.
+    pub weight: u64,
+    /// Its stack; `None` when even the address was not available.
+    pub stack: Option<StackId>,
+    /// How the stack ended.
+    pub end: StackEnd,
+    /// Whether the sampled instruction was in the kernel.
+    pub kernel: bool,
+}
+
+/// The state a thread left the CPU in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskState {
+    /// Preempted while it could have run on.
+    Runnable,
+    /// Waiting, interruptibly (S).
+    Sleeping,
+    /// Waiting, uninterruptibly (D), mostly for storage.
+    DiskSleep,
+    /// Stopped, traced or ending.
+    Other,
+}
+
+/// A span in which a thread did not run: first blocked, then runnable but waiting for a CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OffCpu {
+    /// When it left the CPU, since the recording's start.
+    pub at: Nanos,
+    /// Process id.
+    pub pid: u32,
+    /// Thread id.
+    pub tid: u32,
+    /// The state it left in.
+    pub state: TaskState,
+    /// Time from leaving until it was woken; zero when it was preempted.
+    pub blocked: Nanos,
+    /// Time from being woken (or preempted) until it ran again; `None` when the wake-up was not seen.
+    pub queued: Option<Nanos>,
+    /// The stack it left from, kernel frames included where permitted.
+    pub stack: Option<StackId>,
+    /// How the stack ended.
+    pub end: StackEnd,
+}
+
+/// Why samples are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossKind {
+    /// The ring buffer was full: `count` records are gone.
+    Ring,
+    /// The kernel paused sampling to bound its cost: `count` throttle records.
+    Throttled,
+    /// A span off the CPU could not be closed because records were lost.
+    OffCpu,
+}
+
+/// A loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost {
+    /// When it was noticed, since the recording's start.
+    pub at: Nanos,
+    /// On which CPU's ring.
+    pub cpu: u32,
+    /// Why.
+    pub kind: LossKind,
+    /// How many.
+    pub count: u64,
+}
+
+/// A named moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// When, since the recording's start.
+    pub at: Nanos,
+    /// What for.
+    pub label: String,
+}
+
+/// The end of a window of counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tick {
+    /// When it ended, since the recording's start.
+    pub at: Nanos,
+    /// How long it was.
+    pub span: Nanos,
+}

@@ -1,0 +1,140 @@
+//! A number that was measured, or the reason why it was not: never zero for unknown.
+//! It never formats itself; views decide how a missing value looks.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How far a value can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    /// Share of the window in which the counter really counted (running over enabled), 0 to 1.
+    pub coverage: f64,
+}
+
+impl Quality {
+    /// Counted all the time.
+    pub const EXACT: Quality = Quality { coverage: 1.0 };
+}
+
+/// Why a value is missing. The text names the fix where there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The CPU, virtual machine or kernel has no such counter.
+    NotSupported,
+    /// The kernel refused it to this user.
+    NotPermitted,
+    /// It shared its hardware counter with others and counted for too little of the window.
+    Multiplexed,
+    /// Too few samples fell into the selection to say.
+    TooFewSamples,
+    /// Events were lost in the window, so the total would be too low.
+    LostEvents,
+    /// Nothing counts the program's operations.
+    NoOpsSource,
+    /// It was not asked for when the recording was made.
+    NotRecorded,
+    /// The target had ended, or had not started, when it was to be read.
+    TargetGone,
+    /// The divisor was zero in this window: nothing ran.
+    Idle,
+}
+
+impl Why {
+    /// One sentence fragment for people: the reason and, where there is one, the remedy.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Why::NotSupported => "not counted on this machine (no hardware counters: see `ironlaw doctor`)",
+            Why::NotPermitted => "the kernel refused it (see `ironlaw doctor`)",
+            Why::Multiplexed => "counted for too small a share of the time (ask for fewer events at once)",
+            Why::TooFewSamples => "too few samples",
+            Why::LostEvents => "records were lost in this window",
+            Why::NoOpsSource => "no operation source (give one with --ops)",
+            Why::NotRecorded => "not recorded",
+            Why::TargetGone => "the target was gone",
+            Why::Idle => "nothing ran",
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// A measured value with its quality, or the reason it is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure<T> {
+    /// It was measured.
+    Known {
+        /// The value.
+        value: T,
+        /// How far to trust it.
+        quality: Quality,
+    },
+    /// It was not, for this reason.
+    Missing(Why),
+}
+
+impl<T> Measure<T> {
+    /// A value that was counted all the time.
+    pub fn exact(value: T) -> Self {
+        Measure::Known { value, quality: Quality::EXACT }
+    }
+
+    /// The value, if measured.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Measure::Known { value, .. } => Some(value),
+            Measure::Missing(_) => None,
+        }
+    }
+
+    /// The reason, if missing.
+    pub fn why(&self) -> Option<Why> {
+        match self {
+            Measure::Known { .. } => None,
+            Measure::Missing(why) => Some(*why),
+        }
+    }
+
+    /// Applies `f` to a known value; a missing one stays missing for the same reason.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Measure<U> {
+        match self {
+            Measure::Known { value, quality } => Measure::Known { value: f(value), quality },
+            Measure::Missing(why) => Measure::Missing(why),
+        }
+    }
+
+    /// `self over other` by `f`; `None` from `f` means the divisor was zero. The first reason wins, the lower coverage stays.
+    pub fn ratio<U, R>(self, other: Measure<U>, f: impl FnOnce(T, U) -> Option<R>) -> Measure<R> {
+        match (self, other) {
+            (Measure::Missing(why), _) | (_, Measure::Missing(why)) => Measure::Missing(why),
+            (Measure::Known { value: a, quality: qa }, Measure::Known { value: b, quality: qb }) => match f(a, b) {
+                Some(value) => Measure::Known { value, quality: Quality { coverage: qa.coverage.min(qb.coverage) } },
+                None => Measure::Missing(Why::Idle),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_keeps_the_first_reason_and_the_lower_coverage() {
+        let half = Measure::Known { value: 10.0, quality: Quality { coverage: 0.5 } };
+        let divide = |a: f64, b: f64| (b != 0.0).then(|| a / b);
+        assert_eq!(
+            half.ratio(Measure::exact(4.0), divide),
+            Measure::Known { value: 2.5, quality: Quality { coverage: 0.5 } }
+        );
+        assert_eq!(half.ratio(Measure::exact(0.0), divide), Measure::Missing(Why::Idle));
+        let missing: Measure<f64> = Measure::Missing(Why::NotSupported);
+        assert_eq!(missing.ratio(Measure::Missing(Why::Idle), divide), Measure::Missing(Why::NotSupported));
+    }
+}

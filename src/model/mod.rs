@@ -1,0 +1,25 @@
+//! The vocabulary every layer shares: plain data about targets, events, stacks, counters and hosts.
+//! It never does any I/O, reads no clock and knows no file format.
+
+mod counter;
+mod event;
+mod host;
+mod mapping;
+mod measure;
+mod meta;
+mod plan;
+pub mod profile;
+mod stack;
+mod target;
+mod task;
+
+pub use counter::{CounterDef, CounterId, CounterReading, Scope, Unit};
+pub use event::{Definition, Event, LossKind, Lost, Mark, OffCpu, Sample, TaskState, Tick};
+pub use host::{CpuTopology, HostFacts};
+pub use mapping::{BuildId, Bytes, ModuleDef, ModuleId, ModuleKind};
+pub use measure::{Measure, Quality, Why};
+pub use meta::{Coverage, Meta, Note};
+pub use plan::{CallGraph, EventKind, EventSpec, Plan, Rate};
+pub use stack::{FrameDef, FrameId, StackDef, StackEnd, StackId, Symbol};
+pub use target::Target;
+pub use task::{TaskChange, TaskEvent};

@@ -1,0 +1,111 @@
+//! What to capture and how: the validated request that `collect` carries out.
+//! It never holds anything the user typed that has not been checked.
+
+use super::{Target, Unit};
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// How call stacks are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallGraph {
+    /// Whole stacks without asking the user which method the binary needs; today the same as `Dwarf` with the default size.
+    Auto,
+    /// The kernel walks frame pointers.
+    FramePointer,
+    /// Registers and stack bytes are copied per sample and unwound in this process.
+    Dwarf {
+        /// Stack bytes copied per sample; a multiple of 8, at most 65,528.
+        stack_bytes: u32,
+    },
+    /// The CPU's last-branch records.
+    Lbr,
+    /// No stacks: only the sampled address.
+    None,
+}
+
+/// How often samples are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rate {
+    /// Samples per second of running time and CPU.
+    Frequency(u64),
+    /// One sample every so many events.
+    Period(u64),
+}
+
+/// What the kernel is to count or sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// `PERF_TYPE_HARDWARE`, config as in `perf_event_open(2)`.
+    Hardware(u64),
+    /// `PERF_TYPE_SOFTWARE`.
+    Software(u64),
+    /// `PERF_TYPE_HW_CACHE`.
+    Cache(u64),
+    /// A kernel tracepoint by category and name; its id is read from tracefs when opened.
+    Tracepoint {
+        /// Category, e.g. `sched`.
+        category: String,
+        /// Name, e.g. `sched_switch`.
+        name: String,
+    },
+    /// A raw or dynamic PMU event.
+    Raw {
+        /// `perf_event_attr.type`.
+        pmu: u32,
+        /// `config`.
+        config: u64,
+        /// `config1`.
+        config1: u64,
+        /// `config2`.
+        config2: u64,
+    },
+}
+
+/// One event as asked for with `-e`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventSpec {
+    /// As the user wrote it, e.g. `cycles:u`.
+    pub name: String,
+    /// What it is to the kernel.
+    pub kind: EventKind,
+    /// Leave out user mode.
+    pub exclude_user: bool,
+    /// Leave out the kernel.
+    pub exclude_kernel: bool,
+    /// Leave out the hypervisor.
+    pub exclude_hv: bool,
+    /// Leave out guests (`:H`).
+    pub exclude_guest: bool,
+    /// Leave out the host (`:G`).
+    pub exclude_host: bool,
+    /// `precise_ip`, 0 to 3 (`:p`, `:pp`, `:ppp`).
+    pub precise: u8,
+    /// Events with the same number are scheduled as one group; `None` stands alone.
+    pub group: Option<u16>,
+    /// What one count is.
+    pub unit: Unit,
+}
+
+/// A capture, ready to be carried out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What to profile.
+    pub target: Target,
+    /// Events to sample; empty means `cycles` where a PMU counts, else `cpu-clock`.
+    pub events: Vec<EventSpec>,
+    /// How often.
+    pub rate: Rate,
+    /// How stacks are taken.
+    pub call_graph: CallGraph,
+    /// Whether blocked time is recorded as well.
+    pub off_cpu: bool,
+    /// The length of one window of counters.
+    pub interval: Nanos,
+    /// Stop after this long; `None`: until the target ends or the user stops.
+    pub duration: Option<Nanos>,
+    /// Wait this long before the first sample.
+    pub delay: Nanos,
+}

@@ -1,0 +1,189 @@
+//! Folds the event stream into a `Profile`. Live capture and replay end here, so that no reader can tell them apart.
+//! It never fails: an event that refers to something undefined is counted and left out.
+
+use super::{Profile, Samples};
+use crate::model::{Definition, Event, Meta, StackId};
+
+/// Builds a [`Profile`] from events.
+#[derive(Debug)]
+pub struct ProfileBuilder {
+    profile: Profile,
+    rejected: u64,
+}
+
+impl ProfileBuilder {
+    /// An empty profile that describes itself by `meta`.
+    #[must_use]
+    pub fn new(meta: Meta) -> Self {
+        let profile = Profile {
+            meta,
+            modules: Vec::new(),
+            frames: Vec::new(),
+            names: Vec::new(),
+            stacks: Vec::new(),
+            samples: Samples::default(),
+            off_cpu: Vec::new(),
+            counters: Vec::new(),
+            readings: Vec::new(),
+            tasks: Vec::new(),
+            lost: Vec::new(),
+            ops: Vec::new(),
+            marks: Vec::new(),
+            ticks: Vec::new(),
+        };
+        ProfileBuilder { profile, rejected: 0 }
+    }
+
+    /// Adds one event.
+    pub fn apply(&mut self, event: Event) {
+        let stacks = self.profile.stacks.len();
+        let known = |stack: Option<StackId>| stack.is_none_or(|id| (id.0 as usize) < stacks);
+        let profile = &mut self.profile;
+        match event {
+            Event::Define(definition) => self.define(definition),
+            Event::Sample(sample) if known(sample.stack) => profile.samples.push(&sample),
+            Event::OffCpu(span) if known(span.stack) => profile.off_cpu.push(span),
+            Event::Sample(_) | Event::OffCpu(_) => self.rejected += 1,
+            Event::Reading(reading) => profile.readings.push(reading),
+            Event::Task(task) => profile.tasks.push(task),
+            Event::Lost(lost) => profile.lost.push(lost),
+            Event::Ops { at, total } => profile.ops.push((at, total)),
+            Event::Mark(mark) => profile.marks.push(mark),
+            Event::Tick(tick) => profile.ticks.push(tick),
+        }
+    }
+
+    /// How many events referred to something undefined and were left out.
+    #[must_use]
+    pub fn rejected(&self) -> u64 {
+        self.rejected
+    }
+
+    /// The profile so far.
+    #[must_use]
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The finished profile; `meta` is the recording's last word about itself.
+    #[must_use]
+    pub fn finish(mut self, meta: Meta) -> Profile {
+        self.profile.meta = meta;
+        self.profile
+    }
+
+    /// Definitions come in order; one out of order would shift every later id, so it is refused instead.
+    fn define(&mut self, definition: Definition) {
+        let profile = &mut self.profile;
+        let accepted = match definition {
+            Definition::Module(def) if def.id.0 as usize == profile.modules.len() => {
+                profile.modules.push(def);
+                true
+            }
+            // A module defined again brings what was learnt since: its build-id.
+            Definition::Module(def) => profile.modules.get_mut(def.id.0 as usize).map(|known| *known = def).is_some(),
+            Definition::Frame(def) if def.id.0 as usize == profile.frames.len() => {
+                profile.frames.push(def);
+                profile.names.push(Vec::new());
+                true
+            }
+            Definition::Stack(def)
+                if def.id.0 as usize == profile.stacks.len()
+                    && def.parent.is_none_or(|parent| parent.0 < def.id.0)
+                    && (def.frame.0 as usize) < profile.frames.len() =>
+            {
+                profile.stacks.push(def);
+                true
+            }
+            Definition::Names { frame, symbols } => {
+                profile.names.get_mut(frame.0 as usize).map(|names| *names = symbols).is_some()
+            }
+            Definition::Counter(def) if def.id.0 as usize == profile.counters.len() => {
+                profile.counters.push(def);
+                true
+            }
+            Definition::Frame(_) | Definition::Stack(_) | Definition::Counter(_) => false,
+        };
+        self.rejected += u64::from(!accepted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{CallGraph, FrameDef, FrameId, HostFacts, Plan, Rate, Sample, StackDef, StackEnd, Target};
+    use crate::units::Nanos;
+
+    fn builder() -> ProfileBuilder {
+        let plan = Plan {
+            target: Target::Cpus { cpus: vec![] },
+            events: vec![],
+            rate: Rate::Frequency(997),
+            call_graph: CallGraph::Auto,
+            off_cpu: false,
+            interval: Nanos(1_000_000_000),
+            duration: None,
+            delay: Nanos(0),
+        };
+        ProfileBuilder::new(Meta {
+            format: (1, 0),
+            tool: String::new(),
+            host: HostFacts::default(),
+            plan,
+            events: vec![],
+            coverage: vec![],
+            started_unix_ns: 0,
+            started_mono_ns: 0,
+            duration_ns: None,
+            exit_status: None,
+            notes: vec![],
+        })
+    }
+
+    fn stack(id: u32, parent: Option<u32>, frame: u32) -> Event {
+        Event::Define(Definition::Stack(StackDef {
+            id: StackId(id),
+            parent: parent.map(StackId),
+            frame: FrameId(frame),
+        }))
+    }
+
+    fn frame(id: u32) -> Event {
+        Event::Define(Definition::Frame(FrameDef { id: FrameId(id), module: None, address: u64::from(id) }))
+    }
+
+    fn sample(stack: u32) -> Event {
+        Event::Sample(Sample {
+            at: Nanos(5),
+            pid: 1,
+            tid: 1,
+            cpu: 0,
+            event: 0,
+            weight: 1,
+            stack: Some(StackId(stack)),
+            end: StackEnd::Whole,
+            kernel: false,
+        })
+    }
+
+    #[test]
+    fn a_stack_walks_from_the_leaf_to_the_root() {
+        let mut builder = builder();
+        for event in [frame(0), frame(1), stack(0, None, 0), stack(1, Some(0), 1), sample(1)] {
+            builder.apply(event);
+        }
+        let profile = builder.profile();
+        let walked: Vec<_> = profile.walk(profile.samples.stack[0]).collect();
+        assert_eq!((walked, builder.rejected()), (vec![FrameId(1), FrameId(0)], 0));
+    }
+
+    #[test]
+    fn what_refers_to_nothing_is_counted_and_left_out() {
+        let mut builder = builder();
+        for event in [frame(0), frame(7), stack(0, Some(0), 0), stack(0, None, 9), sample(3)] {
+            builder.apply(event);
+        }
+        assert_eq!(builder.rejected(), 4);
+        assert!(builder.profile().samples.is_empty());
+    }
+}

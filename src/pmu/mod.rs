@@ -1,0 +1,1 @@
+//! Event names to kernel attributes. Pure: it never opens an event.

@@ -1,0 +1,1 @@
+//! Addresses to names, over bytes it is given. It never opens a file itself.

@@ -1,0 +1,1 @@
+//! A kernel-side filter for samples of one process, as hand-assembled BPF. It decides nothing.

@@ -1,0 +1,1 @@
+//! The capabilities this process holds.

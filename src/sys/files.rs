@@ -1,0 +1,1 @@
+//! Files mapped into memory.

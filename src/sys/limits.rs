@@ -1,0 +1,1 @@
+//! Resource limits: descriptors and locked memory.

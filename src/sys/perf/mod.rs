@@ -1,0 +1,1 @@
+//! perf_event_open: attributes, ring buffers, readiness.

@@ -1,0 +1,1 @@
+//! What /proc says about processes, threads and the machine.

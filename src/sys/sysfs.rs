@@ -1,0 +1,1 @@
+//! What /sys says about CPUs, nodes and event sources.

@@ -1,0 +1,1 @@
+//! Registers and stack bytes to return addresses. Pure: it reads no memory and no files.

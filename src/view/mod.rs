@@ -1,0 +1,1 @@
+//! Plain, serialisable view models that screens and exports draw. It never draws.
