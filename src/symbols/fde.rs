@@ -1,0 +1,79 @@
+//! Function boundaries out of the unwind table, for programs whose symbol table was stripped: a function without a name is
+//! still one function, and a profile by single addresses is no profile.
+//! It never invents a name: the caller calls such a function by its module and offset.
+
+use gimli::{BaseAddresses, EhFrame, EhFrameHdr, LittleEndian, ParsedEhFrameHdr, Pointer, UnwindSection};
+use std::ops::Range;
+
+/// A section: where it is loaded and what it holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Section<'a> {
+    /// Its address, as the file states it.
+    pub address: u64,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
+
+/// The range of addresses of the function that holds `address`, by `.eh_frame_hdr`'s sorted table; `None` if the table is
+/// missing, damaged or has no function there.
+#[must_use]
+pub fn enclosing(hdr: Section<'_>, frames: Section<'_>, address: u64) -> Option<Range<u64>> {
+    let bases = BaseAddresses::default().set_eh_frame_hdr(hdr.address).set_eh_frame(frames.address);
+    let eh_frame = EhFrame::new(frames.bytes, LittleEndian);
+    let header: ParsedEhFrameHdr<_> = EhFrameHdr::new(hdr.bytes, LittleEndian).parse(&bases, 8).ok()?;
+    let table = header.table()?;
+    // The table gives the last function that starts at or below the address; it may have ended before it.
+    let Pointer::Direct(entry) = table.lookup(address, &bases).ok()? else { return None };
+    let offset = table.pointer_to_offset(Pointer::Direct(entry)).ok()?;
+    let fde = eh_frame.fde_from_offset(&bases, offset, EhFrame::cie_from_offset).ok()?;
+    let start = fde.initial_address();
+    let range = start..start.checked_add(fde.len())?;
+    range.contains(&address).then_some(range)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+    use super::*;
+    use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+
+    /// This test program itself has both a symbol table and an unwind table: they must agree.
+    #[test]
+    fn the_unwind_table_finds_the_functions_the_symbol_table_names() {
+        let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let file = object::File::parse(&*bytes).unwrap();
+        let section = |name| {
+            let section = file.section_by_name(name).unwrap();
+            (section.address(), section.data().unwrap())
+        };
+        let ((hdr, hdr_bytes), (frame, frame_bytes)) = (section(".eh_frame_hdr"), section(".eh_frame"));
+        let find = |address| {
+            enclosing(
+                Section { address: hdr, bytes: hdr_bytes },
+                Section { address: frame, bytes: frame_bytes },
+                address,
+            )
+        };
+        let functions: Vec<_> = file
+            .symbols()
+            .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 8 && symbol.is_definition())
+            .take(2000)
+            .collect();
+        let agree = functions
+            .iter()
+            .filter(|f| find(f.address() + f.size() / 2).is_some_and(|range| range.start == f.address()))
+            .count();
+        assert!(functions.len() > 500 && agree * 100 > functions.len() * 97, "{agree} of {}", functions.len());
+        assert_eq!(find(0), None);
+        assert_eq!(find(u64::MAX), None);
+    }
+
+    #[test]
+    fn rubbish_is_no_table() {
+        let empty = Section { address: 0, bytes: &[] };
+        let noise =
+            Section { address: 4096, bytes: &[1, 0x1b, 3, 0x3b, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0] };
+        assert_eq!(enclosing(empty, empty, 7), None);
+        assert_eq!(enclosing(noise, noise, 4096), None);
+    }
+}

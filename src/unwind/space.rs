@@ -1,0 +1,131 @@
+//! One process's code as the unwinder sees it, and the walk over a sampled stack.
+//! It never allocates per stack once the process's mappings are known.
+
+use super::code::{Code, Slice};
+use crate::model::StackEnd;
+use framehop::{CacheNative, Error, FrameAddress, MayAllocateDuringUnwind, Module, Unwinder, UnwinderNative};
+use std::fmt;
+use std::sync::Arc;
+
+/// Stacks deeper than this are cut: four times the kernel's own default, and a bound on what a corrupt stack can cost.
+const DEPTH: usize = 512;
+
+/// The registers a stack walk starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Regs {
+    /// Instruction pointer.
+    pub ip: u64,
+    /// Stack pointer.
+    pub sp: u64,
+    /// Frame pointer (`rbp`, `x29`).
+    pub bp: u64,
+    /// Link register; unused on x86-64.
+    pub lr: u64,
+}
+
+/// Unwind rules already worked out, shared by all address spaces of one thread.
+#[derive(Default)]
+pub struct Cache(CacheNative<MayAllocateDuringUnwind>);
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cache")
+    }
+}
+
+/// The executable mappings of one process. Cloned when it forks.
+#[derive(Clone, Default)]
+pub struct AddressSpace {
+    unwinder: UnwinderNative<Slice, MayAllocateDuringUnwind>,
+    /// Start, end and contents of each mapping, in order of their addresses, without overlap.
+    mapped: Vec<(u64, u64, u64, Arc<Code>)>,
+}
+
+impl fmt::Debug for AddressSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AddressSpace").field("mappings", &self.mapped.len()).finish()
+    }
+}
+
+impl AddressSpace {
+    /// A space without code.
+    #[must_use]
+    pub fn new() -> Self {
+        AddressSpace::default()
+    }
+
+    /// Adds a mapping of a file's bytes from `file_offset` on; it replaces whatever it covers.
+    pub fn map(&mut self, start: u64, end: u64, file_offset: u64, code: &Arc<Code>) {
+        self.unmap(start, end);
+        self.add(start, end, file_offset, code.clone());
+    }
+
+    /// Removes what is mapped in the range; a mapping that only partly lies in it keeps the rest.
+    pub fn unmap(&mut self, start: u64, end: u64) {
+        let from = self.mapped.partition_point(|m| m.1 <= start);
+        let to = self.mapped.partition_point(|m| m.0 < end);
+        let cut: Vec<_> = self.mapped.drain(from..to.max(from)).collect();
+        for (old_start, old_end, offset, code) in cut {
+            self.unwinder.remove_module(old_start);
+            if old_start < start {
+                self.add(old_start, start, offset, code.clone());
+            }
+            if old_end > end {
+                self.add(end, old_end, offset + (end - old_start), code);
+            }
+        }
+    }
+
+    fn add(&mut self, start: u64, end: u64, file_offset: u64, code: Arc<Code>) {
+        let Some(address) = code.address_of(file_offset) else { return };
+        if start >= end {
+            return;
+        }
+        let base = start.wrapping_sub(address);
+        self.unwinder.add_module(Module::new(String::new(), start..end, base, code.sections()));
+        let at = self.mapped.partition_point(|m| m.0 < start);
+        self.mapped.insert(at, (start, end, file_offset, code));
+    }
+
+    /// Walks a stack: `stack` are the bytes from `regs.sp` upward. Addresses are appended to `out`, innermost first; callers'
+    /// are one less than the return address, so that they lie within the call.
+    pub fn unwind(&self, cache: &mut Cache, regs: &Regs, stack: &[u8], out: &mut Vec<u64>) -> StackEnd {
+        let limit = regs.sp.saturating_add(stack.len() as u64);
+        let mut beyond = false;
+        let mut read = |address: u64| {
+            let offset = address.checked_sub(regs.sp).and_then(|offset| usize::try_from(offset).ok()).ok_or(())?;
+            let bytes = offset.checked_add(8).and_then(|end| stack.get(offset..end));
+            // Up to 16 MiB past the copy is still this stack; what lies elsewhere is a wrong turn.
+            beyond |= bytes.is_none() && address < limit.saturating_add(16 << 20);
+            bytes.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes).ok_or(())
+        };
+        let mut frames = self.unwinder.iter_frames(regs.ip, self.native(regs), &mut cache.0, &mut read);
+        let mut depth = 0;
+        let end = loop {
+            match frames.next() {
+                Ok(Some(FrameAddress::InstructionPointer(ip))) => out.push(ip),
+                Ok(Some(FrameAddress::ReturnAddress(address))) => out.push(address.get() - 1),
+                Ok(None) => break StackEnd::Whole,
+                Err(Error::ReturnAddressIsNull) => break StackEnd::Whole,
+                Err(_) => break StackEnd::Broken,
+            }
+            depth += 1;
+            if depth >= DEPTH {
+                break StackEnd::Truncated;
+            }
+        };
+        if end == StackEnd::Broken && beyond { StackEnd::Truncated } else { end }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn native(&self, regs: &Regs) -> framehop::UnwindRegsNative {
+        framehop::UnwindRegsNative::new(regs.ip, regs.sp, regs.bp)
+    }
+
+    /// Return addresses may be signed: the mask strips what no code address of this process uses.
+    #[cfg(target_arch = "aarch64")]
+    fn native(&self, regs: &Regs) -> framehop::UnwindRegsNative {
+        let mask = framehop::aarch64::PtrAuthMask::from_max_known_address(self.unwinder.max_known_code_address());
+        framehop::UnwindRegsNative::new_with_ptr_auth_mask(regs.lr, regs.sp, regs.bp, mask)
+    }
+}
