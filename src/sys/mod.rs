@@ -13,3 +13,4 @@ pub mod procfs;
 pub mod signals;
 pub mod spawn;
 pub mod sysfs;
+pub mod workload;
