@@ -6,6 +6,7 @@ pub mod bpf;
 pub mod caps;
 pub mod cgroupfs;
 pub mod clock;
+pub mod event_sources;
 pub mod files;
 pub mod limits;
 pub mod perf;
