@@ -42,6 +42,10 @@ pub struct CaptureArgs {
     pub delay: Nanos,
 }
 
+const USAGE: &str = "\
+ironlaw record [OPTIONS] <-p PID | -t TID | -G CGROUP | -a | -C CPUS>
+       ironlaw record [OPTIONS] [--] CMD [ARGS]...";
+
 const AFTER_HELP: &str = "\
 Examples:
   ironlaw record -p 1234 -d 10                 a process, for 10 seconds
@@ -54,7 +58,7 @@ Then read it with `ironlaw report` or `ironlaw flamegraph`.";
 
 /// `ironlaw record`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(override_usage = USAGE, after_help = AFTER_HELP)]
 pub struct RecordArgs {
     /// What to profile.
     #[command(flatten)]

@@ -60,14 +60,14 @@ pub struct ReportArgs {
     /// The recording [default: the newest *.ironlaw in this directory]
     #[arg(value_name = "REC")]
     pub recording: Option<PathBuf>,
-    /// Form of the report
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// Form of the report: text, json, csv or md
+    #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: ReportFormat,
-    /// What one row stands for
-    #[arg(long, value_name = "WHAT", default_value = "function")]
+    /// What one row stands for: function, module, thread or process
+    #[arg(long, hide_possible_values = true, value_name = "WHAT", default_value = "function")]
     pub by: ByArg,
-    /// Order of the rows
-    #[arg(long, value_name = "KEY", default_value = "self")]
+    /// Order of the rows: self, total, samples or name
+    #[arg(long, hide_possible_values = true, value_name = "KEY", default_value = "self")]
     pub sort: SortArg,
     /// Rows to show; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -97,7 +97,7 @@ pub enum FlameFormat {
 
 const FLAMEGRAPH_EXAMPLES: &str = "\
 Examples:
-  ironlaw flamegraph                             the newest recording here, as REC.svg
+  ironlaw flamegraph                             the newest recording here
   ironlaw flamegraph run.ironlaw -o run.svg --title 'after the fix'
   ironlaw flamegraph run.ironlaw --off-cpu       where threads waited
   ironlaw flamegraph run.ironlaw --format folded -o - | grep malloc";
@@ -112,8 +112,8 @@ pub struct FlamegraphArgs {
     /// File to write, `-` for the standard output [default: the recording's name with .svg or .folded]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Picture, or text for other tools [default: by the ending of FILE, else svg]
-    #[arg(long, value_name = "FORMAT")]
+    /// svg, a picture; or folded, text for other tools [default: by the ending of FILE, else svg]
+    #[arg(long, hide_possible_values = true, value_name = "FORMAT")]
     pub format: Option<FlameFormat>,
     /// Title of the picture [default: target and host]
     #[arg(long, value_name = "TEXT")]

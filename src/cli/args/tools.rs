@@ -23,8 +23,8 @@ pub struct DoctorArgs {
     /// Also look at this process: may it be profiled, has it debug information
     #[arg(short = 'p', long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: Option<u32>,
-    /// Form of the findings
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// Form of the findings: text or json
+    #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: DoctorFormat,
 }
 
