@@ -1,3 +1,35 @@
-//! Builds the C workloads into the program.
+//! Builds the known-answer C workloads into the program, so that `demo` and the tests need no compiler at run time.
+//! It never looks outside native/ and runs again only when something there changes.
 
-fn main() {}
+use std::path::{Path, PathBuf};
+
+fn main() {
+    println!("cargo:rerun-if-changed=native");
+    cc::Build::new()
+        .files(sources(Path::new("native/workloads")))
+        .std("c11")
+        .define("_GNU_SOURCE", None)
+        .opt_level(2)
+        .debug(false)
+        .warnings(true)
+        .extra_warnings(true)
+        // Line tables only: names and lines for the planted functions, little else.
+        .flag("-g1")
+        // Like a distribution's binaries: stacks must come from unwind tables.
+        .force_frame_pointer(false)
+        .flag("-fomit-frame-pointer")
+        .flag("-fasynchronous-unwind-tables")
+        // Every planted call stays a call: no tail jumps, no vector code that changes the proportions.
+        .flag("-fno-optimize-sibling-calls")
+        .flag("-fno-tree-vectorize")
+        .compile("ironlaw_workloads");
+}
+
+/// The C files of `folder` in a fixed order, so that equal sources give equal archives.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
+    files.sort();
+    files
+}

@@ -1,1 +1,74 @@
-//! Event names to kernel attributes. Pure: it never opens an event.
+//! Event names to kernel attributes, in perf's own syntax, so that what a user has in the fingers works here.
+//! Pure: it never opens an event and reads sysfs only through [`EventSources`].
+//!
+//! ```text
+//! list   = item { "," item }
+//! item   = event | "{" event { "," event } "}" [ ":" modifiers ]
+//! event  = name [ ":" modifiers ] | "rNNN" [ ":" modifiers ] | category ":" name [ ":" modifiers ]
+//!        | pmu "/" term { "," term } "/" [ [ ":" ] modifiers ]
+//! ```
+
+mod event;
+mod list;
+mod modifiers;
+mod names;
+mod terms;
+
+pub use list::parse;
+
+/// The kernel's descriptions of its performance monitoring units: text files below
+/// `/sys/bus/event_source/devices`, addressed relative to it, e.g. `cpu/format/event`.
+pub trait EventSources {
+    /// The text of a file, without surrounding white space; `None` when it cannot be read.
+    fn read(&self, path: &str) -> Option<String>;
+    /// The names in a folder, in any order; empty when it cannot be read. The empty path is the top.
+    fn list(&self, folder: &str) -> Vec<String>;
+}
+
+#[cfg(test)]
+pub(crate) mod fake {
+    //! A machine for tests: two PMUs with the kernel's own file contents.
+
+    use super::EventSources;
+
+    /// Files by path.
+    pub(crate) struct FakeSources(pub(crate) &'static [(&'static str, &'static str)]);
+
+    /// An Intel core PMU and an uncore one.
+    pub(crate) const INTEL: FakeSources = FakeSources(&[
+        ("cpu/type", "4"),
+        ("cpu/caps/max_precise", "3"),
+        ("cpu/format/event", "config:0-7"),
+        ("cpu/format/umask", "config:8-15"),
+        ("cpu/format/edge", "config:18"),
+        ("cpu/format/cmask", "config:24-31"),
+        ("cpu/format/ldlat", "config1:0-15"),
+        ("cpu/format/split", "config:0-7,32-35"),
+        ("cpu/format/far", "config3:0-7"),
+        ("cpu/events/cpu-cycles", "event=0x3c"),
+        ("cpu/events/instructions", "event=0xc0"),
+        ("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3"),
+        ("cpu/events/mem-loads.scale", "2"),
+        ("cpu/events/asks", "event=0x1,umask=?"),
+        ("uncore_imc_0/type", "14"),
+        ("uncore_imc_0/format/event", "config:0-7"),
+        ("uncore_imc_0/events/cas_count_read", "event=0x04,umask=0x03"),
+        ("uncore_imc_0/format/umask", "config:8-15"),
+        ("broken/type", "what"),
+        ("broken/format/event", "config:9-3"),
+    ]);
+
+    impl EventSources for FakeSources {
+        fn read(&self, path: &str) -> Option<String> {
+            self.0.iter().find(|(file, _)| *file == path).map(|(_, text)| text.to_string())
+        }
+
+        fn list(&self, folder: &str) -> Vec<String> {
+            let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            let below = self.0.iter().filter_map(|(file, _)| file.strip_prefix(&prefix));
+            let mut names: Vec<_> = below.filter_map(|rest| rest.split('/').next()).map(String::from).collect();
+            names.dedup();
+            names
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/* What every workload shares: the clock, the counted work, the threads.
+ * A workload plants a known cause; it never measures itself. */
+#ifndef IRONLAW_WORKLOAD_H
+#define IRONLAW_WORKLOAD_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A function that must be seen by its own name in every stack: neither inlined nor cloned nor specialised. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define PLANTED __attribute__((noipa))
+#else
+#define PLANTED __attribute__((noinline))
+#endif
+
+/* One run: how many threads, when to stop (CLOCK_MONOTONIC), and what was done. */
+struct job {
+    int threads;
+    _Atomic uint64_t end_ns;
+    _Atomic uint64_t ops;
+};
+
+/* One thread of a run. */
+struct worker {
+    struct job *job;
+    int index;
+    void *shared;
+};
+
+/* Runs until the job is over; returns 0 or an errno value. */
+typedef int workload_fn(struct job *job);
+
+workload_fn workload_churn, workload_deep, workload_execer, workload_false_sharing, workload_forker, workload_futex,
+    workload_hotspot, workload_io, workload_many_threads, workload_sleep_loop, workload_spin;
+
+/* Where results go so that no work is optimised away. */
+extern volatile uint64_t workload_sink;
+
+uint64_t workload_now_ns(void);
+
+/* Whether the job's time is up. */
+int workload_over(const struct job *job);
+
+/* Sleeps, but not beyond the end of the job. */
+void workload_sleep_ns(const struct job *job, uint64_t ns);
+
+/* Starts `count` threads of `body` with a small stack each, calls them PREFIX-INDEX, and waits for all of them.
+ * When one cannot be started the job ends early. Returns 0 or an errno value. */
+int workload_threads(struct job *job, int count, const char *prefix, void *(*body)(void *), void *shared);
+
+/* Waits for a child process; returns its exit code, or -1. */
+int workload_reap(int pid);
+
+static inline void workload_done(struct job *job, uint64_t ops)
+{
+    atomic_fetch_add_explicit(&job->ops, ops, memory_order_relaxed);
+}
+
+/* `steps` steps of one dependent chain: each costs the same, so counts of steps are shares of CPU time.
+ * Inlined, so that the work belongs to the planted function around it. */
+static inline __attribute__((always_inline)) uint64_t mix(uint64_t x, uint64_t steps)
+{
+    for (uint64_t i = 0; i < steps; i++) {
+        x = (x ^ i) * 0x9e3779b97f4a7c15ull;
+        x ^= x >> 29;
+    }
+    return x;
+}
+
+#endif

@@ -1,0 +1,137 @@
+//! What the user may type, and nothing more: each field holds what was typed, read into its type.
+//! It never looks at the machine; `plan` checks what the values mean together.
+
+mod capture;
+mod generate;
+mod readers;
+mod target;
+mod tools;
+mod values;
+
+pub use capture::{CaptureArgs, RecordArgs};
+pub use generate::{completions, man_page};
+pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SortArg};
+pub use target::TargetArgs;
+pub use tools::{CompletionsArgs, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
+pub use values::{CpuList, FrequencyArg, ThreadFilter, TimeRange};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const AFTER_HELP: &str = "\
+Examples:
+  ironlaw demo                      see what it does, on a built-in program
+  ironlaw record -p 1234 -d 10      profile a process for 10 seconds
+  ironlaw record -- ./app --fast    profile a command from its first instruction
+  ironlaw report                    read the newest recording here
+  ironlaw flamegraph -o run.svg     draw it
+  ironlaw doctor                    what works on this machine; what would fix
+                                    the rest
+
+Exit codes: 0 success, 1 failure, 2 wrong usage. `record -- CMD` passes on the
+code of the command.";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ironlaw",
+    version,
+    about = "Find out which code is slow on Linux, and why: profile, report, flame graph",
+    after_help = AFTER_HELP,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// Flags that mean the same in every command.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that mean the same in every command.
+#[derive(Debug, Clone, Default, Args)]
+pub struct GlobalArgs {
+    /// Say more about what is being done (repeat for more)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet", help_heading = "Global options")]
+    pub verbose: u8,
+    /// Say nothing but errors
+    #[arg(short, long, global = true, help_heading = "Global options")]
+    pub quiet: bool,
+    /// Colour the output: always, never, or auto: on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = "Global options"
+    )]
+    pub color: ColorArg,
+}
+
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorArg {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Also into pipes and files.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// One command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Profile a program and write a recording
+    Record(RecordArgs),
+    /// Say what a recording shows: metrics, functions, threads, waits
+    Report(ReportArgs),
+    /// Draw a recording as a flame graph
+    Flamegraph(FlamegraphArgs),
+    /// Say what works on this machine, what does not, and what would fix it
+    Doctor(DoctorArgs),
+    /// Profile a built-in program with a planted hot spot
+    Demo(DemoArgs),
+    /// Run a built-in program whose diagnosis is known
+    #[command(hide = true)]
+    Workload(WorkloadArgs),
+    /// Print the completion script for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    fn printed(line: &[&str]) -> String {
+        let help = Cli::command().term_width(80).try_get_matches_from(line);
+        help.map_or_else(|help| help.to_string(), |matches| format!("{matches:?}"))
+    }
+
+    #[test]
+    fn the_help_of_every_command_is_as_published() {
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path("../../tests/golden/help");
+        settings.set_prepend_module_to_snapshot(false);
+        settings.bind(|| {
+            insta::assert_snapshot!("ironlaw", printed(&["ironlaw", "--help"]));
+            for command in Cli::command().get_subcommands() {
+                let name = command.get_name();
+                insta::assert_snapshot!(name.to_string(), printed(&["ironlaw", name, "--help"]));
+            }
+        });
+    }
+}

@@ -1,0 +1,75 @@
+//! The flags that say how to capture, and the `record` command.
+//! It never decides what they mean on this machine.
+
+use super::{FrequencyArg, TargetArgs, values};
+use crate::model::CallGraph;
+use crate::units::Nanos;
+use clap::Args;
+use std::path::PathBuf;
+
+/// How to capture, as typed.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Capture")]
+pub struct CaptureArgs {
+    /// Stop after this long: 5, 5s, 500ms, 2m [default: until the target ends or Ctrl-C]
+    #[arg(short = 'd', long, value_name = "TIME", value_parser = values::seconds)]
+    pub duration: Option<Nanos>,
+    /// Samples per second of running time and CPU, or `max` [default: 997]
+    #[arg(short = 'F', long, value_name = "HZ", value_parser = values::frequency, conflicts_with = "count")]
+    pub freq: Option<FrequencyArg>,
+    /// One sample every PERIOD events, in place of a frequency
+    #[arg(short = 'c', long, value_name = "PERIOD", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    /// Events to sample, as perf writes them: cycles:u, r01c2, cpu/event=0x3c/, sched:sched_switch, {a,b}
+    /// [default: cycles where the CPU counts them, else cpu-clock]
+    #[arg(short = 'e', long, value_name = "EVENTS")]
+    pub event: Vec<String>,
+    /// How call stacks are taken: auto, fp, dwarf[,BYTES], lbr or none.
+    /// `auto` gives whole stacks without asking how the program was built
+    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = values::call_graph)]
+    pub call_graph: CallGraph,
+    /// Take call stacks; on by default, accepted for those used to perf
+    #[arg(short = 'g')]
+    pub call_graph_default: bool,
+    /// Record as well where threads wait, and for what
+    #[arg(long)]
+    pub off_cpu: bool,
+    /// Length of one window of counters: 1s, or milliseconds without a unit; 10ms or more
+    #[arg(short = 'I', long, value_name = "TIME", default_value = "1s", value_parser = values::milliseconds)]
+    pub interval: Nanos,
+    /// Wait this long before the first sample: 2s, or milliseconds without a unit
+    #[arg(short = 'D', long, value_name = "TIME", default_value = "0", value_parser = values::milliseconds, hide_default_value = true)]
+    pub delay: Nanos,
+}
+
+const USAGE: &str = "\
+ironlaw record [OPTIONS] <-p PID | -t TID | -G CGROUP | -a | -C CPUS>
+       ironlaw record [OPTIONS] [--] CMD [ARGS]...";
+
+const AFTER_HELP: &str = "\
+Examples:
+  ironlaw record -p 1234 -d 10                 a process, for 10 seconds
+  ironlaw record --off-cpu -p $(pidof redis-server) -d 30s
+  ironlaw record -G web.service -d 1m          a systemd unit
+  ironlaw record -a -d 5                       the whole machine
+  ironlaw record -o build.ironlaw -- make -j8  a command and its children
+
+Then read it with `ironlaw report` or `ironlaw flamegraph`.";
+
+/// `ironlaw record`.
+#[derive(Debug, Clone, Args)]
+#[command(override_usage = USAGE, after_help = AFTER_HELP)]
+pub struct RecordArgs {
+    /// What to profile.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// How.
+    #[command(flatten)]
+    pub capture: CaptureArgs,
+    /// Directory to write [default: named after the target and the time]
+    #[arg(short = 'o', long, value_name = "NAME.ironlaw", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Replace a recording of that name
+    #[arg(long, help_heading = "Output")]
+    pub force: bool,
+}

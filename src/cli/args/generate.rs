@@ -1,0 +1,61 @@
+//! Completion scripts and manual pages, made from the same definition as the parser.
+//! It returns bytes and never writes them.
+
+use super::Cli;
+use crate::error::{Context, Error, ErrorKind, Result};
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+/// The completion script for a shell.
+#[must_use]
+pub fn completions(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "ironlaw", &mut script);
+    script
+}
+
+/// The manual page (roff) of one command, or of ironlaw itself. Errors: `Usage` for an unknown command.
+pub fn man_page(command: Option<&str>) -> Result<Vec<u8>> {
+    let mut cli = Cli::command();
+    cli.build();
+    let described = match command {
+        None => cli,
+        Some(name) => find(&cli, name)?,
+    };
+    let mut page = Vec::new();
+    clap_mangen::Man::new(described).render(&mut page).context(|| "cannot make the manual page")?;
+    Ok(page)
+}
+
+fn find(cli: &clap::Command, name: &str) -> Result<clap::Command> {
+    let found = cli.find_subcommand(name).ok_or_else(|| {
+        let known: Vec<_> = cli.get_subcommands().filter(|c| !c.is_hide_set()).map(clap::Command::get_name).collect();
+        Error::new(ErrorKind::Usage, format!("there is no command '{name}'"))
+            .hint(format!("Choose one of: {}.", known.join(", ")))
+    })?;
+    Ok(found.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+    use super::*;
+    use clap::ValueEnum;
+
+    #[test]
+    fn every_shell_learns_the_commands_but_not_the_hidden_one() {
+        for shell in Shell::value_variants() {
+            let script = String::from_utf8(completions(*shell)).unwrap();
+            assert!(script.contains("flamegraph") && script.contains("call-graph"), "{shell}");
+        }
+    }
+
+    #[test]
+    fn the_manual_names_the_page_and_its_flags() {
+        let page = String::from_utf8(man_page(Some("record")).unwrap()).unwrap();
+        assert!(page.contains("ironlaw\\-record") && page.contains("\\-\\-off\\-cpu"), "{page}");
+        let page = String::from_utf8(man_page(None).unwrap()).unwrap();
+        assert!(page.contains("doctor") && !page.contains("workload"), "{page}");
+        assert_eq!(man_page(Some("nonesuch")).unwrap_err().kind(), ErrorKind::Usage);
+    }
+}

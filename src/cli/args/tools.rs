@@ -1,0 +1,81 @@
+//! The commands around profiling: `doctor`, `demo`, the built-in workloads, completions and the manual.
+//! It never carries one out.
+
+use super::values;
+use crate::units::Nanos;
+use clap::{Args, ValueEnum};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// The form of the doctor's findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DoctorFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// `ironlaw doctor`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Exit code 0: profiling works here, perhaps with limits. 1: it does not work at all.")]
+pub struct DoctorArgs {
+    /// Also look at this process: may it be profiled, has it debug information
+    #[arg(short = 'p', long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pid: Option<u32>,
+    /// Form of the findings: text or json
+    #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
+    pub format: DoctorFormat,
+}
+
+/// `ironlaw demo`.
+#[derive(Debug, Clone, Args)]
+pub struct DemoArgs {
+    /// How long to record
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::seconds)]
+    pub seconds: Nanos,
+    /// Worker threads of the built-in program [default: one per CPU, at most 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Print the report even where the terminal could show more
+    #[arg(long)]
+    pub headless: bool,
+    /// Directory to write the recording to [default: demo.ironlaw in the directory for temporary files]
+    #[arg(short = 'o', long, value_name = "NAME.ironlaw")]
+    pub output: Option<PathBuf>,
+}
+
+/// `ironlaw workload`.
+#[derive(Debug, Clone, Args)]
+pub struct WorkloadArgs {
+    /// Its name; a wrong one lists all
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Threads it runs
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: u32,
+    /// How long it runs
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::seconds)]
+    pub seconds: Nanos,
+    /// Print the operations it completed as `ops N`
+    #[arg(long)]
+    pub print_ops: bool,
+}
+
+/// `ironlaw completions`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example: ironlaw completions bash > ~/.local/share/bash-completion/completions/ironlaw")]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// `ironlaw man`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example: ironlaw man record | man -l -")]
+pub struct ManArgs {
+    /// The command to describe [default: ironlaw itself]
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+}

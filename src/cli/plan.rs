@@ -1,0 +1,286 @@
+//! What was typed, checked into what will be done: one target, sensible times, events this kernel can name.
+//! Pure: the machine comes in as an [`Environment`], so every combination of flags is one row of a test.
+
+use super::args::{CaptureArgs, ColorArg, CpuList, FlameFormat, FlamegraphArgs, FrequencyArg, GlobalArgs, TargetArgs};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{EventSpec, Note, Plan, Rate, Target};
+use crate::pmu::{self, EventSources};
+use crate::units::Nanos;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Not a round number, so that samples do not fall in step with timers.
+const DEFAULT_HERTZ: u64 = 997;
+const MIN_INTERVAL: Nanos = Nanos(10_000_000);
+/// What ends the name of a recording's directory.
+pub const RECORDING_EXTENSION: &str = "ironlaw";
+
+/// What planning may know of the machine.
+#[derive(Clone, Copy)]
+pub struct Environment<'a> {
+    /// `/proc/sys/kernel/perf_event_max_sample_rate`, if it can be read.
+    pub max_sample_rate: Option<u64>,
+    /// CPUs that are online; empty if that is not known.
+    pub online_cpus: &'a [u32],
+    /// The kernel's event sources.
+    pub event_sources: &'a dyn EventSources,
+}
+
+impl fmt::Debug for Environment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Environment");
+        fields.field("max_sample_rate", &self.max_sample_rate).field("online_cpus", &self.online_cpus);
+        fields.finish_non_exhaustive()
+    }
+}
+
+/// The one target that was named; a control group still has to be found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetChoice {
+    /// Ready to be profiled.
+    Ready(Target),
+    /// A path, unit or container id, as typed.
+    Cgroup(String),
+}
+
+/// How to capture, checked; with a resolved target it is a [`Plan`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct CapturePlan {
+    plan: Plan,
+    /// What was changed from what was asked, and why.
+    pub notes: Vec<Note>,
+}
+
+impl CapturePlan {
+    /// The plan for `target`.
+    #[must_use]
+    pub fn on(&self, target: Target) -> Plan {
+        Plan { target, ..self.plan.clone() }
+    }
+}
+
+/// The one target of the command line. Errors: `Usage` for none, for more than one, and for flags that do not fit it.
+pub fn target(args: &TargetArgs, online_cpus: &[u32]) -> Result<TargetChoice> {
+    if let Some(found) = stray_command(args) {
+        return Err(found);
+    }
+    let named = named_targets(args);
+    match named.as_slice() {
+        [] => Err(usage("no target is named").hint(
+            "Name one: -p PID, -t TID, -G CGROUP, -a for the whole machine, -C CPUS, or -- CMD to start a command.",
+        )),
+        [flag] if args.children && !matches!(*flag, "-p" | "a command") => {
+            Err(usage(format!("--children says nothing about {flag}"))
+                .hint("It goes with -p PID; a command's children are always followed."))
+        }
+        [_] => choose(args, online_cpus),
+        [first, second, ..] => {
+            Err(usage(format!("two targets are named: {first} and {second}")).hint(two_targets_hint(first, second)))
+        }
+    }
+}
+
+fn named_targets(args: &TargetArgs) -> Vec<&'static str> {
+    let named = [
+        (!args.pid.is_empty(), "-p"),
+        (!args.tid.is_empty(), "-t"),
+        (args.cgroup.is_some(), "-G"),
+        // -C narrows -a: together they are one target.
+        (args.all_cpus && args.cpu.is_none(), "-a"),
+        (args.cpu.is_some(), "-C"),
+        (!args.command.is_empty(), "a command"),
+    ];
+    named.into_iter().filter_map(|(given, flag)| given.then_some(flag)).collect()
+}
+
+fn two_targets_hint(first: &str, second: &str) -> &'static str {
+    match (first, second) {
+        ("-a" | "-C", "a command") => "To profile the machine for a while, give a time: `ironlaw record -a -d 5`.",
+        ("-p" | "-t" | "-G", "-C") => "-C profiles all that runs on these CPUs; leave it away.",
+        _ => "Record them one after the other, or all with -a.",
+    }
+}
+
+/// `record 1234` means a process more often than a program of that name.
+fn stray_command(args: &TargetArgs) -> Option<Error> {
+    let first = args.command.first()?;
+    let digits = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
+    let hint = format!("For process {first} write -p {first}; for a program of that name, ./{first} or its path.");
+    digits.then(|| usage(format!("'{first}' is no command")).hint(hint))
+}
+
+fn choose(args: &TargetArgs, online_cpus: &[u32]) -> Result<TargetChoice> {
+    let unique = |ids: &[u32]| {
+        let mut seen = Vec::with_capacity(ids.len());
+        ids.iter().for_each(|id| {
+            if !seen.contains(id) {
+                seen.push(*id)
+            }
+        });
+        seen
+    };
+    Ok(TargetChoice::Ready(if let Some(name) = &args.cgroup {
+        return Ok(TargetChoice::Cgroup(name.clone()));
+    } else if !args.pid.is_empty() {
+        Target::Processes { pids: unique(&args.pid), children: args.children }
+    } else if !args.tid.is_empty() {
+        Target::Threads { tids: unique(&args.tid) }
+    } else if let Some(CpuList(cpus)) = &args.cpu {
+        Target::Cpus { cpus: check_online(cpus, online_cpus)? }
+    } else if args.all_cpus {
+        Target::Cpus { cpus: Vec::new() }
+    } else {
+        Target::Command { argv: args.command.clone() }
+    }))
+}
+
+fn check_online(cpus: &[u32], online: &[u32]) -> Result<Vec<u32>> {
+    let offline = cpus.iter().find(|cpu| !online.is_empty() && !online.contains(cpu));
+    let list = || online.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    match offline {
+        None => Ok(cpus.to_vec()),
+        Some(cpu) => Err(Error::new(ErrorKind::NotFound, format!("CPU {cpu} is not online"))
+            .hint(format!("Online are: {}.", list()))),
+    }
+}
+
+/// Checks how to capture. Errors: `Usage` for times that make no sense, and whatever [`pmu::parse`] says of the events.
+pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<CapturePlan> {
+    if args.interval < MIN_INTERVAL {
+        return Err(usage("an interval below 10ms would measure itself").hint("Give -I 10ms or more."));
+    }
+    let mut notes = Vec::new();
+    let rate = rate(args, environment.max_sample_rate, &mut notes)?;
+    let plan = Plan {
+        target: Target::Cpus { cpus: Vec::new() },
+        events: events(&args.event, environment.event_sources)?,
+        rate,
+        call_graph: args.call_graph,
+        off_cpu: args.off_cpu,
+        interval: args.interval,
+        duration: args.duration,
+        delay: args.delay,
+    };
+    Ok(CapturePlan { plan, notes })
+}
+
+fn events(lists: &[String], sources: &dyn EventSources) -> Result<Vec<EventSpec>> {
+    // Joined first, so that groups of several -e get different numbers.
+    if lists.is_empty() { Ok(Vec::new()) } else { pmu::parse(&lists.join(","), sources) }
+}
+
+fn rate(args: &CaptureArgs, limit: Option<u64>, notes: &mut Vec<Note>) -> Result<Rate> {
+    if let Some(period) = args.count {
+        return Ok(Rate::Period(period));
+    }
+    let wanted = match args.freq {
+        None => DEFAULT_HERTZ,
+        Some(FrequencyArg::Hertz(hertz)) => hertz,
+        Some(FrequencyArg::Max) => limit.ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, "the highest sampling frequency of this kernel is not known")
+                .hint("Give a number, e.g. -F 4999; /proc/sys/kernel/perf_event_max_sample_rate cannot be read.")
+        })?,
+    };
+    let allowed = limit.unwrap_or(wanted).max(1);
+    if wanted > allowed {
+        notes.push(Note {
+            topic: "rate-lowered".to_string(),
+            text: format!("sampling at {allowed} Hz in place of {wanted}: the kernel allows no more"),
+            fix: Some(format!("sysctl kernel.perf_event_max_sample_rate={wanted}")),
+        });
+    }
+    Ok(Rate::Frequency(wanted.min(allowed)))
+}
+
+/// The directory of a recording that was given no name: the target and the time (UTC), e.g.
+/// `redis-server-20260301-142530.ironlaw`.
+#[must_use]
+pub fn recording_name(target: &Target, unix_seconds: u64) -> PathBuf {
+    let label = match target {
+        Target::Command { argv } => {
+            let program = argv.first().map(Path::new).and_then(Path::file_name);
+            program.map_or_else(|| "command".to_string(), |name| name.to_string_lossy().into_owned())
+        }
+        other => other.label(),
+    };
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
+    // Never a leading dot: `ls` would not show it.
+    let label: String = label.trim_start_matches('.').chars().map(plain).take(40).collect();
+    let (year, month, day) = civil_date(unix_seconds / 86_400);
+    let second = unix_seconds % 86_400;
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    let stamp = format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}");
+    PathBuf::from(format!("{label}-{stamp}.{RECORDING_EXTENSION}"))
+}
+
+/// Days since 1970-01-01 to year, month, day (Howard Hinnant's algorithm).
+fn civil_date(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
+}
+
+/// The recording a reader was not told: the newest of `found`, directories with their time of change in any unit.
+/// Errors: `NotFound` when none is a recording.
+pub fn newest_recording<T: Ord>(found: impl IntoIterator<Item = (PathBuf, T)>) -> Result<PathBuf> {
+    let is_recording = |path: &Path| path.extension().is_some_and(|extension| extension == RECORDING_EXTENSION);
+    let newest =
+        found.into_iter().filter(|(path, _)| is_recording(path)).max_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
+    newest.map(|(path, _)| path).ok_or_else(|| {
+        Error::new(ErrorKind::NotFound, "there is no recording (*.ironlaw) in this directory")
+            .hint("Make one with `ironlaw record -p PID -d 10`, or name the directory of one.")
+    })
+}
+
+/// Where a flame graph goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// The standard output.
+    Stdout,
+    /// A file.
+    File(PathBuf),
+}
+
+/// The form and place of a flame graph of `recording`. A file's ending decides the form that was not given.
+/// Errors: `Usage` for a picture in a format that is not drawn here.
+pub fn flame_output(args: &FlamegraphArgs, recording: &Path) -> Result<(FlameFormat, Destination)> {
+    let ending = args.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
+    let format = match (args.format, ending) {
+        (Some(format), _) => format,
+        (None, Some("folded" | "txt")) => FlameFormat::Folded,
+        (None, Some(other @ ("png" | "pdf" | "html" | "jpg"))) => {
+            return Err(usage(format!("flame graphs are not drawn as .{other}"))
+                .hint("Give a name that ends in .svg; every browser shows it, with search and zoom."));
+        }
+        (None, _) => FlameFormat::Svg,
+    };
+    let default = || recording.with_extension(if format == FlameFormat::Svg { "svg" } else { "folded" });
+    let destination = match &args.output {
+        Some(path) if path.as_os_str() == "-" => Destination::Stdout,
+        Some(path) => Destination::File(path.clone()),
+        None => Destination::File(default()),
+    };
+    Ok((format, destination))
+}
+
+/// Whether to colour, given whether the output is a terminal and what `NO_COLOR` holds: any text but none forbids it.
+#[must_use]
+pub fn use_color(args: &GlobalArgs, terminal: bool, no_color: Option<&str>) -> bool {
+    match args.color {
+        ColorArg::Always => true,
+        ColorArg::Never => false,
+        ColorArg::Auto => terminal && no_color.is_none_or(str::is_empty),
+    }
+}
+
+fn usage(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Usage, message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! The events that have a name on every machine, as `perf_event_open(2)` numbers them, with perf's aliases.
+//! It never says whether this machine counts them.
+
+use crate::model::{EventKind, Unit};
+
+/// Names, aliases after the first; config; what one count is.
+type Generic = (&'static [&'static str], u64, Unit);
+
+const HARDWARE: &[Generic] = &[
+    (&["cycles", "cpu-cycles"], 0, Unit::Cycles),
+    (&["instructions"], 1, Unit::Instructions),
+    (&["cache-references"], 2, Unit::Count),
+    (&["cache-misses"], 3, Unit::Count),
+    (&["branches", "branch-instructions"], 4, Unit::Count),
+    (&["branch-misses"], 5, Unit::Count),
+    (&["bus-cycles"], 6, Unit::Cycles),
+    (&["stalled-cycles-frontend", "idle-cycles-frontend"], 7, Unit::Cycles),
+    (&["stalled-cycles-backend", "idle-cycles-backend"], 8, Unit::Cycles),
+    (&["ref-cycles"], 9, Unit::Cycles),
+];
+
+const SOFTWARE: &[Generic] = &[
+    (&["cpu-clock"], 0, Unit::Nanos),
+    (&["task-clock"], 1, Unit::Nanos),
+    (&["page-faults", "faults"], 2, Unit::Count),
+    (&["context-switches", "cs"], 3, Unit::Count),
+    (&["cpu-migrations", "migrations"], 4, Unit::Count),
+    (&["minor-faults"], 5, Unit::Count),
+    (&["major-faults"], 6, Unit::Count),
+    (&["alignment-faults"], 7, Unit::Count),
+    (&["emulation-faults"], 8, Unit::Count),
+    (&["dummy"], 9, Unit::Count),
+    (&["bpf-output"], 10, Unit::Count),
+    (&["cgroup-switches"], 11, Unit::Count),
+];
+
+/// Caches with the operations they count: loads, stores, prefetches.
+const CACHES: &[(&[&str], &str)] = &[
+    (&["L1-dcache", "l1-d", "l1d", "L1-data"], "lsp"),
+    (&["L1-icache", "l1-i", "l1i", "L1-instruction"], "lp"),
+    (&["LLC", "L2"], "lsp"),
+    (&["dTLB", "d-tlb", "Data-TLB"], "lsp"),
+    (&["iTLB", "i-tlb", "Instruction-TLB"], "l"),
+    (&["branch", "branches", "bpu", "btb", "bpc"], "l"),
+    (&["node"], "lsp"),
+];
+
+const CACHE_OPERATIONS: &[(&[&str], char)] = &[
+    (&["loads", "load", "read"], 'l'),
+    (&["stores", "store", "write"], 's'),
+    (&["prefetches", "prefetch", "speculative-read", "speculative-load"], 'p'),
+];
+
+const CACHE_RESULTS: &[&[&str]] = &[&["refs", "reference", "ops", "access"], &["misses", "miss"]];
+
+/// A generic event by its name.
+pub(super) fn generic(name: &str) -> Option<(EventKind, Unit)> {
+    let among = |table: &[Generic], kind: fn(u64) -> EventKind| {
+        let found = table.iter().find(|(names, ..)| names.contains(&name));
+        found.map(|(_, config, unit)| (kind(*config), *unit))
+    };
+    among(HARDWARE, EventKind::Hardware)
+        .or_else(|| among(SOFTWARE, EventKind::Software))
+        .or_else(|| cache(name).map(|config| (EventKind::Cache(config), Unit::Count)))
+}
+
+/// All names of the same hardware event, the given one included: sysfs may know it by another.
+pub(super) fn hardware_aliases(name: &str) -> &'static [&'static str] {
+    HARDWARE.iter().find(|(names, ..)| names.contains(&name)).map_or(&[], |(names, ..)| names)
+}
+
+/// What one count of a PMU's named event is, where the name is a generic one.
+pub(super) fn unit_of(name: &str) -> Unit {
+    HARDWARE.iter().find(|(names, ..)| names.contains(&name)).map_or(Unit::Count, |(.., unit)| *unit)
+}
+
+/// `CACHE[-OPERATION][-RESULT]`, e.g. `L1-dcache-load-misses`; loads and references are meant when left out.
+fn cache(name: &str) -> Option<u64> {
+    CACHES.iter().enumerate().find_map(|(id, (names, operations))| {
+        let rest = names.iter().find_map(|cache| strip_prefix_any_case(name, cache))?;
+        let (operation, result) = operation_and_result(rest)?;
+        let (_, letter) = CACHE_OPERATIONS.get(operation)?;
+        operations.contains(*letter).then_some(id as u64 | (operation as u64) << 8 | (result as u64) << 16)
+    })
+}
+
+fn operation_and_result(rest: &str) -> Option<(usize, usize)> {
+    if rest.is_empty() {
+        return Some((0, 0));
+    }
+    let rest = rest.strip_prefix('-')?;
+    let result_of = |text: &str| CACHE_RESULTS.iter().position(|names| any_case(names, text));
+    CACHE_OPERATIONS
+        .iter()
+        .enumerate()
+        .flat_map(|(id, (names, _))| names.iter().map(move |name| (id, name)))
+        .find_map(|(id, name)| match strip_prefix_any_case(rest, name)? {
+            "" => Some((id, 0)),
+            tail => Some((id, result_of(tail.strip_prefix('-')?)?)),
+        })
+        .or_else(|| result_of(rest).map(|result| (0, result)))
+}
+
+fn any_case(names: &[&str], text: &str) -> bool {
+    names.iter().any(|name| name.eq_ignore_ascii_case(text))
+}
+
+fn strip_prefix_any_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
+}
+
+/// The known name nearest to `wrong`, if one is near enough to be meant; `more` are names of this machine.
+pub(super) fn nearest(wrong: &str, more: &[String]) -> Option<String> {
+    let generic = HARDWARE.iter().chain(SOFTWARE).flat_map(|(names, ..)| names.iter().map(ToString::to_string));
+    let caches = CACHES.iter().flat_map(|(names, operations)| {
+        let spelled = CACHE_OPERATIONS.iter().filter(|(_, letter)| operations.contains(*letter));
+        spelled
+            .flat_map(|(words, _)| [format!("{}-{}", names[0], words[0]), format!("{}-{}-misses", names[0], words[1])])
+    });
+    closest(wrong, generic.chain(caches).chain(more.iter().cloned()))
+}
+
+/// The nearest of `known`, if it is near enough to be meant.
+pub(super) fn closest(wrong: &str, known: impl Iterator<Item = String>) -> Option<String> {
+    // Longer than any name: a distance would cost much and mean nothing.
+    if wrong.len() > 64 {
+        return None;
+    }
+    let limit = (wrong.len() / 3).clamp(1, 3);
+    let scored = known.map(|name| (distance(&wrong.to_lowercase(), &name.to_lowercase()), name));
+    scored.filter(|(distance, _)| *distance <= limit).min().map(|(_, name)| name)
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cache_events_are_numbered_as_in_the_manual() {
+        for (name, expected) in [
+            ("L1-dcache-loads", Some(0)),
+            ("L1-dcache-load-misses", Some(0x10000)),
+            ("L1-dcache-stores", Some(0x100)),
+            ("L1-dcache-prefetch-misses", Some(0x10200)),
+            ("L1-icache-load-misses", Some(0x10001)),
+            ("LLC-loads", Some(2)),
+            ("LLC-store-misses", Some(0x10102)),
+            ("llc-misses", Some(0x10002)),
+            ("dTLB-load-misses", Some(0x10003)),
+            ("dtlb-store-misses", Some(0x10103)),
+            ("iTLB-loads", Some(4)),
+            ("branch-loads", Some(5)),
+            ("node-prefetches", Some(0x206)),
+            // No such counters exist: instruction caches are not written.
+            ("L1-icache-stores", None),
+            ("iTLB-store-misses", None),
+            ("LLC-", None),
+            ("LLC-loads-", None),
+            ("LLC-misses-loads-misses", None),
+        ] {
+            assert_eq!(cache(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_hardware_name_wins_over_the_cache_it_looks_like() {
+        assert_eq!(generic("branch-misses"), Some((EventKind::Hardware(5), Unit::Count)));
+        assert_eq!(generic("branches"), generic("branch-instructions"));
+        assert_eq!(generic("cs"), Some((EventKind::Software(3), Unit::Count)));
+    }
+
+    #[test]
+    fn a_slip_finds_the_name_that_was_meant_and_nonsense_finds_none() {
+        for (wrong, meant) in [
+            ("cylces", Some("cycles")),
+            ("Instructions", Some("instructions")),
+            ("cache-miss", Some("cache-misses")),
+            ("L1-dcache-lode-misses", Some("L1-dcache-load-misses")),
+            ("topdown-retirin", Some("topdown-retiring")),
+            ("zzzzzz", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(wrong, &["topdown-retiring".into()]).as_deref(), meant, "{wrong}");
+        }
+    }
+}

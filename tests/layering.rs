@@ -1,0 +1,216 @@
+//! Keeps the walls of the house standing: which module may use which, and who may do what.
+//! It reads source text, so a path that is built by a macro escapes it; everything written plainly does not.
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+#[path = "layering/source.rs"]
+mod source;
+
+use source::Token;
+use std::path::Path;
+
+/// Module, and what it may use besides `error`. An entry `a::b` opens that part of `a` only.
+const EDGES: &[(&str, &[&str])] = &[
+    ("main", &["cli"]),
+    // Running a built-in workload and naming events by this machine's own tables need no capture in between.
+    (
+        "cli",
+        &[
+            "session",
+            "export",
+            "store",
+            "view",
+            "analysis",
+            "collect",
+            "pmu",
+            "model",
+            "units",
+            "sys::workload",
+            "sys::event_sources",
+        ],
+    ),
+    ("session", &["collect", "ops", "store", "symbols", "unwind", "sys", "model", "units"]),
+    ("collect", &["sys", "pmu", "unwind", "model", "units"]),
+    ("export", &["view", "tables", "model", "units"]),
+    ("view", &["analysis", "model", "units"]),
+    ("analysis", &["model", "units"]),
+    ("store", &["tables", "model", "units"]),
+    ("tables", &["model", "units"]),
+    ("symbols", &["model", "units"]),
+    ("unwind", &["model", "units"]),
+    ("pmu", &["model", "units"]),
+    // The trait belongs to the pure side; sys only fills it.
+    ("sys", &["model", "units", "pmu::EventSources"]),
+    ("model", &["units"]),
+    ("units", &[]),
+    ("error", &[]),
+];
+
+/// Crates, by the start of their name, and the one module that may name them.
+const CRATES: &[(&str, &str)] = &[
+    ("ratatui", "tui"),
+    ("crossterm", "tui"),
+    ("polars", "tables"),
+    ("libc", "sys"),
+    ("rustix", "sys"),
+    ("perf_event_open", "sys"),
+    ("clap", "cli"),
+];
+
+/// Longer files hold more than one idea.
+const MAX_CODE_LINES: usize = 500;
+
+/// Every breach in one file. `path` is relative to `src`.
+fn scan(path: &str, text: &str) -> Vec<String> {
+    let module = path.split('/').next().unwrap_or(path).trim_end_matches(".rs");
+    let code = source::without_tests(&source::tokens(text));
+    let mut found = Vec::new();
+    if module != "lib" {
+        edges(module, &code, &mut found);
+        climbs(path, &code, &mut found);
+    }
+    habits(path, module, &code, &mut found);
+    let mut lines: Vec<_> = code.iter().map(|token| token.line).collect();
+    lines.dedup();
+    if lines.len() > MAX_CODE_LINES {
+        found.push((1, format!("{} lines of code; {MAX_CODE_LINES} is where to split", lines.len())));
+    }
+    found.sort();
+    found.into_iter().map(|(line, what)| format!("src/{path}:{line}: {what}")).collect()
+}
+
+fn edges(module: &str, code: &[Token], found: &mut Vec<(usize, String)>) {
+    let Some((_, allowed)) = EDGES.iter().find(|(name, _)| *name == module) else {
+        return found.push((1, format!("module '{module}' stands in no row of the table of edges")));
+    };
+    for (line, used) in source::paths_below(code, &["crate", "ironlaw"]) {
+        let top = used.split("::").next().unwrap_or_default();
+        let open = |edge: &&str| used == **edge || used.starts_with(&format!("{edge}::"));
+        if top != module && top != "error" && !allowed.iter().any(|edge| open(edge)) {
+            found.push((line, format!("{module} may not use {used}")));
+        }
+    }
+}
+
+/// `super` that reaches the crate's root hides an edge.
+fn climbs(path: &str, code: &[Token], found: &mut Vec<(usize, String)>) {
+    let depth = path.trim_end_matches("/mod.rs").split('/').count();
+    for (at, token) in code.iter().enumerate().filter(|(_, token)| token.text == "super") {
+        let chain = code[at..].chunks(2).take_while(|step| step[0].text == "super").count();
+        if chain >= depth {
+            found.push((token.line, "super leaves the module; write crate::".to_string()));
+        }
+    }
+}
+
+fn habits(path: &str, module: &str, code: &[Token], found: &mut Vec<(usize, String)>) {
+    let text = |at: usize| code.get(at).map_or("", |token| token.text.as_str());
+    for (at, token) in code.iter().enumerate() {
+        let before = if at == 0 { "" } else { text(at - 1) };
+        let after = text(at + 1);
+        let called = (after == "!" || after == "(") && before != "." && before != "fn";
+        let method = |name: &str| after == "::" && text(at + 2) == name;
+        let breach = match token.text.as_str() {
+            "print" | "println" | "eprint" | "eprintln" | "dbg" if after == "!" && module != "cli" => {
+                "prints outside cli"
+            }
+            "stdout" | "stderr" if called && module != "cli" => "writes to the terminal outside cli",
+            "Instant" | "SystemTime" if method("now") && path != "sys/clock.rs" => "reads a clock outside sys/clock.rs",
+            "clock_gettime" if path != "sys/clock.rs" => "reads a clock outside sys/clock.rs",
+            "process" if method("exit") => "exits; return an error, main decides the exit code",
+            "unsafe" if module != "sys" => "is unsafe outside sys",
+            name => {
+                match CRATES.iter().find(|(krate, _)| names_crate(name, krate) && before != "::" && before != ".") {
+                    Some((krate, home)) if *home != module && (after == "::" || before == "use") => {
+                        found.push((token.line, format!("names {krate} outside {home}")));
+                        continue;
+                    }
+                    _ => continue,
+                }
+            }
+        };
+        found.push((token.line, format!("'{}' {breach}", token.text)));
+    }
+}
+
+fn names_crate(name: &str, krate: &str) -> bool {
+    name.strip_prefix(krate).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
+#[test]
+fn no_file_breaks_a_wall() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = source::rust_files(&root);
+    assert!(files.len() > 20, "the scan found only {} files", files.len());
+    let breaches: Vec<String> = files
+        .iter()
+        .flat_map(|file| {
+            let path = file.strip_prefix(&root).unwrap().to_str().unwrap();
+            scan(path, &std::fs::read_to_string(file).unwrap())
+        })
+        .collect();
+    assert!(breaches.is_empty(), "{} breaches:\n{}", breaches.len(), breaches.join("\n"));
+}
+
+#[test]
+fn the_table_points_down_only() {
+    for (from, allowed) in EDGES {
+        for to in allowed.iter().filter(|to| !to.contains("::")) {
+            let back = EDGES.iter().find(|(name, _)| name == to).map_or(&[][..], |(_, edges)| edges);
+            assert!(!back.contains(from), "{from} and {to} use each other");
+        }
+    }
+}
+
+#[test]
+fn a_planted_breach_is_found_with_its_place() {
+    for (path, text, expected) in [
+        ("analysis/mod.rs", "use crate::sys::clock;", "src/analysis/mod.rs:1: analysis may not use sys::clock"),
+        ("view/flame.rs", "\n\nuse crate::{model::Event,\n  store};", "src/view/flame.rs:4: view may not use store"),
+        ("view/flame.rs", "fn f() { crate::cli::run() }", "src/view/flame.rs:1: view may not use cli::run"),
+        ("sys/x.rs", "use crate::pmu::parse;", "src/sys/x.rs:1: sys may not use pmu::parse"),
+        ("sys/perf/mod.rs", "use super::super::pmu;", "src/sys/perf/mod.rs:1: super leaves the module; write crate::"),
+        ("units.rs", "use super::sys;", "src/units.rs:1: super leaves the module; write crate::"),
+        ("gpu/mod.rs", "", "src/gpu/mod.rs:1: module 'gpu' stands in no row of the table of edges"),
+        ("main.rs", "fn main() { ironlaw::session::run() }", "src/main.rs:1: main may not use session::run"),
+        ("store/mod.rs", "use polars_io::x;", "src/store/mod.rs:1: names polars outside tables"),
+        ("view/mod.rs", "type A = ratatui::Frame;", "src/view/mod.rs:1: names ratatui outside tui"),
+        ("collect/mod.rs", "use libc;", "src/collect/mod.rs:1: names libc outside sys"),
+        ("session/mod.rs", "fn f() {\n  eprintln!(\"x\");\n}", "src/session/mod.rs:2: 'eprintln' prints outside cli"),
+        (
+            "export/mod.rs",
+            "let o = std::io::stdout();",
+            "src/export/mod.rs:1: 'stdout' writes to the terminal outside cli",
+        ),
+        ("sys/perf/mod.rs", "Instant::now()", "src/sys/perf/mod.rs:1: 'Instant' reads a clock outside sys/clock.rs"),
+        (
+            "cli/run.rs",
+            "std::process::exit(1)",
+            "src/cli/run.rs:1: 'process' exits; return an error, main decides the exit code",
+        ),
+        ("pmu/mod.rs", "unsafe { x() }", "src/pmu/mod.rs:1: 'unsafe' is unsafe outside sys"),
+    ] {
+        assert_eq!(scan(path, text), [expected], "{path}");
+    }
+}
+
+#[test]
+fn what_is_allowed_is_not_a_breach() {
+    for (path, text) in [
+        ("analysis/mod.rs", "// use crate::sys;\n/* crate::cli /* nested */ println! */ use crate::model::Event;"),
+        ("analysis/mod.rs", "const A: &str = \"crate::sys println! \\\" unsafe\"; const B: &str = r#\"\"unsafe\"#;"),
+        ("analysis/mod.rs", "fn f<'a>(c: char) -> bool { c == '\"' && c != '\\'' } // unsafe"),
+        ("analysis/mod.rs", "#[cfg(test)]\nmod tests {\n  use crate::sys::clock; fn f() { if true { println!() } }\n}"),
+        ("analysis/mod.rs", "#[cfg(test)]\nmod tests;\nuse crate::units::Nanos;"),
+        ("sys/x.rs", "use crate::pmu::EventSources; unsafe { libc::getpid() }"),
+        ("sys/perf/ring.rs", "use super::super::perf::mmap; use crate::error::Result;"),
+        ("sys/clock.rs", "Instant::now()"),
+        ("sys/spawn.rs", "command.stdout(Stdio::null()).stderr(Stdio::null())"),
+        ("cli/run.rs", "println!(\"x\"); use clap::Parser;"),
+        ("view/x.rs", "use crate::{analysis as a, model::{Event as E, Sample}};"),
+        ("main.rs", "use ironlaw::cli; use ironlaw::error::Error;"),
+        ("tables/mod.rs", "use polars::prelude::*;"),
+    ] {
+        assert!(scan(path, text).is_empty(), "{path}: {:?}", scan(path, text));
+    }
+    assert!(scan("units.rs", &"fn f() {}\n".repeat(501))[0].contains("501 lines of code"));
+}
