@@ -1,1 +1,8 @@
 //! Columns and Parquet files; the only place that names polars. It never knows what a sample is.
+
+mod parquet;
+mod quiet;
+mod table;
+
+pub use parquet::{from_parquet, to_parquet};
+pub use table::{Builder, Table};

@@ -1,0 +1,85 @@
+//! What is wrong with a recording, said so that its reader knows what the numbers lack.
+//! It never decides whether a recording is still worth reading.
+
+use super::part::{META, Part};
+use super::repair::Mended;
+use std::fmt;
+
+/// Something a recording lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// The file, or the table where no single file can be named.
+    pub file: String,
+    /// What is wrong with it.
+    pub problem: String,
+    /// What is lost by it.
+    pub lost: String,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.file, self.problem, self.lost)
+    }
+}
+
+impl Damage {
+    pub(super) fn of_part(part: Part, problem: impl Into<String>) -> Damage {
+        Damage { file: part.file_name(), problem: problem.into(), lost: lost_with(part.table).into() }
+    }
+
+    /// A file that was being written when the recorder was killed.
+    pub(super) fn leftover(temp: &str, target: &str) -> Damage {
+        let lost = match Part::parse(target) {
+            Some(part) => format!("if it was being written for the first time, {}", lost_with(part.table)),
+            None if target == META => "the recording's last word about itself is missing".to_string(),
+            None => "nothing is known to be lost".to_string(),
+        };
+        Damage { file: temp.to_string(), problem: "the recorder was killed while it wrote this file".into(), lost }
+    }
+
+    pub(super) fn rows(table: &str, read: u64, expected: u64) -> Damage {
+        let problem = format!("{read} of {expected} rows could be read");
+        Damage { file: table.to_string(), problem, lost: lost_with(table).into() }
+    }
+
+    pub(super) fn unknown_words(part: Part, rows: u64) -> Damage {
+        let problem = format!("{rows} rows hold a value this version does not know");
+        Damage { file: part.file_name(), problem, lost: "these rows are left out".into() }
+    }
+
+    /// One entry for each kind of mending that was needed.
+    pub(super) fn mended(mended: &Mended) -> Vec<Damage> {
+        let entry = |count: u64, table: &str, problem: &str| {
+            let problem = format!("{count} {problem}");
+            (count > 0).then(|| Damage { file: table.to_string(), problem, lost: lost_with(table).into() })
+        };
+        [
+            entry(mended.counters, "counters", "counters are not defined any more"),
+            entry(mended.modules, "mappings", "modules are not defined any more"),
+            entry(mended.frames, "frames", "frames are not defined any more"),
+            entry(mended.stacks, "stacks", "stacks are not defined any more"),
+            entry(mended.without_stack, "stacks", "samples or spans refer to a stack that is lost"),
+            entry(mended.refused, "definitions", "definitions have an impossible number and were left out"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+fn lost_with(table: &str) -> &'static str {
+    match table {
+        "counters" => "some counters have lost their names",
+        "mappings" => "some frames have lost their module",
+        "frames" | "names" => "some frames have lost their names",
+        "stacks" => "some samples have lost their call path",
+        "tasks" => "some names, births and ends of threads are missing",
+        "samples" => "samples are missing: totals are too low",
+        "off_cpu" => "spans off the CPU are missing: totals are too low",
+        "windows" => "counter readings are missing from some windows",
+        "lost" => "the count of lost records is too low",
+        "ops" => "some counts of operations are missing",
+        "marks" => "some marks are missing",
+        _ => "something is missing",
+    }
+}

@@ -1,0 +1,160 @@
+//! The recording's directory: files that appear whole or not at all, readable by their owner only.
+//! It never follows a link at a name it writes, never deletes a file that is not a recording's, and looks into none.
+
+use super::part::{META, Part, temp_name, temp_target};
+use crate::error::{Context, Error, ErrorKind, Result};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// A directory that holds, or is to hold, one recording.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+}
+
+/// A file in a recording's directory.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub name: String,
+    /// Neither a link, nor a pipe, nor a device.
+    pub regular: bool,
+}
+
+impl Folder {
+    /// Makes the directory, or takes over an empty one or, with `overwrite`, an older recording, whose parts it deletes.
+    pub fn create(path: &Path, overwrite: bool) -> Result<Folder> {
+        let folder = Folder { path: path.to_path_buf() };
+        match DirBuilder::new().mode(0o700).create(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => folder.take_over(overwrite)?,
+            made => made.context(|| format!("cannot create {}", path.display()))?,
+        }
+        Ok(folder)
+    }
+
+    /// The directory of an existing recording.
+    pub fn open(path: &Path) -> Folder {
+        Folder { path: path.to_path_buf() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a file under a temporary name, then gives it its own: whoever looks sees all of it or nothing.
+    /// A failed write leaves nothing behind.
+    pub fn place(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let temp = self.path.join(temp_name(name));
+        let written = create_new(&temp)
+            .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&temp, self.path.join(name)));
+        written.map_err(|error| {
+            // The first failure is the one to report.
+            let _ = fs::remove_file(&temp);
+            self.cannot("write", name, error)
+        })
+    }
+
+    /// Makes the names given since the last call survive a power cut.
+    pub fn sync(&self) -> Result<()> {
+        File::open(&self.path).and_then(|dir| dir.sync_all()).map_err(|error| self.cannot("sync", "", error))
+    }
+
+    /// Deletes a file; one that is already gone is no failure.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        match fs::remove_file(self.path.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.cannot("delete", name, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Deletes the directory if there is nothing in it.
+    pub fn remove_if_empty(&self) {
+        let _ = fs::remove_dir(&self.path);
+    }
+
+    /// All files, by name; names that are not Unicode are none of ours and left out.
+    pub fn list(&self) -> Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(|error| self.cannot("list", "", error))? {
+            let entry = entry.map_err(|error| self.cannot("list", "", error))?;
+            let regular = entry.file_type().is_ok_and(|kind| kind.is_file());
+            entries.extend(entry.file_name().into_string().ok().map(|name| Entry { name, regular }));
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    /// A file's bytes; one of more than `limit` bytes is [`ErrorKind::Corrupt`].
+    pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = File::open(self.path.join(name)).map_err(|error| self.cannot("read", name, error))?;
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| self.cannot("read", name, error))?;
+        if bytes.len() as u64 > limit {
+            return Err(Error::new(ErrorKind::Corrupt, format!("{name} has more than {limit} bytes")));
+        }
+        Ok(bytes)
+    }
+
+    fn take_over(&self, overwrite: bool) -> Result<()> {
+        let path = self.path.display();
+        let metadata = fs::symlink_metadata(&self.path).map_err(|error| self.cannot("look at", "", error))?;
+        if !metadata.is_dir() {
+            return Err(Error::new(ErrorKind::Usage, format!("{path} exists and is not a directory"))
+                .hint("Choose another name with -o."));
+        }
+        let entries = self.list()?;
+        let old = entries.iter().any(|entry| entry.name == META);
+        let strange = entries.iter().any(|entry| temp_target(&entry.name).is_none());
+        if strange && !old {
+            return Err(Error::new(ErrorKind::Usage, format!("{path} exists and is not a recording"))
+                .hint("Choose another name with -o."));
+        }
+        if old && !overwrite {
+            return Err(Error::new(ErrorKind::Usage, format!("{path} exists already"))
+                .hint("Choose another name with -o, or replace it with --overwrite."));
+        }
+        self.check_owner(metadata.uid())?;
+        fs::set_permissions(&self.path, fs::Permissions::from_mode(0o700))
+            .map_err(|error| self.cannot("protect", "", error))?;
+        // The old meta.json stays until the new one replaces it, so that this is a recording at every moment.
+        let ours = |name: &str| Part::parse(name).is_some() || temp_target(name).is_some();
+        entries.iter().filter(|entry| ours(&entry.name)).try_for_each(|entry| self.remove(&entry.name))
+    }
+
+    /// The owner of a directory can read what is written into it: a planted one must not catch root's recording.
+    fn check_owner(&self, owner: u32) -> Result<()> {
+        let probe = self.path.join(temp_name(META));
+        let uid = create_new(&probe).and_then(|file| file.metadata()).map(|file| file.uid());
+        let _ = fs::remove_file(&probe);
+        let uid = uid.map_err(|error| self.cannot("write into", "", error))?;
+        if uid == owner {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::NotPermitted, format!("{} belongs to another user", self.path.display()))
+            .hint("Choose another name with -o, or delete it first."))
+    }
+
+    fn cannot(&self, verb: &str, name: &str, error: io::Error) -> Error {
+        let path = if name.is_empty() { self.path.clone() } else { self.path.join(name) };
+        let error = Error::from(error);
+        let full = error.kind() == ErrorKind::Exhausted;
+        let error = error.context(format!("cannot {verb} {}", path.display()));
+        if full { error.hint("Free some space, or record to another file system with -o.") } else { error }
+    }
+}
+
+/// A new file for its owner only. An older file of that name, or a link planted there, is removed, never followed:
+/// creating anew fails on anything that exists.
+fn create_new(path: &Path) -> io::Result<File> {
+    let create = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match create() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            create()
+        }
+        made => made,
+    }
+}

@@ -1,0 +1,176 @@
+//! Reads a recording back as the event stream it was written from, whatever became of single files in it.
+//! It never changes a recording and never fails for a part: what cannot be read is reported as damage.
+
+use super::about::{self, About};
+use super::damage::Damage;
+use super::folder::{Entry, Folder};
+use super::part::{META, Part, Selection, select, temp_target};
+use super::repair::Repair;
+use super::rows::{NamesDef, OpsTotal, Rows, Window};
+use super::{MAX_FILE_BYTES, name};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::profile::ProfileBuilder;
+use crate::model::{
+    CounterDef, Event, FrameDef, Lost, Mark, Meta, ModuleDef, Note, OffCpu, Sample, StackDef, TaskEvent,
+};
+use crate::tables::from_parquet;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// A recording opened for reading.
+#[derive(Debug)]
+pub struct Recording {
+    folder: Folder,
+    about: About,
+    parts: Vec<Part>,
+    /// What the listing of the directory shows.
+    visible: Vec<Damage>,
+    /// All there is, once every part has been read.
+    damage: OnceLock<Vec<Damage>>,
+}
+
+impl Recording {
+    /// Opens the recording at `dir`, or at `dir.ironlaw` where `dir` is none. Reads `meta.json` and the list of files.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] when there is no recording, [`ErrorKind::Unsupported`] for a newer format,
+    /// [`ErrorKind::Corrupt`] when `meta.json` cannot be understood.
+    pub fn open(dir: &Path) -> Result<Recording> {
+        let path = locate(dir)?;
+        let folder = Folder::open(&path);
+        let about = about::parse(&folder.read(META, MAX_FILE_BYTES)?)
+            .map_err(|error| error.context(format!("cannot open {}", path.display())))?;
+        let (parts, visible) = survey(&folder.list()?);
+        Ok(Recording { folder, about, parts, visible, damage: OnceLock::new() })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What the recording says about itself.
+    #[must_use]
+    pub fn meta(&self) -> &Meta {
+        &self.about.meta
+    }
+
+    /// Whether the recorder came to its end; if not, up to one flush interval is missing at the end.
+    #[must_use]
+    pub fn finished(&self) -> bool {
+        self.about.rows.is_some()
+    }
+
+    /// All that is wrong with it; empty for a sound recording. Reads every part unless that has been done.
+    pub fn damage(&self) -> &[Damage] {
+        self.damage.get_or_init(|| self.read(&mut |_| {}))
+    }
+
+    /// Plays all events: definitions, then each kind in the order it was recorded.
+    pub fn events(&self, f: &mut dyn FnMut(Event)) {
+        let damage = self.read(f);
+        self.damage.get_or_init(|| damage);
+    }
+
+    /// The whole recording as a profile; its notes tell of damage and of a missing end.
+    #[must_use]
+    pub fn profile(&self) -> crate::model::profile::Profile {
+        let mut builder = ProfileBuilder::new(self.about.meta.clone());
+        self.events(&mut |event| builder.apply(event));
+        let mut meta = self.about.meta.clone();
+        let note = |topic: &str, text: String| Note { topic: topic.into(), text, fix: None };
+        meta.notes.extend(self.damage().iter().map(|damage| note("recording-damaged", damage.to_string())));
+        if !self.finished() {
+            let text = "the recorder was stopped before it could finish: the last seconds may be missing";
+            meta.notes.push(note("recording-unfinished", text.into()));
+        }
+        builder.finish(meta)
+    }
+
+    fn read(&self, f: &mut dyn FnMut(Event)) -> Vec<Damage> {
+        let mut damage = self.visible.clone();
+        let mut repair = Repair::new(f);
+        self.table(&mut damage, &mut |def: CounterDef| repair.counter(def));
+        self.table(&mut damage, &mut |def: ModuleDef| repair.module(def));
+        self.table(&mut damage, &mut |def: FrameDef| repair.frame(def));
+        self.table(&mut damage, &mut |def: NamesDef| repair.names(def.frame, def.symbols));
+        self.table(&mut damage, &mut |def: StackDef| repair.stack(def));
+        self.table(&mut damage, &mut |task: TaskEvent| repair.pass(Event::Task(task)));
+        self.table(&mut damage, &mut |sample: Sample| repair.sample(sample));
+        self.table(&mut damage, &mut |span: OffCpu| repair.off_cpu(span));
+        self.table(&mut damage, &mut |window: Window| {
+            repair.pass(match window {
+                Window::Reading(reading) => Event::Reading(reading),
+                Window::End(tick) => Event::Tick(tick),
+            });
+        });
+        self.table(&mut damage, &mut |lost: Lost| repair.pass(Event::Lost(lost)));
+        self.table(&mut damage, &mut |ops: OpsTotal| repair.pass(Event::Ops { at: ops.at, total: ops.total }));
+        self.table(&mut damage, &mut |mark: Mark| repair.pass(Event::Mark(mark)));
+        damage.extend(Damage::mended(&repair.mended()));
+        damage
+    }
+
+    /// Reads one table, part by part, so that no more than one part is in memory at a time.
+    fn table<R: Rows>(&self, damage: &mut Vec<Damage>, emit: &mut dyn FnMut(R)) {
+        let mut rows = 0;
+        for part in self.parts.iter().filter(|part| part.table == R::TABLE) {
+            match self.part(*part, emit) {
+                Ok((read, unknown)) => {
+                    rows += read;
+                    damage.extend((unknown > 0).then(|| Damage::unknown_words(*part, unknown)));
+                }
+                Err(error) => damage.push(Damage::of_part(*part, error.to_string())),
+            }
+        }
+        let expected = self.about.rows.as_ref().and_then(|rows| rows.get(R::TABLE)).copied().unwrap_or(rows);
+        if rows != expected {
+            damage.push(Damage::rows(R::TABLE, rows, expected));
+        }
+    }
+
+    fn part<R: Rows>(&self, part: Part, emit: &mut dyn FnMut(R)) -> Result<(u64, u64)> {
+        let table = from_parquet(&self.folder.read(&part.file_name(), MAX_FILE_BYTES)?)?;
+        Ok((table.rows() as u64, R::decode(&table, emit)?))
+    }
+}
+
+fn locate(dir: &Path) -> Result<PathBuf> {
+    let named = name::path(dir);
+    [dir.to_path_buf(), named.clone()].into_iter().find(|path| path.join(META).is_file()).ok_or_else(|| {
+        let message = match (dir.exists(), named == dir) {
+            (true, _) => format!("{} is not a recording: it has no {META}", dir.display()),
+            (false, true) => format!("{} does not exist", dir.display()),
+            (false, false) => format!("neither {} nor {} exists", dir.display(), named.display()),
+        };
+        Error::new(ErrorKind::NotFound, message).hint("Make one with `ironlaw record`.")
+    })
+}
+
+/// Sorts a directory's files into parts to read and visible damage; strangers are ignored.
+fn survey(entries: &[Entry]) -> (Vec<Part>, Vec<Damage>) {
+    let mut damage: Vec<Damage> =
+        entries.iter().filter_map(|entry| Some(Damage::leftover(&entry.name, temp_target(&entry.name)?))).collect();
+    let mut found = Vec::new();
+    for (entry, part) in entries.iter().filter_map(|entry| Some((entry, Part::parse(&entry.name)?))) {
+        if entry.regular {
+            found.push(part);
+        } else {
+            damage.push(Damage::of_part(part, "not a regular file"));
+        }
+    }
+    let mut parts = Vec::new();
+    for table in super::part::TABLES {
+        let Selection { parts: read, missing, overlapping } =
+            select(found.iter().copied().filter(|part| part.table == table).collect());
+        damage.extend(
+            missing.into_iter().map(|gap| {
+                Damage::of_part(Part { table, first: *gap.start(), last: *gap.end() }, "the file is missing")
+            }),
+        );
+        damage.extend(overlapping.into_iter().map(|part| Damage::of_part(part, "it overlaps the part before it")));
+        parts.extend(read);
+    }
+    (parts, damage)
+}

@@ -1,0 +1,180 @@
+//! Keeps the numbers of a damaged recording true: holes left by lost definitions are filled with stand-ins, so that
+//! later definitions keep their numbers and what refers to nothing says so. It never invents a name or a call path.
+
+use crate::model::{
+    CounterDef, CounterId, Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, OffCpu, Sample,
+    StackDef, StackEnd, StackId, Symbol, Unit,
+};
+
+/// What stands where something was lost.
+const LOST: &str = "[lost]";
+
+/// Stand-ins in one recording at most; a part holds far fewer definitions, and a forged number must not fill memory.
+const MAX_STAND_INS: u32 = 1 << 20;
+
+/// What had to be mended, by table.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Mended {
+    /// Stand-ins for counters, mappings, frames and stacks.
+    pub counters: u64,
+    pub modules: u64,
+    pub frames: u64,
+    pub stacks: u64,
+    /// Definitions left out: of a number that was taken, or that no recording can reach.
+    pub refused: u64,
+    /// Samples and spans whose stack is lost.
+    pub without_stack: u64,
+}
+
+/// Passes events on, mended. Definitions must come before what refers to them, each kind as a whole.
+pub(super) struct Repair<'a> {
+    emit: &'a mut dyn FnMut(Event),
+    counters: u32,
+    modules: u32,
+    frames: u32,
+    stacks: u32,
+    stand_ins: u32,
+    /// The frame of every stand-in stack, once there is one.
+    lost_frame: Option<FrameId>,
+    mended: Mended,
+}
+
+impl<'a> Repair<'a> {
+    pub fn new(emit: &'a mut dyn FnMut(Event)) -> Self {
+        let mended = Mended::default();
+        Repair { emit, counters: 0, modules: 0, frames: 0, stacks: 0, stand_ins: 0, lost_frame: None, mended }
+    }
+
+    pub fn mended(self) -> Mended {
+        self.mended
+    }
+
+    /// Anything without a number to check.
+    pub fn pass(&mut self, event: Event) {
+        (self.emit)(event);
+    }
+
+    pub fn counter(&mut self, def: CounterDef) {
+        let id = u32::from(def.id.0);
+        if id < self.counters || !self.affords(self.counters, id) {
+            self.mended.refused += 1;
+            return;
+        }
+        for missing in self.counters..id {
+            let stand_in = CounterId(u16::try_from(missing).unwrap_or(u16::MAX));
+            let name = format!("{LOST}-{missing}");
+            self.define(Definition::Counter(CounterDef { id: stand_in, name, unit: Unit::Count, group: None }));
+        }
+        self.mended.counters += u64::from(id - self.counters);
+        self.counters = id + 1;
+        self.define(Definition::Counter(def));
+    }
+
+    /// A module that is known already is defined again when more is known of it.
+    pub fn module(&mut self, def: ModuleDef) {
+        let id = def.id.0;
+        if id >= self.modules {
+            if !self.affords(self.modules, id) {
+                self.mended.refused += 1;
+                return;
+            }
+            for missing in self.modules..id {
+                let (id, path) = (ModuleId(missing), LOST.to_string());
+                self.define(Definition::Module(ModuleDef { id, kind: ModuleKind::File, path, build_id: None, pid: 0 }));
+            }
+            self.mended.modules += u64::from(id - self.modules);
+            self.modules = id + 1;
+        }
+        self.define(Definition::Module(def));
+    }
+
+    pub fn frame(&mut self, def: FrameDef) {
+        let id = def.id.0;
+        if id < self.frames || !self.affords(self.frames, id) {
+            self.mended.refused += 1;
+            return;
+        }
+        for missing in self.frames..id {
+            self.lost_frame_at(FrameId(missing));
+        }
+        self.mended.frames += u64::from(id - self.frames);
+        self.frames = id + 1;
+        let module = def.module.filter(|module| module.0 < self.modules);
+        self.define(Definition::Frame(FrameDef { module, ..def }));
+    }
+
+    pub fn names(&mut self, frame: FrameId, symbols: Vec<Symbol>) {
+        if frame.0 < self.frames {
+            self.define(Definition::Names { frame, symbols });
+        } else {
+            self.mended.refused += 1;
+        }
+    }
+
+    pub fn stack(&mut self, def: StackDef) {
+        let id = def.id.0;
+        if id < self.stacks || !self.affords(self.stacks, id) {
+            self.mended.refused += 1;
+            return;
+        }
+        for missing in self.stacks..id {
+            let frame = self.lost_frame();
+            self.define(Definition::Stack(StackDef { id: StackId(missing), parent: None, frame }));
+        }
+        self.mended.stacks += u64::from(id - self.stacks);
+        self.stacks = id + 1;
+        let frame = if def.frame.0 < self.frames { def.frame } else { self.lost_frame() };
+        let parent = def.parent.filter(|parent| parent.0 < id);
+        self.define(Definition::Stack(StackDef { id: def.id, parent, frame }));
+    }
+
+    pub fn sample(&mut self, mut sample: Sample) {
+        self.check_stack(&mut sample.stack, &mut sample.end);
+        self.pass(Event::Sample(sample));
+    }
+
+    pub fn off_cpu(&mut self, mut span: OffCpu) {
+        self.check_stack(&mut span.stack, &mut span.end);
+        self.pass(Event::OffCpu(span));
+    }
+
+    fn check_stack(&mut self, stack: &mut Option<StackId>, end: &mut StackEnd) {
+        if stack.is_some_and(|id| id.0 >= self.stacks) {
+            *stack = None;
+            *end = StackEnd::Broken;
+            self.mended.without_stack += 1;
+        }
+    }
+
+    /// Whether the hole from `next` to `id` may be filled.
+    fn affords(&mut self, next: u32, id: u32) -> bool {
+        let hole = id.saturating_sub(next);
+        let affordable = id < u32::MAX && hole <= MAX_STAND_INS - self.stand_ins;
+        if affordable {
+            self.stand_ins += hole;
+        }
+        affordable
+    }
+
+    /// Made when the first stack needs it: all frames of the recording have been defined by then.
+    fn lost_frame(&mut self) -> FrameId {
+        if let Some(frame) = self.lost_frame {
+            return frame;
+        }
+        let frame = FrameId(self.frames);
+        self.lost_frame_at(frame);
+        self.frames += 1;
+        self.lost_frame = Some(frame);
+        frame
+    }
+
+    fn lost_frame_at(&mut self, id: FrameId) {
+        self.define(Definition::Frame(FrameDef { id, module: None, address: 0 }));
+        let symbols = vec![Symbol { function: LOST.to_string(), file: None, line: None, inlined: false }];
+        self.define(Definition::Names { frame: id, symbols });
+    }
+
+    fn define(&mut self, definition: Definition) {
+        (self.emit)(Event::Define(definition));
+    }
+}

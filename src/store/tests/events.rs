@@ -1,0 +1,194 @@
+//! Event streams to record: a small fixed one with every kind in it, and arbitrary ones.
+
+use crate::model::{
+    BuildId, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, LossKind, Lost, Mark,
+    ModuleDef, ModuleId, ModuleKind, OffCpu, Sample, Scope, StackDef, StackEnd, StackId, Symbol, TaskChange, TaskEvent,
+    TaskState, Tick, Unit,
+};
+use crate::units::{Nanos, Ops};
+use proptest::prelude::*;
+
+/// One chunk of a recording in `chunks`: two new frames and stacks, and one of everything else.
+pub fn chunk(number: u32) -> Vec<Event> {
+    let (low, at) = (number * 2, Nanos(u64::from(number) * 1_000));
+    let frame = |id: u32| FrameDef { id: FrameId(id), module: Some(ModuleId(number)), address: u64::from(id) << 12 };
+    let symbol = |name: &str, inlined| Symbol { function: name.into(), file: None, line: Some(7), inlined };
+    let (pid, tid) = (41, 42 + number);
+    let stack =
+        |id: u32, parent: Option<u32>| StackDef { id: StackId(id), parent: parent.map(StackId), frame: FrameId(id) };
+    vec![
+        Event::Define(Definition::Module(ModuleDef {
+            id: ModuleId(number),
+            kind: ModuleKind::File,
+            path: format!("/usr/lib/lib{number}.so"),
+            build_id: Some(BuildId(vec![1, 2])),
+            pid,
+        })),
+        Event::Define(Definition::Counter(CounterDef {
+            id: CounterId(u16::try_from(number).unwrap()),
+            name: format!("counter-{number}"),
+            unit: Unit::Nanos,
+            group: None,
+        })),
+        Event::Define(Definition::Frame(frame(low))),
+        Event::Define(Definition::Frame(frame(low + 1))),
+        Event::Define(Definition::Stack(stack(low, low.checked_sub(1)))),
+        Event::Define(Definition::Stack(stack(low + 1, Some(low)))),
+        Event::Task(TaskEvent { at, pid, tid, change: TaskChange::Born { parent: 41, comm: "worker".into() } }),
+        Event::Sample(Sample {
+            at,
+            pid,
+            tid,
+            cpu: 1,
+            event: 0,
+            weight: 1_003_009,
+            stack: Some(StackId(low + 1)),
+            end: StackEnd::Whole,
+            kernel: false,
+        }),
+        Event::OffCpu(OffCpu {
+            at,
+            pid,
+            tid,
+            state: TaskState::Sleeping,
+            blocked: Nanos(70),
+            queued: None,
+            stack: Some(StackId(low)),
+            end: StackEnd::Truncated,
+        }),
+        Event::Reading(CounterReading {
+            counter: CounterId(0),
+            scope: Scope::Thread(tid),
+            at,
+            value: 5,
+            enabled: at,
+            running: at,
+        }),
+        Event::Tick(Tick { at, span: Nanos(1_000) }),
+        Event::Lost(Lost { at, cpu: 3, kind: LossKind::Ring, count: 12 }),
+        Event::Ops { at, total: Ops(u64::from(number)) },
+        Event::Mark(Mark { at, label: format!("mark {number}") }),
+        Event::Define(Definition::Names {
+            frame: FrameId(low),
+            symbols: vec![symbol("inner<\u{1b}[31m>", true), symbol("outer", false)],
+        }),
+    ]
+}
+
+/// `count` chunks whose definitions follow on each other.
+pub fn chunks(count: u32) -> Vec<Vec<Event>> {
+    (0..count).map(chunk).collect()
+}
+
+fn nanos() -> impl Strategy<Value = Nanos> {
+    any::<u64>().prop_map(Nanos)
+}
+
+fn text() -> impl Strategy<Value = String> {
+    proptest::collection::vec(any::<char>(), 0..12).prop_map(|chars| chars.into_iter().collect())
+}
+
+fn end() -> impl Strategy<Value = StackEnd> {
+    prop_oneof![Just(StackEnd::Whole), Just(StackEnd::Truncated), Just(StackEnd::Broken), Just(StackEnd::NotTaken)]
+}
+
+fn sample(stacks: u32) -> impl Strategy<Value = Event> {
+    let ids = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u16>());
+    let stack = proptest::option::of((0..stacks).prop_map(StackId));
+    (nanos(), ids, any::<u64>(), stack, end(), any::<bool>()).prop_map(
+        |(at, (pid, tid, cpu, event), weight, stack, end, kernel)| {
+            Event::Sample(Sample { at, pid, tid, cpu, event, weight, stack, end, kernel })
+        },
+    )
+}
+
+fn off_cpu(stacks: u32) -> impl Strategy<Value = Event> {
+    let states = [TaskState::Runnable, TaskState::Sleeping, TaskState::DiskSleep, TaskState::Other];
+    let stack = proptest::option::of((0..stacks).prop_map(StackId));
+    let spans = (nanos(), nanos(), proptest::option::of(nanos()));
+    (spans, any::<u32>(), any::<u32>(), proptest::sample::select(states.to_vec()), stack, end()).prop_map(
+        |((at, blocked, queued), pid, tid, state, stack, end)| {
+            Event::OffCpu(OffCpu { at, pid, tid, state, blocked, queued, stack, end })
+        },
+    )
+}
+
+fn reading() -> impl Strategy<Value = Event> {
+    let scope = prop_oneof![
+        Just(Scope::Target),
+        any::<u32>().prop_map(Scope::Thread),
+        any::<u32>().prop_map(Scope::Cpu),
+        Just(Scope::Host),
+        Just(Scope::Tool)
+    ];
+    (any::<u16>(), scope, nanos(), any::<u64>(), nanos(), nanos()).prop_map(
+        |(counter, scope, at, value, enabled, running)| {
+            Event::Reading(CounterReading { counter: CounterId(counter), scope, at, value, enabled, running })
+        },
+    )
+}
+
+fn task() -> impl Strategy<Value = Event> {
+    let change = prop_oneof![
+        text().prop_map(|comm| TaskChange::Alive { comm }),
+        (any::<u32>(), text()).prop_map(|(parent, comm)| TaskChange::Born { parent, comm }),
+        (text(), any::<bool>()).prop_map(|(comm, exec)| TaskChange::Renamed { comm, exec }),
+        Just(TaskChange::Ended)
+    ];
+    (nanos(), any::<u32>(), any::<u32>(), change)
+        .prop_map(|(at, pid, tid, change)| Event::Task(TaskEvent { at, pid, tid, change }))
+}
+
+fn small() -> impl Strategy<Value = Event> {
+    let kinds = vec![LossKind::Ring, LossKind::Throttled, LossKind::OffCpu];
+    prop_oneof![
+        (nanos(), any::<u32>(), proptest::sample::select(kinds), any::<u64>())
+            .prop_map(|(at, cpu, kind, count)| Event::Lost(Lost { at, cpu, kind, count })),
+        (nanos(), any::<u64>()).prop_map(|(at, total)| Event::Ops { at, total: Ops(total) }),
+        (nanos(), text()).prop_map(|(at, label)| Event::Mark(Mark { at, label })),
+        (nanos(), nanos()).prop_map(|(at, span)| Event::Tick(Tick { at, span })),
+    ]
+}
+
+fn symbols() -> impl Strategy<Value = Vec<Symbol>> {
+    let symbol = (text(), proptest::option::of(text()), any::<Option<u32>>(), any::<bool>());
+    let symbol = symbol.prop_map(|(function, file, line, inlined)| Symbol { function, file, line, inlined });
+    proptest::collection::vec(symbol, 1..4)
+}
+
+/// Well-formed definitions: of each kind `count`, in order, every reference backwards.
+fn definitions(count: u32) -> impl Strategy<Value = Vec<Event>> {
+    let kinds = vec![ModuleKind::File, ModuleKind::Kernel, ModuleKind::Vdso, ModuleKind::Jit];
+    let units = vec![Unit::Count, Unit::Nanos, Unit::Cycles, Unit::Instructions, Unit::Bytes];
+    let module = (proptest::sample::select(kinds), text(), any::<Option<[u8; 3]>>(), any::<u32>());
+    let each = (module, any::<u64>(), symbols(), proptest::sample::select(units), any::<Option<u16>>(), any::<bool>());
+    proptest::collection::vec(each, count as usize).prop_map(|all| {
+        let define = |(id, (module, address, symbols, unit, group, linked))| {
+            let (kind, path, build_id, pid): (ModuleKind, String, Option<[u8; 3]>, u32) = module;
+            let build_id = build_id.map(|id| BuildId(id.to_vec()));
+            let (frame, parent) = (FrameId(id), id.checked_sub(1).filter(|_| linked).map(StackId));
+            let counter = CounterId(u16::try_from(id).unwrap());
+            [
+                Definition::Module(ModuleDef { id: ModuleId(id), kind, path: path.clone(), build_id, pid }),
+                Definition::Frame(FrameDef { id: frame, module: linked.then_some(ModuleId(id)), address }),
+                Definition::Stack(StackDef { id: StackId(id), parent, frame }),
+                Definition::Names { frame, symbols },
+                Definition::Counter(CounterDef { id: counter, name: path, unit, group }),
+            ]
+        };
+        (0..).zip(all).flat_map(define).map(Event::Define).collect()
+    })
+}
+
+/// Any stream that a capture could produce, cut into the chunks between its flushes.
+pub fn streams() -> impl Strategy<Value = Vec<Vec<Event>>> {
+    (1u32..20).prop_flat_map(|count| {
+        let event = prop_oneof![sample(count), off_cpu(count), reading(), task(), small()];
+        (definitions(count), proptest::collection::vec(event, 0..60), 1usize..40).prop_map(
+            |(definitions, events, cut)| {
+                let all: Vec<Event> = definitions.into_iter().chain(events).collect();
+                all.chunks(cut).map(<[Event]>::to_vec).collect()
+            },
+        )
+    })
+}

@@ -1,0 +1,77 @@
+//! The recording as a whole: written, interrupted, damaged and read back.
+
+mod damage;
+mod events;
+mod full_disk;
+mod round_trip;
+
+use super::{Recording, Writer};
+use crate::model::{CallGraph, Definition, Event, HostFacts, Meta, Plan, Rate, Target};
+use crate::units::Nanos;
+use std::path::Path;
+
+fn meta() -> Meta {
+    Meta {
+        format: (0, 0),
+        tool: "ironlaw 0.1.0".into(),
+        host: HostFacts { hostname: "bell".into(), ..HostFacts::default() },
+        plan: Plan {
+            target: Target::Processes { pids: vec![41], children: false },
+            events: vec![],
+            rate: Rate::Frequency(997),
+            call_graph: CallGraph::Auto,
+            off_cpu: true,
+            interval: Nanos(1_000_000_000),
+            duration: None,
+            delay: Nanos(0),
+        },
+        events: vec![],
+        coverage: vec![],
+        started_unix_ns: 1_700_000_000_000_000_000,
+        started_mono_ns: 5,
+        duration_ns: None,
+        exit_status: None,
+        notes: vec![],
+    }
+}
+
+/// Writes one part of each table for every chunk, and finishes.
+fn record(dir: &Path, chunks: &[Vec<Event>]) {
+    let writer = unfinished(dir, chunks);
+    writer.finish(&Meta { duration_ns: Some(9), ..meta() }).unwrap();
+}
+
+/// Writes one part of each table for every chunk.
+fn unfinished(dir: &Path, chunks: &[Vec<Event>]) -> Writer {
+    let mut writer = Writer::create(dir, &meta(), false).unwrap();
+    for chunk in chunks {
+        writer.write(chunk).unwrap();
+        writer.flush().unwrap();
+    }
+    writer
+}
+
+fn read(recording: &Recording) -> Vec<Event> {
+    let mut events = Vec::new();
+    recording.events(&mut |event| events.push(event));
+    events
+}
+
+/// A recording plays kind after kind; within a kind the order is kept.
+fn by_kind(mut events: Vec<Event>) -> Vec<Event> {
+    events.sort_by_key(|event| match event {
+        Event::Define(Definition::Counter(_)) => 0,
+        Event::Define(Definition::Module(_)) => 1,
+        Event::Define(Definition::Frame(_)) => 2,
+        Event::Define(Definition::Names { .. }) => 3,
+        Event::Define(Definition::Stack(_)) => 4,
+        Event::Task(_) => 5,
+        Event::Sample(_) => 6,
+        Event::OffCpu(_) => 7,
+        Event::Reading(_) | Event::Tick(_) => 8,
+        Event::Lost(_) => 9,
+        Event::Ops { .. } => 10,
+        Event::Mark(_) => 11,
+    });
+    events
+}

@@ -1,0 +1,34 @@
+//! The words that closed sets of values are stored as, so that a query over a recording reads like a sentence.
+//! They are part of the format: none is ever changed, and a word of a later version reads as `None`.
+
+use crate::model::{LossKind, ModuleKind, StackEnd, TaskState, Unit};
+
+/// A closed set of values with one word for each.
+pub(super) trait Word: Sized + Copy {
+    /// The word.
+    fn word(self) -> &'static str;
+    /// The value; `None` for a word this version does not know.
+    fn from_word(word: &str) -> Option<Self>;
+}
+
+macro_rules! words {
+    ($($set:ident { $($value:ident = $word:literal),* $(,)? })*) => {
+        $(impl Word for $set {
+            fn word(self) -> &'static str {
+                match self { $($set::$value => $word),* }
+            }
+
+            fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some($set::$value),)* _ => None }
+            }
+        })*
+    };
+}
+
+words! {
+    StackEnd { Whole = "whole", Truncated = "truncated", Broken = "broken", NotTaken = "not_taken" }
+    TaskState { Runnable = "runnable", Sleeping = "sleeping", DiskSleep = "disk_sleep", Other = "other" }
+    LossKind { Ring = "ring", Throttled = "throttled", OffCpu = "off_cpu" }
+    ModuleKind { File = "file", Kernel = "kernel", Vdso = "vdso", Jit = "jit" }
+    Unit { Count = "count", Nanos = "nanos", Cycles = "cycles", Instructions = "instructions", Bytes = "bytes" }
+}

@@ -1,0 +1,176 @@
+//! Writes a recording that can be opened at any moment, even after the writer was killed.
+//! It never waits for more events and never reads a clock: the caller says when to flush.
+
+use super::FORMAT;
+use super::about::{self, About};
+use super::buffer::{Buffer, Spool};
+use super::folder::Folder;
+use super::rows::{NamesDef, OpsTotal, Window};
+use crate::error::Result;
+use crate::model::{
+    CounterDef, Definition, Event, FrameDef, Lost, Mark, Meta, ModuleDef, OffCpu, Sample, StackDef, TaskEvent,
+};
+use std::path::Path;
+
+/// With more rows than this in memory, a flush does not wait to be asked for: about 20 MB.
+const MAX_BUFFERED_ROWS: usize = 1 << 18;
+
+/// So many parts of one table are merged into one while recording, so that a day makes hundreds of files, not millions.
+const MERGE_AT: usize = 64;
+
+/// A recording being written. Dropped without [`Writer::finish`], it leaves what was flushed.
+#[derive(Debug)]
+pub struct Writer {
+    folder: Folder,
+    tables: Tables,
+    bytes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    counters: Buffer<CounterDef>,
+    mappings: Buffer<ModuleDef>,
+    frames: Buffer<FrameDef>,
+    names: Buffer<NamesDef>,
+    stacks: Buffer<StackDef>,
+    tasks: Buffer<TaskEvent>,
+    samples: Buffer<Sample>,
+    off_cpu: Buffer<OffCpu>,
+    windows: Buffer<Window>,
+    lost: Buffer<Lost>,
+    ops: Buffer<OpsTotal>,
+    marks: Buffer<Mark>,
+}
+
+impl Tables {
+    /// In the order of [`super::part::TABLES`]: what is referred to, then what refers to it.
+    fn all(&mut self) -> ([&mut dyn Spool; 5], [&mut dyn Spool; 7]) {
+        let Tables { counters, mappings, frames, names, stacks, tasks, samples, off_cpu, windows, lost, ops, marks } =
+            self;
+        ([counters, mappings, frames, names, stacks], [tasks, samples, off_cpu, windows, lost, ops, marks])
+    }
+
+    fn each(&mut self) -> impl Iterator<Item = &mut dyn Spool> {
+        let (definitions, rest) = self.all();
+        definitions.into_iter().chain(rest)
+    }
+
+    fn push(&mut self, event: &Event) {
+        match event {
+            Event::Define(Definition::Module(def)) => self.mappings.push(def.clone()),
+            Event::Define(Definition::Frame(def)) => self.frames.push(*def),
+            Event::Define(Definition::Stack(def)) => self.stacks.push(*def),
+            Event::Define(Definition::Names { frame, symbols }) => {
+                self.names.push(NamesDef { frame: *frame, symbols: symbols.clone() });
+            }
+            Event::Define(Definition::Counter(def)) => self.counters.push(def.clone()),
+            Event::Sample(sample) => self.samples.push(*sample),
+            Event::OffCpu(span) => self.off_cpu.push(*span),
+            Event::Reading(reading) => self.windows.push(Window::Reading(*reading)),
+            Event::Task(task) => self.tasks.push(task.clone()),
+            Event::Lost(lost) => self.lost.push(*lost),
+            Event::Ops { at, total } => self.ops.push(OpsTotal { at: *at, total: *total }),
+            Event::Mark(mark) => self.marks.push(mark.clone()),
+            Event::Tick(tick) => self.windows.push(Window::End(*tick)),
+        }
+    }
+}
+
+impl Writer {
+    /// Makes the directory (mode 0700) and writes `meta.json`, so that a path that cannot be written fails at once.
+    /// Its parent must exist. `meta.format` is set to the format written.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Usage`] when the path exists: never a file, a link or a directory of other things;
+    /// an older recording only without `overwrite`. Otherwise as the file system says.
+    pub fn create(dir: &Path, meta: &Meta, overwrite: bool) -> Result<Writer> {
+        let folder = Folder::create(dir, overwrite)?;
+        let mut writer = Writer { folder, tables: Tables::default(), bytes: 0 };
+        let about = About { meta: Meta { format: FORMAT, ..meta.clone() }, rows: None };
+        match writer.describe(&about) {
+            Ok(()) => Ok(writer),
+            Err(error) => {
+                writer.folder.remove_if_empty();
+                Err(error)
+            }
+        }
+    }
+
+    /// Where the recording is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Takes events in; flushes by itself only when very many are buffered.
+    ///
+    /// # Errors
+    /// As [`Writer::flush`].
+    pub fn write(&mut self, events: &[Event]) -> Result<()> {
+        for event in events {
+            self.tables.push(event);
+        }
+        if self.buffered_rows() > MAX_BUFFERED_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes all buffered rows as part files, definitions before what refers to them.
+    ///
+    /// # Errors
+    /// [`crate::error::ErrorKind::Exhausted`] when the disk is full. Earlier parts stay valid, nothing half-written
+    /// stays, and rows that did not get to disk stay buffered for the next try.
+    pub fn flush(&mut self) -> Result<()> {
+        if self.buffered_rows() == 0 {
+            return Ok(());
+        }
+        let Writer { folder, tables, bytes } = self;
+        let (definitions, rest) = tables.all();
+        for table in definitions {
+            *bytes += table.flush(folder)?;
+        }
+        folder.sync()?;
+        for table in rest {
+            *bytes += table.flush(folder)?;
+        }
+        folder.sync()?;
+        // Merging saves space and files; where it fails, what is there is still the whole recording.
+        for table in tables.each().filter(|table| table.flushes() >= MERGE_AT) {
+            *bytes += table.merge(folder).unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    /// Rows that a kill would lose now.
+    pub fn buffered_rows(&mut self) -> usize {
+        self.tables.each().map(|table| table.buffered()).sum()
+    }
+
+    /// Bytes written so far, merged parts counted again.
+    #[must_use]
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Flushes, writes the recording's last word about itself and merges the parts of each table.
+    ///
+    /// # Errors
+    /// As [`Writer::flush`]; `meta.json` is replaced even when the last rows did not fit, if that still fits.
+    pub fn finish(mut self, meta: &Meta) -> Result<()> {
+        let flushed = self.flush();
+        let rows = self.tables.each().map(|table| (table.table().to_string(), table.stored())).collect();
+        let about = About { meta: Meta { format: FORMAT, ..meta.clone() }, rows: Some(rows) };
+        let described = self.describe(&about);
+        flushed.and(described)?;
+        for table in self.tables.each() {
+            // As in `flush`: nothing is lost when there is no room to merge.
+            let _ = table.merge(&self.folder);
+        }
+        self.folder.sync()
+    }
+
+    fn describe(&mut self, about: &About) -> Result<()> {
+        let bytes = about::to_json(about)?;
+        self.folder.place(super::part::META, &bytes)?;
+        self.bytes += bytes.len() as u64;
+        self.folder.sync()
+    }
+}
