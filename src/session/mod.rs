@@ -1,1 +1,10 @@
-//! Wires a source of events to its readers; the only place that knows live and replay. It never formats.
+//! Wires a source of events to its readers: the recording, the profile, the names. The only place that knows live and replay.
+//! It never formats and never prints.
+
+mod live;
+mod naming;
+mod recorder;
+mod replay;
+
+pub use live::{Live, Outcome};
+pub use replay::open;

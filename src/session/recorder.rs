@@ -1,0 +1,101 @@
+//! The reader that keeps a live session: every event goes into the profile and, in order, to disk.
+//! A failing disk never loses what is in memory and never harms the target: it is remembered and told at the end.
+
+use super::live::Outcome;
+use super::naming::Namer;
+use crate::collect::sampler::{Ended, StopToken};
+use crate::error::{Error, Result};
+use crate::model::profile::ProfileBuilder;
+use crate::model::{Event, Meta};
+use crate::store::Writer;
+use crate::sys::clock::Clock;
+use crate::units::Nanos;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// What is buffered is written out this often, so that a killed recording loses no more.
+const FLUSH_EVERY: Nanos = Nanos(1_000_000_000);
+
+/// How long to wait for events before looking at the clock and at finished names.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Keeps a session.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    meta: Meta,
+    builder: ProfileBuilder,
+    writer: Option<Writer>,
+    failure: Option<Error>,
+    clock: Clock,
+    flushed: Nanos,
+}
+
+impl Recorder {
+    pub(super) fn new(meta: Meta, writer: Option<Writer>, clock: Clock) -> Recorder {
+        let builder = ProfileBuilder::new(meta.clone());
+        Recorder { meta, builder, writer, failure: None, clock, flushed: Nanos(0) }
+    }
+
+    /// Takes batches until every source has hung up.
+    pub(super) fn consume(&mut self, batches: &Receiver<Vec<Event>>, namer: &Namer, stop: &StopToken) {
+        loop {
+            match batches.recv_timeout(PATIENCE) {
+                Ok(batch) => {
+                    namer.ask(&batch);
+                    self.keep(batch);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            self.keep(namer.ready());
+            if self.clock.now() - self.flushed >= FLUSH_EVERY {
+                self.flush(stop);
+            }
+        }
+    }
+
+    /// The last names, the last flush, the final word about the session.
+    pub(super) fn finish(mut self, namer: Namer, ended: Ended) -> Result<Outcome> {
+        let (names, notes) = namer.finish();
+        self.keep(names);
+        self.meta.notes.extend(notes);
+        self.meta.notes.extend(ended.notes);
+        self.meta.duration_ns = Some(ended.at.0);
+        self.meta.exit_status = ended.exit_status;
+        self.meta.coverage = ended.coverage;
+        let mut bytes = 0;
+        if let Some(writer) = self.writer.take() {
+            match writer.finish(&self.meta) {
+                Ok(written) => bytes = written,
+                Err(error) => self.failure = self.failure.or(Some(error)),
+            }
+        }
+        Ok(Outcome { profile: self.builder.finish(self.meta), bytes, write_failure: self.failure })
+    }
+
+    fn keep(&mut self, events: Vec<Event>) {
+        if let Some(writer) = &mut self.writer
+            && let Err(error) = writer.write(&events)
+        {
+            self.fail(error);
+        }
+        for event in events {
+            self.builder.apply(event);
+        }
+    }
+
+    fn flush(&mut self, stop: &StopToken) {
+        self.flushed = self.clock.now();
+        if let Some(writer) = &mut self.writer
+            && let Err(error) = writer.flush()
+        {
+            self.fail(error);
+            // Sampling on into memory alone would promise a recording that will not exist.
+            stop.stop();
+        }
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.failure.get_or_insert(error);
+    }
+}
