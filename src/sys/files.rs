@@ -1,1 +1,128 @@
-//! Files mapped into memory.
+//! Files of other processes as shared bytes, so that symbols outlive exec, exit and deletion.
+//! It never waits: what is not a regular file is refused before it could block.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Bytes;
+use rustix::fs::{major, minor};
+use rustix::mm::{MapFlags, ProtFlags};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Which file it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity {
+    /// Major number of its device.
+    pub major: u32,
+    /// Minor number of its device.
+    pub minor: u32,
+    /// Inode number.
+    pub inode: u64,
+}
+
+/// Opens a regular file for reading. A FIFO, device or directory is refused without blocking.
+///
+/// # Errors
+/// Whatever `open(2)` reports; `InvalidInput` for anything but a regular file.
+pub fn open_regular(path: &Path) -> io::Result<(File, Identity)> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    Ok((file, Identity { major: major(meta.dev()), minor: minor(meta.dev()), inode: meta.ino() }))
+}
+
+/// A private read-only mapping; unmapped when dropped.
+struct Mapped {
+    address: *mut std::ffi::c_void,
+    length: usize,
+}
+
+// SAFETY: the mapping is read-only and owned; nothing about it depends on the thread that looks at it.
+unsafe impl Send for Mapped {}
+// SAFETY: as above: shared reads of read-only memory.
+unsafe impl Sync for Mapped {}
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: `address..address + length` was mapped readable by `map` and stays so until drop.
+        unsafe { std::slice::from_raw_parts(self.address.cast(), self.length) }
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: the range is ours alone and no reference outlives `self`. A failure leaves it mapped, which is harmless.
+        let _ = unsafe { rustix::mm::munmap(self.address, self.length) };
+    }
+}
+
+/// Maps a whole file. The bytes stay readable after the file's deletion; a file truncated in place while it is
+/// mapped is the one thing that cannot be guarded against, as for every profiler that maps its symbol files.
+///
+/// # Errors
+/// An empty file is `Corrupt`; else what `mmap(2)` reports.
+pub fn map(file: &File) -> Result<Bytes> {
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
+    if length == 0 {
+        return Err(Error::new(ErrorKind::Corrupt, "the file is empty"));
+    }
+    // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory of ours.
+    let address =
+        unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::PRIVATE, file, 0) }
+            .map_err(io::Error::from)?;
+    Ok(Arc::new(Mapped { address, length }))
+}
+
+/// The vdso image of this process, which every process on the kernel shares (64-bit ones on a 64-bit kernel).
+/// `None` where there is no vdso or `/proc` is not mounted.
+#[must_use]
+pub fn own_vdso() -> Option<Vec<u8>> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let range = maps.lines().find(|line| line.ends_with("[vdso]"))?.split(' ').next()?;
+    let (start, end) = range.split_once('-')?;
+    let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
+    let mut image = vec![0; usize::try_from(end.checked_sub(start)?).ok()?];
+    File::open("/proc/self/mem").ok()?.read_exact_at(&mut image, start).ok()?;
+    Some(image)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mapped_bytes_outlive_the_file_and_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("code");
+        std::fs::write(&path, b"\x7fELF").unwrap();
+        let (file, identity) = open_regular(&path).unwrap();
+        let bytes = map(&file).unwrap();
+        drop(file);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((*bytes).as_ref(), b"\x7fELF");
+        assert_ne!(identity.inode, 0);
+    }
+
+    #[test]
+    fn what_could_block_or_hold_nothing_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("fifo");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RUSR).unwrap();
+        assert_eq!(open_regular(&fifo).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        let empty = dir.path().join("empty");
+        let file = File::create(&empty).unwrap();
+        assert_eq!(map(&file).err().map(|error| error.kind()), Some(ErrorKind::Corrupt));
+    }
+
+    #[test]
+    fn the_vdso_is_an_elf_image() {
+        if let Some(image) = own_vdso() {
+            assert!(image.starts_with(b"\x7fELF"));
+        }
+    }
+}

@@ -1,1 +1,192 @@
-//! Signals as a readable descriptor.
+//! How a capture is told to stop: signals as a descriptor, and a token that any thread can pull.
+//! It installs no handlers: the signals are blocked and read, and the old mask returns when the guard is dropped.
+
+use crate::error::{Context, Result};
+use rustix::event::{EventfdFlags, eventfd};
+use std::fs::File;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A signal that arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// `SIGINT`.
+    Interrupt {
+        /// Sent by the terminal, which has then sent it to the whole foreground process group, children included.
+        by_terminal: bool,
+    },
+    /// `SIGTERM`.
+    Terminate,
+    /// `SIGCHLD`.
+    Child,
+}
+
+/// Blocks `SIGINT`, `SIGTERM` and `SIGCHLD` for the calling thread and those it starts later, and reads them from a
+/// descriptor. Take it before any thread is started.
+#[derive(Debug)]
+pub struct Signals {
+    file: File,
+    old: SignalMask,
+}
+
+struct SignalMask(libc::sigset_t);
+
+impl std::fmt::Debug for SignalMask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SignalMask")
+    }
+}
+
+impl Signals {
+    /// Blocks the signals and opens the descriptor.
+    ///
+    /// # Errors
+    /// When no descriptor can be had.
+    pub fn block() -> Result<Signals> {
+        let set = watched();
+        let mut old = MaybeUninit::uninit();
+        // SAFETY: both sets are valid for the call; `old` is written by it.
+        let old = unsafe {
+            if libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, old.as_mut_ptr()) != 0 {
+                return Err(io::Error::last_os_error()).context(|| "cannot block signals");
+            }
+            SignalMask(old.assume_init())
+        };
+        // SAFETY: the set is valid; -1 asks for a new descriptor.
+        let fd = unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+        if fd < 0 {
+            let error = io::Error::last_os_error();
+            old.restore();
+            return Err(error).context(|| "cannot open a signal descriptor");
+        }
+        // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
+        Ok(Signals { file: unsafe { File::from_raw_fd(fd) }, old })
+    }
+
+    /// The next signal that has arrived; `None` when there is none. Never blocks.
+    pub fn take(&mut self) -> Option<Signal> {
+        let mut info = [0u8; size_of::<libc::signalfd_siginfo>()];
+        if self.file.read(&mut info).ok()? < info.len() {
+            return None;
+        }
+        let word = |at: usize| i32::from_ne_bytes([info[at], info[at + 1], info[at + 2], info[at + 3]]);
+        // `signalfd_siginfo` begins with ssi_signo, ssi_errno, ssi_code, four bytes each.
+        match word(0) {
+            libc::SIGINT => Some(Signal::Interrupt { by_terminal: word(8) == libc::SI_KERNEL }),
+            libc::SIGTERM => Some(Signal::Terminate),
+            _ => Some(Signal::Child),
+        }
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.old.restore();
+    }
+}
+
+impl SignalMask {
+    fn restore(&self) {
+        // SAFETY: the set was filled by `pthread_sigmask`; failure is impossible with a valid `how`.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+    }
+}
+
+/// The signals that `Signals` takes and a started command gets back.
+pub(super) fn watched() -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: `sigemptyset` initialises the set, `sigaddset` with valid numbers cannot fail.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGCHLD] {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        set.assume_init()
+    }
+}
+
+/// Asks a capture to stop, from any thread; it wakes a thread that waits on its descriptor.
+#[derive(Debug, Clone)]
+pub struct StopToken {
+    pulled: Arc<AtomicBool>,
+    fd: Arc<OwnedFd>,
+}
+
+impl StopToken {
+    /// A token that has not been pulled.
+    ///
+    /// # Errors
+    /// When no descriptor can be had.
+    pub fn new() -> Result<StopToken> {
+        let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+            .map_err(io::Error::from)
+            .context(|| "cannot open an event descriptor")?;
+        Ok(StopToken { pulled: Arc::default(), fd: Arc::new(fd) })
+    }
+
+    /// Asks to stop. Asking again changes nothing.
+    pub fn stop(&self) {
+        self.pulled.store(true, Ordering::Release);
+        // Fails only when the counter would overflow: it is then readable already.
+        let _ = rustix::io::write(&*self.fd, &1u64.to_ne_bytes());
+    }
+
+    /// Whether somebody asked.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.pulled.load(Ordering::Acquire)
+    }
+}
+
+impl AsFd for StopToken {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn send_to_self(signal: i32) {
+        // SAFETY: sends a signal that this thread has blocked.
+        unsafe { libc::pthread_kill(libc::pthread_self(), signal) };
+    }
+
+    #[test]
+    fn a_blocked_signal_is_read_and_the_mask_returns() {
+        let mut signals = Signals::block().unwrap();
+        assert_eq!(signals.take(), None);
+        send_to_self(libc::SIGTERM);
+        assert_eq!(signals.take(), Some(Signal::Terminate));
+        send_to_self(libc::SIGINT);
+        assert_eq!(signals.take(), Some(Signal::Interrupt { by_terminal: false }));
+        drop(signals);
+        let mut now = MaybeUninit::uninit();
+        // SAFETY: a query: no new set, `now` is written by the call.
+        let blocked = unsafe {
+            libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), now.as_mut_ptr());
+            libc::sigismember(now.as_ptr(), libc::SIGTERM)
+        };
+        assert_eq!(blocked, 0);
+    }
+
+    #[test]
+    fn a_token_pulled_elsewhere_is_seen_here() {
+        let token = StopToken::new().unwrap();
+        let other = token.clone();
+        assert!(!token.is_stopped());
+        std::thread::spawn(move || other.stop()).join().unwrap();
+        assert!(token.is_stopped());
+    }
+}

@@ -1,1 +1,211 @@
-//! Commands started stopped, so that they can be profiled from their first instruction.
+//! Starts the command to be profiled so that not even its first instruction is missed: the child waits before `exec`.
+//! It never touches the command's standard streams, and never leaves a waiting child behind.
+
+use super::signals::watched;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::units::Nanos;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid};
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+/// A started command. Until `release` it has not executed anything of its own.
+#[derive(Debug)]
+pub struct Started {
+    pid: Pid,
+    pidfd: OwnedFd,
+    name: String,
+    /// Closed on release; a child that reads its end of file without having read a byte ends itself.
+    go: Option<OwnedFd>,
+    /// Carries the error number of a failed `exec`; closed by a successful one.
+    failed: OwnedFd,
+    status: Option<i32>,
+}
+
+/// Forks a child that waits for `release` before it executes `argv`.
+///
+/// # Errors
+/// `Usage` for an empty command or one with a zero byte; `Exhausted` and the like from `fork(2)`.
+pub fn start(argv: &[String]) -> Result<Started> {
+    let name = argv.first().ok_or_else(|| Error::new(ErrorKind::Usage, "no command given"))?.clone();
+    let words: Vec<CString> = argv
+        .iter()
+        .map(|word| CString::new(word.as_str()))
+        .collect::<Result<_, _>>()
+        .map_err(|_| Error::new(ErrorKind::Usage, "the command contains a zero byte"))?;
+    let pointers: Vec<_> = words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
+    let (wait, go) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe")?;
+    let (failed, report) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe")?;
+    // SAFETY: the child calls only async-signal-safe functions (see `child`) and never returns.
+    let forked = unsafe {
+        let forked = libc::fork();
+        if forked == 0 {
+            child(wait.as_raw_fd(), go.as_raw_fd(), report.as_raw_fd(), &pointers);
+        }
+        forked
+    };
+    let pid = Pid::from_raw(forked.max(0)).ok_or_else(io::Error::last_os_error).context(|| "cannot start a process")?;
+    let pidfd = pidfd_open(pid, PidfdFlags::empty())
+        .map_err(io::Error::from)
+        .context(|| format!("cannot watch process {}", pid.as_raw_nonzero()))?;
+    Ok(Started { pid, pidfd, name, go: Some(go), failed, status: None })
+}
+
+/// The child's side: waits for a byte, then becomes the command.
+///
+/// # Safety
+/// Only in a freshly forked child; `argv` ends with a null pointer and its strings outlive the call.
+unsafe fn child(wait: RawFd, go: RawFd, report: RawFd, argv: &[*const libc::c_char]) -> ! {
+    // SAFETY: only async-signal-safe calls, on descriptors and memory copied by `fork`.
+    unsafe {
+        libc::close(go);
+        let set = watched();
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+        // The Rust runtime ignores SIGPIPE; a command expects the default.
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        let mut byte = 0u8;
+        loop {
+            match libc::read(wait, (&raw mut byte).cast(), 1) {
+                1 => break,
+                -1 if *libc::__errno_location() == libc::EINTR => {}
+                _ => libc::_exit(125),
+            }
+        }
+        libc::execvp(argv[0], argv.as_ptr());
+        let errno = *libc::__errno_location();
+        libc::write(report, (&raw const errno).cast(), size_of::<i32>());
+        libc::_exit(127)
+    }
+}
+
+impl Started {
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Lets it execute, and waits until it has.
+    ///
+    /// # Errors
+    /// `NotFound` or `NotPermitted` when the command cannot be executed.
+    pub fn release(&mut self) -> Result<()> {
+        let Some(go) = self.go.take() else { return Ok(()) };
+        rustix::io::write(&go, b"g").map_err(io::Error::from).context(|| format!("cannot start {}", self.name))?;
+        let mut errno = [0u8; 4];
+        let read = rustix::io::retry_on_intr(|| rustix::io::read(&self.failed, &mut errno)).map_err(io::Error::from)?;
+        if read < errno.len() {
+            return Ok(());
+        }
+        self.wait();
+        let error = io::Error::from_raw_os_error(i32::from_ne_bytes(errno));
+        Err(Error::from(error).context(format!("cannot run {:?}", self.name)))
+    }
+
+    /// Passes a signal on: `SIGINT` when `interrupt`, else `SIGTERM`. A command that has ended does not mind.
+    pub fn forward(&self, interrupt: bool) {
+        let signal = if interrupt { Signal::INT } else { Signal::TERM };
+        let _ = pidfd_send_signal(&self.pidfd, signal);
+    }
+
+    /// Its exit status if it has ended: its exit code, or 128 plus the signal that ended it.
+    pub fn try_wait(&mut self) -> Option<i32> {
+        self.reap(WaitOptions::NOHANG)
+    }
+
+    /// Waits until it ends.
+    pub fn wait(&mut self) -> Option<i32> {
+        self.reap(WaitOptions::empty())
+    }
+
+    /// Waits until it ends, but not for ever: `None` when it still runs after this long.
+    pub fn wait_for(&mut self, at_most: Nanos) -> Option<i32> {
+        let millis = i64::try_from(at_most.0 / 1_000_000).unwrap_or(i64::MAX);
+        let timeout = Timespec { tv_sec: millis / 1000, tv_nsec: (millis % 1000) * 1_000_000 };
+        // Interrupted or over: what counts is whether it has ended.
+        let _ = poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&timeout));
+        self.try_wait()
+    }
+
+    fn reap(&mut self, options: WaitOptions) -> Option<i32> {
+        if self.status.is_none() {
+            let (_, status) = rustix::io::retry_on_intr(|| waitpid(Some(self.pid), options)).ok()??;
+            self.status = status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal));
+        }
+        self.status
+    }
+}
+
+/// Readable once the command has ended.
+impl AsFd for Started {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // A child that was never released reads end of file and ends itself; one that runs goes on.
+        let never_ran = self.go.take().is_some();
+        if never_ran {
+            self.wait();
+        } else {
+            self.try_wait();
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn argv(words: &[&str]) -> Vec<String> {
+        words.iter().map(ToString::to_string).collect()
+    }
+
+    fn ended(words: &[&str]) -> Option<i32> {
+        let mut started = start(&argv(words)).unwrap();
+        started.release().unwrap();
+        started.wait()
+    }
+
+    #[test]
+    fn the_exit_status_is_the_commands_own_or_tells_its_signal() {
+        for (words, status) in
+            [(&["true"][..], 0), (&["sh", "-c", "exit 7"][..], 7), (&["sh", "-c", "kill -TERM $$"][..], 128 + 15)]
+        {
+            assert_eq!(ended(words), Some(status), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_runs_before_the_release() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("mark");
+        let mut started = start(&argv(&["touch", mark.to_str().unwrap()])).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        assert!(!mark.exists());
+        started.release().unwrap();
+        assert_eq!((started.wait(), mark.exists()), (Some(0), true));
+    }
+
+    #[test]
+    fn a_command_that_does_not_exist_is_named_with_the_reason() {
+        let mut started = start(&argv(&["no-such-command-here"])).unwrap();
+        let error = started.release().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.to_string().starts_with("cannot run \"no-such-command-here\""), "{error}");
+        assert_eq!(start(&[]).unwrap_err().kind(), ErrorKind::Usage);
+    }
+
+    #[test]
+    fn a_child_that_is_never_released_is_not_left_behind() {
+        let started = start(&argv(&["true"])).unwrap();
+        let pid = started.pid();
+        drop(started);
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    }
+}

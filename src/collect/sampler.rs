@@ -1,1 +1,0 @@
-//! The sampling thread: opens events, drains rings, interns stacks.

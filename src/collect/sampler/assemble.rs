@@ -1,0 +1,388 @@
+//! From the kernel's records to the event stream. Fed with bytes, it asks the system only through `World`.
+//! It allocates nothing for a sample whose task and stack it has met before.
+
+use super::follow::Follow;
+use super::maps::Mapping;
+use super::modules::Modules;
+use super::off_cpu::{self, Left, Spans};
+use super::outbox::Outbox;
+use super::stacks::{Built, Stacks};
+use super::tasks::{Surroundings, Tasks};
+use super::world::World;
+use crate::model::{CallGraph, Event, LossKind, Lost, Sample, StackEnd};
+use crate::sys::clock::Clock;
+use crate::sys::perf::record::{self, Layout, Mode, Record, Stamp};
+use crate::sys::perf::tracefs::Field;
+use crate::units::Nanos;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What the samples of an event are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Samples of the event with this index.
+    Event(u16),
+    /// A thread leaves the CPU; its state lies in this field.
+    Leaves(Field),
+    /// The thread in this field is woken.
+    Wakes(Field),
+}
+
+/// Where a record came from.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin {
+    /// What its samples are for.
+    pub role: Role,
+    /// What they carry.
+    pub layout: Layout,
+    /// The thread the event was opened on; `None` for a whole CPU or control group.
+    pub owner: Option<u32>,
+}
+
+/// Opened events by the id in their records.
+pub type Origins = FxHashMap<u64, Origin>;
+
+/// Turns records into events.
+pub struct Assembler<W> {
+    clock: Clock,
+    origins: Origins,
+    /// Who is followed.
+    pub follow: Follow,
+    /// Threads that may be sampled twice: by their own event and by one inherited while it was being opened.
+    twice: FxHashSet<u32>,
+    tasks: Tasks,
+    modules: Modules,
+    stacks: Stacks,
+    spans: Spans,
+    world: W,
+    /// The stream so far.
+    pub out: Outbox,
+    /// Samples passed on.
+    pub samples: u64,
+}
+
+impl<W: World> Assembler<W> {
+    /// Knows nobody yet; times count from `clock`.
+    pub fn new(clock: Clock, method: CallGraph, follow: Follow, world: W) -> Assembler<W> {
+        let mut out = Outbox::default();
+        let modules = Modules::new(&mut out);
+        Assembler {
+            clock,
+            origins: Origins::default(),
+            follow,
+            twice: FxHashSet::default(),
+            tasks: Tasks::default(),
+            modules,
+            stacks: Stacks::new(method),
+            spans: Spans::default(),
+            world,
+            out,
+            samples: 0,
+        }
+    }
+
+    /// Says which events were opened, and which threads have one of their own that may double an inherited one.
+    pub fn opened(&mut self, origins: Origins, twice: FxHashSet<u32>) {
+        self.origins = origins;
+        self.twice = twice;
+    }
+
+    /// The modules, for the symbolizer.
+    pub fn modules(&self) -> &Modules {
+        &self.modules
+    }
+
+    /// Makes known a task that was alive before, with its mappings.
+    pub fn meet(&mut self, at: Nanos, pid: u32, tid: u32) {
+        let (tasks, mut with) = self.split();
+        tasks.meet(at, pid, tid, &mut with);
+        tasks.space(pid, &mut with);
+    }
+
+    /// Takes one record, header included.
+    pub fn apply(&mut self, bytes: &[u8]) {
+        let origins = &self.origins;
+        let Some((stamp, record)) = record::parse(bytes, |id| origins.get(&id).map(|origin| origin.layout)) else {
+            return;
+        };
+        let at = self.clock.instant(stamp.time);
+        match record {
+            Record::Sample(sample) => self.sampled(at, &stamp, &sample),
+            Record::SwitchIn => self.runs(at, &stamp),
+            Record::Mapping(mapping) if self.follow.concerns(mapping.pid) => {
+                if let Some(found) = Mapping::from_record(&mapping) {
+                    let (tasks, mut with) = self.split();
+                    tasks.mapped(mapping.pid, &found, &mut with);
+                }
+            }
+            Record::Comm { pid, tid, exec, name } if self.follow.concerns(pid) => {
+                self.tasks.named(at, pid, tid, &String::from_utf8_lossy(name), exec, &mut self.out);
+            }
+            Record::Fork(lineage) => {
+                self.follow.born(&lineage);
+                if self.follow.concerns(lineage.pid) {
+                    self.tasks.born(at, &lineage, &mut self.out);
+                }
+            }
+            Record::Exit(lineage) if self.follow.concerns(lineage.pid) => {
+                self.spans.ended(lineage.tid);
+                self.twice.remove(&lineage.tid);
+                self.tasks.died(at, lineage.pid, lineage.tid, &mut self.out);
+            }
+            Record::Lost(count) => self.lost(at, stamp.cpu, count),
+            Record::Throttle => self.say_lost(at, stamp.cpu, LossKind::Throttled, 1),
+            Record::Mapping(_) | Record::Comm { .. } | Record::Exit(_) | Record::Other => {}
+        }
+    }
+
+    /// The round is over.
+    pub fn sweep(&mut self) {
+        let Assembler { tasks, modules, world, follow, .. } = self;
+        tasks.sweep(
+            |pid| world.alive(pid),
+            |pid| {
+                modules.ended(pid);
+                follow.leave(pid);
+            },
+        );
+    }
+
+    /// Whether nobody is left to follow.
+    pub fn is_over(&mut self) -> bool {
+        let world = &mut self.world;
+        self.follow.is_over(|id| world.alive(id))
+    }
+
+    /// The capture is over: spans still open end here.
+    pub fn finish(&mut self, at: Nanos) {
+        for span in self.spans.close(at) {
+            self.out.push(Event::OffCpu(span));
+        }
+    }
+
+    fn split(&mut self) -> (&mut Tasks, Surroundings<'_, W>) {
+        let Assembler { tasks, modules, world, out, .. } = self;
+        (tasks, Surroundings { modules, world, out })
+    }
+
+    fn sampled(&mut self, at: Nanos, stamp: &Stamp, sample: &record::Sample<'_>) {
+        let Some(origin) = self.origins.get(&stamp.id).copied() else { return };
+        if let Role::Wakes(field) = origin.role {
+            // The record is the waker's: whether the woken thread is followed shows in its having left.
+            if let Some(tid) = field.read(sample.raw) {
+                self.spans.woken(tid as u32, at);
+            }
+            return;
+        }
+        if !self.follow.wants(stamp.pid, stamp.tid) || self.is_double(stamp.tid, &origin) {
+            return;
+        }
+        let built = self.stack(at, stamp, sample);
+        match origin.role {
+            Role::Leaves(field) => self.leaves(at, stamp, field.read(sample.raw), built),
+            Role::Event(event) => {
+                self.samples += 1;
+                self.out.push(Event::Sample(Sample {
+                    at,
+                    pid: stamp.pid,
+                    tid: stamp.tid,
+                    cpu: stamp.cpu,
+                    event,
+                    weight: sample.period,
+                    stack: built.stack,
+                    end: built.end,
+                    kernel: sample.mode == Mode::Kernel,
+                }));
+            }
+            Role::Wakes(_) => {}
+        }
+    }
+
+    fn is_double(&self, tid: u32, origin: &Origin) -> bool {
+        origin.owner != Some(tid) && origin.owner.is_some() && self.twice.contains(&tid)
+    }
+
+    fn stack(&mut self, at: Nanos, stamp: &Stamp, sample: &record::Sample<'_>) -> Built {
+        if stamp.pid == 0 || stamp.pid == u32::MAX {
+            // The idle task, or one that has already ended: nothing is mapped.
+            return self.stacks.build(sample, &Default::default(), &mut self.out);
+        }
+        let Assembler { tasks, modules, world, out, stacks, .. } = self;
+        let mut with = Surroundings { modules, world, out };
+        tasks.meet(at, stamp.pid, stamp.tid, &mut with);
+        let space = tasks.space(stamp.pid, &mut with);
+        let built = stacks.build(sample, &space, with.out);
+        match built.unknown.then(|| tasks.doubt(stamp.pid, &mut with)).flatten() {
+            Some(space) => stacks.build(sample, &space, with.out),
+            None => built,
+        }
+    }
+
+    fn leaves(&mut self, at: Nanos, stamp: &Stamp, state: Option<u64>, built: Built) {
+        let Some(state) = state.map(off_cpu::state) else { return };
+        let end = if built.stack.is_some() { built.end } else { StackEnd::NotTaken };
+        let left = Left { at, pid: stamp.pid, tid: stamp.tid, state, stack: built.stack, end };
+        if self.spans.left(left) {
+            self.say_lost(at, stamp.cpu, LossKind::OffCpu, 1);
+        }
+    }
+
+    fn runs(&mut self, at: Nanos, stamp: &Stamp) {
+        if let Some(span) = self.spans.runs(stamp.tid, at) {
+            self.out.push(Event::OffCpu(span));
+        }
+    }
+
+    fn lost(&mut self, at: Nanos, cpu: u32, count: u64) {
+        self.tasks.lost();
+        self.say_lost(at, cpu, LossKind::Ring, count);
+        let spans = self.spans.lost();
+        if spans > 0 {
+            self.say_lost(at, cpu, LossKind::OffCpu, spans);
+        }
+    }
+
+    fn say_lost(&mut self, at: Nanos, cpu: u32, kind: LossKind, count: u64) {
+        self.out.push(Event::Lost(Lost { at, cpu, kind, count }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::sampler::world::fake::Tables;
+    use crate::model::{OffCpu, Target, TaskState};
+    use crate::sys::perf::record::fake;
+    use crate::sys::perf::tracefs::Format;
+
+    const MAPS: &str = "1000-2000 r-xp 00000000 08:01 5 /bin/a\n";
+    const SAMPLES: u64 = 1;
+    const LEAVES: u64 = 2;
+    const WAKES: u64 = 3;
+
+    /// An assembler with one event of each role, following process 5 and its children.
+    fn assembler(twice: &[u32]) -> Assembler<Tables> {
+        let maps = [(5, MAPS.to_string())].into();
+        let follow = Follow::new(&Target::Processes { pids: vec![5], children: true });
+        let world = Tables { maps, ..Tables::default() };
+        let mut assembler = Assembler::new(Clock::starting_at(100), CallGraph::None, follow, world);
+        let format = Format::parse("ID: 1\n field:long v;\toffset:0;\tsize:8;\tsigned:1;\n");
+        let Some(field) = format.and_then(|format| format.field("v").ok()) else { panic!("no field") };
+        let raw = Layout { raw: true, ..Layout::default() };
+        let origins = [
+            (SAMPLES, Origin { role: Role::Event(0), layout: Layout::default(), owner: Some(5) }),
+            (LEAVES, Origin { role: Role::Leaves(field), layout: raw, owner: Some(5) }),
+            (WAKES, Origin { role: Role::Wakes(field), layout: raw, owner: Some(5) }),
+        ];
+        assembler.opened(origins.into_iter().collect(), twice.iter().copied().collect());
+        assembler
+    }
+
+    fn stamp(pid: u32, tid: u32, time: u64, id: u64) -> Stamp {
+        Stamp { pid, tid, time, id, cpu: 1 }
+    }
+
+    fn sample(pid: u32, tid: u32, time: u64) -> Vec<u8> {
+        fake::sample(2, 0x1010, 1003, stamp(pid, tid, time, SAMPLES), &[])
+    }
+
+    fn raw(id: u64, tid: u32, time: u64, value: u64) -> Vec<u8> {
+        let mut tail = fake::words32(&[8]);
+        tail.extend(fake::words64(&[value]));
+        fake::sample(1, 0xffff_8000, 1, stamp(5, tid, time, id), &tail)
+    }
+
+    fn run(assembler: &mut Assembler<Tables>, records: &[Vec<u8>]) -> Vec<Event> {
+        records.iter().for_each(|record| assembler.apply(record));
+        assembler.out.take()
+    }
+
+    fn samples(events: &[Event]) -> Vec<(u32, u64)> {
+        let of = |event: &Event| if let Event::Sample(s) = event { Some((s.tid, s.at.0)) } else { None };
+        events.iter().filter_map(of).collect()
+    }
+
+    #[test]
+    fn only_followed_processes_and_their_children_are_sampled_each_thread_once() {
+        let mut assembler = assembler(&[6]);
+        let events = run(
+            &mut assembler,
+            &[
+                sample(5, 5, 110),
+                sample(9, 9, 111),
+                fake::fork(8, 8, stamp(5, 5, 112, SAMPLES)),
+                sample(8, 8, 113),
+                sample(5, 6, 114),
+            ],
+        );
+        assert_eq!(samples(&events), [(5, 10), (8, 13)], "thread 6 has an event of its own");
+    }
+
+    #[test]
+    fn every_reference_is_defined_before_it_is_used() {
+        let mut assembler = assembler(&[]);
+        let events = run(&mut assembler, &[sample(5, 5, 110), sample(5, 5, 120)]);
+        let (mut modules, mut frames, mut stacks) = (0, 0, 0);
+        for event in &events {
+            use crate::model::Definition::{Frame, Module, Stack};
+            match event {
+                Event::Define(Module(_)) => modules += 1,
+                Event::Define(Frame(def)) => {
+                    assert!(def.module.is_none_or(|module| module.0 < modules));
+                    frames += 1;
+                }
+                Event::Define(Stack(def)) => {
+                    assert!(def.frame.0 < frames);
+                    stacks += 1;
+                }
+                Event::Sample(sample) => assert!(sample.stack.is_some_and(|stack| stack.0 < stacks)),
+                _ => {}
+            }
+        }
+        assert_eq!((modules, frames, stacks), (2, 1, 1));
+    }
+
+    #[test]
+    fn a_blocked_thread_becomes_one_span_with_the_state_it_left_in() {
+        let mut assembler = assembler(&[]);
+        let records = [raw(LEAVES, 5, 110, 1), raw(WAKES, 9, 150, 5), fake::switch_in(stamp(5, 5, 155, SAMPLES))];
+        let events = run(&mut assembler, &records);
+        let spans: Vec<&OffCpu> =
+            events.iter().filter_map(|event| if let Event::OffCpu(span) = event { Some(span) } else { None }).collect();
+        assert_eq!(spans.len(), 1);
+        let span = spans[0];
+        assert_eq!((span.at.0, span.blocked.0, span.queued), (10, 40, Some(Nanos(5))));
+        assert!(span.state == TaskState::Sleeping && span.stack.is_some());
+    }
+
+    #[test]
+    fn a_loss_is_told_and_takes_the_open_spans_with_it() {
+        let mut assembler = assembler(&[]);
+        let lost = fake::lost(12, stamp(5, 5, 120, SAMPLES));
+        let events = run(&mut assembler, &[raw(LEAVES, 5, 110, 1), lost, fake::switch_in(stamp(5, 5, 155, SAMPLES))]);
+        let losses: Vec<_> = events
+            .iter()
+            .filter_map(|event| if let Event::Lost(lost) = event { Some((lost.kind, lost.count)) } else { None })
+            .collect();
+        assert_eq!(losses, [(LossKind::Ring, 12), (LossKind::OffCpu, 1)]);
+        assert!(!events.iter().any(|event| matches!(event, Event::OffCpu(_))));
+    }
+
+    #[test]
+    fn mappings_lost_on_the_way_are_found_when_an_address_misses() {
+        let mut assembler = assembler(&[]);
+        run(&mut assembler, &[sample(5, 5, 110)]);
+        assembler.world.maps.insert(5, format!("{MAPS}8000-9000 r-xp 00000000 08:01 6 /lib/late\n"));
+        let late = |time| fake::sample(2, 0x8010, 1, stamp(5, 5, time, SAMPLES), &[]);
+        let events = run(&mut assembler, &[fake::lost(1, stamp(5, 5, 120, SAMPLES)), late(130)]);
+        let opened = assembler.world.opened.clone();
+        assert_eq!((opened, samples(&events).len()), (vec!["/bin/a".to_string(), "/lib/late".to_string()], 1));
+    }
+
+    #[test]
+    fn bytes_that_are_no_record_change_nothing() {
+        let mut assembler = assembler(&[]);
+        let whole = sample(5, 5, 110);
+        let cut: Vec<_> = (0..whole.len()).map(|length| whole[..length].to_vec()).collect();
+        assert_eq!(samples(&run(&mut assembler, &cut)), []);
+    }
+}

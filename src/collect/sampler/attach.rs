@@ -1,0 +1,328 @@
+//! Opens the events on the target, all of a CPU's into one ring, and chooses how: per thread, per CPU, per control group.
+//! It never starts them.
+
+use super::assemble::{Origin, Origins, Role};
+use super::request::{Menu, Set, paranoid, refused};
+use super::rings;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Note, Target};
+use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
+use crate::sys::perf::ring::Ring;
+use crate::sys::{bpf, limits};
+use rustc_hash::FxHashSet;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Events beyond which whole CPUs are sampled instead of every thread. Each costs about 70 us to open and its share of
+/// every context switch; sampling a CPU costs nothing per thread, but sees (and drops) everybody else's samples.
+const MOST_EVENTS: usize = 2048;
+/// Descriptors left for everything else.
+const SPARE_FILES: usize = 128;
+const ESRCH: i32 = 3;
+const EINVAL: i32 = 22;
+const ENODEV: i32 = 19;
+
+/// The opened events.
+#[derive(Debug, Default)]
+pub struct Attached {
+    /// One ring per CPU.
+    pub rings: Vec<Ring>,
+    /// Events to start and stop.
+    pub events: Vec<PerfEvent>,
+    /// Events by the id in their records.
+    pub origins: Origins,
+    /// Threads that may be sampled by an inherited event as well as by their own.
+    pub twice: FxHashSet<u32>,
+    /// Fallbacks taken and limits met.
+    pub notes: Vec<Note>,
+}
+
+/// What the events are opened on.
+#[derive(Debug)]
+pub enum Reach {
+    /// Each thread of these processes.
+    Processes(Vec<u32>, Inherit),
+    /// These threads.
+    Threads(Vec<u32>),
+    /// Everything on the CPUs; samples of other processes are dropped, in the kernel if it takes the filter.
+    Cpus(Option<Vec<u32>>),
+    /// A control group's directory.
+    Cgroup(File),
+}
+
+/// How a target is reached. `command` is the process of a started command; files are read below `root`.
+///
+/// # Errors
+/// `NotFound` for a target that does not exist; `Exhausted` and `NotPermitted` when it has more threads than descriptors.
+pub fn reach(
+    target: &Target,
+    command: Option<u32>,
+    menu: &Menu,
+    cpus: &[u32],
+    root: &Path,
+    notes: &mut Vec<Note>,
+) -> Result<Reach> {
+    match target {
+        Target::Command { .. } => Ok(Reach::Processes(command.into_iter().collect(), Inherit::All)),
+        Target::Threads { tids } => Ok(Reach::Threads(tids.clone())),
+        Target::Cpus { .. } => Ok(Reach::Cpus(None)),
+        Target::Cgroup { name, path } => {
+            let directory = File::open(path)
+                .map_err(|error| Error::from(error).context(format!("cannot open control group {name}")))?;
+            Ok(Reach::Cgroup(directory))
+        }
+        Target::Processes { pids, children } => {
+            let mut threads = 0;
+            for pid in pids {
+                let found = threads_of(root, *pid).len();
+                if found == 0 {
+                    return Err(Error::new(ErrorKind::NotFound, format!("process {pid} does not exist")));
+                }
+                threads += found;
+            }
+            let inherit = if *children { Inherit::All } else { Inherit::Threads };
+            let each = Reach::Processes(pids.clone(), inherit);
+            let whole = Reach::Cpus((!children).then(|| pids.clone()));
+            per_thread_or_cpu(threads, menu, cpus, root, notes).map(|per_thread| if per_thread { each } else { whole })
+        }
+    }
+}
+
+/// Whether to open events on each of so many threads, or on whole CPUs.
+fn per_thread_or_cpu(threads: usize, menu: &Menu, cpus: &[u32], root: &Path, notes: &mut Vec<Note>) -> Result<bool> {
+    let needed = threads * cpus.len() * menu.len();
+    let limit = limits::raise_open_files().map_or(usize::MAX, |limit| limit as usize);
+    let fits = needed + SPARE_FILES <= limit;
+    if needed <= MOST_EVENTS && fits {
+        return Ok(true);
+    }
+    let whole = cpus.first().is_none_or(|cpu| may_open_cpu(menu, *cpu));
+    if whole {
+        notes.push(Note {
+            topic: "whole-cpus".to_string(),
+            text: format!(
+                "{threads} threads would need {needed} events: whole CPUs are sampled instead and only the target's \
+                 samples kept."
+            ),
+            fix: None,
+        });
+        return Ok(false);
+    }
+    if fits {
+        return Ok(true);
+    }
+    let level = paranoid(root).map_or("?".to_string(), |level| level.to_string());
+    let text = format!("{threads} threads need {needed} descriptors, and only {limit} may be open (RLIMIT_NOFILE)");
+    Err(Error::new(ErrorKind::Exhausted, text).hint(format!(
+        "Raise the hard limit (ulimit -Hn), or let whole CPUs be sampled: run as root or set \
+         kernel.perf_event_paranoid=0 (now {level})."
+    )))
+}
+
+fn may_open_cpu(menu: &Menu, cpu: u32) -> bool {
+    let request = menu.sets.first().and_then(|set| set.requests.first());
+    request.is_some_and(|request| event::open(request, &[], Place::Cpu(cpu)).is_ok())
+}
+
+/// Threads of a process, by number; none when it is gone.
+pub fn threads_of(root: &Path, pid: u32) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir(root.join("proc").join(pid.to_string()).join("task")) else { return vec![] };
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Opens the menu's events on all that is to be reached. With `on_exec` they start by themselves at the next `exec`.
+///
+/// # Errors
+/// What the kernel's refusal means, with the remedy.
+pub fn attach(menu: &Menu, reach: &Reach, cpus: &[u32], on_exec: bool, root: &Path) -> Result<Attached> {
+    let mut attacher = Attacher { menu, cpus, on_exec, root, done: Attached::default(), inherit: Inherit::No };
+    let (rings, note) = rings::open(cpus, menu.copies_stacks(), root)?;
+    attacher.done.rings = rings;
+    attacher.done.notes.extend(note);
+    match reach {
+        Reach::Processes(pids, inherit) => attacher.processes(pids, *inherit)?,
+        Reach::Threads(tids) => attacher.threads(tids)?,
+        Reach::Cpus(keep) => attacher.whole_cpus(keep.as_deref())?,
+        Reach::Cgroup(directory) => attacher.cgroup(directory)?,
+    }
+    Ok(attacher.done)
+}
+
+struct Attacher<'a> {
+    menu: &'a Menu,
+    cpus: &'a [u32],
+    on_exec: bool,
+    root: &'a Path,
+    done: Attached,
+    inherit: Inherit,
+}
+
+impl Attacher<'_> {
+    /// Every thread, looked for until no new one turns up. Those found later may have been born of a thread that was
+    /// already attached, and then carry its event too.
+    fn processes(&mut self, pids: &[u32], inherit: Inherit) -> Result<()> {
+        self.inherit = inherit;
+        let mut seen = FxHashSet::default();
+        for (look, _) in (0..64).enumerate() {
+            let found: Vec<u32> = pids.iter().flat_map(|pid| threads_of(self.root, *pid)).collect();
+            let fresh: Vec<u32> = found.into_iter().filter(|tid| seen.insert(*tid)).collect();
+            if fresh.is_empty() {
+                break;
+            }
+            for tid in fresh {
+                let opened = self.thread(tid)?;
+                if opened && look > 0 && self.inherit != Inherit::No {
+                    self.done.twice.insert(tid);
+                }
+            }
+        }
+        if self.done.events.is_empty() {
+            return Err(Error::new(ErrorKind::NotFound, format!("{} ended before it could be profiled", list(pids))));
+        }
+        Ok(())
+    }
+
+    fn threads(&mut self, tids: &[u32]) -> Result<()> {
+        for tid in tids {
+            if !self.thread(*tid)? {
+                return Err(Error::new(ErrorKind::NotFound, format!("thread {tid} does not exist")));
+            }
+        }
+        Ok(())
+    }
+
+    /// False when the thread has ended.
+    fn thread(&mut self, tid: u32) -> Result<bool> {
+        for at in 0..self.cpus.len() {
+            let place = Place::Task { tid, cpu: Some(self.cpus[at]) };
+            for set in &self.menu.sets {
+                match self.set(set, place, at, Some(tid)) {
+                    Err(error) if error.raw_os_error() == Some(ESRCH) => return Ok(false),
+                    Err(error) => {
+                        let error = refused(&error, &set.name, paranoid(self.root));
+                        return Err(error.context(format!("cannot profile thread {tid}")));
+                    }
+                    Ok(()) => {}
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn whole_cpus(&mut self, keep: Option<&[u32]>) -> Result<()> {
+        for at in 0..self.cpus.len() {
+            for set in &self.menu.sets {
+                let opened = self.set(set, Place::Cpu(self.cpus[at]), at, None);
+                self.cpu_result(opened, set, self.cpus[at])?;
+            }
+        }
+        if let Some(pids) = keep {
+            self.keep_in_kernel(pids);
+        }
+        Ok(())
+    }
+
+    fn cgroup(&mut self, directory: &File) -> Result<()> {
+        for at in 0..self.cpus.len() {
+            let cpu = self.cpus[at];
+            for set in &self.menu.sets {
+                let place = if set.everywhere { Place::Cpu(cpu) } else { Place::Cgroup { directory, cpu } };
+                let opened = self.set(set, place, at, None);
+                self.cpu_result(opened, set, cpu)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A CPU that went offline meanwhile is left out.
+    fn cpu_result(&self, opened: io::Result<()>, set: &Set, cpu: u32) -> Result<()> {
+        match opened {
+            Err(error) if error.raw_os_error() == Some(ENODEV) && self.cpus.len() > 1 => Ok(()),
+            Err(error) => {
+                Err(refused(&error, &set.name, paranoid(self.root)).context(format!("cannot profile CPU {cpu}")))
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Opens one group at one place, its records into the CPU's ring.
+    fn set(&mut self, set: &Set, place: Place<'_>, at: usize, owner: Option<u32>) -> io::Result<()> {
+        let events = match self.open(set, place) {
+            // Kernels before 5.13 know no inheritance of threads only; what processes add is dropped later.
+            Err(error) if error.raw_os_error() == Some(EINVAL) && self.inherit == Inherit::Threads => {
+                self.inherit = Inherit::All;
+                self.open(set, place)?
+            }
+            opened => opened?,
+        };
+        for ((event, role), request) in events.iter().zip(&set.roles).zip(&set.requests) {
+            if let Some(ring) = self.done.rings.get(at) {
+                event.redirect(ring.owner())?;
+            }
+            self.done.origins.insert(event.id()?, Origin { role: *role, layout: request.layout, owner });
+        }
+        self.done.events.extend(events);
+        Ok(())
+    }
+
+    fn open(&self, set: &Set, place: Place<'_>) -> io::Result<Vec<PerfEvent>> {
+        let whole = !matches!(place, Place::Task { .. });
+        let prepare = |request: &Request| {
+            let mut request = request.clone();
+            request.inherit = if whole { Inherit::No } else { self.inherit };
+            request.enable_on_exec = self.on_exec;
+            request.exclude.idle = whole && request.pmu == event::SOFTWARE;
+            request
+        };
+        let requests: Vec<Request> = set.requests.iter().map(prepare).collect();
+        match requests.split_first() {
+            Some((leader, members)) => event::open(leader, members, place),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Others' samples are dropped before they cost a copy, where the kernel takes a program; else after the ring.
+    fn keep_in_kernel(&mut self, pids: &[u32]) {
+        let Ok(program) = bpf::keep_processes(pids) else { return };
+        use std::os::fd::AsFd;
+        let sampling: FxHashSet<u64> = self
+            .done
+            .origins
+            .iter()
+            .filter(|(_, origin)| matches!(origin.role, Role::Event(_)))
+            .map(|(id, _)| *id)
+            .collect();
+        for event in &self.done.events {
+            if event.id().is_ok_and(|id| sampling.contains(&id)) {
+                // A tracepoint refuses this kind of program: its samples are dropped later.
+                let _ = event.filter(program.as_fd());
+            }
+        }
+    }
+}
+
+fn list(pids: &[u32]) -> String {
+    let names: Vec<_> = pids.iter().map(u32::to_string).collect();
+    format!("process {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_does_not_exist_is_named() {
+        let menu = Menu { sets: vec![], specs: vec![], notes: vec![], hardware: false, exclude_kernel: false };
+        let target = Target::Processes { pids: vec![std::process::id(), 4_194_400], children: false };
+        let error = reach(&target, None, &menu, &[0], Path::new("/"), &mut vec![]).map(|_| ()).err();
+        assert_eq!(error.map(|error| error.to_string()), Some("process 4194400 does not exist".to_string()));
+    }
+
+    #[test]
+    fn own_threads_are_found() {
+        let main = std::process::id();
+        let threads = threads_of(Path::new("/"), main);
+        assert!(threads.contains(&main) && threads.len() > 1, "the test runs on a thread of its own");
+    }
+}

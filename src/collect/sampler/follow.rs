@@ -1,0 +1,109 @@
+//! Whose samples are wanted. The kernel mostly filters already; where it cannot, this does.
+//! It never opens events for a task: inheritance does.
+
+use crate::model::Target;
+use crate::sys::perf::record::Lineage;
+use rustc_hash::FxHashSet;
+
+/// The tasks a capture follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Follow {
+    /// Whatever the kernel delivers: a CPU's or a control group's tasks.
+    Everything,
+    /// Processes, and those they fork if `children`.
+    Processes {
+        /// Alive now.
+        pids: FxHashSet<u32>,
+        /// Whether forks join.
+        children: bool,
+    },
+    /// Single threads.
+    Threads(FxHashSet<u32>),
+}
+
+impl Follow {
+    /// For a target; a command's process joins when it has been started.
+    pub fn new(target: &Target) -> Follow {
+        match target {
+            Target::Processes { pids, children } => {
+                Follow::Processes { pids: pids.iter().copied().collect(), children: *children }
+            }
+            Target::Threads { tids } => Follow::Threads(tids.iter().copied().collect()),
+            Target::Command { .. } => Follow::Processes { pids: FxHashSet::default(), children: true },
+            Target::Cgroup { .. } | Target::Cpus { .. } => Follow::Everything,
+        }
+    }
+
+    /// A process joins.
+    pub fn join(&mut self, pid: u32) {
+        if let Follow::Processes { pids, .. } = self {
+            pids.insert(pid);
+        }
+    }
+
+    /// Whether this task's samples are wanted.
+    pub fn wants(&self, pid: u32, tid: u32) -> bool {
+        match self {
+            Follow::Everything => true,
+            Follow::Processes { pids, .. } => pids.contains(&pid),
+            Follow::Threads(tids) => tids.contains(&tid),
+        }
+    }
+
+    /// Whether what happens to this process's mappings matters. Of single threads it is not known whose they are.
+    pub fn concerns(&self, pid: u32) -> bool {
+        match self {
+            Follow::Processes { pids, .. } => pids.contains(&pid),
+            Follow::Everything | Follow::Threads(_) => true,
+        }
+    }
+
+    /// A task was born: a followed process's child joins if children do.
+    pub fn born(&mut self, lineage: &Lineage) {
+        if let Follow::Processes { pids, children: true } = self
+            && pids.contains(&lineage.parent_pid)
+        {
+            pids.insert(lineage.pid);
+        }
+    }
+
+    /// A process has ended: its number may come back as somebody else's.
+    pub fn leave(&mut self, pid: u32) {
+        if let Follow::Processes { pids, .. } = self {
+            pids.remove(&pid);
+        }
+    }
+
+    /// Whether nobody is left to follow.
+    pub fn is_over(&self, mut alive: impl FnMut(u32) -> bool) -> bool {
+        match self {
+            Follow::Everything => false,
+            Follow::Processes { pids: ids, .. } | Follow::Threads(ids) => !ids.iter().any(|id| alive(*id)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_join_only_when_asked_for_and_only_of_followed_parents() {
+        let born = |pid, parent_pid| Lineage { pid, tid: pid, parent_pid, parent_tid: parent_pid };
+        for (children, wanted) in [(true, [true, true, true, false]), (false, [true, false, false, false])] {
+            let mut follow = Follow::new(&Target::Processes { pids: vec![5], children });
+            for lineage in [born(6, 5), born(7, 6), born(9, 8)] {
+                follow.born(&lineage);
+            }
+            assert_eq!([5, 6, 7, 9].map(|pid| follow.wants(pid, pid)), wanted, "children: {children}");
+        }
+    }
+
+    #[test]
+    fn a_thread_is_followed_alone_and_a_cpu_has_no_end() {
+        let threads = Follow::new(&Target::Threads { tids: vec![8] });
+        assert!(threads.wants(7, 8) && !threads.wants(8, 7) && threads.concerns(7));
+        assert!(threads.is_over(|_| false) && !threads.is_over(|tid| tid == 8));
+        assert!(!Follow::new(&Target::Cpus { cpus: vec![] }).is_over(|_| false));
+    }
+}

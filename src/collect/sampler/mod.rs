@@ -1,0 +1,166 @@
+//! The live sampling path: events are opened on a target, their rings drained by readiness, the stream reassembled.
+//! It never symbolizes, and a slow reader never slows the draining.
+//!
+//! The kernel's side is in `attach`, `rings`, `hardware` and `run`; everything between a record's bytes and the event
+//! stream (`assemble` and what it uses) is fed with bytes and asks the system only through one small trait.
+
+mod assemble;
+mod attach;
+mod follow;
+mod hardware;
+mod intern;
+mod maps;
+mod merge;
+mod modules;
+mod off_cpu;
+mod outbox;
+mod request;
+mod rings;
+mod run;
+mod space;
+mod stacks;
+mod tasks;
+mod world;
+
+pub use modules::{ModuleFile, ModuleFiles};
+pub use request::STACK_BYTES;
+pub use run::{EndReason, Ended};
+
+use crate::error::{Context, Result};
+use crate::model::{EventSpec, Note, Plan, Target};
+use crate::sys::clock::Clock;
+use crate::sys::limits;
+use crate::sys::spawn::{self, Started};
+use assemble::Assembler;
+use attach::Attached;
+use follow::Follow;
+use hardware::Hardware;
+use std::path::Path;
+use std::sync::Arc;
+use world::Proc;
+
+/// An opened capture: everything is in place and stands still until `run`.
+pub struct Sampler {
+    plan: Plan,
+    clock: Clock,
+    attached: Attached,
+    hardware: Hardware,
+    assembler: Assembler<Proc>,
+    command: Option<Started>,
+    cpus: Vec<u32>,
+    events: Vec<EventSpec>,
+    notes: Vec<Note>,
+}
+
+impl std::fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sampler").field("plan", &self.plan).field("notes", &self.notes).finish_non_exhaustive()
+    }
+}
+
+impl Sampler {
+    /// Finds the target and opens every event on it, stopped. A command is started, but waits before its `exec`.
+    ///
+    /// # Errors
+    /// `NotFound` for a target that is not there, `NotPermitted` and `Unsupported` for what the kernel refuses,
+    /// `Exhausted` for limits; all with the remedy.
+    pub fn open(plan: &Plan, clock: &Clock) -> Result<Sampler> {
+        let root = Path::new("/");
+        limits::raise_open_files();
+        let mut menu = request::choose(plan, root)?;
+        let mut notes = std::mem::take(&mut menu.notes);
+        let command = match &plan.target {
+            Target::Command { argv } => Some(spawn::start(argv)?),
+            _ => None,
+        };
+        let cpus = match &plan.target {
+            Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
+            _ => online_cpus(root)?,
+        };
+        let pid = command.as_ref().map(Started::pid);
+        let reach = attach::reach(&plan.target, pid, &menu, &cpus, root, &mut notes)?;
+        // With a delay the events are started later, by hand.
+        let on_exec = command.is_some() && plan.delay.0 == 0;
+        let mut attached = attach::attach(&menu, &reach, &cpus, on_exec, root)
+            .context(|| format!("cannot profile {}", plan.target.label()))?;
+        let (hardware, note) = Hardware::open(&menu, &reach, &cpus, on_exec, root);
+        notes.append(&mut attached.notes);
+        notes.extend(note);
+        let mut follow = Follow::new(&plan.target);
+        pid.into_iter().for_each(|pid| follow.join(pid));
+        let mut assembler = Assembler::new(*clock, plan.call_graph, follow, Proc::new("/proc"));
+        assembler.opened(std::mem::take(&mut attached.origins), std::mem::take(&mut attached.twice));
+        Ok(Sampler {
+            plan: plan.clone(),
+            clock: *clock,
+            attached,
+            hardware,
+            assembler,
+            command,
+            cpus,
+            events: menu.specs,
+            notes,
+        })
+    }
+
+    /// Fallbacks taken and limits met while opening.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Events really sampled, in the order `Sample::event` counts.
+    #[must_use]
+    pub fn events(&self) -> &[EventSpec] {
+        &self.events
+    }
+
+    /// CPUs that events were opened on.
+    #[must_use]
+    pub fn cpus(&self) -> &[u32] {
+        &self.cpus
+    }
+
+    /// The process of a started command, which waits for `run`.
+    #[must_use]
+    pub fn command_pid(&self) -> Option<u32> {
+        self.command.as_ref().map(Started::pid)
+    }
+
+    /// Modules by id, with their files held open, for the symbolizer's thread.
+    #[must_use]
+    pub fn modules(&self) -> Arc<ModuleFiles> {
+        self.assembler.modules().shared()
+    }
+}
+
+/// CPUs that are online.
+fn online_cpus(root: &Path) -> Result<Vec<u32>> {
+    let path = root.join("sys/devices/system/cpu/online");
+    let text = std::fs::read_to_string(&path).context(|| format!("cannot read {}", path.display()))?;
+    Ok(parse_cpus(&text))
+}
+
+/// `0-3,8`
+fn parse_cpus(text: &str) -> Vec<u32> {
+    let number = |digits: &str| digits.trim().parse::<u32>().ok();
+    text.split(',')
+        .filter_map(|part| match part.split_once('-') {
+            Some((first, last)) => Some(number(first)?..=number(last)?),
+            None => number(part).map(|cpu| cpu..=cpu),
+        })
+        .flatten()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_lists_are_read_with_ranges_and_gaps() {
+        for (text, cpus) in [("0-3,8\n", vec![0, 1, 2, 3, 8]), ("0\n", vec![0]), ("", vec![]), ("2,x,5-4", vec![2])] {
+            assert_eq!(parse_cpus(text), cpus, "{text:?}");
+        }
+    }
+}

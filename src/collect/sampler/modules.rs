@@ -1,0 +1,214 @@
+//! Every piece of code that was ever mapped, numbered once, its file held open for the symbolizer.
+//! It never reads symbols; of a file it reads the build-id and hands the unwind sections on.
+
+use super::maps::{Mapping, What};
+use super::outbox::Outbox;
+use super::world::World;
+use crate::model::{BuildId, Bytes, Definition, Event, ModuleDef, ModuleId, ModuleKind};
+use crate::sys::files::{self, Identity};
+use crate::unwind::Code;
+use object::Object;
+use rustc_hash::FxHashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A module with what is needed to symbolize it.
+#[derive(Clone)]
+pub struct ModuleFile {
+    /// As defined in the stream.
+    pub def: ModuleDef,
+    /// The file's bytes; `None` for kernel and just-in-time code, and for a file that could not be opened.
+    pub bytes: Option<Bytes>,
+    /// The root of the process that mapped it, e.g. `/proc/41/root`; it ends with that process.
+    pub root: PathBuf,
+}
+
+impl std::fmt::Debug for ModuleFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModuleFile").field("def", &self.def).field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+/// The modules so far, shared with the symbolizer's thread. A module appears here before its definition in the stream.
+#[derive(Debug, Default)]
+pub struct ModuleFiles(Mutex<Vec<ModuleFile>>);
+
+impl ModuleFiles {
+    /// The module by id.
+    #[must_use]
+    pub fn get(&self, id: ModuleId) -> Option<ModuleFile> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id.0 as usize).cloned()
+    }
+
+    fn add(&self, module: ModuleFile) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(module);
+    }
+}
+
+/// The kernel is always the first module.
+pub const KERNEL: ModuleId = ModuleId(0);
+
+/// Where a mapping's addresses count from, and its unwind information.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// Its module.
+    pub module: ModuleId,
+    /// A frame's address is the instruction pointer less this (wrapping).
+    pub base: u64,
+    /// Unwind information, and the file offset at the mapping's start.
+    pub code: Option<(Arc<Code>, u64)>,
+}
+
+/// Numbers modules as they appear.
+#[derive(Debug)]
+pub struct Modules {
+    shared: Arc<ModuleFiles>,
+    /// Unwind information by module id; its length is the next id.
+    codes: Vec<Option<Arc<Code>>>,
+    /// Modules by file; almost always one per file, more when it is known by several paths.
+    files: FxHashMap<Identity, Vec<(ModuleId, String)>>,
+    just_in_time: FxHashMap<u32, ModuleId>,
+    vdso: Option<ModuleId>,
+}
+
+impl Modules {
+    /// Knows the kernel alone, and defines it.
+    pub fn new(out: &mut Outbox) -> Modules {
+        let mut modules = Modules {
+            shared: Arc::default(),
+            codes: Vec::new(),
+            files: FxHashMap::default(),
+            just_in_time: FxHashMap::default(),
+            vdso: None,
+        };
+        modules.define(ModuleKind::Kernel, "[kernel]", 0, None, PathBuf::from("/"), out);
+        modules
+    }
+
+    /// The table for the symbolizer.
+    pub fn shared(&self) -> Arc<ModuleFiles> {
+        Arc::clone(&self.shared)
+    }
+
+    /// The module a mapping belongs to; a file seen for the first time is opened.
+    pub fn place(&mut self, pid: u32, mapping: &Mapping<'_>, world: &mut impl World, out: &mut Outbox) -> Placed {
+        match &mapping.what {
+            What::File(path) => {
+                let module = self.file(pid, path, mapping, world, out);
+                let base = mapping.start.wrapping_sub(mapping.offset);
+                Placed { module, base, code: self.code(module, mapping.offset) }
+            }
+            What::Vdso => {
+                let module = self.vdso(pid, out);
+                Placed { module, base: mapping.start, code: self.code(module, 0) }
+            }
+            What::Anonymous => Placed { module: self.jit(pid, out), base: 0, code: None },
+        }
+    }
+
+    /// Forgets what belonged to a process that has ended, so that its number can be used again.
+    pub fn ended(&mut self, pid: u32) {
+        self.just_in_time.remove(&pid);
+    }
+
+    fn code(&self, module: ModuleId, offset: u64) -> Option<(Arc<Code>, u64)> {
+        self.codes.get(module.0 as usize)?.clone().map(|code| (code, offset))
+    }
+
+    fn file(
+        &mut self,
+        pid: u32,
+        path: &str,
+        mapping: &Mapping<'_>,
+        world: &mut impl World,
+        out: &mut Outbox,
+    ) -> ModuleId {
+        let same = self.files.get(&mapping.identity).and_then(|known| known.iter().find(|(_, name)| name == path));
+        if let Some((module, _)) = same {
+            return *module;
+        }
+        let (bytes, root) = match world.open(pid, path, mapping) {
+            Some(opened) => (Some(opened.bytes), opened.root),
+            None => (None, PathBuf::from("/")),
+        };
+        let module = self.define(ModuleKind::File, path, pid, bytes, root, out);
+        self.files.entry(mapping.identity).or_default().push((module, path.to_string()));
+        module
+    }
+
+    fn vdso(&mut self, pid: u32, out: &mut Outbox) -> ModuleId {
+        if let Some(module) = self.vdso {
+            return module;
+        }
+        let image = files::own_vdso().map(|image| Arc::new(image) as Bytes);
+        let module = self.define(ModuleKind::Vdso, "[vdso]", pid, image, PathBuf::from("/"), out);
+        self.vdso = Some(module);
+        module
+    }
+
+    fn jit(&mut self, pid: u32, out: &mut Outbox) -> ModuleId {
+        if let Some(module) = self.just_in_time.get(&pid) {
+            return *module;
+        }
+        let root = PathBuf::from(format!("/proc/{pid}/root"));
+        let module = self.define(ModuleKind::Jit, "[jit]", pid, None, root, out);
+        self.just_in_time.insert(pid, module);
+        module
+    }
+
+    fn define(
+        &mut self,
+        kind: ModuleKind,
+        path: &str,
+        pid: u32,
+        bytes: Option<Bytes>,
+        root: PathBuf,
+        out: &mut Outbox,
+    ) -> ModuleId {
+        let id = ModuleId(self.codes.len() as u32);
+        let build_id = bytes.as_ref().and_then(build_id);
+        let def = ModuleDef { id, kind, path: path.to_string(), build_id, pid };
+        // A file that is no ELF, or has no unwind sections, is still a module: only its frames end the stack.
+        self.codes.push(bytes.as_ref().and_then(|bytes| Code::parse(bytes).ok()).map(Arc::new));
+        self.shared.add(ModuleFile { def: def.clone(), bytes, root });
+        out.push(Event::Define(Definition::Module(def)));
+        id
+    }
+}
+
+fn build_id(bytes: &Bytes) -> Option<BuildId> {
+    let file = object::File::parse((**bytes).as_ref()).ok()?;
+    Some(BuildId(file.build_id().ok()??.to_vec()))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::collect::sampler::maps::parse;
+    use crate::collect::sampler::world::fake::Tables;
+
+    const MAPS: &str = "\
+1000-2000 r-xp 00003000 08:01 5    /bin/a
+5000-6000 rwxp 00000000 00:00 0    
+7000-8000 r-xp 00000000 08:01 5    /bin/alias
+9000-a000 r-xp 00000000 00:00 0    [vdso]
+";
+
+    #[test]
+    fn a_file_is_opened_once_per_path_and_counted_in_its_own_offsets() {
+        let (mut world, mut out) = (Tables::default(), Outbox::default());
+        let mut modules = Modules::new(&mut out);
+        let place = |modules: &mut Modules, pid, world: &mut Tables, out: &mut Outbox| {
+            parse(MAPS).map(|m| modules.place(pid, &m, world, out)).map(|p| (p.module.0, p.base)).collect::<Vec<_>>()
+        };
+        let first = place(&mut modules, 7, &mut world, &mut out);
+        assert_eq!(first, [(1, 0x1000u64.wrapping_sub(0x3000)), (2, 0), (3, 0x7000), (4, 0x9000)]);
+        let second = place(&mut modules, 8, &mut world, &mut out);
+        assert_eq!(second[1], (5, 0), "anonymous code is each process's own");
+        assert_eq!((second[0], second[2], second[3]), (first[0], first[2], first[3]));
+        assert_eq!(world.opened, ["/bin/a", "/bin/alias"]);
+        assert_eq!(modules.shared().get(ModuleId(5)).unwrap().def.pid, 8);
+        assert_eq!(modules.shared().get(KERNEL).unwrap().def.kind, ModuleKind::Kernel);
+    }
+}

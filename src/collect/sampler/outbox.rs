@@ -1,0 +1,142 @@
+//! Hands the stream over in batches without ever waiting for the reader while the rings fill.
+//! It never drops a definition: only samples and spans go, counted, when the reader is hopelessly behind.
+
+use crate::model::{Event, LossKind, Lost};
+use crate::units::Nanos;
+use std::collections::VecDeque;
+use std::sync::mpsc::{SyncSender, TrySendError};
+
+/// Events per batch.
+const BATCH: usize = 4096;
+/// Batches that may wait for the reader: about half a million events.
+const MOST_WAITING: usize = 128;
+
+/// Events on their way to the reader.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    batch: Vec<Event>,
+    waiting: VecDeque<Vec<Event>>,
+    dropped: u64,
+    dropped_on: u32,
+}
+
+/// The reader has gone: nobody will ever want another event.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ReaderGone;
+
+impl Outbox {
+    /// Adds an event.
+    pub fn push(&mut self, event: Event) {
+        if self.waiting.len() >= MOST_WAITING && matches!(event, Event::Sample(_) | Event::OffCpu(_)) {
+            self.dropped += 1;
+            if let Event::Sample(sample) = event {
+                self.dropped_on = sample.cpu;
+            }
+            return;
+        }
+        self.batch.push(event);
+        if self.batch.len() >= BATCH {
+            self.close();
+        }
+    }
+
+    /// Offers everything to the reader; what it has no room for waits here.
+    pub fn flush(&mut self, now: Nanos, to: &SyncSender<Vec<Event>>) -> Result<(), ReaderGone> {
+        self.close();
+        while let Some(batch) = self.waiting.pop_front() {
+            match to.try_send(batch) {
+                Ok(()) => {}
+                Err(TrySendError::Full(batch)) => {
+                    self.waiting.push_front(batch);
+                    return Ok(());
+                }
+                Err(TrySendError::Disconnected(_)) => return Err(ReaderGone),
+            }
+        }
+        self.confess(now);
+        Ok(())
+    }
+
+    /// Sends everything that is left, waiting for the reader as long as it takes.
+    pub fn finish(&mut self, now: Nanos, to: &SyncSender<Vec<Event>>) -> Result<(), ReaderGone> {
+        self.confess(now);
+        self.close();
+        self.waiting.drain(..).try_for_each(|batch| to.send(batch)).map_err(|_| ReaderGone)
+    }
+
+    fn confess(&mut self, at: Nanos) {
+        if self.dropped > 0 {
+            let lost = Lost { at, cpu: self.dropped_on, kind: LossKind::Ring, count: self.dropped };
+            self.dropped = 0;
+            self.batch.push(Event::Lost(lost));
+        }
+    }
+
+    fn close(&mut self) {
+        if !self.batch.is_empty() {
+            let next = Vec::with_capacity(self.batch.len().min(BATCH));
+            self.waiting.push_back(std::mem::replace(&mut self.batch, next));
+        }
+    }
+
+    /// Everything that has not been handed over.
+    #[cfg(test)]
+    pub fn take(&mut self) -> Vec<Event> {
+        self.close();
+        self.waiting.drain(..).flatten().collect()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::model::{Definition, FrameDef, FrameId, Mark, Sample, StackEnd};
+    use std::sync::mpsc::sync_channel;
+
+    fn sample() -> Event {
+        Event::Sample(Sample {
+            at: Nanos(0),
+            pid: 1,
+            tid: 1,
+            cpu: 3,
+            event: 0,
+            weight: 1,
+            stack: None,
+            end: StackEnd::NotTaken,
+            kernel: false,
+        })
+    }
+
+    #[test]
+    fn a_reader_that_never_reads_costs_samples_but_neither_time_nor_definitions() {
+        let (sender, receiver) = sync_channel(1);
+        let mut outbox = Outbox::default();
+        let offered = (MOST_WAITING + 50) * BATCH;
+        for _ in 0..offered {
+            outbox.push(sample());
+        }
+        outbox.push(Event::Define(Definition::Frame(FrameDef { id: FrameId(0), module: None, address: 1 })));
+        outbox.flush(Nanos(9), &sender).unwrap();
+        let reader = std::thread::spawn(move || receiver.iter().flatten().collect::<Vec<_>>());
+        outbox.finish(Nanos(9), &sender).unwrap();
+        drop(sender);
+        let events = reader.join().unwrap();
+        let kept = events.iter().filter(|event| matches!(event, Event::Sample(_))).count();
+        let lost = events.iter().find_map(|event| if let Event::Lost(lost) = event { Some(*lost) } else { None });
+        assert_eq!(kept, MOST_WAITING * BATCH);
+        let count = (offered - kept) as u64;
+        assert_eq!(lost, Some(Lost { at: Nanos(9), cpu: 3, kind: LossKind::Ring, count }));
+        assert!(events.iter().any(|event| matches!(event, Event::Define(_))));
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_is_noticed() {
+        let (sender, receiver) = sync_channel(1);
+        drop(receiver);
+        let mut outbox = Outbox::default();
+        assert_eq!(outbox.flush(Nanos(0), &sender), Ok(()), "nothing to say, nobody to miss");
+        outbox.push(Event::Mark(Mark { at: Nanos(0), label: String::new() }));
+        assert_eq!(outbox.flush(Nanos(0), &sender), Err(ReaderGone));
+    }
+}

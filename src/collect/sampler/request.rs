@@ -1,0 +1,335 @@
+//! From the plan to what the kernel is asked for: events, their fallbacks, what each sample carries.
+//! It opens events only on its own thread, to see what is permitted and what counts.
+
+use super::assemble::Role;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::{CallGraph, EventKind, EventSpec, Note, Plan, Rate, Unit};
+use crate::sys::perf::event::{self, Place, Request};
+use crate::sys::perf::record::Layout;
+use crate::sys::perf::registers;
+use crate::sys::perf::tracefs::Format;
+use std::io;
+use std::path::Path;
+
+/// Stack bytes copied per sample by default. Deep enough for all but a few percent of server stacks, while a sample's
+/// average stays near 10 kB: 16, 32 and 64 KiB averaged 10.5, 18.7 and 32.4 kB, and copying is the cost, not unwinding.
+pub const STACK_BYTES: u32 = 16 << 10;
+/// Stack bytes per context switch: switches are ten times as frequent as samples and blocking calls sit on less stack.
+const SWITCH_STACK_BYTES: u32 = 8 << 10;
+
+/// One group of events, opened together at every place.
+#[derive(Debug, Clone)]
+pub struct Set {
+    /// The leader, then the members.
+    pub requests: Vec<Request>,
+    /// What their samples are for, in the same order.
+    pub roles: Vec<Role>,
+    /// What to call it in messages.
+    pub name: String,
+    /// Opened on whole CPUs even when the target is a control group: wake-ups come from anywhere.
+    pub everywhere: bool,
+}
+
+/// Everything to be opened.
+#[derive(Debug)]
+pub struct Menu {
+    /// Groups; the first also carries the records about tasks and mappings.
+    pub sets: Vec<Set>,
+    /// Events really sampled, by index.
+    pub specs: Vec<EventSpec>,
+    /// Fallbacks taken.
+    pub notes: Vec<Note>,
+    /// Whether hardware cycles count here.
+    pub hardware: bool,
+    /// Whether the kernel must be left out.
+    pub exclude_kernel: bool,
+}
+
+impl Menu {
+    /// Events opened at each place.
+    pub fn len(&self) -> usize {
+        self.sets.iter().map(|set| set.requests.len()).sum()
+    }
+
+    /// Whether samples carry copied stacks.
+    pub fn copies_stacks(&self) -> bool {
+        self.sets.iter().flat_map(|set| &set.requests).any(|request| request.layout.stack_bytes > 0)
+    }
+}
+
+/// Works out what to open. Files are read below `root` (`/` on a live system).
+///
+/// # Errors
+/// `NotPermitted` when the kernel refuses sampling altogether, `Unsupported` and `NotFound` for events it does not have.
+pub fn choose(plan: &Plan, root: &Path) -> Result<Menu> {
+    let mut notes = Vec::new();
+    let exclude_kernel = !permitted(root, &mut notes)?;
+    let hardware = counts(0, 0);
+    let specs = if plan.events.is_empty() { vec![default_event(hardware, &mut notes)] } else { plan.events.clone() };
+    let rate = cap(plan.rate, root, &mut notes);
+    let mut sets: Vec<Set> = Vec::new();
+    for (index, spec) in specs.iter().enumerate() {
+        let request = sample_request(spec, plan.call_graph, rate, exclude_kernel, root)?;
+        let role = Role::Event(index as u16);
+        let same = index > 0 && spec.group.is_some() && specs[index - 1].group == spec.group;
+        match sets.last_mut().filter(|_| same) {
+            Some(set) => {
+                set.requests.push(request);
+                set.roles.push(role);
+            }
+            None => sets.push(Set {
+                requests: vec![request],
+                roles: vec![role],
+                name: spec.name.clone(),
+                everywhere: false,
+            }),
+        }
+    }
+    if plan.off_cpu {
+        sets.extend(switch_sets(plan.call_graph, exclude_kernel, root)?);
+    }
+    if let Some(first) = sets.first_mut().and_then(|set| set.requests.first_mut()) {
+        first.side_band = true;
+        first.switches = plan.off_cpu;
+    }
+    Ok(Menu { sets, specs, notes, hardware, exclude_kernel })
+}
+
+/// What a sample carries for stacks taken by `method`.
+fn layout(method: CallGraph, exclude_kernel: bool) -> Layout {
+    let dumped = |stack_bytes| Layout {
+        // The kernel's part; without it there is nothing left for the chain to say.
+        chain: !exclude_kernel,
+        registers: registers::MASK,
+        stack_bytes,
+        ..Layout::default()
+    };
+    match method {
+        CallGraph::None => Layout::default(),
+        CallGraph::FramePointer => Layout { chain: true, ..Layout::default() },
+        CallGraph::Lbr => Layout { chain: !exclude_kernel, branches: true, ..Layout::default() },
+        CallGraph::Auto => dumped(STACK_BYTES),
+        CallGraph::Dwarf { stack_bytes } => dumped(stack_bytes),
+    }
+}
+
+fn sample_request(
+    spec: &EventSpec,
+    method: CallGraph,
+    rate: Rate,
+    exclude_kernel: bool,
+    root: &Path,
+) -> Result<Request> {
+    let (pmu, config) = match &spec.kind {
+        EventKind::Hardware(config) => (0, [*config, 0, 0]),
+        EventKind::Software(config) => (event::SOFTWARE, [*config, 0, 0]),
+        EventKind::Cache(config) => (3, [*config, 0, 0]),
+        EventKind::Tracepoint { category, name } => (event::TRACEPOINT, [Format::open(root, category, name)?.id, 0, 0]),
+        EventKind::Raw { pmu, config, config1, config2 } => (*pmu, [*config, *config1, *config2]),
+    };
+    let mut request = Request::counting(pmu, config);
+    request.exclude.user = spec.exclude_user;
+    request.exclude.kernel = spec.exclude_kernel || exclude_kernel;
+    request.exclude.hv = spec.exclude_hv;
+    request.exclude.guest = spec.exclude_guest;
+    request.exclude.host = spec.exclude_host;
+    request.precise = spec.precise;
+    request.layout = layout(method, request.exclude.kernel);
+    // Each hit of a tracepoint is one event: a frequency would leave most of them out.
+    let every = matches!(spec.kind, EventKind::Tracepoint { .. }) && matches!(rate, Rate::Frequency(_));
+    request.rate = Some(if every { Rate::Period(1) } else { rate });
+    Ok(request)
+}
+
+/// Leaving the CPU (with the stack) and being woken; running again comes with the switch records.
+fn switch_sets(method: CallGraph, exclude_kernel: bool, root: &Path) -> Result<[Set; 2]> {
+    let open = |name| Format::open(root, "sched", name).context(|| "cannot record time off the CPU");
+    let (switch, waking) = (open("sched_switch")?, open("sched_waking")?);
+    let set = |name: &str, format: &Format, role, layout, everywhere| {
+        let mut request = Request::counting(event::TRACEPOINT, [format.id, 0, 0]);
+        request.rate = Some(Rate::Period(1));
+        request.layout = layout;
+        Set { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere }
+    };
+    let mut leaving = layout(method, exclude_kernel);
+    // A switch is no sampled branch.
+    leaving.branches = false;
+    leaving.chain |= method == CallGraph::Lbr;
+    leaving.raw = true;
+    leaving.stack_bytes = leaving.stack_bytes.min(SWITCH_STACK_BYTES);
+    let woken = Layout { raw: true, ..Layout::default() };
+    Ok([
+        set("sched:sched_switch", &switch, Role::Leaves(switch.field("prev_state")?), leaving, false),
+        set("sched:sched_waking", &waking, Role::Wakes(waking.field("pid")?), woken, true),
+    ])
+}
+
+fn default_event(hardware: bool, notes: &mut Vec<Note>) -> EventSpec {
+    if !hardware {
+        notes.push(Note {
+            topic: "no-pmu".to_string(),
+            text: "No hardware counter counts here: samples come from the CPU clock instead of cycles.".to_string(),
+            fix: Some("On a virtual machine, have its host expose the PMU.".to_string()),
+        });
+    }
+    let (name, kind, unit) = if hardware {
+        ("cycles", EventKind::Hardware(0), Unit::Cycles)
+    } else {
+        ("cpu-clock", EventKind::Software(0), Unit::Nanos)
+    };
+    EventSpec {
+        name: name.to_string(),
+        kind,
+        exclude_user: false,
+        exclude_kernel: false,
+        exclude_hv: false,
+        exclude_guest: hardware,
+        exclude_host: false,
+        precise: 0,
+        group: None,
+        unit,
+    }
+}
+
+/// Whether the event really counts on this thread: many virtual machines open hardware events that stay at zero.
+fn counts(pmu: u32, config: u64) -> bool {
+    let mut request = Request::counting(pmu, [config, 0, 0]);
+    (request.exclude.kernel, request.exclude.hv) = (true, true);
+    let count = || -> io::Result<u64> {
+        let events = event::open(&request, &[], Place::Task { tid: 0, cpu: None })?;
+        let event = events.first().ok_or(io::ErrorKind::NotFound)?;
+        event.enable()?;
+        std::hint::black_box((0..100_000u64).fold(0, |sum, n| std::hint::black_box(sum ^ n)));
+        Ok(event.read()?.value)
+    };
+    count().is_ok_and(|value| value > 0)
+}
+
+/// Whether the kernel itself may be sampled; an error when not even this process may be.
+fn permitted(root: &Path, notes: &mut Vec<Note>) -> Result<bool> {
+    let mut request = Request::counting(event::SOFTWARE, [0, 0, 0]);
+    let mut open = |exclude| {
+        (request.exclude.kernel, request.exclude.hv) = (exclude, exclude);
+        event::open(&request, &[], Place::Task { tid: 0, cpu: None }).map(drop)
+    };
+    if open(false).is_ok() {
+        return Ok(true);
+    }
+    let paranoid = paranoid(root);
+    open(true).map_err(|error| refused(&error, "cpu-clock", paranoid))?;
+    notes.push(Note {
+        topic: "kernel-excluded".to_string(),
+        text: format!(
+            "The kernel does not let this user sample it (perf_event_paranoid is {}): only user code is sampled.",
+            paranoid.map_or("unknown".to_string(), |level| level.to_string())
+        ),
+        fix: Some("sudo sysctl kernel.perf_event_paranoid=1".to_string()),
+    });
+    Ok(false)
+}
+
+/// `kernel.perf_event_paranoid`; `None` where it cannot be read.
+pub fn paranoid(root: &Path) -> Option<i32> {
+    std::fs::read_to_string(root.join("proc/sys/kernel/perf_event_paranoid")).ok()?.trim().parse().ok()
+}
+
+/// What the refusal of an event means and how to mend it.
+pub fn refused(error: &io::Error, event: &str, paranoid: Option<i32>) -> Error {
+    const CAPABILITY: &str = "sudo setcap cap_perfmon,cap_sys_ptrace+ep on the ironlaw binary";
+    let fail = |kind, why: &str| Error::new(kind, format!("the kernel refused event {event}: {why} ({error})"));
+    match error.raw_os_error() {
+        Some(libc_errno::EPERM | libc_errno::EACCES) => {
+            let level = paranoid.map_or_else(|| "?".to_string(), |level| level.to_string());
+            fail(ErrorKind::NotPermitted, &format!("not permitted with kernel.perf_event_paranoid={level}"))
+                .hint(format!("Run as root, or: sudo sysctl kernel.perf_event_paranoid=1, or: {CAPABILITY}."))
+        }
+        Some(libc_errno::ENOENT | libc_errno::EOPNOTSUPP | libc_errno::ENODEV) => {
+            fail(ErrorKind::Unsupported, "this machine does not have it")
+                .hint("See what works here with `ironlaw doctor`; `-e cpu-clock` works everywhere.")
+        }
+        Some(libc_errno::EMFILE | libc_errno::ENFILE) => {
+            fail(ErrorKind::Exhausted, "no more descriptors").hint("Raise the limit: ulimit -n 1048576.")
+        }
+        Some(libc_errno::EINVAL) => fail(ErrorKind::Unsupported, "it cannot be sampled this way on this kernel")
+            .hint("Try another --call-graph, a plain event without modifiers, or another frequency."),
+        _ => fail(ErrorKind::Io, "it cannot be opened"),
+    }
+}
+
+/// A frequency beyond `kernel.perf_event_max_sample_rate` would be refused: it is lowered and said.
+fn cap(rate: Rate, root: &Path, notes: &mut Vec<Note>) -> Rate {
+    let path = root.join("proc/sys/kernel/perf_event_max_sample_rate");
+    let most = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
+    match (rate, most) {
+        (Rate::Frequency(asked), Some(most)) if asked > most => {
+            notes.push(Note {
+                topic: "rate-capped".to_string(),
+                text: format!("{asked} samples per second are more than this kernel allows: taking {most}."),
+                fix: Some(format!("sudo sysctl kernel.perf_event_max_sample_rate={asked}")),
+            });
+            Rate::Frequency(most)
+        }
+        _ => rate,
+    }
+}
+
+/// Error numbers, the same on every Linux architecture ironlaw runs on; `libc` itself stays in `sys`.
+mod libc_errno {
+    pub const EPERM: i32 = 1;
+    pub const ENOENT: i32 = 2;
+    pub const EACCES: i32 = 13;
+    pub const ENODEV: i32 = 19;
+    pub const EINVAL: i32 = 22;
+    pub const ENFILE: i32 = 23;
+    pub const EMFILE: i32 = 24;
+    pub const EOPNOTSUPP: i32 = 95;
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_method_asks_only_for_what_it_needs() {
+        let table = [
+            (CallGraph::None, false, (false, false, 0)),
+            (CallGraph::FramePointer, true, (true, false, 0)),
+            (CallGraph::Auto, false, (true, false, STACK_BYTES)),
+            (CallGraph::Auto, true, (false, false, STACK_BYTES)),
+            (CallGraph::Dwarf { stack_bytes: 64 }, false, (true, false, 64)),
+            (CallGraph::Lbr, false, (true, true, 0)),
+        ];
+        for (method, exclude_kernel, expected) in table {
+            let layout = layout(method, exclude_kernel);
+            assert_eq!((layout.chain, layout.branches, layout.stack_bytes), expected, "{method:?} {exclude_kernel}");
+        }
+    }
+
+    #[test]
+    fn every_refusal_says_what_to_do() {
+        let table = [
+            (libc_errno::EACCES, ErrorKind::NotPermitted, "perf_event_paranoid=1"),
+            (libc_errno::ENOENT, ErrorKind::Unsupported, "doctor"),
+            (libc_errno::EMFILE, ErrorKind::Exhausted, "ulimit -n"),
+            (libc_errno::EINVAL, ErrorKind::Unsupported, "--call-graph"),
+        ];
+        for (errno, kind, remedy) in table {
+            let error = refused(&io::Error::from_raw_os_error(errno), "cycles", Some(4));
+            assert_eq!(error.kind(), kind);
+            assert!(error.remedy().unwrap().contains(remedy) && error.to_string().contains("cycles"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_frequency_beyond_the_kernels_limit_is_lowered_and_said() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc/sys/kernel")).unwrap();
+        std::fs::write(root.path().join("proc/sys/kernel/perf_event_max_sample_rate"), "1000\n").unwrap();
+        for (asked, taken, said) in [(997, 997, 0), (5000, 1000, 1)] {
+            let mut notes = Vec::new();
+            assert_eq!(cap(Rate::Frequency(asked), root.path(), &mut notes), Rate::Frequency(taken));
+            assert_eq!(notes.len(), said);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The capture's thread: waits for rings to fill, drains them in the order of time, hands batches over, knows the end.
+//! It never polls: it wakes for data, for the end of something, and a few times a second to keep the stream fresh.
+
+use super::Sampler;
+use super::attach::threads_of;
+use super::merge::Merge;
+use super::outbox::ReaderGone;
+use crate::error::Result;
+use crate::model::{Event, Target};
+use crate::sys::clock::monotonic_ns;
+use crate::sys::perf::poll::Poll;
+use crate::sys::signals::StopToken;
+use crate::units::Nanos;
+use std::path::Path;
+use std::sync::mpsc::SyncSender;
+
+/// Rings that stay below their watermark are drained this often.
+const FRESH: Nanos = Nanos(200_000_000);
+/// Records younger than this stay in their ring for the next round: by then every CPU has written what is as old.
+const SLACK_NS: u64 = 2_000_000;
+/// How long a command that outlives its capture is given after SIGTERM.
+const GRACE: Nanos = Nanos(5_000_000_000);
+
+const STOP: u64 = u64::MAX;
+const COMMAND: u64 = u64::MAX - 1;
+
+/// Why a capture ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndReason {
+    /// The target ended.
+    TargetGone,
+    /// The planned time was over.
+    Duration,
+    /// It was asked to stop.
+    Stopped,
+    /// Nobody receives the stream any more.
+    ReaderGone,
+}
+
+/// How a capture ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Why.
+    pub reason: EndReason,
+    /// When sampling stopped, since the clock's start.
+    pub at: Nanos,
+    /// How long was sampled.
+    pub sampled: Nanos,
+    /// Samples passed on.
+    pub samples: u64,
+    /// A command's exit code, or 128 plus the signal that ended it; `None` without a command, or while it still runs.
+    pub exit_status: Option<i32>,
+}
+
+impl Sampler {
+    /// Captures until the target ends, the planned time is over, or `stop` is pulled; meant for a thread of its own.
+    /// A command that still runs then is sent SIGTERM and given five seconds.
+    ///
+    /// # Errors
+    /// When a command cannot be executed, or waiting fails. Samples taken until then have been handed over.
+    pub fn run(mut self, out: SyncSender<Vec<Event>>, stop: StopToken) -> Result<Ended> {
+        let mut poll = self.watched(&stop)?;
+        let mut reason = self.begin(&mut poll, &stop)?;
+        let began = self.clock.now();
+        let deadline = self.plan.duration.map(|duration| began + duration);
+        let mut merge = Merge::default();
+        let mut next_reading = began + self.plan.interval;
+        let reason = loop {
+            if let Some(reason) = reason {
+                break reason;
+            }
+            let now = self.clock.now();
+            let wake = [Some(now + FRESH), Some(next_reading), deadline].into_iter().flatten().min();
+            self.wait(&mut poll, wake.unwrap_or(now) - now)?;
+            self.round(&mut merge, monotonic_ns().saturating_sub(SLACK_NS));
+            let now = self.clock.now();
+            if now >= next_reading {
+                self.read_hardware(now);
+                next_reading = now + self.plan.interval;
+            }
+            reason = match self.assembler.out.flush(now, &out) {
+                Err(ReaderGone) => Some(EndReason::ReaderGone),
+                Ok(()) => self.over(&stop, deadline, now),
+            };
+        };
+        let at = self.end(&mut merge);
+        // A reader that has gone needs nothing.
+        let _ = self.assembler.out.finish(at, &out);
+        let exit_status = self.dismiss(reason);
+        Ok(Ended { reason, at, sampled: at - began, samples: self.assembler.samples, exit_status })
+    }
+
+    fn watched(&self, stop: &StopToken) -> Result<Poll> {
+        let poll = Poll::new()?;
+        for (at, ring) in self.attached.rings.iter().enumerate() {
+            poll.add(ring, at as u64)?;
+        }
+        poll.add(stop, STOP)?;
+        if let Some(command) = &self.command {
+            poll.add(command, COMMAND)?;
+        }
+        Ok(poll)
+    }
+
+    /// Starts the command, waits out the delay, starts the events and makes the target's tasks known. Records of what
+    /// happens while they are read wait in the rings and correct what was read.
+    fn begin(&mut self, poll: &mut Poll, stop: &StopToken) -> Result<Option<EndReason>> {
+        if let Some(command) = &mut self.command {
+            command.release()?;
+            if self.plan.delay.0 == 0 {
+                return Ok(None);
+            }
+        }
+        let until = self.clock.now() + self.plan.delay;
+        while self.clock.now() < until {
+            let left = until - self.clock.now();
+            self.wait(poll, if left > FRESH { FRESH } else { left })?;
+            if let Some(reason) = self.over(stop, None, self.clock.now()) {
+                return Ok(Some(reason));
+            }
+        }
+        for event in &self.attached.events {
+            // Fails only for a thread that has ended meanwhile.
+            let _ = event.enable();
+        }
+        self.hardware.enable();
+        self.meet_everybody();
+        Ok(None)
+    }
+
+    fn meet_everybody(&mut self) {
+        let at = self.clock.now();
+        let root = Path::new("/");
+        let pids = match &self.plan.target {
+            Target::Processes { pids, .. } => pids.clone(),
+            Target::Command { .. } => self.command_pid().into_iter().collect(),
+            Target::Cgroup { path, .. } => processes_below(path),
+            Target::Cpus { .. } => all_processes(root),
+            Target::Threads { tids } => {
+                for tid in tids {
+                    if let Some(pid) = process_of(root, *tid) {
+                        self.assembler.meet(at, pid, *tid);
+                    }
+                }
+                return;
+            }
+        };
+        for pid in pids {
+            for tid in threads_of(root, pid) {
+                self.assembler.meet(at, pid, tid);
+            }
+        }
+    }
+
+    fn wait(&mut self, poll: &mut Poll, at_most: Nanos) -> Result<()> {
+        let mut hung_up = Vec::new();
+        hung_up.extend(poll.wait(at_most)?.filter(|ready| ready.hung_up).map(|ready| ready.token));
+        for token in hung_up {
+            if let Some(ring) = self.attached.rings.get(token as usize) {
+                poll.remove(ring);
+            }
+        }
+        Ok(())
+    }
+
+    /// Drains all rings up to a time on `CLOCK_MONOTONIC`.
+    fn round(&mut self, merge: &mut Merge, until: u64) {
+        let rings = &mut self.attached.rings;
+        let assembler = &mut self.assembler;
+        rings.iter_mut().for_each(|ring| ring.refresh());
+        merge.round(rings, until, |ring| {
+            let length = ring.peek().map_or(0, |record| {
+                assembler.apply(record);
+                record.len()
+            });
+            ring.consume(length);
+        });
+        rings.iter_mut().for_each(|ring| ring.release());
+        assembler.sweep();
+    }
+
+    fn read_hardware(&mut self, at: Nanos) {
+        for reading in self.hardware.read(at) {
+            self.assembler.out.push(reading);
+        }
+    }
+
+    fn over(&mut self, stop: &StopToken, deadline: Option<Nanos>, now: Nanos) -> Option<EndReason> {
+        if stop.is_stopped() {
+            return Some(EndReason::Stopped);
+        }
+        let gone = match &mut self.command {
+            Some(command) => command.try_wait().is_some(),
+            None => match &self.plan.target {
+                Target::Cgroup { path, .. } => !path.exists(),
+                _ => self.assembler.is_over(),
+            },
+        };
+        if gone {
+            return Some(EndReason::TargetGone);
+        }
+        deadline.filter(|deadline| now >= *deadline).map(|_| EndReason::Duration)
+    }
+
+    /// Stops the events and takes what is left in the rings.
+    fn end(&mut self, merge: &mut Merge) -> Nanos {
+        for event in &self.attached.events {
+            // Fails only for a thread that has ended.
+            let _ = event.disable();
+        }
+        let at = self.clock.now();
+        self.round(merge, u64::MAX);
+        self.read_hardware(at);
+        self.assembler.finish(at);
+        at
+    }
+
+    /// Sees a started command to its end.
+    fn dismiss(&mut self, reason: EndReason) -> Option<i32> {
+        let command = self.command.as_mut()?;
+        if reason != EndReason::TargetGone {
+            command.forward(false);
+        }
+        command.wait_for(GRACE)
+    }
+}
+
+/// Processes in a control group and below it.
+fn processes_below(directory: &Path) -> Vec<u32> {
+    let mut pids: Vec<u32> = std::fs::read_to_string(directory.join("cgroup.procs"))
+        .map(|text| text.lines().filter_map(|line| line.parse().ok()).collect())
+        .unwrap_or_default();
+    let below = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    pids.extend(
+        below
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .flat_map(|entry| processes_below(&entry.path())),
+    );
+    pids
+}
+
+fn all_processes(root: &Path) -> Vec<u32> {
+    let entries = std::fs::read_dir(root.join("proc")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The process a thread belongs to.
+fn process_of(root: &Path, tid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(root.join("proc").join(tid.to_string()).join("status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_groups_processes_include_those_of_groups_below() {
+        let root = tempfile::tempdir().unwrap();
+        let below = root.path().join("a/b");
+        std::fs::create_dir_all(&below).unwrap();
+        std::fs::write(root.path().join("cgroup.procs"), "12\n").unwrap();
+        std::fs::write(below.join("cgroup.procs"), "34\n56\n").unwrap();
+        assert_eq!(processes_below(root.path()), [12, 34, 56]);
+    }
+
+    #[test]
+    fn a_thread_is_found_to_belong_to_its_process() {
+        assert_eq!(process_of(Path::new("/"), std::process::id()), Some(std::process::id()));
+        assert!(all_processes(Path::new("/")).contains(&std::process::id()));
+    }
+}

@@ -1,0 +1,228 @@
+//! From the raw parts of a sample to an interned stack: kernel chain, then user frames, innermost first.
+//! It never keeps the bytes: user stacks are unwound here, while they still lie in the ring.
+
+use super::intern::Interner;
+use super::modules::KERNEL;
+use super::outbox::Outbox;
+use super::space::Space;
+use crate::model::{CallGraph, FrameId, StackEnd, StackId};
+use crate::sys::perf::record::{Mode, Sample};
+use crate::sys::perf::registers;
+use crate::unwind::{Cache, Regs};
+use rustc_hash::FxHashMap;
+
+/// A call chain longer than this many user frames is cut by the kernel (`perf_event_max_stack`).
+const LONGEST_CHAIN: usize = 127;
+
+/// `PERF_CONTEXT_*`: words at the top of the address range that say whose addresses follow.
+const CONTEXT_MAX: u64 = -4095i64 as u64;
+const CONTEXT_KERNEL: u64 = -128i64 as u64;
+const CONTEXT_USER: u64 = -512i64 as u64;
+
+/// Builds stacks; keeps its memory between samples.
+#[derive(Debug)]
+pub struct Stacks {
+    method: CallGraph,
+    interner: Interner,
+    cache: Cache,
+    kernel: Vec<u64>,
+    user: Vec<u64>,
+    /// Whether a frame is known to be where its thread starts.
+    starts: FxHashMap<FrameId, bool>,
+}
+
+/// A built stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Built {
+    /// Its number; `None` when not even an address was there.
+    pub stack: Option<StackId>,
+    /// How it ended.
+    pub end: StackEnd,
+    /// A user address lies in no known mapping.
+    pub unknown: bool,
+}
+
+impl Stacks {
+    /// For stacks taken by this method.
+    pub fn new(method: CallGraph) -> Stacks {
+        Stacks {
+            method,
+            interner: Interner::default(),
+            cache: Cache::default(),
+            kernel: Vec::with_capacity(256),
+            user: Vec::with_capacity(1024),
+            starts: FxHashMap::default(),
+        }
+    }
+
+    /// The stack of a sample of a process with these mappings.
+    pub fn build(&mut self, sample: &Sample<'_>, space: &Space, out: &mut Outbox) -> Built {
+        self.kernel.clear();
+        self.user.clear();
+        self.split(sample);
+        let end = match self.method {
+            CallGraph::None => StackEnd::NotTaken,
+            CallGraph::FramePointer => StackEnd::Broken,
+            CallGraph::Lbr => self.branches(sample),
+            CallGraph::Auto | CallGraph::Dwarf { .. } => self.unwind(sample, space),
+        };
+        if self.kernel.is_empty() && self.user.is_empty() {
+            let at = if sample.mode == Mode::Kernel { &mut self.kernel } else { &mut self.user };
+            at.push(sample.ip);
+        }
+        let (stack, outermost, unknown) = self.intern(space, out);
+        let end = if self.method == CallGraph::FramePointer { self.chain_end(space, outermost) } else { end };
+        Built { stack, end, unknown }
+    }
+
+    /// Sorts the kernel's chain by its markers. Every address but the first of each part is a return address; one less
+    /// lies within the call.
+    fn split(&mut self, sample: &Sample<'_>) {
+        let mut into = None;
+        for word in sample.chain.iter() {
+            match word {
+                CONTEXT_KERNEL => into = Some(&mut self.kernel),
+                CONTEXT_USER => into = Some(&mut self.user),
+                CONTEXT_MAX.. => into = None,
+                address => {
+                    if let Some(part) = &mut into {
+                        part.push(if part.is_empty() { address } else { address.wrapping_sub(1) });
+                    }
+                }
+            }
+        }
+    }
+
+    fn unwind(&mut self, sample: &Sample<'_>, space: &Space) -> StackEnd {
+        let Some(found) = registers::decode(&sample.registers) else {
+            // A kernel thread has no user side: its chain is all there is.
+            return StackEnd::Whole;
+        };
+        if !sample.wide {
+            self.user.push(found.ip);
+            return StackEnd::Broken;
+        }
+        let from = Regs { ip: found.ip, sp: found.sp, bp: found.bp, lr: found.lr };
+        space.unwind.unwind(&mut self.cache, &from, sample.stack, &mut self.user)
+    }
+
+    /// Branch records of calls: where each call was made from, innermost first, below the sampled address itself.
+    fn branches(&mut self, sample: &Sample<'_>) -> StackEnd {
+        if sample.mode == Mode::User {
+            self.user.push(sample.ip);
+        }
+        let mut words = sample.branches.iter();
+        while let (Some(from), Some(to), Some(_flags)) = (words.next(), words.next(), words.next()) {
+            if self.user.is_empty() {
+                self.user.push(to);
+            }
+            self.user.push(from);
+        }
+        // The hardware's stack of calls is 8 to 32 deep and does not say whether older ones fell out.
+        StackEnd::Truncated
+    }
+
+    /// Numbers the stack from the outermost frame inwards; also the outermost frame with its address.
+    fn intern(&mut self, space: &Space, out: &mut Outbox) -> (Option<StackId>, Option<(FrameId, u64)>, bool) {
+        let (mut stack, mut outermost, mut unknown) = (None, None, false);
+        for address in self.user.iter().rev() {
+            let found = space.find(*address);
+            unknown |= found.is_none();
+            let (module, offset) = found.map_or((None, *address), |(module, offset)| (Some(module), offset));
+            let frame = self.interner.frame(module, offset, out);
+            outermost = outermost.or(Some((frame, *address)));
+            stack = Some(self.interner.stack(stack, frame, out));
+        }
+        for address in self.kernel.iter().rev() {
+            let frame = self.interner.frame(Some(KERNEL), *address, out);
+            stack = Some(self.interner.stack(stack, frame, out));
+        }
+        (stack, outermost, unknown)
+    }
+
+    /// The kernel does not say why its walk along frame pointers ended. It was whole if the outermost frame is one
+    /// that nobody calls, which unwinding it without any stack tells.
+    fn chain_end(&mut self, space: &Space, outermost: Option<(FrameId, u64)>) -> StackEnd {
+        let Some((frame, address)) = outermost else { return StackEnd::Whole };
+        if self.user.len() >= LONGEST_CHAIN {
+            return StackEnd::Truncated;
+        }
+        let (user, cache) = (&mut self.user, &mut self.cache);
+        let starts = *self.starts.entry(frame).or_insert_with(|| {
+            user.clear();
+            let regs = Regs { ip: address, sp: 0, bp: 0, lr: 0 };
+            space.unwind.unwind(cache, &regs, &[], user) == StackEnd::Whole
+        });
+        if starts { StackEnd::Whole } else { StackEnd::Broken }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::sampler::modules::Placed;
+    use crate::model::{Definition, Event, ModuleId};
+    use crate::sys::perf::record::{Layout, Record, Stamp, fake, parse};
+
+    const STAMP: Stamp = Stamp { pid: 1, tid: 1, time: 0, id: 9, cpu: 0 };
+
+    /// The frames of a sample, innermost first, as (module, address), and what else is said of it.
+    fn built(method: CallGraph, layout: Layout, misc: u16, tail: &[u64]) -> (Vec<(Option<u32>, u64)>, Built) {
+        let bytes = fake::sample(misc, 0x1010, 1, STAMP, &fake::words64(tail));
+        let Some((_, Record::Sample(sample))) = parse(&bytes, |_| Some(layout)) else { panic!("not a sample") };
+        let mut space = Space::default();
+        space.map(0x1000, 0x2000, &Placed { module: ModuleId(4), base: 0x1000, code: None });
+        let mut out = Outbox::default();
+        let built = Stacks::new(method).build(&sample, &space, &mut out);
+        let (mut frames, mut stacks) = (Vec::new(), Vec::new());
+        for event in out.take() {
+            match event {
+                Event::Define(Definition::Frame(def)) => frames.push((def.module.map(|module| module.0), def.address)),
+                Event::Define(Definition::Stack(def)) => stacks.push(def),
+                _ => {}
+            }
+        }
+        let mut next = built.stack;
+        let walk = std::iter::from_fn(|| {
+            let def = stacks.get(next?.0 as usize)?;
+            next = def.parent;
+            frames.get(def.frame.0 as usize).copied()
+        });
+        (walk.collect(), built)
+    }
+
+    const CHAIN: Layout = Layout { chain: true, raw: false, branches: false, registers: 0, stack_bytes: 0 };
+
+    #[test]
+    fn a_chain_is_split_at_its_markers_and_callers_lie_within_their_calls() {
+        let chain = [6, CONTEXT_KERNEL, 0xffff_8000, 0xffff_9000, CONTEXT_USER, 0x1010, 0x1021];
+        let (frames, built) = built(CallGraph::FramePointer, CHAIN, 1, &chain);
+        assert_eq!(frames, [(Some(0), 0xffff_8000), (Some(0), 0xffff_8fff), (Some(4), 0x10), (Some(4), 0x20)]);
+        assert!(!built.unknown && built.end == StackEnd::Broken);
+    }
+
+    #[test]
+    fn guest_addresses_are_left_out_and_unknown_ones_kept_as_they_are() {
+        let guest = -2048i64 as u64;
+        let (frames, built) = built(CallGraph::FramePointer, CHAIN, 2, &[5, guest, 0x77, CONTEXT_USER, 0x1010, 0x9001]);
+        assert_eq!(frames, [(Some(4), 0x10), (None, 0x9000)]);
+        assert!(built.unknown);
+    }
+
+    #[test]
+    fn a_kernel_thread_is_whole_and_a_bare_sample_is_its_address() {
+        let dumped = Layout { chain: true, registers: registers::MASK, stack_bytes: 64, ..Layout::default() };
+        let (frames, kernel) = built(CallGraph::Auto, dumped, 1, &[2, CONTEXT_KERNEL, 0xffff_8000, 0, 0]);
+        assert_eq!((frames, kernel.end), (vec![(Some(0), 0xffff_8000)], StackEnd::Whole));
+        let (frames, bare) = built(CallGraph::None, Layout::default(), 2, &[]);
+        assert_eq!((frames, bare.end), (vec![(Some(4), 0x10)], StackEnd::NotTaken));
+    }
+
+    #[test]
+    fn branch_records_name_the_calls_below_the_sampled_address() {
+        let layout = Layout { branches: true, ..Layout::default() };
+        let (frames, built) = built(CallGraph::Lbr, layout, 2, &[2, 0x1100, 0x1010, 0, 0x1200, 0x10f0, 0]);
+        assert_eq!(frames, [(Some(4), 0x10), (Some(4), 0x100), (Some(4), 0x200)]);
+        assert_eq!(built.end, StackEnd::Truncated);
+    }
+}

@@ -1,0 +1,305 @@
+//! Who is alive: every task's name, every process's mappings, as the kernel's records tell it.
+//! It forgets a process at the end of the round in which its last thread ended, so that churn does not grow it.
+
+use super::maps::{self, Mapping};
+use super::modules::Modules;
+use super::outbox::Outbox;
+use super::space::Space;
+use super::world::World;
+use crate::model::{Event, TaskChange, TaskEvent};
+use crate::sys::perf::record::Lineage;
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Tasks and processes alive.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    tasks: FxHashMap<u32, Task>,
+    processes: FxHashMap<u32, Process>,
+    /// Processes whose last thread ended in this round.
+    ended: Vec<u32>,
+    /// Grows when records are lost: mappings read before may be out of date.
+    losses: u32,
+}
+
+#[derive(Debug)]
+struct Task {
+    pid: u32,
+    comm: String,
+}
+
+#[derive(Debug, Default)]
+struct Process {
+    /// Shared with forked children until one of them maps something.
+    space: Arc<Space>,
+    threads: u32,
+    /// Whether the mappings are known from the start, by reading or by inheritance.
+    known: bool,
+    /// The losses its mappings already take into account.
+    losses: u32,
+}
+
+/// What tasks are tracked with: numbers for modules, the system to ask, the stream to tell.
+pub struct Surroundings<'a, W> {
+    /// Modules so far.
+    pub modules: &'a mut Modules,
+    /// The system.
+    pub world: &'a mut W,
+    /// The stream.
+    pub out: &'a mut Outbox,
+}
+
+impl Tasks {
+    /// Makes sure a task is known: one that was never announced was alive before.
+    pub fn meet<W: World>(&mut self, at: Nanos, pid: u32, tid: u32, with: &mut Surroundings<'_, W>) {
+        if self.tasks.contains_key(&tid) {
+            return;
+        }
+        let Some(comm) = with.world.comm(pid, tid) else {
+            // Already gone: remembered without a name, so that it is not asked for with every sample.
+            self.add(pid, tid, String::new());
+            return;
+        };
+        with.out.push(task_event(at, pid, tid, TaskChange::Alive { comm: comm.clone() }));
+        self.add(pid, tid, comm);
+    }
+
+    /// The mappings of a process, read from the system if nothing is known of them yet.
+    pub fn space<W: World>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) -> Arc<Space> {
+        let process = self.processes.entry(pid).or_default();
+        if !process.known {
+            process.known = true;
+            process.losses = self.losses;
+            process.read(pid, with);
+        }
+        Arc::clone(&process.space)
+    }
+
+    /// An address was found in none of the process's mappings: they are read again if records were lost since.
+    pub fn doubt<W: World>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) -> Option<Arc<Space>> {
+        let process = self.processes.get_mut(&pid).filter(|process| process.losses != self.losses)?;
+        process.losses = self.losses;
+        process.read(pid, with);
+        Some(Arc::clone(&process.space))
+    }
+
+    /// Records were lost.
+    pub fn lost(&mut self) {
+        self.losses = self.losses.wrapping_add(1);
+    }
+
+    /// A process mapped something.
+    pub fn mapped<W: World>(&mut self, pid: u32, mapping: &Mapping<'_>, with: &mut Surroundings<'_, W>) {
+        let placed = with.modules.place(pid, mapping, with.world, with.out);
+        let process = self.processes.entry(pid).or_default();
+        Arc::make_mut(&mut process.space).map(mapping.start, mapping.end, &placed);
+    }
+
+    /// A task took a name, perhaps by executing another program, which leaves nothing mapped and no other thread.
+    pub fn named(&mut self, at: Nanos, pid: u32, tid: u32, comm: &str, exec: bool, out: &mut Outbox) {
+        if exec {
+            self.executed(pid);
+        }
+        self.add(pid, tid, comm.to_string());
+        out.push(task_event(at, pid, tid, TaskChange::Renamed { comm: comm.to_string(), exec }));
+    }
+
+    /// A task was born. A new process begins with its parent's mappings.
+    pub fn born(&mut self, at: Nanos, lineage: &Lineage, out: &mut Outbox) {
+        let Lineage { pid, tid, parent_pid, parent_tid } = *lineage;
+        let comm = self.tasks.get(&parent_tid).map(|parent| parent.comm.clone()).unwrap_or_default();
+        if pid != parent_pid
+            && let Some(parent) = self.processes.get(&parent_pid)
+        {
+            let (space, known, losses) = (Arc::clone(&parent.space), parent.known, parent.losses);
+            self.processes.insert(pid, Process { space, threads: 0, known, losses });
+        }
+        self.add(pid, tid, comm.clone());
+        out.push(task_event(at, pid, tid, TaskChange::Born { parent: parent_tid, comm }));
+    }
+
+    /// A task ended.
+    pub fn died(&mut self, at: Nanos, pid: u32, tid: u32, out: &mut Outbox) {
+        if self.tasks.remove(&tid).is_some() {
+            out.push(task_event(at, pid, tid, TaskChange::Ended));
+        }
+        if let Some(process) = self.processes.get_mut(&pid) {
+            process.threads = process.threads.saturating_sub(1);
+            if process.threads == 0 {
+                self.ended.push(pid);
+            }
+        }
+    }
+
+    /// The round is over: processes that have ended are forgotten, and `gone` is told. One whose end the system does
+    /// not show yet, or of which more threads live than were announced, is asked for again in the next round.
+    pub fn sweep(&mut self, mut alive: impl FnMut(u32) -> bool, mut gone: impl FnMut(u32)) {
+        let processes = &mut self.processes;
+        self.ended.retain(|pid| {
+            let empty = processes.get(pid).is_some_and(|process| process.threads == 0);
+            if !empty || alive(*pid) {
+                return empty;
+            }
+            processes.remove(pid);
+            gone(*pid);
+            false
+        });
+    }
+
+    /// Tasks and processes remembered.
+    #[cfg(test)]
+    pub fn len(&self) -> (usize, usize) {
+        (self.tasks.len(), self.processes.len())
+    }
+
+    fn add(&mut self, pid: u32, tid: u32, comm: String) {
+        if self.tasks.insert(tid, Task { pid, comm }).is_none() {
+            self.processes.entry(pid).or_default().threads += 1;
+        }
+    }
+
+    fn executed(&mut self, pid: u32) {
+        let process = self.processes.entry(pid).or_default();
+        process.space = Arc::default();
+        process.known = true;
+        process.losses = self.losses;
+        if process.threads > 1 {
+            process.threads = 1;
+            self.tasks.retain(|tid, task| task.pid != pid || *tid == pid);
+        }
+    }
+}
+
+impl Process {
+    fn read<W: World>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) {
+        let Some(text) = with.world.maps(pid) else { return };
+        let mut space = Space::default();
+        for mapping in maps::parse(&text) {
+            let placed = with.modules.place(pid, &mapping, with.world, with.out);
+            space.map(mapping.start, mapping.end, &placed);
+        }
+        self.space = Arc::new(space);
+    }
+}
+
+fn task_event(at: Nanos, pid: u32, tid: u32, change: TaskChange) -> Event {
+    Event::Task(TaskEvent { at, pid, tid, change })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::sampler::world::fake::Tables;
+    use crate::sys::files::Identity;
+
+    struct Bench {
+        tasks: Tasks,
+        modules: Modules,
+        world: Tables,
+        out: Outbox,
+    }
+
+    impl Bench {
+        fn new(maps: &[(u32, &str)]) -> Bench {
+            let mut out = Outbox::default();
+            let modules = Modules::new(&mut out);
+            let maps = maps.iter().map(|(pid, text)| (*pid, text.to_string())).collect();
+            Bench { tasks: Tasks::default(), modules, world: Tables { maps, ..Tables::default() }, out }
+        }
+
+        fn with<T>(&mut self, f: impl FnOnce(&mut Tasks, &mut Surroundings<'_, Tables>) -> T) -> T {
+            let Bench { tasks, modules, world, out } = self;
+            f(tasks, &mut Surroundings { modules, world, out })
+        }
+
+        fn found(&mut self, pid: u32, address: u64) -> Option<u64> {
+            self.with(|tasks, with| tasks.space(pid, with)).find(address).map(|(_, offset)| offset)
+        }
+
+        fn fork(&mut self, pid: u32, tid: u32, parent: u32) {
+            let lineage = Lineage { pid, tid, parent_pid: parent, parent_tid: parent };
+            self.tasks.born(Nanos(1), &lineage, &mut self.out);
+        }
+
+        fn map(&mut self, pid: u32, start: u64, path: &str) {
+            let identity = Identity { major: 1, minor: 1, inode: start };
+            let what = maps::What::File(path.into());
+            let mapping = Mapping { start, end: start + 0x1000, offset: 0, identity, what };
+            self.with(|tasks, with| tasks.mapped(pid, &mapping, with));
+        }
+    }
+
+    const MAPS: &str = "1000-2000 r-xp 00000000 08:01 5 /bin/a\n";
+
+    #[test]
+    fn a_forked_child_shares_its_parents_mappings_until_it_maps_its_own() {
+        let mut bench = Bench::new(&[(5, MAPS)]);
+        bench.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        assert_eq!(bench.found(5, 0x1010), Some(0x10));
+        bench.fork(6, 6, 5);
+        bench.map(6, 0x8000, "/lib/b");
+        assert_eq!((bench.found(6, 0x1010), bench.found(6, 0x8001)), (Some(0x10), Some(1)));
+        assert_eq!((bench.found(5, 0x8001), bench.world.reads), (None, 1), "and the parent sees nothing of it");
+    }
+
+    #[test]
+    fn an_exec_leaves_only_what_the_new_program_maps() {
+        let mut bench = Bench::new(&[(5, MAPS)]);
+        bench.found(5, 0);
+        bench.tasks.named(Nanos(2), 5, 5, "b", true, &mut bench.out);
+        bench.map(5, 0x9000, "/bin/b");
+        assert_eq!((bench.found(5, 0x1010), bench.found(5, 0x9002)), (None, Some(2)));
+    }
+
+    #[test]
+    fn mappings_are_read_again_once_after_a_loss_and_not_before() {
+        let mut bench = Bench::new(&[(5, MAPS)]);
+        bench.found(5, 0);
+        assert!(bench.with(|tasks, with| tasks.doubt(5, with)).is_none());
+        bench.tasks.lost();
+        assert!(bench.with(|tasks, with| tasks.doubt(5, with)).is_some());
+        assert!(bench.with(|tasks, with| tasks.doubt(5, with)).is_none());
+        assert_eq!(bench.world.reads, 2);
+    }
+
+    #[test]
+    fn ten_thousand_lives_leave_nothing_behind() {
+        let mut bench = Bench::new(&[(5, MAPS)]);
+        bench.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        for tid in 10..10_010 {
+            bench.fork(5, tid, 5);
+            bench.fork(100_000 + tid, 100_000 + tid, 5);
+            bench.tasks.died(Nanos(3), 5, tid, &mut bench.out);
+            bench.tasks.died(Nanos(3), 100_000 + tid, 100_000 + tid, &mut bench.out);
+            // The system still shows each process for one more round.
+            bench.tasks.sweep(|pid| pid == 100_000 + tid, |_| {});
+        }
+        bench.tasks.sweep(|_| false, |_| {});
+        assert_eq!(bench.tasks.len(), (1, 1));
+    }
+
+    #[test]
+    fn a_task_says_how_it_came_what_it_was_called_and_that_it_ended() {
+        let mut bench = Bench::new(&[(5, MAPS)]);
+        bench.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        bench.fork(5, 7, 5);
+        bench.tasks.named(Nanos(2), 5, 7, "worker", false, &mut bench.out);
+        bench.tasks.died(Nanos(3), 5, 7, &mut bench.out);
+        let changes: Vec<_> = bench
+            .out
+            .take()
+            .into_iter()
+            .filter_map(|event| if let Event::Task(task) = event { Some((task.tid, task.change)) } else { None })
+            .collect();
+        assert_eq!(
+            changes,
+            [
+                (5, TaskChange::Alive { comm: "task-5".into() }),
+                (7, TaskChange::Born { parent: 5, comm: "task-5".into() }),
+                (7, TaskChange::Renamed { comm: "worker".into(), exec: false }),
+                (7, TaskChange::Ended),
+            ]
+        );
+    }
+}

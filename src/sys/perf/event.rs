@@ -1,0 +1,332 @@
+//! One opened event: what to ask the kernel for, and the descriptor it gives.
+//! It never chooses events and never falls back to another one.
+
+use super::record::Layout;
+use crate::model::Rate;
+use perf_event_open::config::{
+    self as cfg, CallChain, Cgroup, Clock, Cpu, ExtraRecord, Lbr, Mmap, Opts, Priv, Proc, RegsMask, SampleOn,
+    SampleSkid, Size, UseBuildId, WakeUpOn, sibling,
+};
+use perf_event_open::count::{Counter, group::CounterGroup};
+use perf_event_open::event::dp::DynamicPmu;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// Which newborn tasks an event follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inherit {
+    /// None.
+    No,
+    /// New threads of the process (kernel 5.13 and later).
+    Threads,
+    /// New threads and new processes.
+    All,
+}
+
+/// What to ask for: the parts of `perf_event_attr` that ironlaw uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// `perf_event_attr.type`.
+    pub pmu: u32,
+    /// `config`, `config1`, `config2`.
+    pub config: [u64; 3],
+    /// What is left out.
+    pub exclude: Priv,
+    /// `None`: it only counts.
+    pub rate: Option<Rate>,
+    /// `precise_ip`.
+    pub precise: u8,
+    /// Which newborn tasks it follows.
+    pub inherit: Inherit,
+    /// Starts by itself when the task next executes a program.
+    pub enable_on_exec: bool,
+    /// What a sample carries.
+    pub layout: Layout,
+    /// Also reports mappings, names, births and ends of tasks.
+    pub side_band: bool,
+    /// Also reports context switches.
+    pub switches: bool,
+    /// Wake the reader when this many bytes wait in the ring this event owns.
+    pub watermark: u32,
+}
+
+/// `PERF_TYPE_SOFTWARE`.
+pub const SOFTWARE: u32 = 1;
+/// `PERF_COUNT_SW_DUMMY`: counts nothing, but carries records.
+pub const DUMMY: u64 = 9;
+/// `PERF_TYPE_TRACEPOINT`.
+pub const TRACEPOINT: u32 = 2;
+
+impl Request {
+    /// An event that only counts, opened stopped.
+    #[must_use]
+    pub fn counting(pmu: u32, config: [u64; 3]) -> Request {
+        Request {
+            pmu,
+            config,
+            exclude: Priv::default(),
+            rate: None,
+            precise: 0,
+            inherit: Inherit::No,
+            enable_on_exec: false,
+            layout: Layout::default(),
+            side_band: false,
+            switches: false,
+            watermark: 0,
+        }
+    }
+
+    fn event(&self) -> DynamicPmu {
+        let [config, config1, config2] = self.config;
+        DynamicPmu { ty: self.pmu, config, config1, config2, config3: 0 }
+    }
+
+    fn options(&self) -> Opts {
+        Opts {
+            exclude: self.exclude.clone(),
+            inherit: self.inherit(),
+            on_execve: self.enable_on_exec.then_some(cfg::OnExecve::Enable),
+            stat_format: cfg::StatFormat { time_enabled: true, time_running: true, ..Default::default() },
+            sample_on: self.sample_on(),
+            sample_skid: self.skid(),
+            sample_format: self.sample_format(),
+            extra_record: self.extra_record(),
+            record_id_all: true,
+            record_id_format: record_id(),
+            wake_up: cfg::WakeUp { on: WakeUpOn::Bytes(self.watermark), on_aux_bytes: 0 },
+            timer: Some(Clock::Monotonic),
+            ..Default::default()
+        }
+    }
+
+    /// The same for a member of a group; clock and scheduling follow the leader.
+    fn sibling_options(&self) -> sibling::Opts {
+        sibling::Opts {
+            exclude: self.exclude.clone(),
+            inherit: self.inherit(),
+            stat_format: sibling::StatFormat { time_enabled: true, time_running: true, ..Default::default() },
+            // The leader is enabled with all its members; a member opened disabled would stay so.
+            enable: true,
+            sample_on: self.sample_on(),
+            sample_skid: self.skid(),
+            sample_format: self.sample_format(),
+            record_id_all: true,
+            record_id_format: record_id(),
+            wake_up: cfg::WakeUp { on: WakeUpOn::Bytes(self.watermark), on_aux_bytes: 0 },
+            ..Default::default()
+        }
+    }
+
+    fn inherit(&self) -> Option<cfg::Inherit> {
+        match self.inherit {
+            Inherit::No => None,
+            Inherit::Threads => Some(cfg::Inherit::NewThread),
+            Inherit::All => Some(cfg::Inherit::NewChild),
+        }
+    }
+
+    fn sample_on(&self) -> SampleOn {
+        match self.rate {
+            None => SampleOn::Count(0),
+            Some(Rate::Frequency(hertz)) => SampleOn::Freq(hertz),
+            Some(Rate::Period(events)) => SampleOn::Count(events),
+        }
+    }
+
+    fn skid(&self) -> SampleSkid {
+        match self.precise {
+            0 => SampleSkid::Arbitrary,
+            1 => SampleSkid::Const,
+            2 => SampleSkid::ReqZero,
+            _ => SampleSkid::Zero,
+        }
+    }
+
+    fn sample_format(&self) -> cfg::SampleFormat {
+        let layout = &self.layout;
+        cfg::SampleFormat {
+            code_addr: true,
+            period: true,
+            call_chain: layout.chain.then_some(CallChain {
+                exclude_user: layout.stack_bytes > 0 || layout.branches,
+                exclude_kernel: self.exclude.kernel,
+                defer_user: false,
+                max_stack_frames: 0,
+            }),
+            raw: layout.raw,
+            lbr: layout.branches.then(call_stack_branches),
+            user_regs: (layout.registers > 0).then_some(RegsMask(layout.registers)),
+            user_stack: (layout.stack_bytes > 0).then_some(Size(layout.stack_bytes)),
+            ..Default::default()
+        }
+    }
+
+    fn extra_record(&self) -> ExtraRecord {
+        ExtraRecord {
+            task: self.side_band,
+            comm: self.side_band,
+            mmap: Mmap { code: self.side_band, data: false, ext: self.side_band.then_some(UseBuildId(false)) },
+            ctx_switch: self.switches,
+            ..Default::default()
+        }
+    }
+}
+
+/// What `record` expects in every sample and behind every other record.
+fn record_id() -> cfg::RecordIdFormat {
+    cfg::RecordIdFormat { id: true, stream_id: false, cpu: true, task: true, time: true }
+}
+
+fn call_stack_branches() -> Lbr {
+    Lbr {
+        target_priv: Some(cfg::TargetPriv { user: true, kernel: false, hv: false }),
+        branch_type: cfg::BranchType { call_stack: true, ..Default::default() },
+        hw_index: false,
+        entry_format: cfg::EntryFormat::default(),
+    }
+}
+
+/// Where an event counts.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// One thread; on one CPU, or on whichever it runs.
+    Task {
+        /// Kernel thread id; 0 is the calling thread.
+        tid: u32,
+        /// `None`: any CPU. An inherited event with a ring needs one.
+        cpu: Option<u32>,
+    },
+    /// Everything on one CPU.
+    Cpu(u32),
+    /// The tasks of a control group on one CPU.
+    Cgroup {
+        /// Its directory.
+        directory: &'a File,
+        /// The CPU.
+        cpu: u32,
+    },
+}
+
+impl From<Place<'_>> for cfg::Target {
+    fn from(place: Place<'_>) -> cfg::Target {
+        match place {
+            Place::Task { tid, cpu: Some(cpu) } => (Proc(tid), Cpu(cpu)).into(),
+            Place::Task { tid, cpu: None } => (Proc(tid), Cpu::ALL).into(),
+            Place::Cpu(cpu) => (Proc::ALL, Cpu(cpu)).into(),
+            Place::Cgroup { directory, cpu } => (Cgroup(directory), Cpu(cpu)).into(),
+        }
+    }
+}
+
+/// What a counting event has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// The raw count.
+    pub value: u64,
+    /// Nanoseconds it was meant to count.
+    pub enabled_ns: u64,
+    /// Nanoseconds it did.
+    pub running_ns: u64,
+}
+
+/// An opened event; closed when dropped.
+#[derive(Debug)]
+pub struct PerfEvent {
+    fd: OwnedFd,
+}
+
+// `_IO('$', n)` of linux/perf_event.h; `_IOR('$', 7, u64 *)` for the id. The same on every architecture ironlaw runs on.
+const IOC_ENABLE: u32 = 0x2400;
+const IOC_DISABLE: u32 = 0x2401;
+const IOC_SET_OUTPUT: u32 = 0x2405;
+const IOC_ID: u32 = 0x8008_2407;
+const IOC_SET_BPF: u32 = 0x4004_2408;
+
+/// Opens an event, stopped, and the members of its group; the leader comes first.
+///
+/// # Errors
+/// As `perf_event_open(2)`; nothing stays open then.
+pub fn open(leader: &Request, members: &[Request], place: Place<'_>) -> io::Result<Vec<PerfEvent>> {
+    let counter = Counter::new(leader.event(), place, leader.options())?;
+    let mut group = CounterGroup::from(counter);
+    for member in members {
+        group.add(member.event(), member.sibling_options())?;
+    }
+    // The crate's counters carry buffers and are bound to a thread; the bare descriptor is all that is needed.
+    std::iter::once(group.leader())
+        .chain(group.siblings().iter().map(|sibling| &**sibling))
+        .map(|counter| Ok(PerfEvent { fd: counter.file().as_fd().try_clone_to_owned()? }))
+        .collect()
+}
+
+impl PerfEvent {
+    /// Starts it, the members of its group and its inherited copies.
+    ///
+    /// # Errors
+    /// As `ioctl(2)`.
+    pub fn enable(&self) -> io::Result<()> {
+        self.control(IOC_ENABLE, 0)
+    }
+
+    /// Stops it and its inherited copies.
+    ///
+    /// # Errors
+    /// As `ioctl(2)`.
+    pub fn disable(&self) -> io::Result<()> {
+        self.control(IOC_DISABLE, 0)
+    }
+
+    /// Sends its records into the ring of `owner`, which must be on the same CPU and clock.
+    ///
+    /// # Errors
+    /// As `ioctl(2)`.
+    pub fn redirect(&self, owner: &PerfEvent) -> io::Result<()> {
+        self.control(IOC_SET_OUTPUT, owner.fd.as_raw_fd())
+    }
+
+    /// Lets a program decide which overflows become samples.
+    ///
+    /// # Errors
+    /// As `ioctl(2)`.
+    pub fn filter(&self, program: BorrowedFd<'_>) -> io::Result<()> {
+        self.control(IOC_SET_BPF, program.as_raw_fd())
+    }
+
+    /// The number by which its records name it.
+    ///
+    /// # Errors
+    /// As `ioctl(2)`.
+    pub fn id(&self) -> io::Result<u64> {
+        let mut id = 0u64;
+        // SAFETY: this request writes one u64 through the pointer, which is valid for it.
+        let done = unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_ID as _, &raw mut id) };
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(id) }
+    }
+
+    /// What it has counted, its inherited copies included.
+    ///
+    /// # Errors
+    /// As `read(2)`; `UnexpectedEof` when it has been forced off the CPU for good.
+    pub fn read(&self) -> io::Result<Counted> {
+        let mut bytes = [0u8; 24];
+        if rustix::io::read(&self.fd, &mut bytes)? < bytes.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let [value, enabled_ns, running_ns] =
+            [0, 8, 16].map(|at| u64::from_ne_bytes(std::array::from_fn(|i| bytes[at + i])));
+        Ok(Counted { value, enabled_ns, running_ns })
+    }
+
+    fn control(&self, request: u32, argument: i32) -> io::Result<()> {
+        // SAFETY: these requests take an integer argument and touch no memory of ours.
+        let done = unsafe { libc::ioctl(self.fd.as_raw_fd(), request as _, argument) };
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+impl AsFd for PerfEvent {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

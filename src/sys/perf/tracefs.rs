@@ -1,0 +1,136 @@
+//! What tracefs says about tracepoints: their numbers and the places of their fields.
+//! It never mounts it and never writes to it.
+
+use crate::error::{Error, ErrorKind, Result};
+use std::path::{Path, PathBuf};
+
+/// Where tracefs is mounted on one kernel or another, below the root given.
+const PLACES: [&str; 2] = ["sys/kernel/tracing", "sys/kernel/debug/tracing"];
+
+/// A tracepoint as its `format` file describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Format {
+    /// `config` of a tracepoint event.
+    pub id: u64,
+    fields: Vec<(String, Field)>,
+}
+
+/// Where a field lies in the raw data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    offset: usize,
+    size: usize,
+}
+
+impl Format {
+    /// Reads a tracepoint's format below `root` (`/` on a live system).
+    ///
+    /// # Errors
+    /// `Unsupported` without a mounted tracefs, `NotPermitted` when it may not be read, `NotFound` for a name the
+    /// kernel does not have.
+    pub fn open(root: &Path, category: &str, name: &str) -> Result<Format> {
+        let directory = find(root)?;
+        let path = directory.join("events").join(category).join(name).join("format");
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            Error::from(error)
+                .context(format!("cannot read tracepoint {category}:{name}"))
+                .hint("List the tracepoints of this kernel with `ls /sys/kernel/tracing/events`.")
+        })?;
+        Format::parse(&text).ok_or_else(|| Error::new(ErrorKind::Corrupt, format!("{} makes no sense", path.display())))
+    }
+
+    /// Parses a `format` file; `None` when it names no id.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Format> {
+        let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse().ok()?;
+        Some(Format { id, fields: text.lines().filter_map(field).collect() })
+    }
+
+    /// The field of that name.
+    ///
+    /// # Errors
+    /// `Unsupported` when this kernel's tracepoint has none.
+    pub fn field(&self, name: &str) -> Result<Field> {
+        let found = self.fields.iter().find(|(known, _)| known == name).map(|(_, field)| *field);
+        found.ok_or_else(|| Error::new(ErrorKind::Unsupported, format!("tracepoint {} has no field {name}", self.id)))
+    }
+}
+
+impl Field {
+    /// The value in raw data, zero-extended; `None` when the data is too short or the field is no integer.
+    #[must_use]
+    pub fn read(&self, raw: &[u8]) -> Option<u64> {
+        let bytes = raw.get(self.offset..self.offset.checked_add(self.size)?)?;
+        match bytes {
+            [a] => Some(u64::from(*a)),
+            [a, b] => Some(u64::from(u16::from_ne_bytes([*a, *b]))),
+            [a, b, c, d] => Some(u64::from(u32::from_ne_bytes([*a, *b, *c, *d]))),
+            _ => Some(u64::from_ne_bytes(bytes.try_into().ok()?)),
+        }
+    }
+}
+
+/// `\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;`
+fn field(line: &str) -> Option<(String, Field)> {
+    let mut parts = line.trim().split(';').map(str::trim);
+    let declared = parts.next()?.strip_prefix("field:")?;
+    let name = declared.rsplit([' ', '*']).next()?.split('[').next()?;
+    let offset = parts.next()?.strip_prefix("offset:")?.parse().ok()?;
+    let size = parts.next()?.strip_prefix("size:")?.parse().ok()?;
+    Some((name.to_string(), Field { offset, size }))
+}
+
+fn find(root: &Path) -> Result<PathBuf> {
+    let mut refused = None;
+    for place in PLACES {
+        let path = root.join(place);
+        match std::fs::read_dir(path.join("events")) {
+            Ok(_) => return Ok(path),
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => refused = Some(error),
+            Err(_) => {}
+        }
+    }
+    Err(match refused {
+        Some(error) => Error::from(error)
+            .context("cannot read tracefs")
+            .hint("Run as root, or allow reading: sudo mount -o remount,mode=755 /sys/kernel/tracing"),
+        None => Error::new(ErrorKind::Unsupported, "tracefs is not mounted")
+            .hint("Mount it: sudo mount -t tracefs tracefs /sys/kernel/tracing"),
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    const SWITCH: &str = "name: sched_switch\nID: 372\nformat:\n\
+        \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\
+        \tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\
+        \tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n\
+        \tfield:pid_t next_pid;\toffset:40;\tsize:4;\tsigned:1;\n\nprint fmt: \"x\"\n";
+
+    #[test]
+    fn fields_are_found_by_name_and_read_by_size() {
+        let format = Format::parse(SWITCH).unwrap();
+        let mut raw = [0u8; 44];
+        raw[32..40].copy_from_slice(&2u64.to_ne_bytes());
+        raw[40..44].copy_from_slice(&77u32.to_ne_bytes());
+        assert_eq!(format.id, 372);
+        assert_eq!(format.field("prev_state").unwrap().read(&raw), Some(2));
+        assert_eq!(format.field("next_pid").unwrap().read(&raw), Some(77));
+        assert_eq!(format.field("next_pid").unwrap().read(&raw[..42]), None);
+        assert_eq!(format.field("prev_comm").unwrap().read(&raw), None);
+        assert_eq!(format.field("no_such").unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+
+    #[test]
+    fn a_missing_tracefs_names_the_mount_command_and_a_missing_event_its_name() {
+        let root = tempfile::tempdir().unwrap();
+        let error = Format::open(root.path(), "sched", "sched_switch").unwrap_err();
+        assert!(error.remedy().unwrap().contains("mount -t tracefs"), "{error}");
+        std::fs::create_dir_all(root.path().join("sys/kernel/tracing/events")).unwrap();
+        let error = Format::open(root.path(), "sched", "nothing").unwrap_err();
+        assert!(error.to_string().contains("sched:nothing"), "{error}");
+    }
+}

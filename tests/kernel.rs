@@ -1,0 +1,351 @@
+//! The sampler against the real kernel, on workloads whose truth is known.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use ironlaw::collect::sampler::{EndReason, Ended, Sampler};
+use ironlaw::model::{
+    CallGraph, Definition, Event, LossKind, ModuleKind, OffCpu, Plan, Rate, Sample, Target, TaskChange, TaskState,
+};
+use ironlaw::sys::clock::{Clock, process_cpu, thread_cpu};
+use ironlaw::sys::signals::StopToken;
+use ironlaw::units::Nanos;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Everything a capture handed over.
+struct Captured {
+    events: Vec<Event>,
+    ended: Ended,
+    /// CPU time the sampler's thread took.
+    cost: Nanos,
+    sampler_cpus: usize,
+}
+
+fn plan(target: Target, seconds: f64) -> Plan {
+    Plan {
+        target,
+        events: vec![],
+        rate: Rate::Frequency(997),
+        call_graph: CallGraph::FramePointer,
+        off_cpu: false,
+        interval: Nanos(1_000_000_000),
+        duration: Some(Nanos::from_seconds(seconds)),
+        delay: Nanos(0),
+    }
+}
+
+fn capture(plan: &Plan) -> Captured {
+    let sampler = Sampler::open(plan, &Clock::start()).unwrap();
+    run(sampler)
+}
+
+fn run(sampler: Sampler) -> Captured {
+    let (sender, receiver) = sync_channel(64);
+    let sampler_cpus = sampler.cpus().len();
+    let stop = StopToken::new().unwrap();
+    let worker = thread::spawn(move || {
+        let before = thread_cpu();
+        let ended = sampler.run(sender, stop).unwrap();
+        (ended, thread_cpu() - before)
+    });
+    let events = receiver.iter().flatten().collect();
+    let (ended, cost) = worker.join().unwrap();
+    Captured { events, ended, cost, sampler_cpus }
+}
+
+impl Captured {
+    fn samples(&self) -> impl Iterator<Item = &Sample> {
+        self.events.iter().filter_map(|event| if let Event::Sample(sample) = event { Some(sample) } else { None })
+    }
+
+    fn off_cpu(&self) -> impl Iterator<Item = &OffCpu> {
+        self.events.iter().filter_map(|event| if let Event::OffCpu(span) = event { Some(span) } else { None })
+    }
+
+    fn changes(&self) -> impl Iterator<Item = (u32, u32, &TaskChange)> {
+        self.events.iter().filter_map(|event| {
+            if let Event::Task(task) = event { Some((task.pid, task.tid, &task.change)) } else { None }
+        })
+    }
+
+    fn lost(&self, wanted: LossKind) -> u64 {
+        self.events
+            .iter()
+            .filter_map(|event| if let Event::Lost(lost) = event { Some(lost) } else { None })
+            .filter(|lost| lost.kind == wanted)
+            .map(|lost| lost.count)
+            .sum()
+    }
+
+    /// The CPU time the samples stand for (with the CPU clock, a sample weighs nanoseconds).
+    fn sampled_seconds(&self, mut of: impl FnMut(&Sample) -> bool) -> f64 {
+        self.samples().filter(|sample| of(sample)).map(|sample| sample.weight as f64 / 1e9).sum()
+    }
+
+    fn module_paths(&self) -> Vec<(ModuleKind, String)> {
+        self.events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Define(Definition::Module(def)) => Some((def.kind, def.path.clone())),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// A child that is killed and reaped when the test ends, however it ends.
+struct Workload(Child);
+
+impl Workload {
+    fn start(program: &str, arguments: &[&str]) -> Workload {
+        let child = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        Workload(child)
+    }
+
+    fn python(code: &str) -> Workload {
+        let workload = Workload::start("python3", &["-c", code]);
+        thread::sleep(Duration::from_millis(300));
+        workload
+    }
+
+    fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    fn target(&self) -> Target {
+        Target::Processes { pids: vec![self.pid()], children: false }
+    }
+
+    fn cpu_seconds(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/schedstat", self.pid())).unwrap();
+        stat.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+    }
+}
+
+impl Drop for Workload {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn own_rss_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_spinning_process_is_sampled_for_as_long_as_it_ran() {
+    require!("perf");
+    let workload = Workload::python("while True: pass");
+    let before = workload.cpu_seconds();
+    let captured = capture(&plan(workload.target(), 2.0));
+    let ran = workload.cpu_seconds() - before;
+    let sampled = captured.sampled_seconds(|_| true);
+    assert!((sampled / ran - 1.0).abs() < 0.1, "sampled {sampled:.3} s of {ran:.3} s");
+    assert_eq!(captured.ended.reason, EndReason::Duration);
+    assert!(captured.module_paths().iter().any(|(kind, path)| *kind == ModuleKind::File && path.contains("python")));
+    assert!(captured.samples().all(|sample| sample.pid == workload.pid() && sample.stack.is_some()));
+    eprintln!("{} samples, {:?} of CPU", captured.ended.samples, captured.cost);
+}
+
+#[test]
+fn threads_born_later_are_sampled_and_named() {
+    require!("perf");
+    let workload = Workload::python(
+        "import threading,time\n\
+         def spin():\n  end=time.time()+0.4\n  while time.time()<end: pass\n\
+         time.sleep(0.5)\n\
+         for _ in range(4): threading.Thread(target=spin).start()\n\
+         time.sleep(5)",
+    );
+    let captured = capture(&plan(workload.target(), 2.0));
+    let born: Vec<u32> = captured
+        .changes()
+        .filter(|(_, _, change)| matches!(change, TaskChange::Born { .. }))
+        .map(|(_, tid, _)| tid)
+        .collect();
+    assert_eq!(born.len(), 4, "{born:?}");
+    for tid in &born {
+        assert!(captured.samples().any(|sample| sample.tid == *tid), "thread {tid} was not sampled");
+    }
+    assert_eq!(captured.changes().filter(|(_, _, change)| **change == TaskChange::Ended).count(), 4);
+}
+
+#[test]
+fn a_command_is_seen_from_its_exec_with_its_children_and_its_exit_status() {
+    require!("perf");
+    let script = "python3 -c 'x=0\nfor i in range(3000000): x+=i'; exit 3";
+    let argv = ["sh", "-c", script].map(str::to_string).to_vec();
+    let captured = capture(&plan(Target::Command { argv }, 20.0));
+    assert_eq!((captured.ended.reason, captured.ended.exit_status), (EndReason::TargetGone, Some(3)));
+    let execs: Vec<&str> = captured
+        .changes()
+        .filter_map(|(_, _, change)| match change {
+            TaskChange::Renamed { comm, exec: true } => Some(comm.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(execs, ["sh", "python3"]);
+    let python =
+        captured.changes().find(|(_, _, c)| matches!(c, TaskChange::Renamed { comm, exec: true } if comm == "python3"));
+    let (pid, ..) = python.unwrap();
+    assert!(captured.sampled_seconds(|sample| sample.pid == pid) > 0.05);
+}
+
+#[test]
+fn a_command_that_cannot_be_executed_is_named() {
+    require!("perf");
+    let argv = vec!["no-such-program-anywhere".to_string()];
+    let sampler = Sampler::open(&plan(Target::Command { argv }, 1.0), &Clock::start()).unwrap();
+    let (sender, _receiver) = sync_channel(1);
+    let error = sampler.run(sender, StopToken::new().unwrap()).unwrap_err();
+    assert!(error.to_string().contains("no-such-program-anywhere"), "{error}");
+}
+
+#[test]
+fn a_target_that_exits_ends_the_capture() {
+    require!("perf");
+    let mut workload = Workload::python("import time\nend=time.time()+0.8\nwhile time.time()<end: pass");
+    let target = workload.target();
+    let reaper = thread::spawn(move || workload.0.wait().unwrap());
+    let started = Instant::now();
+    let captured = capture(&plan(target, 30.0));
+    assert_eq!(captured.ended.reason, EndReason::TargetGone);
+    assert!(started.elapsed() < Duration::from_secs(5) && captured.ended.samples > 100);
+    reaper.join().unwrap();
+}
+
+#[test]
+fn time_asleep_adds_up_and_says_how_it_slept() {
+    require!("perf", "tracefs");
+    let workload = Workload::python("import time\nwhile True: time.sleep(0.05)");
+    let captured = capture(&Plan { off_cpu: true, ..plan(workload.target(), 2.0) });
+    let asleep: Vec<_> = captured.off_cpu().filter(|span| span.state == TaskState::Sleeping).collect();
+    let blocked: f64 = asleep.iter().map(|span| span.blocked.seconds()).sum();
+    assert!((blocked / captured.ended.sampled.seconds() - 1.0).abs() < 0.05, "blocked {blocked:.3} s");
+    assert!((30..=42).contains(&asleep.len()), "{} spans", asleep.len());
+    assert!(asleep.iter().filter(|span| span.queued.is_some()).count() >= asleep.len() - 1);
+    assert!(asleep.iter().all(|span| span.stack.is_some() && span.pid == workload.pid()));
+}
+
+#[test]
+fn whole_cpus_account_for_whole_seconds_or_idle() {
+    require!("perf", "root");
+    let workload = Workload::python("while True: pass");
+    let captured = capture(&plan(Target::Cpus { cpus: vec![] }, 1.0));
+    let share = captured.sampled_seconds(|sample| sample.pid == workload.pid());
+    assert!(share > 0.2, "sampled {share:.3} s of a spinning process");
+    let all = captured.sampled_seconds(|_| true);
+    assert!(all <= captured.sampler_cpus as f64 * captured.ended.sampled.seconds() * 1.1, "{all:.3} s");
+}
+
+#[test]
+fn five_thousand_threads_are_attached_at_once_and_sampled() {
+    require!("perf", "root");
+    let workload = Workload::start(
+        "python3",
+        &[
+            "-c",
+            "import threading,time\nthreading.stack_size(65536)\n\
+             for _ in range(4999): threading.Thread(target=time.sleep,args=(60,),daemon=True).start()\n\
+             while True: pass",
+        ],
+    );
+    let tasks = format!("/proc/{}/task", workload.pid());
+    let waited = Instant::now();
+    while std::fs::read_dir(&tasks).unwrap().count() < 5000 {
+        assert!(waited.elapsed() < Duration::from_secs(60), "the workload did not start its threads");
+        thread::sleep(Duration::from_millis(100));
+    }
+    let started = Instant::now();
+    let sampler = Sampler::open(&plan(workload.target(), 1.0), &Clock::start()).unwrap();
+    let opened = started.elapsed();
+    assert!(sampler.notes().iter().any(|note| note.topic == "whole-cpus"), "{:?}", sampler.notes());
+    let captured = run(sampler);
+    eprintln!("opened in {opened:?}, all in {:?}", started.elapsed());
+    assert!(opened < Duration::from_secs(1));
+    assert!(captured.samples().all(|sample| sample.pid == workload.pid()) && captured.ended.samples > 100);
+    let alive = captured.changes().filter(|(_, _, change)| matches!(change, TaskChange::Alive { .. })).count();
+    assert_eq!(alive, 5000);
+}
+
+#[test]
+fn a_thousand_threads_a_second_leave_no_memory_behind() {
+    require!("perf");
+    let workload = Workload::python(
+        "import _thread,time\nwhile True:\n  for _ in range(10): _thread.start_new_thread(lambda:None,())\n  time.sleep(0.01)",
+    );
+    let sampler = Sampler::open(&plan(workload.target(), 8.0), &Clock::start()).unwrap();
+    let (sender, receiver) = sync_channel(64);
+    let worker = thread::spawn(move || sampler.run(sender, StopToken::new().unwrap()).unwrap());
+    let (mut born, mut early, started) = (0u64, None, Instant::now());
+    for batch in receiver.iter() {
+        let births =
+            batch.iter().filter(|event| matches!(event, Event::Task(t) if matches!(t.change, TaskChange::Born { .. })));
+        born += births.count() as u64;
+        if early.is_none() && started.elapsed() > Duration::from_secs(2) {
+            early = Some(own_rss_kib());
+        }
+    }
+    worker.join().unwrap();
+    let grown = own_rss_kib().saturating_sub(early.unwrap());
+    eprintln!("{born} threads born, {grown} KiB grown");
+    assert!(born > 2_000 && grown < 1_024, "{born} born, {grown} KiB grown");
+}
+
+#[test]
+fn a_reader_that_never_reads_does_not_hold_up_the_end() {
+    require!("perf");
+    let workload = Workload::python("while True: pass");
+    let sampler = Sampler::open(&plan(workload.target(), 1.0), &Clock::start()).unwrap();
+    let (sender, receiver) = sync_channel(1);
+    let worker = thread::spawn(move || sampler.run(sender, StopToken::new().unwrap()).unwrap());
+    thread::sleep(Duration::from_millis(1_300));
+    let samples = receiver.iter().flatten().filter(|event| matches!(event, Event::Sample(_))).count() as u64;
+    let ended = worker.join().unwrap();
+    assert!(ended.samples == samples && samples > 100 && ended.sampled.seconds() < 1.5, "{ended:?} {samples}");
+}
+
+#[test]
+fn stopping_is_prompt_and_nothing_taken_is_lost() {
+    require!("perf");
+    let workload = Workload::python("while True: pass");
+    let unlimited = Plan { duration: None, ..plan(workload.target(), 0.0) };
+    let sampler = Sampler::open(&unlimited, &Clock::start()).unwrap();
+    let (sender, receiver) = sync_channel(64);
+    let stop = StopToken::new().unwrap();
+    let token = stop.clone();
+    let worker = thread::spawn(move || sampler.run(sender, stop).unwrap());
+    thread::sleep(Duration::from_millis(500));
+    let asked = Instant::now();
+    token.stop();
+    let ended = worker.join().unwrap();
+    assert!(ended.reason == EndReason::Stopped && asked.elapsed() < Duration::from_millis(150));
+    let last = receiver
+        .iter()
+        .flatten()
+        .filter_map(|event| if let Event::Sample(s) = event { Some(s.at) } else { None })
+        .last();
+    assert!(ended.at - last.unwrap() < Nanos(50_000_000), "{:?} {:?}", ended.at, last);
+    assert!(process_cpu() > Nanos(0));
+}
+
+#[test]
+fn samples_come_in_the_order_of_time_and_none_is_lost_at_a_moderate_rate() {
+    require!("perf");
+    let workload = Workload::python(
+        "import multiprocessing as m\ndef spin():\n  while True: pass\nm.Process(target=spin,daemon=True).start()\nspin()",
+    );
+    let children = Target::Cpus { cpus: vec![] };
+    let dumped = Plan { call_graph: CallGraph::Auto, rate: Rate::Frequency(4_999), ..plan(children, 1.5) };
+    let captured = capture(&dumped);
+    let mut last = Nanos(0);
+    let disordered = captured.samples().filter(|sample| std::mem::replace(&mut last, sample.at) > sample.at).count();
+    assert_eq!((disordered, captured.lost(LossKind::Ring)), (0, 0));
+    eprintln!("{} samples cost {:?}; pid {}", captured.ended.samples, captured.cost, workload.pid());
+}

@@ -1,0 +1,41 @@
+//! What the tests that need a kernel share: a skip that says why, and fails where it must not happen.
+
+/// Why a test that needs `what` cannot run here; `None` if it can. With `what` in `IRONLAW_REQUIRE` (a comma-separated
+/// list) it panics instead, so that a CI machine cannot skip unnoticed.
+pub fn missing(what: &str) -> Option<String> {
+    let why = match what {
+        "perf" => perf(),
+        "tracefs" => (!std::path::Path::new("/sys/kernel/tracing/events/sched").exists())
+            .then(|| "tracefs is not mounted on /sys/kernel/tracing".to_string()),
+        "root" => (!is_root()).then(|| "not running as root".to_string()),
+        _ => Some(format!("{what} is not known to the tests")),
+    }?;
+    let required = std::env::var("IRONLAW_REQUIRE").unwrap_or_default();
+    assert!(!required.split(',').any(|name| name == what), "{what} is required: {why}");
+    Some(why)
+}
+
+/// Returns from the test when any of these is missing, printing why.
+#[macro_export]
+macro_rules! require {
+    ($($what:literal),+) => {
+        $(if let Some(why) = support::missing($what) {
+            eprintln!("skipped: {why}");
+            return;
+        })+
+    };
+}
+
+fn perf() -> Option<String> {
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok();
+    match level.and_then(|level| level.trim().parse::<i32>().ok()) {
+        None => Some("this kernel has no perf events".to_string()),
+        Some(level) if level > 2 && !is_root() => Some(format!("kernel.perf_event_paranoid is {level}")),
+        Some(_) => None,
+    }
+}
+
+fn is_root() -> bool {
+    std::fs::read_to_string("/proc/self/status")
+        .is_ok_and(|status| status.lines().any(|line| line.starts_with("Uid:\t0\t0\t0")))
+}
