@@ -3,19 +3,15 @@
 
 use super::naming::Namer;
 use super::recorder::Recorder;
-use crate::collect::readings::Readings;
-use crate::collect::sampler::{Sampler, StopToken};
-use crate::collect::{catalog, host};
+use crate::collect::sampler::Sampler;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
-use crate::model::{Definition, Event, Meta, Plan};
+use crate::model::{Meta, Note, Plan};
 use crate::store::{FORMAT, Writer};
 use crate::symbols::Options;
-use crate::sys::clock::Clock;
-use crate::units::Nanos;
-use std::path::Path;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread::JoinHandle;
+use crate::sys::clock::{self, Clock};
+use crate::sys::signals::StopToken;
+use std::sync::mpsc::sync_channel;
 
 /// Batches in flight between the drain thread and this one; at some hundred samples each, seconds of backlog.
 const BACKLOG: usize = 256;
@@ -24,10 +20,8 @@ const BACKLOG: usize = 256;
 #[derive(Debug)]
 pub struct Live {
     sampler: Sampler,
-    readings: Readings,
     clock: Clock,
     meta: Meta,
-    naming: Options,
 }
 
 /// What a finished capture left.
@@ -46,26 +40,24 @@ impl Live {
     ///
     /// # Errors
     /// The target does not exist, or the kernel refuses to profile it; the hint says what would change that.
-    pub fn open(plan: Plan, naming: Options) -> Result<Live> {
+    pub fn open(plan: Plan, mut notes: Vec<Note>) -> Result<Live> {
         let clock = Clock::start();
         let sampler = Sampler::open(&plan, &clock)?;
-        let readings = Readings::open(&plan.target, sampler.command_pid())?;
-        let mut notes = sampler.notes().to_vec();
-        notes.extend(readings.notes().iter().cloned());
+        notes.extend_from_slice(sampler.notes());
         let meta = Meta {
             format: FORMAT,
             tool: env!("CARGO_PKG_VERSION").to_string(),
-            host: host::facts(Path::new("/proc"), Path::new("/sys")),
+            host: crate::model::HostFacts::default(),
             events: sampler.events().to_vec(),
             plan,
             coverage: vec![],
-            started_unix_ns: clock.started_unix_ns(),
-            started_mono_ns: clock.started_mono_ns(),
+            started_unix_ns: clock::unix_ns(),
+            started_mono_ns: clock.start_ns(),
             duration_ns: None,
             exit_status: None,
             notes,
         };
-        Ok(Live { sampler, readings, clock, meta, naming })
+        Ok(Live { sampler, clock, meta })
     }
 
     /// What is known of the session before it runs.
@@ -80,17 +72,13 @@ impl Live {
     /// Nothing could be captured. A full disk is not such an error: it stops the capture and is told in the outcome.
     pub fn run(self, output: Option<Writer>) -> Result<Outcome> {
         let (sender, batches) = sync_channel(BACKLOG);
-        let stop = self.sampler.stop_token();
-        let namer = Namer::start(self.sampler.modules(), self.naming);
-        let interval = self.meta.plan.interval;
-        let reader = read_counters(self.readings, interval, self.clock, stop.clone(), sender.clone());
+        let stop = StopToken::new()?;
+        let namer = Namer::start(self.sampler.modules(), Options::default());
         let (sampler, stopping) = (self.sampler, stop.clone());
-        let drain = std::thread::spawn(move || sampler.run(sender, &stopping));
+        let drain = std::thread::spawn(move || sampler.run(sender, stopping));
         let mut recorder = Recorder::new(self.meta, output, self.clock);
         recorder.consume(&batches, &namer, &stop);
         let ended = drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
-        // The counters' thread ends by the same stop token.
-        let _ = reader.join();
         recorder.finish(namer, ended?)
     }
 }

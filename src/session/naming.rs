@@ -2,7 +2,7 @@
 //! It never touches the profile directly: names go out as definitions like everything else.
 
 use crate::collect::sampler::ModuleFiles;
-use crate::error::Result;
+use crate::error::{Context, Result};
 use crate::model::{Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Note};
 use crate::symbols::{Files, ModuleSource, Options, Symbolizer};
 use crate::sys;
@@ -99,11 +99,11 @@ impl Naming {
 
     fn source(&self, module: ModuleId) -> Option<ModuleSource> {
         let file = self.modules.get(module)?;
-        Some(match file.kind {
+        Some(match file.def.kind {
             ModuleKind::Kernel => ModuleSource::Kernel,
-            ModuleKind::Jit => ModuleSource::Jit { pid: file.pid },
+            ModuleKind::Jit => ModuleSource::Jit { pid: file.def.pid, root: file.root },
             ModuleKind::Vdso => ModuleSource::Vdso { bytes: file.bytes? },
-            ModuleKind::File => ModuleSource::File { bytes: file.bytes?, path: file.path, root: file.root },
+            ModuleKind::File => ModuleSource::File { bytes: file.bytes?, path: file.def.path, root: file.root },
         })
     }
 }
@@ -114,10 +114,12 @@ pub(super) struct HostFiles;
 
 impl Files for HostFiles {
     fn map(&self, path: &Path) -> Option<Bytes> {
-        sys::files::map(path).ok()
+        let (file, _) = sys::files::open_regular(path).ok()?;
+        sys::files::map(&file).ok()
     }
 
     fn text(&self, path: &Path) -> Result<String> {
-        sys::files::text(path)
+        let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }

@@ -3,12 +3,13 @@
 
 use super::live::Outcome;
 use super::naming::Namer;
-use crate::collect::sampler::{Ended, StopToken};
+use crate::collect::sampler::Ended;
 use crate::error::{Error, Result};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{Event, Meta};
 use crate::store::Writer;
 use crate::sys::clock::Clock;
+use crate::sys::signals::StopToken;
 use crate::units::Nanos;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -59,15 +60,13 @@ impl Recorder {
         let (names, notes) = namer.finish();
         self.keep(names);
         self.meta.notes.extend(notes);
-        self.meta.notes.extend(ended.notes);
         self.meta.duration_ns = Some(ended.at.0);
         self.meta.exit_status = ended.exit_status;
-        self.meta.coverage = ended.coverage;
         let mut bytes = 0;
         if let Some(writer) = self.writer.take() {
-            match writer.finish(&self.meta) {
-                Ok(written) => bytes = written,
-                Err(error) => self.failure = self.failure.or(Some(error)),
+            bytes = writer.bytes_written();
+            if let Err(error) = writer.finish(&self.meta) {
+                self.failure.get_or_insert(error);
             }
         }
         Ok(Outcome { profile: self.builder.finish(self.meta), bytes, write_failure: self.failure })

@@ -1,3 +1,187 @@
-//! Addresses to names, over bytes it is given. It never opens a file itself.
+//! Addresses to names, over bytes it is given: debug information first, then symbol tables, then unwind tables.
+//! It never opens a file itself; [`Files`] does that for it.
 
-pub mod fde;
+mod debug;
+mod demangle;
+mod elf;
+mod fde;
+mod kernel;
+mod locate;
+mod perf_map;
+
+use crate::error::Result;
+use crate::model::{BuildId, Bytes, ModuleId, Note, Symbol};
+use elf::Image;
+use kernel::Kernel;
+use perf_map::PerfMap;
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// What a module's addresses are looked up in.
+#[derive(Clone)]
+pub enum ModuleSource {
+    /// An executable or library; addresses are file offsets.
+    File {
+        /// The file.
+        bytes: Bytes,
+        /// Its path as the target sees it.
+        path: String,
+        /// The root of the target's file system, e.g. `/proc/41/root`.
+        root: PathBuf,
+    },
+    /// The running kernel; addresses are absolute.
+    Kernel,
+    /// The kernel's code page in user space; addresses are offsets into it.
+    Vdso {
+        /// Its image.
+        bytes: Bytes,
+    },
+    /// Code made just in time by a process; addresses are absolute.
+    Jit {
+        /// The process, as this machine numbers it.
+        pid: u32,
+        /// The root of its file system.
+        root: PathBuf,
+    },
+}
+
+impl std::fmt::Debug for ModuleSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ModuleSource::File { path, .. } => path,
+            ModuleSource::Kernel => "[kernel]",
+            ModuleSource::Vdso { .. } => "[vdso]",
+            ModuleSource::Jit { .. } => "[jit]",
+        })
+    }
+}
+
+/// The file system, as far as symbols need it.
+pub trait Files {
+    /// A file's bytes; `None` if there is no such file or it may not be read.
+    fn map(&self, path: &Path) -> Option<Bytes>;
+
+    /// A text file of /proc or /tmp, bytes that are no UTF-8 replaced.
+    ///
+    /// # Errors
+    /// As the file system says.
+    fn text(&self, path: &Path) -> Result<String>;
+}
+
+/// How names are looked up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where separate debug files are kept, besides the places the files themselves name.
+    pub debug_dirs: Vec<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { debug_dirs: vec![PathBuf::from("/usr/lib/debug")] }
+    }
+}
+
+enum Module {
+    Image(Rc<Image>),
+    Kernel,
+    Jit(PerfMap),
+}
+
+/// Turns addresses into names. Reads a module's symbols when it is first asked for one.
+pub struct Symbolizer {
+    options: Options,
+    files: Box<dyn Files + Send>,
+    modules: FxHashMap<ModuleId, Module>,
+    images: FxHashMap<BuildId, Rc<Image>>,
+    kernel: Option<Kernel>,
+    without_debug: Vec<String>,
+}
+
+impl std::fmt::Debug for Symbolizer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Symbolizer").field("modules", &self.modules.len()).finish_non_exhaustive()
+    }
+}
+
+impl Symbolizer {
+    /// A symbolizer without modules.
+    #[must_use]
+    pub fn new(options: Options, files: Box<dyn Files + Send>) -> Self {
+        let (modules, images) = (FxHashMap::default(), FxHashMap::default());
+        Symbolizer { options, files, modules, images, kernel: None, without_debug: Vec::new() }
+    }
+
+    /// Makes a module known. A file that is no ELF image stays without names.
+    pub fn add(&mut self, id: ModuleId, source: ModuleSource) {
+        let module = match source {
+            ModuleSource::Kernel => Module::Kernel,
+            ModuleSource::Jit { pid, root } => Module::Jit(PerfMap::new(pid, root)),
+            ModuleSource::Vdso { bytes } => match Image::parse(&bytes, "[vdso]") {
+                Ok(image) => Module::Image(Rc::new(image)),
+                Err(_) => return,
+            },
+            ModuleSource::File { bytes, path, root } => match self.file(&bytes, &path, &root) {
+                Some(image) => Module::Image(image),
+                None => return,
+            },
+        };
+        self.modules.insert(id, module);
+    }
+
+    /// The names at an address of a module, innermost first; empty where nothing is known.
+    pub fn names(&mut self, module: Option<ModuleId>, address: u64) -> Vec<Symbol> {
+        let Some(module) = module.and_then(|id| self.modules.get_mut(&id)) else { return Vec::new() };
+        match module {
+            Module::Image(image) => image.names(address),
+            Module::Jit(map) => map.name(self.files.as_ref(), address).into_iter().collect(),
+            Module::Kernel => {
+                let kernel = self.kernel.get_or_insert_with(|| Kernel::open(self.files.as_ref(), Path::new("/proc")));
+                kernel.name(address).into_iter().collect()
+            }
+        }
+    }
+
+    /// What the user should know: hidden kernel symbols, missing debug information.
+    #[must_use]
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes: Vec<Note> = self.kernel.iter().filter_map(Kernel::note).collect();
+        if !self.without_debug.is_empty() {
+            notes.push(Note {
+                topic: "no-debug-information".into(),
+                text: format!("no source lines or inlined functions for {}", list(&self.without_debug)),
+                fix: Some("Install the -dbgsym packages, or build with -g.".into()),
+            });
+        }
+        notes
+    }
+
+    /// The same build mapped by many processes is read once.
+    fn file(&mut self, bytes: &Bytes, path: &str, root: &Path) -> Option<Rc<Image>> {
+        let mut image = Image::parse(bytes, path.rsplit('/').next().unwrap_or(path)).ok()?;
+        let known = image.build_id().and_then(|id| self.images.get(id));
+        if let Some(known) = known {
+            return Some(known.clone());
+        }
+        let debug = locate::debug_file(&image, bytes, path, root, &self.options, self.files.as_ref());
+        match debug {
+            Some(found) => image.attach(found),
+            None => self.without_debug.push(path.to_string()),
+        }
+        let image = Rc::new(image);
+        if let Some(id) = image.build_id() {
+            self.images.insert(id.clone(), image.clone());
+        }
+        Some(image)
+    }
+}
+
+/// The first few of a list, for a sentence.
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let first = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}

@@ -1,0 +1,113 @@
+//! DWARF debug information: function, file and line at an address, inlined calls included.
+//! It never looks for files; sections may be compressed, and parts may lie in a supplement.
+
+use super::demangle::demangle;
+use super::elf;
+use crate::model::{Bytes, Symbol};
+use addr2line::Context;
+use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
+use object::{CompressionFormat, Object, ObjectSection};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+type Reader<'a> = EndianSlice<'a, LittleEndian>;
+type Lookup<'a> = Context<Reader<'a>>;
+
+/// Where a section's bytes are.
+enum Data {
+    /// As they lie in the file.
+    At(Range<usize>),
+    /// Compressed there.
+    Inflated(Vec<u8>),
+}
+
+/// The debug sections of one file.
+struct Sections {
+    bytes: Bytes,
+    found: FxHashMap<String, Data>,
+}
+
+impl Sections {
+    fn read(bytes: &Bytes) -> Option<Sections> {
+        let file = elf::open(bytes).ok()?;
+        let mut found = FxHashMap::default();
+        for section in file.sections() {
+            let Some(name) = section.name().ok().filter(|name| name.starts_with(".debug_")) else { continue };
+            let range = section.compressed_file_range().ok()?;
+            let data = if range.format == CompressionFormat::None {
+                let start = usize::try_from(range.offset).ok()?;
+                Data::At(start..start.checked_add(usize::try_from(range.compressed_size).ok()?)?)
+            } else {
+                Data::Inflated(section.uncompressed_data().ok()?.into_owned())
+            };
+            found.insert(name.to_string(), data);
+        }
+        Some(Sections { bytes: bytes.clone(), found })
+    }
+
+    fn get(&self, id: SectionId) -> Reader<'_> {
+        let bytes = match self.found.get(id.name()) {
+            Some(Data::At(range)) => (*self.bytes).as_ref().get(range.clone()).unwrap_or(&[]),
+            Some(Data::Inflated(bytes)) => bytes,
+            None => &[],
+        };
+        EndianSlice::new(bytes, LittleEndian)
+    }
+
+    fn dwarf(&self) -> Option<Dwarf<Reader<'_>>> {
+        Dwarf::load(|id| Ok::<_, gimli::Error>(self.get(id))).ok()
+    }
+}
+
+self_cell::self_cell!(
+    struct Cell {
+        owner: (Sections, Option<Sections>),
+        #[not_covariant]
+        dependent: Lookup,
+    }
+);
+
+/// Debug information, read as far as the addresses asked for need it.
+pub(super) struct Debug(Cell);
+
+impl Debug {
+    /// Finds the units; `None` if there is no usable debug information.
+    pub(super) fn parse(bytes: &Bytes, supplement: Option<&Bytes>) -> Option<Debug> {
+        let sections = Sections::read(bytes).filter(|sections| sections.found.contains_key(".debug_info"))?;
+        let owner = (sections, supplement.and_then(Sections::read));
+        Cell::try_new(owner, |(main, supplement)| {
+            let mut dwarf = main.dwarf().ok_or(())?;
+            if let Some(extra) = supplement.as_ref().and_then(Sections::dwarf) {
+                dwarf.set_sup(extra);
+            }
+            Context::from_dwarf(dwarf).map_err(drop)
+        })
+        .ok()
+        .map(Debug)
+    }
+
+    /// The names at an address, innermost first. A name may be empty where only the line is known.
+    pub(super) fn names(&self, address: u64) -> Vec<Symbol> {
+        self.0.with_dependent(|_, context| frames(context, address).unwrap_or_default())
+    }
+}
+
+fn frames(context: &Lookup<'_>, address: u64) -> Option<Vec<Symbol>> {
+    let mut frames = context.find_frames(address).skip_all_loads().ok()?;
+    let mut symbols = Vec::new();
+    while let Ok(Some(frame)) = frames.next() {
+        let function = frame.function.as_ref().and_then(|name| name.raw_name().ok());
+        let location = frame.location.as_ref();
+        symbols.push(Symbol {
+            function: function.map(|name| demangle(&name)).unwrap_or_default(),
+            file: location.and_then(|at| at.file).map(str::to_string),
+            line: location.and_then(|at| at.line),
+            inlined: true,
+        });
+    }
+    // Every frame but the outermost was inlined into the next.
+    if let Some(outermost) = symbols.last_mut() {
+        outermost.inlined = false;
+    }
+    Some(symbols)
+}

@@ -1,0 +1,166 @@
+//! One ELF image as a source of names: its debug information, else its symbols, else its functions' bounds.
+//! It never looks for other files; `locate` finds them and attaches what they hold.
+
+use super::debug::Debug;
+use super::demangle::demangle;
+use super::fde::{self, Section};
+use crate::error::{Context, Result};
+use crate::model::{BuildId, Bytes, Symbol};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
+use std::cell::OnceCell;
+use std::io;
+use std::ops::Range;
+
+/// A function by its address in the image; `name` is a range of the image's or debug file's bytes, demangled when asked for.
+struct Function {
+    start: u64,
+    /// Exclusive; the next function's start where the symbol states no size.
+    end: u64,
+    name: Box<str>,
+}
+
+/// An image with what is known of its names.
+pub(super) struct Image {
+    bytes: Bytes,
+    /// What its nameless functions are called after.
+    label: String,
+    build_id: Option<BuildId>,
+    /// File offset, address and size of each loaded segment.
+    segments: Vec<(u64, u64, u64)>,
+    debug: OnceCell<Option<Debug>>,
+    debug_file: Option<Attached>,
+    functions: OnceCell<Vec<Function>>,
+}
+
+/// A separate debug file, and the supplement that dwz moved common parts of it to.
+pub(super) struct Attached {
+    pub(super) bytes: Bytes,
+    pub(super) supplement: Option<Bytes>,
+}
+
+impl Image {
+    /// Reads the headers. Errors: `Corrupt` if it is no ELF file.
+    pub(super) fn parse(bytes: &Bytes, label: &str) -> Result<Image> {
+        let file = open(bytes)?;
+        let build_id = file.build_id().ok().flatten().filter(|id| !id.is_empty()).map(|id| BuildId(id.to_vec()));
+        let segments = file.segments().map(|s| (s.file_range().0, s.address(), s.file_range().1)).collect();
+        Ok(Image {
+            bytes: bytes.clone(),
+            label: label.to_string(),
+            build_id,
+            segments,
+            debug: OnceCell::new(),
+            debug_file: None,
+            functions: OnceCell::new(),
+        })
+    }
+
+    pub(super) fn build_id(&self) -> Option<&BuildId> {
+        self.build_id.as_ref()
+    }
+
+    /// Whether the image holds its own debug information.
+    pub(super) fn has_debug(&self) -> bool {
+        open(&self.bytes).is_ok_and(|file| file.section_by_name(".debug_info").is_some())
+    }
+
+    pub(super) fn attach(&mut self, file: Attached) {
+        self.debug_file = Some(file);
+    }
+
+    /// The names at a file offset, innermost first.
+    pub(super) fn names(&self, offset: u64) -> Vec<Symbol> {
+        let Some(address) = self.address_of(offset) else { return Vec::new() };
+        let mut names = self.debug().map(|debug| debug.names(address)).unwrap_or_default();
+        if let Some(outermost) = names.last_mut()
+            && outermost.function.is_empty()
+        {
+            // Line information without a function's entry: assembler, mostly.
+            outermost.function = self.function(address).unwrap_or_else(|| "[unknown]".into());
+        }
+        if names.is_empty() {
+            let function = self.function(address);
+            names.extend(function.map(|function| Symbol { function, file: None, line: None, inlined: false }));
+        }
+        names
+    }
+
+    fn address_of(&self, offset: u64) -> Option<u64> {
+        let (start, address, _) = self.segments.iter().find(|(start, _, size)| offset.wrapping_sub(*start) < *size)?;
+        Some(address.wrapping_add(offset - start))
+    }
+
+    fn debug(&self) -> Option<&Debug> {
+        self.debug
+            .get_or_init(|| {
+                let separate =
+                    self.debug_file.as_ref().and_then(|file| Debug::parse(&file.bytes, file.supplement.as_ref()));
+                separate.or_else(|| self.has_debug().then(|| Debug::parse(&self.bytes, None)).flatten())
+            })
+            .as_ref()
+    }
+
+    /// The symbol that holds the address, else the nameless function that does.
+    fn function(&self, address: u64) -> Option<String> {
+        let functions = self.functions.get_or_init(|| self.read_functions());
+        let after = functions.partition_point(|function| function.start <= address);
+        let named = after.checked_sub(1).and_then(|at| functions.get(at)).filter(|function| address < function.end);
+        match named {
+            Some(function) => Some(demangle(&function.name)),
+            None => self.bounds(address).map(|range| format!("{}+{:#x}", self.label, range.start)),
+        }
+    }
+
+    fn bounds(&self, address: u64) -> Option<Range<u64>> {
+        let file = open(&self.bytes).ok()?;
+        let section = |name| {
+            let section = file.section_by_name(name)?;
+            Some(Section { address: section.address(), bytes: section.data().ok()? })
+        };
+        fde::enclosing(section(".eh_frame_hdr")?, section(".eh_frame")?, address)
+    }
+
+    /// Functions of the symbol tables of the image and of its debug file, sorted, one per address.
+    fn read_functions(&self) -> Vec<Function> {
+        let mut functions = Vec::new();
+        for bytes in self.debug_file.iter().map(|file| &file.bytes).chain([&self.bytes]) {
+            let Ok(file) = open(bytes) else { continue };
+            for symbol in file.symbols().chain(file.dynamic_symbols()) {
+                let code = matches!(symbol.kind(), SymbolKind::Text) || is_ifunc(&symbol);
+                if let (true, true, Ok(name)) = (code, symbol.is_definition(), symbol.name()) {
+                    let start = symbol.address();
+                    functions.push(Function { start, end: start.saturating_add(symbol.size()), name: name.into() });
+                }
+            }
+        }
+        // Of several names at one address the sized one comes first, then the shorter, then the alphabet decides.
+        functions.sort_by(|a, b| {
+            (a.start, a.end == a.start, a.name.len(), &a.name).cmp(&(b.start, b.end == b.start, b.name.len(), &b.name))
+        });
+        functions.dedup_by_key(|function| function.start);
+        close_unsized(&mut functions);
+        functions
+    }
+}
+
+/// A symbol without a size reaches to the next one.
+fn close_unsized(functions: &mut [Function]) {
+    for at in 0..functions.len() {
+        let next = functions.get(at + 1).map_or(u64::MAX, |function| function.start);
+        if let Some(function) = functions.get_mut(at).filter(|function| function.end == function.start) {
+            function.end = next;
+        }
+    }
+}
+
+fn is_ifunc(symbol: &object::Symbol<'_, '_>) -> bool {
+    let object::SymbolFlags::Elf { st_info, .. } = symbol.flags() else { return false };
+    st_info.st_type() == object::elf::STT_GNU_IFUNC
+}
+
+/// The image's headers, read anew: cheaper than keeping a borrow of the bytes alive beside them.
+pub(super) fn open(bytes: &Bytes) -> Result<object::File<'_>> {
+    object::File::parse((**bytes).as_ref())
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        .context(|| "cannot read the ELF headers")
+}

@@ -1,0 +1,118 @@
+//! Where a stripped file's debug information lies: by build-id, by the link it carries, by the link its debug file carries.
+//! It never takes a file that only has the right name: build-id or checksum must agree.
+
+use super::elf::{self, Attached, Image};
+use super::{Files, Options};
+use crate::model::{BuildId, Bytes};
+use object::Object;
+use std::path::{Path, PathBuf};
+
+/// The separate debug file of an image; `None` if there is none, or if the image holds its own.
+pub(super) fn debug_file(
+    image: &Image,
+    bytes: &Bytes,
+    path: &str,
+    root: &Path,
+    options: &Options,
+    files: &dyn Files,
+) -> Option<Attached> {
+    if image.has_debug() {
+        return None;
+    }
+    let place = Place { path: Path::new(path), root, options, files };
+    let found = place.by_build_id(image.build_id()).or_else(|| place.by_link(bytes))?;
+    let supplement = place.supplement(&found);
+    Some(Attached { bytes: found, supplement })
+}
+
+struct Place<'a> {
+    path: &'a Path,
+    root: &'a Path,
+    options: &'a Options,
+    files: &'a dyn Files,
+}
+
+impl Place<'_> {
+    /// The target's own file system first: a container brings its own debug files.
+    fn directories(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        let within = self.options.debug_dirs.iter().map(|dir| inside(self.root, dir));
+        within.chain(self.options.debug_dirs.iter().cloned())
+    }
+
+    fn by_build_id(&self, id: Option<&BuildId>) -> Option<Bytes> {
+        let id = id?;
+        let name = build_id_path(id)?;
+        self.directories().filter_map(|dir| self.files.map(&dir.join(&name))).find(|bytes| same_build(bytes, id))
+    }
+
+    fn by_link(&self, bytes: &Bytes) -> Option<Bytes> {
+        let file = elf::open(bytes).ok()?;
+        let (name, checksum) = file.gnu_debuglink().ok()??;
+        let name = Path::new(std::str::from_utf8(name).ok()?).file_name()?;
+        let dir = inside(self.root, self.path.parent()?);
+        let beside = [dir.join(name), dir.join(".debug").join(name)];
+        let global =
+            self.directories().map(|debug| inside(&debug, self.path.parent().unwrap_or(Path::new("/"))).join(name));
+        beside
+            .into_iter()
+            .chain(global)
+            .filter_map(|path| self.files.map(&path))
+            .find(|found| crc32((**found).as_ref()) == checksum)
+    }
+
+    /// What dwz moved out of the debug file, named by build-id (and a path that seldom helps).
+    fn supplement(&self, debug: &Bytes) -> Option<Bytes> {
+        let file = elf::open(debug).ok()?;
+        let (name, id) = file.gnu_debugaltlink().ok()??;
+        let id = BuildId(id.to_vec());
+        let named = Path::new(std::str::from_utf8(name).ok()?);
+        let named = self.directories().map(|dir| dir.join(named.strip_prefix("/usr/lib/debug").unwrap_or(named)));
+        let named = named.filter_map(|path| self.files.map(&path)).find(|bytes| same_build(bytes, &id));
+        self.by_build_id(Some(&id)).or(named)
+    }
+}
+
+fn same_build(bytes: &Bytes, id: &BuildId) -> bool {
+    elf::open(bytes).is_ok_and(|file| file.build_id().ok().flatten() == Some(&id.0))
+}
+
+/// `.build-id/ab/cdef.debug`.
+fn build_id_path(id: &BuildId) -> Option<PathBuf> {
+    let hex = id.to_string();
+    let (first, rest) = hex.split_at_checked(2).filter(|(_, rest)| !rest.is_empty())?;
+    Some(Path::new(".build-id").join(first).join(format!("{rest}.debug")))
+}
+
+/// An absolute path as seen from another root.
+fn inside(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// The checksum `.gnu_debuglink` uses (CRC-32 of zlib), bit by bit over a table.
+fn crc32(bytes: &[u8]) -> u32 {
+    let table: [u32; 256] = std::array::from_fn(|index| {
+        (0..8).fold(index as u32, |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 })
+    });
+    !bytes.iter().fold(!0, |crc, byte| (crc >> 8) ^ table[((crc ^ u32::from(*byte)) & 0xff) as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_is_the_one_everybody_uses() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+    }
+
+    #[test]
+    fn a_build_id_names_its_debug_file() {
+        assert_eq!(build_id_path(&BuildId(vec![0xab, 0xcd, 0xef])), Some(PathBuf::from(".build-id/ab/cdef.debug")));
+        assert_eq!(build_id_path(&BuildId(vec![0xab])), None);
+    }
+
+    #[test]
+    fn a_path_never_leaves_the_root_it_is_put_in() {
+        assert_eq!(inside(Path::new("/proc/4/root"), Path::new("/usr/bin")), PathBuf::from("/proc/4/root/usr/bin"));
+    }
+}

@@ -1,0 +1,92 @@
+//! Names of just-in-time code from the map file that runtimes write: `START SIZE name` per line, in hexadecimal.
+//! It never trusts the file: it is in a directory anyone can write to.
+
+use super::Files;
+use crate::model::Symbol;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A map file of one process, read again when an address is missing and the file has grown.
+#[derive(Debug)]
+pub(super) struct PerfMap {
+    pid: u32,
+    root: PathBuf,
+    /// Bytes already read: entries are only ever appended.
+    read: usize,
+    /// Start to end and name; a later entry replaces those it overlaps, as the code it names did.
+    functions: BTreeMap<u64, (u64, Box<str>)>,
+}
+
+impl PerfMap {
+    pub(super) fn new(pid: u32, root: PathBuf) -> PerfMap {
+        PerfMap { pid, root, read: 0, functions: BTreeMap::new() }
+    }
+
+    pub(super) fn name(&mut self, files: &dyn Files, address: u64) -> Option<Symbol> {
+        if self.find(address).is_none() {
+            self.refresh(files);
+        }
+        let function = self.find(address)?.to_string();
+        Some(Symbol { function, file: None, line: None, inlined: false })
+    }
+
+    fn find(&self, address: u64) -> Option<&str> {
+        let (_, (end, name)) = self.functions.range(..=address).next_back()?;
+        (address < *end).then_some(name)
+    }
+
+    /// A process in a container knows itself by another number, and names its file by that.
+    fn refresh(&mut self, files: &dyn Files) {
+        let status = files.text(&PathBuf::from(format!("/proc/{}/status", self.pid))).unwrap_or_default();
+        let inner = status.lines().find_map(|line| line.strip_prefix("NSpid:")?.split_ascii_whitespace().last());
+        let pid = inner.and_then(|pid| pid.parse().ok()).unwrap_or(self.pid);
+        let text = files
+            .text(&self.root.join(format!("tmp/perf-{pid}.map")))
+            .or_else(|_| files.text(&PathBuf::from(format!("/tmp/perf-{}.map", self.pid))))
+            .unwrap_or_default();
+        if let Some(new) = text.get(self.read..) {
+            // The last line may still be being written.
+            let whole = new.rfind('\n').map_or(0, |end| end + 1);
+            new.get(..whole).unwrap_or_default().lines().for_each(|line| self.add(line));
+            self.read += whole;
+        }
+    }
+
+    fn add(&mut self, line: &str) {
+        let mut fields = line.splitn(3, ' ');
+        let mut number = || u64::from_str_radix(fields.next()?.trim_start_matches("0x"), 16).ok();
+        let (Some(start), Some(size)) = (number(), number()) else { return };
+        let (Some(end), Some(name)) = (start.checked_add(size), fields.next()) else { return };
+        let below = self.functions.range(..start).next_back().filter(|(_, (end, _))| *end > start).map(|(at, _)| *at);
+        let covered: Vec<u64> = below.into_iter().chain(self.functions.range(start..end).map(|(at, _)| *at)).collect();
+        covered.iter().for_each(|at| drop(self.functions.remove(at)));
+        self.functions.insert(start, (end, name.into()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(lines: &[&str]) -> PerfMap {
+        let mut map = PerfMap::new(1, PathBuf::new());
+        lines.iter().for_each(|line| map.add(line));
+        map
+    }
+
+    #[test]
+    fn names_may_hold_spaces_and_rubbish_is_passed_over() {
+        let map = map(&["10 8 LazyCompile:~f /app/a b.js:1", "zz 8 x", "10", "", "ffffffffffffffff 2 wraps"]);
+        assert_eq!(map.find(0x17), Some("LazyCompile:~f /app/a b.js:1"));
+        assert_eq!((map.find(0x18), map.find(0xf), map.functions.len()), (None, None, 1));
+    }
+
+    #[test]
+    fn later_code_replaces_what_lay_there() {
+        let map = map(&["10 10 old", "20 10 next", "18 10 new"]);
+        assert_eq!(
+            (map.find(0x1f), map.find(0x27), map.find(0x12), map.find(0x2c)),
+            (Some("new"), Some("new"), None, None)
+        );
+    }
+}
