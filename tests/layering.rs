@@ -85,7 +85,7 @@ fn edges(module: &str, code: &[Token], found: &mut Vec<(usize, String)>) {
     for (line, used) in source::paths_below(code, &["crate", "ironlaw"]) {
         let top = used.split("::").next().unwrap_or_default();
         let open = |edge: &&str| used == **edge || used.starts_with(&format!("{edge}::"));
-        if top != module && top != "error" && !allowed.iter().any(|edge| open(edge)) {
+        if top != module && top != "error" && !allowed.iter().any(open) {
             found.push((line, format!("{module} may not use {used}")));
         }
     }
