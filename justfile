@@ -61,7 +61,7 @@ size:
     cargo build --release --locked
     size -A target/release/ironlaw | awk 'NR <= 2 || $2 > 100000'
 
-# Every crate that is built, largest trees first seen; reqwest must not be among them.
+# The direct dependencies; no HTTP stack may be below them.
 deps:
     cargo tree --locked --edges normal --depth 1
     ! cargo tree --locked -i reqwest 2>/dev/null
