@@ -51,6 +51,14 @@ pub struct Cli {
     pub command: Command,
 }
 
+impl Cli {
+    /// What this process was called with. Wrong usage, `--help` and `--version` end the process here, as clap does it.
+    #[must_use]
+    pub fn from_command_line() -> Cli {
+        Cli::parse()
+    }
+}
+
 /// Flags that mean the same in every command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GlobalArgs {

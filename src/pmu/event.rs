@@ -5,6 +5,9 @@ use super::{EventSources, modifiers, names, terms};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EventKind, EventSpec, Unit};
 
+/// `PERF_TYPE_RAW`: the core PMU's own encoding.
+const PERF_TYPE_RAW: u32 = 4;
+
 /// Reads one event; `group_letters` are modifiers of the group around it.
 pub(super) fn parse(text: &str, group_letters: &str, sources: &dyn EventSources) -> Result<EventSpec> {
     let (mut event, letters) = match text.split_once('/') {
@@ -47,7 +50,6 @@ fn named<'a>(text: &'a str, sources: &dyn EventSources) -> Result<(EventSpec, &'
 
 /// `rNNN`: the core PMU's config word in hexadecimal.
 fn raw(name: &str) -> Option<(EventKind, Unit)> {
-    const PERF_TYPE_RAW: u32 = 4;
     let digits = name.strip_prefix('r')?;
     let digits = digits.strip_prefix("0x").unwrap_or(digits);
     // The standard parser would take a sign.
@@ -80,13 +82,16 @@ fn unknown(name: &str, sources: &dyn EventSources) -> Error {
 }
 
 fn spec(name: String, kind: EventKind, unit: Unit) -> EventSpec {
+    // As perf has it: a virtual CPU's events say nothing about this program's code, unless asked for with :G.
+    // Only the core's PMU counts guests apart; others may refuse to hear of them.
+    let core = matches!(kind, EventKind::Hardware(_) | EventKind::Cache(_) | EventKind::Raw { pmu: PERF_TYPE_RAW, .. });
     EventSpec {
         name,
         kind,
         exclude_user: false,
         exclude_kernel: false,
         exclude_hv: false,
-        exclude_guest: false,
+        exclude_guest: core,
         exclude_host: false,
         precise: 0,
         group: None,

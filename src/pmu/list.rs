@@ -134,17 +134,21 @@ mod tests {
     fn modifiers_say_what_is_left_out() {
         // user, kernel, hypervisor, guest, host left out; precision
         for (list, left_out, precise) in [
-            ("cycles", [false; 5], 0),
-            ("cycles:u", [false, true, true, false, false], 0),
-            ("cycles:k", [true, false, true, false, false], 0),
-            ("cycles:uk", [false, false, true, false, false], 0),
-            ("cycles:h", [true, true, false, false, false], 0),
+            ("cs", [false; 5], 0),
+            ("cycles", [false, false, false, true, false], 0),
+            ("cs:u", [false, true, true, false, false], 0),
+            ("cycles:u", [false, true, true, true, false], 0),
+            ("cycles:k", [true, false, true, true, false], 0),
+            ("cycles:uk", [false, false, true, true, false], 0),
+            ("cycles:h", [true, true, false, true, false], 0),
             ("cycles:G", [false, false, false, false, true], 0),
             ("cycles:H", [false, false, false, true, false], 0),
-            ("cycles:ppp", [false; 5], 3),
-            ("cycles:P", [false; 5], 3),
-            ("cpu/event=1/upp", [false, true, true, false, false], 2),
-            ("{cycles:p}:k", [true, false, true, false, false], 1),
+            ("cycles:GH", [false; 5], 0),
+            ("LLC-loads:ppp", [false, false, false, true, false], 3),
+            ("r1:P", [false, false, false, true, false], 3),
+            ("uncore_imc_0/event=1/", [false; 5], 0),
+            ("cpu/event=1/upp", [false, true, true, true, false], 2),
+            ("{cycles:p}:k", [true, false, true, true, false], 1),
         ] {
             let event = &parse(list, &INTEL).unwrap()[0];
             let found =

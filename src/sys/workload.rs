@@ -60,10 +60,9 @@ mod tests {
     #[test]
     fn every_workload_runs_and_ends_in_time() {
         assert!(names().is_sorted() && names().contains(&"hotspot"), "{:?}", names());
-        for name in names() {
-            let ops = run(name, 3, 0.02).unwrap();
-            // Its children are this test program, which has no such command line.
-            assert!(ops > 0 || *name == "execer", "{name}");
+        // The children of `execer` execute the program they are part of, which here is the test and knows no workload.
+        for name in names().iter().filter(|name| **name != "execer") {
+            assert!(run(name, 3, 0.02).unwrap() > 0, "{name}");
         }
     }
 

@@ -24,7 +24,7 @@ pub struct CaptureArgs {
     /// [default: cycles where the CPU counts them, else cpu-clock]
     #[arg(short = 'e', long, value_name = "EVENTS")]
     pub event: Vec<String>,
-    /// How call stacks are taken: auto, fp, dwarf[,BYTES], lbr or none.
+    /// How call stacks are taken: auto, fp, dwarf or dwarf,BYTES, lbr, none.
     /// `auto` gives whole stacks without asking how the program was built
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = values::call_graph)]
     pub call_graph: CallGraph,

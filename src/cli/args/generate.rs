@@ -43,7 +43,7 @@ mod tests {
     use clap::ValueEnum;
 
     #[test]
-    fn every_shell_learns_the_commands_but_not_the_hidden_one() {
+    fn every_shell_learns_the_commands_and_their_flags() {
         for shell in Shell::value_variants() {
             let script = String::from_utf8(completions(*shell)).unwrap();
             assert!(script.contains("flamegraph") && script.contains("call-graph"), "{shell}");

@@ -1,0 +1,67 @@
+# List the recipes.
+default:
+    @just --list
+
+# Format, lint and test: what to run before a commit.
+check: lint test
+
+# Formatting and clippy, warnings as errors.
+lint:
+    cargo fmt --check
+    cargo clippy --all-targets --locked -- -D warnings
+
+# Every test; a test that needs the kernel prints why it is skipped.
+test *ARGS:
+    cargo test --locked {{ARGS}}
+
+# Every test, and a kernel test that cannot run is a failure (as root, tracefs mounted).
+test-kernel *ARGS:
+    IRONLAW_REQUIRE=perf,tracefs cargo test --locked {{ARGS}}
+
+# Benchmarks of the hot paths.
+bench *ARGS:
+    cargo bench --locked {{ARGS}}
+
+# Take over changed golden files after reading the diff.
+accept:
+    INSTA_UPDATE=always cargo test --locked
+    git diff --stat -- tests/golden
+
+# What CI runs.
+ci:
+    .ci/run
+
+# Check with the oldest Rust the manifest promises (rustup installs it).
+msrv:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    cargo "+$oldest" check --all-targets --locked --target-dir target/msrv
+
+# Check for 64-bit Arm (needs the rustup target and aarch64-linux-gnu-gcc).
+arm:
+    cargo check --locked --target aarch64-unknown-linux-gnu
+
+# Profile the built-in program and print the report.
+demo *ARGS:
+    cargo run --release --locked -- demo {{ARGS}}
+
+# CPU-minutes of clean builds, release then tests, in a directory of their own.
+build-cost:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    export CARGO_TARGET_DIR=$folder TIMEFORMAT='%R s wall, %U s user, %S s system'
+    echo "release:"; time cargo build --release --locked --quiet
+    echo "tests:"; time cargo test --no-run --locked --quiet
+
+# Size of the release program, and what of it is code and symbols.
+size:
+    cargo build --release --locked
+    size -A target/release/ironlaw | awk 'NR <= 2 || $2 > 100000'
+
+# The direct dependencies; no HTTP stack may be below them.
+deps:
+    cargo tree --locked --edges normal --depth 1
+    ! cargo tree --locked -i reqwest 2>/dev/null
