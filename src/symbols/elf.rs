@@ -8,6 +8,7 @@ use crate::error::{Context, Result};
 use crate::model::{BuildId, Bytes, Symbol};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 use std::io;
 use std::ops::Range;
 
@@ -17,6 +18,8 @@ struct Function {
     /// Exclusive; the next function's start where the symbol states no size.
     end: u64,
     name: Box<str>,
+    /// Lower is better, where several names share an address.
+    rank: (bool, bool, bool, usize, Reverse<usize>),
 }
 
 /// An image with what is known of its names.
@@ -72,12 +75,14 @@ impl Image {
     pub(super) fn names(&self, offset: u64) -> Vec<Symbol> {
         let Some(address) = self.address_of(offset) else { return Vec::new() };
         let mut names = self.debug().map(|debug| debug.names(address)).unwrap_or_default();
+        // The physical function's name is its symbol's, as every other tool prints it: debug information may call it by
+        // an alias, or, for assembler, not at all.
         if let Some(outermost) = names.last_mut()
-            && outermost.function.is_empty()
+            && let Some(function) = self.function(address)
         {
-            // Line information without a function's entry: assembler, mostly.
-            outermost.function = self.function(address).unwrap_or_else(|| "[unknown]".into());
+            outermost.function = function;
         }
+        names.retain(|symbol| !symbol.function.is_empty());
         if names.is_empty() {
             let function = self.function(address);
             names.extend(function.map(|function| Symbol { function, file: None, line: None, inlined: false }));
@@ -126,21 +131,25 @@ impl Image {
         for bytes in self.debug_file.iter().map(|file| &file.bytes).chain([&self.bytes]) {
             let Ok(file) = open(bytes) else { continue };
             for symbol in file.symbols().chain(file.dynamic_symbols()) {
-                let code = matches!(symbol.kind(), SymbolKind::Text) || is_ifunc(&symbol);
-                if let (true, true, Ok(name)) = (code, symbol.is_definition(), symbol.name()) {
-                    let start = symbol.address();
-                    functions.push(Function { start, end: start.saturating_add(symbol.size()), name: name.into() });
-                }
+                functions.extend(function(&symbol));
             }
         }
-        // Of several names at one address the sized one comes first, then the shorter, then the alphabet decides.
-        functions.sort_by(|a, b| {
-            (a.start, a.end == a.start, a.name.len(), &a.name).cmp(&(b.start, b.end == b.start, b.name.len(), &b.name))
-        });
+        functions.sort_by(|a, b| (a.start, a.rank, &a.name).cmp(&(b.start, b.rank, &b.name)));
         functions.dedup_by_key(|function| function.start);
         close_unsized(&mut functions);
         functions
     }
+}
+
+/// A defined function's symbol. Of several at one address perf's choice is ours, so that both tools print the same name:
+/// sized, then not weak, then global, then fewer leading underscores, then the longer name.
+fn function(symbol: &object::Symbol<'_, '_>) -> Option<Function> {
+    let code = symbol.kind() == SymbolKind::Text || is_ifunc(symbol);
+    let name = symbol.name().ok().filter(|name| code && symbol.is_definition() && !name.is_empty())?;
+    let (start, size) = (symbol.address(), symbol.size());
+    let underscores = name.len() - name.trim_start_matches('_').len();
+    let rank = (size == 0, symbol.is_weak(), !symbol.is_global(), underscores, Reverse(name.len()));
+    Some(Function { start, end: start.saturating_add(size), name: name.into(), rank })
 }
 
 /// A symbol without a size reaches to the next one.

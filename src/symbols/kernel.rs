@@ -38,7 +38,7 @@ impl Kernel {
 /// Reads kallsyms text. Only code is kept (`t`, `T`, `w`, `W`); addresses that are all zero mean they are hidden.
 fn parse(text: &str) -> Kernel {
     let mut functions: Vec<(u64, Box<str>)> = text.lines().filter_map(function).collect();
-    functions.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    functions.sort_unstable_by_key(|function| function.0);
     let hidden = functions.iter().all(|(address, _)| *address == 0);
     if hidden {
         functions.clear();
