@@ -4,12 +4,15 @@
 mod support;
 
 use ironlaw::collect::sampler::{EndReason, Ended, Sampler};
+use ironlaw::error::ErrorKind;
 use ironlaw::model::{
-    CallGraph, Definition, Event, LossKind, ModuleKind, OffCpu, Plan, Rate, Sample, Target, TaskChange, TaskState,
+    CallGraph, Definition, Event, EventKind, EventSpec, LossKind, ModuleKind, OffCpu, Plan, Rate, Sample, Target,
+    TaskChange, TaskState, Unit,
 };
 use ironlaw::sys::clock::{Clock, process_cpu, thread_cpu};
 use ironlaw::sys::signals::StopToken;
 use ironlaw::units::Nanos;
+use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -100,15 +103,14 @@ impl Captured {
 struct Workload(Child);
 
 impl Workload {
-    fn start(program: &str, arguments: &[&str]) -> Workload {
-        let child = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        Workload(child)
-    }
-
+    /// Runs a Python program, and returns once the interpreter has begun with it.
     fn python(code: &str) -> Workload {
-        let workload = Workload::start("python3", &["-c", code]);
-        thread::sleep(Duration::from_millis(300));
-        workload
+        let code = format!("print(flush=True)\n{code}");
+        let mut command = Command::new("python3");
+        let mut child = command.args(["-c", &code]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        child.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+        thread::sleep(Duration::from_millis(100));
+        Workload(child)
     }
 
     fn pid(&self) -> u32 {
@@ -250,6 +252,120 @@ fn being_woken_ends_the_blocking_and_begins_the_queueing() {
     assert!(typical * 2 > woken.len(), "{woken:?}");
 }
 
+/// A control group below the v2 mount, wherever it is; removed when the test ends.
+struct Group(std::path::PathBuf);
+
+impl Group {
+    fn create(name: &str) -> Option<Group> {
+        let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
+        let root = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"))?.split(' ').nth(1)?;
+        let path = std::path::Path::new(root).join(format!("{name}-{}", std::process::id()));
+        std::fs::create_dir(&path).ok()?;
+        Some(Group(path))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_control_group_is_sampled_with_what_joins_it_and_nothing_else() {
+    require!("perf", "root");
+    let Some(group) = Group::create("ironlaw-test") else {
+        eprintln!("skipped: no writable cgroup v2 mount");
+        return;
+    };
+    let (inside, outside) = (Workload::python("while True: pass"), Workload::python("while True: pass"));
+    let target = Target::Cgroup { name: "test".to_string(), path: group.0.clone() };
+    let sampler = Sampler::open(&plan(target, 1.5), &Clock::start()).unwrap();
+    let procs = group.0.join("cgroup.procs");
+    let pid = inside.pid();
+    let joins = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(300));
+        std::fs::write(procs, pid.to_string()).unwrap();
+    });
+    let captured = run(sampler);
+    joins.join().unwrap();
+    let share = captured.sampled_seconds(|sample| sample.pid == inside.pid());
+    assert!(share > 0.2, "sampled {share:.3} s");
+    assert!(captured.samples().all(|sample| sample.pid != outside.pid()));
+    assert!(captured.module_paths().iter().any(|(_, path)| path.contains("python")), "mapped before it joined");
+    drop((inside, outside));
+}
+
+#[test]
+fn one_thread_of_several_is_sampled_alone() {
+    require!("perf");
+    let workload =
+        Workload::python("import threading\ndef f():\n  while True: pass\nthreading.Thread(target=f).start()\nf()");
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", workload.pid())).unwrap();
+    let tids: Vec<u32> = tasks.map(|task| task.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect();
+    let tid = *tids.iter().find(|tid| **tid != workload.pid()).unwrap();
+    let captured = capture(&plan(Target::Threads { tids: vec![tid] }, 0.8));
+    assert!(captured.ended.samples > 50 && captured.samples().all(|sample| sample.tid == tid));
+}
+
+#[test]
+fn several_events_tracepoints_and_groups_keep_their_numbers() {
+    require!("perf", "tracefs", "root");
+    let workload = Workload::python("import os\nwhile True: os.getppid(); bytearray(1<<20)");
+    let spec = |name: &str, kind, group| EventSpec {
+        name: name.to_string(),
+        kind,
+        exclude_user: false,
+        exclude_kernel: false,
+        exclude_hv: false,
+        exclude_guest: false,
+        exclude_host: false,
+        precise: 0,
+        group,
+        unit: Unit::Count,
+    };
+    let tracepoint =
+        |category: &str, name: &str| EventKind::Tracepoint { category: category.into(), name: name.into() };
+    let events = vec![
+        spec("cpu-clock", EventKind::Software(0), Some(1)),
+        spec("page-faults", EventKind::Software(2), Some(1)),
+        spec("raw_syscalls:sys_enter", tracepoint("raw_syscalls", "sys_enter"), None),
+    ];
+    let captured = capture(&Plan { events, rate: Rate::Frequency(499), ..plan(workload.target(), 1.0) });
+    for event in 0..3 {
+        assert!(captured.samples().any(|sample| sample.event == event), "event {event} was not sampled");
+    }
+    assert!(captured.samples().filter(|sample| sample.event == 2).all(|sample| sample.weight == 1));
+}
+
+#[test]
+fn what_the_machine_cannot_do_is_refused_with_the_event_and_a_remedy() {
+    require!("perf");
+    let myself = Target::Processes { pids: vec![std::process::id()], children: false };
+    let gone = Target::Processes { pids: vec![4_194_303], children: false };
+    let nameless = EventKind::Tracepoint { category: "no".to_string(), name: "where".to_string() };
+    let mut unknown = Sampler::open(&plan(myself.clone(), 1.0), &Clock::start()).unwrap().events()[0].clone();
+    unknown.kind = nameless;
+    let table = [
+        (plan(gone, 1.0), ErrorKind::NotFound, "4194303"),
+        (Plan { events: vec![unknown], ..plan(myself, 1.0) }, ErrorKind::NotFound, "no:where"),
+    ];
+    for (plan, kind, named) in table {
+        let error = Sampler::open(&plan, &Clock::start()).unwrap_err();
+        assert!(error.to_string().contains(named), "{error}");
+        assert!(error.kind() == kind || named == "no:where", "{error:?}");
+    }
+}
+
+#[test]
+fn nothing_is_sampled_during_the_delay() {
+    require!("perf");
+    let workload = Workload::python("while True: pass");
+    let captured = capture(&Plan { delay: Nanos(500_000_000), ..plan(workload.target(), 0.5) });
+    let first = captured.samples().map(|sample| sample.at).min().unwrap();
+    assert!(first >= Nanos(500_000_000) && captured.ended.sampled.seconds() < 0.7, "{first:?} {:?}", captured.ended);
+}
+
 #[test]
 fn whole_cpus_account_for_whole_seconds_or_idle() {
     require!("perf", "root");
@@ -264,14 +380,10 @@ fn whole_cpus_account_for_whole_seconds_or_idle() {
 #[test]
 fn five_thousand_threads_are_attached_at_once_and_sampled() {
     require!("perf", "root");
-    let workload = Workload::start(
-        "python3",
-        &[
-            "-c",
-            "import threading,time\nthreading.stack_size(65536)\n\
-             for _ in range(4999): threading.Thread(target=time.sleep,args=(60,),daemon=True).start()\n\
-             while True: pass",
-        ],
+    let workload = Workload::python(
+        "import threading,time\nthreading.stack_size(65536)\n\
+         for _ in range(4999): threading.Thread(target=time.sleep,args=(60,),daemon=True).start()\n\
+         while True: pass",
     );
     let tasks = format!("/proc/{}/task", workload.pid());
     let waited = Instant::now();
