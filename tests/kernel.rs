@@ -311,7 +311,7 @@ fn one_thread_of_several_is_sampled_alone() {
 #[test]
 fn several_events_tracepoints_and_groups_keep_their_numbers() {
     require!("perf", "tracefs", "root");
-    let workload = Workload::python("import os\nwhile True: os.getppid(); bytearray(1<<20)");
+    let workload = Workload::python("import os\nwhile True: os.getppid(); bytearray(1<<26)");
     let spec = |name: &str, kind, group| EventSpec {
         name: name.to_string(),
         kind,
@@ -340,7 +340,7 @@ fn several_events_tracepoints_and_groups_keep_their_numbers() {
 
 #[test]
 fn what_the_machine_cannot_do_is_refused_with_the_event_and_a_remedy() {
-    require!("perf");
+    require!("perf", "tracefs");
     let myself = Target::Processes { pids: vec![std::process::id()], children: false };
     let gone = Target::Processes { pids: vec![4_194_303], children: false };
     let nameless = EventKind::Tracepoint { category: "no".to_string(), name: "where".to_string() };
@@ -466,7 +466,7 @@ fn stopping_is_prompt_and_nothing_taken_is_lost() {
 
 #[test]
 fn samples_come_in_the_order_of_time_and_none_is_lost_at_a_moderate_rate() {
-    require!("perf");
+    require!("perf", "root");
     let workload = Workload::python(
         "import os
 while True: pass",
