@@ -98,6 +98,11 @@ impl<W: World> Assembler<W> {
         tasks.space(pid, &mut with);
     }
 
+    /// Tasks may have mapped and named things unseen until now.
+    pub fn unwatched(&mut self) {
+        self.tasks.unwatched();
+    }
+
     /// Takes one record, header included.
     pub fn apply(&mut self, bytes: &[u8]) {
         let origins = &self.origins;
@@ -233,7 +238,7 @@ impl<W: World> Assembler<W> {
     }
 
     fn lost(&mut self, at: Nanos, cpu: u32, count: u64) {
-        self.tasks.lost();
+        self.tasks.unwatched();
         self.say_lost(at, cpu, LossKind::Ring, count);
         let spans = self.spans.lost();
         if spans > 0 {

@@ -30,6 +30,8 @@ pub struct Attached {
     pub rings: Vec<Ring>,
     /// Events to start and stop.
     pub events: Vec<PerfEvent>,
+    /// The same, on whole CPUs whatever the target.
+    pub everywhere: Vec<PerfEvent>,
     /// Events by the id in their records.
     pub origins: Origins,
     /// Threads that may be sampled by an inherited event as well as by their own.
@@ -137,13 +139,17 @@ pub fn threads_of(root: &Path, pid: u32) -> Vec<u32> {
 /// What the kernel's refusal means, with the remedy.
 pub fn attach(menu: &Menu, reach: &Reach, cpus: &[u32], on_exec: bool, root: &Path) -> Result<Attached> {
     let mut attacher = Attacher { menu, cpus, on_exec, root, done: Attached::default(), inherit: Inherit::No };
-    let (rings, note) = rings::open(cpus, menu.copies_stacks(), root)?;
+    let (rings, note) = rings::open(cpus, menu.bytes_per_second(), root)?;
     attacher.done.rings = rings;
     attacher.done.notes.extend(note);
+    attacher.whole_cpus(true)?;
     match reach {
         Reach::Processes(pids, inherit) => attacher.processes(pids, *inherit)?,
         Reach::Threads(tids) => attacher.threads(tids)?,
-        Reach::Cpus(keep) => attacher.whole_cpus(keep.as_deref())?,
+        Reach::Cpus(keep) => {
+            attacher.whole_cpus(false)?;
+            keep.as_deref().into_iter().for_each(|pids| attacher.keep_in_kernel(pids));
+        }
         Reach::Cgroup(directory) => attacher.cgroup(directory)?,
     }
     Ok(attacher.done)
@@ -196,7 +202,7 @@ impl Attacher<'_> {
     fn thread(&mut self, tid: u32) -> Result<bool> {
         for at in 0..self.cpus.len() {
             let place = Place::Task { tid, cpu: Some(self.cpus[at]) };
-            for set in &self.menu.sets {
+            for set in self.menu.sets.iter().filter(|set| !set.everywhere) {
                 match self.set(set, place, at, Some(tid)) {
                     Err(error) if error.raw_os_error() == Some(ESRCH) => return Ok(false),
                     Err(error) => {
@@ -210,15 +216,13 @@ impl Attacher<'_> {
         Ok(true)
     }
 
-    fn whole_cpus(&mut self, keep: Option<&[u32]>) -> Result<()> {
+    /// The sets that are opened everywhere, or all others, on each CPU.
+    fn whole_cpus(&mut self, everywhere: bool) -> Result<()> {
         for at in 0..self.cpus.len() {
-            for set in &self.menu.sets {
+            for set in self.menu.sets.iter().filter(|set| set.everywhere == everywhere) {
                 let opened = self.set(set, Place::Cpu(self.cpus[at]), at, None);
                 self.cpu_result(opened, set, self.cpus[at])?;
             }
-        }
-        if let Some(pids) = keep {
-            self.keep_in_kernel(pids);
         }
         Ok(())
     }
@@ -226,9 +230,8 @@ impl Attacher<'_> {
     fn cgroup(&mut self, directory: &File) -> Result<()> {
         for at in 0..self.cpus.len() {
             let cpu = self.cpus[at];
-            for set in &self.menu.sets {
-                let place = if set.everywhere { Place::Cpu(cpu) } else { Place::Cgroup { directory, cpu } };
-                let opened = self.set(set, place, at, None);
+            for set in self.menu.sets.iter().filter(|set| !set.everywhere) {
+                let opened = self.set(set, Place::Cgroup { directory, cpu }, at, None);
                 self.cpu_result(opened, set, cpu)?;
             }
         }
@@ -262,7 +265,7 @@ impl Attacher<'_> {
             }
             self.done.origins.insert(event.id()?, Origin { role: *role, layout: request.layout, owner });
         }
-        self.done.events.extend(events);
+        if set.everywhere { &mut self.done.everywhere } else { &mut self.done.events }.extend(events);
         Ok(())
     }
 
@@ -271,7 +274,8 @@ impl Attacher<'_> {
         let prepare = |request: &Request| {
             let mut request = request.clone();
             request.inherit = if whole { Inherit::No } else { self.inherit };
-            request.enable_on_exec = self.on_exec;
+            // A whole CPU never executes: such an event is started by hand.
+            request.enable_on_exec = self.on_exec && !whole;
             request.exclude.idle = whole && request.pmu == event::SOFTWARE;
             request
         };

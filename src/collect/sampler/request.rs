@@ -26,7 +26,8 @@ pub struct Set {
     pub roles: Vec<Role>,
     /// What to call it in messages.
     pub name: String,
-    /// Opened on whole CPUs even when the target is a control group: wake-ups come from anywhere.
+    /// Opened on whole CPUs whatever the target: a wake-up is the waker's event, and wakers are anywhere. (Kernels up
+    /// to some version also deliver it to the woken task's own events; 6.18 does not.)
     pub everywhere: bool,
 }
 
@@ -46,14 +47,21 @@ pub struct Menu {
 }
 
 impl Menu {
-    /// Events opened at each place.
+    /// Events opened at each place of the target.
     pub fn len(&self) -> usize {
-        self.sets.iter().map(|set| set.requests.len()).sum()
+        self.sets.iter().filter(|set| !set.everywhere).map(|set| set.requests.len()).sum()
     }
 
-    /// Whether samples carry copied stacks.
-    pub fn copies_stacks(&self) -> bool {
-        self.sets.iter().flat_map(|set| &set.requests).any(|request| request.layout.stack_bytes > 0)
+    /// Bytes a second that a busy CPU may write. The kernel reserves a sample's stack bytes whole, however many it
+    /// fills; of events sampled by period it is not known how many come, and a few thousand are assumed.
+    pub fn bytes_per_second(&self) -> u64 {
+        let requests = self.sets.iter().flat_map(|set| &set.requests);
+        requests
+            .map(|request| {
+                let each = 400 + u64::from(request.layout.stack_bytes);
+                each * if let Some(Rate::Frequency(hertz)) = request.rate { hertz } else { 4_000 }
+            })
+            .sum()
     }
 }
 

@@ -10,21 +10,24 @@ use crate::sys::perf::record;
 use crate::sys::perf::ring::Ring;
 use std::path::Path;
 
-/// A ring for samples of some hundred bytes: a second's worth at 5,000 Hz.
+/// Enough for samples of some hundred bytes: a fifth of a second and more at 5,000 Hz.
 const SMALL: usize = 512 << 10;
-/// A ring for samples that carry stack bytes: 0.4 s at 997 Hz with every stack full, 80 ms at 4,999 Hz.
-const LARGE: usize = 4 << 20;
+/// No ring is made larger.
+const LARGE: usize = 16 << 20;
+/// A ring should hold this part of a second, so that a busy machine may keep the reader waiting for as long.
+const SHARE_OF_SECOND: u64 = 4;
 /// All rings together, on machines with many CPUs; below `SMALL` no ring is made smaller for this.
 const MOST_TOGETHER: usize = 128 << 20;
 /// A ring smaller than this would not hold a few samples.
 const LEAST: usize = 64 << 10;
 
-/// Opens a ring for each CPU; when locked memory is short, halves them all the same and says so.
+/// Opens a ring for each CPU, through which so many bytes a second may flow. When locked memory is short, the rings get
+/// smaller and that is said.
 ///
 /// # Errors
 /// `NotPermitted` when the kernel refuses events altogether, `Exhausted` when not even small rings can be locked.
-pub fn open(cpus: &[u32], large: bool, root: &Path) -> Result<(Vec<Ring>, Option<Note>)> {
-    let wanted = size(cpus.len(), large);
+pub fn open(cpus: &[u32], bytes_per_second: u64, root: &Path) -> Result<(Vec<Ring>, Option<Note>)> {
+    let wanted = size(cpus.len(), bytes_per_second);
     let mut bytes = wanted;
     let mut rings = Vec::with_capacity(cpus.len());
     while rings.len() < cpus.len() {
@@ -48,9 +51,9 @@ pub fn open(cpus: &[u32], large: bool, root: &Path) -> Result<(Vec<Ring>, Option
     Ok((rings, note))
 }
 
-fn size(cpus: usize, large: bool) -> usize {
-    let wanted = if large { LARGE } else { SMALL };
-    let mut bytes = wanted;
+fn size(cpus: usize, bytes_per_second: u64) -> usize {
+    let wanted = usize::try_from(bytes_per_second / SHARE_OF_SECOND).unwrap_or(LARGE);
+    let mut bytes = wanted.clamp(SMALL, LARGE).next_power_of_two();
     while bytes > SMALL && bytes * cpus > MOST_TOGETHER {
         bytes /= 2;
     }
@@ -86,10 +89,17 @@ mod tests {
 
     #[test]
     fn rings_shrink_with_the_number_of_cpus_but_not_below_the_small_size() {
-        for (cpus, large, expected) in
-            [(2, false, SMALL), (2, true, LARGE), (64, true, 2 << 20), (512, true, SMALL), (512, false, SMALL)]
-        {
-            assert_eq!(size(cpus, large), expected, "{cpus} {large}");
+        let (chains, stacks, fast) = (400 * 997, 16_500 * 997, 16_500 * 4_999);
+        let table = [
+            (2, chains, SMALL),
+            (2, stacks, 4 << 20),
+            (2, fast, LARGE),
+            (64, fast, 2 << 20),
+            (512, fast, SMALL),
+            (2, u64::MAX, LARGE),
+        ];
+        for (cpus, bytes_per_second, expected) in table {
+            assert_eq!(size(cpus, bytes_per_second), expected, "{cpus} {bytes_per_second}");
         }
     }
 }

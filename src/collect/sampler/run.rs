@@ -102,14 +102,17 @@ impl Sampler {
         Ok(poll)
     }
 
-    /// Starts the command, waits out the delay, starts the events and makes the target's tasks known. Records of what
-    /// happens while they are read wait in the rings and correct what was read.
+    /// Starts the command, waits out the delay, makes the target's tasks known and starts the events. Tasks come first:
+    /// reading hundreds of processes takes longer than a ring lasts. What changes in between shows as an address in no
+    /// mapping, and that process is then read again.
     fn begin(&mut self, poll: &mut Poll, stop: &StopToken) -> Result<Option<EndReason>> {
         if let Some(command) = &mut self.command {
-            command.release()?;
             if self.plan.delay.0 == 0 {
+                self.attached.everywhere.iter().for_each(|event| drop(event.enable()));
+                command.release()?;
                 return Ok(None);
             }
+            command.release()?;
         }
         let until = self.clock.now() + self.plan.delay;
         while self.clock.now() < until {
@@ -119,12 +122,13 @@ impl Sampler {
                 return Ok(Some(reason));
             }
         }
-        for event in &self.attached.events {
+        self.meet_everybody();
+        for event in self.attached.everywhere.iter().chain(&self.attached.events) {
             // Fails only for a thread that has ended meanwhile.
             let _ = event.enable();
         }
         self.hardware.enable();
-        self.meet_everybody();
+        self.assembler.unwatched();
         Ok(None)
     }
 
@@ -204,7 +208,7 @@ impl Sampler {
 
     /// Stops the events and takes what is left in the rings.
     fn end(&mut self, merge: &mut Merge) -> Nanos {
-        for event in &self.attached.events {
+        for event in self.attached.events.iter().chain(&self.attached.everywhere) {
             // Fails only for a thread that has ended.
             let _ = event.disable();
         }

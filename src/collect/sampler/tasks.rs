@@ -19,8 +19,8 @@ pub struct Tasks {
     processes: FxHashMap<u32, Process>,
     /// Processes whose last thread ended in this round.
     ended: Vec<u32>,
-    /// Grows when records are lost: mappings read before may be out of date.
-    losses: u32,
+    /// Grows when records are missing: mappings read before may be out of date.
+    gaps: u32,
 }
 
 #[derive(Debug)]
@@ -36,8 +36,8 @@ struct Process {
     threads: u32,
     /// Whether the mappings are known from the start, by reading or by inheritance.
     known: bool,
-    /// The losses its mappings already take into account.
-    losses: u32,
+    /// The gaps its mappings already take into account.
+    gaps: u32,
 }
 
 /// What tasks are tracked with: numbers for modules, the system to ask, the stream to tell.
@@ -70,23 +70,23 @@ impl Tasks {
         let process = self.processes.entry(pid).or_default();
         if !process.known {
             process.known = true;
-            process.losses = self.losses;
+            process.gaps = self.gaps;
             process.read(pid, with);
         }
         Arc::clone(&process.space)
     }
 
-    /// An address was found in none of the process's mappings: they are read again if records were lost since.
+    /// An address was found in none of the process's mappings: they are read again if records are missing since.
     pub fn doubt<W: World>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) -> Option<Arc<Space>> {
-        let process = self.processes.get_mut(&pid).filter(|process| process.losses != self.losses)?;
-        process.losses = self.losses;
+        let process = self.processes.get_mut(&pid).filter(|process| process.gaps != self.gaps)?;
+        process.gaps = self.gaps;
         process.read(pid, with);
         Some(Arc::clone(&process.space))
     }
 
-    /// Records were lost.
-    pub fn lost(&mut self) {
-        self.losses = self.losses.wrapping_add(1);
+    /// Records were lost, or none were made for a while: what is known may be out of date.
+    pub fn unwatched(&mut self) {
+        self.gaps = self.gaps.wrapping_add(1);
     }
 
     /// A process mapped something.
@@ -112,8 +112,8 @@ impl Tasks {
         if pid != parent_pid
             && let Some(parent) = self.processes.get(&parent_pid)
         {
-            let (space, known, losses) = (Arc::clone(&parent.space), parent.known, parent.losses);
-            self.processes.insert(pid, Process { space, threads: 0, known, losses });
+            let (space, known, gaps) = (Arc::clone(&parent.space), parent.known, parent.gaps);
+            self.processes.insert(pid, Process { space, threads: 0, known, gaps });
         }
         self.add(pid, tid, comm.clone());
         out.push(task_event(at, pid, tid, TaskChange::Born { parent: parent_tid, comm }));
@@ -163,7 +163,7 @@ impl Tasks {
         let process = self.processes.entry(pid).or_default();
         process.space = Arc::default();
         process.known = true;
-        process.losses = self.losses;
+        process.gaps = self.gaps;
         if process.threads > 1 {
             process.threads = 1;
             self.tasks.retain(|tid, task| task.pid != pid || *tid == pid);
@@ -257,7 +257,7 @@ mod tests {
         let mut bench = Bench::new(&[(5, MAPS)]);
         bench.found(5, 0);
         assert!(bench.with(|tasks, with| tasks.doubt(5, with)).is_none());
-        bench.tasks.lost();
+        bench.tasks.unwatched();
         assert!(bench.with(|tasks, with| tasks.doubt(5, with)).is_some());
         assert!(bench.with(|tasks, with| tasks.doubt(5, with)).is_none());
         assert_eq!(bench.world.reads, 2);
