@@ -84,7 +84,7 @@ fn a_module_may_be_defined_again_with_its_build_id() {
     let Event::Define(Definition::Module(module)) = first.clone() else { panic!("a chunk begins with a module") };
     let without = Event::Define(Definition::Module(crate::model::ModuleDef { build_id: None, ..module }));
     let events = vec![without, first.clone()];
-    record(dir.path(), &[events.clone()]);
+    record(dir.path(), std::slice::from_ref(&events));
     assert_eq!(read(&Recording::open(dir.path()).unwrap()), events);
 }
 
