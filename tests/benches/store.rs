@@ -1,5 +1,5 @@
 //! What a recording costs: CPU time to write and read 100,000 samples, and bytes per sample.
-//! Run with `cargo bench --bench store`.
+//! Run with `cargo bench --bench store`; with `KEEP=DIR` the recording stays there.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic and reports to the terminal")]
 
 use ironlaw::model::{
