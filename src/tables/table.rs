@@ -90,12 +90,6 @@ impl Table {
         self.frame.height()
     }
 
-    /// Rough size in memory, in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.frame.estimated_size()
-    }
-
     /// Appends the rows of a table with the same columns.
     ///
     /// # Errors
