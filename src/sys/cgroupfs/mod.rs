@@ -48,11 +48,12 @@ impl CgroupFs {
         above.max_by_key(|hierarchy| hierarchy.mount.as_os_str().len())
     }
 
-    /// The directory of the version 2 group a process is in, else of its version 1 group for `perf_event`.
-    pub fn of_process(&self, proc: &ProcFs, pid: u32) -> Result<Option<PathBuf>> {
+    /// The directory of the group that limits a process's CPU time: the version 1 `cpu` group where that controller is
+    /// mounted, else the version 2 group; `None` without either.
+    pub fn limits_of(&self, proc: &ProcFs, pid: u32) -> Result<Option<PathBuf>> {
         let text = proc.text(format!("{pid}/cgroup"))?;
         let directory = |hierarchy: &Hierarchy| Some(hierarchy.directory(membership(&text, hierarchy)?));
-        Ok(self.v2().and_then(directory).or_else(|| self.v1("perf_event").and_then(directory)))
+        Ok(self.v1("cpu").and_then(directory).or_else(|| self.v2().and_then(directory)))
     }
 
     /// The CPU time and throttling of a group, from whichever hierarchies say it; `None` where none does.
@@ -159,13 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_mounts_a_hierarchy_its_processes_are_in() {
-        let proc = ProcFs::new("/proc");
-        let Ok(cgroups) = CgroupFs::open(&proc) else { return };
-        if cgroups.v2().is_none() {
-            return;
+    fn the_old_cpu_hierarchy_limits_a_process_where_it_is_mounted() {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path().join("7/cgroup"), "3:cpu,cpuacct:/old\n0::/new\n");
+        let line = |mount: &str, kind: &str| format!("1 0 0:1 / {mount} rw - {kind}\n");
+        let (v1, v2) = (line("/c/cpu", "cgroup cgroup rw,cpu,cpuacct"), line("/c/unified", "cgroup2 cgroup2 rw"));
+        let rows = [(format!("{v1}{v2}"), Some("/c/cpu/old")), (v2, Some("/c/unified/new")), (String::new(), None)];
+        for (mountinfo, expected) in rows {
+            write(root.path().join("self/mountinfo"), &mountinfo);
+            let proc = ProcFs::new(root.path());
+            let group = CgroupFs::open(&proc).unwrap().limits_of(&proc, 7).unwrap();
+            assert_eq!(group.as_deref(), expected.map(Path::new), "{mountinfo}");
         }
-        let group = cgroups.of_process(&proc, std::process::id()).unwrap().unwrap();
-        assert!(processes(&group).unwrap().contains(&std::process::id()), "{}", group.display());
     }
 }

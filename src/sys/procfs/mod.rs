@@ -10,10 +10,11 @@ mod task_files;
 pub use machine::{CpuTimes, Pressure, cpu_model, cpu_times, hypervisor_flag, memory_total, pressure};
 pub use maps::{Mapping, mappings};
 pub use status::{Status, status};
-pub use task::{SchedStat, TaskStat, children, migrations, sched_stat, switches, task_stat};
+pub use task::{SchedDetails, SchedStat, TaskStat, children, sched_details, sched_stat, switches, task_stat};
 pub use task_files::{Scratch, TaskDir, TaskFile};
 
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::units::Nanos;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -68,6 +69,14 @@ impl ProcFs {
         self.root.join(tid.to_string()).is_dir()
     }
 
+    /// Time since boot in clock ticks, as births are counted in `stat`.
+    #[must_use]
+    pub fn ticks_since_boot(&self) -> Option<u64> {
+        let uptime = self.read("uptime").ok()?;
+        let seconds: f64 = parse(fields(&uptime).next()?)?;
+        Some(Nanos::from_seconds(seconds).0 / clock_tick().0)
+    }
+
     /// `status` of a process or thread.
     pub fn status(&self, tid: u32) -> Result<Status> {
         self.read(format!("{tid}/status")).map(|bytes| status(&bytes))
@@ -77,6 +86,19 @@ impl ProcFs {
     pub fn mappings(&self, pid: u32) -> Result<Vec<Mapping>> {
         self.read(format!("{pid}/maps")).map(|bytes| mappings(&bytes).collect())
     }
+}
+
+/// The length of the clock tick in which `stat` files count.
+#[must_use]
+pub fn clock_tick() -> Nanos {
+    Nanos(1_000_000_000 / rustix::param::clock_ticks_per_second().max(1))
+}
+
+/// Resident memory in bytes from `statm`.
+#[must_use]
+pub fn resident_bytes(statm: &[u8]) -> Option<u64> {
+    let pages: u64 = parse(fields(statm).nth(1)?)?;
+    pages.checked_mul(rustix::param::page_size() as u64)
 }
 
 /// Entries of a directory whose names are numbers.

@@ -111,13 +111,33 @@ pub fn switches(status: &[u8]) -> Option<(u64, u64)> {
     Some((value(b"voluntary_ctxt_switches:")?, value(b"nonvoluntary_ctxt_switches:")?))
 }
 
-/// Moves to another CPU, from `sched`; `None` on kernels built without that file's details.
+/// Counts that `/proc/PID/task/TID/sched` holds in one cheap file; `None` each where this kernel leaves the line out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SchedDetails {
+    /// Context switches because the thread blocked.
+    pub voluntary: Option<u64>,
+    /// Context switches because it was preempted.
+    pub involuntary: Option<u64>,
+    /// Moves to another CPU.
+    pub migrations: Option<u64>,
+}
+
+/// Parses `sched`. Its first line holds the thread's name, which is too short to imitate any of the keys.
 #[must_use]
-pub fn migrations(sched: &[u8]) -> Option<u64> {
-    sched.split(|&byte| byte == b'\n').find_map(|line| {
-        let rest = line.strip_prefix(b"se.nr_migrations")?;
-        parse(rest.trim_ascii_start().strip_prefix(b":")?)
-    })
+pub fn sched_details(text: &[u8]) -> SchedDetails {
+    let mut details = SchedDetails::default();
+    for line in text.split(|&byte| byte == b'\n') {
+        let value = |key: &[u8]| parse(line.strip_prefix(key)?.trim_ascii_start().strip_prefix(b":")?);
+        match line {
+            [b's', ..] => details.migrations = details.migrations.or_else(|| value(b"se.nr_migrations")),
+            [b'n', ..] => {
+                details.voluntary = details.voluntary.or_else(|| value(b"nr_voluntary_switches"));
+                details.involuntary = details.involuntary.or_else(|| value(b"nr_involuntary_switches"));
+            }
+            _ => {}
+        }
+    }
+    details
 }
 
 /// Process ids in `/proc/PID/task/TID/children`.
@@ -160,9 +180,11 @@ mod tests {
         let status = b"Name:\tvoluntary\nvoluntary_ctxt_switches:\t17\nnonvoluntary_ctxt_switches:\t3\n";
         assert_eq!(switches(status), Some((17, 3)));
         assert_eq!(switches(b"Name:\tx\n"), None);
-        let sched = b"cat (7, #threads: 1)\n----\nse.nr_migrations      :      12\nnr_switches : 4\n";
-        assert_eq!(migrations(sched), Some(12));
-        assert_eq!(migrations(b"cat (7, #threads: 1)\n"), None);
+        let sched = b"cat (7, #threads: 1)\n----\nse.nr_migrations      :      12\nnr_switches : 4\n\
+            nr_voluntary_switches    :   3\nnr_involuntary_switches  :     1\n";
+        let expected = SchedDetails { voluntary: Some(3), involuntary: Some(1), migrations: Some(12) };
+        assert_eq!(sched_details(sched), expected);
+        assert_eq!(sched_details(b"cat (7, #threads: 1)\n"), SchedDetails::default());
         assert_eq!(children(b"12 13 \n").collect::<Vec<_>>(), [12, 13]);
     }
 
@@ -186,7 +208,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_a_parser_panic(text in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = (task_stat(&text), sched_stat(&text), switches(&text), migrations(&text));
+            let _ = (task_stat(&text), sched_stat(&text), switches(&text), sched_details(&text));
             let framed = [b"1 (", text.as_slice(), b") ", text.as_slice()].concat();
             let _ = (task_stat(&framed), children(&text).count());
         }

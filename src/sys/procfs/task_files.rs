@@ -34,6 +34,11 @@ impl TaskDir {
         TaskDir::open(proc, &format!("{pid}/task"), false)
     }
 
+    /// Every process of the machine.
+    pub fn of_processes(proc: &ProcFs) -> Result<TaskDir> {
+        TaskDir::open(proc, "", false)
+    }
+
     /// Any thread of the machine.
     pub fn of_machine(proc: &ProcFs) -> Result<TaskDir> {
         TaskDir::open(proc, "", true)
