@@ -1,1 +1,0 @@
-//! Counters of /proc, /sys and control groups, read once per interval.

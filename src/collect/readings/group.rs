@@ -1,0 +1,65 @@
+//! What the target's control group reports: CPU time, throttling, pressure.
+//! It never follows the group's members; their own counters are read elsewhere.
+
+use crate::collect::catalog::{
+    CGROUP_PERIODS, CGROUP_THROTTLED_PERIODS, CGROUP_THROTTLED_TIME, PSI_CPU_SOME, PSI_IO_FULL, PSI_IO_SOME,
+    PSI_MEMORY_FULL, PSI_MEMORY_SOME, SYSTEM_TIME, TASK_CLOCK, USER_TIME,
+};
+use crate::model::CounterId;
+use crate::sys::cgroupfs::{self, CgroupFs};
+use crate::sys::procfs::Pressure;
+use std::path::PathBuf;
+
+/// A control group whose counters are read.
+#[derive(Debug)]
+pub(super) struct Group {
+    cgroups: CgroupFs,
+    path: PathBuf,
+    /// Whether its CPU time is the target's: so when it is the target, not when it only holds it.
+    is_target: bool,
+    baseline: Vec<(CounterId, u64)>,
+}
+
+impl Group {
+    /// Begins to count.
+    pub(super) fn open(cgroups: CgroupFs, path: PathBuf, is_target: bool) -> Group {
+        let mut group = Group { cgroups, path, is_target, baseline: Vec::new() };
+        group.baseline = group.absolute();
+        group
+    }
+
+    /// Values since the capture began; a counter that appeared later counts from its beginning.
+    pub(super) fn values(&self) -> Vec<(CounterId, u64)> {
+        let before = |counter| self.baseline.iter().find(|(known, _)| *known == counter).map_or(0, |&(_, value)| value);
+        self.absolute().into_iter().map(|(counter, value)| (counter, value.saturating_sub(before(counter)))).collect()
+    }
+
+    fn absolute(&self) -> Vec<(CounterId, u64)> {
+        let usage = self.cgroups.cpu_usage(&self.path).unwrap_or_default();
+        let time = [(TASK_CLOCK, usage.usage_ns), (USER_TIME, usage.user_ns), (SYSTEM_TIME, usage.system_ns)];
+        let throttling = [
+            (CGROUP_PERIODS, usage.periods),
+            (CGROUP_THROTTLED_PERIODS, usage.throttled_periods),
+            (CGROUP_THROTTLED_TIME, usage.throttled_ns),
+        ];
+        let time = time.into_iter().filter(|_| self.is_target);
+        let known = time.chain(throttling).filter_map(|(counter, value)| Some((counter, value?)));
+        known.chain(pressures(|resource| cgroupfs::group_pressure(&self.path, resource))).collect()
+    }
+}
+
+/// The counters of the three pressure files, nanoseconds. That all tasks wait for a CPU cannot be, so it has none.
+pub(super) fn pressures(read: impl Fn(&str) -> Option<Pressure>) -> Vec<(CounterId, u64)> {
+    let resources = [
+        ("cpu", PSI_CPU_SOME, None),
+        ("memory", PSI_MEMORY_SOME, Some(PSI_MEMORY_FULL)),
+        ("io", PSI_IO_SOME, Some(PSI_IO_FULL)),
+    ];
+    let mut values = Vec::new();
+    for (resource, some, full) in resources {
+        let Some(pressure) = read(resource) else { continue };
+        values.push((some, pressure.some_us.saturating_mul(1000)));
+        values.extend(full.zip(pressure.full_us.map(|full| full.saturating_mul(1000))));
+    }
+    values
+}

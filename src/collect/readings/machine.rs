@@ -1,0 +1,106 @@
+//! The machine's own counters: CPU time by use, pressure; and those of ironlaw itself.
+//! It never reads anything about the target.
+
+use super::group::pressures;
+use super::sheet::{Moment, Sheet};
+use crate::collect::catalog::{
+    HOST_BUSY, HOST_STEAL, HOST_TIME, SYSTEM_TIME, TASK_CLOCK, TOOL_CPU, TOOL_MEMORY, USER_TIME,
+};
+use crate::model::{CounterId, Event, Scope};
+use crate::sys::clock;
+use crate::sys::procfs::{self, CpuTimes, ProcFs};
+use crate::units::Nanos;
+
+/// The machine's counters.
+#[derive(Debug)]
+pub(super) struct Machine {
+    proc: ProcFs,
+    tick_ns: u64,
+    /// The CPUs that are the target, if it is CPUs; empty for all.
+    cpus: Option<Vec<u32>>,
+    baseline: Vec<(Scope, CounterId, u64)>,
+    sheets: [Sheet; 2],
+}
+
+impl Machine {
+    /// Begins to count.
+    pub(super) fn open(proc: ProcFs, tick_ns: u64, cpus: Option<Vec<u32>>) -> Machine {
+        let mut machine = Machine { proc, tick_ns, cpus, baseline: Vec::new(), sheets: Default::default() };
+        machine.baseline = machine.absolute();
+        machine
+    }
+
+    /// Says what changed.
+    pub(super) fn tick(&mut self, now: Moment, out: &mut Vec<Event>) {
+        for (scope, counter, value) in self.absolute() {
+            let before =
+                self.baseline.iter().find(|known| (known.0, known.1) == (scope, counter)).map_or(0, |known| known.2);
+            let sheet = &mut self.sheets[usize::from(scope == Scope::Target)];
+            sheet.sum(scope, counter, value.saturating_sub(before), now, out);
+        }
+    }
+
+    fn absolute(&self) -> Vec<(Scope, CounterId, u64)> {
+        let pressure = |resource: &str| procfs::pressure(&self.proc.read(format!("pressure/{resource}")).ok()?);
+        let mut values: Vec<_> = pressures(pressure).into_iter().map(|(id, value)| (Scope::Host, id, value)).collect();
+        let text = self.proc.read("stat").unwrap_or_default();
+        let nanos = |ticks: u64| ticks.saturating_mul(self.tick_ns);
+        if let Some(all) = procfs::cpu_times(&text).find(|times| times.cpu.is_none()) {
+            let host = [(HOST_TIME, all.total()), (HOST_BUSY, all.busy()), (HOST_STEAL, all.steal)];
+            values.extend(host.map(|(counter, ticks)| (Scope::Host, counter, nanos(ticks))));
+        }
+        if let Some((user, system)) = self.cpus.as_deref().and_then(|cpus| used(&text, cpus)) {
+            let time = [(TASK_CLOCK, user.saturating_add(system)), (USER_TIME, user), (SYSTEM_TIME, system)];
+            values.extend(time.map(|(counter, ticks)| (Scope::Target, counter, nanos(ticks))));
+        }
+        values
+    }
+}
+
+/// User and kernel time of these CPUs (none named: of all), in ticks; `None` if the file names none of them.
+fn used(stat: &[u8], cpus: &[u32]) -> Option<(u64, u64)> {
+    let wanted = |times: &CpuTimes| match times.cpu {
+        None => cpus.is_empty(),
+        Some(cpu) => cpus.contains(&cpu),
+    };
+    let parts = procfs::cpu_times(stat).filter(wanted).map(|times| (times.user, times.system));
+    parts.reduce(|sum, part| (sum.0.saturating_add(part.0), sum.1.saturating_add(part.1)))
+}
+
+/// ironlaw's own cost.
+#[derive(Debug)]
+pub(super) struct Tool {
+    proc: ProcFs,
+    baseline: Nanos,
+    sheet: Sheet,
+}
+
+impl Tool {
+    /// Begins to count.
+    pub(super) fn open(proc: ProcFs) -> Tool {
+        Tool { proc, baseline: clock::process_cpu(), sheet: Sheet::default() }
+    }
+
+    /// Says what changed.
+    pub(super) fn tick(&mut self, now: Moment, out: &mut Vec<Event>) {
+        self.sheet.sum(Scope::Tool, TOOL_CPU, (clock::process_cpu() - self.baseline).0, now, out);
+        if let Some(bytes) = self.proc.read("self/statm").ok().and_then(|statm| procfs::resident_bytes(&statm)) {
+            self.sheet.gauge(Scope::Tool, TOOL_MEMORY, bytes, now, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_wanted_cpus_count_as_the_target() {
+        let stat = b"cpu  30 0 3 100 0 0 0 0\ncpu0 10 0 1 50 0 0 0 0\ncpu1 20 0 2 50 0 0 0 0\nintr 1\n";
+        let rows: [(&[u32], Option<(u64, u64)>); 4] =
+            [(&[], Some((30, 3))), (&[1], Some((20, 2))), (&[0, 1], Some((30, 3))), (&[7], None)];
+        for (cpus, expected) in rows {
+            assert_eq!(used(stat, cpus), expected, "{cpus:?}");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Counters of /proc, /sys and control groups, read once per interval: CPU time, switches, faults, run-queue delay,
+//! throttling, pressure, steal, and ironlaw's own cost. Values are cumulative, so a reading that comes late, or is left
+//! out because nothing changed, loses nothing.
+//!
+//! How far to trust them:
+//! - CPU time of a process is the kernel's own clock for it: nanoseconds, all threads, ended ones included. Of a thread
+//!   it is `schedstat`; of a control group `cpu.stat` (microseconds); of CPUs /proc/stat (10 ms).
+//! - User and kernel time are that total divided by clock ticks: right to 10 ms each.
+//! - Switches, migrations, run-queue delay and block I/O delay exist only per thread: the part of an ended thread after
+//!   its last reading is missing in the target's total, and so is a thread that lived only between two rounds.
+//!
+//! It never samples and never reports the birth or end of tasks: the sampler does.
+
+mod group;
+mod machine;
+mod processes;
+mod sheet;
+mod split;
+mod thread;
+mod threads;
+
+pub use processes::CpuClock;
+
+use crate::collect::catalog::THREAD_TIME;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Event, Note, Scope, Target, Tick};
+use crate::sys::cgroupfs::{self, CgroupFs};
+use crate::sys::clock;
+use crate::sys::procfs::{self, ProcFs, TaskDir};
+use crate::units::Nanos;
+use group::Group;
+use machine::{Machine, Tool};
+use processes::Processes;
+use sheet::{Moment, Sheet};
+use std::path::PathBuf;
+use thread::{COUNTERS, KNOWN_PER_PROCESS, Offer};
+use threads::{Progress, Threads};
+
+/// What share of an interval reading the threads may take, as a divisor: 5%.
+const THREAD_BUDGET: u64 = 20;
+
+/// Anything else is read again only after this many times what reading it cost: it takes 2% at most.
+const COST_SPACING: u64 = 50;
+
+/// Where the counters are and what reading them may use.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    /// /proc.
+    pub proc: ProcFs,
+    /// The control group hierarchies.
+    pub cgroups: CgroupFs,
+    /// How a process's CPU time is read to the nanosecond.
+    pub cpu_clock: CpuClock,
+    /// How many files of threads may be held open: each makes its thread six times cheaper to read.
+    pub open_files: usize,
+}
+
+impl Sources {
+    /// This machine's, with up to 1,024 files held open.
+    pub fn live() -> Result<Sources> {
+        let proc = ProcFs::new("/proc");
+        let cgroups = CgroupFs::open(&proc)?;
+        Ok(Sources { proc, cgroups, cpu_clock: clock::process_cpu_of, open_files: 1024 })
+    }
+}
+
+/// The counters of one capture.
+#[derive(Debug)]
+pub struct Readings {
+    proc: ProcFs,
+    members: Members,
+    threads: Threads,
+    group: Option<Group>,
+    machine: Machine,
+    tool: Tool,
+    sheet: Sheet,
+    opened: Nanos,
+    opened_ticks: u64,
+    last_tick: Nanos,
+    thread_time: f64,
+    processes_due: Due,
+    machine_due: Due,
+    late_ticks: u32,
+    notes: Vec<Note>,
+}
+
+/// Who belongs to the target.
+#[derive(Debug)]
+enum Members {
+    Processes(Box<Processes>),
+    Threads(Vec<u32>),
+    Group(PathBuf),
+    Nobody,
+}
+
+impl Readings {
+    /// Begins to count at `at`. `command` is the process of a command target, started but not yet run.
+    /// Fails when no process or thread of the target exists.
+    pub fn open(sources: Sources, target: &Target, command: Option<u32>, at: Nanos) -> Result<Readings> {
+        let Sources { proc, cgroups, cpu_clock, open_files } = sources;
+        let delay_accounting = proc.setting("kernel/task_delayacct").map(|on| on != 0);
+        let offer = Offer { tick_ns: procfs::clock_tick().0, delay_accounting };
+        let processes =
+            |children| Ok::<_, Error>(Processes::new(TaskDir::of_processes(&proc)?, cpu_clock, offer, children));
+        let cpus = if let Target::Cpus { cpus } = target { Some(cpus.clone()) } else { None };
+        let (members, first) = match target {
+            Target::Processes { pids, children } => (Members::Processes(Box::new(processes(*children)?)), pids.clone()),
+            Target::Command { .. } => (Members::Processes(Box::new(processes(true)?)), command.into_iter().collect()),
+            Target::Threads { tids } => (Members::Threads(tids.clone()), Vec::new()),
+            Target::Cgroup { path, .. } => (Members::Group(path.clone()), Vec::new()),
+            Target::Cpus { .. } => (Members::Nobody, Vec::new()),
+        };
+        let group = match target {
+            Target::Cgroup { path, .. } => Some(Group::open(cgroups, path.clone(), true)),
+            // One process: the group it is in may throttle it.
+            _ => match first.as_slice() {
+                [pid] => cgroups.limits_of(&proc, *pid).ok().flatten().map(|path| Group::open(cgroups, path, false)),
+                _ => None,
+            },
+        };
+        let mut readings = Readings {
+            members,
+            threads: Threads::new(offer, open_files),
+            group,
+            machine: Machine::open(proc.clone(), offer.tick_ns, cpus),
+            tool: Tool::open(proc.clone()),
+            sheet: Sheet::default(),
+            opened: at,
+            opened_ticks: u64::MAX,
+            last_tick: at,
+            thread_time: 0.0,
+            processes_due: Due::default(),
+            machine_due: Due::default(),
+            late_ticks: 0,
+            notes: Vec::new(),
+            proc,
+        };
+        readings.take_baseline(target, &first)?;
+        Ok(readings)
+    }
+
+    /// Ends the window that began with the last tick: says what changed, then the tick itself.
+    /// When a command has ended, one more tick before it is waited for still sees its last values.
+    pub fn tick(&mut self, at: Nanos, out: &mut Vec<Event>) {
+        let span = at - self.last_tick;
+        let now = Moment { at, span: at - self.opened };
+        self.last_tick = at;
+        if self.processes_due.is_due(at) {
+            let start = clock::thread_cpu();
+            self.refresh_processes();
+            self.processes_due.was_read(at, clock::thread_cpu() - start);
+        }
+        self.read_threads(span, now, out);
+        self.thread_time += self.alive() as f64 * span.0 as f64;
+        self.say_target(now, out);
+        if self.machine_due.is_due(at) {
+            let start = clock::thread_cpu();
+            self.machine.tick(now, out);
+            self.machine_due.was_read(at, clock::thread_cpu() - start);
+        }
+        self.tool.tick(now, out);
+        out.push(Event::Tick(Tick { at, span }));
+    }
+
+    /// Adds a process that one of the target's started, as the sampler learns of it. It has no effect on a target
+    /// that does not follow children, nor on a process already known.
+    pub fn follow(&mut self, pid: u32) {
+        let Members::Processes(processes) = &mut self.members else { return };
+        if processes.follows_children() && processes.add(pid, self.opened_ticks) {
+            self.watch_threads_of(pid);
+        }
+    }
+
+    /// Takes the notes for the recording that have come up since the last call.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+
+    fn take_baseline(&mut self, target: &Target, first: &[u32]) -> Result<()> {
+        first.iter().for_each(|&pid| self.add(pid));
+        if matches!(self.members, Members::Threads(_) | Members::Group(_)) {
+            self.threads.add_group(0, TaskDir::of_machine(&self.proc)?);
+        }
+        let moment = Moment { at: self.opened, span: Nanos(0) };
+        // What a process started before the capture belongs to it as well: each generation is found in the last one's.
+        let mut known = usize::MAX;
+        while known != self.threads.alive() {
+            known = self.threads.alive();
+            self.begin_round();
+            let progress = self.threads.advance(Nanos(u64::MAX), moment, &mut Vec::new());
+            self.note_progress(&progress);
+        }
+        if self.threads.alive() == 0 && matches!(self.members, Members::Processes(_) | Members::Threads(_)) {
+            return Err(Error::new(ErrorKind::NotFound, format!("{} has ended", target.label())));
+        }
+        self.opened_ticks = self.proc.ticks_since_boot().unwrap_or(0);
+        self.threads.opened(self.opened_ticks);
+        Ok(())
+    }
+
+    fn add(&mut self, pid: u32) {
+        let Members::Processes(processes) = &mut self.members else { return };
+        if processes.add(pid, self.opened_ticks) {
+            self.watch_threads_of(pid);
+        }
+    }
+
+    fn watch_threads_of(&mut self, pid: u32) {
+        if let Ok(dir) = TaskDir::of_process(&self.proc, pid) {
+            self.threads.add_group(pid, dir);
+        }
+    }
+
+    fn refresh_processes(&mut self) {
+        let Members::Processes(processes) = &mut self.members else { return };
+        for pid in processes.refresh() {
+            self.threads.remove_group(pid);
+        }
+    }
+
+    fn read_threads(&mut self, span: Nanos, now: Moment, out: &mut Vec<Event>) {
+        let budget = Nanos(span.0 / THREAD_BUDGET);
+        let start = clock::thread_cpu();
+        if self.threads.round_is_over() {
+            self.begin_round();
+        }
+        let progress = self.threads.advance(budget - (clock::thread_cpu() - start), now, out);
+        self.note_progress(&progress);
+        self.late_ticks = if self.threads.round_is_over() { 0 } else { self.late_ticks + 1 };
+        if self.late_ticks == 2 && !self.notes.iter().any(|note| note.topic == "threads-in-turn") {
+            self.notes.push(Note {
+                topic: "threads-in-turn".to_string(),
+                text: format!(
+                    "{} threads are too many to read each within 5% of an interval: they are read in turn, each every \
+                     few intervals. Values are cumulative, so nothing is lost by it",
+                    self.threads.alive()
+                ),
+                fix: Some("Use a longer --interval.".to_string()),
+            });
+        }
+    }
+
+    fn begin_round(&mut self) {
+        let groups = match &mut self.members {
+            Members::Processes(processes) => {
+                let known = self.threads.alive_by_group();
+                let listing = |(pid, threads): (u32, u32)| {
+                    let unchanged = known.get(&pid) == Some(&(threads as usize));
+                    (pid, if unchanged { None } else { Some(self.proc.threads(pid).unwrap_or_default()) })
+                };
+                processes.alive().map(listing).collect()
+            }
+            Members::Threads(tids) => vec![(0, Some(tids.clone()))],
+            // A group that was removed has no members.
+            Members::Group(path) => vec![(0, Some(cgroupfs::threads(path).unwrap_or_default().into_iter().collect()))],
+            Members::Nobody => Vec::new(),
+        };
+        self.threads.begin_round(groups);
+    }
+
+    /// A thread that ended must not be mistaken for a later one of its number; one that ran may have started processes.
+    fn note_progress(&mut self, progress: &Progress) {
+        match &mut self.members {
+            Members::Threads(tids) => tids.retain(|&tid| !progress.ended.contains(&(0, tid))),
+            Members::Processes(processes) if processes.follows_children() => {
+                for &place in &progress.ran {
+                    let children: Vec<u32> = self
+                        .threads
+                        .file(place, "children")
+                        .map(|text| procfs::children(text).collect())
+                        .unwrap_or_default();
+                    children.into_iter().for_each(|pid| self.add(pid));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn alive(&self) -> usize {
+        match &self.members {
+            Members::Processes(processes) => processes.alive().map(|(_, threads)| threads as usize).sum(),
+            _ => self.threads.alive(),
+        }
+    }
+
+    /// The best source of each counter wins: the group's or the processes' own, else the sum of the threads.
+    fn say_target(&mut self, now: Moment, out: &mut Vec<Event>) {
+        let own = match &self.members {
+            Members::Processes(processes) => Some(processes.total()),
+            _ => None,
+        };
+        let group = self.group.as_ref().map(Group::values).unwrap_or_default();
+        for (index, counter) in COUNTERS.into_iter().enumerate() {
+            let known =
+                own.filter(|_| index < KNOWN_PER_PROCESS).map(|own| own[index]).or(self.threads.totals()[index]);
+            if let Some(value) = known.filter(|_| !group.iter().any(|(better, _)| *better == counter)) {
+                self.sheet.sum(Scope::Target, counter, value, now, out);
+            }
+        }
+        for (counter, value) in group {
+            self.sheet.sum(Scope::Target, counter, value, now, out);
+        }
+        if !matches!(self.members, Members::Nobody) {
+            self.sheet.sum(Scope::Target, THREAD_TIME, self.thread_time as u64, now, out);
+        }
+    }
+}
+
+/// Lets what is dear to read be read less often than every tick.
+#[derive(Debug, Default)]
+struct Due {
+    not_before: Nanos,
+}
+
+impl Due {
+    fn is_due(&self, at: Nanos) -> bool {
+        at >= self.not_before
+    }
+
+    fn was_read(&mut self, at: Nanos, cost: Nanos) {
+        self.not_before = Nanos(at.0.saturating_add(cost.0.saturating_mul(COST_SPACING)));
+    }
+}

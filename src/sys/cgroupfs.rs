@@ -1,1 +1,0 @@
-//! Control groups: where they are mounted, what is in them, what they report.

@@ -1,0 +1,80 @@
+//! What a control group reports about CPU time and throttling, in either version's files.
+//! A controller that is not enabled leaves its fields out, and they stay unknown here.
+
+/// CPU time and bandwidth of a group, nanoseconds and counts since it was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CpuUsage {
+    /// CPU time.
+    pub usage_ns: Option<u64>,
+    /// Of this in user mode.
+    pub user_ns: Option<u64>,
+    /// Of this in the kernel.
+    pub system_ns: Option<u64>,
+    /// Bandwidth periods in which it was runnable; unknown without the cpu controller.
+    pub periods: Option<u64>,
+    /// Of these, periods in which it was throttled.
+    pub throttled_periods: Option<u64>,
+    /// Time it was throttled.
+    pub throttled_ns: Option<u64>,
+}
+
+/// Parses version 2's `cpu.stat`, whose times are microseconds; `None` without its first field.
+#[must_use]
+pub fn cpu_stat_v2(text: &[u8]) -> Option<CpuUsage> {
+    let micros = |key| value(text, key)?.checked_mul(1000);
+    Some(CpuUsage {
+        usage_ns: Some(micros("usage_usec")?),
+        user_ns: micros("user_usec"),
+        system_ns: micros("system_usec"),
+        periods: value(text, "nr_periods"),
+        throttled_periods: value(text, "nr_throttled"),
+        throttled_ns: micros("throttled_usec"),
+    })
+}
+
+/// Joins version 1's `cpuacct.usage` and `cpu.stat`, both in nanoseconds; `None` where neither is there.
+#[must_use]
+pub fn cpu_stat_v1(usage: Option<&[u8]>, stat: Option<&[u8]>) -> Option<CpuUsage> {
+    let usage_ns = usage.and_then(|text| std::str::from_utf8(text).ok()?.trim().parse().ok());
+    let field = |key| value(stat?, key);
+    let read = CpuUsage {
+        usage_ns,
+        periods: field("nr_periods"),
+        throttled_periods: field("nr_throttled"),
+        throttled_ns: field("throttled_time"),
+        ..CpuUsage::default()
+    };
+    (read != CpuUsage::default()).then_some(read)
+}
+
+/// The value of a `key value` line.
+fn value(text: &[u8], key: &str) -> Option<u64> {
+    let text = std::str::from_utf8(text).ok()?;
+    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn microseconds_become_nanoseconds_and_missing_fields_stay_unknown() {
+        let text =
+            b"usage_usec 5\nuser_usec 3\nsystem_usec 2\nnice_usec 0\nnr_periods 4\nnr_throttled 1\nthrottled_usec 9\n";
+        let read = cpu_stat_v2(text).unwrap_or_default();
+        assert_eq!((read.usage_ns, read.user_ns, read.system_ns), (Some(5000), Some(3000), Some(2000)));
+        assert_eq!((read.periods, read.throttled_periods, read.throttled_ns), (Some(4), Some(1), Some(9000)));
+        let bare = cpu_stat_v2(b"usage_usec 5\nuser_usec 3\n").unwrap_or_default();
+        assert_eq!((bare.system_ns, bare.periods), (None, None));
+        assert_eq!(cpu_stat_v2(b"nr_periods 4\n"), None);
+        assert_eq!(cpu_stat_v1(None, Some(b"")), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "((usage|throttled)_usec|nr_periods)? ?[0-9\\PC\n]{0,30}") {
+            let _ = (cpu_stat_v2(text.as_bytes()), cpu_stat_v1(Some(text.as_bytes()), Some(text.as_bytes())));
+        }
+    }
+}

@@ -1,1 +1,0 @@
-//! What /proc says about processes, threads and the machine.

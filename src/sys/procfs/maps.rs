@@ -1,0 +1,134 @@
+//! `/proc/PID/maps`: which file lies where in a process.
+//! It never opens the files: a path is as the process saw it, in its own mount namespace.
+
+use super::fields;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// One mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    /// First address.
+    pub start: u64,
+    /// First address after it.
+    pub end: u64,
+    /// Whether code in it can run.
+    pub executable: bool,
+    /// Where in the file it begins, bytes.
+    pub offset: u64,
+    /// Device of the file, major and minor.
+    pub device: (u32, u32),
+    /// Inode of the file; 0 for none.
+    pub inode: u64,
+    /// The file, or a name in brackets such as `[vdso]`; `None` for anonymous memory.
+    pub path: Option<PathBuf>,
+    /// Whether the file's name no longer exists.
+    pub deleted: bool,
+}
+
+/// Parses `maps`; lines that make no sense are skipped.
+pub fn mappings(text: &[u8]) -> impl Iterator<Item = Mapping> + '_ {
+    text.split(|&byte| byte == b'\n').filter_map(mapping)
+}
+
+fn mapping(line: &[u8]) -> Option<Mapping> {
+    let mut parts = fields(line).map(|field| std::str::from_utf8(field).ok());
+    let (start, end) = parts.next()??.split_once('-')?;
+    let permissions = parts.next()??;
+    let offset = parts.next()??;
+    let (major, minor) = parts.next()??.split_once(':')?;
+    let inode = parts.next()??;
+    let (path, deleted) = path(line);
+    Some(Mapping {
+        start: hex(start)?,
+        end: hex(end)?,
+        executable: permissions.as_bytes().get(2) == Some(&b'x'),
+        offset: hex(offset)?,
+        device: (u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?),
+        inode: inode.parse().ok()?,
+        path,
+        deleted,
+    })
+}
+
+fn hex(digits: &str) -> Option<u64> {
+    u64::from_str_radix(digits, 16).ok()
+}
+
+/// The sixth field to the end of the line: it may hold blanks.
+fn path(line: &[u8]) -> (Option<PathBuf>, bool) {
+    let mut rest = line;
+    for _ in 0..5 {
+        rest = rest.trim_ascii_start();
+        rest = &rest[rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len())..];
+    }
+    // The kernel pads with blanks; a path starts with a slash or a bracket, so its own first blank is safe.
+    let name = rest.trim_ascii_start();
+    let (name, deleted) = name.strip_suffix(b" (deleted)").map_or((name, false), |name| (name, true));
+    let name = unescape(name);
+    ((!name.is_empty()).then(|| OsString::from_vec(name).into()), deleted)
+}
+
+/// The kernel writes a line end in a path as `\012` and escapes nothing else here.
+fn unescape(name: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((&byte, tail)) = rest.split_first() {
+        let newline = rest.strip_prefix(b"\\012");
+        plain.push(if newline.is_some() { b'\n' } else { byte });
+        rest = newline.unwrap_or(tail);
+    }
+    plain
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::path::Path;
+
+    #[test]
+    fn paths_with_blanks_line_ends_and_deleted_files_are_read() {
+        let prefix = "55d0c000-55d0d000 r-xp 00001000 fe:01 1234                       ";
+        let rows: [(&str, Option<&str>, bool); 6] = [
+            ("/usr/bin/cat", Some("/usr/bin/cat"), false),
+            ("/tmp/a b  c", Some("/tmp/a b  c"), false),
+            ("/tmp/new\\012line", Some("/tmp/new\nline"), false),
+            ("/tmp/gone (deleted)", Some("/tmp/gone"), true),
+            ("[vdso]", Some("[vdso]"), false),
+            ("", None, false),
+        ];
+        for (name, path, deleted) in rows {
+            let line = format!("{prefix}{name}");
+            let read = mappings(line.as_bytes()).next().unwrap();
+            assert_eq!((read.path.as_deref(), read.deleted), (path.map(Path::new), deleted), "{name:?}");
+            assert_eq!((read.start, read.end, read.offset), (0x55d0_c000, 0x55d0_d000, 0x1000));
+            assert_eq!((read.device, read.inode, read.executable), ((0xfe, 1), 1234, true));
+        }
+    }
+
+    #[test]
+    fn a_broken_line_does_not_hide_the_next() {
+        let text = b"rubbish\n1-2 rw-p 0 00:00 0\nffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n";
+        let read: Vec<_> = mappings(text).collect();
+        assert_eq!(read.len(), 2);
+        assert!(!read[0].executable && read[0].path.is_none() && read[1].executable);
+    }
+
+    #[test]
+    fn this_process_finds_its_own_code() {
+        let text = std::fs::read("/proc/self/maps").unwrap();
+        let here = this_process_finds_its_own_code as fn() as usize as u64;
+        let own = mappings(&text).find(|mapping| (mapping.start..mapping.end).contains(&here)).unwrap();
+        assert!(own.executable && own.path == std::env::current_exe().ok());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "[0-9a-f]{0,18}-?[0-9a-f]{0,18} ?[rwxp-]{0,4} ?[0-9a-f]{0,9} ?[0-9:]{0,5} ?[0-9]{0,22} ?\\PC{0,20}") {
+            let _ = mappings(text.as_bytes()).count();
+        }
+    }
+}

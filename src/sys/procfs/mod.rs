@@ -1,0 +1,131 @@
+//! What /proc says about processes, threads and the machine, as pure parsers and one thin opener per file.
+//! It decides nothing: what a value means, and whether it may be trusted, is for the layers above.
+
+mod machine;
+mod maps;
+mod status;
+mod task;
+mod task_files;
+
+pub use machine::{CpuTimes, Pressure, cpu_model, cpu_times, hypervisor_flag, memory_total, pressure};
+pub use maps::{Mapping, mappings};
+pub use status::{Status, status};
+pub use task::{SchedDetails, SchedStat, TaskStat, children, sched_details, sched_stat, switches, task_stat};
+pub use task_files::{Scratch, TaskDir, TaskFile};
+
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::units::Nanos;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A mounted proc file system; tests give a directory of their own.
+#[derive(Debug, Clone)]
+pub struct ProcFs {
+    root: PathBuf,
+}
+
+impl ProcFs {
+    /// The file system at `root`, normally `/proc`.
+    pub fn new(root: impl Into<PathBuf>) -> ProcFs {
+        ProcFs { root: root.into() }
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A file's bytes; a file that belongs to an ended process is `NotFound`.
+    pub fn read(&self, path: impl AsRef<Path>) -> Result<Vec<u8>> {
+        let path = self.root.join(path);
+        fs::read(&path).map_err(gone).context(|| format!("cannot read {}", path.display()))
+    }
+
+    /// A file's text, invalid UTF-8 replaced.
+    pub fn text(&self, path: impl AsRef<Path>) -> Result<String> {
+        self.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// A setting under `sys/`, e.g. `kernel/perf_event_paranoid`; `None` when the kernel has none or it is no number.
+    #[must_use]
+    pub fn setting(&self, name: &str) -> Option<i64> {
+        self.text(Path::new("sys").join(name)).ok()?.trim().parse().ok()
+    }
+
+    /// Process ids, in no particular order.
+    pub fn processes(&self) -> Result<Vec<u32>> {
+        numbers_in(&self.root)
+    }
+
+    /// Ids of the threads of a process.
+    pub fn threads(&self, pid: u32) -> Result<Vec<u32>> {
+        numbers_in(&self.root.join(format!("{pid}/task")))
+    }
+
+    /// Whether `tid` names any task, the leader of a process or not.
+    #[must_use]
+    pub fn exists(&self, tid: u32) -> bool {
+        self.root.join(tid.to_string()).is_dir()
+    }
+
+    /// Time since boot in clock ticks, as births are counted in `stat`.
+    #[must_use]
+    pub fn ticks_since_boot(&self) -> Option<u64> {
+        let uptime = self.read("uptime").ok()?;
+        let seconds: f64 = parse(fields(&uptime).next()?)?;
+        Some(Nanos::from_seconds(seconds).0 / clock_tick().0)
+    }
+
+    /// `status` of a process or thread.
+    pub fn status(&self, tid: u32) -> Result<Status> {
+        self.read(format!("{tid}/status")).map(|bytes| status(&bytes))
+    }
+
+    /// Mappings of a process.
+    pub fn mappings(&self, pid: u32) -> Result<Vec<Mapping>> {
+        self.read(format!("{pid}/maps")).map(|bytes| mappings(&bytes).collect())
+    }
+}
+
+/// The length of the clock tick in which `stat` files count.
+#[must_use]
+pub fn clock_tick() -> Nanos {
+    Nanos(1_000_000_000 / rustix::param::clock_ticks_per_second().max(1))
+}
+
+/// Resident memory in bytes from `statm`.
+#[must_use]
+pub fn resident_bytes(statm: &[u8]) -> Option<u64> {
+    let pages: u64 = parse(fields(statm).nth(1)?)?;
+    pages.checked_mul(rustix::param::page_size() as u64)
+}
+
+/// Entries of a directory whose names are numbers.
+fn numbers_in(directory: &Path) -> Result<Vec<u32>> {
+    let entries = fs::read_dir(directory).map_err(gone).context(|| format!("cannot list {}", directory.display()))?;
+    // The listing of a process that ends meanwhile breaks off with ESRCH: what was listed until then stands.
+    Ok(entries.map_while(|entry| entry.ok()).filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// The kernel says ESRCH for files of an ended task that was still there when they were opened.
+fn gone(error: std::io::Error) -> Error {
+    if error.raw_os_error() == Some(libc::ESRCH) {
+        return Error::new(ErrorKind::NotFound, "the process has ended");
+    }
+    error.into()
+}
+
+/// The next field as a number; `None` at the end or when it is something else.
+fn number<'a, T: std::str::FromStr>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<T> {
+    parse(fields.next()?)
+}
+
+fn parse<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
+    std::str::from_utf8(field).ok()?.trim().parse().ok()
+}
+
+/// Fields between any run of blanks.
+fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
+}

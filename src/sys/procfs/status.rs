@@ -1,0 +1,82 @@
+//! `/proc/PID/status`, for questions asked once: whose task it is, what it may do, where it may run.
+//! It never guesses: a line this kernel does not print is `None`.
+
+use super::{fields, parse};
+
+/// What `status` says; see `proc_pid_status(5)`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Name, as the kernel escapes it.
+    pub name: String,
+    /// State letter.
+    pub state: Option<char>,
+    /// Process the task belongs to.
+    pub tgid: Option<u32>,
+    /// Whether it is a kernel thread; `None` before Linux 6.8.
+    pub kernel_thread: Option<bool>,
+    /// Effective user id.
+    pub uid: Option<u32>,
+    /// Its id in every pid namespace, outermost first.
+    pub ns_pids: Vec<u32>,
+    /// CPUs it may run on, as a list such as `0-3,8`.
+    pub cpus_allowed: Option<String>,
+    /// Effective capabilities.
+    pub cap_effective: Option<u64>,
+    /// 0 none, 1 strict, 2 filtered.
+    pub seccomp: Option<u8>,
+    /// Whether executing a program can grant no privilege any more.
+    pub no_new_privs: Option<bool>,
+}
+
+/// Parses `status`; unknown lines are skipped.
+#[must_use]
+pub fn status(text: &[u8]) -> Status {
+    let mut status = Status::default();
+    for line in text.split(|&byte| byte == b'\n') {
+        let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
+        let value = line[colon + 1..].trim_ascii();
+        match &line[..colon] {
+            b"Name" => status.name = String::from_utf8_lossy(value).into_owned(),
+            b"State" => status.state = value.first().map(|&letter| char::from(letter)),
+            b"Tgid" => status.tgid = parse(value),
+            b"Kthread" => status.kernel_thread = parse::<u8>(value).map(|flag| flag != 0),
+            b"Uid" => status.uid = fields(value).nth(1).and_then(parse),
+            b"NSpid" => status.ns_pids = fields(value).filter_map(parse).collect(),
+            b"Cpus_allowed_list" => status.cpus_allowed = Some(String::from_utf8_lossy(value).into_owned()),
+            b"CapEff" => status.cap_effective = hex(value),
+            b"Seccomp" => status.seccomp = parse(value),
+            b"NoNewPrivs" => status.no_new_privs = parse::<u8>(value).map(|flag| flag != 0),
+            _ => {}
+        }
+    }
+    status
+}
+
+fn hex(digits: &[u8]) -> Option<u64> {
+    u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lines_are_read_by_name_and_missing_ones_stay_unknown() {
+        let text = b"Name:\ta b\nState:\tS (sleeping)\nTgid:\t41\nUid:\t0\t1000\t0\t0\nNSpid:\t41\t1\n\
+            CapEff:\t000001fffeffffff\nNoNewPrivs:\t1\nSeccomp:\t2\nCpus_allowed_list:\t0-1,4\n";
+        let read = status(text);
+        assert_eq!((read.name.as_str(), read.state, read.tgid, read.uid), ("a b", Some('S'), Some(41), Some(1000)));
+        assert_eq!((read.ns_pids, read.cpus_allowed.as_deref()), (vec![41, 1], Some("0-1,4")));
+        assert_eq!((read.cap_effective, read.seccomp), (Some(0x1ff_feff_ffff), Some(2)));
+        assert_eq!((read.no_new_privs, read.kernel_thread), (Some(true), None));
+        assert_eq!(status(b"nonsense"), Status::default());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "((Uid|CapEff|NSpid|State|Name):?[\\PC\t\n]{0,20}\n?){0,8}") {
+            let _ = status(text.as_bytes());
+        }
+    }
+}

@@ -1,1 +1,0 @@
-//! What /sys says about CPUs, nodes and event sources.
