@@ -1,1 +1,34 @@
 //! Turns a profile into metrics, call trees and causes. Pure: it does no I/O and formats nothing.
+
+mod calltree;
+mod causes;
+mod counters;
+mod metrics;
+mod names;
+mod observe;
+mod offcpu;
+mod ranking;
+mod selection;
+mod summary;
+mod tasks;
+mod threads;
+mod time;
+mod timeline;
+
+pub use calltree::{CallTree, Node};
+pub use causes::Cause;
+pub use counters::{COVERAGE_FLOOR, Counters};
+pub use metrics::{Metric, MetricUnit, Section, metrics};
+pub use names::{CodeKind, Function, Label, Names};
+pub use observe::{Observation, observations};
+pub use offcpu::{BlockedPath, CauseTotal, OffCpuTotals, blocked_paths, off_cpu_totals};
+pub use ranking::{GroupBy, Rank, Ranking, SortBy, rank};
+pub use selection::{Axis, Selection, Who};
+pub use summary::{EventTotal, Summary, summary};
+pub use tasks::{Task, Tasks};
+pub use threads::{ProcessRow, ThreadRow, processes, threads};
+pub use time::{TimeRange, Window};
+pub use timeline::{WindowMetrics, timeline};
+
+#[cfg(test)]
+pub(crate) mod testing;

@@ -1,0 +1,315 @@
+//! Why a thread left the CPU, from the kernel functions it left through: one table, innermost frame first.
+//! It never guesses from a program's own names; the C library's waits serve only where the kernel's frames are hidden.
+
+use crate::model::TaskState;
+use serde::Serialize;
+
+/// Why a thread did not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// A futex (locks, condition variables, joins) or a lock of the kernel.
+    Lock,
+    /// Storage: reading, writing, faulting a page in.
+    BlockIo,
+    /// A socket.
+    Network,
+    /// It asked to sleep for some time.
+    Sleep,
+    /// It was preempted while it could have run on.
+    RunQueue,
+    /// It waited for events: epoll, poll, select, io_uring.
+    Events,
+    /// A pipe, terminal or eventfd.
+    Pipe,
+    /// A child process, a signal, a stop, or a kernel thread without work.
+    Other,
+    /// The stack does not say, mostly because the kernel's part of it could not be read.
+    Unknown,
+}
+
+impl Cause {
+    /// Every cause, in the order of reports.
+    pub const ALL: [Cause; 9] = [
+        Cause::Lock,
+        Cause::BlockIo,
+        Cause::Network,
+        Cause::Pipe,
+        Cause::Events,
+        Cause::Sleep,
+        Cause::RunQueue,
+        Cause::Other,
+        Cause::Unknown,
+    ];
+
+    /// A few words for a table.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Cause::Lock => "lock (futex, mutex)",
+            Cause::BlockIo => "block I/O",
+            Cause::Network => "network",
+            Cause::Sleep => "sleep",
+            Cause::RunQueue => "preempted",
+            Cause::Events => "wait for events",
+            Cause::Pipe => "pipe, terminal",
+            Cause::Other => "other wait",
+            Cause::Unknown => "unknown",
+        }
+    }
+}
+
+/// Beginnings of kernel function names that settle the cause by themselves. The longest that fits decides.
+const KERNEL: &[(&str, Cause)] = &[
+    // Locks: user space's futexes, then the kernel's own.
+    ("futex_", Cause::Lock),
+    ("__futex_", Cause::Lock),
+    ("do_futex", Cause::Lock),
+    ("mutex_lock", Cause::Lock),
+    ("__mutex_lock", Cause::Lock),
+    ("ww_mutex_lock", Cause::Lock),
+    ("rwsem_", Cause::Lock),
+    ("down_read", Cause::Lock),
+    ("down_write", Cause::Lock),
+    ("down_interruptible", Cause::Lock),
+    ("down_killable", Cause::Lock),
+    ("__down", Cause::Lock),
+    ("percpu_rwsem_wait", Cause::Lock),
+    ("rt_mutex_", Cause::Lock),
+    ("__rt_mutex_", Cause::Lock),
+    ("rt_spin_lock", Cause::Lock),
+    ("fcntl_setlk", Cause::Lock),
+    ("locks_lock_inode_wait", Cause::Lock),
+    ("flock_lock_inode_wait", Cause::Lock),
+    ("do_semtimedop", Cause::Lock),
+    // Storage.
+    ("io_schedule", Cause::BlockIo),
+    ("blk_", Cause::BlockIo),
+    ("bio_", Cause::BlockIo),
+    ("submit_bio_wait", Cause::BlockIo),
+    ("bit_wait_io", Cause::BlockIo),
+    ("wait_on_page_", Cause::BlockIo),
+    ("folio_wait_", Cause::BlockIo),
+    ("__folio_lock", Cause::BlockIo),
+    ("rq_qos_wait", Cause::BlockIo),
+    ("wbt_wait", Cause::BlockIo),
+    ("balance_dirty_pages", Cause::BlockIo),
+    ("jbd2_log_wait_commit", Cause::BlockIo),
+    ("jbd2_journal_", Cause::BlockIo),
+    ("wait_transaction_locked", Cause::BlockIo),
+    ("xlog_", Cause::BlockIo),
+    ("xfs_buf_", Cause::BlockIo),
+    ("btrfs_", Cause::BlockIo),
+    ("nfs_wait_", Cause::BlockIo),
+    ("rpc_wait_bit", Cause::BlockIo),
+    ("swap_readpage", Cause::BlockIo),
+    ("wait_on_buffer", Cause::BlockIo),
+    ("__wait_on_buffer", Cause::BlockIo),
+    ("read_events", Cause::BlockIo),
+    ("dio_await", Cause::BlockIo),
+    ("iomap_dio_", Cause::BlockIo),
+    // Sockets.
+    ("tcp_", Cause::Network),
+    ("udp_", Cause::Network),
+    ("inet_", Cause::Network),
+    ("inet6_", Cause::Network),
+    ("sk_wait_", Cause::Network),
+    ("sk_stream_wait_", Cause::Network),
+    ("__skb_wait_", Cause::Network),
+    ("skb_recv_", Cause::Network),
+    ("sock_", Cause::Network),
+    ("unix_stream_", Cause::Network),
+    ("unix_dgram_", Cause::Network),
+    ("unix_wait_for_peer", Cause::Network),
+    ("netlink_", Cause::Network),
+    ("packet_recvmsg", Cause::Network),
+    ("vsock_", Cause::Network),
+    // Sleeps that were asked for.
+    ("hrtimer_nanosleep", Cause::Sleep),
+    ("do_nanosleep", Cause::Sleep),
+    ("common_nsleep", Cause::Sleep),
+    ("msleep", Cause::Sleep),
+    ("usleep_range", Cause::Sleep),
+    ("alarm_timer_nsleep", Cause::Sleep),
+    // Events.
+    ("ep_poll", Cause::Events),
+    ("do_epoll_wait", Cause::Events),
+    ("poll_schedule_timeout", Cause::Events),
+    ("do_sys_poll", Cause::Events),
+    ("do_poll", Cause::Events),
+    ("do_select", Cause::Events),
+    ("core_sys_select", Cause::Events),
+    ("io_cqring_wait", Cause::Events),
+    ("inotify_read", Cause::Events),
+    // Byte streams inside the machine.
+    ("pipe_", Cause::Pipe),
+    ("anon_pipe_", Cause::Pipe),
+    ("fifo_open", Cause::Pipe),
+    ("wait_for_partner", Cause::Pipe),
+    ("splice_", Cause::Pipe),
+    ("n_tty_", Cause::Pipe),
+    ("tty_", Cause::Pipe),
+    ("eventfd_read", Cause::Pipe),
+    ("signalfd_", Cause::Other),
+    ("timerfd_read", Cause::Sleep),
+    // Children, signals, stops, idle kernel threads.
+    ("do_wait", Cause::Other),
+    ("kernel_wait", Cause::Other),
+    ("wait_for_vfork_done", Cause::Other),
+    ("do_sigtimedwait", Cause::Other),
+    ("sigsuspend", Cause::Other),
+    ("do_pause", Cause::Other),
+    ("sys_pause", Cause::Other),
+    ("ptrace_stop", Cause::Other),
+    ("do_signal_stop", Cause::Other),
+    ("do_exit", Cause::Other),
+    ("do_group_exit", Cause::Other),
+    ("worker_thread", Cause::Other),
+    ("kthread", Cause::Other),
+    ("smpboot_thread_fn", Cause::Other),
+    ("rcu_", Cause::Other),
+    ("handle_userfault", Cause::Other),
+    ("do_freezer_trap", Cause::Other),
+];
+
+/// Functions of the C library that wait, for recordings without kernel frames. Whole names, versions and prefixes stripped.
+const LIBRARY: &[(&str, Cause)] = &[
+    ("futex_", Cause::Lock),
+    ("lll_lock_wait", Cause::Lock),
+    ("pthread_mutex_", Cause::Lock),
+    ("pthread_cond_", Cause::Lock),
+    ("pthread_rwlock_", Cause::Lock),
+    ("pthread_barrier_wait", Cause::Lock),
+    ("pthread_clockjoin", Cause::Lock),
+    ("pthread_timedjoin", Cause::Lock),
+    ("sem_wait", Cause::Lock),
+    ("new_sem_wait", Cause::Lock),
+    ("fsync", Cause::BlockIo),
+    ("fdatasync", Cause::BlockIo),
+    ("pread64", Cause::BlockIo),
+    ("pwrite64", Cause::BlockIo),
+    ("libc_pread64", Cause::BlockIo),
+    ("libc_pwrite64", Cause::BlockIo),
+    ("recv", Cause::Network),
+    ("libc_recv", Cause::Network),
+    ("send", Cause::Network),
+    ("libc_send", Cause::Network),
+    ("accept", Cause::Network),
+    ("libc_accept", Cause::Network),
+    ("connect", Cause::Network),
+    ("libc_connect", Cause::Network),
+    ("clock_nanosleep", Cause::Sleep),
+    ("nanosleep", Cause::Sleep),
+    ("usleep", Cause::Sleep),
+    ("epoll_wait", Cause::Events),
+    ("epoll_pwait", Cause::Events),
+    ("poll", Cause::Events),
+    ("ppoll", Cause::Events),
+    ("select", Cause::Events),
+    ("pselect", Cause::Events),
+    ("wait4", Cause::Other),
+    ("waitpid", Cause::Other),
+    ("waitid", Cause::Other),
+    ("sigtimedwait", Cause::Other),
+    ("sigwaitinfo", Cause::Other),
+    ("sigsuspend", Cause::Other),
+    ("pause", Cause::Other),
+];
+
+/// The cause of a span: `kernel` are its kernel functions, `user` its program's, both innermost first.
+#[must_use]
+pub fn cause<'a>(
+    state: TaskState,
+    kernel: impl Iterator<Item = &'a str>,
+    mut user: impl Iterator<Item = &'a str>,
+) -> Cause {
+    // A preempted thread may have been in the middle of anything: its stack names no wait.
+    if state == TaskState::Runnable {
+        return Cause::RunQueue;
+    }
+    let mut seen_kernel = false;
+    for function in kernel {
+        seen_kernel = true;
+        if let Some(cause) = longest(KERNEL, bare(function)) {
+            return cause;
+        }
+    }
+    if seen_kernel {
+        return Cause::Other;
+    }
+    // A wait is entered through at most a few wrappers of the C library.
+    let library = user.by_ref().take(4).find_map(|function| longest(LIBRARY, bare(function)));
+    match (library, state) {
+        (Some(cause), _) => cause,
+        (None, TaskState::DiskSleep) => Cause::BlockIo,
+        (None, TaskState::Other) => Cause::Other,
+        (None, _) => Cause::Unknown,
+    }
+}
+
+/// The name without what compilers and libraries put around it: `__x64_sys_`, `__`, `.isra.0`, `@@GLIBC_2.2.5`.
+fn bare(function: &str) -> &str {
+    let end = function.find(['.', '@']).unwrap_or(function.len());
+    &function[..end]
+}
+
+fn longest(table: &[(&str, Cause)], function: &str) -> Option<Cause> {
+    let stripped = function.trim_start_matches('_');
+    let fits = |prefix: &str| function.starts_with(prefix) || stripped.starts_with(prefix);
+    table.iter().filter(|(prefix, _)| fits(prefix)).max_by_key(|(prefix, _)| prefix.len()).map(|(_, cause)| *cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TaskState::{DiskSleep, Other, Runnable, Sleeping};
+
+    fn check(state: TaskState, kernel: &str, user: &str, expected: Cause) {
+        let split = |text: &'static str| text.split(' ').filter(|name| !name.is_empty());
+        let (kernel_names, user_names) = (kernel.to_string().leak(), user.to_string().leak());
+        assert_eq!(cause(state, split(kernel_names), split(user_names)), expected, "{state:?} {kernel} | {user}");
+    }
+
+    /// Stacks as Linux 6.1 and 6.18 give them.
+    #[test]
+    fn the_innermost_telling_kernel_function_decides() {
+        for (state, kernel, expected) in [
+            (Sleeping, "__schedule schedule futex_wait_queue __futex_wait futex_wait do_futex", Cause::Lock),
+            (Sleeping, "__schedule schedule futex_wait_queue_me futex_wait.isra.0 do_futex", Cause::Lock),
+            (DiskSleep, "__schedule schedule io_schedule folio_wait_bit_common filemap_fault", Cause::BlockIo),
+            (DiskSleep, "__schedule schedule rwsem_down_read_slowpath down_read btrfs_lookup", Cause::Lock),
+            (DiskSleep, "schedule jbd2_log_wait_commit ext4_sync_file do_fsync", Cause::BlockIo),
+            (Sleeping, "schedule schedule_timeout wait_woken sk_wait_data tcp_recvmsg", Cause::Network),
+            (Sleeping, "schedule schedule_timeout unix_stream_data_wait unix_stream_read_generic", Cause::Network),
+            (Sleeping, "__schedule schedule do_nanosleep hrtimer_nanosleep", Cause::Sleep),
+            (Sleeping, "schedule schedule_hrtimeout_range_clock ep_poll do_epoll_wait", Cause::Events),
+            (
+                Sleeping,
+                "schedule schedule_hrtimeout_range poll_schedule_timeout.constprop.0 do_sys_poll",
+                Cause::Events,
+            ),
+            (Sleeping, "__schedule schedule anon_pipe_read vfs_read", Cause::Pipe),
+            (Sleeping, "__schedule schedule do_wait kernel_wait4", Cause::Other),
+            (Sleeping, "__schedule schedule something_new", Cause::Other),
+            (Runnable, "__schedule schedule exit_to_user_mode_loop", Cause::RunQueue),
+            (Runnable, "preempt_schedule_irq tcp_recvmsg", Cause::RunQueue),
+        ] {
+            check(state, kernel, "main", expected);
+        }
+    }
+
+    #[test]
+    fn without_kernel_frames_the_c_library_and_the_state_speak() {
+        for (state, user, expected) in [
+            (Sleeping, "__futex_abstimed_wait_common64 pthread_cond_wait@@GLIBC_2.3.2 main", Cause::Lock),
+            (Sleeping, "epoll_wait aeMain main", Cause::Events),
+            (Sleeping, "__GI___clock_nanosleep nanosleep main", Cause::Sleep),
+            (Sleeping, "a b c d poll", Cause::Unknown),
+            (Sleeping, "", Cause::Unknown),
+            (DiskSleep, "", Cause::BlockIo),
+            (Other, "", Cause::Other),
+        ] {
+            check(state, "", user, expected);
+        }
+    }
+}

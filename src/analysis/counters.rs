@@ -1,0 +1,202 @@
+//! How much each counter counted in a window, scaled for multiplexing, with its coverage or the reason it is missing.
+//! It never divides one counter by another.
+
+use super::time::Window;
+use crate::model::profile::Profile;
+use crate::model::{CounterDef, CounterId, Measure, Quality, Scope, Unit, Why};
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+
+/// Below this share of running time a scaled count is a guess and counts as missing.
+pub const COVERAGE_FLOOR: f64 = 0.1;
+
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    at: Nanos,
+    value: u64,
+    enabled: Nanos,
+    running: Nanos,
+}
+
+/// The readings of a profile, by counter and scope.
+#[derive(Debug, Clone, Default)]
+pub struct Counters {
+    defs: FxHashMap<String, CounterDef>,
+    series: FxHashMap<(CounterId, Scope), Vec<Point>>,
+    tids: Vec<u32>,
+}
+
+impl Counters {
+    /// Sorts the readings.
+    #[must_use]
+    pub fn of(profile: &Profile) -> Counters {
+        let defs = profile.counters.iter().map(|def| (def.name.clone(), def.clone())).collect();
+        let mut series: FxHashMap<_, Vec<Point>> = FxHashMap::default();
+        for reading in &profile.readings {
+            let (at, value, enabled, running) = (reading.at, reading.value, reading.enabled, reading.running);
+            series.entry((reading.counter, reading.scope)).or_default().push(Point { at, value, enabled, running });
+        }
+        series.values_mut().for_each(|points| points.sort_by_key(|point| point.at));
+        let mut tids: Vec<u32> = series.keys().filter_map(|(_, scope)| thread(*scope)).collect();
+        tids.sort_unstable();
+        tids.dedup();
+        Counters { defs, series, tids }
+    }
+
+    /// The counter's definition.
+    #[must_use]
+    pub fn def(&self, name: &str) -> Option<&CounterDef> {
+        self.defs.get(name)
+    }
+
+    /// Threads with readings of their own, by id.
+    #[must_use]
+    pub fn tids(&self) -> &[u32] {
+        &self.tids
+    }
+
+    /// What the counter counted in the window.
+    #[must_use]
+    pub fn delta(&self, name: &str, scope: Scope, window: Window) -> Measure<f64> {
+        let Some(def) = self.defs.get(name) else { return Measure::Missing(Why::NotRecorded) };
+        match self.series.get(&(def.id, scope)) {
+            Some(points) => delta(points, window),
+            None => Measure::Missing(self.absent(def, scope)),
+        }
+    }
+
+    /// What the counter counted for these threads together. Threads that were never read are left out, for a short-lived
+    /// thread is often gone before it can be; missing if none was read.
+    #[must_use]
+    pub fn sum(&self, name: &str, tids: impl Iterator<Item = u32>, window: Window) -> Measure<f64> {
+        let mut sum: Option<(f64, f64)> = None;
+        let mut reason = Why::NotRecorded;
+        for tid in tids {
+            match self.delta(name, Scope::Thread(tid), window) {
+                Measure::Known { value, quality } => {
+                    let (total, coverage) = sum.unwrap_or((0.0, 1.0));
+                    sum = Some((total + value, coverage.min(quality.coverage)));
+                }
+                Measure::Missing(Why::Multiplexed) => return Measure::Missing(Why::Multiplexed),
+                Measure::Missing(why) => reason = why,
+            }
+        }
+        match sum {
+            Some((value, coverage)) => Measure::Known { value, quality: Quality { coverage } },
+            None => Measure::Missing(reason),
+        }
+    }
+
+    /// The highest value read in the window, for a gauge.
+    #[must_use]
+    pub fn peak(&self, name: &str, scope: Scope, window: Window) -> Measure<f64> {
+        let Some(def) = self.defs.get(name) else { return Measure::Missing(Why::NotRecorded) };
+        let points = self.series.get(&(def.id, scope)).map_or(&[][..], Vec::as_slice);
+        let before = points.iter().rev().find(|point| point.at <= window.from);
+        let within = points.iter().filter(|point| point.at > window.from && point.at <= window.to);
+        match within.chain(before).map(|point| point.value).max() {
+            Some(value) => Measure::exact(value as f64),
+            None => Measure::Missing(self.absent(def, scope)),
+        }
+    }
+
+    /// A hardware counter without any reading does not exist on that machine; any other was not read for this scope.
+    fn absent(&self, def: &CounterDef, scope: Scope) -> Why {
+        let read_elsewhere = self.series.keys().any(|(id, _)| *id == def.id);
+        match scope {
+            Scope::Thread(_) if read_elsewhere => Why::TargetGone,
+            _ if matches!(def.unit, Unit::Cycles | Unit::Instructions) && !read_elsewhere => Why::NotSupported,
+            _ => Why::NotRecorded,
+        }
+    }
+}
+
+fn thread(scope: Scope) -> Option<u32> {
+    match scope {
+        Scope::Thread(tid) => Some(tid),
+        _ => None,
+    }
+}
+
+/// A reading that has not changed is left out, so a value holds until the next one; before the first it was zero.
+fn delta(points: &[Point], window: Window) -> Measure<f64> {
+    let last = |at: Nanos| points[..points.partition_point(|point| point.at <= at)].last().copied();
+    let Some(end) = last(window.to) else { return Measure::Missing(Why::TargetGone) };
+    let zero = Point { at: Nanos(0), value: 0, enabled: Nanos(0), running: Nanos(0) };
+    let start = last(window.from).unwrap_or(zero);
+    let value = end.value.saturating_sub(start.value) as f64;
+    let (enabled, running) = (end.enabled - start.enabled, end.running - start.running);
+    if enabled.0 == 0 {
+        return Measure::exact(value);
+    }
+    let coverage = (running.as_f64() / enabled.as_f64()).min(1.0);
+    if coverage < COVERAGE_FLOOR {
+        return Measure::Missing(Why::Multiplexed);
+    }
+    Measure::Known { value: value / coverage, quality: Quality { coverage } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+
+    fn window(from: u64, to: u64) -> Window {
+        Window { from: ms(from), to: ms(to) }
+    }
+
+    #[test]
+    fn a_value_holds_until_the_next_reading_and_was_zero_before_the_first() {
+        let mut synthetic = Synthetic::new();
+        synthetic.reading("migrations", Scope::Target, 1000, 5).reading("migrations", Scope::Target, 3000, 9);
+        let counters = Counters::of(&synthetic.finish());
+        for (from, to, expected) in [(0, 1000, 5.0), (1000, 2000, 0.0), (1000, 3000, 4.0), (2000, 9000, 4.0)] {
+            let value = counters.delta("migrations", Scope::Target, window(from, to));
+            assert_eq!(value, Measure::exact(expected), "{from}-{to}");
+        }
+        let early = counters.delta("migrations", Scope::Target, window(0, 500));
+        assert_eq!(early, Measure::Missing(Why::TargetGone));
+    }
+
+    #[test]
+    fn a_multiplexed_count_is_scaled_down_to_a_floor_of_coverage() {
+        for (running, expected) in [
+            (1000, Measure::exact(100.0)),
+            (500, Measure::Known { value: 200.0, quality: Quality { coverage: 0.5 } }),
+            (99, Measure::Missing(Why::Multiplexed)),
+            (0, Measure::Missing(Why::Multiplexed)),
+        ] {
+            let mut synthetic = Synthetic::new();
+            synthetic.multiplexed("cycles", Scope::Target, 1000, 100, (1000, running));
+            let counters = Counters::of(&synthetic.finish());
+            assert_eq!(counters.delta("cycles", Scope::Target, window(0, 1000)), expected, "{running}");
+        }
+    }
+
+    #[test]
+    fn what_is_absent_says_why() {
+        let mut synthetic = Synthetic::new();
+        synthetic.define("cycles");
+        synthetic.define("psi-cpu-some");
+        synthetic.reading("task-clock", Scope::Target, 1000, 1).reading("task-clock", Scope::Thread(41), 1000, 1);
+        let counters = Counters::of(&synthetic.finish());
+        for (name, scope, why) in [
+            ("cycles", Scope::Target, Why::NotSupported),
+            ("psi-cpu-some", Scope::Host, Why::NotRecorded),
+            ("instructions", Scope::Target, Why::NotRecorded),
+            ("task-clock", Scope::Thread(99), Why::TargetGone),
+            ("task-clock", Scope::Host, Why::NotRecorded),
+        ] {
+            assert_eq!(counters.delta(name, scope, window(0, 1000)), Measure::Missing(why), "{name} {scope:?}");
+        }
+    }
+
+    #[test]
+    fn a_sum_leaves_out_threads_that_were_never_read() {
+        let mut synthetic = Synthetic::new();
+        synthetic.reading("run-delay", Scope::Thread(1), 10, 4).reading("run-delay", Scope::Thread(2), 10, 5);
+        let counters = Counters::of(&synthetic.finish());
+        assert_eq!(counters.sum("run-delay", [1, 2, 3].into_iter(), window(0, 10)), Measure::exact(9.0));
+        assert_eq!(counters.sum("run-delay", [3].into_iter(), window(0, 10)), Measure::Missing(Why::TargetGone));
+    }
+}

@@ -1,0 +1,83 @@
+//! One view of samples and of spans off the CPU, so that tables and trees need not know which they show.
+//! It never aggregates.
+
+use super::selection::{Axis, Selection, Who};
+use super::time::TimeRange;
+use crate::model::profile::Profile;
+use crate::model::{OffCpu, StackEnd, StackId};
+use crate::units::Nanos;
+
+/// A sample, or the part of a span off the CPU that lies in the selected time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Observation {
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// Stack.
+    pub stack: Option<StackId>,
+    /// How the stack ended.
+    pub end: StackEnd,
+    /// The sample's weight, or nanoseconds blocked.
+    pub weight: u64,
+    /// Nanoseconds runnable but waiting for a CPU; 0 for a sample.
+    pub queued: u64,
+}
+
+/// The observations of a selection whose threads are `who`.
+pub fn observations<'a>(
+    profile: &'a Profile,
+    selection: &Selection,
+    who: &'a Who,
+) -> Box<dyn Iterator<Item = Observation> + 'a> {
+    let time = selection.time;
+    match selection.axis {
+        Axis::Event(event) => Box::new(samples(profile, event, time, who)),
+        Axis::OffCpu => Box::new(spans(profile, time, who).map(|(_, seen)| seen)),
+    }
+}
+
+fn samples<'a>(
+    profile: &'a Profile,
+    event: u16,
+    time: TimeRange,
+    who: &'a Who,
+) -> impl Iterator<Item = Observation> + 'a {
+    let chosen = profile.samples.iter().filter(move |s| s.event == event && time.contains(s.at) && who.has(s.tid));
+    chosen.map(|s| Observation { pid: s.pid, tid: s.tid, stack: s.stack, end: s.end, weight: s.weight, queued: 0 })
+}
+
+/// The spans off the CPU of `who` that overlap the time, each with the part of it that does.
+pub(super) fn spans<'a>(
+    profile: &'a Profile,
+    time: TimeRange,
+    who: &'a Who,
+) -> impl Iterator<Item = (&'a OffCpu, Observation)> + 'a {
+    profile.off_cpu.iter().filter(|span| who.has(span.tid)).filter_map(move |span| {
+        let woken = Nanos(span.at.0.saturating_add(span.blocked.0));
+        let weight = time.overlap(span.at, span.blocked).0;
+        let queued = time.overlap(woken, span.queued.unwrap_or_default()).0;
+        let seen = Observation { pid: span.pid, tid: span.tid, stack: span.stack, end: span.end, weight, queued };
+        (weight > 0 || queued > 0).then_some((span, seen))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+    use crate::model::TaskState;
+
+    #[test]
+    fn a_span_counts_only_where_it_overlaps_the_selected_time() {
+        let mut synthetic = Synthetic::new();
+        synthetic.off_cpu(10, 41, TaskState::Sleeping, 20, Some(10), "app!main");
+        let profile = synthetic.finish();
+        for (from, to, blocked, queued) in [(0, 100, 20, 10), (15, 35, 15, 5), (32, 34, 0, 2), (0, 12, 2, 0)] {
+            let time = TimeRange { from: ms(from), to: Some(ms(to)) };
+            let selection = Selection { time, axis: Axis::OffCpu, ..Selection::default() };
+            let seen: Vec<_> = observations(&profile, &selection, &Who::All).map(|o| (o.weight, o.queued)).collect();
+            assert_eq!(seen, [(ms(blocked).0, ms(queued).0)], "{from}-{to}");
+        }
+    }
+}

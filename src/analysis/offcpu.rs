@@ -1,0 +1,214 @@
+//! Where time off the CPU went: by cause, and by the call path that waited.
+//! Time blocked and time waiting for a CPU after the wake-up are never one number.
+
+use super::causes::{Cause, cause};
+use super::names::{Call, CodeKind, Names};
+use super::observe::{Observation, spans};
+use super::selection::Selection;
+use super::tasks::Tasks;
+use crate::model::profile::Profile;
+use crate::model::{OffCpu, TaskState};
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+
+/// The spans of one cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CauseTotal {
+    /// The cause.
+    pub cause: Cause,
+    /// Spans.
+    pub count: u64,
+    /// Time blocked; for preempted threads, time waiting for a CPU.
+    pub total: Nanos,
+    /// The longest span.
+    pub max: Nanos,
+}
+
+impl CauseTotal {
+    /// The mean length of a span; zero without spans.
+    #[must_use]
+    pub fn mean(&self) -> Nanos {
+        Nanos(self.total.0.checked_div(self.count).unwrap_or_default())
+    }
+}
+
+/// All spans of a selection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OffCpuTotals {
+    /// By cause, largest first; causes without spans are left out.
+    pub causes: Vec<CauseTotal>,
+    /// Time waiting for a CPU after a wake-up, apart from `causes`.
+    pub queued_after_wake: Nanos,
+    /// The longest such wait.
+    pub longest_queue: Nanos,
+    /// Wake-ups with such a wait.
+    pub wakes: u64,
+    /// Spans whose wake-up was not seen: their blocked time holds any time in the queue.
+    pub unsplit: u64,
+}
+
+/// A call path that waited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockedPath {
+    /// Why.
+    pub cause: Cause,
+    /// The program's functions, innermost first.
+    pub frames: Vec<String>,
+    /// Spans.
+    pub count: u64,
+    /// Time blocked.
+    pub total: Nanos,
+    /// The longest span.
+    pub max: Nanos,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    count: u64,
+    total: Nanos,
+    max: Nanos,
+}
+
+impl Sum {
+    fn add(&mut self, length: Nanos) {
+        self.count += 1;
+        self.total = Nanos(self.total.0.saturating_add(length.0));
+        self.max = self.max.max(length);
+    }
+}
+
+/// A preempted thread was not blocked: its whole span is time in the queue.
+fn length(state: TaskState, seen: &Observation) -> Nanos {
+    if state == TaskState::Runnable { Nanos(seen.weight.saturating_add(seen.queued)) } else { Nanos(seen.weight) }
+}
+
+/// Sums the selection's spans by cause.
+#[must_use]
+pub fn off_cpu_totals(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> OffCpuTotals {
+    let mut causes: FxHashMap<Cause, Sum> = FxHashMap::default();
+    let mut totals = OffCpuTotals::default();
+    each(profile, names, tasks, selection, |span, seen, cause| {
+        causes.entry(cause).or_default().add(length(span.state, seen));
+        if span.state == TaskState::Runnable {
+            return;
+        }
+        totals.unsplit += u64::from(span.queued.is_none());
+        if seen.queued > 0 {
+            totals.wakes += 1;
+            totals.queued_after_wake = Nanos(totals.queued_after_wake.0.saturating_add(seen.queued));
+            totals.longest_queue = totals.longest_queue.max(Nanos(seen.queued));
+        }
+    });
+    let rows = causes.into_iter();
+    totals.causes =
+        rows.map(|(cause, sum)| CauseTotal { cause, count: sum.count, total: sum.total, max: sum.max }).collect();
+    totals.causes.sort_unstable_by(|a, b| b.total.cmp(&a.total).then(a.cause.cmp(&b.cause)));
+    totals
+}
+
+/// The call paths that waited longest, largest first; paths are told apart by the program's functions and the cause.
+/// Preemption is left out: where a thread happened to be preempted explains nothing.
+#[must_use]
+pub fn blocked_paths(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> Vec<BlockedPath> {
+    let mut paths: FxHashMap<(Cause, Vec<u32>), Sum> = FxHashMap::default();
+    each(profile, names, tasks, selection, |span, seen, cause| {
+        if span.state != TaskState::Runnable {
+            let functions = user(profile, names, span).map(|call| call.function).collect();
+            paths.entry((cause, functions)).or_default().add(length(span.state, seen));
+        }
+    });
+    let name = |function: &u32| names.functions[*function as usize].name.clone();
+    let rows = paths.into_iter().map(|((cause, functions), sum)| BlockedPath {
+        cause,
+        frames: functions.iter().map(name).collect(),
+        count: sum.count,
+        total: sum.total,
+        max: sum.max,
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_unstable_by(|a, b| b.total.cmp(&a.total).then_with(|| (a.cause, &a.frames).cmp(&(b.cause, &b.frames))));
+    rows
+}
+
+fn each(
+    profile: &Profile,
+    names: &Names,
+    tasks: &Tasks,
+    selection: &Selection,
+    mut visit: impl FnMut(&OffCpu, &Observation, Cause),
+) {
+    let who = selection.who(tasks);
+    let mut known: FxHashMap<_, Cause> = FxHashMap::default();
+    for (span, seen) in spans(profile, selection.time, &who) {
+        let cause = *known.entry((span.stack, span.state)).or_insert_with(|| {
+            let text = |call: Call| names.labels[call.label as usize].text.as_str();
+            cause(span.state, kernel(profile, names, span).map(text), user(profile, names, span).map(text))
+        });
+        visit(span, &seen, cause);
+    }
+}
+
+fn of_kind<'a>(profile: &'a Profile, names: &'a Names, span: &OffCpu, kernel: bool) -> impl Iterator<Item = Call> + 'a {
+    let is_kernel = |call: &Call| names.labels[call.label as usize].kind == CodeKind::Kernel;
+    names.walk(profile, span.stack).filter(move |call| is_kernel(call) == kernel)
+}
+
+/// Kernel functions with a name: a hidden kernel stack says no more than none.
+fn kernel<'a>(profile: &'a Profile, names: &'a Names, span: &OffCpu) -> impl Iterator<Item = Call> + 'a {
+    of_kind(profile, names, span, true).filter(|call| !call.faceless)
+}
+
+fn user<'a>(profile: &'a Profile, names: &'a Names, span: &OffCpu) -> impl Iterator<Item = Call> + 'a {
+    of_kind(profile, names, span, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+    use TaskState::{Runnable, Sleeping};
+
+    const FUTEX: &str = "app!main;libc!pthread_cond_wait;[kernel]!do_futex;[kernel]!futex_wait;[kernel]!schedule";
+
+    fn profile() -> Profile {
+        let mut synthetic = Synthetic::new();
+        synthetic
+            .off_cpu(0, 41, Sleeping, 30, Some(2), FUTEX)
+            .off_cpu(100, 41, Sleeping, 10, None, FUTEX)
+            .off_cpu(200, 41, Runnable, 0, Some(7), "app!main")
+            .off_cpu(300, 42, Sleeping, 50, Some(0), "app!main;[kernel]!do_nanosleep");
+        synthetic.finish()
+    }
+
+    #[test]
+    fn blocked_and_queued_time_are_split_and_preemption_is_a_cause() {
+        let profile = profile();
+        let totals = off_cpu_totals(&profile, &Names::of(&profile), &Tasks::of(&profile), &Selection::default());
+        let rows: Vec<_> =
+            totals.causes.iter().map(|row| (row.cause, row.count, row.total, row.mean(), row.max)).collect();
+        assert_eq!(
+            rows,
+            [
+                (Cause::Sleep, 1, ms(50), ms(50), ms(50)),
+                (Cause::Lock, 2, ms(40), ms(20), ms(30)),
+                (Cause::RunQueue, 1, ms(7), ms(7), ms(7)),
+            ]
+        );
+        assert_eq!((totals.queued_after_wake, totals.wakes, totals.unsplit), (ms(2), 1, 1));
+    }
+
+    #[test]
+    fn a_blocked_path_holds_the_programs_own_functions() {
+        let profile = profile();
+        let selection = Selection { tids: vec![41], ..Selection::default() };
+        let paths = blocked_paths(&profile, &Names::of(&profile), &Tasks::of(&profile), &selection);
+        let expected = BlockedPath {
+            cause: Cause::Lock,
+            frames: vec!["pthread_cond_wait".to_string(), "main".to_string()],
+            count: 2,
+            total: ms(40),
+            max: ms(30),
+        };
+        assert_eq!(paths, [expected]);
+    }
+}

@@ -1,0 +1,176 @@
+//! What part of a profile a report is about: which threads, which time, which event.
+//! It never looks at a value.
+
+use super::tasks::Tasks;
+use super::time::TimeRange;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::profile::Profile;
+use rustc_hash::FxHashSet;
+
+/// What is counted: samples of an event, or time off the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// Samples of the event at that index of `Meta::events`.
+    Event(u16),
+    /// Blocked time.
+    OffCpu,
+}
+
+/// A part of a profile; the default is all of it, by its first event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// Threads by id; with `comms`, either suffices.
+    pub tids: Vec<u32>,
+    /// Threads by the last name they bore, whole or with `*` for any characters.
+    pub comms: Vec<String>,
+    /// Processes by id; a thread must belong to one of them.
+    pub pids: Vec<u32>,
+    /// The time.
+    pub time: TimeRange,
+    /// What is counted.
+    pub axis: Axis,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Selection { tids: vec![], comms: vec![], pids: vec![], time: TimeRange::default(), axis: Axis::Event(0) }
+    }
+}
+
+/// The threads of a selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Who {
+    /// Every thread.
+    All,
+    /// Only these.
+    Only(FxHashSet<u32>),
+}
+
+impl Who {
+    /// Whether the thread belongs to it.
+    #[must_use]
+    pub fn has(&self, tid: u32) -> bool {
+        match self {
+            Who::All => true,
+            Who::Only(tids) => tids.contains(&tid),
+        }
+    }
+}
+
+impl Selection {
+    /// Finds out which threads it means.
+    #[must_use]
+    pub fn who(&self, tasks: &Tasks) -> Who {
+        let any_thread = self.tids.is_empty() && self.comms.is_empty();
+        if any_thread && self.pids.is_empty() {
+            return Who::All;
+        }
+        let named = |comm: &str| self.comms.iter().any(|pattern| matches(pattern, comm));
+        let chosen = tasks.iter().filter(|task| {
+            (any_thread || self.tids.contains(&task.tid) || named(&task.comm))
+                && (self.pids.is_empty() || self.pids.contains(&task.pid))
+        });
+        Who::Only(chosen.map(|task| task.tid).collect())
+    }
+
+    /// The axis of the event of that name, as the recording names it (modifiers may be left out).
+    ///
+    /// # Errors
+    /// `NotFound`, with the events there are.
+    pub fn event(profile: &Profile, name: &str) -> Result<Axis> {
+        let events = &profile.meta.events;
+        let exact = events.iter().position(|event| event.name == name);
+        let plain = || events.iter().position(|event| event.name.split(':').next() == Some(name));
+        match exact.or_else(plain).and_then(|index| u16::try_from(index).ok()) {
+            Some(index) => Ok(Axis::Event(index)),
+            None => {
+                let known: Vec<_> = events.iter().map(|event| event.name.as_str()).collect();
+                Err(Error::new(ErrorKind::NotFound, format!("the recording has no event '{name}'"))
+                    .hint(format!("It has: {}.", known.join(", "))))
+            }
+        }
+    }
+
+    /// Refuses a selection that no sample can meet, so that an empty report is never taken for an idle program.
+    ///
+    /// # Errors
+    /// `NotFound` for threads that are not in the recording or an event it does not have,
+    /// `Unsupported` for time off the CPU in a recording without it.
+    pub fn check(&self, profile: &Profile, tasks: &Tasks) -> Result<()> {
+        if let Axis::Event(index) = self.axis
+            && usize::from(index) >= profile.meta.events.len()
+        {
+            return Err(Error::new(ErrorKind::NotFound, format!("the recording has no event number {index}")));
+        }
+        if self.axis == Axis::OffCpu && !profile.meta.plan.off_cpu && profile.off_cpu.is_empty() {
+            return Err(Error::new(ErrorKind::Unsupported, "the recording holds no time off the CPU")
+                .hint("Record it with `ironlaw record --off-cpu`."));
+        }
+        if self.who(tasks) == Who::Only(FxHashSet::default()) {
+            return Err(Error::new(ErrorKind::NotFound, "no thread of the recording is selected")
+                .hint("`ironlaw report` without --thread lists the threads."));
+        }
+        Ok(())
+    }
+}
+
+/// Whether `text` fits `pattern`, in which `*` stands for any characters.
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let tail = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some(at) = text.find(part) else { return false };
+        text = &text[at + part.len()..];
+    }
+    text.ends_with(tail)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::Synthetic;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, text, expected) in [
+            ("worker", "worker", true),
+            ("worker", "worker-1", false),
+            ("worker*", "worker-1", true),
+            ("*-1", "worker-1", true),
+            ("w*r*1", "worker-1", true),
+            ("ab*ba", "aba", false),
+            ("*", "", true),
+            ("a*b*c", "acb", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_thread_is_chosen_by_id_or_name_within_the_chosen_processes() {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "main").alive(42, "io-1").alive(43, "io-2");
+        let tasks = Tasks::of(&synthetic.finish());
+        let check = |tids: &[u32], comms: &[&str], pids: &[u32], expected: &[u32]| {
+            let comms = comms.iter().map(ToString::to_string).collect();
+            let selection = Selection { tids: tids.to_vec(), comms, pids: pids.to_vec(), ..Selection::default() };
+            assert_eq!(selection.who(&tasks), Who::Only(expected.iter().copied().collect()));
+        };
+        check(&[41], &["io-2"], &[], &[41, 43]);
+        check(&[], &["io-*"], &[41], &[42, 43]);
+        check(&[41], &[], &[99], &[]);
+    }
+
+    #[test]
+    fn an_event_may_be_named_without_its_modifiers() {
+        let mut synthetic = Synthetic::new();
+        synthetic.meta.events[0].name = "cycles:u".to_string();
+        let profile = synthetic.finish();
+        assert_eq!(Selection::event(&profile, "cycles").unwrap(), Axis::Event(0));
+        let error = Selection::event(&profile, "cache-misses").unwrap_err();
+        assert_eq!(error.remedy(), Some("It has: cycles:u."));
+    }
+}

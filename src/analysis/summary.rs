@@ -1,0 +1,109 @@
+//! How much there is to go by: samples, losses and how whole the stacks are.
+//! It never judges whether that is enough.
+
+use super::observe::observations;
+use super::selection::Selection;
+use super::tasks::Tasks;
+use crate::model::profile::Profile;
+use crate::model::{LossKind, StackEnd};
+use serde::Serialize;
+
+/// One event's samples in a selection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EventTotal {
+    /// The event, as the recording names it.
+    pub event: String,
+    /// Samples.
+    pub samples: u64,
+    /// What they weigh, in the event's unit.
+    pub weight: u64,
+}
+
+/// The evidence behind a selection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Observations on the selection's axis.
+    pub count: u64,
+    /// Of these, stacks that reached the program's or thread's start.
+    pub whole: u64,
+    /// Stacks whose copied bytes ended too early.
+    pub truncated: u64,
+    /// Stacks that could not be unwound further.
+    pub broken: u64,
+    /// Samples without a stack because none was asked for.
+    pub not_taken: u64,
+    /// Samples of every event in the selected time, all threads: what the losses are to be compared with.
+    pub all_samples: u64,
+    /// Records lost because a buffer was full, all threads.
+    pub lost: u64,
+    /// Times the kernel paused sampling.
+    pub throttled: u64,
+    /// Spans off the CPU that could not be closed.
+    pub off_cpu_lost: u64,
+    /// The selected threads' samples by event.
+    pub events: Vec<EventTotal>,
+}
+
+impl Summary {
+    /// A part of the stacks taken, 0 to 1; `None` when no stacks were taken.
+    #[must_use]
+    pub fn stack_share(&self, part: u64) -> Option<f64> {
+        let taken = self.whole + self.truncated + self.broken;
+        (taken > 0).then(|| part as f64 / taken as f64)
+    }
+}
+
+/// Counts the selection.
+#[must_use]
+pub fn summary(profile: &Profile, tasks: &Tasks, selection: &Selection) -> Summary {
+    let who = selection.who(tasks);
+    let mut summary = Summary::default();
+    for seen in observations(profile, selection, &who) {
+        summary.count += 1;
+        match seen.end {
+            StackEnd::Whole => summary.whole += 1,
+            StackEnd::Truncated => summary.truncated += 1,
+            StackEnd::Broken => summary.broken += 1,
+            StackEnd::NotTaken => summary.not_taken += 1,
+        }
+    }
+    let names = profile.meta.events.iter();
+    summary.events = names.map(|event| EventTotal { event: event.name.clone(), samples: 0, weight: 0 }).collect();
+    for sample in profile.samples.iter().filter(|sample| selection.time.contains(sample.at)) {
+        summary.all_samples += 1;
+        if let Some(total) = summary.events.get_mut(usize::from(sample.event)).filter(|_| who.has(sample.tid)) {
+            total.samples += 1;
+            total.weight = total.weight.saturating_add(sample.weight);
+        }
+    }
+    for lost in profile.lost.iter().filter(|lost| selection.time.contains(lost.at)) {
+        let count = match lost.kind {
+            LossKind::Ring => &mut summary.lost,
+            LossKind::Throttled => &mut summary.throttled,
+            LossKind::OffCpu => &mut summary.off_cpu_lost,
+        };
+        *count = count.saturating_add(lost.count);
+    }
+    summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::Synthetic;
+
+    #[test]
+    fn shares_of_stacks_leave_out_samples_that_never_had_one() {
+        let mut synthetic = Synthetic::new();
+        synthetic.ended(0, 41, "a!b", 6, StackEnd::Whole).ended(0, 41, "a!b", 2, StackEnd::Truncated);
+        synthetic.ended(0, 42, "a!b", 5, StackEnd::NotTaken);
+        synthetic.lost(1, LossKind::Ring, 3).lost(2, LossKind::Throttled, 1);
+        let profile = synthetic.finish();
+        let all = summary(&profile, &Tasks::of(&profile), &Selection::default());
+        assert_eq!((all.count, all.stack_share(all.truncated)), (13, Some(0.25)));
+        assert_eq!((all.lost, all.throttled, all.off_cpu_lost), (3, 1, 0));
+        let one = Selection { tids: vec![42], ..Selection::default() };
+        let one = summary(&profile, &Tasks::of(&profile), &one);
+        assert_eq!((one.count, one.all_samples, one.stack_share(one.whole)), (5, 13, None));
+    }
+}

@@ -1,0 +1,109 @@
+//! Who ran: every thread of a profile with its process, its name and its life.
+//! It never guesses a name: a thread nothing was said about has an empty one.
+
+use crate::model::TaskChange;
+use crate::model::profile::Profile;
+use crate::units::Nanos;
+use std::collections::BTreeMap;
+
+/// A thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Kernel thread id.
+    pub tid: u32,
+    /// Its process.
+    pub pid: u32,
+    /// The last name it bore; empty if none was reported.
+    pub comm: String,
+    /// When it was born; `None` if before the recording, or not reported.
+    pub born: Option<Nanos>,
+    /// When it ended; `None` if after the recording, or not reported.
+    pub ended: Option<Nanos>,
+}
+
+impl Task {
+    /// How long it lived within a recording of that length.
+    #[must_use]
+    pub fn lifetime(&self, duration: Nanos) -> Nanos {
+        self.ended.unwrap_or(duration) - self.born.unwrap_or_default()
+    }
+}
+
+/// The threads of a profile, by id.
+#[derive(Debug, Clone, Default)]
+pub struct Tasks {
+    by_tid: BTreeMap<u32, Task>,
+}
+
+impl Tasks {
+    /// Collects them from the task events, the samples and the spans off the CPU.
+    #[must_use]
+    pub fn of(profile: &Profile) -> Tasks {
+        let mut tasks = Tasks::default();
+        for event in &profile.tasks {
+            let task = tasks.entry(event.pid, event.tid);
+            match &event.change {
+                TaskChange::Alive { comm } | TaskChange::Renamed { comm, .. } => task.comm.clone_from(comm),
+                // An id that is used again names the later thread.
+                TaskChange::Born { comm, .. } => {
+                    *task =
+                        Task { tid: event.tid, pid: event.pid, comm: comm.clone(), born: Some(event.at), ended: None };
+                }
+                TaskChange::Ended => task.ended = Some(event.at),
+            }
+        }
+        for (pid, tid) in profile.samples.pid.iter().zip(&profile.samples.tid) {
+            tasks.entry(*pid, *tid);
+        }
+        for span in &profile.off_cpu {
+            tasks.entry(span.pid, span.tid);
+        }
+        tasks
+    }
+
+    fn entry(&mut self, pid: u32, tid: u32) -> &mut Task {
+        self.by_tid.entry(tid).or_insert_with(|| Task { tid, pid, comm: String::new(), born: None, ended: None })
+    }
+
+    /// The thread of that id.
+    #[must_use]
+    pub fn get(&self, tid: u32) -> Option<&Task> {
+        self.by_tid.get(&tid)
+    }
+
+    /// All threads, by id.
+    pub fn iter(&self) -> impl Iterator<Item = &Task> {
+        self.by_tid.values()
+    }
+
+    /// A process's name: that of its first thread; empty if unknown.
+    #[must_use]
+    pub fn process_name(&self, pid: u32) -> &str {
+        self.get(pid).map_or("", |task| &task.comm)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+
+    #[test]
+    fn the_last_name_stays_and_an_id_used_again_names_the_later_thread() {
+        let born = |comm: &str| TaskChange::Born { parent: 41, comm: comm.to_string() };
+        let mut synthetic = Synthetic::new();
+        synthetic
+            .alive(41, "bash")
+            .task(5, 41, 41, TaskChange::Renamed { comm: "redis".to_string(), exec: true })
+            .task(10, 41, 50, born("first"))
+            .task(20, 41, 50, TaskChange::Ended)
+            .task(30, 41, 50, born("second"))
+            .samples(1, 77, "app!main", 1);
+        let tasks = Tasks::of(&synthetic.finish());
+        assert_eq!(tasks.process_name(41), "redis");
+        assert_eq!(tasks.get(50).unwrap().lifetime(ms(100)), ms(70));
+        assert_eq!(tasks.get(50).unwrap().comm, "second");
+        assert_eq!(tasks.get(77).unwrap().comm, "", "seen by a sample alone");
+    }
+}

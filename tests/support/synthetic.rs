@@ -1,0 +1,249 @@
+//! Synthetic profiles from short texts, so that a test shows its whole input in a few lines.
+//! It never measures anything: every number in it was written by hand.
+#![expect(clippy::unwrap_used, reason = "a test that cannot build its input should stop there")]
+
+use super::model::profile::{Profile, ProfileBuilder};
+use super::model::*;
+use super::units::Nanos;
+use std::collections::HashMap;
+
+/// Builds a [`Profile`]; times are in milliseconds, stacks are `module!function;...` from the root to the leaf.
+pub struct Synthetic {
+    builder: ProfileBuilder,
+    /// Free for a test to change before `finish`.
+    pub meta: Meta,
+    modules: HashMap<String, ModuleId>,
+    frames: HashMap<String, FrameId>,
+    stacks: HashMap<(Option<StackId>, FrameId), StackId>,
+    counters: HashMap<String, CounterId>,
+    /// What one sample weighs.
+    pub weight: u64,
+}
+
+pub fn ms(milliseconds: u64) -> Nanos {
+    Nanos(milliseconds * 1_000_000)
+}
+
+pub fn event(name: &str, unit: Unit) -> EventSpec {
+    EventSpec {
+        name: name.to_string(),
+        kind: EventKind::Software(0),
+        exclude_user: false,
+        exclude_kernel: false,
+        exclude_hv: true,
+        exclude_guest: false,
+        exclude_host: false,
+        precise: 0,
+        group: None,
+        unit,
+    }
+}
+
+fn meta() -> Meta {
+    let cpus = (0..2).map(|cpu| CpuTopology { cpu, core: cpu, package: 0, node: 0 }).collect();
+    Meta {
+        format: (1, 0),
+        tool: "0.1.0".to_string(),
+        host: HostFacts {
+            hostname: "web-1".to_string(),
+            kernel: "6.1.0-18-amd64".to_string(),
+            arch: "x86_64".to_string(),
+            cpu_model: "Xeon Platinum 8383C".to_string(),
+            cpus,
+            memory_bytes: 8 << 30,
+            virtual_machine: true,
+            governor: None,
+        },
+        plan: Plan {
+            target: Target::Processes { pids: vec![41], children: false },
+            events: vec![],
+            rate: Rate::Frequency(997),
+            call_graph: CallGraph::Auto,
+            off_cpu: false,
+            interval: ms(1000),
+            duration: None,
+            delay: Nanos(0),
+        },
+        events: vec![event("cpu-clock", Unit::Nanos)],
+        coverage: vec![],
+        started_unix_ns: 1_767_225_600_000_000_000,
+        started_mono_ns: 0,
+        duration_ns: Some(10_000_000_000),
+        exit_status: None,
+        notes: vec![],
+    }
+}
+
+impl Synthetic {
+    pub fn new() -> Self {
+        Synthetic {
+            builder: ProfileBuilder::new(meta()),
+            meta: meta(),
+            modules: HashMap::new(),
+            frames: HashMap::new(),
+            stacks: HashMap::new(),
+            counters: HashMap::new(),
+            weight: 1,
+        }
+    }
+
+    fn module(&mut self, path: &str) -> ModuleId {
+        if let Some(id) = self.modules.get(path) {
+            return *id;
+        }
+        let id = ModuleId(self.modules.len() as u32);
+        let kind = match path {
+            "[kernel]" => ModuleKind::Kernel,
+            "[jit]" => ModuleKind::Jit,
+            "[vdso]" => ModuleKind::Vdso,
+            _ => ModuleKind::File,
+        };
+        let def = ModuleDef { id, kind, path: path.to_string(), build_id: None, pid: 41 };
+        self.builder.apply(Event::Define(Definition::Module(def)));
+        self.modules.insert(path.to_string(), id);
+        id
+    }
+
+    /// `module!function`, `module!inner<outer` for a call inlined into `outer`, `module!+0x40` for no name, `?` for no module.
+    fn frame(&mut self, text: &str) -> FrameId {
+        if let Some(id) = self.frames.get(text) {
+            return *id;
+        }
+        let id = FrameId(self.frames.len() as u32);
+        let (module, name) = text.split_once('!').unwrap_or(("", text));
+        let module = (!module.is_empty()).then(|| self.module(module));
+        let unresolved = name.strip_prefix("+0x").map(|hex| u64::from_str_radix(hex, 16).unwrap());
+        let address = unresolved.unwrap_or(u64::from(id.0) * 16);
+        self.builder.apply(Event::Define(Definition::Frame(FrameDef { id, module, address })));
+        if unresolved.is_none() && name != "?" {
+            let chain: Vec<&str> = name.split(" < ").collect();
+            let last = chain.len() - 1;
+            let symbols = chain.iter().enumerate().map(|(at, function)| Symbol {
+                function: function.to_string(),
+                file: None,
+                line: None,
+                inlined: at < last,
+            });
+            self.builder.apply(Event::Define(Definition::Names { frame: id, symbols: symbols.collect() }));
+        }
+        self.frames.insert(text.to_string(), id);
+        id
+    }
+
+    pub fn stack(&mut self, text: &str) -> Option<StackId> {
+        let mut parent = None;
+        for frame in text.split(';').filter(|frame| !frame.is_empty()) {
+            let frame = self.frame(frame);
+            let next = StackId(self.stacks.len() as u32);
+            let id = *self.stacks.entry((parent, frame)).or_insert(next);
+            if id == next {
+                self.builder.apply(Event::Define(Definition::Stack(StackDef { id, parent, frame })));
+            }
+            parent = Some(id);
+        }
+        parent
+    }
+
+    /// `count` samples of one thread of process 41, one every 10 ms from `at_ms`.
+    pub fn samples(&mut self, at_ms: u64, tid: u32, stack: &str, count: u64) -> &mut Self {
+        self.ended(at_ms, tid, stack, count, StackEnd::Whole)
+    }
+
+    pub fn ended(&mut self, at_ms: u64, tid: u32, stack: &str, count: u64, end: StackEnd) -> &mut Self {
+        let kernel = stack.rsplit(';').next().is_some_and(|leaf| leaf.starts_with("[kernel]"));
+        let stack = self.stack(stack);
+        for n in 0..count {
+            let at = ms(at_ms + 10 * n);
+            let sample = Sample { at, pid: 41, tid, cpu: 0, event: 0, weight: self.weight, stack, end, kernel };
+            self.builder.apply(Event::Sample(sample));
+        }
+        self
+    }
+
+    pub fn off_cpu(
+        &mut self,
+        at_ms: u64,
+        tid: u32,
+        state: TaskState,
+        blocked_ms: u64,
+        queued_ms: Option<u64>,
+        stack: &str,
+    ) -> &mut Self {
+        let stack = self.stack(stack);
+        self.builder.apply(Event::OffCpu(OffCpu {
+            at: ms(at_ms),
+            pid: 41,
+            tid,
+            state,
+            blocked: ms(blocked_ms),
+            queued: queued_ms.map(ms),
+            stack,
+            end: StackEnd::Whole,
+        }));
+        self
+    }
+
+    pub fn task(&mut self, at_ms: u64, pid: u32, tid: u32, change: TaskChange) -> &mut Self {
+        self.builder.apply(Event::Task(TaskEvent { at: ms(at_ms), pid, tid, change }));
+        self
+    }
+
+    pub fn alive(&mut self, tid: u32, comm: &str) -> &mut Self {
+        self.task(0, 41, tid, TaskChange::Alive { comm: comm.to_string() })
+    }
+
+    pub fn define(&mut self, counter: &str) -> CounterId {
+        if let Some(id) = self.counters.get(counter) {
+            return *id;
+        }
+        let id = CounterId(self.counters.len() as u16);
+        let (unit, group) = match counter {
+            "cycles" => (Unit::Cycles, Some(0)),
+            "instructions" => (Unit::Instructions, Some(0)),
+            _ => (Unit::Count, None),
+        };
+        self.builder.apply(Event::Define(Definition::Counter(CounterDef {
+            id,
+            name: counter.to_string(),
+            unit,
+            group,
+        })));
+        self.counters.insert(counter.to_string(), id);
+        id
+    }
+
+    pub fn reading(&mut self, counter: &str, scope: Scope, at_ms: u64, value: u64) -> &mut Self {
+        self.multiplexed(counter, scope, at_ms, value, (at_ms, at_ms))
+    }
+
+    /// A reading with its enabled and running times in milliseconds.
+    pub fn multiplexed(
+        &mut self,
+        counter: &str,
+        scope: Scope,
+        at_ms: u64,
+        value: u64,
+        (enabled, running): (u64, u64),
+    ) -> &mut Self {
+        let counter = self.define(counter);
+        let at = ms(at_ms);
+        let reading = CounterReading { counter, scope, at, value, enabled: ms(enabled), running: ms(running) };
+        self.builder.apply(Event::Reading(reading));
+        self
+    }
+
+    pub fn tick(&mut self, at_ms: u64, span_ms: u64) -> &mut Self {
+        self.builder.apply(Event::Tick(Tick { at: ms(at_ms), span: ms(span_ms) }));
+        self
+    }
+
+    pub fn lost(&mut self, at_ms: u64, kind: LossKind, count: u64) -> &mut Self {
+        self.builder.apply(Event::Lost(Lost { at: ms(at_ms), cpu: 0, kind, count }));
+        self
+    }
+
+    pub fn finish(self) -> Profile {
+        assert_eq!(self.builder.rejected(), 0, "the test's own input is wrong");
+        self.builder.finish(self.meta)
+    }
+}
