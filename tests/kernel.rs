@@ -6,8 +6,8 @@ mod support;
 use ironlaw::collect::sampler::{EndReason, Ended, Sampler};
 use ironlaw::error::ErrorKind;
 use ironlaw::model::{
-    CallGraph, Definition, Event, EventKind, EventSpec, LossKind, ModuleKind, OffCpu, Plan, Rate, Sample, Target,
-    TaskChange, TaskState, Unit,
+    CallGraph, Definition, Event, EventKind, EventSpec, LossKind, ModuleKind, OffCpu, Plan, Rate, Sample, StackEnd,
+    Target, TaskChange, TaskState, Unit,
 };
 use ironlaw::sys::clock::{Clock, process_cpu, thread_cpu};
 use ironlaw::sys::signals::StopToken;
@@ -478,4 +478,16 @@ while True: pass",
     let disordered = captured.samples().filter(|sample| std::mem::replace(&mut last, sample.at) > sample.at).count();
     assert_eq!((disordered, captured.lost(LossKind::Ring)), (0, 0));
     eprintln!("{} samples cost {:?}; pid {}", captured.ended.samples, captured.cost, workload.pid());
+}
+
+/// Debian's own programs have no frame pointers: only unwinding the copied stack reaches their start.
+#[test]
+fn stacks_of_a_program_without_frame_pointers_are_whole() {
+    require!("perf");
+    let workload = Workload::python("while True: sorted(range(200), key=lambda n: -n)");
+    let captured = capture(&Plan { call_graph: CallGraph::Auto, ..plan(workload.target(), 1.0) });
+    let whole = captured.samples().filter(|sample| sample.end == StackEnd::Whole).count();
+    let share = whole as f64 / captured.ended.samples as f64;
+    eprintln!("{:.1}% of {} stacks whole, {:?} of CPU", share * 100.0, captured.ended.samples, captured.cost);
+    assert!(share > 0.9, "{:.1}% whole", share * 100.0);
 }
