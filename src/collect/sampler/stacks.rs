@@ -150,7 +150,8 @@ impl Stacks {
         let (user, cache) = (&mut self.user, &mut self.cache);
         let starts = *self.starts.entry(frame).or_insert_with(|| {
             user.clear();
-            let regs = Regs { ip: address, sp: 0, bp: 0, lr: 0 };
+            // No zeros: where frame pointers must stand in for unwind information, a zero one would mean the end.
+            let regs = Regs { ip: address, sp: 0x1000, bp: 0x1000, lr: 0x1000 };
             space.unwind.unwind(cache, &regs, &[], user) == StackEnd::Whole
         });
         if starts { StackEnd::Whole } else { StackEnd::Broken }
