@@ -2,3 +2,40 @@
 
 pub mod args;
 pub mod plan;
+
+mod capture;
+mod demo;
+mod doctor;
+mod flamegraph;
+mod out;
+mod record;
+mod report;
+
+use self::args::{Cli, Command};
+use self::out::Terminal;
+use crate::error::Result;
+use std::process::ExitCode;
+
+/// Carries out a command line: prints what it gives and returns the process's exit code.
+#[must_use]
+pub fn run(cli: &Cli) -> ExitCode {
+    let terminal = Terminal::stderr(&cli.global);
+    carry_out(cli, &terminal).unwrap_or_else(|error| {
+        terminal.error(&error);
+        ExitCode::from(error.kind().exit_code())
+    })
+}
+
+fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
+    match &cli.command {
+        Command::Record(args) => return record::run(args, terminal),
+        Command::Doctor(args) => return doctor::run(args, &cli.global),
+        Command::Report(args) => report::run(args, &cli.global)?,
+        Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
+        Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
+        Command::Workload(args) => demo::workload(args)?,
+        Command::Completions(args) => out::deliver(&args::completions(args.shell), None)?,
+        Command::Man(args) => out::deliver(&args::man_page(args.command.as_deref())?, None)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,16 +1,19 @@
 //! A live capture with its readers: one thread drains the kernel, one reads /proc, one names frames; this one records.
 //! It never makes the drain thread wait: what cannot be handed over in time is counted as lost there.
 
+use super::counting::Counting;
 use super::naming::Namer;
 use super::recorder::Recorder;
+use crate::collect::readings::{Readings, Sources};
 use crate::collect::sampler::Sampler;
+use crate::collect::{catalog, host};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
-use crate::model::{Meta, Note, Plan};
+use crate::model::{Definition, Event, Meta, Note, Plan};
 use crate::store::{FORMAT, Writer};
 use crate::symbols::Options;
 use crate::sys::clock::{self, Clock};
-use crate::sys::signals::StopToken;
+use crate::sys::signals::{Signals, StopToken};
 use std::sync::mpsc::sync_channel;
 
 /// Batches in flight between the drain thread and this one; at some hundred samples each, seconds of backlog.
@@ -19,7 +22,9 @@ const BACKLOG: usize = 256;
 /// A capture, opened and ready to run.
 #[derive(Debug)]
 pub struct Live {
+    signals: Signals,
     sampler: Sampler,
+    readings: Readings,
     clock: Clock,
     meta: Meta,
 }
@@ -29,35 +34,40 @@ pub struct Live {
 pub struct Outcome {
     /// The whole session.
     pub profile: Profile,
-    /// Bytes the recording takes on disk.
+    /// Bytes written to disk.
     pub bytes: u64,
     /// Why the recording on disk is incomplete, if it is.
     pub write_failure: Option<Error>,
 }
 
 impl Live {
-    /// Opens everything on the target, paused. A started command waits before its first instruction.
+    /// Opens everything on the target, paused; a command is started, but waits before its first instruction. `notes` are
+    /// what the recording shall say besides. From here on Ctrl-C and SIGTERM end the capture, not the process.
     ///
     /// # Errors
     /// The target does not exist, or the kernel refuses to profile it; the hint says what would change that.
     pub fn open(plan: Plan, mut notes: Vec<Note>) -> Result<Live> {
+        // Before any thread is started, so that none of them is ended by a signal.
+        let signals = Signals::block()?;
         let clock = Clock::start();
         let sampler = Sampler::open(&plan, &clock)?;
+        let mut readings = Readings::open(Sources::live()?, &plan.target, sampler.command_pid(), clock.now())?;
         notes.extend_from_slice(sampler.notes());
+        notes.extend(readings.take_notes());
         let meta = Meta {
             format: FORMAT,
             tool: env!("CARGO_PKG_VERSION").to_string(),
-            host: crate::model::HostFacts::default(),
+            host: host::facts(),
             events: sampler.events().to_vec(),
             plan,
             coverage: vec![],
-            started_unix_ns: clock::unix_ns(),
+            started_unix_ns: clock::unix_ns() - clock.now().0,
             started_mono_ns: clock.start_ns(),
             duration_ns: None,
             exit_status: None,
             notes,
         };
-        Ok(Live { sampler, clock, meta })
+        Ok(Live { signals, sampler, readings, clock, meta })
     }
 
     /// What is known of the session before it runs.
@@ -66,19 +76,27 @@ impl Live {
         &self.meta
     }
 
-    /// Runs until the target ends, the plan's duration is over or a signal asks to stop, recording into `output` if given.
+    /// Runs until the target ends, the planned time is over or a signal asks to stop, recording into `output` if given.
     ///
     /// # Errors
-    /// Nothing could be captured. A full disk is not such an error: it stops the capture and is told in the outcome.
+    /// Nothing could be captured. A full disk is no such error: it stops the capture and is told in the outcome.
     pub fn run(self, output: Option<Writer>) -> Result<Outcome> {
         let (sender, batches) = sync_channel(BACKLOG);
         let stop = StopToken::new()?;
         let namer = Namer::start(self.sampler.modules(), Options::default());
-        let (sampler, stopping) = (self.sampler, stop.clone());
-        let drain = std::thread::spawn(move || sampler.run(sender, stopping));
+        let counting = Counting::start(self.readings, self.meta.plan.interval, self.clock, sender.clone())?;
         let mut recorder = Recorder::new(self.meta, output, self.clock);
-        recorder.consume(&batches, &namer, &stop);
+        let counters = catalog::definitions().into_iter().map(|def| Event::Define(Definition::Counter(def)));
+        recorder.keep(counters.collect());
+        let (sampler, stopping, last) = (self.sampler, stop.clone(), counting.last_reading());
+        let drain = std::thread::spawn(move || {
+            let ended = sampler.run(sender, stopping, || last.take());
+            // Also after a failure: the counters' thread must end, or nobody would ever hang up.
+            last.take();
+            ended
+        });
+        recorder.consume(&batches, &namer, &counting, &stop, self.signals);
         let ended = drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
-        recorder.finish(namer, ended?)
+        recorder.finish(namer, counting, ended?)
     }
 }

@@ -1,6 +1,7 @@
 //! Wires a source of events to its readers: the recording, the profile, the names. The only place that knows live and replay.
 //! It never formats and never prints.
 
+mod counting;
 mod live;
 mod naming;
 mod recorder;

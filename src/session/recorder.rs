@@ -1,6 +1,7 @@
 //! The reader that keeps a live session: every event goes into the profile and, in order, to disk.
 //! A failing disk never loses what is in memory and never harms the target: it is remembered and told at the end.
 
+use super::counting::Counting;
 use super::live::Outcome;
 use super::naming::Namer;
 use crate::collect::sampler::Ended;
@@ -9,7 +10,7 @@ use crate::model::profile::ProfileBuilder;
 use crate::model::{Event, Meta};
 use crate::store::Writer;
 use crate::sys::clock::Clock;
-use crate::sys::signals::StopToken;
+use crate::sys::signals::{Signal, Signals, StopToken};
 use crate::units::Nanos;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use std::time::Duration;
 /// What is buffered is written out this often, so that a killed recording loses no more.
 const FLUSH_EVERY: Nanos = Nanos(1_000_000_000);
 
-/// How long to wait for events before looking at the clock and at finished names.
+/// How long to wait for events before looking at signals, the clock and finished names.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Keeps a session.
@@ -38,11 +39,19 @@ impl Recorder {
     }
 
     /// Takes batches until every source has hung up.
-    pub(super) fn consume(&mut self, batches: &Receiver<Vec<Event>>, namer: &Namer, stop: &StopToken) {
+    pub(super) fn consume(
+        &mut self,
+        batches: &Receiver<Vec<Event>>,
+        namer: &Namer,
+        counting: &Counting,
+        stop: &StopToken,
+        mut signals: Signals,
+    ) {
         loop {
             match batches.recv_timeout(PATIENCE) {
                 Ok(batch) => {
                     namer.ask(&batch);
+                    counting.follow(&batch);
                     self.keep(batch);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -52,14 +61,20 @@ impl Recorder {
             if self.clock.now() - self.flushed >= FLUSH_EVERY {
                 self.flush(stop);
             }
+            while let Some(signal) = signals.take() {
+                if signal != Signal::Child {
+                    stop.stop();
+                }
+            }
         }
     }
 
     /// The last names, the last flush, the final word about the session.
-    pub(super) fn finish(mut self, namer: Namer, ended: Ended) -> Result<Outcome> {
+    pub(super) fn finish(mut self, namer: Namer, counting: Counting, ended: Ended) -> Result<Outcome> {
         let (names, notes) = namer.finish();
         self.keep(names);
         self.meta.notes.extend(notes);
+        self.meta.notes.extend(counting.finish());
         self.meta.duration_ns = Some(ended.at.0);
         self.meta.exit_status = ended.exit_status;
         let mut bytes = 0;
@@ -72,29 +87,28 @@ impl Recorder {
         Ok(Outcome { profile: self.builder.finish(self.meta), bytes, write_failure: self.failure })
     }
 
-    fn keep(&mut self, events: Vec<Event>) {
+    /// Keeps events; what the disk refuses stays in memory and is tried again at the next flush.
+    pub(super) fn keep(&mut self, events: Vec<Event>) {
         if let Some(writer) = &mut self.writer
             && let Err(error) = writer.write(&events)
         {
-            self.fail(error);
+            self.failure.get_or_insert(error);
         }
         for event in events {
             self.builder.apply(event);
         }
     }
 
+    /// Sampling on after the disk has failed would promise a recording that will not exist; the target runs on.
     fn flush(&mut self, stop: &StopToken) {
         self.flushed = self.clock.now();
         if let Some(writer) = &mut self.writer
             && let Err(error) = writer.flush()
         {
-            self.fail(error);
-            // Sampling on into memory alone would promise a recording that will not exist.
-            stop.stop();
+            self.failure.get_or_insert(error);
         }
-    }
-
-    fn fail(&mut self, error: Error) {
-        self.failure.get_or_insert(error);
+        if self.failure.is_some() {
+            stop.detach();
+        }
     }
 }

@@ -18,13 +18,13 @@ pub enum Signal {
         /// Sent by the terminal, which has then sent it to the whole foreground process group, children included.
         by_terminal: bool,
     },
-    /// `SIGTERM`.
+    /// `SIGTERM`, or `SIGHUP`: the terminal has gone.
     Terminate,
     /// `SIGCHLD`.
     Child,
 }
 
-/// Blocks `SIGINT`, `SIGTERM` and `SIGCHLD` for the calling thread and those it starts later, and reads them from a
+/// Blocks `SIGINT`, `SIGTERM`, `SIGHUP` and `SIGCHLD` for the calling thread and those it starts later, and reads them from a
 /// descriptor. Take it before any thread is started.
 #[derive(Debug)]
 pub struct Signals {
@@ -76,7 +76,7 @@ impl Signals {
         // `signalfd_siginfo` begins with ssi_signo, ssi_errno, ssi_code, four bytes each.
         match word(0) {
             libc::SIGINT => Some(Signal::Interrupt { by_terminal: word(8) == libc::SI_KERNEL }),
-            libc::SIGTERM => Some(Signal::Terminate),
+            libc::SIGTERM | libc::SIGHUP => Some(Signal::Terminate),
             _ => Some(Signal::Child),
         }
     }
@@ -107,7 +107,7 @@ pub(super) fn watched() -> libc::sigset_t {
     // SAFETY: `sigemptyset` initialises the set, `sigaddset` with valid numbers cannot fail.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGCHLD] {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD] {
             libc::sigaddset(set.as_mut_ptr(), signal);
         }
         set.assume_init()
@@ -118,6 +118,7 @@ pub(super) fn watched() -> libc::sigset_t {
 #[derive(Debug, Clone)]
 pub struct StopToken {
     pulled: Arc<AtomicBool>,
+    detached: Arc<AtomicBool>,
     fd: Arc<OwnedFd>,
 }
 
@@ -130,7 +131,7 @@ impl StopToken {
         let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(io::Error::from)
             .context(|| "cannot open an event descriptor")?;
-        Ok(StopToken { pulled: Arc::default(), fd: Arc::new(fd) })
+        Ok(StopToken { pulled: Arc::default(), detached: Arc::default(), fd: Arc::new(fd) })
     }
 
     /// Asks to stop. Asking again changes nothing.
@@ -138,6 +139,18 @@ impl StopToken {
         self.pulled.store(true, Ordering::Release);
         // Fails only when the counter would overflow: it is then readable already.
         let _ = rustix::io::write(&*self.fd, &1u64.to_ne_bytes());
+    }
+
+    /// Asks to stop, but to let a started command run on to its own end.
+    pub fn detach(&self) {
+        self.detached.store(true, Ordering::Release);
+        self.stop();
+    }
+
+    /// Whether a started command shall run on.
+    #[must_use]
+    pub fn is_detached(&self) -> bool {
+        self.detached.load(Ordering::Acquire)
     }
 
     /// Whether somebody asked.

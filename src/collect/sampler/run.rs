@@ -54,11 +54,12 @@ pub struct Ended {
 
 impl Sampler {
     /// Captures until the target ends, the planned time is over, or `stop` is pulled; meant for a thread of its own.
+    /// `sampled` is called when sampling is over and a command that has ended can still be looked at.
     /// A command that still runs then is sent SIGTERM and given five seconds.
     ///
     /// # Errors
     /// When a command cannot be executed, or waiting fails. Samples taken until then have been handed over.
-    pub fn run(mut self, out: SyncSender<Vec<Event>>, stop: StopToken) -> Result<Ended> {
+    pub fn run(mut self, out: SyncSender<Vec<Event>>, stop: StopToken, sampled: impl FnOnce()) -> Result<Ended> {
         let mut poll = self.watched(&stop)?;
         let mut reason = self.begin(&mut poll, &stop)?;
         let began = self.clock.now();
@@ -86,7 +87,8 @@ impl Sampler {
         let at = self.end(&mut merge);
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
-        let exit_status = self.dismiss(reason);
+        sampled();
+        let exit_status = self.dismiss(reason, &stop);
         Ok(Ended { reason, at, sampled: at - began, samples: self.assembler.samples, exit_status })
     }
 
@@ -220,8 +222,11 @@ impl Sampler {
     }
 
     /// Sees a started command to its end.
-    fn dismiss(&mut self, reason: EndReason) -> Option<i32> {
+    fn dismiss(&mut self, reason: EndReason, stop: &StopToken) -> Option<i32> {
         let command = self.command.as_mut()?;
+        if stop.is_detached() {
+            return command.wait();
+        }
         if reason != EndReason::TargetGone {
             command.forward(false);
         }

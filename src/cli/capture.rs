@@ -1,0 +1,64 @@
+//! What `record` and `demo` share: from typed flags to a finished capture on disk, and the lines that tell of it.
+//! It never writes to the standard output, which belongs to the command it may have started.
+
+use super::args::{CaptureArgs, TargetArgs};
+use super::out::Terminal;
+use super::plan::{self, Environment, TargetChoice};
+use crate::collect::{host, resolve};
+use crate::error::Result;
+use crate::model::profile::Profile;
+use crate::model::{LossKind, Note, Plan, StackEnd};
+use crate::session::{Live, Outcome};
+use crate::store::Writer;
+use crate::sys::event_sources::EventSourceFiles;
+use crate::view::escape::visible;
+use std::path::Path;
+
+/// The plan for what was typed, its target found, with what had to be changed.
+pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, Vec<Note>)> {
+    let online = host::online_cpus();
+    let environment = Environment {
+        max_sample_rate: host::max_sample_rate(),
+        online_cpus: &online,
+        event_sources: &EventSourceFiles::open(Path::new("/sys")),
+    };
+    let choice = plan::target(target, &online)?;
+    let planned = plan::capture(capture, &environment)?;
+    let target = match choice {
+        TargetChoice::Ready(target) => resolve::check(target)?,
+        TargetChoice::Cgroup(name) => resolve::cgroup(&name)?,
+    };
+    Ok((planned.on(target), planned.notes))
+}
+
+/// Captures into a recording at `path`; notes are told as soon as they are known.
+pub(super) fn record(live: Live, path: &Path, force: bool, terminal: &Terminal) -> Result<Outcome> {
+    let writer = Writer::create(path, live.meta(), force)?;
+    let known = live.meta().notes.len();
+    live.meta().notes.iter().for_each(|note| terminal.note(note));
+    let outcome = live.run(Some(writer))?;
+    outcome.profile.meta.notes.iter().skip(known).for_each(|note| terminal.note(note));
+    terminal.say(&summary(&outcome.profile));
+    Ok(outcome)
+}
+
+/// What came of it: how long, how many, how whole.
+fn summary(profile: &Profile) -> String {
+    let lost: u64 = profile.lost.iter().filter(|lost| lost.kind == LossKind::Ring).map(|lost| lost.count).sum();
+    format!(
+        "recorded {:.1} s of {}: {} samples, {lost} lost{}",
+        profile.duration().seconds(),
+        visible(&profile.meta.plan.target.label()),
+        profile.samples.len(),
+        whole(profile),
+    )
+}
+
+fn whole(profile: &Profile) -> String {
+    let ends = || profile.samples.end.iter().filter(|end| **end != StackEnd::NotTaken);
+    let whole = ends().filter(|end| **end == StackEnd::Whole).count();
+    match ends().count() {
+        0 => String::new(),
+        taken => format!(", {:.1}% of stacks whole", 100.0 * whole as f64 / taken as f64),
+    }
+}

@@ -1,0 +1,53 @@
+//! `ironlaw demo`: profiles a built-in program with a planted hot spot, so that the first look needs no set-up.
+//! The program is this executable itself, run as `ironlaw workload`.
+
+use super::args::{CaptureArgs, DemoArgs, GlobalArgs, TargetArgs, WorkloadArgs};
+use super::out::{self, Terminal};
+use super::{capture, flamegraph, report};
+use crate::error::{Context, Result};
+use crate::session::Live;
+use crate::store;
+use crate::sys::{tracing_is_mounted, workload};
+
+/// Records the workload, prints the report, says where the flame graph is and what to try next.
+pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
+    let seconds = args.seconds.seconds();
+    let path = match &args.output {
+        Some(name) => store::path(name),
+        None => std::env::temp_dir().join("demo.ironlaw"),
+    };
+    terminal.say(&format!("profiling a built-in program for {seconds} s ..."));
+    let target = TargetArgs { command: command(args)?, ..TargetArgs::default() };
+    // Waits are worth showing, but the demo must run where they cannot be seen.
+    let how = CaptureArgs { off_cpu: tracing_is_mounted(), ..CaptureArgs::default() };
+    let (plan, notes) = capture::plan(&target, &how)?;
+    let outcome = capture::record(Live::open(plan, notes)?, &path, true, terminal)?;
+    let picture = path.with_extension("svg");
+    out::deliver(&report::brief(&outcome.profile, global)?, None)?;
+    out::deliver(&flamegraph::picture(&outcome.profile)?, Some(&picture))?;
+    let recording = path.display();
+    terminal.say(&format!("\nflame graph: {} (open it in a browser)", picture.display()));
+    terminal.say(&format!("next: ironlaw report {recording} --sort total"));
+    if how.off_cpu {
+        terminal.say(&format!("      ironlaw flamegraph {recording} --off-cpu -o waits.svg"));
+    }
+    terminal.say("      ironlaw record -p PID -d 10      your own program");
+    outcome.write_failure.map_or(Ok(()), Err)
+}
+
+/// This executable, run as the workload.
+fn command(args: &DemoArgs) -> Result<Vec<String>> {
+    let program = std::env::current_exe().context(|| "cannot find this program's own file")?;
+    let threads = args.threads.unwrap_or_else(|| {
+        std::thread::available_parallelism().map_or(2, |cpus| u32::try_from(cpus.get()).unwrap_or(8).min(8))
+    });
+    let seconds = args.seconds.seconds();
+    let program = program.to_string_lossy().into_owned();
+    Ok(vec![program, "workload".into(), "hotspot".into(), format!("--threads={threads}"), format!("--seconds={seconds}s")])
+}
+
+/// Runs a built-in workload in this process.
+pub(super) fn workload(args: &WorkloadArgs) -> Result<()> {
+    let operations = workload::run(&args.name, args.threads, args.seconds.seconds())?;
+    if args.print_ops { out::deliver(format!("ops {operations}\n").as_bytes(), None) } else { Ok(()) }
+}

@@ -1,0 +1,44 @@
+//! `ironlaw flamegraph`: a recording as a picture with search and zoom, or as folded stacks for other tools.
+//! It never captures.
+
+use super::args::{FlameFormat, FlamegraphArgs};
+use super::out::{self, Terminal};
+use super::plan::{self, Destination};
+use super::report::{recording, selection};
+use crate::analysis::{Axis, Selection};
+use crate::error::Result;
+use crate::export::{folded, svg};
+use crate::model::profile::Profile;
+use crate::session;
+use crate::view::flame::{Flame, FlameOptions};
+
+/// Draws, and says where the picture is.
+pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
+    let source = recording(args.recording.as_deref())?;
+    let (format, destination) = plan::flame_output(args, &source)?;
+    let profile = session::open(&source)?;
+    let event = args.event.as_deref().map(|name| Selection::event(&profile, name)).transpose()?;
+    let axis = if args.off_cpu { Some(Axis::OffCpu) } else { event };
+    let selection = selection(&args.thread, args.time_range, axis);
+    let flame = Flame::build(&profile, &FlameOptions { selection, title: args.title.clone() })?;
+    let bytes = match format {
+        FlameFormat::Folded => folded::render(&flame, false),
+        FlameFormat::Svg => {
+            let (inverted, min_width_px, palette) = (args.inverted, args.min_width, args.palette.clone());
+            svg::render(&flame, &svg::SvgOptions { inverted, min_width_px, palette })?
+        }
+    };
+    match destination {
+        Destination::Stdout => out::deliver(&bytes, None),
+        Destination::File(path) => {
+            out::deliver(&bytes, Some(&path))?;
+            terminal.say(&format!("{} ({:.1} kB)", path.display(), bytes.len() as f64 / 1e3));
+            Ok(())
+        }
+    }
+}
+
+/// The picture `demo` makes.
+pub(super) fn picture(profile: &Profile) -> Result<Vec<u8>> {
+    svg::render(&Flame::build(profile, &FlameOptions::default())?, &svg::SvgOptions::default())
+}

@@ -1,0 +1,82 @@
+//! The only place that prints. Results go to the standard output, everything about them to standard error.
+//! A reader that closes the pipe early is no failure.
+
+use super::args::GlobalArgs;
+use super::plan;
+use crate::error::{Context, Error, Result};
+use crate::export::text::Style;
+use crate::model::Note;
+use crate::view::escape::visible;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::Path;
+
+/// Where messages go, and how much of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terminal {
+    quiet: bool,
+    colour: bool,
+}
+
+impl Terminal {
+    /// Messages on standard error.
+    pub(super) fn stderr(global: &GlobalArgs) -> Terminal {
+        Terminal { quiet: global.quiet, colour: coloured(global, std::io::stderr().is_terminal()) }
+    }
+
+    /// A line about what is being done.
+    pub(super) fn say(&self, line: &str) {
+        if !self.quiet {
+            // Standard error closed: nobody is listening, and there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+    }
+
+    /// A fallback or limit, with its remedy.
+    pub(super) fn note(&self, note: &Note) {
+        self.say(&format!("{}: {}", self.mark("note", "33"), visible(&note.text)));
+        if let Some(fix) = &note.fix {
+            self.say(&format!("      {}", visible(fix)));
+        }
+    }
+
+    /// A failure, with its remedy; told even when quiet.
+    pub(super) fn error(&self, error: &Error) {
+        let mark = self.mark("error", "31");
+        let _ = writeln!(std::io::stderr(), "ironlaw: {mark}: {}", visible(&error.to_string()));
+        if let Some(remedy) = error.remedy() {
+            let _ = writeln!(std::io::stderr(), "  {}", visible(remedy));
+        }
+    }
+
+    fn mark(&self, word: &str, colour: &str) -> String {
+        if self.colour { format!("\x1b[{colour}m{word}\x1b[0m") } else { word.to_string() }
+    }
+}
+
+/// How a report on the standard output is laid out: as wide as the terminal, 80 columns elsewhere.
+pub(super) fn style(global: &GlobalArgs, to_file: bool) -> Style {
+    let terminal = !to_file && std::io::stdout().is_terminal();
+    let width = if terminal { terminal_width() } else { None };
+    Style { width: width.unwrap_or(80), colour: coloured(global, terminal) }
+}
+
+fn terminal_width() -> Option<usize> {
+    crate::sys::files::terminal_width(&std::io::stdout())
+}
+
+fn coloured(global: &GlobalArgs, terminal: bool) -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    plan::use_color(global, terminal && !dumb, std::env::var("NO_COLOR").ok().as_deref())
+}
+
+/// Writes a result to a file, or to the standard output.
+pub(super) fn deliver(bytes: &[u8], file: Option<&Path>) -> Result<()> {
+    if let Some(path) = file {
+        return std::fs::write(path, bytes).context(|| format!("cannot write {}", path.display()));
+    }
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.context(|| "cannot write to the standard output"),
+    }
+}

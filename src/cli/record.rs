@@ -1,0 +1,32 @@
+//! `ironlaw record`: captures into a recording and passes on the exit code of the command it started.
+//! It never prints to the standard output.
+
+use super::args::RecordArgs;
+use super::out::Terminal;
+use super::{capture, plan};
+use crate::error::Result;
+use crate::session::Live;
+use crate::store;
+use crate::sys::clock;
+use std::process::ExitCode;
+
+/// Runs the command.
+pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
+    let (request, notes) = capture::plan(&args.target, &args.capture)?;
+    let path = match &args.output {
+        Some(name) => store::path(name),
+        None => plan::recording_name(&request.target, clock::unix_ns() / 1_000_000_000),
+    };
+    let live = Live::open(request, notes)?;
+    let outcome = capture::record(live, &path, args.force, terminal)?;
+    if let Some(error) = outcome.write_failure {
+        return Err(error.context(format!("{} holds only the first part of the session", path.display())));
+    }
+    terminal.say(&format!("{} ({:.1} kB); read it with: ironlaw report {0}", path.display(), outcome.bytes as f64 / 1e3));
+    Ok(exit_code(outcome.profile.meta.exit_status))
+}
+
+/// A started command's own exit code; 128 plus the signal for one that was killed, as shells do.
+fn exit_code(status: Option<i32>) -> ExitCode {
+    ExitCode::from(u8::try_from(status.unwrap_or(0)).unwrap_or(1))
+}
