@@ -277,3 +277,38 @@ fn absurd_weights_neither_panic_nor_vanish() {
 fn the_folded_stacks() {
     insta::assert_snapshot!(String::from_utf8_lossy(&export::folded::render(&flame(Axis::Event(0)), true)));
 }
+
+#[test]
+fn a_selection_that_nothing_can_meet_is_refused_with_what_to_do() {
+    let plain = Synthetic::new().finish();
+    let nobody = Selection { comms: vec!["nginx".to_string()], ..Selection::default() };
+    for (profile, selection, message) in [
+        (&profile(), nobody, "no thread of the recording is selected"),
+        (&plain, Selection { axis: Axis::OffCpu, ..Selection::default() }, "the recording holds no time off the CPU"),
+        (&plain, Selection { axis: Axis::Event(7), ..Selection::default() }, "the recording has no event number 7"),
+    ] {
+        let options = FlameOptions { selection: selection.clone(), title: None };
+        let error = Flame::build(profile, &options).expect_err("nothing can meet it");
+        assert_eq!(error.to_string(), message);
+        let options = ReportOptions { selection, ..ReportOptions::default() };
+        assert!(Report::build(profile, &options).is_err());
+    }
+    let error = export::svg::render(
+        &Flame::build(&plain, &FlameOptions::default()).expect("an empty selection can be met"),
+        &SvgOptions::default(),
+    );
+    assert_eq!(
+        error.expect_err("nothing to draw").to_string(),
+        "there is nothing to draw: no samples in this selection"
+    );
+}
+
+#[test]
+fn thin_or_damaged_evidence_is_said_at_the_top_and_once() {
+    let mut s = Synthetic::new();
+    s.ended(0, 41, "app!f", 40, StackEnd::Broken).lost(10, LossKind::Ring, 10);
+    s.meta.notes = vec![Note { topic: "lost-records".to_string(), text: "Rings overflowed.".to_string(), fix: None }];
+    let report = Report::build(&s.finish(), &ReportOptions::default()).expect("the selection can be met");
+    let topics: Vec<_> = report.notes.iter().map(|note| note.topic.as_str()).collect();
+    assert_eq!(topics, ["lost-records", "few-samples", "broken-stacks"]);
+}
