@@ -90,6 +90,8 @@ const KERNEL: &[(&str, Cause)] = &[
     ("bit_wait_io", Cause::BlockIo),
     ("wait_on_page_", Cause::BlockIo),
     ("folio_wait_", Cause::BlockIo),
+    ("inode_wait_for_writeback", Cause::BlockIo),
+    ("writeback_", Cause::BlockIo),
     ("__folio_lock", Cause::BlockIo),
     ("rq_qos_wait", Cause::BlockIo),
     ("wbt_wait", Cause::BlockIo),
@@ -172,29 +174,43 @@ const KERNEL: &[(&str, Cause)] = &[
     ("do_freezer_trap", Cause::Other),
 ];
 
-/// Functions of the C library that wait, for recordings without kernel frames. Whole names, versions and prefixes stripped.
+/// Functions of the C library that wait, for recordings without kernel frames; without the underscores before them.
+/// A name that ends in `_` stands for all that begin with it, any other only for itself.
 const LIBRARY: &[(&str, Cause)] = &[
     ("futex_", Cause::Lock),
+    ("do_futex_wait", Cause::Lock),
     ("lll_lock_wait", Cause::Lock),
+    ("lll_lock_wait_private", Cause::Lock),
     ("pthread_mutex_", Cause::Lock),
     ("pthread_cond_", Cause::Lock),
     ("pthread_rwlock_", Cause::Lock),
     ("pthread_barrier_wait", Cause::Lock),
-    ("pthread_clockjoin", Cause::Lock),
-    ("pthread_timedjoin", Cause::Lock),
+    ("pthread_join", Cause::Lock),
+    ("pthread_clockjoin_ex", Cause::Lock),
     ("sem_wait", Cause::Lock),
-    ("new_sem_wait", Cause::Lock),
+    ("new_sem_wait_", Cause::Lock),
     ("fsync", Cause::BlockIo),
     ("fdatasync", Cause::BlockIo),
     ("pread64", Cause::BlockIo),
     ("pwrite64", Cause::BlockIo),
+    ("libc_pread", Cause::BlockIo),
+    ("libc_pwrite", Cause::BlockIo),
     ("libc_pread64", Cause::BlockIo),
     ("libc_pwrite64", Cause::BlockIo),
     ("recv", Cause::Network),
+    ("recvfrom", Cause::Network),
+    ("recvmsg", Cause::Network),
     ("libc_recv", Cause::Network),
+    ("libc_recvfrom", Cause::Network),
+    ("libc_recvmsg", Cause::Network),
     ("send", Cause::Network),
+    ("sendto", Cause::Network),
+    ("sendmsg", Cause::Network),
     ("libc_send", Cause::Network),
+    ("libc_sendto", Cause::Network),
+    ("libc_sendmsg", Cause::Network),
     ("accept", Cause::Network),
+    ("accept4", Cause::Network),
     ("libc_accept", Cause::Network),
     ("connect", Cause::Network),
     ("libc_connect", Cause::Network),
@@ -230,7 +246,7 @@ pub fn cause<'a>(
     let mut seen_kernel = false;
     for function in kernel {
         seen_kernel = true;
-        if let Some(cause) = longest(KERNEL, bare(function)) {
+        if let Some(cause) = by_kernel(bare(function)) {
             return cause;
         }
     }
@@ -238,7 +254,7 @@ pub fn cause<'a>(
         return Cause::Other;
     }
     // A wait is entered through at most a few wrappers of the C library.
-    let library = user.by_ref().take(4).find_map(|function| longest(LIBRARY, bare(function)));
+    let library = user.by_ref().take(4).find_map(|function| by_library(bare(function)));
     match (library, state) {
         (Some(cause), _) => cause,
         (None, TaskState::DiskSleep) => Cause::BlockIo,
@@ -247,16 +263,23 @@ pub fn cause<'a>(
     }
 }
 
-/// The name without what compilers and libraries put around it: `__x64_sys_`, `__`, `.isra.0`, `@@GLIBC_2.2.5`.
+/// The name without what compilers and linkers put after it: `.isra.0`, `@@GLIBC_2.2.5`.
 fn bare(function: &str) -> &str {
     let end = function.find(['.', '@']).unwrap_or(function.len());
     &function[..end]
 }
 
-fn longest(table: &[(&str, Cause)], function: &str) -> Option<Cause> {
+fn by_kernel(function: &str) -> Option<Cause> {
     let stripped = function.trim_start_matches('_');
     let fits = |prefix: &str| function.starts_with(prefix) || stripped.starts_with(prefix);
-    table.iter().filter(|(prefix, _)| fits(prefix)).max_by_key(|(prefix, _)| prefix.len()).map(|(_, cause)| *cause)
+    let known = KERNEL.iter().filter(|(prefix, _)| fits(prefix));
+    known.max_by_key(|(prefix, _)| prefix.len()).map(|(_, cause)| *cause)
+}
+
+fn by_library(function: &str) -> Option<Cause> {
+    let inner = function.strip_prefix("__GI_").unwrap_or(function).trim_start_matches('_');
+    let fits = |name: &str| if name.ends_with('_') { inner.starts_with(name) } else { inner == name };
+    LIBRARY.iter().find(|(name, _)| fits(name)).map(|(_, cause)| *cause)
 }
 
 #[cfg(test)]
@@ -304,6 +327,8 @@ mod tests {
             (Sleeping, "__futex_abstimed_wait_common64 pthread_cond_wait@@GLIBC_2.3.2 main", Cause::Lock),
             (Sleeping, "epoll_wait aeMain main", Cause::Events),
             (Sleeping, "__GI___clock_nanosleep nanosleep main", Cause::Sleep),
+            (Sleeping, "__GI___wait4 waitchld main", Cause::Other),
+            (Sleeping, "poll_the_oracle send_mail main", Cause::Unknown),
             (Sleeping, "a b c d poll", Cause::Unknown),
             (Sleeping, "", Cause::Unknown),
             (DiskSleep, "", Cause::BlockIo),

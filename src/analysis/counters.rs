@@ -5,7 +5,7 @@ use super::time::Window;
 use crate::model::profile::Profile;
 use crate::model::{CounterDef, CounterId, Measure, Quality, Scope, Unit, Why};
 use crate::units::Nanos;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Below this share of running time a scaled count is a guess and counts as missing.
 pub const COVERAGE_FLOOR: f64 = 0.1;
@@ -24,6 +24,8 @@ pub struct Counters {
     defs: FxHashMap<String, CounterDef>,
     series: FxHashMap<(CounterId, Scope), Vec<Point>>,
     tids: Vec<u32>,
+    read: FxHashSet<CounterId>,
+    read_by_thread: FxHashSet<CounterId>,
 }
 
 impl Counters {
@@ -40,7 +42,10 @@ impl Counters {
         let mut tids: Vec<u32> = series.keys().filter_map(|(_, scope)| thread(*scope)).collect();
         tids.sort_unstable();
         tids.dedup();
-        Counters { defs, series, tids }
+        let read = series.keys().map(|(id, _)| *id).collect();
+        let by_thread = series.keys().filter(|(_, scope)| thread(*scope).is_some());
+        let read_by_thread = by_thread.map(|(id, _)| *id).collect();
+        Counters { defs, series, tids, read, read_by_thread }
     }
 
     /// The counter's definition.
@@ -100,12 +105,14 @@ impl Counters {
         }
     }
 
-    /// A hardware counter without any reading does not exist on that machine; any other was not read for this scope.
+    /// A hardware counter without any reading does not exist on that machine; a thread is gone if others were read;
+    /// anything else was not read for this scope.
     fn absent(&self, def: &CounterDef, scope: Scope) -> Why {
-        let read_elsewhere = self.series.keys().any(|(id, _)| *id == def.id);
         match scope {
-            Scope::Thread(_) if read_elsewhere => Why::TargetGone,
-            _ if matches!(def.unit, Unit::Cycles | Unit::Instructions) && !read_elsewhere => Why::NotSupported,
+            Scope::Thread(_) if self.read_by_thread.contains(&def.id) => Why::TargetGone,
+            _ if matches!(def.unit, Unit::Cycles | Unit::Instructions) && !self.read.contains(&def.id) => {
+                Why::NotSupported
+            }
             _ => Why::NotRecorded,
         }
     }
@@ -179,6 +186,7 @@ mod tests {
         synthetic.define("cycles");
         synthetic.define("psi-cpu-some");
         synthetic.reading("task-clock", Scope::Target, 1000, 1).reading("task-clock", Scope::Thread(41), 1000, 1);
+        synthetic.reading("migrations", Scope::Target, 1000, 1);
         let counters = Counters::of(&synthetic.finish());
         for (name, scope, why) in [
             ("cycles", Scope::Target, Why::NotSupported),
@@ -186,6 +194,7 @@ mod tests {
             ("instructions", Scope::Target, Why::NotRecorded),
             ("task-clock", Scope::Thread(99), Why::TargetGone),
             ("task-clock", Scope::Host, Why::NotRecorded),
+            ("migrations", Scope::Thread(41), Why::NotRecorded),
         ] {
             assert_eq!(counters.delta(name, scope, window(0, 1000)), Measure::Missing(why), "{name} {scope:?}");
         }

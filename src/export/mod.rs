@@ -1,1 +1,11 @@
 //! Renders views as bytes: text, JSON, CSV, Markdown, SVG. It never writes a file.
+
+mod colours;
+mod columns;
+pub mod csv;
+pub mod folded;
+pub mod json;
+pub mod markdown;
+mod number;
+pub mod svg;
+pub mod text;

@@ -1,0 +1,114 @@
+//! The report's main table for spreadsheets and scripts: RFC 4180, lines ending in CR LF.
+//! It never lets a name become a formula: one that begins like one gets an apostrophe before it, as spreadsheets expect.
+
+use crate::view::escape::visible;
+use crate::view::report::{FunctionRow, Report};
+use crate::view::{CodeKind, WindowMetrics};
+
+/// Functions, or the groups asked for in their place. Shares are 0 to 1.
+#[must_use]
+pub fn report(report: &Report) -> Vec<u8> {
+    let mut out = String::new();
+    let (what, rows) = match &report.groups {
+        Some(groups) => (groups.by, &groups.rows),
+        None => ("function", &report.functions),
+    };
+    let weight = |part: &str| format!("{part}_weight_{}", report.selection.unit);
+    line(
+        &mut out,
+        &[
+            what.to_string(),
+            "module".to_string(),
+            "kind".to_string(),
+            "self_share".to_string(),
+            "self_error".to_string(),
+            "total_share".to_string(),
+            "self_samples".to_string(),
+            "total_samples".to_string(),
+            weight("self"),
+            weight("total"),
+        ],
+    );
+    rows.iter().for_each(|row| line(&mut out, &cells(row)));
+    out.into_bytes()
+}
+
+/// One line per window, one column per metric; a missing value is an empty cell.
+#[must_use]
+pub fn timeline(windows: &[WindowMetrics]) -> Vec<u8> {
+    let mut out = String::new();
+    let names = windows.first().map_or(&[][..], |first| &first.metrics);
+    let head = ["from_s", "to_s"].into_iter().chain(names.iter().map(|metric| metric.name));
+    line(&mut out, &head.map(str::to_string).collect::<Vec<_>>());
+    for window in windows {
+        let times = [window.window.from, window.window.to].map(|at| at.seconds().to_string());
+        let values = window.metrics.iter().map(|m| m.value.value().map_or(String::new(), f64::to_string));
+        line(&mut out, &times.into_iter().chain(values).collect::<Vec<_>>());
+    }
+    out.into_bytes()
+}
+
+fn cells(row: &FunctionRow) -> Vec<String> {
+    let kind = match row.kind {
+        CodeKind::User => "user",
+        CodeKind::Kernel => "kernel",
+        CodeKind::Jit => "jit",
+        CodeKind::Heading => "",
+    };
+    vec![
+        text(&row.name),
+        text(&row.module),
+        kind.to_string(),
+        row.self_share.to_string(),
+        row.self_error.map_or(String::new(), |error| error.to_string()),
+        row.total_share.to_string(),
+        row.self_samples.to_string(),
+        row.total_samples.to_string(),
+        row.self_weight.to_string(),
+        row.total_weight.to_string(),
+    ]
+}
+
+fn text(name: &str) -> String {
+    let shown = visible(name);
+    let formula = shown.trim_start().starts_with(['=', '+', '-', '@']);
+    format!("{}{shown}", if formula { "'" } else { "" })
+}
+
+fn line(out: &mut String, cells: &[String]) {
+    for (at, cell) in cells.iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        if cell.contains([',', '"', '\r', '\n']) || cell.starts_with(' ') || cell.ends_with(' ') {
+            out.push('"');
+            out.push_str(&cell.replace('"', "\"\""));
+            out.push('"');
+        } else {
+            out.push_str(cell);
+        }
+    }
+    out.push_str("\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_neither_breaks_its_row_nor_becomes_a_formula() {
+        for (name, expected) in [
+            ("plain", "plain\r\n"),
+            ("a,b", "\"a,b\"\r\n"),
+            ("say \"hi\"", "\"say \"\"hi\"\"\"\r\n"),
+            ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0\r\n"),
+            (" +1", "' +1\r\n"),
+            ("-[NSObject init]", "'-[NSObject init]\r\n"),
+            ("two\nlines", "two␊lines\r\n"),
+        ] {
+            let mut out = String::new();
+            line(&mut out, &[text(name)]);
+            assert_eq!(out, expected);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Stacks as lines of text, `main;parse;strtol 42`, for other flame graph tools and for grep.
+//! It never lets a name break a line: `;` becomes `:`, and what a parser would take for a number is kept from it.
+
+use crate::view::CodeKind;
+use crate::view::escape::visible;
+use crate::view::flame::{Flame, FlameFrame};
+
+/// The lines in order of names; frames end in `_[k]`, `_[j]` or `_[i]` (kernel, JIT, inlined) where `annotate` is set.
+#[must_use]
+pub fn render(flame: &Flame, annotate: bool) -> Vec<u8> {
+    let mut out = String::new();
+    for line in &flame.lines {
+        out.push_str(&stack(&line.frames, annotate));
+        out.push_str(&format!(" {}\n", line.value));
+    }
+    out.into_bytes()
+}
+
+/// One stack without its value.
+pub(super) fn stack(frames: &[FlameFrame], annotate: bool) -> String {
+    let mut names: Vec<String> = frames.iter().map(|frame| cell(frame, annotate)).collect();
+    if let Some(root) = names.first_mut().filter(|name| name.starts_with("# ")) {
+        // Lines that begin so are comments.
+        root.replace_range(1..2, HARD_SPACE);
+    }
+    if let Some(leaf) = names.last_mut()
+        && let Some((head, tail)) = leaf.rsplit_once(' ')
+        && tail.chars().all(|c| c.is_ascii_digit() || c == '.')
+    {
+        // "worker 3" before a value would read as a second value.
+        *leaf = format!("{head}{HARD_SPACE}{tail}");
+    }
+    names.join(";")
+}
+
+/// Looks like a space but does not part a line.
+const HARD_SPACE: &str = "\u{a0}";
+
+/// A frame's name as it stands in a line.
+pub(super) fn cell(frame: &FlameFrame, annotate: bool) -> String {
+    let shown = visible(&frame.name);
+    let name = shown.trim().replace(';', ":");
+    let name = if name.is_empty() { "[no name]" } else { &name };
+    format!("{name}{}", if annotate { suffix(frame) } else { "" })
+}
+
+fn suffix(frame: &FlameFrame) -> &'static str {
+    match (frame.inlined, frame.kind) {
+        (true, _) => "_[i]",
+        (false, CodeKind::Kernel) => "_[k]",
+        (false, CodeKind::Jit) => "_[j]",
+        (false, CodeKind::User | CodeKind::Heading) => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(name: &str, kind: CodeKind, inlined: bool) -> FlameFrame {
+        FlameFrame { name: name.to_string(), kind, inlined }
+    }
+
+    #[test]
+    fn no_name_can_break_a_line() {
+        let user = |name| frame(name, CodeKind::User, false);
+        for (frames, expected) in [
+            (vec![user("main"), user("[u8; 8]::eq")], "main;[u8: 8]::eq"),
+            (vec![user("# evil"), user("worker 3")], "#\u{a0}evil;worker\u{a0}3"),
+            (vec![user("a\nb 7"), user(" ")], "a␊b 7;[no name]"),
+            (vec![frame("read", CodeKind::Kernel, false), frame("x", CodeKind::Kernel, true)], "read_[k];x_[i]"),
+            (vec![frame("js", CodeKind::Jit, false)], "js_[j]"),
+        ] {
+            assert_eq!(stack(&frames, true), expected);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The report for programs: JSON as `assets/schema/report.schema.json` describes it.
+//! It never rounds, and names are exactly as the target gave them.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::view::report::Report;
+
+/// The schema of [`report`], draft 2020-12.
+pub const SCHEMA: &str = include_str!("../../assets/schema/report.schema.json");
+
+/// The report as indented JSON with a newline at its end.
+///
+/// # Errors
+/// `Io` if a value cannot be written as JSON.
+pub fn report(report: &Report) -> Result<Vec<u8>> {
+    let failed =
+        |error: serde_json::Error| Error::new(ErrorKind::Io, format!("cannot write the report as JSON: {error}"));
+    let mut bytes = serde_json::to_vec_pretty(report).map_err(failed)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}

@@ -1,0 +1,209 @@
+//! The report for tickets and reviews: GitHub's Markdown.
+//! It never lets a name act as markup: names stand in code spans.
+
+use super::number;
+use crate::view::Measured;
+use crate::view::MetricUnit;
+use crate::view::escape::visible;
+use crate::view::report::{FunctionRow, OffCpuView, Report};
+
+/// The report as UTF-8 Markdown.
+#[must_use]
+pub fn report(report: &Report) -> Vec<u8> {
+    let mut out = format!("## ironlaw report: {}\n\n", code(&report.target));
+    head(&mut out, report);
+    notes(&mut out, report);
+    metrics(&mut out, report);
+    functions(&mut out, report);
+    threads(&mut out, report);
+    if let Some(view) = &report.off_cpu {
+        off_cpu(&mut out, view);
+    }
+    out.into_bytes()
+}
+
+fn head(out: &mut String, report: &Report) {
+    let samples = &report.samples;
+    let stacks = match (samples.whole_share, samples.truncated_share, samples.broken_share) {
+        (Some(whole), Some(truncated), Some(broken)) => format!(
+            "{} whole, {} truncated, {} broken",
+            number::percent(whole).joined(),
+            number::percent(truncated).joined(),
+            number::percent(broken).joined()
+        ),
+        _ => "none taken".to_string(),
+    };
+    let host = &report.host;
+    let selection = &report.selection;
+    let rows = [
+        (
+            "host",
+            format!(
+                "{}, Linux {} {}, {} CPUs",
+                code(&host.hostname),
+                code(&host.kernel),
+                code(&host.arch),
+                host.cpus.len()
+            ),
+        ),
+        (
+            "recorded",
+            format!("{}, {}", number::date(report.started_unix_ns), number::seconds(report.duration_s).joined()),
+        ),
+        (
+            "selected",
+            format!("{} to {}", number::seconds(selection.from_s).joined(), number::seconds(selection.to_s).joined()),
+        ),
+        (
+            "samples",
+            format!(
+                "{} of {}, lost {}, throttled {}",
+                number::count(samples.count),
+                code(&selection.event),
+                samples.lost,
+                samples.throttled
+            ),
+        ),
+        ("stacks", stacks),
+    ];
+    out.push_str("| | |\n|---|---|\n");
+    for (label, text) in rows {
+        out.push_str(&format!("| {label} | {text} |\n"));
+    }
+}
+
+fn notes(out: &mut String, report: &Report) {
+    for note in &report.notes {
+        let fix = note.fix.as_deref().map_or(String::new(), |fix| format!(" {}", plain(fix)));
+        out.push_str(&format!("\n> {}{fix}\n", plain(&note.text)));
+    }
+}
+
+fn metrics(out: &mut String, report: &Report) {
+    out.push_str("\n### Metrics\n\n| metric | value | from |\n|---|---:|---|\n");
+    for metric in &report.metrics {
+        let value = match metric.value {
+            Measured::Known { value, coverage } if coverage < 1.0 => {
+                format!(
+                    "{} (counted {} of the time)",
+                    number::quantity(value, metric.unit).joined(),
+                    number::percent(coverage).joined()
+                )
+            }
+            Measured::Known { value, .. } => number::quantity(value, metric.unit).joined(),
+            Measured::Missing { reason, .. } => format!("- ({})", plain(reason)),
+        };
+        out.push_str(&format!("| {} | {value} | {} |\n", code(metric.name), code(&metric.formula)));
+    }
+}
+
+fn functions(out: &mut String, report: &Report) {
+    let (what, rows, left_out) = match &report.groups {
+        Some(groups) => (groups.by, &groups.rows, groups.left_out),
+        None => ("function", &report.functions, report.functions_left_out),
+    };
+    out.push_str(&format!("\n### By {what}\n\n| self | ± | total | {what} | module |\n|---:|---:|---:|---|---|\n"));
+    rows.iter().for_each(|row| out.push_str(&function(row)));
+    if left_out > 0 {
+        out.push_str(&format!("\nand {left_out} more\n"));
+    }
+}
+
+fn function(row: &FunctionRow) -> String {
+    let error = row.self_error.map_or("-".to_string(), |error| format!("{:.2}", error * 100.0));
+    format!(
+        "| {:.2}% | {error} | {:.2}% | {} | {} |\n",
+        row.self_share * 100.0,
+        row.total_share * 100.0,
+        code(&row.name),
+        code(&row.module)
+    )
+}
+
+fn threads(out: &mut String, report: &Report) {
+    out.push_str(
+        "\n### Threads\n\n| tid | name | CPU time | busy | queued | samples |\n|---:|---|---:|---:|---:|---:|\n",
+    );
+    let shown = |value: &Measured, unit| value.value().map_or("-".to_string(), |v| number::quantity(v, unit).joined());
+    for thread in &report.threads {
+        out.push_str(&format!(
+            "| {} | {} | {} | {} | {} | {} |\n",
+            thread.tid,
+            code(&thread.name),
+            shown(&thread.cpu_time, MetricUnit::Seconds),
+            shown(&thread.utilisation, MetricUnit::Share),
+            shown(&thread.run_queue_delay, MetricUnit::Share),
+            number::count(thread.samples)
+        ));
+    }
+    if report.threads_left_out > 0 {
+        out.push_str(&format!("\nand {} more\n", report.threads_left_out));
+    }
+}
+
+fn off_cpu(out: &mut String, view: &OffCpuView) {
+    out.push_str("\n### Off the CPU\n\n| cause | total | count | mean | longest |\n|---|---:|---:|---:|---:|\n");
+    let time = |seconds: f64| number::seconds(seconds).joined();
+    for cause in &view.causes {
+        let (total, mean, max) = (time(cause.total_s), time(cause.mean_s), time(cause.max_s));
+        out.push_str(&format!("| {} | {total} | {} | {mean} | {max} |\n", cause.label, number::count(cause.count)));
+    }
+    let queue = &view.queued_after_wake;
+    if queue.count > 0 {
+        let mean = time(queue.total_s / queue.count as f64);
+        let (total, count, max) = (time(queue.total_s), number::count(queue.count), time(queue.max_s));
+        out.push_str(&format!("| woken, waiting for a CPU | {total} | {count} | {mean} | {max} |\n"));
+    }
+    if view.paths.is_empty() {
+        return;
+    }
+    out.push_str("\n| blocked | count | cause | path, innermost first |\n|---:|---:|---|---|\n");
+    for path in &view.paths {
+        let frames: Vec<_> = path.frames.iter().map(|frame| code(frame)).collect();
+        let (total, count) = (time(path.total_s), number::count(path.count));
+        out.push_str(&format!("| {total} | {count} | {} | {} |\n", path.cause.label(), frames.join(" < ")));
+    }
+}
+
+/// A name as a code span: its fence is longer than any run of backticks in it, and a `|` cannot end its cell.
+fn code(name: &str) -> String {
+    let shown = visible(name);
+    if shown.trim().is_empty() {
+        return String::new();
+    }
+    let longest = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if longest > 0 { " " } else { "" };
+    format!("{fence}{pad}{}{pad}{fence}", shown.replace('|', "\\|"))
+}
+
+/// Prose from a recording: nothing in it may act as markup, apart from code spans it brings itself.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    for c in visible(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '|' | '*' | '_' | '[' | ']' | '\\' | '#' | '@' => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_in_its_code_span_and_its_cell() {
+        for (name, expected) in [
+            ("std::vec::Vec<T>::push", "`std::vec::Vec<T>::push`"),
+            ("operator||", "`operator\\|\\|`"),
+            ("tick`s", "`` tick`s ``"),
+            ("a\nb", "`a␊b`"),
+            ("", ""),
+        ] {
+            assert_eq!(code(name), expected);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The report for people: one page of aligned columns that fits its terminal.
+//! It never asks the terminal anything: width and colour are arguments.
+
+mod functions;
+mod header;
+mod metrics;
+mod off_cpu;
+mod page;
+mod threads;
+
+use crate::view::report::Report;
+use page::Page;
+
+/// How text is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal; narrower ones than 80 get lines of 80.
+    pub width: usize,
+    /// Whether ANSI colours may be used; nothing is told by colour alone.
+    pub colour: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Style { width: 80, colour: false }
+    }
+}
+
+/// The report as UTF-8 text.
+#[must_use]
+pub fn report(report: &Report, style: Style) -> Vec<u8> {
+    let mut page = Page::new(style);
+    header::write(&mut page, report);
+    metrics::write(&mut page, report);
+    functions::write(&mut page, report);
+    threads::write(&mut page, report);
+    if let Some(off_cpu) = &report.off_cpu {
+        off_cpu::write(&mut page, off_cpu);
+    }
+    page.finish()
+}

@@ -1,0 +1,86 @@
+//! The main table: functions, or what stands in their place.
+//! It never hides the error of a share.
+
+use super::page::Page;
+use crate::export::{columns, number};
+use crate::view::CodeKind;
+use crate::view::escape::visible;
+use crate::view::report::{FunctionRow, Report};
+
+const MODULE: usize = 18;
+/// `  self   ±     total  k `: what stands before the name.
+const NUMBERS: usize = 27;
+
+pub(super) fn write(page: &mut Page, report: &Report) {
+    let (what, many, rows, left_out) = match &report.groups {
+        Some(groups) => (groups.by, plural(groups.by), &groups.rows, groups.left_out),
+        None => ("function", "functions", &report.functions, report.functions_left_out),
+    };
+    let samples = number::count(report.samples.count);
+    let of = if report.selection.event == "off-cpu" {
+        format!("share of time blocked, {samples} spans")
+    } else {
+        format!("share of {}, {samples} samples", visible(&report.selection.event))
+    };
+    page.heading(&capital(many), &format!("{of}; k: kernel, j: JIT"));
+    if rows.is_empty() {
+        page.line("  - no samples");
+        return;
+    }
+    let modules = rows.iter().any(|row| !row.module.is_empty()) && what == "function";
+    let widest_module = rows.iter().map(|row| columns::width(&visible(short(&row.module)))).max().unwrap_or(0);
+    // Beyond 80 columns half of what is gained goes to the module.
+    let module = if modules { widest_module.clamp(6, MODULE + page.width.saturating_sub(80) / 2) } else { 0 };
+    let name = page.width.saturating_sub(NUMBERS + if modules { module + 2 } else { 0 });
+    page.captions(&format!(
+        "    self      ±    total    {}  {}",
+        columns::left(what, name),
+        if modules { "module" } else { "" }
+    ));
+    for row in rows {
+        page.line(&line(row, name, module));
+    }
+    page.left_out(left_out, many, " (--limit 0 shows all)");
+}
+
+fn line(row: &FunctionRow, name: usize, module: usize) -> String {
+    let percent = |share: f64| format!("{}%", two_decimals(share));
+    let error = row.self_error.map_or("-".to_string(), two_decimals);
+    let mark = match row.kind {
+        CodeKind::Kernel => 'k',
+        CodeKind::Jit => 'j',
+        CodeKind::User | CodeKind::Heading => ' ',
+    };
+    let shown = columns::function(&visible(&row.name), name);
+    format!(
+        "{}  {}  {} {mark} {}  {}",
+        columns::right(&percent(row.self_share), 8),
+        columns::right(&error, 5),
+        columns::right(&percent(row.total_share), 7),
+        columns::left(&shown, name),
+        columns::middle(&visible(short(&row.module)), module),
+    )
+}
+
+/// Percentages in one column share their decimals, as in perf; three significant digits would stagger the point.
+fn two_decimals(share: f64) -> String {
+    format!("{:.2}", share * 100.0)
+}
+
+fn short(path: &str) -> &str {
+    path.trim_end_matches(" (deleted)").rsplit('/').next().unwrap_or(path)
+}
+
+fn plural(what: &str) -> &'static str {
+    match what {
+        "module" => "modules",
+        "thread" => "threads",
+        "process" => "processes",
+        _ => "functions",
+    }
+}
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,149 @@
+//! The head of the page: what was profiled, where, how well, and what to know first.
+//! It never holds a result.
+
+use super::page::{Ink, Page};
+use crate::export::{columns, number};
+use crate::view::escape::visible;
+use crate::view::report::Report;
+
+const LABEL: usize = 12;
+
+pub(super) fn write(page: &mut Page, report: &Report) {
+    title(page, report);
+    field(page, "host", &host(report));
+    let recorded = format!(
+        "{}, {}, ironlaw {}",
+        number::date(report.started_unix_ns),
+        number::seconds(report.duration_s).joined(),
+        visible(&report.tool)
+    );
+    field(page, "recorded", &recorded);
+    if let Some(selected) = selected(report) {
+        field(page, "selected", &selected);
+    }
+    field(page, "samples", &samples(report));
+    field(page, "stacks", &stacks(report));
+    field(page, "own cost", &own_cost(report));
+    notes(page, report);
+}
+
+fn title(page: &mut Page, report: &Report) {
+    let mut target = visible(&report.target).into_owned();
+    // A command names itself; an id does not.
+    let names: Vec<_> = report.process_names.iter().filter(|name| !target.contains(name.as_str())).collect();
+    if let Some(first) = names.first() {
+        let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+        target = format!("{target} ({}{more})", visible(first));
+    }
+    let room = page.width - columns::width("ironlaw report  ");
+    let title = page.paint(Ink::Heading, &columns::middle(&target, room));
+    page.line(&format!("{}  {title}", page.paint(Ink::Quiet, "ironlaw report")));
+}
+
+fn field(page: &mut Page, label: &str, text: &str) {
+    let lead = page.paint(Ink::Quiet, &columns::left(&format!("  {label}"), LABEL));
+    let indent = " ".repeat(LABEL);
+    for (at, part) in columns::wrap(text, page.width - LABEL).iter().enumerate() {
+        page.line(&format!("{}{part}", if at == 0 { &lead } else { &indent }));
+    }
+}
+
+fn host(report: &Report) -> String {
+    let host = &report.host;
+    let cpus = match host.cpus.len() {
+        0 => String::new(),
+        1 => ", 1 CPU".to_string(),
+        n => format!(", {n} CPUs"),
+    };
+    let model = if host.cpu_model.is_empty() { String::new() } else { format!(", {}", host.cpu_model) };
+    let machine = if host.virtual_machine { ", virtual machine" } else { "" };
+    visible(&format!("{}, Linux {} {}{cpus}{model}{machine}", host.hostname, host.kernel, host.arch)).into_owned()
+}
+
+/// `None` when the report is about everything.
+fn selected(report: &Report) -> Option<String> {
+    let selection = &report.selection;
+    let mut parts = Vec::new();
+    if selection.from_s > 0.0 || selection.to_s < report.duration_s {
+        let span =
+            |from: f64, to: f64| format!("{} to {}", number::seconds(from).joined(), number::seconds(to).joined());
+        parts.push(span(selection.from_s, selection.to_s));
+        if (selection.metrics_from_s, selection.metrics_to_s) != (selection.from_s, selection.to_s) {
+            parts.push(format!("metrics {}", span(selection.metrics_from_s, selection.metrics_to_s)));
+        }
+    }
+    if !selection.threads.is_empty() {
+        parts.push(format!("threads {}", visible(&selection.threads.join(", "))));
+    }
+    if !selection.pids.is_empty() {
+        let pids: Vec<_> = selection.pids.iter().map(u32::to_string).collect();
+        parts.push(format!("processes {}", pids.join(", ")));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn samples(report: &Report) -> String {
+    let samples = &report.samples;
+    let event = visible(&report.selection.event);
+    let what = if report.selection.event == "off-cpu" {
+        format!("{} spans off the CPU", number::count(samples.count))
+    } else {
+        format!("{} of {event} at {}", number::count(samples.count), report.rate)
+    };
+    let others = report.events.iter().filter(|row| row.name != report.selection.event && row.samples > 0);
+    let others: Vec<_> =
+        others.map(|row| format!("{} of {}", number::count(row.samples), visible(&row.name))).collect();
+    let mut text =
+        format!("{what}, lost {}, throttled {}", number::count(samples.lost), number::count(samples.throttled));
+    if samples.off_cpu_lost > 0 {
+        text.push_str(&format!(", spans lost {}", number::count(samples.off_cpu_lost)));
+    }
+    if !others.is_empty() {
+        text.push_str(&format!("; also {}", others.join(", ")));
+    }
+    text
+}
+
+fn stacks(report: &Report) -> String {
+    let samples = &report.samples;
+    match (samples.whole_share, samples.truncated_share, samples.broken_share) {
+        (Some(whole), Some(truncated), Some(broken)) => format!(
+            "{} whole, {} truncated, {} broken (call graph {})",
+            number::percent(whole).joined(),
+            number::percent(truncated).joined(),
+            number::percent(broken).joined(),
+            report.call_graph
+        ),
+        _ => "none taken".to_string(),
+    }
+}
+
+fn own_cost(report: &Report) -> String {
+    let shown = |name: &str| {
+        let metric = report.metric(name)?;
+        Some(number::quantity(metric.value.value()?, metric.unit).joined())
+    };
+    match (shown("tool_cpu_share"), shown("tool_memory")) {
+        (Some(cpu), Some(memory)) => format!("{cpu} of one CPU, {memory}"),
+        (Some(cpu), None) => format!("{cpu} of one CPU"),
+        (None, _) => "-  not recorded".to_string(),
+    }
+}
+
+fn notes(page: &mut Page, report: &Report) {
+    if report.notes.is_empty() {
+        return;
+    }
+    page.heading("What to know", "");
+    for note in &report.notes {
+        let mark = page.paint(Ink::Alert, "!");
+        let wrapped = columns::wrap(&visible(&note.text), page.width - 4);
+        for (at, part) in wrapped.iter().enumerate() {
+            let lead = if at == 0 { format!("  {mark} ") } else { "    ".to_string() };
+            page.line(&format!("{lead}{part}"));
+        }
+        if let Some(fix) = &note.fix {
+            page.paragraph("    ", &visible(fix), Some(Ink::Quiet));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The metrics in two columns, and those that are missing once per reason.
+//! It never shows a missing value as a number or as nothing.
+
+use super::page::{Ink, Page};
+use crate::export::{columns, number};
+use crate::view::Measured;
+use crate::view::Section;
+use crate::view::report::{MetricView, Report};
+
+/// Two blocks of 37 columns with a gap stand beside each other on 80.
+const BLOCK: usize = 37;
+const GAP: usize = 4;
+const LABEL: usize = 23;
+const NUMBER: usize = 8;
+
+const LEFT: [(Section, &str); 3] =
+    [(Section::Cpu, "CPU"), (Section::Memory, "memory"), (Section::Tool, "ironlaw itself")];
+const RIGHT: [(Section, &str); 3] =
+    [(Section::Scheduler, "scheduler"), (Section::Cgroup, "control group"), (Section::Host, "machine")];
+
+/// A line of a block: painted, and its width without paint.
+struct Line(String, usize);
+
+pub(super) fn write(page: &mut Page, report: &Report) {
+    page.heading("Metrics", "");
+    let (left, right) = (blocks(page, report, &LEFT), blocks(page, report, &RIGHT));
+    for at in 0..left.len().max(right.len()) {
+        let empty = Line(String::new(), 0);
+        let Line(text, width) = left.get(at).unwrap_or(&empty);
+        let gap = " ".repeat((BLOCK + GAP).saturating_sub(*width));
+        let beside = right.get(at).map_or("", |line| &line.0);
+        page.line(&format!("{text}{gap}{beside}"));
+    }
+    scaled(page, report);
+    missing(page, report);
+}
+
+fn blocks(page: &Page, report: &Report, sections: &[(Section, &str)]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (section, title) in sections {
+        let known = report.metrics.iter().filter(|metric| metric.section == *section);
+        let rows: Vec<_> = known.filter_map(|metric| row(page, metric)).collect();
+        if !rows.is_empty() {
+            lines.push(Line(page.paint(Ink::Quiet, &format!("  {title}")), 2 + title.len()));
+            lines.extend(rows);
+        }
+    }
+    lines
+}
+
+fn row(page: &Page, metric: &MetricView) -> Option<Line> {
+    let Measured::Known { value, coverage } = metric.value else { return None };
+    let shown = number::quantity(value, metric.unit);
+    let mark = if coverage < 1.0 { "*" } else { "" };
+    let unit = format!("{}{mark}", shown.unit);
+    let text = format!("    {}{}", columns::left(metric.label, LABEL - 2), columns::right(&shown.number, NUMBER));
+    let width = columns::width(&text) + 1 + columns::width(&unit);
+    Some(Line(format!("{text} {}", page.paint(Ink::Quiet, &unit)), width))
+}
+
+/// Counters that shared their hardware were not there all the time: say for how long they were.
+fn scaled(page: &mut Page, report: &Report) {
+    let coverage = report.metrics.iter().filter_map(|metric| match metric.value {
+        Measured::Known { coverage, .. } if coverage < 1.0 => Some(coverage),
+        _ => None,
+    });
+    if let Some(lowest) = coverage.reduce(f64::min) {
+        let text = format!("scaled up: counted for {} of the time or more", number::percent(lowest).joined());
+        page.paragraph("  * ", &text, Some(Ink::Quiet));
+    }
+}
+
+fn missing(page: &mut Page, report: &Report) {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for metric in &report.metrics {
+        if let Measured::Missing { reason, .. } = metric.value {
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, names)) => names.push(metric.name),
+                None => reasons.push((reason, vec![metric.name])),
+            }
+        }
+    }
+    for (reason, names) in reasons {
+        page.paragraph("  - ", &format!("{}: {reason}", names.join(", ")), Some(Ink::Quiet));
+    }
+}

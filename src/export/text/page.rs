@@ -1,0 +1,85 @@
+//! A page of text under construction.
+//! It never measures coloured text: padding comes before paint.
+
+use super::Style;
+use crate::export::columns;
+
+/// What a piece of text is, and so how it is painted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ink {
+    Heading,
+    /// Units, captions, what is only context.
+    Quiet,
+    /// What needs attention.
+    Alert,
+}
+
+pub(super) struct Page {
+    out: String,
+    colour: bool,
+    pub width: usize,
+}
+
+/// The tables' columns need as much.
+const NARROWEST: usize = 80;
+
+impl Page {
+    pub fn new(style: Style) -> Page {
+        Page { out: String::new(), colour: style.colour, width: style.width.max(NARROWEST) }
+    }
+
+    pub fn paint(&self, ink: Ink, text: &str) -> String {
+        let code = match ink {
+            Ink::Heading => "1",
+            Ink::Quiet => "2",
+            Ink::Alert => "33",
+        };
+        if self.colour && !text.trim().is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+
+    pub fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    /// A section's title with what its numbers are about, after an empty line.
+    pub fn heading(&mut self, title: &str, about: &str) {
+        let title_painted = self.paint(Ink::Heading, title);
+        let room = self.width.saturating_sub(columns::width(title) + 2);
+        let about = self.paint(Ink::Quiet, &columns::middle(about, room));
+        self.line("");
+        self.line(&format!("{title_painted}  {about}"));
+    }
+
+    /// The captions of a table.
+    pub fn captions(&mut self, text: &str) {
+        let text = self.paint(Ink::Quiet, text.trim_end());
+        self.line(&text);
+    }
+
+    /// A paragraph that begins with `lead` and continues below its text.
+    pub fn paragraph(&mut self, lead: &str, text: &str, ink: Option<Ink>) {
+        let indent = columns::width(lead);
+        let wrapped = columns::wrap(text, self.width.saturating_sub(indent));
+        for (at, part) in wrapped.iter().enumerate() {
+            let part = ink.map_or(part.clone(), |ink| self.paint(ink, part));
+            if at == 0 {
+                self.line(&format!("{lead}{part}"))
+            } else {
+                self.line(&format!("{}{part}", " ".repeat(indent)))
+            }
+        }
+    }
+
+    /// How many rows a table leaves out.
+    pub fn left_out(&mut self, count: usize, what: &str, how: &str) {
+        if count > 0 {
+            let text = self.paint(Ink::Quiet, &format!("  … and {count} more {what}{how}"));
+            self.line(&text);
+        }
+    }
+
+    pub fn finish(self) -> Vec<u8> {
+        self.out.into_bytes()
+    }
+}

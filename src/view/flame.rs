@@ -1,0 +1,134 @@
+//! A flame graph before it is drawn: stacks by name with what each weighs.
+//! It never lays out or colours.
+
+use super::report::axis_of;
+use crate::analysis::{Axis, CallTree, CodeKind, Names, Selection, Tasks, observations, summary};
+use crate::error::Result;
+use crate::model::profile::Profile;
+use serde::Serialize;
+
+/// What a flame graph is to show.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FlameOptions {
+    /// The part of the recording.
+    pub selection: Selection,
+    /// The title; by default what was profiled.
+    pub title: Option<String>,
+}
+
+/// A cell.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct FlameFrame {
+    /// Function name, or a heading such as `[truncated stack]`.
+    pub name: String,
+    /// Where the code lives.
+    pub kind: CodeKind,
+    /// Whether it was inlined into its caller.
+    pub inlined: bool,
+}
+
+/// A stack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FlameLine {
+    /// From the root to the leaf; never empty.
+    pub frames: Vec<FlameFrame>,
+    /// What it weighs, in the flame graph's unit.
+    pub value: u64,
+}
+
+/// A flame graph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Flame {
+    /// What was profiled.
+    pub title: String,
+    /// Host, event, samples and how whole the stacks are.
+    pub subtitle: String,
+    /// What the values count: `samples`, `ns`, `cycles`, ...
+    pub unit: &'static str,
+    /// Sum of the values.
+    pub total: u64,
+    /// The stacks, in the order of their names from the root, each once.
+    pub lines: Vec<FlameLine>,
+}
+
+impl Flame {
+    /// The flame graph of `options.selection`. Where all samples weigh the same, values are samples; else weights.
+    ///
+    /// # Errors
+    /// Those of [`Selection::check`].
+    pub fn build(profile: &Profile, options: &FlameOptions) -> Result<Flame> {
+        let (selection, tasks) = (&options.selection, Tasks::of(profile));
+        selection.check(profile, &tasks)?;
+        let names = Names::of(profile);
+        let tree = CallTree::of(profile, &names, &tasks, selection);
+        let (event, weight_unit) = axis_of(&profile.meta, selection.axis);
+        let alike = weigh_alike(profile, selection, &tasks);
+        let lines: Vec<_> = tree
+            .folded()
+            .into_iter()
+            .map(|(path, weight, samples)| FlameLine {
+                frames: path
+                    .into_iter()
+                    .map(|label| FlameFrame { name: label.text.clone(), kind: label.kind, inlined: label.inlined })
+                    .collect(),
+                value: if alike { samples } else { weight },
+            })
+            .collect();
+        let total = lines.iter().fold(0_u64, |sum, line| sum.saturating_add(line.value));
+        Ok(Flame {
+            title: options.title.clone().unwrap_or_else(|| title(profile, selection, &tasks)),
+            subtitle: subtitle(profile, selection, &tasks, &event),
+            unit: if alike { "samples" } else { weight_unit },
+            total,
+            lines,
+        })
+    }
+}
+
+fn weigh_alike(profile: &Profile, selection: &Selection, tasks: &Tasks) -> bool {
+    if selection.axis == Axis::OffCpu {
+        return false;
+    }
+    let who = selection.who(tasks);
+    let mut weights = observations(profile, selection, &who).map(|seen| seen.weight);
+    let first = weights.next();
+    weights.all(|weight| Some(weight) == first)
+}
+
+/// The command or the process's name with its id; an id alone says little a week later.
+fn title(profile: &Profile, selection: &Selection, tasks: &Tasks) -> String {
+    use crate::model::Target;
+    let target = match &profile.meta.plan.target {
+        Target::Processes { pids, .. } if pids.len() == 1 && !tasks.process_name(pids[0]).is_empty() => {
+            format!("{} (pid {})", tasks.process_name(pids[0]), pids[0])
+        }
+        other => other.label(),
+    };
+    let mut title = if selection.axis == Axis::OffCpu { format!("{target}: time off the CPU") } else { target };
+    let ids = selection.tids.iter().map(u32::to_string);
+    let threads: Vec<_> = ids.chain(selection.comms.iter().cloned()).collect();
+    if !threads.is_empty() {
+        title = format!("{title}, thread {}", threads.join(", "));
+    }
+    title
+}
+
+fn subtitle(profile: &Profile, selection: &Selection, tasks: &Tasks, event: &str) -> String {
+    let summary = summary(profile, tasks, selection);
+    let end = selection.time.to.unwrap_or(profile.duration()).min(profile.duration());
+    let seconds = (end - selection.time.from).seconds();
+    let what = match selection.axis {
+        Axis::OffCpu => format!("{} spans off the CPU", summary.count),
+        Axis::Event(_) => {
+            format!("{} samples of {event} at {}", summary.count, super::report::rate_of(profile.meta.plan.rate))
+        }
+    };
+    let incomplete = match summary.stack_share(summary.truncated + summary.broken) {
+        Some(share) => format!("{:.1}% of stacks cut short", share * 100.0),
+        None => "no stacks".to_string(),
+    };
+    let host = &profile.meta.host.hostname;
+    let lost = if summary.lost > 0 { format!(" · {} records lost", summary.lost) } else { String::new() };
+    // The host comes last: it is what may be cut off.
+    format!("{what} over {seconds:.1} s · {incomplete}{lost} · {host}")
+}

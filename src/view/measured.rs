@@ -1,0 +1,45 @@
+//! A measured value as programs read it: the number with its coverage, or the reason in words and as a name.
+//! It never rounds.
+
+use crate::model::{Measure, Why};
+use serde::Serialize;
+
+/// `{"value": 1.5, "coverage": 1.0}` or `{"missing": "not_supported", "reason": "..."}`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Measured {
+    /// It was measured.
+    Known {
+        /// The value.
+        value: f64,
+        /// Share of the time its counters really counted, 0 to 1.
+        coverage: f64,
+    },
+    /// It was not.
+    Missing {
+        /// Why.
+        missing: Why,
+        /// The same for people.
+        reason: &'static str,
+    },
+}
+
+impl Measured {
+    /// The value, if there is one.
+    #[must_use]
+    pub fn value(&self) -> Option<f64> {
+        match self {
+            Measured::Known { value, .. } => Some(*value),
+            Measured::Missing { .. } => None,
+        }
+    }
+}
+
+impl From<Measure<f64>> for Measured {
+    fn from(measure: Measure<f64>) -> Self {
+        match measure {
+            Measure::Known { value, quality } => Measured::Known { value, coverage: quality.coverage },
+            Measure::Missing(why) => Measured::Missing { missing: why, reason: why.text() },
+        }
+    }
+}

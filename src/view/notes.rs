@@ -1,0 +1,53 @@
+//! What a reader must know before trusting the numbers, said once at the top.
+//! It never repeats what the capture already noted.
+
+use crate::analysis::Summary;
+use crate::model::{CallGraph, Meta, Note};
+
+/// Stacks cut short beyond this share bend every total and every flame graph.
+const MANY_INCOMPLETE: f64 = 0.05;
+/// Losses beyond this share can hide a function.
+const MANY_LOST: f64 = 0.01;
+/// Fewer samples leave a share of 10% uncertain by more than 3 points.
+const FEW_SAMPLES: u64 = 100;
+
+/// The capture's notes, then those the selection itself gives reason for.
+pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
+    let mut notes = meta.notes.clone();
+    let mut add = |topic: &str, text: String, fix: &str| {
+        if !notes.iter().any(|note| note.topic == topic) {
+            notes.push(Note { topic: topic.to_string(), text, fix: Some(fix.to_string()) });
+        }
+    };
+    if summary.count == 0 {
+        add("no-samples", "Nothing was sampled in this selection.".to_string(), "Widen --time-range or --thread.");
+    } else if summary.count < FEW_SAMPLES {
+        let text = format!("Only {} samples: every share is rough.", summary.count);
+        add("few-samples", text, "Record for longer, or at a higher --freq.");
+    }
+    let percent = |share: f64| format!("{:.1}%", share * 100.0);
+    if let Some(share) = summary.stack_share(summary.truncated).filter(|share| *share > MANY_INCOMPLETE) {
+        let text = format!("{} of the stacks were cut short: totals of outer functions are too low.", percent(share));
+        let fix = match meta.plan.call_graph {
+            CallGraph::FramePointer => "Record with --call-graph dwarf.",
+            _ => "Record with more stack bytes: --call-graph dwarf,65528.",
+        };
+        add("truncated-stacks", text, fix);
+    }
+    if let Some(share) = summary.stack_share(summary.broken).filter(|share| *share > MANY_INCOMPLETE) {
+        let text = format!("{} of the stacks could not be unwound to their start.", percent(share));
+        let fix = match meta.plan.call_graph {
+            CallGraph::FramePointer => "The code has no frame pointers: record with --call-graph dwarf.",
+            _ => {
+                "Code made just in time and hand-written assembly carry no unwind information; --call-graph fp may help."
+            }
+        };
+        add("broken-stacks", text, fix);
+    }
+    let lost = summary.lost as f64 / (summary.lost.saturating_add(summary.all_samples)).max(1) as f64;
+    if lost > MANY_LOST {
+        let text = format!("{} of the records were lost: shares may be bent.", percent(lost));
+        add("lost-records", text, "Record at a lower --freq, or give ironlaw a CPU of its own.");
+    }
+    notes
+}

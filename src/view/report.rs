@@ -1,0 +1,145 @@
+//! The report: everything `ironlaw report` says, in one value that every format renders.
+//! It never rounds or orders anything for looks.
+
+mod build;
+mod tables;
+
+pub use build::ReportOptions;
+pub(super) use build::{axis as axis_of, rate as rate_of};
+pub use tables::{CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView};
+
+use super::Measured;
+use crate::analysis::{MetricUnit, Section};
+use crate::model::{HostFacts, Note};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// Raised when a field of the JSON form changes its meaning; fields may be added without.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A report on one selection of one recording.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Version of the program that made the recording.
+    pub tool: String,
+    /// The machine.
+    pub host: HostFacts,
+    /// What was profiled, e.g. `pid 41` or the command.
+    pub target: String,
+    /// Names of the processes seen, most CPU time first.
+    pub process_names: Vec<String>,
+    /// Start, nanoseconds since the Unix epoch.
+    pub started_unix_ns: u64,
+    /// Length of the whole recording, seconds.
+    pub duration_s: f64,
+    /// How the stacks were taken: auto, fp, dwarf, lbr or none.
+    pub call_graph: &'static str,
+    /// Samples asked for, e.g. `997 Hz`.
+    pub rate: String,
+    /// What part of the recording this is about.
+    pub selection: SelectionView,
+    /// The sampled events.
+    pub events: Vec<EventRow>,
+    /// The evidence.
+    pub samples: SamplesView,
+    /// What to know before trusting the numbers.
+    pub notes: Vec<Note>,
+    /// The metrics, by name, in order.
+    #[serde(serialize_with = "by_name")]
+    pub metrics: Vec<MetricView>,
+    /// The functions, in the order asked for.
+    pub functions: Vec<FunctionRow>,
+    /// How many functions there are beyond those listed.
+    pub functions_left_out: usize,
+    /// Modules, threads or processes in place of functions, where asked for.
+    pub groups: Option<Groups>,
+    /// The processes, most CPU time first.
+    pub processes: Vec<ProcessView>,
+    /// The threads, most CPU time first.
+    pub threads: Vec<ThreadView>,
+    /// How many threads there are beyond those listed.
+    pub threads_left_out: usize,
+    /// Time off the CPU; absent if it was not recorded.
+    pub off_cpu: Option<OffCpuView>,
+}
+
+/// The part of a recording a report is about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SelectionView {
+    /// The event the shares are of, or `off-cpu`.
+    pub event: String,
+    /// What its weights count: `ns`, `cycles`, ...
+    pub unit: &'static str,
+    /// Start of the selected time, seconds since the recording's start.
+    pub from_s: f64,
+    /// End of the selected time.
+    pub to_s: f64,
+    /// Start of the windows the metrics come from: the selected time, grown to where counters were read.
+    pub metrics_from_s: f64,
+    /// Their end.
+    pub metrics_to_s: f64,
+    /// Selected threads, by name or id; empty for all.
+    pub threads: Vec<String>,
+    /// Selected processes; empty for all.
+    pub pids: Vec<u32>,
+}
+
+/// How much there is to go by.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SamplesView {
+    /// Samples (or spans off the CPU) in the selection.
+    pub count: u64,
+    /// What they weigh together, in the selection's unit.
+    pub weight: u64,
+    /// Records lost because a buffer was full, all threads.
+    pub lost: u64,
+    /// Times the kernel paused sampling.
+    pub throttled: u64,
+    /// Spans off the CPU that could not be closed.
+    pub off_cpu_lost: u64,
+    /// Share of stacks that reached the program's or thread's start; `None` if no stacks were taken.
+    pub whole_share: Option<f64>,
+    /// Share of stacks whose copied bytes ended too early.
+    pub truncated_share: Option<f64>,
+    /// Share of stacks that could not be unwound further.
+    pub broken_share: Option<f64>,
+}
+
+/// A metric.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricView {
+    /// Its name: the key in the JSON form.
+    #[serde(skip)]
+    pub name: &'static str,
+    /// A few words for people.
+    pub label: &'static str,
+    /// Where it belongs.
+    pub section: Section,
+    /// Its value or why there is none.
+    #[serde(flatten)]
+    pub value: Measured,
+    /// Its unit.
+    pub unit: MetricUnit,
+    /// How it comes from its counters.
+    pub formula: String,
+    /// The counters it comes from.
+    pub events: Vec<&'static str>,
+}
+
+fn by_name<S: Serializer>(metrics: &[MetricView], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(metrics.len()))?;
+    for metric in metrics {
+        map.serialize_entry(metric.name, metric)?;
+    }
+    map.end()
+}
+
+impl Report {
+    /// The metric of that name.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<&MetricView> {
+        self.metrics.iter().find(|metric| metric.name == name)
+    }
+}

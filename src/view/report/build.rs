@@ -1,0 +1,218 @@
+//! Asks analysis for everything a report holds.
+//! It never fails on thin data: only on a selection that cannot be met.
+
+use super::{
+    EventRow, FunctionRow, Groups, MetricView, OffCpuView, ProcessView, Report, SamplesView, SelectionView, ThreadView,
+};
+use crate::analysis::{
+    Axis, Counters, GroupBy, Names, Ranking, Selection, SortBy, Summary, Tasks, Window, blocked_paths, metrics,
+    off_cpu_totals, processes, rank, summary, threads,
+};
+use crate::error::Result;
+use crate::model::profile::Profile;
+use crate::model::{CallGraph, Meta, Rate, Unit};
+use crate::view::notes::notes;
+
+/// What a report is to show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReportOptions {
+    /// The part of the recording.
+    pub selection: Selection,
+    /// What a row of the main table stands for.
+    pub by: GroupBy,
+    /// Its order.
+    pub sort: SortBy,
+    /// Rows of the main table; 0 for all.
+    pub limit: usize,
+    /// Threads and blocked call paths listed; 0 for all.
+    pub detail_limit: usize,
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        ReportOptions {
+            selection: Selection::default(),
+            by: GroupBy::Function,
+            sort: SortBy::SelfWeight,
+            limit: 20,
+            detail_limit: 10,
+        }
+    }
+}
+
+impl ReportOptions {
+    fn limit(&self) -> usize {
+        if self.limit == 0 { usize::MAX } else { self.limit }
+    }
+
+    fn detail_limit(&self) -> usize {
+        if self.detail_limit == 0 { usize::MAX } else { self.detail_limit }
+    }
+}
+
+impl Report {
+    /// The report on `options.selection`.
+    ///
+    /// # Errors
+    /// Those of [`Selection::check`].
+    pub fn build(profile: &Profile, options: &ReportOptions) -> Result<Report> {
+        let tasks = Tasks::of(profile);
+        options.selection.check(profile, &tasks)?;
+        let (names, counters) = (Names::of(profile), Counters::of(profile));
+        let selection = &options.selection;
+        let window = selection.time.window(&profile.ticks, profile.duration());
+        let summary = summary(profile, &tasks, selection);
+        let ranked = |by| rank(profile, &names, &tasks, selection, by, options.sort);
+        let functions = ranked(GroupBy::Function);
+        let thread_rows = threads(profile, &tasks, &counters, selection, window);
+        let process_rows = processes(&tasks, &thread_rows);
+        let off_cpu = (profile.meta.plan.off_cpu || !profile.off_cpu.is_empty()).then(|| {
+            let totals = off_cpu_totals(profile, &names, &tasks, selection);
+            let paths = blocked_paths(profile, &names, &tasks, selection);
+            OffCpuView::of(&totals, &paths, options.detail_limit())
+        });
+        let meta = &profile.meta;
+        Ok(Report {
+            schema_version: super::SCHEMA_VERSION,
+            tool: meta.tool.clone(),
+            host: meta.host.clone(),
+            target: meta.plan.target.label(),
+            process_names: process_rows.iter().map(|row| row.comm.clone()).filter(|name| !name.is_empty()).collect(),
+            started_unix_ns: meta.started_unix_ns,
+            duration_s: profile.duration().seconds(),
+            call_graph: call_graph(meta.plan.call_graph),
+            rate: rate(meta.plan.rate),
+            selection: selection_view(profile, selection, window),
+            events: events(meta, &summary),
+            samples: samples(&summary, &functions),
+            notes: notes(meta, &summary),
+            metrics: metric_views(&counters, &tasks, selection, window, &summary),
+            functions: rows(&functions, options.limit()),
+            functions_left_out: functions.rows.len().saturating_sub(options.limit()),
+            groups: (options.by != GroupBy::Function).then(|| groups(&ranked(options.by), options)),
+            processes: process_rows.iter().map(|row| ProcessView::of(row, &functions)).collect(),
+            threads: thread_rows
+                .iter()
+                .take(options.detail_limit())
+                .map(|row| ThreadView::of(row, &functions))
+                .collect(),
+            threads_left_out: thread_rows.len().saturating_sub(options.detail_limit()),
+            off_cpu,
+        })
+    }
+}
+
+fn rows(ranking: &Ranking, limit: usize) -> Vec<FunctionRow> {
+    ranking.rows.iter().take(limit).map(|row| FunctionRow::of(ranking, row)).collect()
+}
+
+fn groups(ranking: &Ranking, options: &ReportOptions) -> Groups {
+    let by = match options.by {
+        GroupBy::Function => "function",
+        GroupBy::Module => "module",
+        GroupBy::Thread => "thread",
+        GroupBy::Process => "process",
+    };
+    let left_out = ranking.rows.len().saturating_sub(options.limit());
+    Groups { by, rows: rows(ranking, options.limit()), left_out }
+}
+
+fn metric_views(
+    counters: &Counters,
+    tasks: &Tasks,
+    selection: &Selection,
+    window: Window,
+    summary: &Summary,
+) -> Vec<MetricView> {
+    let all = metrics(counters, tasks, &selection.who(tasks), window, Some(summary));
+    let view = |metric: crate::analysis::Metric| MetricView {
+        name: metric.name,
+        label: metric.label,
+        section: metric.section,
+        value: metric.value.into(),
+        unit: metric.unit,
+        formula: metric.formula,
+        events: metric.events,
+    };
+    all.into_iter().map(view).collect()
+}
+
+fn selection_view(profile: &Profile, selection: &Selection, window: Window) -> SelectionView {
+    let (event, unit) = axis(&profile.meta, selection.axis);
+    let ids = selection.tids.iter().map(u32::to_string);
+    let end = selection.time.to.unwrap_or(profile.duration());
+    SelectionView {
+        event,
+        unit,
+        from_s: selection.time.from.seconds(),
+        to_s: end.min(profile.duration()).max(selection.time.from).seconds(),
+        metrics_from_s: window.from.seconds(),
+        metrics_to_s: window.to.seconds(),
+        threads: ids.chain(selection.comms.iter().cloned()).collect(),
+        pids: selection.pids.clone(),
+    }
+}
+
+/// The axis's name and what its weights count.
+pub(in crate::view) fn axis(meta: &Meta, axis: Axis) -> (String, &'static str) {
+    match axis {
+        Axis::OffCpu => ("off-cpu".to_string(), "ns"),
+        Axis::Event(index) => match meta.events.get(usize::from(index)) {
+            Some(event) => (event.name.clone(), unit(event.unit)),
+            None => (String::new(), "count"),
+        },
+    }
+}
+
+fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Count => "count",
+        Unit::Nanos => "ns",
+        Unit::Cycles => "cycles",
+        Unit::Instructions => "instructions",
+        Unit::Bytes => "B",
+    }
+}
+
+fn events(meta: &Meta, summary: &Summary) -> Vec<EventRow> {
+    let coverage = |name: &str| meta.coverage.iter().find(|coverage| coverage.event == name).map(|c| c.share);
+    let rows = meta.events.iter().zip(&summary.events);
+    rows.map(|(event, total)| EventRow {
+        name: event.name.clone(),
+        unit: unit(event.unit),
+        samples: total.samples,
+        weight: total.weight,
+        coverage: coverage(&event.name),
+    })
+    .collect()
+}
+
+fn samples(summary: &Summary, ranking: &Ranking) -> SamplesView {
+    SamplesView {
+        count: summary.count,
+        weight: ranking.weight,
+        lost: summary.lost,
+        throttled: summary.throttled,
+        off_cpu_lost: summary.off_cpu_lost,
+        whole_share: summary.stack_share(summary.whole),
+        truncated_share: summary.stack_share(summary.truncated),
+        broken_share: summary.stack_share(summary.broken),
+    }
+}
+
+fn call_graph(call_graph: CallGraph) -> &'static str {
+    match call_graph {
+        CallGraph::Auto => "auto",
+        CallGraph::FramePointer => "fp",
+        CallGraph::Dwarf { .. } => "dwarf",
+        CallGraph::Lbr => "lbr",
+        CallGraph::None => "none",
+    }
+}
+
+pub(in crate::view) fn rate(rate: Rate) -> String {
+    match rate {
+        Rate::Frequency(hertz) => format!("{hertz} Hz"),
+        Rate::Period(period) => format!("every {period}"),
+    }
+}

@@ -1,0 +1,247 @@
+//! The report's tables, row by row. A share is of the selection's weight, 0 to 1.
+//! It never orders rows: analysis does.
+
+use crate::analysis::{BlockedPath, Cause, CauseTotal, CodeKind, OffCpuTotals, ProcessRow, Rank, Ranking, ThreadRow};
+use crate::units::Nanos;
+use crate::view::Measured;
+use serde::Serialize;
+
+/// A sampled event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EventRow {
+    /// As the recording names it.
+    pub name: String,
+    /// What one count is.
+    pub unit: &'static str,
+    /// Samples in the selected time and threads.
+    pub samples: u64,
+    /// What they weigh.
+    pub weight: u64,
+    /// Share of the time it was really counted; `None` if the recording does not say.
+    pub coverage: Option<f64>,
+}
+
+/// A function, or a module, thread or process ranked like one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FunctionRow {
+    /// Its name.
+    pub name: String,
+    /// Path of its module as the target sees it; empty if unknown or if the row is no function.
+    pub module: String,
+    /// `user`, `kernel`, `jit`, or `heading` for a thread or process.
+    pub kind: CodeKind,
+    /// Share of samples in its own code.
+    pub self_share: f64,
+    /// Standard error of `self_share` by sampling alone; `None` without samples.
+    pub self_error: Option<f64>,
+    /// Share of samples with it anywhere on the stack.
+    pub total_share: f64,
+    /// Standard error of `total_share`.
+    pub total_error: Option<f64>,
+    /// Samples in its own code.
+    pub self_samples: u64,
+    /// Samples with it anywhere on the stack.
+    pub total_samples: u64,
+    /// Weight of its own samples.
+    pub self_weight: u64,
+    /// Weight of the samples with it anywhere on the stack.
+    pub total_weight: u64,
+}
+
+impl FunctionRow {
+    pub(super) fn of(ranking: &Ranking, rank: &Rank) -> Self {
+        let (self_share, total_share) = (ranking.share(rank.self_weight), ranking.share(rank.total_weight));
+        FunctionRow {
+            name: rank.name.clone(),
+            module: rank.module.clone(),
+            kind: rank.kind,
+            self_share,
+            self_error: ranking.error(self_share),
+            total_share,
+            total_error: ranking.error(total_share),
+            self_samples: rank.self_samples,
+            total_samples: rank.total_samples,
+            self_weight: rank.self_weight,
+            total_weight: rank.total_weight,
+        }
+    }
+}
+
+/// A ranking by something other than functions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Groups {
+    /// `module`, `thread` or `process`.
+    pub by: &'static str,
+    /// The rows, in the order asked for.
+    pub rows: Vec<FunctionRow>,
+    /// How many there are beyond those listed.
+    pub left_out: usize,
+}
+
+/// A thread.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ThreadView {
+    /// Kernel thread id.
+    pub tid: u32,
+    /// Its process.
+    pub pid: u32,
+    /// The last name it bore.
+    pub name: String,
+    /// Part of the selected time it was alive, seconds.
+    pub lifetime_s: f64,
+    /// Samples.
+    pub samples: u64,
+    /// Share of the selection's weight.
+    pub share: f64,
+    /// CPU time, seconds.
+    pub cpu_time: Measured,
+    /// CPU time over lifetime, 0 to 1.
+    pub utilisation: Measured,
+    /// Time runnable but waiting for a CPU, over lifetime.
+    pub run_queue_delay: Measured,
+    /// Switches because it blocked.
+    pub voluntary_switches: Measured,
+    /// Switches because it was preempted.
+    pub involuntary_switches: Measured,
+    /// Moves to another CPU.
+    pub migrations: Measured,
+}
+
+impl ThreadView {
+    pub(super) fn of(row: &ThreadRow, ranking: &Ranking) -> Self {
+        ThreadView {
+            tid: row.task.tid,
+            pid: row.task.pid,
+            name: row.task.comm.clone(),
+            lifetime_s: row.lifetime.seconds(),
+            samples: row.samples,
+            share: ranking.share(row.weight),
+            cpu_time: row.cpu_time.into(),
+            utilisation: row.utilisation().into(),
+            run_queue_delay: row.queued().into(),
+            voluntary_switches: row.voluntary.into(),
+            involuntary_switches: row.involuntary.into(),
+            migrations: row.migrations.into(),
+        }
+    }
+}
+
+/// A process: its threads together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProcessView {
+    /// Process id.
+    pub pid: u32,
+    /// Its first thread's name.
+    pub name: String,
+    /// Threads seen.
+    pub threads: u64,
+    /// Samples.
+    pub samples: u64,
+    /// Share of the selection's weight.
+    pub share: f64,
+    /// CPU time of its threads that were read, seconds.
+    pub cpu_time: Measured,
+}
+
+impl ProcessView {
+    pub(super) fn of(row: &ProcessRow, ranking: &Ranking) -> Self {
+        ProcessView {
+            pid: row.pid,
+            name: row.comm.clone(),
+            threads: row.threads,
+            samples: row.samples,
+            share: ranking.share(row.weight),
+            cpu_time: row.cpu_time.into(),
+        }
+    }
+}
+
+/// Time off the CPU. Blocked time and time in the queue are never summed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OffCpuView {
+    /// By cause, largest first.
+    pub causes: Vec<CauseRow>,
+    /// Waiting for a CPU after a wake-up.
+    pub queued_after_wake: QueueView,
+    /// Spans whose wake-up was not seen: their blocked time holds any time in the queue.
+    pub unsplit: u64,
+    /// The call paths that were blocked longest.
+    pub paths: Vec<PathRow>,
+    /// How many paths there are beyond those listed.
+    pub paths_left_out: usize,
+}
+
+/// Waiting for a CPU after a wake-up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QueueView {
+    /// Wake-ups that had to wait.
+    pub count: u64,
+    /// Together, seconds.
+    pub total_s: f64,
+    /// The longest, seconds.
+    pub max_s: f64,
+}
+
+/// One cause.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CauseRow {
+    /// Its name.
+    pub cause: Cause,
+    /// The same for people.
+    pub label: &'static str,
+    /// Spans.
+    pub count: u64,
+    /// Together, seconds.
+    pub total_s: f64,
+    /// On average, seconds.
+    pub mean_s: f64,
+    /// The longest, seconds.
+    pub max_s: f64,
+}
+
+/// A call path that was blocked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PathRow {
+    /// Why.
+    pub cause: Cause,
+    /// The program's functions, innermost first.
+    pub frames: Vec<String>,
+    /// Spans.
+    pub count: u64,
+    /// Together, seconds.
+    pub total_s: f64,
+    /// The longest, seconds.
+    pub max_s: f64,
+}
+
+impl OffCpuView {
+    pub(super) fn of(totals: &OffCpuTotals, paths: &[BlockedPath], limit: usize) -> Self {
+        let cause = |row: &CauseTotal| CauseRow {
+            cause: row.cause,
+            label: row.cause.label(),
+            count: row.count,
+            total_s: row.total.seconds(),
+            mean_s: row.mean().seconds(),
+            max_s: row.max.seconds(),
+        };
+        let path = |row: &BlockedPath| PathRow {
+            cause: row.cause,
+            frames: row.frames.clone(),
+            count: row.count,
+            total_s: row.total.seconds(),
+            max_s: row.max.seconds(),
+        };
+        let waited = paths.iter().filter(|path| path.total > Nanos(0));
+        OffCpuView {
+            causes: totals.causes.iter().map(cause).collect(),
+            queued_after_wake: QueueView {
+                count: totals.wakes,
+                total_s: totals.queued_after_wake.seconds(),
+                max_s: totals.longest_queue.seconds(),
+            },
+            unsplit: totals.unsplit,
+            paths: waited.clone().take(limit).map(path).collect(),
+            paths_left_out: waited.count().saturating_sub(limit),
+        }
+    }
+}
