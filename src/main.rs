@@ -1,3 +1,8 @@
-//! Parses the command line, runs it and turns the result into an exit code.
+//! Parses the command line, runs it and turns the result into an exit code. Nothing else ends the process.
 
-fn main() {}
+use ironlaw::cli::{self, args::Cli};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run(&Cli::from_command_line())
+}

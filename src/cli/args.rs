@@ -13,7 +13,7 @@ pub use generate::{completions, man_page};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SortArg};
 pub use target::TargetArgs;
 pub use tools::{CompletionsArgs, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
-pub use values::{CpuList, FrequencyArg, ThreadFilter, TimeRange};
+pub use values::{CpuList, FrequencyArg, ThreadFilter};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 

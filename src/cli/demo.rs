@@ -7,7 +7,9 @@ use super::{capture, flamegraph, report};
 use crate::error::{Context, Result};
 use crate::session::Live;
 use crate::store;
-use crate::sys::{tracing_is_mounted, workload};
+use crate::sys::perf::tracefs;
+use crate::sys::workload;
+use std::path::Path;
 
 /// Records the workload, prints the report, says where the flame graph is and what to try next.
 pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
@@ -19,7 +21,7 @@ pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> 
     terminal.say(&format!("profiling a built-in program for {seconds} s ..."));
     let target = TargetArgs { command: command(args)?, ..TargetArgs::default() };
     // Waits are worth showing, but the demo must run where they cannot be seen.
-    let how = CaptureArgs { off_cpu: tracing_is_mounted(), ..CaptureArgs::default() };
+    let how = CaptureArgs { off_cpu: tracefs::is_readable(Path::new("/")), ..CaptureArgs::default() };
     let (plan, notes) = capture::plan(&target, &how)?;
     let outcome = capture::record(Live::open(plan, notes)?, &path, true, terminal)?;
     let picture = path.with_extension("svg");
@@ -43,7 +45,13 @@ fn command(args: &DemoArgs) -> Result<Vec<String>> {
     });
     let seconds = args.seconds.seconds();
     let program = program.to_string_lossy().into_owned();
-    Ok(vec![program, "workload".into(), "hotspot".into(), format!("--threads={threads}"), format!("--seconds={seconds}s")])
+    Ok(vec![
+        program,
+        "workload".into(),
+        "hotspot".into(),
+        format!("--threads={threads}"),
+        format!("--seconds={seconds}s"),
+    ])
 }
 
 /// Runs a built-in workload in this process.

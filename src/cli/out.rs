@@ -6,6 +6,7 @@ use super::plan;
 use crate::error::{Context, Error, Result};
 use crate::export::text::Style;
 use crate::model::Note;
+use crate::sys::terminal;
 use crate::view::escape::visible;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -56,12 +57,8 @@ impl Terminal {
 /// How a report on the standard output is laid out: as wide as the terminal, 80 columns elsewhere.
 pub(super) fn style(global: &GlobalArgs, to_file: bool) -> Style {
     let terminal = !to_file && std::io::stdout().is_terminal();
-    let width = if terminal { terminal_width() } else { None };
+    let width = terminal.then(|| terminal::columns(std::io::stdout())).flatten();
     Style { width: width.unwrap_or(80), colour: coloured(global, terminal) }
-}
-
-fn terminal_width() -> Option<usize> {
-    crate::sys::files::terminal_width(&std::io::stdout())
 }
 
 fn coloured(global: &GlobalArgs, terminal: bool) -> bool {

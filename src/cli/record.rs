@@ -22,7 +22,11 @@ pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
     if let Some(error) = outcome.write_failure {
         return Err(error.context(format!("{} holds only the first part of the session", path.display())));
     }
-    terminal.say(&format!("{} ({:.1} kB); read it with: ironlaw report {0}", path.display(), outcome.bytes as f64 / 1e3));
+    terminal.say(&format!(
+        "{} ({:.1} kB); read it with: ironlaw report {0}",
+        path.display(),
+        outcome.bytes as f64 / 1e3
+    ));
     Ok(exit_code(outcome.profile.meta.exit_status))
 }
 

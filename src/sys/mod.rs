@@ -14,4 +14,5 @@ pub mod procfs;
 pub mod signals;
 pub mod spawn;
 pub mod sysfs;
+pub mod terminal;
 pub mod workload;

@@ -46,6 +46,23 @@ const USAGE: &str = "\
 ironlaw record [OPTIONS] <-p PID | -t TID | -G CGROUP | -a | -C CPUS>
        ironlaw record [OPTIONS] [--] CMD [ARGS]...";
 
+/// What is captured when no flag says otherwise.
+impl Default for CaptureArgs {
+    fn default() -> Self {
+        CaptureArgs {
+            duration: None,
+            freq: None,
+            count: None,
+            event: Vec::new(),
+            call_graph: CallGraph::Auto,
+            call_graph_default: false,
+            off_cpu: false,
+            interval: Nanos(1_000_000_000),
+            delay: Nanos(0),
+        }
+    }
+}
+
 const AFTER_HELP: &str = "\
 Examples:
   ironlaw record -p 1234 -d 10                 a process, for 10 seconds

@@ -1,7 +1,8 @@
 //! The commands that read a recording: `report` and `flamegraph`.
 //! It never opens one.
 
-use super::{ThreadFilter, TimeRange, values};
+use super::{ThreadFilter, values};
+use crate::analysis::TimeRange;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 

@@ -1,6 +1,7 @@
 //! Typed values out of single arguments, each with a message that shows what would have been right.
 //! It never compares one argument with another.
 
+use crate::analysis::TimeRange;
 use crate::model::CallGraph;
 use crate::units::Nanos;
 
@@ -26,16 +27,8 @@ pub enum ThreadFilter {
     Name(String),
 }
 
-/// A piece of a recording: from `from`, up to but without `to` (its end if `None`), since the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimeRange {
-    /// First moment.
-    pub from: Nanos,
-    /// First moment after it.
-    pub to: Option<Nanos>,
-}
-
-const DEFAULT_STACK_BYTES: u32 = 32 * 1024;
+/// As much as `auto` copies.
+const DEFAULT_STACK_BYTES: u32 = crate::collect::sampler::STACK_BYTES;
 /// The kernel stores the size in 16 bits and wants it aligned.
 const MAX_STACK_BYTES: u32 = 65_528;
 /// More CPUs than any kernel is built for.
@@ -129,22 +122,8 @@ pub(super) fn thread_filter(text: &str) -> Result<ThreadFilter, String> {
     }
 }
 
-/// `1s-10s`, `1s+9s`, `5s-`, `-5s`; bare numbers are seconds.
 pub(super) fn time_range(text: &str) -> Result<TimeRange, String> {
-    const SECOND: u64 = 1_000_000_000;
-    let optional = |part: &str| if part.is_empty() { Ok(None) } else { span(part, SECOND).map(Some) };
-    let (from, to) = if let Some((from, length)) = text.split_once('+') {
-        let (from, length) = (span(from, SECOND)?, span(length, SECOND)?);
-        (from, Some(from + length))
-    } else if let Some((from, to)) = text.split_once('-') {
-        (optional(from)?.unwrap_or_default(), optional(to)?)
-    } else {
-        return Err("write FROM-TO or FROM+LENGTH, e.g. 1s-10s or 1s+9s".into());
-    };
-    if to.is_some_and(|to| to <= from) {
-        return Err("it ends before it begins".into());
-    }
-    Ok(TimeRange { from, to })
+    TimeRange::parse(text).map_err(|error| error.to_string())
 }
 
 pub(super) fn pixels(text: &str) -> Result<f64, String> {
@@ -209,28 +188,6 @@ mod tests {
             ("FP", None),
         ] {
             assert_eq!(call_graph(text).ok(), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_time_range_has_an_end_or_a_length_or_neither() {
-        let range = |from_s: u64, to_s: Option<u64>| {
-            Some(TimeRange { from: Nanos(from_s * 1000 * MS), to: to_s.map(|s| Nanos(s * 1000 * MS)) })
-        };
-        for (text, expected) in [
-            ("1s-10s", range(1, Some(10))),
-            ("1s+9s", range(1, Some(10))),
-            ("1-10", range(1, Some(10))),
-            ("5s-", range(5, None)),
-            ("-5s", range(0, Some(5))),
-            ("-", range(0, None)),
-            ("10s-1s", None),
-            ("3s-3s", None),
-            ("3s+0s", None),
-            ("5s", None),
-            ("a-b", None),
-        ] {
-            assert_eq!(time_range(text).ok(), expected, "{text}");
         }
     }
 

@@ -80,6 +80,11 @@ fn field(line: &str) -> Option<(String, Field)> {
     Some((name.to_string(), Field { offset, size }))
 }
 
+/// Whether tracepoints can be read below `root`.
+pub fn is_readable(root: &Path) -> bool {
+    find(root).is_ok()
+}
+
 fn find(root: &Path) -> Result<PathBuf> {
     let mut refused = None;
     for place in PLACES {
