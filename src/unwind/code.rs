@@ -29,7 +29,7 @@ type Section = (Range<u64>, Slice);
 
 /// The unwind tables of one ELF image.
 pub struct Code {
-    /// `(file offset, address, size)` of each loaded segment.
+    /// `(file offset, address, size)` of each executable segment.
     segments: Vec<(u64, u64, u64)>,
     text: Option<Section>,
     eh_frame: Option<Section>,
@@ -60,7 +60,10 @@ impl Code {
             .program_headers(endian, data)
             .unwrap_or(&[])
             .iter()
-            .filter(|header| header.p_type(endian) == object::elf::PT_LOAD)
+            // Only executable mappings are unwound; the page a code segment begins in is often the last of another.
+            .filter(|header| {
+                header.p_type(endian) == object::elf::PT_LOAD && header.p_flags(endian).contains(object::elf::PF_X)
+            })
             .map(|header| (header.p_offset(endian), header.p_vaddr(endian), header.p_filesz(endian)))
             .collect();
         let section = |name: &str| {
@@ -86,7 +89,7 @@ impl Code {
         })
     }
 
-    /// The address, in the file's own terms, of a byte of the file; `None` outside every loaded segment.
+    /// The address, in the file's own terms, of a byte of the file; `None` outside every executable segment.
     ///
     /// A segment is mapped in whole pages, so the offset may lie a little before the segment's own.
     pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
@@ -122,6 +125,41 @@ impl Code {
             unwind_info: None,
             text_segment_svma: None,
             text_segment: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+    use super::*;
+    use std::sync::Arc;
+
+    fn own() -> Code {
+        Code::parse(&(Arc::new(std::fs::read(std::env::current_exe().unwrap()).unwrap()) as Bytes)).unwrap()
+    }
+
+    /// Linkers let the code begin in the middle of a page whose first part belongs to the read-only segment before it.
+    #[test]
+    fn a_mapping_is_placed_by_the_code_that_begins_in_its_page() {
+        let code = Code { segments: vec![(0x723c40, 0x724c40, 0x10_0000)], ..own() };
+        assert_eq!(code.address_of(0x723000), Some(0x724000));
+        assert_eq!(code.address_of(0x723c40), Some(0x724c40));
+        assert_eq!(code.address_of(0x400000), None);
+        assert_eq!(code.address_of(0x900000), None);
+    }
+
+    #[test]
+    fn this_program_has_code_and_a_sorted_table() {
+        let code = own();
+        assert!(!code.segments.is_empty() && code.eh_frame_hdr.is_some() && code.eh_frame.is_some());
+        assert!(code.sections().eh_frame.is_some_and(|bytes| !bytes.is_empty()));
+    }
+
+    #[test]
+    fn what_is_no_elf_file_is_refused() {
+        for bytes in [vec![], b"#!/bin/sh\n".to_vec(), b"\x7fELF\x02\x01\x01".to_vec()] {
+            assert!(Code::parse(&(Arc::new(bytes) as Bytes)).is_err());
         }
     }
 }
