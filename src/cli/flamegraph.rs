@@ -4,19 +4,18 @@
 use super::args::{FlameFormat, FlamegraphArgs};
 use super::out::{self, Terminal};
 use super::plan::{self, Destination};
-use super::report::{recording, selection};
+use super::report::{load, recording, selection};
 use crate::analysis::{Axis, Selection};
 use crate::error::Result;
 use crate::export::{folded, svg};
 use crate::model::profile::Profile;
-use crate::session;
 use crate::view::flame::{Flame, FlameOptions};
 
 /// Draws, and says where the picture is.
 pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
     let source = recording(args.recording.as_deref())?;
     let (format, destination) = plan::flame_output(args, &source)?;
-    let profile = session::open(&source)?;
+    let profile = load(&source, args.no_inline)?;
     let event = args.event.as_deref().map(|name| Selection::event(&profile, name)).transpose()?;
     let axis = if args.off_cpu { Some(Axis::OffCpu) } else { event };
     let selection = selection(&args.thread, args.time_range, axis);

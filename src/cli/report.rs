@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Prints the report, or writes it to a file.
 pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
-    let profile = session::open(&recording(args.recording.as_deref())?)?;
+    let profile = load(&recording(args.recording.as_deref())?, args.no_inline)?;
     let event = args.event.as_deref().map(|name| Selection::event(&profile, name)).transpose()?;
     let options = ReportOptions {
         selection: selection(&args.thread, args.time_range, event),
@@ -46,6 +46,15 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
 pub(super) fn brief(profile: &Profile, global: &GlobalArgs) -> Result<Vec<u8>> {
     let options = ReportOptions { limit: 10, detail_limit: 6, ..ReportOptions::default() };
     Ok(text::report(&Report::build(profile, &options)?, out::style(global, false)))
+}
+
+/// The recording, with or without the calls that were inlined.
+pub(super) fn load(path: &Path, no_inline: bool) -> Result<Profile> {
+    let mut profile = session::open(path)?;
+    if no_inline {
+        profile.drop_inlined();
+    }
+    Ok(profile)
 }
 
 /// The recording that was named, or the newest one here.

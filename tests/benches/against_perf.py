@@ -40,8 +40,8 @@ def main():
                                  "-d", str(options.seconds), "-o", recording], stderr=subprocess.DEVNULL)
         perf.wait(); ours.wait()
         theirs = perf_functions(perf_file)
-        report = json.loads(subprocess.run([options.ironlaw, "report", recording, "--format", "json", "--limit", "100000",
-                                            "--sort", "self", "--no-inlines"], capture_output=True, text=True).stdout)
+        report = json.loads(subprocess.run([options.ironlaw, "report", recording, "--format", "json", "--limit", "0",
+                                            "--sort", "self", "--no-inline"], capture_output=True, text=True).stdout)
         mine = {}
         for function in report["functions"]:
             # perf prints a bare address where there is no symbol; both are pooled under the object's name.

@@ -76,6 +76,9 @@ pub struct ReportArgs {
     /// Only these threads, by name or id (repeatable)
     #[arg(long, value_name = "NAME|TID", value_parser = values::thread_filter)]
     pub thread: Vec<ThreadFilter>,
+    /// Count an inlined function's samples for the function it was inlined into
+    #[arg(long)]
+    pub no_inline: bool,
     /// Only this time since the start: 1s-10s, 1s+9s, 5s-
     #[arg(long, value_name = "FROM-TO", value_parser = values::time_range, allow_hyphen_values = true)]
     pub time_range: Option<TimeRange>,
@@ -137,6 +140,9 @@ pub struct FlamegraphArgs {
     /// Only these threads, by name or id (repeatable)
     #[arg(long, value_name = "NAME|TID", value_parser = values::thread_filter)]
     pub thread: Vec<ThreadFilter>,
+    /// Count an inlined function's samples for the function it was inlined into
+    #[arg(long)]
+    pub no_inline: bool,
     /// Only this time since the start: 1s-10s, 1s+9s, 5s-
     #[arg(long, value_name = "FROM-TO", value_parser = values::time_range, allow_hyphen_values = true)]
     pub time_range: Option<TimeRange>,

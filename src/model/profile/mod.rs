@@ -81,6 +81,13 @@ impl Profile {
         self.counters.iter().find(|counter| counter.name == name)
     }
 
+    /// Forgets inlined calls: their samples count for the function they were inlined into.
+    pub fn drop_inlined(&mut self) {
+        for names in &mut self.names {
+            names.retain(|symbol| !symbol.inlined);
+        }
+    }
+
     /// How long the session lasted: its stated length, else the last thing that happened in it.
     #[must_use]
     pub fn duration(&self) -> Nanos {
