@@ -1,1 +1,0 @@
-//! Names of targets to kernel objects: pids, unit names, container ids, cgroup paths.

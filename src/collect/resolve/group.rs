@@ -1,0 +1,203 @@
+//! A control group by any name it goes by: its path, a systemd unit, a container id.
+//! It never picks one of several: more than one match is an error that lists them.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Target;
+use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories};
+use std::path::{Path, PathBuf};
+
+/// The shortest part of a container id that is taken for one: what `docker ps` prints is 12 long.
+const SHORTEST_ID: usize = 8;
+
+/// How many names an error lists.
+const LISTED: usize = 8;
+
+/// Finds a control group (`-G`): a path, absolute or below the hierarchy; a unit such as `web.service` or `web`; a
+/// container id or the beginning of one, 8 digits or more. Version 2 is searched where it is mounted, else version 1's
+/// `perf_event`, the two in which the kernel can count events.
+pub fn cgroup(cgroups: &CgroupFs, name: &str) -> Result<Target> {
+    let target = |path: PathBuf| Target::Cgroup { name: name.to_string(), path };
+    if name.trim().is_empty() {
+        return Err(Error::new(ErrorKind::Usage, "the control group's name is empty"));
+    }
+    let hierarchies: Vec<&Hierarchy> = cgroups.v2().into_iter().chain(cgroups.v1("perf_event")).collect();
+    if hierarchies.is_empty() {
+        return Err(Error::new(ErrorKind::Unsupported, "no control group hierarchy that can be profiled is mounted")
+            .hint("Mount one: mount -t cgroup2 none /sys/fs/cgroup"));
+    }
+    if let Some(path) = hierarchies.iter().find_map(|hierarchy| by_path(hierarchy, name)) {
+        return Ok(target(path));
+    }
+    let mut all = Vec::new();
+    for hierarchy in hierarchies {
+        let groups = directories(&hierarchy.mount);
+        let named: Vec<&PathBuf> = groups.iter().filter(|path| is_named(path, name)).collect();
+        // A unit's own group and one inside it may share a name: the outer one holds all of it.
+        let inside = |path: &Path| named.iter().any(|outer| path != outer.as_path() && path.starts_with(outer));
+        let found: Vec<&PathBuf> = named.iter().copied().filter(|path| !inside(path)).collect();
+        match found.as_slice() {
+            [only] => return Ok(target((*only).clone())),
+            [] => all.extend(groups),
+            several => return Err(ambiguous(name, several)),
+        }
+    }
+    Err(unknown(name, &all))
+}
+
+/// An existing directory of the hierarchy, by absolute path, by the group's path in /proc, or relative to the mount.
+fn by_path(hierarchy: &Hierarchy, name: &str) -> Option<PathBuf> {
+    let inside = |path: PathBuf| {
+        let plain = path.components().all(|part| part.as_os_str() != "..");
+        (plain && path.starts_with(&hierarchy.mount) && path.join("cgroup.procs").exists()).then_some(path)
+    };
+    inside(PathBuf::from(name)).or_else(|| inside(hierarchy.directory(name)))
+}
+
+/// Whether a group's directory bears the name of the unit or holds the container.
+fn is_named(path: &Path, name: &str) -> bool {
+    let Some(own) = path.file_name().and_then(|own| own.to_str()) else { return false };
+    let own = own.replace("\\x2d", "-");
+    let unit = ["", ".service", ".scope", ".slice"].iter().any(|kind| own.strip_suffix(kind) == Some(name));
+    unit || container_id(&own).is_some_and(|id| is_id(name) && id.starts_with(name))
+}
+
+/// The container id in a group's name: `docker-ID.scope`, `cri-containerd-ID.scope`, `libpod-ID.scope`, or plain `ID`.
+fn container_id(group: &str) -> Option<&str> {
+    let stem = group.strip_suffix(".scope").unwrap_or(group);
+    // Some runtimes write `slice:prefix:ID`.
+    let id = stem.rsplit(['-', ':']).next()?;
+    (id.len() >= 32 && is_id(id)).then_some(id)
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() >= SHORTEST_ID && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn ambiguous(name: &str, found: &[&PathBuf]) -> Error {
+    let listed: Vec<String> = found.iter().take(LISTED).map(|path| path.display().to_string()).collect();
+    let more = found.len().saturating_sub(LISTED);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Error::new(ErrorKind::Usage, format!("control group {name:?} is ambiguous: {}{rest}", listed.join(", ")))
+        .hint("Give the full path of the one you mean.")
+}
+
+fn unknown(name: &str, groups: &[PathBuf]) -> Error {
+    let error = Error::new(ErrorKind::NotFound, format!("control group {name:?} does not exist"));
+    let mut near: Vec<(usize, String)> = groups
+        .iter()
+        .filter_map(|path| path.file_name()?.to_str())
+        .map(|own| (distance(name, own), own.to_string()))
+        .filter(|(distance, own)| *distance <= name.len().max(own.len()) / 2)
+        .collect();
+    near.sort();
+    near.dedup();
+    let names: Vec<String> = near.into_iter().take(3).map(|(_, own)| own).collect();
+    match names.as_slice() {
+        [] => error.hint("List the groups that exist: systemd-cgls, or find /sys/fs/cgroup -type d"),
+        _ => error.hint(format!("The nearest names are {}.", names.join(", "))),
+    }
+}
+
+/// How unlike a typed name is to a group's: edits between them, none for a name it begins with or contains.
+fn distance(typed: &str, own: &str) -> usize {
+    if own.contains(typed) {
+        return 0;
+    }
+    let own: Vec<char> = own.chars().take(256).collect();
+    let mut row: Vec<usize> = (0..=own.len()).collect();
+    for (line, from) in typed.chars().take(256).enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
+        for (column, &to) in own.iter().enumerate() {
+            let change = diagonal + usize::from(from != to);
+            diagonal = row[column + 1];
+            row[column + 1] = change.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[own.len()]
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const ID: &str = "3e14d2efeb8b00afadb4d38c6b4d30733e14d2efeb8b00afadb4d38c6b4d3073";
+    const OTHER: &str = "3e14d2ef000000afadb4d38c6b4d30733e14d2efeb8b00afadb4d38c6b4d3073";
+    const POD: &str = "77aa00112233445566778899aabbccddeeff00112233445566778899aabbccdd";
+
+    fn hierarchy() -> (tempfile::TempDir, CgroupFs) {
+        let root = tempfile::tempdir().unwrap();
+        let groups = [
+            "system.slice/web.service".to_string(),
+            "system.slice/web.service/web.service".to_string(),
+            "system.slice/foo\\x2dbar.service".to_string(),
+            format!("system.slice/docker-{ID}.scope"),
+            format!("machine.slice/libpod-{OTHER}.scope"),
+            format!("kubepods.slice/pod1/{POD}"),
+            "a/same".to_string(),
+            "b/same".to_string(),
+        ];
+        for group in &groups {
+            let directory = root.path().join(group);
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join("cgroup.procs"), "").unwrap();
+        }
+        let mount = root.path().to_path_buf();
+        let v2 = Hierarchy { version: 2, controllers: vec![], mount, root: PathBuf::from("/") };
+        (root, CgroupFs { hierarchies: vec![v2] })
+    }
+
+    fn found(cgroups: &CgroupFs, name: &str) -> Result<PathBuf> {
+        match cgroup(cgroups, name)? {
+            Target::Cgroup { path, .. } => Ok(path),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_group_is_found_by_each_of_its_names() {
+        let (root, cgroups) = hierarchy();
+        let absolute = root.path().join("system.slice/web.service").display().to_string();
+        let docker = format!("system.slice/docker-{ID}.scope");
+        let pod = format!("kubepods.slice/pod1/{POD}");
+        let rows = [
+            ("system.slice/web.service", "system.slice/web.service"),
+            ("/system.slice/web.service", "system.slice/web.service"),
+            (absolute.as_str(), "system.slice/web.service"),
+            ("web.service", "system.slice/web.service"),
+            ("web", "system.slice/web.service"),
+            ("foo-bar", "system.slice/foo\\x2dbar.service"),
+            (ID, docker.as_str()),
+            ("3e14d2efeb8b", docker.as_str()),
+            ("77aa0011", pod.as_str()),
+        ];
+        for (name, path) in rows {
+            assert_eq!(found(&cgroups, name).unwrap(), root.path().join(path), "{name}");
+        }
+    }
+
+    #[test]
+    fn several_matches_are_listed_and_none_is_picked() {
+        let (_root, cgroups) = hierarchy();
+        for (name, listed) in [("same", ["a/same", "b/same"]), ("3e14d2ef", ["docker-3e14d2efeb", "libpod-3e14d2ef00"])]
+        {
+            let error = found(&cgroups, name).unwrap_err();
+            assert!(listed.iter().all(|part| error.to_string().contains(part)), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let (_root, cgroups) = hierarchy();
+        let rows = [("wbe.service", Some("web.service")), ("77aa001", Some(POD)), ("zzzzzzzz", None), ("../..", None)];
+        for (name, near) in rows {
+            let error = found(&cgroups, name).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+            let remedy = error.remedy().unwrap();
+            assert!(near.is_none_or(|near| remedy.contains(near)), "{name}: {remedy}");
+        }
+        assert_eq!(found(&CgroupFs::default(), "web").unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(found(&cgroups, " ").unwrap_err().kind(), ErrorKind::Usage);
+    }
+}

@@ -1,0 +1,154 @@
+//! What the user typed, to kernel objects: process and thread ids, control groups by any of their names, CPU lists.
+//! It never opens an event; an object that cannot be profiled is refused here, by name and with the way out.
+
+mod group;
+
+pub use group::cgroup;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Target;
+use crate::sys::procfs::{self, ProcFs};
+use crate::sys::sysfs::{SysFs, format_cpu_list, parse_cpu_list};
+
+/// Processes by id (`-p`).
+pub fn processes(proc: &ProcFs, pids: &[u32], children: bool) -> Result<Target> {
+    let pids = distinct(pids, "process")?;
+    pids.iter().try_for_each(|&pid| check_process(proc, pid))?;
+    Ok(Target::Processes { pids, children })
+}
+
+/// Threads by id (`-t`).
+pub fn threads(proc: &ProcFs, tids: &[u32]) -> Result<Target> {
+    let tids = distinct(tids, "thread")?;
+    tids.iter().try_for_each(|&tid| check_task(proc, tid, "thread"))?;
+    Ok(Target::Threads { tids })
+}
+
+/// CPUs by a list such as `0-3,8` (`-C`); `None` for all that are online (`-a`).
+pub fn cpus(sys: &SysFs, list: Option<&str>) -> Result<Target> {
+    let Some(list) = list else { return Ok(Target::Cpus { cpus: Vec::new() }) };
+    let cpus = parse_cpu_list(list)?;
+    if cpus.is_empty() {
+        return Err(
+            Error::new(ErrorKind::Usage, "the CPU list is empty").hint("Give CPUs such as 0-3,8, or -a for all.")
+        );
+    }
+    let online = sys.online_cpus()?;
+    let missing: Vec<u32> = cpus.iter().copied().filter(|cpu| online.binary_search(cpu).is_err()).collect();
+    if !missing.is_empty() {
+        let message = format!("CPU {} is not online", format_cpu_list(&missing));
+        return Err(Error::new(ErrorKind::NotFound, message).hint(format!("Online are {}.", format_cpu_list(&online))));
+    }
+    Ok(Target::Cpus { cpus })
+}
+
+fn distinct(ids: &[u32], what: &str) -> Result<Vec<u32>> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, format!("no {what} id was given")));
+    }
+    if ids.first() == Some(&0) {
+        return Err(
+            Error::new(ErrorKind::Usage, format!("{what} id 0 is no {what}")).hint("Use -a for the whole machine.")
+        );
+    }
+    Ok(ids)
+}
+
+fn check_process(proc: &ProcFs, pid: u32) -> Result<()> {
+    check_task(proc, pid, "process")?;
+    let owner = proc.status(pid)?.tgid;
+    match owner.filter(|&owner| owner != pid) {
+        Some(owner) => {
+            Err(Error::new(ErrorKind::Usage, format!("{pid} is a thread of process {owner}, not a process"))
+                .hint(format!("Use -t {pid} for the thread, or -p {owner} for its whole process.")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The task exists, still runs, and is no kernel thread.
+fn check_task(proc: &ProcFs, id: u32, what: &str) -> Result<()> {
+    let missing = || Error::new(ErrorKind::NotFound, format!("{what} {id} does not exist"));
+    let text = proc.read(format!("{id}/task/{id}/stat")).map_err(|error| match error.kind() {
+        ErrorKind::NotFound if !proc.exists(id) => missing(),
+        _ => error,
+    })?;
+    let stat = procfs::task_stat(&text).ok_or_else(missing)?;
+    let name = String::from_utf8_lossy(stat.comm).into_owned();
+    if stat.zombie() {
+        let leader_of_others = what == "process" && stat.threads > 1;
+        if leader_of_others {
+            return Ok(());
+        }
+        let message = format!(
+            "{what} {id} ({name}) has ended: it is a zombie that its parent {} has not waited for",
+            stat.parent
+        );
+        return Err(Error::new(ErrorKind::NotFound, message));
+    }
+    if stat.kernel_thread() {
+        let message = format!("{what} {id} ({name}) is a kernel thread");
+        return Err(Error::new(ErrorKind::Unsupported, message)
+            .hint("Profile the whole machine with -a to see kernel threads."));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    fn task(root: &Path, id: u32, tgid: u32, state: char, flags: u32, threads: u32) {
+        let directory = root.join(format!("{id}/task/{id}"));
+        fs::create_dir_all(&directory).unwrap();
+        let stat = format!("{id} (a) b) {state} 9 1 1 0 -1 {flags} 0 0 0 0 0 0 0 0 20 0 {threads} 0 5 0\n");
+        fs::write(directory.join("stat"), stat).unwrap();
+        fs::write(root.join(format!("{id}/status")), format!("Tgid:\t{tgid}\n")).unwrap();
+    }
+
+    #[test]
+    fn each_reason_not_to_profile_a_process_has_its_own_words() {
+        let root = tempfile::tempdir().unwrap();
+        task(root.path(), 41, 41, 'S', 0, 1);
+        task(root.path(), 42, 41, 'S', 0, 1);
+        task(root.path(), 43, 43, 'Z', 0, 1);
+        task(root.path(), 44, 44, 'I', 0x0020_0000, 1);
+        task(root.path(), 45, 45, 'Z', 0, 3);
+        let proc = ProcFs::new(root.path());
+        let rows = [
+            (7, ErrorKind::NotFound, "process 7 does not exist"),
+            (42, ErrorKind::Usage, "42 is a thread of process 41"),
+            (43, ErrorKind::NotFound, "process 43 (a) b) has ended"),
+            (44, ErrorKind::Unsupported, "process 44 (a) b) is a kernel thread"),
+            (0, ErrorKind::Usage, "process id 0"),
+        ];
+        for (pid, kind, message) in rows {
+            let error = processes(&proc, &[41, pid], false).unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.to_string().starts_with(message), "{error}");
+        }
+        let both = Target::Processes { pids: vec![41, 45], children: true };
+        assert_eq!(processes(&proc, &[45, 41, 41], true).unwrap(), both, "45 still has threads that run");
+        assert_eq!(threads(&proc, &[42]).unwrap(), Target::Threads { tids: vec![42] });
+        assert_eq!(threads(&proc, &[]).unwrap_err().kind(), ErrorKind::Usage);
+    }
+
+    #[test]
+    fn only_cpus_that_are_online_are_taken() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("devices/system/cpu")).unwrap();
+        fs::write(root.path().join("devices/system/cpu/online"), "0-2,8\n").unwrap();
+        let sys = SysFs::new(root.path());
+        assert_eq!(cpus(&sys, Some("8,1-2")).unwrap(), Target::Cpus { cpus: vec![1, 2, 8] });
+        assert_eq!(cpus(&sys, None).unwrap(), Target::Cpus { cpus: vec![] });
+        let error = cpus(&sys, Some("2-4")).unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.remedy()), ("CPU 3-4 is not online", Some("Online are 0-2,8.")));
+        assert_eq!(cpus(&sys, Some("")).unwrap_err().kind(), ErrorKind::Usage);
+    }
+}
