@@ -51,7 +51,7 @@ fn run(sampler: Sampler) -> Captured {
     let stop = StopToken::new().unwrap();
     let worker = thread::spawn(move || {
         let before = thread_cpu();
-        let ended = sampler.run(sender, stop).unwrap();
+        let ended = sampler.run(sender, stop, || {}).unwrap();
         (ended, thread_cpu() - before)
     });
     let events = receiver.iter().flatten().collect();
@@ -206,7 +206,7 @@ fn a_command_that_cannot_be_executed_is_named() {
     let argv = vec!["no-such-program-anywhere".to_string()];
     let sampler = Sampler::open(&plan(Target::Command { argv }, 1.0), &Clock::start()).unwrap();
     let (sender, _receiver) = sync_channel(1);
-    let error = sampler.run(sender, StopToken::new().unwrap()).unwrap_err();
+    let error = sampler.run(sender, StopToken::new().unwrap(), || {}).unwrap_err();
     assert!(error.to_string().contains("no-such-program-anywhere"), "{error}");
 }
 
@@ -411,7 +411,7 @@ fn a_thousand_threads_a_second_leave_no_memory_behind() {
     );
     let sampler = Sampler::open(&plan(workload.target(), 8.0), &Clock::start()).unwrap();
     let (sender, receiver) = sync_channel(64);
-    let worker = thread::spawn(move || sampler.run(sender, StopToken::new().unwrap()).unwrap());
+    let worker = thread::spawn(move || sampler.run(sender, StopToken::new().unwrap(), || {}).unwrap());
     let (mut born, mut early, started) = (0u64, None, Instant::now());
     for batch in receiver.iter() {
         let births =
@@ -433,7 +433,7 @@ fn a_reader_that_never_reads_does_not_hold_up_the_end() {
     let workload = Workload::python("while True: pass");
     let sampler = Sampler::open(&plan(workload.target(), 1.0), &Clock::start()).unwrap();
     let (sender, receiver) = sync_channel(1);
-    let worker = thread::spawn(move || sampler.run(sender, StopToken::new().unwrap()).unwrap());
+    let worker = thread::spawn(move || sampler.run(sender, StopToken::new().unwrap(), || {}).unwrap());
     thread::sleep(Duration::from_millis(1_300));
     let samples = receiver.iter().flatten().filter(|event| matches!(event, Event::Sample(_))).count() as u64;
     let ended = worker.join().unwrap();
@@ -449,7 +449,7 @@ fn stopping_is_prompt_and_nothing_taken_is_lost() {
     let (sender, receiver) = sync_channel(64);
     let stop = StopToken::new().unwrap();
     let token = stop.clone();
-    let worker = thread::spawn(move || sampler.run(sender, stop).unwrap());
+    let worker = thread::spawn(move || sampler.run(sender, stop, || {}).unwrap());
     thread::sleep(Duration::from_millis(500));
     let asked = Instant::now();
     token.stop();

@@ -11,7 +11,8 @@ use std::path::Path;
 /// Module, and what it may use besides `error`. An entry `a::b` opens that part of `a` only.
 const EDGES: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
-    // Running a built-in workload, naming events by this machine's own tables and dating a recording need no capture.
+    // Of `sys` the command line needs what makes a plan out of names (events, CPUs, groups, processes), the clock and the
+    // terminal for what it prints, and the built-in workloads.
     (
         "cli",
         &[
@@ -27,6 +28,11 @@ const EDGES: &[(&str, &[&str])] = &[
             "sys::workload",
             "sys::event_sources",
             "sys::clock",
+            "sys::procfs",
+            "sys::sysfs",
+            "sys::cgroupfs",
+            "sys::terminal",
+            "sys::perf::tracefs",
         ],
     ),
     ("session", &["collect", "ops", "store", "symbols", "unwind", "sys", "model", "units"]),

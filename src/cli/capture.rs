@@ -4,29 +4,37 @@
 use super::args::{CaptureArgs, TargetArgs};
 use super::out::Terminal;
 use super::plan::{self, Environment, TargetChoice};
-use crate::collect::{host, resolve};
+use crate::collect::resolve;
 use crate::error::Result;
 use crate::model::profile::Profile;
-use crate::model::{LossKind, Note, Plan, StackEnd};
+use crate::model::{LossKind, Note, Plan, StackEnd, Target};
 use crate::session::{Live, Outcome};
 use crate::store::Writer;
+use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::event_sources::EventSourceFiles;
+use crate::sys::procfs::ProcFs;
+use crate::sys::sysfs::SysFs;
 use crate::view::escape::visible;
 use std::path::Path;
 
 /// The plan for what was typed, its target found, with what had to be changed.
 pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, Vec<Note>)> {
-    let online = host::online_cpus();
+    let (proc, sys) = (ProcFs::new("/proc"), SysFs::new("/sys"));
+    // Unknown CPUs are not an error here: the sampler says what it cannot open.
+    let online = sys.online_cpus().unwrap_or_default();
+    let limit = proc.setting("kernel/perf_event_max_sample_rate");
     let environment = Environment {
-        max_sample_rate: host::max_sample_rate(),
+        max_sample_rate: limit.and_then(|limit| u64::try_from(limit).ok()),
         online_cpus: &online,
         event_sources: &EventSourceFiles::open(Path::new("/sys")),
     };
     let choice = plan::target(target, &online)?;
     let planned = plan::capture(capture, &environment)?;
     let target = match choice {
-        TargetChoice::Ready(target) => resolve::check(target)?,
-        TargetChoice::Cgroup(name) => resolve::cgroup(&name)?,
+        TargetChoice::Ready(Target::Processes { pids, children }) => resolve::processes(&proc, &pids, children)?,
+        TargetChoice::Ready(Target::Threads { tids }) => resolve::threads(&proc, &tids)?,
+        TargetChoice::Ready(target) => target,
+        TargetChoice::Cgroup(name) => resolve::cgroup(&CgroupFs::open(&proc)?, &name)?,
     };
     Ok((planned.on(target), planned.notes))
 }

@@ -13,7 +13,9 @@ use crate::model::{Definition, Event, Meta, Note, Plan};
 use crate::store::{FORMAT, Writer};
 use crate::symbols::Options;
 use crate::sys::clock::{self, Clock};
+use crate::sys::procfs::ProcFs;
 use crate::sys::signals::{Signals, StopToken};
+use crate::sys::sysfs::SysFs;
 use std::sync::mpsc::sync_channel;
 
 /// Batches in flight between the drain thread and this one; at some hundred samples each, seconds of backlog.
@@ -57,7 +59,7 @@ impl Live {
         let meta = Meta {
             format: FORMAT,
             tool: env!("CARGO_PKG_VERSION").to_string(),
-            host: host::facts(),
+            host: host::facts(&ProcFs::new("/proc"), &SysFs::new("/sys")),
             events: sampler.events().to_vec(),
             plan,
             coverage: vec![],
