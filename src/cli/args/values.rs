@@ -175,7 +175,7 @@ mod tests {
         for (text, expected) in [
             ("auto", Some(CallGraph::Auto)),
             ("fp", Some(CallGraph::FramePointer)),
-            ("dwarf", Some(CallGraph::Dwarf { stack_bytes: 32768 })),
+            ("dwarf", Some(CallGraph::Dwarf { stack_bytes: 16384 })),
             ("dwarf,8192", Some(CallGraph::Dwarf { stack_bytes: 8192 })),
             ("dwarf,8190", Some(CallGraph::Dwarf { stack_bytes: 8192 })),
             ("dwarf,65528", Some(CallGraph::Dwarf { stack_bytes: 65528 })),
