@@ -9,6 +9,7 @@ pub mod clock;
 pub mod files;
 pub mod limits;
 pub mod perf;
+pub mod perf_probe;
 pub mod procfs;
 pub mod signals;
 pub mod spawn;
