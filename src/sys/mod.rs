@@ -10,6 +10,7 @@ pub mod event_sources;
 pub mod files;
 pub mod limits;
 pub mod perf;
+pub mod perf_probe;
 pub mod procfs;
 pub mod signals;
 pub mod spawn;

@@ -97,6 +97,38 @@ pub fn memory_total(text: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
+/// What `kallsyms` shows to this process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KernelSymbols {
+    /// Names with their addresses.
+    Readable,
+    /// Names only: the addresses are zeros.
+    Hidden,
+    /// No such file.
+    #[default]
+    Absent,
+}
+
+/// Parses the beginning of `kallsyms`. Symbols of per-CPU data lie near address zero, so one other suffices.
+#[must_use]
+pub fn kernel_symbols(head: &[u8]) -> KernelSymbols {
+    let addresses = || head.split(|&byte| byte == b'\n').filter_map(|line| fields(line).next());
+    let shown = addresses().any(|address| address.iter().any(|&digit| digit != b'0'));
+    match (shown, addresses().next()) {
+        (true, _) => KernelSymbols::Readable,
+        (false, Some(_)) => KernelSymbols::Hidden,
+        (false, None) => KernelSymbols::Absent,
+    }
+}
+
+/// The soft and hard limit of that name in `/proc/PID/limits`, e.g. `Max open files`; `None` each when unlimited.
+#[must_use]
+pub fn limit(text: &str, name: &str) -> Option<(Option<u64>, Option<u64>)> {
+    let mut values = text.lines().find_map(|line| line.strip_prefix(name))?.split_ascii_whitespace();
+    let mut next = || values.next().map(|value| value.parse().ok());
+    Some((next()?, next()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +161,25 @@ mod tests {
         assert_eq!(cpu_model(""), None);
         assert!(hypervisor_flag("flags\t\t: fpu hypervisor lahf_lm\n"));
         assert!(!hypervisor_flag("flags\t\t: fpu\nmodel name: hypervisor\n"));
+    }
+
+    #[test]
+    fn addresses_of_zero_are_hidden_ones() {
+        let rows: [(&[u8], KernelSymbols); 3] = [
+            (b"0000000000000000 A fixed\nffffffff81000000 T _text\n", KernelSymbols::Readable),
+            (b"0000000000000000 A fixed\n0000000000000000 T _text\n", KernelSymbols::Hidden),
+            (b"", KernelSymbols::Absent),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(kernel_symbols(text), expected);
+        }
+    }
+
+    #[test]
+    fn limits_are_a_soft_and_a_hard_one() {
+        let text = "Limit   Soft Limit  Hard Limit  Units\nMax open files     1024      unlimited     files\n";
+        assert_eq!(limit(text, "Max open files"), Some((Some(1024), None)));
+        assert_eq!(limit(text, "Max locked memory"), None);
     }
 
     #[test]

@@ -7,7 +7,10 @@ mod status;
 mod task;
 mod task_files;
 
-pub use machine::{CpuTimes, Pressure, cpu_model, cpu_times, hypervisor_flag, memory_total, pressure};
+pub use machine::{
+    CpuTimes, KernelSymbols, Pressure, cpu_model, cpu_times, hypervisor_flag, kernel_symbols, limit, memory_total,
+    pressure,
+};
 pub use maps::{Mapping, mappings};
 pub use status::{Status, status};
 pub use task::{SchedDetails, SchedStat, TaskStat, children, sched_details, sched_stat, switches, task_stat};
@@ -16,6 +19,7 @@ pub use task_files::{Scratch, TaskDir, TaskFile};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::units::Nanos;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A mounted proc file system; tests give a directory of their own.
@@ -75,6 +79,17 @@ impl ProcFs {
         let uptime = self.read("uptime").ok()?;
         let seconds: f64 = parse(fields(&uptime).next()?)?;
         Some(Nanos::from_seconds(seconds).0 / clock_tick().0)
+    }
+
+    /// Whether kernel addresses can be read, from the beginning of `kallsyms`: the file itself has 200,000 lines.
+    #[must_use]
+    pub fn kernel_symbols(&self) -> KernelSymbols {
+        let mut head = Vec::new();
+        let read = fs::File::open(self.root.join("kallsyms")).and_then(|file| file.take(4096).read_to_end(&mut head));
+        match read {
+            Ok(_) => kernel_symbols(&head),
+            Err(_) => KernelSymbols::Absent,
+        }
     }
 
     /// `status` of a process or thread.

@@ -1,1 +1,0 @@
-//! What works on this machine, what does not, why, and the setting that mends it.

@@ -1,0 +1,156 @@
+//! What works on this machine, what does not, why, and the setting that mends it.
+//! [`gather`] tries and reads, [`examine`] judges; neither changes any setting.
+
+mod capture;
+mod debug_info;
+mod machine;
+mod probe;
+
+pub use debug_info::{ModuleFacts, module_facts};
+pub use probe::{Probe, Roots, Tracefs, gather};
+
+use serde::{Deserialize, Serialize};
+
+/// How a thing stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It works.
+    Works,
+    /// It works in part, or something that would help is absent.
+    Limited,
+    /// It does not work.
+    Fails,
+    /// It could not be told.
+    Unknown,
+}
+
+/// One thing that was examined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Short machine name, e.g. `perf-events`, `kernel-symbols`.
+    pub topic: String,
+    /// How it stands.
+    pub status: Status,
+    /// What was found, in a sentence fragment.
+    pub text: String,
+    /// What it means for profiling, or why it is so; empty where there is nothing to explain.
+    pub why: String,
+    /// The exact command or setting that mends it, if anything can.
+    pub fix: Option<String>,
+}
+
+impl Check {
+    fn new(topic: &str, status: Status, text: impl Into<String>) -> Check {
+        Check { topic: topic.to_string(), status, text: text.into(), why: String::new(), fix: None }
+    }
+
+    fn works(topic: &str, text: impl Into<String>) -> Check {
+        Check::new(topic, Status::Works, text)
+    }
+
+    fn why(mut self, why: impl Into<String>) -> Check {
+        self.why = why.into();
+        self
+    }
+
+    fn fix(mut self, fix: impl Into<String>) -> Check {
+        self.fix = Some(fix.into());
+        self
+    }
+}
+
+/// The topic that decides whether profiling works at all.
+const PERF_EVENTS: &str = "perf-events";
+
+/// Judges what was gathered: the gravest matters first, then the machine, then the process that was named.
+#[must_use]
+pub fn examine(probe: &Probe) -> Vec<Check> {
+    let rules = capture::RULES.iter().chain(machine::RULES);
+    let general = rules.filter_map(|rule| rule(probe));
+    general.chain(probe.modules.iter().map(debug_info::check)).collect()
+}
+
+/// Whether profiling works at all: user code of one's own processes can be sampled.
+#[must_use]
+pub fn profiling_works(checks: &[Check]) -> bool {
+    checks.iter().any(|check| check.topic == PERF_EVENTS && check.status != Status::Fails)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::procfs::ProcFs;
+    use crate::sys::sysfs::SysFs;
+
+    fn status_of(probe: &Probe, topic: &str) -> Option<(Status, String)> {
+        let check = examine(probe).into_iter().find(|check| check.topic == topic)?;
+        Some((check.status, check.fix.unwrap_or_default()))
+    }
+
+    #[test]
+    fn whatever_is_not_well_says_why_and_no_topic_comes_twice() {
+        let refused = Probe {
+            user_clock: Some(Err(libc_like::EACCES)),
+            kernel_clock: Some(Err(libc_like::EACCES)),
+            whole_cpu: Some(Err(libc_like::EACCES)),
+            cycles: Some(Err(libc_like::ENOENT)),
+            ..Probe::default()
+        };
+        for probe in [Probe::default(), refused] {
+            let checks = examine(&probe);
+            for check in &checks {
+                assert!(check.status == Status::Works || !check.why.is_empty(), "{check:?}");
+            }
+            let mut topics: Vec<_> = checks.iter().map(|check| &check.topic).collect();
+            topics.sort();
+            topics.dedup();
+            assert_eq!(topics.len(), checks.len());
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_laid_at_the_right_door() {
+        use libc_like::{EACCES, EMFILE, ENOSYS, EPERM};
+        let filtered = crate::sys::caps::Privileges { seccomp: Some(2), ..Default::default() };
+        let rows = [
+            (EACCES, Some(4), Default::default(), "sysctl"),
+            (EACCES, Some(3), filtered, "sysctl"),
+            (EPERM, Some(2), filtered, "seccomp"),
+            (ENOSYS, None, filtered, "seccomp"),
+            (ENOSYS, None, Default::default(), "CONFIG_PERF_EVENTS"),
+            (EMFILE, Some(1), Default::default(), "ulimit"),
+        ];
+        for (error, paranoid, privileges, word) in rows {
+            let probe = Probe { user_clock: Some(Err(error)), paranoid, privileges, ..Probe::default() };
+            let (status, fix) = status_of(&probe, PERF_EVENTS).unwrap_or((Status::Unknown, String::new()));
+            assert_eq!(status, Status::Fails);
+            assert!(fix.contains(word), "errno {error}: {fix}");
+            assert!(!profiling_works(&examine(&probe)));
+        }
+    }
+
+    #[test]
+    fn a_counter_is_present_only_if_it_counts() {
+        let rows =
+            [(Ok(5_000_000), Status::Works), (Ok(0), Status::Limited), (Err(libc_like::ENOENT), Status::Limited)];
+        for (cycles, expected) in rows {
+            let probe = Probe { cycles: Some(cycles), virtual_machine: true, ..Probe::default() };
+            assert_eq!(status_of(&probe, "hardware-counters").map(|(status, _)| status), Some(expected), "{cycles:?}");
+        }
+    }
+
+    #[test]
+    fn the_kernel_of_this_machine_is_examined_without_surprises() {
+        let roots = Roots { proc: ProcFs::new("/proc"), sys: SysFs::new("/sys") };
+        let probe = gather(&roots, Some(std::process::id()));
+        let checks = examine(&probe);
+        assert!(checks.iter().any(|check| check.topic.starts_with("debug-info")), "this test has code mapped");
+        assert_eq!(profiling_works(&checks), matches!(probe.user_clock, Some(Ok(_))));
+    }
+
+    /// Error numbers, the same on every Linux.
+    pub(super) mod libc_like {
+        pub use super::super::probe::errno::*;
+    }
+}
