@@ -1,7 +1,59 @@
-//! x
-use super::args::{DoctorArgs, GlobalArgs};
-use crate::error::Result;
+//! `ironlaw doctor`: what works on this machine, what does not, and the command that mends it.
+//! It changes no setting.
+
+use super::args::{DoctorArgs, DoctorFormat, GlobalArgs};
+use super::out;
+use crate::collect::doctor::{Check, Roots, Status, examine, gather, profiling_works};
+use crate::collect::resolve;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::export::text::{Item, Mark, checklist};
+use crate::sys::procfs::ProcFs;
+use crate::sys::sysfs::SysFs;
+use serde::Serialize;
 use std::process::ExitCode;
-pub(super) fn run(_a: &DoctorArgs, _g: &GlobalArgs) -> Result<ExitCode> {
-    Ok(ExitCode::SUCCESS)
+
+#[derive(Serialize)]
+struct Findings<'a> {
+    profiling_works: bool,
+    checks: &'a [Check],
+}
+
+/// Prints the findings; the exit code is 0 if profiling works at all.
+pub(super) fn run(args: &DoctorArgs, global: &GlobalArgs) -> Result<ExitCode> {
+    let roots = Roots { proc: ProcFs::new("/proc"), sys: SysFs::new("/sys") };
+    if let Some(pid) = args.pid {
+        resolve::processes(&roots.proc, &[pid], false)?;
+    }
+    let checks = examine(&gather(&roots, args.pid));
+    let profiling_works = profiling_works(&checks);
+    let bytes = match args.format {
+        DoctorFormat::Text => text(&checks, profiling_works, global),
+        DoctorFormat::Json => json(&Findings { profiling_works, checks: &checks })?,
+    };
+    out::deliver(&bytes, None)?;
+    Ok(if profiling_works { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn text(checks: &[Check], works: bool, global: &GlobalArgs) -> Vec<u8> {
+    let items: Vec<Item<'_>> = checks.iter().map(item).collect();
+    let verdict = if works { "profiling works here" } else { "profiling does not work here" };
+    checklist(verdict, &items, out::style(global, false))
+}
+
+fn item(check: &Check) -> Item<'_> {
+    let mark = match check.status {
+        Status::Works => Mark::Good,
+        Status::Limited => Mark::Partial,
+        Status::Fails => Mark::Bad,
+        Status::Unknown => Mark::Unknown,
+    };
+    Item { mark, topic: &check.topic, text: &check.text, why: &check.why, fix: check.fix.as_deref() }
+}
+
+fn json(findings: &Findings<'_>) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(findings)
+        .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))
+        .context(|| "cannot write the findings as JSON")?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }

@@ -1,6 +1,7 @@
 //! The report for people: one page of aligned columns that fits its terminal.
 //! It never asks the terminal anything: width and colour are arguments.
 
+mod checklist;
 mod functions;
 mod header;
 mod metrics;
@@ -8,7 +9,9 @@ mod off_cpu;
 mod page;
 mod threads;
 
+use super::columns;
 use crate::view::report::Report;
+pub use checklist::{Item, Mark, checklist};
 use page::Page;
 
 /// How text is laid out.

@@ -102,7 +102,6 @@ fn candidates(path: &Path, build_id: Option<&BuildId>, link: Option<&str>, root:
 /// Judges one file.
 pub(super) fn check(module: &ModuleFacts) -> Check {
     let topic = format!("debug-info {}", module.path);
-    let id = module.build_id.as_ref().map_or_else(|| "no build-id".to_string(), |id| format!("build-id {id}"));
     let unwind = if module.unwind { "" } else { "; no .eh_frame, so stacks through it may break" };
     if let Some(error) = &module.error {
         return Check::new(&topic, Status::Unknown, "could not be read")
@@ -114,22 +113,17 @@ pub(super) fn check(module: &ModuleFacts) -> Check {
             .debug_file
             .as_ref()
             .map_or_else(|| "in the file".to_string(), |file| format!("in {}", file.display()));
-        return Check::works(
-            &topic,
-            format!("functions, lines and inlined calls: debug information {place} ({id}){unwind}"),
-        );
+        return Check::works(&topic, format!("functions, lines and inlined calls, {place}{unwind}"));
     }
     let fetch = match &module.build_id {
-        Some(id) => format!(
-            "debuginfod-find debuginfo {id}, or install the package's -dbgsym or -debuginfo, or rebuild with -g"
-        ),
+        Some(id) => format!("Install its -dbgsym or -debuginfo package, or rebuild with -g. (build-id {id})"),
         None => "Rebuild with -g -Wl,--build-id.".to_string(),
     };
     let (text, why) = match module.symbols {
         true => ("function names only", "it has a symbol table but no debug information: no lines, no inlined calls"),
-        false => ("exported names only", "it is stripped: functions it does not export are bare addresses"),
+        false => ("exported names only", "it is stripped: functions it does not export are called by where they start"),
     };
-    Check::new(&topic, Status::Limited, format!("{text} ({id}){unwind}")).why(why).fix(fetch)
+    Check::new(&topic, Status::Limited, format!("{text}{unwind}")).why(why).fix(fetch)
 }
 
 #[cfg(test)]

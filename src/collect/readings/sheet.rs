@@ -26,6 +26,11 @@ impl Sheet {
         self.say(grew, scope, counter, value, now, out);
     }
 
+    /// Whether nothing has been said yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.said.is_empty()
+    }
+
     /// Says a gauge if it changed.
     pub(super) fn gauge(&mut self, scope: Scope, counter: CounterId, value: u64, now: Moment, out: &mut Vec<Event>) {
         let changed = self.last(counter) != Some(value);

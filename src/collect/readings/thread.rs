@@ -115,6 +115,11 @@ impl Thread {
         self.kept.is_some()
     }
 
+    /// Whether anything has been said of it.
+    pub(super) fn has_spoken(&self) -> bool {
+        !self.sheet.is_empty()
+    }
+
     /// Its values since the capture began.
     pub(super) fn values(&self) -> Counts {
         let since = |(count, baseline): (&Option<u64>, &Option<u64>)| {

@@ -157,6 +157,8 @@ impl Threads {
                 add(&mut self.totals, &before, &thread.values());
                 thread.say(Scope::Thread(place.1), now, out);
             }
+            // Once: a thread that never ran is known to have been idle, which is not the same as never looked at.
+            Outcome::Idle if !thread.has_spoken() => thread.say(Scope::Thread(place.1), now, out),
             Outcome::Idle => {}
         }
         outcome
