@@ -120,6 +120,6 @@ impl Files for HostFiles {
 
     fn text(&self, path: &Path) -> Result<String> {
         let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 }
