@@ -10,7 +10,7 @@ mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
 pub use generate::{completions, man_page};
-pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SortArg};
+pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use target::TargetArgs;
 pub use tools::{CompletionsArgs, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
 pub use values::{CpuList, FrequencyArg, ThreadFilter};
