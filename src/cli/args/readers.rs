@@ -52,7 +52,7 @@ pub enum ByArg {
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
     /// The recording [default: the newest *.ironlaw in this directory]
-    #[arg(value_name = "REC")]
+    #[arg(value_name = "REC", help_heading = "Arguments")]
     pub recording: Option<PathBuf>,
     /// Only samples of this event, as the recording names it
     #[arg(long, value_name = "EVENT")]
@@ -79,9 +79,6 @@ Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = REPORT_EXAMPLES, next_help_heading = "Output")]
 pub struct ReportArgs {
-    /// What part of it.
-    #[command(flatten)]
-    pub selection: SelectionArgs,
     /// Form of the report: text, json, csv or md
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: ReportFormat,
@@ -97,6 +94,9 @@ pub struct ReportArgs {
     /// Write to a file in place of the standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// What part of it.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
 }
 
 /// The form of a flame graph.
@@ -119,9 +119,6 @@ Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = FLAMEGRAPH_EXAMPLES, next_help_heading = "Output")]
 pub struct FlamegraphArgs {
-    /// What part of it.
-    #[command(flatten)]
-    pub selection: SelectionArgs,
     /// File to write, `-` for the standard output [default: the recording's name with .svg or .folded]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -143,4 +140,7 @@ pub struct FlamegraphArgs {
     /// Draw the time threads waited in place of the time they ran
     #[arg(long, conflicts_with = "event")]
     pub off_cpu: bool,
+    /// What part of it.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
 }
