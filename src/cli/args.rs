@@ -62,9 +62,6 @@ impl Cli {
 /// Flags that mean the same in every command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GlobalArgs {
-    /// Say more about what is being done (repeat for more)
-    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet", help_heading = "Global options")]
-    pub verbose: u8,
     /// Say nothing but errors
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub quiet: bool,
