@@ -15,6 +15,7 @@ use elf::Image;
 use kernel::Kernel;
 use perf_map::PerfMap;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -96,6 +97,7 @@ pub struct Symbolizer {
     images: FxHashMap<BuildId, Rc<Image>>,
     kernel: Option<Kernel>,
     without_debug: Vec<String>,
+    nameless_jit: BTreeSet<u32>,
 }
 
 impl std::fmt::Debug for Symbolizer {
@@ -109,7 +111,15 @@ impl Symbolizer {
     #[must_use]
     pub fn new(options: Options, files: Box<dyn Files + Send>) -> Self {
         let (modules, images) = (FxHashMap::default(), FxHashMap::default());
-        Symbolizer { options, files, modules, images, kernel: None, without_debug: Vec::new() }
+        Symbolizer {
+            options,
+            files,
+            modules,
+            images,
+            kernel: None,
+            without_debug: Vec::new(),
+            nameless_jit: BTreeSet::new(),
+        }
     }
 
     /// Makes a module known. A file that is no ELF image stays without names.
@@ -134,7 +144,13 @@ impl Symbolizer {
         let Some(module) = module.and_then(|id| self.modules.get_mut(&id)) else { return Vec::new() };
         match module {
             Module::Image(image) => image.names(address),
-            Module::Jit(map) => map.name(self.files.as_ref(), address).into_iter().collect(),
+            Module::Jit(map) => {
+                let name = map.name(self.files.as_ref(), address);
+                if name.is_none() {
+                    self.nameless_jit.insert(map.pid());
+                }
+                name.into_iter().collect()
+            }
             Module::Kernel => {
                 let kernel = self.kernel.get_or_insert_with(|| Kernel::open(self.files.as_ref(), Path::new("/proc")));
                 kernel.name(address).into_iter().collect()
@@ -151,6 +167,18 @@ impl Symbolizer {
                 topic: "no-debug-information".into(),
                 text: format!("no source lines or inlined functions for {}", list(&self.without_debug)),
                 fix: Some("Install the -dbgsym packages, or build with -g.".into()),
+            });
+        }
+        if !self.nameless_jit.is_empty() {
+            let pids: Vec<String> = self.nameless_jit.iter().map(u32::to_string).collect();
+            notes.push(Note {
+                topic: "jit-without-names".into(),
+                text: format!("code without a file in process {} has no names, or not all", list(&pids)),
+                fix: Some(
+                    "Node: start with --perf-basic-prof. Java: start with -XX:+PreserveFramePointer and, while \
+                     recording, run: jcmd PID Compiler.perfmap"
+                        .into(),
+                ),
             });
         }
         notes

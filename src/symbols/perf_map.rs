@@ -22,6 +22,10 @@ impl PerfMap {
         PerfMap { pid, root, read: 0, functions: BTreeMap::new() }
     }
 
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
     pub(super) fn name(&mut self, files: &dyn Files, address: u64) -> Option<Symbol> {
         if self.find(address).is_none() {
             self.refresh(files);
