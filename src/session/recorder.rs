@@ -77,6 +77,7 @@ impl Recorder {
         self.meta.notes.extend(counting.finish());
         self.meta.duration_ns = Some(ended.at.0);
         self.meta.exit_status = ended.exit_status;
+        self.meta.coverage = ended.coverage;
         let mut bytes = 0;
         if let Some(writer) = self.writer.take() {
             bytes = writer.bytes_written();
