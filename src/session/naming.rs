@@ -7,6 +7,7 @@ use crate::model::{Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Not
 use crate::symbols::{Files, ModuleSource, Options, Symbolizer};
 use crate::sys;
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,6 +15,9 @@ use std::thread::JoinHandle;
 
 /// Frames named per batch: small enough that a reader sees progress, large enough that channels cost nothing.
 const BATCH: usize = 256;
+
+/// No map of symbols is larger; what goes beyond is left unread.
+const LARGEST_TEXT: u64 = 1 << 30;
 
 /// A thread that turns frame definitions into names.
 #[derive(Debug)]
@@ -119,7 +123,10 @@ impl Files for HostFiles {
     }
 
     fn text(&self, path: &Path) -> Result<String> {
-        let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
+        // Not whatever lies there: a pipe planted under the name of a map file would never end.
+        let (file, _) = sys::files::open_regular(path).context(|| format!("cannot open {}", path.display()))?;
+        let mut bytes = Vec::new();
+        file.take(LARGEST_TEXT).read_to_end(&mut bytes).context(|| format!("cannot read {}", path.display()))?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 }

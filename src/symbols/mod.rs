@@ -5,15 +5,16 @@ mod debug;
 mod demangle;
 mod elf;
 mod fde;
+mod jit;
+mod jitdump;
 mod kernel;
 mod locate;
-mod perf_map;
 
 use crate::error::Result;
 use crate::model::{BuildId, Bytes, ModuleId, Note, Symbol};
 use elf::Image;
+use jit::JitCode;
 use kernel::Kernel;
-use perf_map::PerfMap;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ impl Default for Options {
 enum Module {
     Image(Rc<Image>),
     Kernel,
-    Jit(PerfMap),
+    Jit(JitCode),
 }
 
 /// Turns addresses into names. Reads a module's symbols when it is first asked for one.
@@ -126,7 +127,7 @@ impl Symbolizer {
     pub fn add(&mut self, id: ModuleId, source: ModuleSource) {
         let module = match source {
             ModuleSource::Kernel => Module::Kernel,
-            ModuleSource::Jit { pid, root } => Module::Jit(PerfMap::new(pid, root)),
+            ModuleSource::Jit { pid, root } => Module::Jit(JitCode::new(pid, root)),
             ModuleSource::Vdso { bytes } => match Image::parse(&bytes, "[vdso]") {
                 Ok(image) => Module::Image(Rc::new(image)),
                 Err(_) => return,

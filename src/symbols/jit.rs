@@ -1,25 +1,29 @@
-//! Names of just-in-time code from the map file that runtimes write: `START SIZE name` per line, in hexadecimal.
-//! It never trusts the file: it is in a directory anyone can write to.
+//! Names of just-in-time code from what runtimes write for profilers: a map file (`START SIZE name` per line, in hexadecimal)
+//! or a jitdump file, which the runtime maps so that profilers find it.
+//! It never trusts either: they are in directories anyone can write to.
 
 use super::Files;
+use super::jitdump;
 use crate::model::Symbol;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// A map file of one process, read again when an address is missing and the file has grown.
+/// The code of one process. Its files are read again when an address is missing and they have grown.
 #[derive(Debug)]
-pub(super) struct PerfMap {
+pub(super) struct JitCode {
     pid: u32,
     root: PathBuf,
-    /// Bytes already read: entries are only ever appended.
-    read: usize,
+    /// Bytes of the map file already read: entries are only ever appended.
+    map_read: usize,
+    /// Bytes the jitdump had when it was last read.
+    dump_read: usize,
     /// Start to end and name; a later entry replaces those it overlaps, as the code it names did.
     functions: BTreeMap<u64, (u64, Box<str>)>,
 }
 
-impl PerfMap {
-    pub(super) fn new(pid: u32, root: PathBuf) -> PerfMap {
-        PerfMap { pid, root, read: 0, functions: BTreeMap::new() }
+impl JitCode {
+    pub(super) fn new(pid: u32, root: PathBuf) -> JitCode {
+        JitCode { pid, root, map_read: 0, dump_read: 0, functions: BTreeMap::new() }
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -28,7 +32,8 @@ impl PerfMap {
 
     pub(super) fn name(&mut self, files: &dyn Files, address: u64) -> Option<Symbol> {
         if self.find(address).is_none() {
-            self.refresh(files);
+            self.refresh_map(files);
+            self.refresh_dump(files);
         }
         let function = self.find(address)?.to_string();
         Some(Symbol { function, file: None, line: None, inlined: false })
@@ -40,7 +45,7 @@ impl PerfMap {
     }
 
     /// A process in a container knows itself by another number, and names its file by that.
-    fn refresh(&mut self, files: &dyn Files) {
+    fn refresh_map(&mut self, files: &dyn Files) {
         let status = files.text(&PathBuf::from(format!("/proc/{}/status", self.pid))).unwrap_or_default();
         let inner = status.lines().find_map(|line| line.strip_prefix("NSpid:")?.split_ascii_whitespace().last());
         let pid = inner.and_then(|pid| pid.parse().ok()).unwrap_or(self.pid);
@@ -48,19 +53,36 @@ impl PerfMap {
             .text(&self.root.join(format!("tmp/perf-{pid}.map")))
             .or_else(|_| files.text(&PathBuf::from(format!("/tmp/perf-{}.map", self.pid))))
             .unwrap_or_default();
-        if let Some(new) = text.get(self.read..) {
+        if let Some(new) = text.get(self.map_read..) {
             // The last line may still be being written.
             let whole = new.rfind('\n').map_or(0, |end| end + 1);
-            new.get(..whole).unwrap_or_default().lines().for_each(|line| self.add(line));
-            self.read += whole;
+            new.get(..whole).unwrap_or_default().lines().for_each(|line| self.add_line(line));
+            self.map_read += whole;
         }
     }
 
-    fn add(&mut self, line: &str) {
+    fn refresh_dump(&mut self, files: &dyn Files) {
+        let maps = files.text(&PathBuf::from(format!("/proc/{}/maps", self.pid))).unwrap_or_default();
+        let Some(path) = maps.lines().find_map(jitdump::mapped) else { return };
+        let path = self.root.join(Path::new(path).strip_prefix("/").unwrap_or(Path::new(path)));
+        let Some(bytes) = files.map(&path) else { return };
+        let bytes: &[u8] = (*bytes).as_ref();
+        if bytes.len() > self.dump_read {
+            self.dump_read = bytes.len();
+            jitdump::functions(bytes, &mut |start, size, name| self.add(start, size, name));
+        }
+    }
+
+    fn add_line(&mut self, line: &str) {
         let mut fields = line.splitn(3, ' ');
         let mut number = || u64::from_str_radix(fields.next()?.trim_start_matches("0x"), 16).ok();
-        let (Some(start), Some(size)) = (number(), number()) else { return };
-        let (Some(end), Some(name)) = (start.checked_add(size), fields.next()) else { return };
+        if let (Some(start), Some(size), Some(name)) = (number(), number(), fields.next()) {
+            self.add(start, size, name);
+        }
+    }
+
+    fn add(&mut self, start: u64, size: u64, name: &str) {
+        let Some(end) = start.checked_add(size) else { return };
         let below = self.functions.range(..start).next_back().filter(|(_, (end, _))| *end > start).map(|(at, _)| *at);
         let covered: Vec<u64> = below.into_iter().chain(self.functions.range(start..end).map(|(at, _)| *at)).collect();
         covered.iter().for_each(|at| drop(self.functions.remove(at)));
@@ -72,9 +94,9 @@ impl PerfMap {
 mod tests {
     use super::*;
 
-    fn map(lines: &[&str]) -> PerfMap {
-        let mut map = PerfMap::new(1, PathBuf::new());
-        lines.iter().for_each(|line| map.add(line));
+    fn map(lines: &[&str]) -> JitCode {
+        let mut map = JitCode::new(1, PathBuf::new());
+        lines.iter().for_each(|line| map.add_line(line));
         map
     }
 
