@@ -36,7 +36,7 @@ pub struct Live {
 pub struct Outcome {
     /// The whole session.
     pub profile: Profile,
-    /// Bytes written to disk.
+    /// Bytes the recording takes on disk; 0 if it could not be finished.
     pub bytes: u64,
     /// Why the recording on disk is incomplete, if it is.
     pub write_failure: Option<Error>,

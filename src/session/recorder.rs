@@ -79,9 +79,9 @@ impl Recorder {
         self.meta.exit_status = ended.exit_status;
         let mut bytes = 0;
         if let Some(writer) = self.writer.take() {
-            bytes = writer.bytes_written();
-            if let Err(error) = writer.finish(&self.meta) {
-                self.failure.get_or_insert(error);
+            match writer.finish(&self.meta) {
+                Ok(size) => bytes = size,
+                Err(error) => drop(self.failure.get_or_insert(error)),
             }
         }
         Ok(Outcome { profile: self.builder.finish(self.meta), bytes, write_failure: self.failure })
