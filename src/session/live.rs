@@ -38,7 +38,7 @@ pub struct Outcome {
     pub meta: Meta,
     /// What went by.
     pub tally: Tally,
-    /// Bytes written to disk.
+    /// Bytes the recording takes on disk; 0 if it could not be finished.
     pub bytes: u64,
     /// Why the recording on disk is incomplete, if it is.
     pub write_failure: Option<Error>,

@@ -77,10 +77,10 @@ impl Recorder {
         self.meta.duration_ns = Some(ended.at.0);
         self.meta.exit_status = ended.exit_status;
         self.meta.coverage = ended.coverage;
-        let bytes = self.writer.bytes_written();
-        if let Err(error) = self.writer.finish(&self.meta) {
+        let bytes = self.writer.finish(&self.meta).unwrap_or_else(|error| {
             self.failure.get_or_insert(error);
-        }
+            0
+        });
         Ok(Outcome { meta: self.meta, tally: self.tally, bytes, write_failure: self.failure })
     }
 

@@ -40,10 +40,10 @@ pub(super) trait Spool {
     fn stored(&self) -> u64;
     /// Flushes since the last try to merge.
     fn flushes(&self) -> usize;
-    /// Writes the buffered rows as one part; returns its size in bytes. On failure the rows stay buffered.
-    fn flush(&mut self, folder: &Folder) -> Result<u64>;
-    /// Merges neighbouring parts as far as [`MERGED_ROWS`] allows; returns the bytes written. On failure the parts stay.
-    fn merge(&mut self, folder: &Folder) -> Result<u64>;
+    /// Writes the buffered rows as one part. On failure the rows stay buffered.
+    fn flush(&mut self, folder: &Folder) -> Result<()>;
+    /// Merges neighbouring parts as far as [`MERGED_ROWS`] allows. On failure the parts stay.
+    fn merge(&mut self, folder: &Folder) -> Result<()>;
 }
 
 impl<R> Default for Buffer<R> {
@@ -80,9 +80,9 @@ impl<R: Rows> Spool for Buffer<R> {
         self.flushes
     }
 
-    fn flush(&mut self, folder: &Folder) -> Result<u64> {
+    fn flush(&mut self, folder: &Folder) -> Result<()> {
         if self.events.is_empty() {
-            return Ok(0);
+            return Ok(());
         }
         let number = self.written.last().map_or(0, |written| written.part.last + 1);
         let part = Part { table: R::TABLE, first: number, last: number };
@@ -92,20 +92,16 @@ impl<R: Rows> Spool for Buffer<R> {
         self.events.clear();
         self.rows = 0;
         self.flushes += 1;
-        Ok(bytes.len() as u64)
+        Ok(())
     }
 
-    fn merge(&mut self, folder: &Folder) -> Result<u64> {
+    fn merge(&mut self, folder: &Folder) -> Result<()> {
         self.flushes = 0;
-        let mut bytes = 0;
         let mut kept = Vec::new();
         let mut failure = None;
         for run in runs(mem::take(&mut self.written)) {
             match merge_run(folder, &run) {
-                Ok(Some((merged, size))) => {
-                    bytes += size;
-                    kept.push(merged);
-                }
+                Ok(Some(merged)) => kept.push(merged),
                 Ok(None) => kept.extend(run),
                 Err(error) => {
                     failure.get_or_insert(error);
@@ -114,7 +110,7 @@ impl<R: Rows> Spool for Buffer<R> {
             }
         }
         self.written = kept;
-        failure.map_or(Ok(bytes), Err)
+        failure.map_or(Ok(()), Err)
     }
 }
 
@@ -138,7 +134,7 @@ fn runs(parts: Vec<Written>) -> Vec<Vec<Written>> {
 
 /// The merged part appears first, then those it covers go: readers ignore covered parts, so being killed in between
 /// neither loses nor doubles a row.
-fn merge_run(folder: &Folder, run: &[Written]) -> Result<Option<(Written, u64)>> {
+fn merge_run(folder: &Folder, run: &[Written]) -> Result<Option<Written>> {
     let [first, .., last] = run else { return Ok(None) };
     let merged = Written {
         part: Part { table: first.part.table, first: first.part.first, last: last.part.last },
@@ -152,7 +148,7 @@ fn merge_run(folder: &Folder, run: &[Written]) -> Result<Option<(Written, u64)>>
     folder.place(&merged.part.file_name(), &bytes)?;
     folder.sync()?;
     run.iter().try_for_each(|written| folder.remove(&written.part.file_name()))?;
-    Ok(Some((merged, bytes.len() as u64)))
+    Ok(Some(merged))
 }
 
 fn joined(folder: &Folder, run: &[Written]) -> Result<Table> {

@@ -98,6 +98,12 @@ impl Folder {
         Ok(bytes)
     }
 
+    /// Bytes of all its files.
+    pub fn size(&self) -> Result<u64> {
+        let size = |entry: Entry| fs::symlink_metadata(self.path.join(entry.name)).map_or(0, |file| file.len());
+        Ok(self.list()?.into_iter().map(size).sum())
+    }
+
     fn take_over(&self, overwrite: bool) -> Result<()> {
         let path = self.path.display();
         let metadata = fs::symlink_metadata(&self.path).map_err(|error| self.cannot("look at", "", error))?;
@@ -114,7 +120,7 @@ impl Folder {
         }
         if old && !overwrite {
             return Err(Error::new(ErrorKind::Usage, format!("{path} exists already"))
-                .hint("Choose another name with -o, or replace it with --overwrite."));
+                .hint("Choose another name with -o, or replace it with --force."));
         }
         self.check_owner(metadata.uid())?;
         fs::set_permissions(&self.path, fs::Permissions::from_mode(0o700))

@@ -23,7 +23,6 @@ const MERGE_AT: usize = 64;
 pub struct Writer {
     folder: Folder,
     tables: Tables,
-    bytes: u64,
 }
 
 #[derive(Debug, Default)]
@@ -85,7 +84,7 @@ impl Writer {
     /// an older recording only without `overwrite`. Otherwise as the file system says.
     pub fn create(dir: &Path, meta: &Meta, overwrite: bool) -> Result<Writer> {
         let folder = Folder::create(dir, overwrite)?;
-        let mut writer = Writer { folder, tables: Tables::default(), bytes: 0 };
+        let writer = Writer { folder, tables: Tables::default() };
         let about = About { meta: Meta { format: FORMAT, ..meta.clone() }, rows: None };
         match writer.describe(&about) {
             Ok(()) => Ok(writer),
@@ -122,19 +121,19 @@ impl Writer {
         if self.buffered_rows() == 0 {
             return Ok(());
         }
-        let Writer { folder, tables, bytes } = self;
+        let Writer { folder, tables } = self;
         let (definitions, rest) = tables.all();
         for table in definitions {
-            *bytes += table.flush(folder)?;
+            table.flush(folder)?;
         }
         folder.sync()?;
         for table in rest {
-            *bytes += table.flush(folder)?;
+            table.flush(folder)?;
         }
         folder.sync()?;
         // Merging saves space and files; where it fails, what is there is still the whole recording.
         for table in tables.each().filter(|table| table.flushes() >= MERGE_AT) {
-            *bytes += table.merge(folder).unwrap_or(0);
+            let _ = table.merge(folder);
         }
         Ok(())
     }
@@ -144,17 +143,12 @@ impl Writer {
         self.tables.each().map(|table| table.buffered()).sum()
     }
 
-    /// Bytes written so far, merged parts counted again.
-    #[must_use]
-    pub fn bytes_written(&self) -> u64 {
-        self.bytes
-    }
-
     /// Flushes, writes the recording's last word about itself and merges the parts of each table.
+    /// Returns the bytes the recording takes on disk.
     ///
     /// # Errors
     /// As [`Writer::flush`]; `meta.json` is replaced even when the last rows did not fit, if that still fits.
-    pub fn finish(mut self, meta: &Meta) -> Result<()> {
+    pub fn finish(mut self, meta: &Meta) -> Result<u64> {
         let flushed = self.flush();
         let rows = self.tables.each().map(|table| (table.table().to_string(), table.stored())).collect();
         let about = About { meta: Meta { format: FORMAT, ..meta.clone() }, rows: Some(rows) };
@@ -164,13 +158,13 @@ impl Writer {
             // As in `flush`: nothing is lost when there is no room to merge.
             let _ = table.merge(&self.folder);
         }
-        self.folder.sync()
+        self.folder.sync()?;
+        self.folder.size()
     }
 
-    fn describe(&mut self, about: &About) -> Result<()> {
+    fn describe(&self, about: &About) -> Result<()> {
         let bytes = about::to_json(about)?;
         self.folder.place(super::part::META, &bytes)?;
-        self.bytes += bytes.len() as u64;
         self.folder.sync()
     }
 }

@@ -110,12 +110,15 @@ impl Started {
         let _ = pidfd_send_signal(&self.pidfd, signal);
     }
 
-    /// Its exit status if it has ended: its exit code, or 128 plus the signal that ended it.
-    pub fn try_wait(&mut self) -> Option<i32> {
-        self.reap(WaitOptions::NOHANG)
+    /// Whether it has ended. It is not waited for, so that what the kernel counted for it can still be read.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        self.status.is_some()
+            || poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
     }
 
-    /// Waits until it ends.
+    /// Waits until it ends: its exit code, or 128 plus the signal that ended it.
     pub fn wait(&mut self) -> Option<i32> {
         self.reap(WaitOptions::empty())
     }
@@ -126,7 +129,7 @@ impl Started {
         let timeout = Timespec { tv_sec: millis / 1000, tv_nsec: (millis % 1000) * 1_000_000 };
         // Interrupted or over: what counts is whether it has ended.
         let _ = poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&timeout));
-        self.try_wait()
+        self.reap(WaitOptions::NOHANG)
     }
 
     fn reap(&mut self, options: WaitOptions) -> Option<i32> {
@@ -152,7 +155,7 @@ impl Drop for Started {
         if never_ran {
             self.wait();
         } else {
-            self.try_wait();
+            self.reap(WaitOptions::NOHANG);
         }
     }
 }
@@ -179,6 +182,18 @@ mod tests {
         {
             assert_eq!(ended(words), Some(status), "{words:?}");
         }
+    }
+
+    #[test]
+    fn an_ended_command_can_be_looked_at_until_it_is_waited_for() {
+        let mut started = start(&argv(&["sh", "-c", "sleep 0.05; exit 3"])).unwrap();
+        assert!(!started.has_ended());
+        started.release().unwrap();
+        while !started.has_ended() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert!(std::path::Path::new(&format!("/proc/{}/stat", started.pid())).exists());
+        assert_eq!((started.wait(), started.has_ended()), (Some(3), true));
     }
 
     #[test]

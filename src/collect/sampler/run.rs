@@ -199,8 +199,9 @@ impl Sampler {
         if stop.is_stopped() {
             return Some(EndReason::Stopped);
         }
-        let gone = match &mut self.command {
-            Some(command) => command.try_wait().is_some(),
+        let gone = match &self.command {
+            // Not waited for yet: the last reading of its counters is still to come.
+            Some(command) => command.has_ended(),
             None => match &self.plan.target {
                 Target::Cgroup { path, .. } => !path.exists(),
                 _ => self.assembler.is_over(),
