@@ -44,6 +44,10 @@ impl Namer {
                     }
                 }
             }
+            // Runtimes write their names late, some only when they end.
+            let late = std::mem::take(&mut naming.late);
+            // As above: an early end needs no names.
+            let _ = done.send(late.iter().filter_map(|frame| naming.name(frame)).collect());
             naming.symbolizer.notes()
         });
         Namer { frames: Some(frames), names, thread: Some(thread) }
@@ -83,11 +87,18 @@ struct Naming {
     modules: Arc<ModuleFiles>,
     symbolizer: Symbolizer,
     added: HashSet<ModuleId>,
+    /// Code made just in time that had no name when it was first seen.
+    late: Vec<FrameDef>,
 }
 
 impl Naming {
     fn new(modules: Arc<ModuleFiles>, options: Options) -> Naming {
-        Naming { modules, symbolizer: Symbolizer::new(options, Box::new(HostFiles)), added: HashSet::new() }
+        Naming {
+            modules,
+            symbolizer: Symbolizer::new(options, Box::new(HostFiles)),
+            added: HashSet::new(),
+            late: Vec::new(),
+        }
     }
 
     fn name(&mut self, frame: &FrameDef) -> Option<Event> {
@@ -98,6 +109,9 @@ impl Naming {
             self.symbolizer.add(module, source);
         }
         let symbols = self.symbolizer.names(frame.module, frame.address);
+        if symbols.is_empty() && frame.module.is_some_and(|module| self.symbolizer.may_learn(module)) {
+            self.late.push(*frame);
+        }
         (!symbols.is_empty()).then_some(Event::Define(Definition::Names { frame: frame.id, symbols }))
     }
 

@@ -6,7 +6,7 @@ use super::Files;
 use super::jitdump;
 use crate::model::Symbol;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The code of one process. Its files are read again when an address is missing and they have grown.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(super) struct JitCode {
     root: PathBuf,
     /// Bytes of the map file already read: entries are only ever appended.
     map_read: usize,
+    /// The jitdump, as the process names it: remembered, as its mappings go with the process.
+    dump: Option<PathBuf>,
     /// Bytes the jitdump had when it was last read.
     dump_read: usize,
     /// Start to end and name; a later entry replaces those it overlaps, as the code it names did.
@@ -23,7 +25,7 @@ pub(super) struct JitCode {
 
 impl JitCode {
     pub(super) fn new(pid: u32, root: PathBuf) -> JitCode {
-        JitCode { pid, root, map_read: 0, dump_read: 0, functions: BTreeMap::new() }
+        JitCode { pid, root, map_read: 0, dump: None, dump_read: 0, functions: BTreeMap::new() }
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -62,10 +64,14 @@ impl JitCode {
     }
 
     fn refresh_dump(&mut self, files: &dyn Files) {
-        let maps = files.text(&PathBuf::from(format!("/proc/{}/maps", self.pid))).unwrap_or_default();
-        let Some(path) = maps.lines().find_map(jitdump::mapped) else { return };
-        let path = self.root.join(Path::new(path).strip_prefix("/").unwrap_or(Path::new(path)));
-        let Some(bytes) = files.map(&path) else { return };
+        if self.dump.is_none() {
+            let maps = files.text(&PathBuf::from(format!("/proc/{}/maps", self.pid))).unwrap_or_default();
+            self.dump = maps.lines().find_map(jitdump::mapped).map(PathBuf::from);
+        }
+        let Some(path) = &self.dump else { return };
+        let inside = self.root.join(path.strip_prefix("/").unwrap_or(path));
+        // The root of a process that has ended is gone; outside a container its path still leads there.
+        let Some(bytes) = files.map(&inside).or_else(|| files.map(path)) else { return };
         let bytes: &[u8] = (*bytes).as_ref();
         if bytes.len() > self.dump_read {
             self.dump_read = bytes.len();

@@ -98,7 +98,8 @@ pub struct Symbolizer {
     images: FxHashMap<BuildId, Rc<Image>>,
     kernel: Option<Kernel>,
     without_debug: Vec<String>,
-    nameless_jit: BTreeSet<u32>,
+    /// Process and address of code that had no name when last asked for.
+    nameless_jit: BTreeSet<(u32, u64)>,
 }
 
 impl std::fmt::Debug for Symbolizer {
@@ -148,7 +149,9 @@ impl Symbolizer {
             Module::Jit(map) => {
                 let name = map.name(self.files.as_ref(), address);
                 if name.is_none() {
-                    self.nameless_jit.insert(map.pid());
+                    self.nameless_jit.insert((map.pid(), address));
+                } else {
+                    self.nameless_jit.remove(&(map.pid(), address));
                 }
                 name.into_iter().collect()
             }
@@ -157,6 +160,12 @@ impl Symbolizer {
                 kernel.name(address).into_iter().collect()
             }
         }
+    }
+
+    /// Whether an address of the module that has no name now may have one later: its names are still being written.
+    #[must_use]
+    pub fn may_learn(&self, module: ModuleId) -> bool {
+        matches!(self.modules.get(&module), Some(Module::Jit(_)))
     }
 
     /// What the user should know: hidden kernel symbols, missing debug information.
@@ -171,7 +180,8 @@ impl Symbolizer {
             });
         }
         if !self.nameless_jit.is_empty() {
-            let pids: Vec<String> = self.nameless_jit.iter().map(u32::to_string).collect();
+            let pids: BTreeSet<u32> = self.nameless_jit.iter().map(|(pid, _)| *pid).collect();
+            let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
             notes.push(Note {
                 topic: "jit-without-names".into(),
                 text: format!("code without a file in process {} has no names, or not all", list(&pids)),
