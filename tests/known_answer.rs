@@ -1,0 +1,252 @@
+//! The whole program on workloads whose diagnosis is known: what it reports must be what was planted.
+//! Shares are held against their sampling error, never times against a clock, as other programs run on the machine too.
+#![expect(clippy::print_stderr, reason = "a skipped test says why")]
+
+#[path = "support/program.rs"]
+mod program;
+mod support;
+
+use program::{Dir, IRONLAW, Ran, until};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn list<'a>(report: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    report[key].as_array().expect("it is a list").iter()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+}
+
+/// Samples whose innermost function is `name`.
+fn samples_in(report: &Value, name: &str) -> f64 {
+    list(report, "functions").filter(|row| row["name"] == name).map(|row| number(&row["self_samples"])).sum()
+}
+
+/// Total time off the CPU by cause.
+fn waited(report: &Value, cause: &str) -> f64 {
+    let causes = report["off_cpu"]["causes"].as_array().expect("waits were recorded");
+    causes.iter().filter(|row| row["cause"] == cause).map(|row| number(&row["total_s"])).sum()
+}
+
+/// CPU time the samples stand for, in seconds.
+fn sampled(report: &Value) -> f64 {
+    number(&report["samples"]["weight"]) / 1e9
+}
+
+fn cpu_time(report: &Value) -> f64 {
+    number(&report["metrics"]["cpu_time"]["value"])
+}
+
+#[track_caller]
+fn assert_close(what: &str, measured: f64, truth: f64, relative: f64) {
+    assert!((measured / truth - 1.0).abs() <= relative, "{what}: {measured} where the truth is {truth}");
+}
+
+/// Stacks with their samples, outermost function first.
+fn folded(dir: &Dir, name: &str) -> Vec<(Vec<String>, f64)> {
+    let text = dir.line(&format!("flamegraph {name} --no-inline --format folded -o -")).succeeds().out;
+    let line = |line: &str| {
+        let (stack, count) = line.rsplit_once(' ').expect("a line ends with a count");
+        (stack.split(';').map(str::to_string).collect(), count.parse().expect("the count is a number"))
+    };
+    text.lines().map(line).collect()
+}
+
+/// The share of samples in stacks with `inner` for which `holds`.
+fn share_of(stacks: &[(Vec<String>, f64)], inner: &str, holds: impl Fn(&[String]) -> bool) -> f64 {
+    let with = || stacks.iter().filter(|(stack, _)| stack.iter().any(|name| name == inner));
+    let all: f64 = with().map(|(_, count)| count).sum();
+    assert!(all > 100.0, "only {all} samples with {inner}");
+    with().filter(|(stack, _)| holds(stack)).map(|(_, count)| count).sum::<f64>() / all
+}
+
+fn has(stack: &[String], name: &str) -> bool {
+    stack.iter().any(|frame| frame == name)
+}
+
+#[test]
+fn hotspot_shows_the_shares_that_were_planted() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("hot", "", "hotspot --threads 2 --seconds 3");
+    let report = dir.report("hot.ironlaw", "");
+    let planted = [("checksum_block", 0.60), ("compress_block", 0.25), ("encode_reply", 0.10), ("parse_request", 0.05)];
+    let all: f64 = planted.iter().map(|(name, _)| samples_in(&report, name)).sum();
+    assert!(all > 300.0, "only {all} samples in the planted functions");
+    for (name, truth) in planted {
+        let share = samples_in(&report, name) / all;
+        let error = (truth * (1.0 - truth) / all).sqrt();
+        assert!((share - truth).abs() < 4.0 * error + 0.02, "{name}: {share:.4} of {all} samples, planted {truth}");
+    }
+    let threads: BTreeSet<_> = list(&report, "threads").filter_map(|row| row["name"].as_str()).collect();
+    assert!(["dispatcher", "housekeeper", "worker-0", "worker-1"].iter().all(|name| threads.contains(name)));
+    let below = share_of(&folded(&dir, "hot.ironlaw"), "checksum_block", |stack| has(stack, "handle_request"));
+    assert!(below > 0.98, "{below} of checksum_block is below its caller");
+}
+
+/// The shell tells what the kernel counted for its child; the run does not end with a window, so the last part counts.
+#[test]
+fn spin_has_the_cpu_time_the_kernel_counted() {
+    require!("perf");
+    let dir = Dir::new();
+    for (name, seconds) in [("long", "1.7"), ("short", "0.5")] {
+        let script = format!("'{IRONLAW}' workload spin --threads 2 --seconds {seconds}; times");
+        let times = dir.ironlaw(&["-q", "record", "-o", name, "--", "sh", "-c", &script]).succeeds().out;
+        // `0m1.980000s 0m0.000000s`: user and kernel time, of the shell and, on the second line, of its children.
+        let field = |field: &str| {
+            let (minutes, seconds) = field.trim_end_matches('s').split_once('m').expect("minutes and seconds");
+            minutes.parse::<f64>().expect("minutes") * 60.0 + seconds.parse::<f64>().expect("seconds")
+        };
+        let truth: f64 = times.split_whitespace().map(field).sum();
+        let report = dir.report(&format!("{name}.ironlaw"), "");
+        // The shell's times are in ticks of 10 ms.
+        assert_close("CPU time", cpu_time(&report), truth, 0.03 + 0.02 / truth);
+        assert_close("CPU time sampled", sampled(&report), truth, 0.05 + 0.02 / truth);
+        let wall = number(&report["duration_s"]);
+        assert_close("busy cores", number(&report["metrics"]["cpu_utilisation"]["value"]), truth / wall, 0.1);
+        assert!(samples_in(&report, "spin_burn") / number(&report["samples"]["count"]) > 0.9);
+    }
+}
+
+#[test]
+fn sleep_loop_sleeps_fifty_milliseconds_at_a_time_and_runs_hardly_at_all() {
+    require!("perf", "tracefs", "root");
+    let dir = Dir::new();
+    dir.record("nap", "--off-cpu", "sleep-loop --threads 2 --seconds 2");
+    let report = dir.report("nap.ironlaw", "--thread sleeper-0 --thread sleeper-1");
+    let causes = report["off_cpu"]["causes"].as_array().expect("waits were recorded");
+    let sleep = causes.iter().find(|row| row["cause"] == "sleep").expect("there is sleep");
+    let mean = number(&sleep["mean_s"]);
+    assert!((0.049..0.060).contains(&mean), "{sleep}");
+    assert!(waited(&report, "sleep") > 0.9 * 2.0 * 2.0 && waited(&report, "lock") == 0.0, "{causes:?}");
+    assert!(sampled(&report) < 0.1, "it ran for {} s", sampled(&report));
+    let paths = report["off_cpu"]["paths"].as_array().expect("there are paths");
+    let frames = paths[0]["frames"].as_array().expect("a path has frames");
+    assert!(frames.contains(&"nap".into()) && frames.contains(&"sleeper_main".into()), "{frames:?}");
+}
+
+#[test]
+fn futex_waits_for_locks() {
+    require!("perf", "tracefs", "root");
+    let dir = Dir::new();
+    dir.record("lock", "--off-cpu", "futex --threads 2 --seconds 1");
+    let report = dir.report("lock.ironlaw", "--thread player-0 --thread player-1");
+    let others: f64 =
+        ["sleep", "block_io", "network", "pipe", "other"].iter().map(|cause| waited(&report, cause)).sum();
+    let locked = waited(&report, "lock");
+    assert!(locked > 0.1 && locked > 20.0 * others, "{locked} s for locks, {others} s for all else");
+    let stacks = folded(&dir, "lock.ironlaw --off-cpu --thread player-0");
+    assert!(share_of(&stacks, "player_main", |stack| has(stack, "wait_for_turn")) > 0.8);
+}
+
+#[test]
+fn io_waits_for_storage() {
+    require!("perf", "tracefs", "root");
+    let dir = Dir::new();
+    // The workload writes where TMPDIR says; a memory file system there would give nothing to wait for.
+    let build = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let command = ["-q", "record", "--off-cpu", "-o", "io", "--", IRONLAW, "workload", "io", "--seconds", "1.5"];
+    Ran::of(dir.command(IRONLAW, &command).env("TMPDIR", build)).succeeds();
+    let report = dir.report("io.ironlaw", "--thread writer-0 --thread writer-1");
+    if waited(&report, "block_io") == 0.0 {
+        eprintln!("skipped: fsync on the file system of {} does not wait for a device", build.display());
+        return;
+    }
+    let stacks = folded(&dir, "io.ironlaw --off-cpu --thread writer-0 --thread writer-1");
+    let flushing = share_of(&stacks, "writer_main", |stack| has(stack, "flush_block") || has(stack, "write_block"));
+    assert!(flushing > 0.95, "{flushing} of the waits are in the file's calls");
+    let (storage, sleep) = (waited(&report, "block_io"), waited(&report, "sleep"));
+    assert!(storage > 0.3 && storage > 20.0 * sleep, "{}", report["off_cpu"]["causes"]);
+}
+
+#[test]
+fn deep_stacks_are_whole() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("deep", "", "deep --threads 2 --seconds 1.5");
+    let stacks = folded(&dir, "deep.ironlaw");
+    let whole = share_of(&stacks, "deep_leaf", |stack| {
+        let depth = stack.iter().filter(|name| *name == "descend").count();
+        depth == 200 && has(stack, "deep_main") && has(stack, "start_thread")
+    });
+    assert!(whole > 0.98, "{whole} of the samples show all 200 callers");
+    let report = dir.report("deep.ironlaw", "");
+    assert!(number(&report["samples"]["whole_share"]) > 0.95, "{}", report["samples"]);
+    assert!(samples_in(&report, "deep_leaf") / number(&report["samples"]["count"]) > 0.8);
+}
+
+#[test]
+fn churn_misses_no_thread_and_leaks_nothing() {
+    require!("perf");
+    let dir = Dir::new();
+    let line = format!("-q record -o churn -- {IRONLAW} workload churn --threads 2 --seconds 3 --print-ops");
+    let mut recorder = dir.start(&line.split_whitespace().collect::<Vec<_>>());
+    let files = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
+    let threads = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    let part = dir.join("churn.ironlaw/samples-000000.parquet");
+    until("the first part is written", || part.exists());
+    let before = (files(recorder.pid()), threads(recorder.pid()));
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    let after = (files(recorder.pid()), threads(recorder.pid()));
+    let ran = recorder.ends().succeeds();
+    // Hundreds were born in between. Files of the few threads alive may be open at any moment.
+    assert!(after.0 <= before.0 + 16 && after.1 <= before.1, "open files and threads: {before:?}, then {after:?}");
+    let report = dir.report("churn.ironlaw", "--by thread");
+    let lived = number(&report["processes"][0]["threads"]);
+    let churned: f64 = ran.out.trim().trim_start_matches("ops ").parse().expect("the workload counts its births");
+    assert!(churned > 500.0 && lived >= churned && lived <= churned + 3.0, "{lived} seen of {churned} born");
+    let rows = report["groups"]["rows"].as_array().expect("there are groups");
+    assert!(rows.iter().all(|row| row["name"].as_str().is_some_and(|name| name.starts_with(char::is_alphabetic))));
+    let counted: f64 = rows.iter().map(|row| number(&row["self_samples"])).sum();
+    assert_eq!(counted, number(&report["samples"]["count"]), "every sample belongs to a thread");
+}
+
+#[test]
+fn forker_is_seen_through_its_children_where_they_are_followed() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("command", "", "forker --threads 2 --seconds 1.5");
+    let forker = dir.start(&["workload", "forker", "--threads", "2", "--seconds", "30"]);
+    until("it has forked", || {
+        dir.line(&format!("-q record --force -o probe -p {} -d 10ms", forker.pid())).code == Some(0)
+    });
+    for (name, flag) in [("alone", ""), ("family", "--children")] {
+        dir.line(&format!("-q record -o {name} {flag} -d 1 -p {}", forker.pid())).succeeds();
+    }
+    let burnt = |name: &str| {
+        let report = dir.report(&format!("{name}.ironlaw"), "");
+        let pids: BTreeSet<_> = list(&report, "processes").map(|row| row["pid"].as_u64()).collect();
+        (samples_in(&report, "child_burn"), sampled(&report), pids.len())
+    };
+    for name in ["command", "family"] {
+        let (samples, ran, pids) = burnt(name);
+        assert!(samples / (ran * 997.0) > 0.8 && samples > 100.0 && pids > 4, "{name}: {samples} of {ran} s, {pids}");
+    }
+    let (samples, ran, pids) = burnt("alone");
+    assert!(samples == 0.0 && ran < 0.1 && pids == 1, "{samples} samples in children, {ran} s, {pids} processes");
+}
+
+#[test]
+fn execer_is_named_by_the_program_it_has_become() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("exec", "", "execer --threads 2 --seconds 2");
+    let stacks = folded(&dir, "exec.ironlaw");
+    // An address after the exec, looked up in the mappings from before it, would land in another function.
+    for (function, caller, stranger) in
+        [("before_exec", "execer_main", "spin_main"), ("spin_burn", "spin_main", "execer_main")]
+    {
+        let right = share_of(&stacks, function, |stack| has(stack, caller) && !has(stack, stranger));
+        assert!(right > 0.98, "{right} of {function} is below {caller}");
+    }
+    let report = dir.report("exec.ironlaw", "");
+    let (before, after) = (samples_in(&report, "before_exec"), samples_in(&report, "spin_burn"));
+    assert!((0.35..0.65).contains(&(before / (before + after))), "{before} before, {after} after");
+    let both = (before + after) / number(&report["samples"]["count"]);
+    assert!(both > 0.5, "{both} of the samples are in the two functions");
+    // The kernel names a program run through /proc/self/exe after that link.
+    let renamed = list(&report, "processes").filter(|row| row["name"] == "exe").count();
+    assert!(renamed >= 4, "{}", report["processes"]);
+}
