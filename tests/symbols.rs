@@ -98,6 +98,7 @@ fn inlined_calls_and_lines_are_those_addr2line_finds() {
     }
     assert!(same * 100 >= probes.len() * 97, "{same} of {}", probes.len());
     assert!(inlined > 10, "{inlined}");
+    assert!(symbolizer.notes().is_empty(), "a file that holds its debug information lacks none");
 }
 
 #[test]

@@ -205,6 +205,7 @@ impl Symbolizer {
         let debug = locate::debug_file(&image, bytes, path, root, &self.options, self.files.as_ref());
         match debug {
             Some(found) => image.attach(found),
+            None if image.has_debug() => {}
             None => self.without_debug.push(path.to_string()),
         }
         let image = Rc::new(image);
