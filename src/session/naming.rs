@@ -4,10 +4,9 @@
 use crate::collect::sampler::ModuleFiles;
 use crate::error::{Context, Result};
 use crate::model::{Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Note};
-use crate::symbols::{Files, ModuleSource, Options, Symbolizer};
+use crate::symbols::{Files, Grown, ModuleSource, Options, Symbolizer};
 use crate::sys;
 use std::collections::HashSet;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,8 +15,8 @@ use std::thread::JoinHandle;
 /// Frames named per batch: small enough that a reader sees progress, large enough that channels cost nothing.
 const BATCH: usize = 256;
 
-/// No map of symbols is larger; what goes beyond is left unread.
-const LARGEST_TEXT: u64 = 1 << 30;
+/// Bytes of a map of just-in-time code taken at once: more than any runtime writes, little enough to hold.
+const MAP_CHUNK: u64 = 64 << 20;
 
 /// A thread that turns frame definitions into names.
 #[derive(Debug)]
@@ -137,10 +136,13 @@ impl Files for HostFiles {
     }
 
     fn text(&self, path: &Path) -> Result<String> {
-        // Not whatever lies there: a pipe planted under the name of a map file would never end.
-        let (file, _) = sys::files::open_regular(path).context(|| format!("cannot open {}", path.display()))?;
-        let mut bytes = Vec::new();
-        file.take(LARGEST_TEXT).read_to_end(&mut bytes).context(|| format!("cannot read {}", path.display()))?;
+        let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    fn grown(&self, path: &Path, from: u64) -> Option<Grown> {
+        let (file, length) = sys::files::open_plain(path).ok()?;
+        let bytes = sys::files::read_from(&file, from, MAP_CHUNK).ok()?;
+        Some(Grown { length, bytes })
     }
 }

@@ -8,13 +8,21 @@ use crate::model::Symbol;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// Bytes of one map that are read at most. The largest seen in earnest are some ten megabytes.
+const MOST: u64 = 256 << 20;
+
+/// No name is this long: what has no line end within it is no map.
+const LONGEST_LINE: usize = 1 << 20;
+
 /// The code of one process. Its files are read again when an address is missing and they have grown.
 #[derive(Debug)]
 pub(super) struct JitCode {
     pid: u32,
     root: PathBuf,
+    /// The process's number inside its container, by which it names its map; asked while it lives.
+    inner: Option<u32>,
     /// Bytes of the map file already read: entries are only ever appended.
-    map_read: usize,
+    map_read: u64,
     /// The jitdump, as the process names it: remembered, as its mappings go with the process.
     dump: Option<PathBuf>,
     /// Bytes the jitdump had when it was last read.
@@ -25,7 +33,7 @@ pub(super) struct JitCode {
 
 impl JitCode {
     pub(super) fn new(pid: u32, root: PathBuf) -> JitCode {
-        JitCode { pid, root, map_read: 0, dump: None, dump_read: 0, functions: BTreeMap::new() }
+        JitCode { pid, root, inner: None, map_read: 0, dump: None, dump_read: 0, functions: BTreeMap::new() }
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -46,21 +54,26 @@ impl JitCode {
         (address < *end).then_some(name)
     }
 
-    /// A process in a container knows itself by another number, and names its file by that.
+    /// Reads what has been appended since. A map that got shorter is another one: the process runs another program now.
     fn refresh_map(&mut self, files: &dyn Files) {
-        let status = files.text(&PathBuf::from(format!("/proc/{}/status", self.pid))).unwrap_or_default();
-        let inner = status.lines().find_map(|line| line.strip_prefix("NSpid:")?.split_ascii_whitespace().last());
-        let pid = inner.and_then(|pid| pid.parse().ok()).unwrap_or(self.pid);
-        let text = files
-            .text(&self.root.join(format!("tmp/perf-{pid}.map")))
-            .or_else(|_| files.text(&PathBuf::from(format!("/tmp/perf-{}.map", self.pid))))
-            .unwrap_or_default();
-        if let Some(new) = text.get(self.map_read..) {
-            // The last line may still be being written.
-            let whole = new.rfind('\n').map_or(0, |end| end + 1);
-            new.get(..whole).unwrap_or_default().lines().for_each(|line| self.add_line(line));
-            self.map_read += whole;
+        if self.map_read >= MOST {
+            return;
         }
+        let inner = *self.inner.get_or_insert_with(|| inner_pid(files, self.pid).unwrap_or(self.pid));
+        let theirs = self.root.join(format!("tmp/perf-{inner}.map"));
+        let ours = PathBuf::from(format!("/tmp/perf-{}.map", self.pid));
+        let read = self.map_read;
+        let Some(grown) = files.grown(&theirs, read).or_else(|| files.grown(&ours, read)) else { return };
+        if grown.length < read {
+            (self.map_read, self.functions) = (0, BTreeMap::new());
+            return;
+        }
+        // The last line may still be being written.
+        let whole = grown.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let lines = String::from_utf8_lossy(grown.bytes.get(..whole).unwrap_or_default());
+        lines.lines().for_each(|line| self.add_line(line));
+        let endless = whole == 0 && grown.bytes.len() > LONGEST_LINE;
+        self.map_read = if endless { MOST } else { read + whole as u64 };
     }
 
     fn refresh_dump(&mut self, files: &dyn Files) {
@@ -96,9 +109,68 @@ impl JitCode {
     }
 }
 
+/// A process in a container knows itself by another number.
+fn inner_pid(files: &dyn Files, pid: u32) -> Option<u32> {
+    let status = files.text(&PathBuf::from(format!("/proc/{pid}/status"))).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    line.split_ascii_whitespace().last()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{Error, ErrorKind, Result};
+    use crate::model::Bytes;
+    use crate::symbols::Grown;
+    use std::cell::{Cell, RefCell};
+    use std::path::Path;
+
+    /// One map file, and how many bytes of it were handed out.
+    #[derive(Default)]
+    struct OneMap {
+        text: RefCell<String>,
+        read: Cell<usize>,
+    }
+
+    impl Files for OneMap {
+        fn map(&self, _: &Path) -> Option<Bytes> {
+            None
+        }
+
+        fn text(&self, _: &Path) -> Result<String> {
+            Err(Error::new(ErrorKind::Io, "no such file"))
+        }
+
+        fn grown(&self, _: &Path, from: u64) -> Option<Grown> {
+            let text = self.text.borrow();
+            let bytes = text.as_bytes().get(from as usize..).unwrap_or_default().to_vec();
+            self.read.set(self.read.get() + bytes.len());
+            Some(Grown { length: text.len() as u64, bytes })
+        }
+    }
+
+    #[test]
+    fn a_map_is_read_once_however_many_addresses_it_does_not_name() {
+        let (file, mut map) = (OneMap::default(), JitCode::new(1, PathBuf::new()));
+        file.text.replace("10 8 first\n20 8 hal".into());
+        for _ in 0..100 {
+            assert!(map.name(&file, 0x20).is_none());
+        }
+        assert_eq!(file.read.get(), "10 8 first\n".len() + 100 * "20 8 hal".len());
+        file.text.borrow_mut().push_str("f\n");
+        assert_eq!(map.name(&file, 0x20).map(|symbol| symbol.function), Some("half".into()));
+    }
+
+    #[test]
+    fn a_map_that_got_shorter_is_read_as_a_new_one() {
+        let (file, mut map) = (OneMap::default(), JitCode::new(1, PathBuf::new()));
+        file.text.replace("10 8 of the first program\n".into());
+        assert!(map.name(&file, 0x10).is_some());
+        file.text.replace("20 8 second\n".into());
+        assert!(map.name(&file, 0x20).is_none());
+        assert_eq!(map.name(&file, 0x20).map(|symbol| symbol.function), Some("second".into()));
+        assert!(map.name(&file, 0x10).is_none());
+    }
 
     fn map(lines: &[&str]) -> JitCode {
         let mut map = JitCode::new(1, PathBuf::new());

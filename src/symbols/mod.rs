@@ -64,11 +64,24 @@ pub trait Files {
     /// A file's bytes; `None` if there is no such file or it may not be read.
     fn map(&self, path: &Path) -> Option<Bytes>;
 
-    /// A text file of /proc or /tmp, bytes that are no UTF-8 replaced.
+    /// A text file of /proc, bytes that are no UTF-8 replaced.
     ///
     /// # Errors
     /// As the file system says.
     fn text(&self, path: &Path) -> Result<String>;
+
+    /// What a file that others append to holds from byte `from` on; `None` if it may not be read. Anybody may have made
+    /// the file, so it is read only if it is a regular one, and only as far as is sane.
+    fn grown(&self, path: &Path, from: u64) -> Option<Grown>;
+}
+
+/// The new part of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grown {
+    /// Bytes in the whole file.
+    pub length: u64,
+    /// Those from where reading began; empty if the file is shorter.
+    pub bytes: Vec<u8>,
 }
 
 /// How names are looked up.
