@@ -57,6 +57,8 @@ pub struct Report {
     pub groups: Option<Groups>,
     /// The processes, most CPU time first.
     pub processes: Vec<ProcessView>,
+    /// How many processes there are beyond those listed.
+    pub processes_left_out: usize,
     /// The threads, most CPU time first.
     pub threads: Vec<ThreadView>,
     /// How many threads there are beyond those listed.

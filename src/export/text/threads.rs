@@ -15,6 +15,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         page.heading("Processes", "");
         page.captions("      pid name              threads   samples    CPU time");
         report.processes.iter().for_each(|process| page.line(&process_line(process)));
+        page.left_out(report.processes_left_out, "processes", "");
     }
     if report.threads.is_empty() {
         return;

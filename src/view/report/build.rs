@@ -90,7 +90,12 @@ impl Report {
             functions: rows(&functions, options.limit()),
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),
             groups: (options.by != GroupBy::Function).then(|| groups(&ranked(options.by), options)),
-            processes: process_rows.iter().map(|row| ProcessView::of(row, &functions)).collect(),
+            processes: process_rows
+                .iter()
+                .take(options.detail_limit())
+                .map(|row| ProcessView::of(row, &functions))
+                .collect(),
+            processes_left_out: process_rows.len().saturating_sub(options.detail_limit()),
             threads: thread_rows
                 .iter()
                 .take(options.detail_limit())
