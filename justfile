@@ -22,6 +22,16 @@ test-kernel *ARGS:
 bench *ARGS:
     cargo bench --locked {{ARGS}}
 
+# What profiling costs against perf, interleaved (some minutes; needs sysbench, perf and GNU time).
+bench-cost *ARGS:
+    cargo build --release --locked
+    tests/benches/cost.py target/release/ironlaw {{ARGS}}
+
+# Whether perf and ironlaw see the same functions of a running process in the same seconds.
+bench-agreement PID *ARGS:
+    cargo build --release --locked
+    tests/benches/against_perf.py target/release/ironlaw {{PID}} {{ARGS}}
+
 # Take over changed golden files after reading the diff.
 accept:
     INSTA_UPDATE=always cargo test --locked

@@ -3,7 +3,7 @@
 
 use ironlaw::error::{Error, ErrorKind, Result};
 use ironlaw::model::{Bytes, ModuleId, Symbol};
-use ironlaw::symbols::{Files, ModuleSource, Options, Symbolizer};
+use ironlaw::symbols::{Files, Grown, ModuleSource, Options, Symbolizer};
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,10 @@ impl Files for Disk {
 
     fn text(&self, path: &Path) -> Result<String> {
         std::fs::read_to_string(path).map_err(|error| Error::new(ErrorKind::Io, error.to_string()))
+    }
+
+    fn grown(&self, _: &Path, _: u64) -> Option<Grown> {
+        None
     }
 }
 

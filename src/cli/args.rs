@@ -10,7 +10,7 @@ mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
 pub use generate::{completions, man_page};
-pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SortArg};
+pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use target::TargetArgs;
 pub use tools::{CompletionsArgs, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
 pub use values::{CpuList, FrequencyArg, ThreadFilter};
@@ -62,9 +62,6 @@ impl Cli {
 /// Flags that mean the same in every command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GlobalArgs {
-    /// Say more about what is being done (repeat for more)
-    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet", help_heading = "Global options")]
-    pub verbose: u8,
     /// Say nothing but errors
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub quiet: bool,

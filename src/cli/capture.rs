@@ -6,14 +6,14 @@ use super::out::Terminal;
 use super::plan::{self, Environment, TargetChoice};
 use crate::collect::resolve;
 use crate::error::Result;
-use crate::model::profile::Profile;
-use crate::model::{LossKind, Note, Plan, StackEnd, Target};
+use crate::model::{Note, Plan, Target};
 use crate::session::{Live, Outcome};
 use crate::store::Writer;
 use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::event_sources::EventSourceFiles;
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
+use crate::units::Nanos;
 use crate::view::escape::visible;
 use std::path::Path;
 
@@ -44,29 +44,22 @@ pub(super) fn record(live: Live, path: &Path, force: bool, terminal: &Terminal) 
     let writer = Writer::create(path, live.meta(), force)?;
     let known = live.meta().notes.len();
     live.meta().notes.iter().for_each(|note| terminal.note(note));
-    let outcome = live.run(Some(writer))?;
-    outcome.profile.meta.notes.iter().skip(known).for_each(|note| terminal.note(note));
-    terminal.say(&summary(&outcome.profile));
+    let outcome = live.run(writer)?;
+    outcome.meta.notes.iter().skip(known).for_each(|note| terminal.note(note));
+    terminal.say(&summary(&outcome));
     Ok(outcome)
 }
 
 /// What came of it: how long, how many, how whole.
-fn summary(profile: &Profile) -> String {
-    let lost: u64 = profile.lost.iter().filter(|lost| lost.kind == LossKind::Ring).map(|lost| lost.count).sum();
+fn summary(outcome: &Outcome) -> String {
+    let Outcome { meta, tally, .. } = outcome;
+    let whole = tally.whole_share().map(|share| format!(", {:.1}% of stacks whole", 100.0 * share));
     format!(
-        "recorded {:.1} s of {}: {} samples, {lost} lost{}",
-        profile.duration().seconds(),
-        visible(&profile.meta.plan.target.label()),
-        profile.samples.len(),
-        whole(profile),
+        "recorded {:.1} s of {}: {} samples, {} lost{}",
+        Nanos(meta.duration_ns.unwrap_or(0)).seconds(),
+        visible(&meta.plan.target.label()),
+        tally.samples,
+        tally.lost,
+        whole.unwrap_or_default(),
     )
-}
-
-fn whole(profile: &Profile) -> String {
-    let ends = || profile.samples.end.iter().filter(|end| **end != StackEnd::NotTaken);
-    let whole = ends().filter(|end| **end == StackEnd::Whole).count();
-    match ends().count() {
-        0 => String::new(),
-        taken => format!(", {:.1}% of stacks whole", 100.0 * whole as f64 / taken as f64),
-    }
 }

@@ -5,7 +5,7 @@ use super::args::{FlameFormat, FlamegraphArgs};
 use super::out::{self, Terminal};
 use super::plan::{self, Destination};
 use super::report::{load, recording, selection};
-use crate::analysis::{Axis, Selection};
+use crate::analysis::Axis;
 use crate::error::Result;
 use crate::export::{folded, svg};
 use crate::model::profile::Profile;
@@ -13,12 +13,13 @@ use crate::view::flame::{Flame, FlameOptions};
 
 /// Draws, and says where the picture is.
 pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
-    let source = recording(args.recording.as_deref())?;
+    let source = recording(&args.selection)?;
     let (format, destination) = plan::flame_output(args, &source)?;
-    let profile = load(&source, args.no_inline)?;
-    let event = args.event.as_deref().map(|name| Selection::event(&profile, name)).transpose()?;
-    let axis = if args.off_cpu { Some(Axis::OffCpu) } else { event };
-    let selection = selection(&args.thread, args.time_range, axis);
+    let profile = load(&source, &args.selection)?;
+    let mut selection = selection(&args.selection, &profile)?;
+    if args.off_cpu {
+        selection.axis = Axis::OffCpu;
+    }
     let flame = Flame::build(&profile, &FlameOptions { selection, title: args.title.clone() })?;
     let bytes = match format {
         FlameFormat::Folded => folded::render(&flame, false),

@@ -5,7 +5,7 @@ use super::args::{CaptureArgs, ColorArg, CpuList, FlameFormat, FlamegraphArgs, F
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EventSpec, Note, Plan, Rate, Target};
 use crate::pmu::{self, EventSources};
-use crate::units::Nanos;
+use crate::units::{Nanos, Utc};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -206,23 +206,9 @@ pub fn recording_name(target: &Target, unix_seconds: u64) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
     // Never a leading dot: `ls` would not show it.
     let label: String = label.trim_start_matches('.').chars().map(plain).take(40).collect();
-    let (year, month, day) = civil_date(unix_seconds / 86_400);
-    let second = unix_seconds % 86_400;
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    let Utc { year, month, day, hour, minute, second } = Utc::from_unix(unix_seconds);
     let stamp = format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}");
     PathBuf::from(format!("{label}-{stamp}.{RECORDING_EXTENSION}"))
-}
-
-/// Days since 1970-01-01 to year, month, day (Howard Hinnant's algorithm).
-fn civil_date(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
 /// The recording a reader was not told: the newest of `found`, directories with their time of change in any unit.

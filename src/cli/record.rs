@@ -27,7 +27,7 @@ pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
         path.display(),
         outcome.bytes as f64 / 1e3
     ));
-    Ok(exit_code(outcome.profile.meta.exit_status))
+    Ok(exit_code(outcome.meta.exit_status))
 }
 
 /// A started command's own exit code; 128 plus the signal for one that was killed, as shells do.

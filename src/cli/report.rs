@@ -1,9 +1,9 @@
 //! `ironlaw report`: what a recording shows, as text for people or in a form for programs.
 //! It never captures.
 
-use super::args::{ByArg, GlobalArgs, ReportArgs, ReportFormat, SortArg, ThreadFilter};
+use super::args::{ByArg, GlobalArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg, ThreadFilter};
 use super::{out, plan};
-use crate::analysis::{Axis, GroupBy, Selection, SortBy, TimeRange};
+use crate::analysis::{GroupBy, Selection, SortBy};
 use crate::error::{Context, Result};
 use crate::export::{csv, json, markdown, text};
 use crate::model::profile::Profile;
@@ -13,10 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// Prints the report, or writes it to a file.
 pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
-    let profile = load(&recording(args.recording.as_deref())?, args.no_inline)?;
-    let event = args.event.as_deref().map(|name| Selection::event(&profile, name)).transpose()?;
+    let profile = load(&recording(&args.selection)?, &args.selection)?;
     let options = ReportOptions {
-        selection: selection(&args.thread, args.time_range, event),
+        selection: selection(&args.selection, &profile)?,
         by: match args.by {
             ByArg::Function => GroupBy::Function,
             ByArg::Module => GroupBy::Module,
@@ -48,19 +47,10 @@ pub(super) fn brief(profile: &Profile, global: &GlobalArgs) -> Result<Vec<u8>> {
     Ok(text::report(&Report::build(profile, &options)?, out::style(global, false)))
 }
 
-/// The recording, with or without the calls that were inlined.
-pub(super) fn load(path: &Path, no_inline: bool) -> Result<Profile> {
-    let mut profile = session::open(path)?;
-    if no_inline {
-        profile.drop_inlined();
-    }
-    Ok(profile)
-}
-
 /// The recording that was named, or the newest one here.
-pub(super) fn recording(named: Option<&Path>) -> Result<PathBuf> {
-    if let Some(path) = named {
-        return Ok(path.to_path_buf());
+pub(super) fn recording(args: &SelectionArgs) -> Result<PathBuf> {
+    if let Some(path) = &args.recording {
+        return Ok(path.clone());
     }
     let entries = std::fs::read_dir(".").context(|| "cannot list this directory")?;
     plan::newest_recording(entries.filter_map(|entry| {
@@ -69,15 +59,26 @@ pub(super) fn recording(named: Option<&Path>) -> Result<PathBuf> {
     }))
 }
 
+/// The recording, with or without the calls that were inlined.
+pub(super) fn load(path: &Path, args: &SelectionArgs) -> Result<Profile> {
+    let mut profile = session::open(path)?;
+    if args.no_inline {
+        profile.drop_inlined();
+    }
+    Ok(profile)
+}
+
 /// The part of a recording the flags name.
-pub(super) fn selection(threads: &[ThreadFilter], time: Option<TimeRange>, axis: Option<Axis>) -> Selection {
-    let mut selection = Selection { time: time.unwrap_or_default(), ..Selection::default() };
-    selection.axis = axis.unwrap_or(selection.axis);
-    for thread in threads {
+pub(super) fn selection(args: &SelectionArgs, profile: &Profile) -> Result<Selection> {
+    let mut selection = Selection { time: args.time_range.unwrap_or_default(), ..Selection::default() };
+    if let Some(name) = &args.event {
+        selection.axis = Selection::event(profile, name)?;
+    }
+    for thread in &args.thread {
         match thread {
             ThreadFilter::Tid(tid) => selection.tids.push(*tid),
             ThreadFilter::Name(name) => selection.comms.push(name.clone()),
         }
     }
-    selection
+    Ok(selection)
 }

@@ -1,6 +1,7 @@
 //! Numbers for people: three significant digits, with a unit that keeps them short.
 //! It never shows a unit without a number or a number without what it counts.
 
+use crate::units::Utc;
 use crate::view::MetricUnit;
 use std::borrow::Cow;
 
@@ -96,19 +97,8 @@ fn scaled(value: f64, units: &[(f64, &'static str)]) -> Shown {
 
 /// The UTC date and time of an instant, to the second.
 pub(super) fn date(unix_ns: u64) -> String {
-    let seconds = unix_ns / 1_000_000_000;
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Days are counted in 400-year cycles from 0000-03-01, so that a leap day is the last of its year
-    // (Howard Hinnant, "chrono-compatible low-level date algorithms").
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", second / 3600, second / 60 % 60, second % 60)
+    let Utc { year, month, day, hour, minute, second } = Utc::from_unix(unix_ns / 1_000_000_000);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@
 use super::counting::Counting;
 use super::naming::Namer;
 use super::recorder::Recorder;
+use super::tally::Tally;
 use crate::collect::readings::{Readings, Sources};
 use crate::collect::sampler::Sampler;
 use crate::collect::{catalog, host};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::profile::Profile;
 use crate::model::{Definition, Event, Meta, Note, Plan};
 use crate::store::{FORMAT, Writer};
 use crate::symbols::Options;
@@ -34,8 +34,10 @@ pub struct Live {
 /// What a finished capture left.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The whole session.
-    pub profile: Profile,
+    /// The session's last word about itself.
+    pub meta: Meta,
+    /// What went by.
+    pub tally: Tally,
     /// Bytes the recording takes on disk; 0 if it could not be finished.
     pub bytes: u64,
     /// Why the recording on disk is incomplete, if it is.
@@ -78,18 +80,18 @@ impl Live {
         &self.meta
     }
 
-    /// Runs until the target ends, the planned time is over or a signal asks to stop, recording into `output` if given.
+    /// Runs until the target ends, the planned time is over or a signal asks to stop, recording into `output`.
     ///
     /// # Errors
     /// Nothing could be captured. A full disk is no such error: it stops the capture and is told in the outcome.
-    pub fn run(self, output: Option<Writer>) -> Result<Outcome> {
+    pub fn run(self, output: Writer) -> Result<Outcome> {
         let (sender, batches) = sync_channel(BACKLOG);
         let stop = StopToken::new()?;
         let namer = Namer::start(self.sampler.modules(), Options::default());
         let counting = Counting::start(self.readings, self.meta.plan.interval, self.clock, sender.clone())?;
         let mut recorder = Recorder::new(self.meta, output, self.clock);
         let counters = catalog::definitions().into_iter().map(|def| Event::Define(Definition::Counter(def)));
-        recorder.keep(counters.collect());
+        recorder.keep(&counters.collect::<Vec<_>>());
         let (sampler, stopping, last) = (self.sampler, stop.clone(), counting.last_reading());
         let drain = std::thread::spawn(move || {
             let ended = sampler.run(sender, stopping, || last.take());

@@ -6,6 +6,8 @@ mod live;
 mod naming;
 mod recorder;
 mod replay;
+mod tally;
 
 pub use live::{Live, Outcome};
 pub use replay::open;
+pub use tally::Tally;

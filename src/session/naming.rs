@@ -4,7 +4,7 @@
 use crate::collect::sampler::ModuleFiles;
 use crate::error::{Context, Result};
 use crate::model::{Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Note};
-use crate::symbols::{Files, ModuleSource, Options, Symbolizer};
+use crate::symbols::{Files, Grown, ModuleSource, Options, Symbolizer};
 use crate::sys;
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,6 +14,9 @@ use std::thread::JoinHandle;
 
 /// Frames named per batch: small enough that a reader sees progress, large enough that channels cost nothing.
 const BATCH: usize = 256;
+
+/// Bytes of a map of just-in-time code taken at once: more than any runtime writes, little enough to hold.
+const MAP_CHUNK: u64 = 64 << 20;
 
 /// A thread that turns frame definitions into names.
 #[derive(Debug)]
@@ -40,6 +43,10 @@ impl Namer {
                     }
                 }
             }
+            // Runtimes write their names late, some only when they end.
+            let late = std::mem::take(&mut naming.late);
+            // As above: an early end needs no names.
+            let _ = done.send(late.iter().filter_map(|frame| naming.name(frame)).collect());
             naming.symbolizer.notes()
         });
         Namer { frames: Some(frames), names, thread: Some(thread) }
@@ -79,11 +86,18 @@ struct Naming {
     modules: Arc<ModuleFiles>,
     symbolizer: Symbolizer,
     added: HashSet<ModuleId>,
+    /// Code made just in time that had no name when it was first seen.
+    late: Vec<FrameDef>,
 }
 
 impl Naming {
     fn new(modules: Arc<ModuleFiles>, options: Options) -> Naming {
-        Naming { modules, symbolizer: Symbolizer::new(options, Box::new(HostFiles)), added: HashSet::new() }
+        Naming {
+            modules,
+            symbolizer: Symbolizer::new(options, Box::new(HostFiles)),
+            added: HashSet::new(),
+            late: Vec::new(),
+        }
     }
 
     fn name(&mut self, frame: &FrameDef) -> Option<Event> {
@@ -94,6 +108,9 @@ impl Naming {
             self.symbolizer.add(module, source);
         }
         let symbols = self.symbolizer.names(frame.module, frame.address);
+        if symbols.is_empty() && frame.module.is_some_and(|module| self.symbolizer.may_learn(module)) {
+            self.late.push(*frame);
+        }
         (!symbols.is_empty()).then_some(Event::Define(Definition::Names { frame: frame.id, symbols }))
     }
 
@@ -120,6 +137,12 @@ impl Files for HostFiles {
 
     fn text(&self, path: &Path) -> Result<String> {
         let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    fn grown(&self, path: &Path, from: u64) -> Option<Grown> {
+        let (file, length) = sys::files::open_plain(path).ok()?;
+        let bytes = sys::files::read_from(&file, from, MAP_CHUNK).ok()?;
+        Some(Grown { length, bytes })
     }
 }

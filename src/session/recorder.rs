@@ -1,12 +1,12 @@
-//! The reader that keeps a live session: every event goes into the profile and, in order, to disk.
-//! A failing disk never loses what is in memory and never harms the target: it is remembered and told at the end.
+//! The reader that records a live session: every event goes to disk in order, and nothing is kept that has got there, so that
+//! memory does not grow with the session's length. A failing disk never harms the target: it is remembered and told at the end.
 
 use super::counting::Counting;
 use super::live::Outcome;
 use super::naming::Namer;
+use super::tally::Tally;
 use crate::collect::sampler::Ended;
 use crate::error::{Error, Result};
-use crate::model::profile::ProfileBuilder;
 use crate::model::{Event, Meta};
 use crate::store::Writer;
 use crate::sys::clock::Clock;
@@ -21,21 +21,20 @@ const FLUSH_EVERY: Nanos = Nanos(1_000_000_000);
 /// How long to wait for events before looking at signals, the clock and finished names.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Keeps a session.
+/// Records a session.
 #[derive(Debug)]
 pub(super) struct Recorder {
     meta: Meta,
-    builder: ProfileBuilder,
-    writer: Option<Writer>,
+    tally: Tally,
+    writer: Writer,
     failure: Option<Error>,
     clock: Clock,
     flushed: Nanos,
 }
 
 impl Recorder {
-    pub(super) fn new(meta: Meta, writer: Option<Writer>, clock: Clock) -> Recorder {
-        let builder = ProfileBuilder::new(meta.clone());
-        Recorder { meta, builder, writer, failure: None, clock, flushed: Nanos(0) }
+    pub(super) fn new(meta: Meta, writer: Writer, clock: Clock) -> Recorder {
+        Recorder { meta, tally: Tally::default(), writer, failure: None, clock, flushed: Nanos(0) }
     }
 
     /// Takes batches until every source has hung up.
@@ -52,12 +51,12 @@ impl Recorder {
                 Ok(batch) => {
                     namer.ask(&batch);
                     counting.follow(&batch);
-                    self.keep(batch);
+                    self.keep(&batch);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            self.keep(namer.ready());
+            self.keep(&namer.ready());
             if self.clock.now() - self.flushed >= FLUSH_EVERY {
                 self.flush(stop);
             }
@@ -72,39 +71,31 @@ impl Recorder {
     /// The last names, the last flush, the final word about the session.
     pub(super) fn finish(mut self, namer: Namer, counting: Counting, ended: Ended) -> Result<Outcome> {
         let (names, notes) = namer.finish();
-        self.keep(names);
+        self.keep(&names);
         self.meta.notes.extend(notes);
         self.meta.notes.extend(counting.finish());
         self.meta.duration_ns = Some(ended.at.0);
         self.meta.exit_status = ended.exit_status;
-        let mut bytes = 0;
-        if let Some(writer) = self.writer.take() {
-            match writer.finish(&self.meta) {
-                Ok(size) => bytes = size,
-                Err(error) => drop(self.failure.get_or_insert(error)),
-            }
-        }
-        Ok(Outcome { profile: self.builder.finish(self.meta), bytes, write_failure: self.failure })
+        self.meta.coverage = ended.coverage;
+        let bytes = self.writer.finish(&self.meta).unwrap_or_else(|error| {
+            self.failure.get_or_insert(error);
+            0
+        });
+        Ok(Outcome { meta: self.meta, tally: self.tally, bytes, write_failure: self.failure })
     }
 
-    /// Keeps events; what the disk refuses stays in memory and is tried again at the next flush.
-    pub(super) fn keep(&mut self, events: Vec<Event>) {
-        if let Some(writer) = &mut self.writer
-            && let Err(error) = writer.write(&events)
-        {
+    /// Records events; what the disk refuses stays buffered and is tried again at the next flush.
+    pub(super) fn keep(&mut self, events: &[Event]) {
+        events.iter().for_each(|event| self.tally.add(event));
+        if let Err(error) = self.writer.write(events) {
             self.failure.get_or_insert(error);
-        }
-        for event in events {
-            self.builder.apply(event);
         }
     }
 
     /// Sampling on after the disk has failed would promise a recording that will not exist; the target runs on.
     fn flush(&mut self, stop: &StopToken) {
         self.flushed = self.clock.now();
-        if let Some(writer) = &mut self.writer
-            && let Err(error) = writer.flush()
-        {
+        if let Err(error) = self.writer.flush() {
             self.failure.get_or_insert(error);
         }
         if self.failure.is_some() {

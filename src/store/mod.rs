@@ -20,7 +20,7 @@ mod words;
 mod writer;
 
 pub use damage::Damage;
-pub use name::{default_name, path};
+pub use name::path;
 pub use reader::Recording;
 pub use writer::Writer;
 

@@ -8,22 +8,25 @@ use std::path::Path;
 /// Symbols by address.
 #[derive(Debug, Default)]
 pub(super) struct Kernel {
-    /// Sorted by address; modules' functions carry theirs as `name [module]`.
-    functions: Vec<(u64, Box<str>)>,
+    /// The file itself: names stay where they are, as a hundred thousand strings of their own would cost more than reading it.
+    text: String,
+    /// Sorted by address: address, where the name begins in `text`, and where the line ends.
+    functions: Vec<(u64, u32, u32)>,
     hidden: bool,
 }
 
 impl Kernel {
     pub(super) fn open(files: &dyn Files, proc_root: &Path) -> Kernel {
-        files
-            .text(&proc_root.join("kallsyms"))
-            .map_or_else(|_| Kernel { hidden: true, ..Kernel::default() }, |text| parse(&text))
+        let text = files.text(&proc_root.join("kallsyms"));
+        text.map_or_else(|_| Kernel { hidden: true, ..Kernel::default() }, parse)
     }
 
     pub(super) fn name(&self, address: u64) -> Option<Symbol> {
-        let after = self.functions.partition_point(|(start, _)| *start <= address);
-        let (_, name) = self.functions.get(after.checked_sub(1)?)?;
-        Some(Symbol { function: name.to_string(), file: None, line: None, inlined: false })
+        let after = self.functions.partition_point(|(start, _, _)| *start <= address);
+        let &(_, start, end) = self.functions.get(after.checked_sub(1)?)?;
+        // A module's function carries its module's name behind a tab.
+        let function = self.text.get(start as usize..end as usize)?.trim().replace('\t', " ");
+        Some(Symbol { function, file: None, line: None, inlined: false })
     }
 
     pub(super) fn note(&self) -> Option<Note> {
@@ -36,23 +39,29 @@ impl Kernel {
 }
 
 /// Reads kallsyms text. Only code is kept (`t`, `T`, `w`, `W`); addresses that are all zero mean they are hidden.
-fn parse(text: &str) -> Kernel {
-    let mut functions: Vec<(u64, Box<str>)> = text.lines().filter_map(function).collect();
-    functions.sort_unstable_by_key(|function| function.0);
-    let hidden = functions.iter().all(|(address, _)| *address == 0);
+fn parse(text: String) -> Kernel {
+    let mut functions = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        functions.extend(function(line, at));
+        at += line.len();
+    }
+    functions.sort_by_key(|function| function.0);
+    let hidden = functions.iter().all(|(address, _, _)| *address == 0);
     if hidden {
         functions.clear();
     }
-    Kernel { functions, hidden }
+    Kernel { text, functions, hidden }
 }
 
-fn function(line: &str) -> Option<(u64, Box<str>)> {
-    let mut fields = line.split_ascii_whitespace();
-    let address = u64::from_str_radix(fields.next()?, 16).ok()?;
-    let code = matches!(fields.next()?, "t" | "T" | "w" | "W");
-    let name = fields.next()?;
-    let module = fields.next();
-    code.then(|| (address, module.map_or_else(|| name.into(), |module| format!("{name} {module}").into())))
+/// The function of a line that begins at byte `at`.
+fn function(line: &str, at: usize) -> Option<(u64, u32, u32)> {
+    let (address, rest) = line.split_once(' ')?;
+    let (kind, _) = rest.split_once(' ')?;
+    let code = matches!(kind, "t" | "T" | "w" | "W");
+    let start = address.len() + 1 + kind.len() + 1;
+    let place = |within: usize| u32::try_from(at + within).ok();
+    if code { Some((u64::from_str_radix(address, 16).ok()?, place(start)?, place(line.len())?)) } else { None }
 }
 
 #[cfg(test)]
@@ -61,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_function_below_the_address_is_the_one() {
-        let kernel = parse("ffff0010 T b\nffff0000 t a\nffff0020 d data\nffff0030 t c\t[ext4]\nrubbish\n");
+        let kernel = parse("ffff0010 T b\nffff0000 t a\nffff0020 d data\nffff0030 t c\t[ext4]\nrubbish\n".into());
         let name = |address| kernel.name(address).map(|symbol| symbol.function);
         assert_eq!(name(0xffff_0008).as_deref(), Some("a"));
         assert_eq!(name(0xffff_0024).as_deref(), Some("b"));
@@ -72,7 +81,7 @@ mod tests {
 
     #[test]
     fn zero_addresses_are_hidden_symbols_not_names() {
-        let kernel = parse("0000000000000000 T a\n0000000000000000 T b\n");
+        let kernel = parse("0000000000000000 T a\n0000000000000000 T b\n".into());
         assert_eq!(kernel.name(5), None);
         assert!(kernel.note().is_some_and(|note| note.fix.is_some_and(|fix| fix.contains("kptr_restrict"))));
     }

@@ -5,16 +5,18 @@ mod debug;
 mod demangle;
 mod elf;
 mod fde;
+mod jit;
+mod jitdump;
 mod kernel;
 mod locate;
-mod perf_map;
 
 use crate::error::Result;
 use crate::model::{BuildId, Bytes, ModuleId, Note, Symbol};
 use elf::Image;
+use jit::JitCode;
 use kernel::Kernel;
-use perf_map::PerfMap;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -62,11 +64,24 @@ pub trait Files {
     /// A file's bytes; `None` if there is no such file or it may not be read.
     fn map(&self, path: &Path) -> Option<Bytes>;
 
-    /// A text file of /proc or /tmp, bytes that are no UTF-8 replaced.
+    /// A text file of /proc, bytes that are no UTF-8 replaced.
     ///
     /// # Errors
     /// As the file system says.
     fn text(&self, path: &Path) -> Result<String>;
+
+    /// What a file that others append to holds from byte `from` on; `None` if it may not be read. Anybody may have made
+    /// the file, so it is read only if it is a regular one, and only as far as is sane.
+    fn grown(&self, path: &Path, from: u64) -> Option<Grown>;
+}
+
+/// The new part of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grown {
+    /// Bytes in the whole file.
+    pub length: u64,
+    /// Those from where reading began; empty if the file is shorter.
+    pub bytes: Vec<u8>,
 }
 
 /// How names are looked up.
@@ -85,7 +100,7 @@ impl Default for Options {
 enum Module {
     Image(Rc<Image>),
     Kernel,
-    Jit(PerfMap),
+    Jit(JitCode),
 }
 
 /// Turns addresses into names. Reads a module's symbols when it is first asked for one.
@@ -96,6 +111,8 @@ pub struct Symbolizer {
     images: FxHashMap<BuildId, Rc<Image>>,
     kernel: Option<Kernel>,
     without_debug: Vec<String>,
+    /// Process and address of code that had no name when last asked for.
+    nameless_jit: BTreeSet<(u32, u64)>,
 }
 
 impl std::fmt::Debug for Symbolizer {
@@ -109,14 +126,22 @@ impl Symbolizer {
     #[must_use]
     pub fn new(options: Options, files: Box<dyn Files + Send>) -> Self {
         let (modules, images) = (FxHashMap::default(), FxHashMap::default());
-        Symbolizer { options, files, modules, images, kernel: None, without_debug: Vec::new() }
+        Symbolizer {
+            options,
+            files,
+            modules,
+            images,
+            kernel: None,
+            without_debug: Vec::new(),
+            nameless_jit: BTreeSet::new(),
+        }
     }
 
     /// Makes a module known. A file that is no ELF image stays without names.
     pub fn add(&mut self, id: ModuleId, source: ModuleSource) {
         let module = match source {
             ModuleSource::Kernel => Module::Kernel,
-            ModuleSource::Jit { pid, root } => Module::Jit(PerfMap::new(pid, root)),
+            ModuleSource::Jit { pid, root } => Module::Jit(JitCode::new(pid, root)),
             ModuleSource::Vdso { bytes } => match Image::parse(&bytes, "[vdso]") {
                 Ok(image) => Module::Image(Rc::new(image)),
                 Err(_) => return,
@@ -134,12 +159,26 @@ impl Symbolizer {
         let Some(module) = module.and_then(|id| self.modules.get_mut(&id)) else { return Vec::new() };
         match module {
             Module::Image(image) => image.names(address),
-            Module::Jit(map) => map.name(self.files.as_ref(), address).into_iter().collect(),
+            Module::Jit(map) => {
+                let name = map.name(self.files.as_ref(), address);
+                if name.is_none() {
+                    self.nameless_jit.insert((map.pid(), address));
+                } else {
+                    self.nameless_jit.remove(&(map.pid(), address));
+                }
+                name.into_iter().collect()
+            }
             Module::Kernel => {
                 let kernel = self.kernel.get_or_insert_with(|| Kernel::open(self.files.as_ref(), Path::new("/proc")));
                 kernel.name(address).into_iter().collect()
             }
         }
+    }
+
+    /// Whether an address of the module that has no name now may have one later: its names are still being written.
+    #[must_use]
+    pub fn may_learn(&self, module: ModuleId) -> bool {
+        matches!(self.modules.get(&module), Some(Module::Jit(_)))
     }
 
     /// What the user should know: hidden kernel symbols, missing debug information.
@@ -151,6 +190,19 @@ impl Symbolizer {
                 topic: "no-debug-information".into(),
                 text: format!("no source lines or inlined functions for {}", list(&self.without_debug)),
                 fix: Some("Install the -dbgsym packages, or build with -g.".into()),
+            });
+        }
+        if !self.nameless_jit.is_empty() {
+            let pids: BTreeSet<u32> = self.nameless_jit.iter().map(|(pid, _)| *pid).collect();
+            let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+            notes.push(Note {
+                topic: "jit-without-names".into(),
+                text: format!("code without a file in process {} has no names, or not all", list(&pids)),
+                fix: Some(
+                    "Node: start with --perf-basic-prof. Java: start with -XX:+PreserveFramePointer and, while \
+                     recording, run: jcmd PID Compiler.perfmap"
+                        .into(),
+                ),
             });
         }
         notes

@@ -6,7 +6,7 @@ use crate::model::Bytes;
 use rustix::fs::{major, minor};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +33,32 @@ pub fn open_regular(path: &Path) -> io::Result<(File, Identity)> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     Ok((file, Identity { major: major(meta.dev()), minor: minor(meta.dev()), inode: meta.ino() }))
+}
+
+/// Opens a regular file in a directory anyone can write to, and says how long it is: a link is refused as well, as it
+/// would make a privileged reader read what its maker cannot.
+///
+/// # Errors
+/// As for [`open_regular`]; `FilesystemLoop` for a link.
+pub fn open_plain(path: &Path) -> io::Result<(File, u64)> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    Ok((file, meta.len()))
+}
+
+/// Up to `most` bytes from byte `from` on; none where the file is shorter.
+///
+/// # Errors
+/// Whatever `read(2)` reports.
+pub fn read_from(mut file: &File, from: u64, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(from))?;
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A private read-only mapping; unmapped when dropped.
@@ -114,9 +140,23 @@ mod tests {
         let fifo = dir.path().join("fifo");
         rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RUSR).unwrap();
         assert_eq!(open_regular(&fifo).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(open_plain(&fifo).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("/proc/self/status", &link).unwrap();
+        assert!(open_plain(&link).is_err(), "a link");
         let empty = dir.path().join("empty");
         let file = File::create(&empty).unwrap();
         assert_eq!(map(&file).err().map(|error| error.kind()), Some(ErrorKind::Corrupt));
+    }
+
+    #[test]
+    fn a_growing_file_is_read_from_where_reading_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("map");
+        std::fs::write(&path, b"one two").unwrap();
+        let (file, length) = open_plain(&path).unwrap();
+        let read = |from, most| read_from(&file, from, most).unwrap();
+        assert_eq!((length, read(4, 9), read(0, 3), read(99, 9)), (7, b"two".to_vec(), b"one".to_vec(), vec![]));
     }
 
     #[test]

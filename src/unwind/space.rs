@@ -126,6 +126,6 @@ impl AddressSpace {
     #[cfg(target_arch = "aarch64")]
     fn native(&self, regs: &Regs) -> framehop::UnwindRegsNative {
         let mask = framehop::aarch64::PtrAuthMask::from_max_known_address(self.unwinder.max_known_code_address());
-        framehop::UnwindRegsNative::new_with_ptr_auth_mask(regs.lr, regs.sp, regs.bp, mask)
+        framehop::UnwindRegsNative::new_with_ptr_auth_mask(mask, regs.lr, regs.sp, regs.bp)
     }
 }

@@ -10,14 +10,29 @@ import argparse, json, math, os, re, subprocess, tempfile
 
 def perf_functions(path):
     text = subprocess.run(["perf", "report", "-i", path, "--stdio", "--no-children", "-g", "none", "-n", "-F",
-                           "overhead,sample,sym", "-t", "\t"], capture_output=True, text=True).stdout
+                           "overhead,sample,dso,sym", "-t", "\t"], capture_output=True, text=True).stdout
     counts = {}
     for line in text.splitlines():
         fields = [field.strip() for field in line.split("\t")]
-        if line.startswith("#") or len(fields) < 3: continue
-        name = re.sub(r"^\[[.kgHu]\]\s*", "", fields[2])
+        if line.startswith("#") or len(fields) < 4: continue
+        name = re.sub(r"^\[[.kgHu]\]\s*", "", fields[3])
+        if name.startswith("0x"): name = f"{fields[2]}+{name}"
         counts[name] = counts.get(name, 0) + int(fields[1])
     return counts
+
+def pooled_addresses(theirs, mine):
+    """perf prints single addresses of a stripped program; ironlaw names its functions by where they start."""
+    starts = {}
+    for name in mine:
+        module, plus, start = name.rpartition("+0x")
+        if plus: starts.setdefault(module, []).append(int(start, 16))
+    pooled = {}
+    for name, count in theirs.items():
+        module, plus, address = name.rpartition("+0x")
+        below = [start for start in starts.get(module, []) if start <= int(address, 16)] if plus else []
+        name = f"{module}+{max(below):#x}" if below else name
+        pooled[name] = pooled.get(name, 0) + count
+    return pooled
 
 def whole_share(path):
     """Share of perf's stacks that reach a program or thread start."""
@@ -44,8 +59,8 @@ def main():
                                             "--sort", "self", "--no-inline"], capture_output=True, text=True).stdout)
         mine = {}
         for function in report["functions"]:
-            # perf prints a bare address where there is no symbol; both are pooled under the object's name.
             mine[function["name"]] = mine.get(function["name"], 0) + function["self_samples"]
+        theirs = pooled_addresses(theirs, mine)
         n1, n2 = sum(theirs.values()), report["samples"]["count"]
         print(f"samples: perf {n1}, ironlaw {n2}; stacks whole: perf -g {whole_share(perf_file):.1%}, ironlaw {report['samples']['whole_share']:.1%}")
         agree = 0

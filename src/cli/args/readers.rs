@@ -47,6 +47,27 @@ pub enum ByArg {
     Process,
 }
 
+/// Which part of a recording, the same in every command that reads one.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Selection")]
+pub struct SelectionArgs {
+    /// The recording [default: the newest *.ironlaw in this directory]
+    #[arg(value_name = "REC", help_heading = "Arguments")]
+    pub recording: Option<PathBuf>,
+    /// Only samples of this event, as the recording names it
+    #[arg(long, value_name = "EVENT")]
+    pub event: Option<String>,
+    /// Only these threads, by name or id (repeatable)
+    #[arg(long, value_name = "NAME|TID", value_parser = values::thread_filter)]
+    pub thread: Vec<ThreadFilter>,
+    /// Only this time since the start: 1s-10s, 1s+9s, 5s-
+    #[arg(long, value_name = "FROM-TO", value_parser = values::time_range, allow_hyphen_values = true)]
+    pub time_range: Option<TimeRange>,
+    /// Count an inlined function's samples for the function it was inlined into
+    #[arg(long)]
+    pub no_inline: bool,
+}
+
 const REPORT_EXAMPLES: &str = "\
 Examples:
   ironlaw report                                   the newest recording here
@@ -56,11 +77,8 @@ Examples:
 
 /// `ironlaw report`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = REPORT_EXAMPLES)]
+#[command(after_help = REPORT_EXAMPLES, next_help_heading = "Output")]
 pub struct ReportArgs {
-    /// The recording [default: the newest *.ironlaw in this directory]
-    #[arg(value_name = "REC")]
-    pub recording: Option<PathBuf>,
     /// Form of the report: text, json, csv or md
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: ReportFormat,
@@ -73,21 +91,12 @@ pub struct ReportArgs {
     /// Rows to show; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
-    /// Only these threads, by name or id (repeatable)
-    #[arg(long, value_name = "NAME|TID", value_parser = values::thread_filter)]
-    pub thread: Vec<ThreadFilter>,
-    /// Count an inlined function's samples for the function it was inlined into
-    #[arg(long)]
-    pub no_inline: bool,
-    /// Only this time since the start: 1s-10s, 1s+9s, 5s-
-    #[arg(long, value_name = "FROM-TO", value_parser = values::time_range, allow_hyphen_values = true)]
-    pub time_range: Option<TimeRange>,
-    /// Only samples of this event, as the recording names it
-    #[arg(long, value_name = "EVENT")]
-    pub event: Option<String>,
     /// Write to a file in place of the standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// What part of it.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
 }
 
 /// The form of a flame graph.
@@ -108,11 +117,8 @@ Examples:
 
 /// `ironlaw flamegraph`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = FLAMEGRAPH_EXAMPLES)]
+#[command(after_help = FLAMEGRAPH_EXAMPLES, next_help_heading = "Output")]
 pub struct FlamegraphArgs {
-    /// The recording [default: the newest *.ironlaw in this directory]
-    #[arg(value_name = "REC")]
-    pub recording: Option<PathBuf>,
     /// File to write, `-` for the standard output [default: the recording's name with .svg or .folded]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -131,19 +137,10 @@ pub struct FlamegraphArgs {
     /// Colours: `kind` tells kernel, user, JIT and inlined code apart; or a palette of flamegraph.pl such as hot, mem, java
     #[arg(long, value_name = "NAME", default_value = "kind")]
     pub palette: String,
-    /// Only samples of this event, as the recording names it
-    #[arg(long, value_name = "EVENT", conflicts_with = "off_cpu")]
-    pub event: Option<String>,
     /// Draw the time threads waited in place of the time they ran
-    #[arg(long)]
+    #[arg(long, conflicts_with = "event")]
     pub off_cpu: bool,
-    /// Only these threads, by name or id (repeatable)
-    #[arg(long, value_name = "NAME|TID", value_parser = values::thread_filter)]
-    pub thread: Vec<ThreadFilter>,
-    /// Count an inlined function's samples for the function it was inlined into
-    #[arg(long)]
-    pub no_inline: bool,
-    /// Only this time since the start: 1s-10s, 1s+9s, 5s-
-    #[arg(long, value_name = "FROM-TO", value_parser = values::time_range, allow_hyphen_values = true)]
-    pub time_range: Option<TimeRange>,
+    /// What part of it.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
 }

@@ -86,6 +86,11 @@ impl<W: World> Assembler<W> {
         self.twice = twice;
     }
 
+    /// Opened events by the id in their records.
+    pub fn origins(&self) -> &Origins {
+        &self.origins
+    }
+
     /// The modules, for the symbolizer.
     pub fn modules(&self) -> &Modules {
         &self.modules

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod attach;
+mod coverage;
 mod follow;
 mod hardware;
 mod intern;

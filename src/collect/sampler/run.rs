@@ -3,10 +3,11 @@
 
 use super::Sampler;
 use super::attach::threads_of;
+use super::coverage::coverage;
 use super::merge::Merge;
 use super::outbox::ReaderGone;
 use crate::error::Result;
-use crate::model::{Event, Target};
+use crate::model::{Coverage, Event, Target};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::perf::poll::Poll;
 use crate::sys::signals::StopToken;
@@ -38,7 +39,7 @@ pub enum EndReason {
 }
 
 /// How a capture ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ended {
     /// Why.
     pub reason: EndReason,
@@ -48,6 +49,8 @@ pub struct Ended {
     pub sampled: Nanos,
     /// Samples passed on.
     pub samples: u64,
+    /// For what share of the time each event counted.
+    pub coverage: Vec<Coverage>,
     /// A command's exit code, or 128 plus the signal that ended it; `None` without a command, or while it still runs.
     pub exit_status: Option<i32>,
 }
@@ -87,9 +90,10 @@ impl Sampler {
         let at = self.end(&mut merge);
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
+        let coverage = coverage(&self.attached.events, self.assembler.origins(), &self.events);
         sampled();
         let exit_status = self.dismiss(reason, &stop);
-        Ok(Ended { reason, at, sampled: at - began, samples: self.assembler.samples, exit_status })
+        Ok(Ended { reason, at, sampled: at - began, samples: self.assembler.samples, coverage, exit_status })
     }
 
     fn watched(&self, stop: &StopToken) -> Result<Poll> {

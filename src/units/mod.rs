@@ -1,6 +1,10 @@
 //! Numbers that carry their unit, so that cycles are never divided by nanoseconds unnoticed.
 //! Only the quotients that mean something are defined; nothing here formats for people.
 
+mod calendar;
+
+pub use calendar::Utc;
+
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Div, Sub};
 

@@ -1,0 +1,196 @@
+//! Names of just-in-time code from what runtimes write for profilers: a map file (`START SIZE name` per line, in hexadecimal)
+//! or a jitdump file, which the runtime maps so that profilers find it.
+//! It never trusts either: they are in directories anyone can write to.
+
+use super::Files;
+use super::jitdump;
+use crate::model::Symbol;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Bytes of one map that are read at most. The largest seen in earnest are some ten megabytes.
+const MOST: u64 = 256 << 20;
+
+/// No name is this long: what has no line end within it is no map.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// The code of one process. Its files are read again when an address is missing and they have grown.
+#[derive(Debug)]
+pub(super) struct JitCode {
+    pid: u32,
+    root: PathBuf,
+    /// The process's number inside its container, by which it names its map; asked while it lives.
+    inner: Option<u32>,
+    /// Bytes of the map file already read: entries are only ever appended.
+    map_read: u64,
+    /// The jitdump, as the process names it: remembered, as its mappings go with the process.
+    dump: Option<PathBuf>,
+    /// Bytes the jitdump had when it was last read.
+    dump_read: usize,
+    /// Start to end and name; a later entry replaces those it overlaps, as the code it names did.
+    functions: BTreeMap<u64, (u64, Box<str>)>,
+}
+
+impl JitCode {
+    pub(super) fn new(pid: u32, root: PathBuf) -> JitCode {
+        JitCode { pid, root, inner: None, map_read: 0, dump: None, dump_read: 0, functions: BTreeMap::new() }
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    pub(super) fn name(&mut self, files: &dyn Files, address: u64) -> Option<Symbol> {
+        if self.find(address).is_none() {
+            self.refresh_map(files);
+            self.refresh_dump(files);
+        }
+        let function = self.find(address)?.to_string();
+        Some(Symbol { function, file: None, line: None, inlined: false })
+    }
+
+    fn find(&self, address: u64) -> Option<&str> {
+        let (_, (end, name)) = self.functions.range(..=address).next_back()?;
+        (address < *end).then_some(name)
+    }
+
+    /// Reads what has been appended since. A map that got shorter is another one: the process runs another program now.
+    fn refresh_map(&mut self, files: &dyn Files) {
+        if self.map_read >= MOST {
+            return;
+        }
+        let inner = *self.inner.get_or_insert_with(|| inner_pid(files, self.pid).unwrap_or(self.pid));
+        let theirs = self.root.join(format!("tmp/perf-{inner}.map"));
+        let ours = PathBuf::from(format!("/tmp/perf-{}.map", self.pid));
+        let read = self.map_read;
+        let Some(grown) = files.grown(&theirs, read).or_else(|| files.grown(&ours, read)) else { return };
+        if grown.length < read {
+            (self.map_read, self.functions) = (0, BTreeMap::new());
+            return;
+        }
+        // The last line may still be being written.
+        let whole = grown.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let lines = String::from_utf8_lossy(grown.bytes.get(..whole).unwrap_or_default());
+        lines.lines().for_each(|line| self.add_line(line));
+        let endless = whole == 0 && grown.bytes.len() > LONGEST_LINE;
+        self.map_read = if endless { MOST } else { read + whole as u64 };
+    }
+
+    fn refresh_dump(&mut self, files: &dyn Files) {
+        if self.dump.is_none() {
+            let maps = files.text(&PathBuf::from(format!("/proc/{}/maps", self.pid))).unwrap_or_default();
+            self.dump = maps.lines().find_map(jitdump::mapped).map(PathBuf::from);
+        }
+        let Some(path) = &self.dump else { return };
+        let inside = self.root.join(path.strip_prefix("/").unwrap_or(path));
+        // The root of a process that has ended is gone; outside a container its path still leads there.
+        let Some(bytes) = files.map(&inside).or_else(|| files.map(path)) else { return };
+        let bytes: &[u8] = (*bytes).as_ref();
+        if bytes.len() > self.dump_read {
+            self.dump_read = bytes.len();
+            jitdump::functions(bytes, &mut |start, size, name| self.add(start, size, name));
+        }
+    }
+
+    fn add_line(&mut self, line: &str) {
+        let mut fields = line.splitn(3, ' ');
+        let mut number = || u64::from_str_radix(fields.next()?.trim_start_matches("0x"), 16).ok();
+        if let (Some(start), Some(size), Some(name)) = (number(), number(), fields.next()) {
+            self.add(start, size, name);
+        }
+    }
+
+    fn add(&mut self, start: u64, size: u64, name: &str) {
+        let Some(end) = start.checked_add(size) else { return };
+        let below = self.functions.range(..start).next_back().filter(|(_, (end, _))| *end > start).map(|(at, _)| *at);
+        let covered: Vec<u64> = below.into_iter().chain(self.functions.range(start..end).map(|(at, _)| *at)).collect();
+        covered.iter().for_each(|at| drop(self.functions.remove(at)));
+        self.functions.insert(start, (end, name.into()));
+    }
+}
+
+/// A process in a container knows itself by another number.
+fn inner_pid(files: &dyn Files, pid: u32) -> Option<u32> {
+    let status = files.text(&PathBuf::from(format!("/proc/{pid}/status"))).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    line.split_ascii_whitespace().last()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, ErrorKind, Result};
+    use crate::model::Bytes;
+    use crate::symbols::Grown;
+    use std::cell::{Cell, RefCell};
+    use std::path::Path;
+
+    /// One map file, and how many bytes of it were handed out.
+    #[derive(Default)]
+    struct OneMap {
+        text: RefCell<String>,
+        read: Cell<usize>,
+    }
+
+    impl Files for OneMap {
+        fn map(&self, _: &Path) -> Option<Bytes> {
+            None
+        }
+
+        fn text(&self, _: &Path) -> Result<String> {
+            Err(Error::new(ErrorKind::Io, "no such file"))
+        }
+
+        fn grown(&self, _: &Path, from: u64) -> Option<Grown> {
+            let text = self.text.borrow();
+            let bytes = text.as_bytes().get(from as usize..).unwrap_or_default().to_vec();
+            self.read.set(self.read.get() + bytes.len());
+            Some(Grown { length: text.len() as u64, bytes })
+        }
+    }
+
+    #[test]
+    fn a_map_is_read_once_however_many_addresses_it_does_not_name() {
+        let (file, mut map) = (OneMap::default(), JitCode::new(1, PathBuf::new()));
+        file.text.replace("10 8 first\n20 8 hal".into());
+        for _ in 0..100 {
+            assert!(map.name(&file, 0x20).is_none());
+        }
+        assert_eq!(file.read.get(), "10 8 first\n".len() + 100 * "20 8 hal".len());
+        file.text.borrow_mut().push_str("f\n");
+        assert_eq!(map.name(&file, 0x20).map(|symbol| symbol.function), Some("half".into()));
+    }
+
+    #[test]
+    fn a_map_that_got_shorter_is_read_as_a_new_one() {
+        let (file, mut map) = (OneMap::default(), JitCode::new(1, PathBuf::new()));
+        file.text.replace("10 8 of the first program\n".into());
+        assert!(map.name(&file, 0x10).is_some());
+        file.text.replace("20 8 second\n".into());
+        assert!(map.name(&file, 0x20).is_none());
+        assert_eq!(map.name(&file, 0x20).map(|symbol| symbol.function), Some("second".into()));
+        assert!(map.name(&file, 0x10).is_none());
+    }
+
+    fn map(lines: &[&str]) -> JitCode {
+        let mut map = JitCode::new(1, PathBuf::new());
+        lines.iter().for_each(|line| map.add_line(line));
+        map
+    }
+
+    #[test]
+    fn names_may_hold_spaces_and_rubbish_is_passed_over() {
+        let map = map(&["10 8 LazyCompile:~f /app/a b.js:1", "zz 8 x", "10", "", "ffffffffffffffff 2 wraps"]);
+        assert_eq!(map.find(0x17), Some("LazyCompile:~f /app/a b.js:1"));
+        assert_eq!((map.find(0x18), map.find(0xf), map.functions.len()), (None, None, 1));
+    }
+
+    #[test]
+    fn later_code_replaces_what_lay_there() {
+        let map = map(&["10 10 old", "20 10 next", "18 10 new"]);
+        assert_eq!(
+            (map.find(0x1f), map.find(0x27), map.find(0x12), map.find(0x2c)),
+            (Some("new"), Some("new"), None, None)
+        );
+    }
+}
