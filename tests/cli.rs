@@ -442,6 +442,25 @@ fn a_full_disk_is_told_and_harms_neither_command_nor_what_was_written() {
 }
 
 #[test]
+fn a_command_left_to_itself_by_a_full_disk_still_ends_on_request() {
+    require!("perf", "root");
+    let dir = Dir::new();
+    let Some(_tiny) = Tiny::mount(dir.join("tiny"), 16) else {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    };
+    let line = format!("record -o tiny/run -- {IRONLAW} workload hotspot --seconds 60");
+    let mut recorder = dir.start(&line.split_whitespace().collect::<Vec<_>>());
+    let first = dir.join("tiny/run.ironlaw/counters-000000.parquet");
+    until("it has flushed what fits", || first.exists());
+    // By the second flush the disk is full, and only the command is waited for.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    send(Signal::TERM, &recorder);
+    let ran = recorder.ends();
+    assert!(ran.code == Some(1) && ran.err.contains("No space left"), "{}", ran.err);
+}
+
+#[test]
 fn an_ordinary_user_profiles_own_processes_and_is_told_why_no_others() {
     require!("perf", "root");
     let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
