@@ -58,7 +58,7 @@ fn folded(dir: &Dir, name: &str) -> Vec<(Vec<String>, f64)> {
 fn share_of(stacks: &[(Vec<String>, f64)], inner: &str, holds: impl Fn(&[String]) -> bool) -> f64 {
     let with = || stacks.iter().filter(|(stack, _)| stack.iter().any(|name| name == inner));
     let all: f64 = with().map(|(_, count)| count).sum();
-    assert!(all > 100.0, "only {all} samples with {inner}");
+    assert!(all > 50.0, "only {all} counted with {inner}");
     with().filter(|(stack, _)| holds(stack)).map(|(_, count)| count).sum::<f64>() / all
 }
 
@@ -70,11 +70,11 @@ fn has(stack: &[String], name: &str) -> bool {
 fn hotspot_shows_the_shares_that_were_planted() {
     require!("perf");
     let dir = Dir::new();
-    dir.record("hot", "", "hotspot --threads 2 --seconds 3");
+    dir.record("hot", "", "hotspot --threads 2 --seconds 2");
     let report = dir.report("hot.ironlaw", "");
     let planted = [("checksum_block", 0.60), ("compress_block", 0.25), ("encode_reply", 0.10), ("parse_request", 0.05)];
     let all: f64 = planted.iter().map(|(name, _)| samples_in(&report, name)).sum();
-    assert!(all > 300.0, "only {all} samples in the planted functions");
+    assert!(all > 100.0, "only {all} samples in the planted functions");
     for (name, truth) in planted {
         let share = samples_in(&report, name) / all;
         let error = (truth * (1.0 - truth) / all).sqrt();
@@ -106,7 +106,9 @@ fn spin_has_the_cpu_time_the_kernel_counted() {
         assert_close("CPU time sampled", sampled(&report), truth, 0.05 + 0.02 / truth);
         let wall = number(&report["duration_s"]);
         assert_close("busy cores", number(&report["metrics"]["cpu_utilisation"]["value"]), truth / wall, 0.1);
-        assert!(samples_in(&report, "spin_burn") / number(&report["samples"]["count"]) > 0.9);
+        let spinning = dir.report(&format!("{name}.ironlaw"), "--thread spin-0 --thread spin-1");
+        let share = samples_in(&spinning, "spin_burn") / number(&spinning["samples"]["count"]);
+        assert!(share > 0.9, "{share} of the spinning threads is in spin_burn");
     }
 }
 
@@ -213,7 +215,7 @@ fn forker_is_seen_through_its_children_where_they_are_followed() {
         dir.line(&format!("-q record --force -o probe -p {} -d 10ms", forker.pid())).code == Some(0)
     });
     for (name, flag) in [("alone", ""), ("family", "--children")] {
-        dir.line(&format!("-q record -o {name} {flag} -d 1 -p {}", forker.pid())).succeeds();
+        dir.line(&format!("-q record -o {name} {flag} -d 1.5 -p {}", forker.pid())).succeeds();
     }
     let burnt = |name: &str| {
         let report = dir.report(&format!("{name}.ironlaw"), "");
@@ -222,7 +224,7 @@ fn forker_is_seen_through_its_children_where_they_are_followed() {
     };
     for name in ["command", "family"] {
         let (samples, ran, pids) = burnt(name);
-        assert!(samples / (ran * 997.0) > 0.8 && samples > 100.0 && pids > 4, "{name}: {samples} of {ran} s, {pids}");
+        assert!(samples / (ran * 997.0) > 0.8 && samples > 20.0 && pids > 4, "{name}: {samples} of {ran} s, {pids}");
     }
     let (samples, ran, pids) = burnt("alone");
     assert!(samples == 0.0 && ran < 0.1 && pids == 1, "{samples} samples in children, {ran} s, {pids} processes");

@@ -134,17 +134,24 @@ impl StopToken {
         Ok(StopToken { pulled: Arc::default(), detached: Arc::default(), fd: Arc::new(fd) })
     }
 
-    /// Asks to stop. Asking again changes nothing.
+    /// Asks to stop, a started command included, also where it was to run on. Asking again changes nothing.
     pub fn stop(&self) {
+        self.detached.store(false, Ordering::Release);
+        self.wake();
+    }
+
+    fn wake(&self) {
         self.pulled.store(true, Ordering::Release);
         // Fails only when the counter would overflow: it is then readable already.
         let _ = rustix::io::write(&*self.fd, &1u64.to_ne_bytes());
     }
 
-    /// Asks to stop, but to let a started command run on to its own end.
+    /// Asks to stop, but to let a started command run on to its own end. Too late once somebody has asked to stop.
     pub fn detach(&self) {
-        self.detached.store(true, Ordering::Release);
-        self.stop();
+        if !self.is_stopped() {
+            self.detached.store(true, Ordering::Release);
+            self.wake();
+        }
     }
 
     /// Whether a started command shall run on.
@@ -201,5 +208,15 @@ mod tests {
         assert!(!token.is_stopped());
         std::thread::spawn(move || other.stop()).join().unwrap();
         assert!(token.is_stopped());
+    }
+
+    #[test]
+    fn a_command_left_to_itself_can_still_be_stopped_but_not_the_other_way_round() {
+        let token = StopToken::new().unwrap();
+        token.detach();
+        assert!(token.is_stopped() && token.is_detached());
+        token.stop();
+        token.detach();
+        assert!(token.is_stopped() && !token.is_detached());
     }
 }

@@ -229,8 +229,10 @@ impl Sampler {
     /// Sees a started command to its end.
     fn dismiss(&mut self, reason: EndReason, stop: &StopToken) -> Option<i32> {
         let command = self.command.as_mut()?;
-        if stop.is_detached() {
-            return command.wait();
+        while stop.is_detached() {
+            if let Some(status) = command.wait_for(FRESH) {
+                return Some(status);
+            }
         }
         if reason != EndReason::TargetGone {
             command.forward(false);
