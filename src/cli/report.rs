@@ -11,6 +11,9 @@ use crate::session;
 use crate::view::report::{Report, ReportOptions};
 use std::path::{Path, PathBuf};
 
+/// Threads, processes and blocked paths listed for people.
+const DETAIL: usize = 10;
+
 /// Prints the report, or writes it to a file.
 pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
     let profile = load(&recording(&args.selection)?, &args.selection)?;
@@ -29,7 +32,8 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
             SortArg::Name => SortBy::Name,
         },
         limit: args.limit,
-        ..ReportOptions::default()
+        // A program wants all of it, and so does who asks for every row.
+        detail_limit: if args.limit == 0 || args.format == ReportFormat::Json { 0 } else { DETAIL },
     };
     let report = Report::build(&profile, &options)?;
     let bytes = match args.format {
