@@ -517,3 +517,28 @@ fn the_demo_profiles_reports_and_draws() {
     assert!(picture.contains("checksum_block ("));
     assert!(count(&dir.report("demo.ironlaw", "")) > 100);
 }
+
+/// Debug information is fetched from afar only on request; a stand-in answers in debuginfod's place.
+#[test]
+fn missing_debug_information_is_fetched_on_request_only() {
+    require!("perf");
+    let dir = Dir::new();
+    let source = "int spin(long n) {\n  volatile int s = 0;\n  while (n--) s += n;\n  return s;\n}\n\
+                  int main(void) { return spin(900000000) & 1; }\n";
+    fs::write(dir.join("a.c"), source).expect("it can be written");
+    let build = "gcc -g -O1 -fno-inline -Wl,--build-id -o a a.c && objcopy --only-keep-debug a afar.debug && strip a
+        mkdir bin && printf '#!/bin/sh\\necho \"%s\"\\n' \"$PWD/afar.debug\" > bin/debuginfod-find && chmod +x bin/debuginfod-find";
+    Ran::of(&mut dir.command("sh", &["-ec", build])).succeeds();
+    let path = format!("{}:{}", dir.join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    for (flags, name) in [("", "a+0x"), ("--debuginfod", "spin")] {
+        let line = format!("record {flags} --force -o r -d 1 -- ./a");
+        let mut command = dir.command(env!("CARGO_BIN_EXE_ironlaw"), &line.split_whitespace().collect::<Vec<_>>());
+        Ran::of(command.env("PATH", &path));
+        let report = dir.report("r.ironlaw", "");
+        let names = column(&report, "functions", "name");
+        assert!(
+            names.iter().any(|found| found.as_str().is_some_and(|found| found.starts_with(name))),
+            "{flags}: {names:?}"
+        );
+    }
+}

@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
 use ironlaw::error::{Error, ErrorKind, Result};
-use ironlaw::model::{Bytes, ModuleId, Symbol};
+use ironlaw::model::{BuildId, Bytes, ModuleId, Symbol};
 use ironlaw::symbols::{Files, Grown, ModuleSource, Options, Symbolizer};
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use std::io::Write;
@@ -19,6 +19,10 @@ impl Files for Disk {
 
     fn text(&self, path: &Path) -> Result<String> {
         std::fs::read_to_string(path).map_err(|error| Error::new(ErrorKind::Io, error.to_string()))
+    }
+
+    fn fetch(&self, _: &BuildId) -> Option<Bytes> {
+        None
     }
 
     fn grown(&self, _: &Path, _: u64) -> Option<Grown> {

@@ -23,7 +23,7 @@ pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> 
     // Waits are worth showing, but the demo must run where they cannot be seen.
     let how = CaptureArgs { off_cpu: tracefs::is_readable(Path::new("/")), ..CaptureArgs::default() };
     let (plan, notes) = capture::plan(&target, &how)?;
-    let outcome = capture::record(Live::open(plan, notes)?, &path, true, terminal)?;
+    let outcome = capture::record(Live::open(plan, notes, false)?, &path, true, terminal)?;
     let picture = path.with_extension("svg");
     let profile = session::open(&path)?;
     out::deliver(&report::brief(&profile, global)?, None)?;

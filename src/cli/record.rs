@@ -17,7 +17,7 @@ pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
         Some(name) => store::path(name),
         None => plan::recording_name(&request.target, clock::unix_ns() / 1_000_000_000),
     };
-    let live = Live::open(request, notes)?;
+    let live = Live::open(request, notes, args.capture.debuginfod)?;
     let outcome = capture::record(live, &path, args.force, terminal)?;
     if let Some(error) = outcome.write_failure {
         return Err(error.context(format!("{} holds only the first part of the session", path.display())));

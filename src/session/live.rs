@@ -29,6 +29,7 @@ pub struct Live {
     readings: Readings,
     clock: Clock,
     meta: Meta,
+    fetch: bool,
 }
 
 /// What a finished capture left.
@@ -46,11 +47,11 @@ pub struct Outcome {
 
 impl Live {
     /// Opens everything on the target, paused; a command is started, but waits before its first instruction. `notes` are
-    /// what the recording shall say besides. From here on Ctrl-C and SIGTERM end the capture, not the process.
+    /// what the recording shall say besides; with `fetch` missing debug information is asked of debuginfod. From here on Ctrl-C and SIGTERM end the capture, not the process.
     ///
     /// # Errors
     /// The target does not exist, or the kernel refuses to profile it; the hint says what would change that.
-    pub fn open(plan: Plan, mut notes: Vec<Note>) -> Result<Live> {
+    pub fn open(plan: Plan, mut notes: Vec<Note>, fetch: bool) -> Result<Live> {
         // Before any thread is started, so that none of them is ended by a signal.
         let signals = Signals::block()?;
         let clock = Clock::start();
@@ -71,7 +72,7 @@ impl Live {
             exit_status: None,
             notes,
         };
-        Ok(Live { signals, sampler, readings, clock, meta })
+        Ok(Live { signals, sampler, readings, clock, meta, fetch })
     }
 
     /// What is known of the session before it runs.
@@ -87,7 +88,7 @@ impl Live {
     pub fn run(self, output: Writer) -> Result<Outcome> {
         let (sender, batches) = sync_channel(BACKLOG);
         let stop = StopToken::new()?;
-        let namer = Namer::start(self.sampler.modules(), Options::default());
+        let namer = Namer::start(self.sampler.modules(), Options::default(), self.fetch);
         let counting = Counting::start(self.readings, self.meta.plan.interval, self.clock, sender.clone())?;
         let mut recorder = Recorder::new(self.meta, output, self.clock);
         let counters = catalog::definitions().into_iter().map(|def| Event::Define(Definition::Counter(def)));

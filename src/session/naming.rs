@@ -3,7 +3,7 @@
 
 use crate::collect::sampler::ModuleFiles;
 use crate::error::{Context, Result};
-use crate::model::{Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Note};
+use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Note};
 use crate::symbols::{Files, Grown, ModuleSource, Options, Symbolizer};
 use crate::sys;
 use std::collections::HashSet;
@@ -29,11 +29,11 @@ pub struct Namer {
 impl Namer {
     /// Starts the thread; `modules` is where the sampler keeps the files it opened.
     #[must_use]
-    pub fn start(modules: Arc<ModuleFiles>, options: Options) -> Namer {
+    pub fn start(modules: Arc<ModuleFiles>, options: Options, fetch: bool) -> Namer {
         let (frames, wanted) = channel::<Vec<FrameDef>>();
         let (done, names) = channel();
         let thread = std::thread::spawn(move || {
-            let mut naming = Naming::new(modules, options);
+            let mut naming = Naming::new(modules, options, fetch);
             for batch in wanted {
                 for chunk in batch.chunks(BATCH) {
                     let events = chunk.iter().filter_map(|frame| naming.name(frame)).collect();
@@ -91,10 +91,10 @@ struct Naming {
 }
 
 impl Naming {
-    fn new(modules: Arc<ModuleFiles>, options: Options) -> Naming {
+    fn new(modules: Arc<ModuleFiles>, options: Options, fetch: bool) -> Naming {
         Naming {
             modules,
-            symbolizer: Symbolizer::new(options, Box::new(HostFiles)),
+            symbolizer: Symbolizer::new(options, Box::new(HostFiles { fetch })),
             added: HashSet::new(),
             late: Vec::new(),
         }
@@ -127,7 +127,10 @@ impl Naming {
 
 /// Debug files and perf maps come from the host's file system.
 #[derive(Debug)]
-pub(super) struct HostFiles;
+pub(super) struct HostFiles {
+    /// Whether the network may be asked.
+    fetch: bool,
+}
 
 impl Files for HostFiles {
     fn map(&self, path: &Path) -> Option<Bytes> {
@@ -138,6 +141,12 @@ impl Files for HostFiles {
     fn text(&self, path: &Path) -> Result<String> {
         let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    fn fetch(&self, id: &BuildId) -> Option<Bytes> {
+        let path =
+            self.fetch.then(|| sys::spawn::answer("debuginfod-find", &["debuginfo", &id.to_string()])).flatten()?;
+        self.map(Path::new(path.trim()))
     }
 
     fn grown(&self, path: &Path, from: u64) -> Option<Grown> {

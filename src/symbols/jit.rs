@@ -141,6 +141,10 @@ mod tests {
             Err(Error::new(ErrorKind::Io, "no such file"))
         }
 
+        fn fetch(&self, _: &crate::model::BuildId) -> Option<Bytes> {
+            None
+        }
+
         fn grown(&self, _: &Path, from: u64) -> Option<Grown> {
             let text = self.text.borrow();
             let bytes = text.as_bytes().get(from as usize..).unwrap_or_default().to_vec();

@@ -20,7 +20,10 @@ pub(super) fn debug_file(
         return None;
     }
     let place = Place { path: Path::new(path), root, options, files };
-    let found = place.by_build_id(image.build_id()).or_else(|| place.by_link(bytes))?;
+    let found = place
+        .by_build_id(image.build_id())
+        .or_else(|| place.by_link(bytes))
+        .or_else(|| place.from_afar(image.build_id()))?;
     let supplement = place.supplement(&found);
     Some(Attached { bytes: found, supplement })
 }
@@ -43,6 +46,11 @@ impl Place<'_> {
         let id = id?;
         let name = build_id_path(id)?;
         self.directories().filter_map(|dir| self.files.map(&dir.join(&name))).find(|bytes| same_build(bytes, id))
+    }
+
+    fn from_afar(&self, id: Option<&BuildId>) -> Option<Bytes> {
+        let id = id?;
+        self.files.fetch(id).filter(|bytes| same_build(bytes, id))
     }
 
     fn by_link(&self, bytes: &Bytes) -> Option<Bytes> {

@@ -70,6 +70,9 @@ pub trait Files {
     /// As the file system says.
     fn text(&self, path: &Path) -> Result<String>;
 
+    /// The debug file of a build from afar; `None` if there is none, or if that was not asked for.
+    fn fetch(&self, id: &BuildId) -> Option<Bytes>;
+
     /// What a file that others append to holds from byte `from` on; `None` if it may not be read. Anybody may have made
     /// the file, so it is read only if it is a regular one, and only as far as is sane.
     fn grown(&self, path: &Path, from: u64) -> Option<Grown>;
@@ -189,7 +192,7 @@ impl Symbolizer {
             notes.push(Note {
                 topic: "no-debug-information".into(),
                 text: format!("no source lines or inlined functions for {}", list(&self.without_debug)),
-                fix: Some("Install the -dbgsym packages, or build with -g.".into()),
+                fix: Some("Install the -dbgsym packages, build with -g, or record with --debuginfod.".into()),
             });
         }
         if !self.nameless_jit.is_empty() {

@@ -160,6 +160,14 @@ impl Drop for Started {
     }
 }
 
+/// What a helper program prints, its complaints dropped; `None` if it is not installed or fails.
+pub fn answer(program: &str, arguments: &[&str]) -> Option<String> {
+    let silent = std::process::Stdio::null;
+    let mut command = std::process::Command::new(program);
+    let done = command.args(arguments).stdin(silent()).stderr(silent()).output().ok()?;
+    done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -222,5 +230,11 @@ mod tests {
         let pid = started.pid();
         drop(started);
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    }
+
+    #[test]
+    fn a_helper_that_is_not_there_or_fails_answers_nothing() {
+        assert_eq!(answer("echo", &["a", "b"]).as_deref(), Some("a b\n"));
+        assert_eq!((answer("false", &[]), answer("no-such-program-anywhere", &[])), (None, None));
     }
 }

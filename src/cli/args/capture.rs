@@ -34,6 +34,9 @@ pub struct CaptureArgs {
     /// Record as well where threads wait, and for what
     #[arg(long)]
     pub off_cpu: bool,
+    /// Fetch missing debug information by build-id with debuginfod-find, over the network
+    #[arg(long)]
+    pub debuginfod: bool,
     /// Length of one window of counters: 1s, or milliseconds without a unit; 10ms or more
     #[arg(short = 'I', long, value_name = "TIME", default_value = "1s", value_parser = values::milliseconds)]
     pub interval: Nanos,
@@ -57,6 +60,7 @@ impl Default for CaptureArgs {
             call_graph: CallGraph::Auto,
             call_graph_default: false,
             off_cpu: false,
+            debuginfod: false,
             interval: Nanos(1_000_000_000),
             delay: Nanos(0),
         }
