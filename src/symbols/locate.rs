@@ -23,7 +23,7 @@ pub(super) fn debug_file(
     let found = place
         .by_build_id(image.build_id())
         .or_else(|| place.by_link(bytes))
-        .or_else(|| place.from_afar(image.build_id()))?;
+        .or_else(|| place.fetched(image.build_id()))?;
     let supplement = place.supplement(&found);
     Some(Attached { bytes: found, supplement })
 }
@@ -48,7 +48,7 @@ impl Place<'_> {
         self.directories().filter_map(|dir| self.files.map(&dir.join(&name))).find(|bytes| same_build(bytes, id))
     }
 
-    fn from_afar(&self, id: Option<&BuildId>) -> Option<Bytes> {
+    fn fetched(&self, id: Option<&BuildId>) -> Option<Bytes> {
         let id = id?;
         self.files.fetch(id).filter(|bytes| same_build(bytes, id))
     }
