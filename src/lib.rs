@@ -60,6 +60,7 @@ pub mod store;
 pub mod symbols;
 pub mod sys;
 pub mod tables;
+pub mod tui;
 pub mod units;
 pub mod unwind;
 pub mod view;

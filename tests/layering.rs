@@ -11,12 +11,14 @@ use std::path::Path;
 /// Module, and what it may use besides `error`. An entry `a::b` opens that part of `a` only.
 const EDGES: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
+    ("tui", &["view", "model", "units"]),
     // Of `sys` the command line needs what makes a plan out of names (events, CPUs, groups, processes), the clock and the
     // terminal for what it prints, and the built-in workloads.
     (
         "cli",
         &[
             "session",
+            "tui",
             "export",
             "store",
             "view",

@@ -1,11 +1,19 @@
 //! Plain, serialisable view models that screens and exports draw. It never draws.
 //! Names in them are as the target gave them; whoever shows them passes them through [`escape`] first.
 
+pub mod counters;
 pub mod escape;
+pub mod findings;
 pub mod flame;
+pub mod functions;
+pub mod icicle;
+pub mod look;
 mod measured;
 mod notes;
+pub mod overview;
+pub mod picker;
 pub mod report;
+pub mod threads;
 
-pub use crate::analysis::{CodeKind, MetricUnit, Section, WindowMetrics};
+pub use crate::analysis::{Axis, CodeKind, MetricUnit, Section, TimeRange, WindowMetrics};
 pub use measured::Measured;

@@ -1,0 +1,186 @@
+//! What the session itself does with an action; all else goes to the open screen.
+//! It never draws and never looks: what has to be looked at anew is asked for.
+
+use super::{App, Stage};
+use crate::tui::effect::Effect;
+use crate::tui::keys::Action;
+use crate::tui::layout::Areas;
+use crate::tui::line::Line;
+use crate::tui::overlay::{Overlay, Palette, PromptKind};
+use crate::tui::panel::{ScreenId, Wish};
+use crate::tui::screens;
+use crate::view::Axis;
+use crate::view::look::Whose;
+
+impl App {
+    /// Carries out an action.
+    pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
+        self.notice = None;
+        match action {
+            Action::Quit if self.from_picker && matches!(self.stage, Stage::Open { .. }) => self.close(),
+            Action::Quit => vec![Effect::Quit],
+            Action::PickTarget => self.close(),
+            Action::Help => self.open(Overlay::Help(0)),
+            Action::Notes => self.open(Overlay::Notes(0)),
+            Action::Palette => self.open(Overlay::Palette(Palette::default())),
+            Action::Search => self.open(Overlay::Prompt(PromptKind::Search, Line::new(&self.search))),
+            Action::Record => self.open(Overlay::Prompt(PromptKind::Record, Line::default())),
+            Action::Export => self.open(Overlay::Prompt(PromptKind::Export, Line::default())),
+            Action::Screen(number) => match screens::numbered(number) {
+                Some(screen) => self.go(screen),
+                None => Vec::new(),
+            },
+            Action::NextScreen => self.go(screens::after(self.screen, 1)),
+            Action::PreviousScreen => self.go(screens::after(self.screen, -1)),
+            Action::OffCpu => self.toggle_axis(),
+            Action::Copy => match self.panel().selected_name() {
+                Some(name) => vec![Effect::Copy(name)],
+                None => self.say("nothing is selected", false),
+            },
+            Action::Suspend => vec![Effect::Suspend],
+            Action::Redraw => vec![Effect::Redraw],
+            Action::Back => self.back(),
+            action => match self.in_time(action) {
+                Some(effects) => effects,
+                None => self.on_screen(action),
+            },
+        }
+    }
+
+    fn open(&mut self, overlay: Overlay) -> Vec<Effect> {
+        self.overlay = overlay;
+        Vec::new()
+    }
+
+    /// Back to the picker; the session that was open is let go.
+    fn close(&mut self) -> Vec<Effect> {
+        self.stage = Stage::Picking;
+        self.from_picker = true;
+        (self.head, self.problem, self.ended) = (None, None, None);
+        vec![Effect::Close, Effect::Choose]
+    }
+
+    pub(super) fn go(&mut self, screen: ScreenId) -> Vec<Effect> {
+        self.screen = screen;
+        let text = self.search.clone();
+        self.with_panel(|panel, _| panel.search(&text));
+        self.problem = None;
+        self.ask()
+    }
+
+    /// What moves the time that is shown; `None` for anything else.
+    fn in_time(&mut self, action: Action) -> Option<Vec<Effect>> {
+        const MANY: i64 = 10;
+        let head = self.head.take()?;
+        let mut effects = Vec::new();
+        let mut moved = true;
+        match action {
+            Action::Pause => self.time.toggle_pause(&head),
+            Action::Live => self.time.follow(),
+            Action::StepBack => self.time.step(&head, -1),
+            Action::StepForward => self.time.step(&head, 1),
+            Action::StepBackMuch => self.time.step(&head, -MANY),
+            Action::StepForwardMuch => self.time.step(&head, MANY),
+            Action::RangeStart => self.time.toggle_range(&head),
+            Action::Window => self.time.next_window(),
+            Action::Mark => {
+                let label = format!("mark {}", head.marks.len() + 1);
+                self.time.set_mark(self.time.end.unwrap_or(head.now));
+                effects.push(Effect::Mark(label));
+            }
+            Action::CompareMark => {
+                if !self.time.toggle_compare() {
+                    let mark = self.keys.first(Action::Mark);
+                    self.say(
+                        &format!("nothing to compare with: {mark} sets a mark; --baseline loads a recording"),
+                        false,
+                    );
+                }
+            }
+            _ => moved = false,
+        }
+        self.head = Some(head);
+        if !moved {
+            return None;
+        }
+        effects.extend(self.ask());
+        Some(effects)
+    }
+
+    /// Off the CPU and back to the event; several events take turns.
+    fn toggle_axis(&mut self) -> Vec<Effect> {
+        let Some(head) = &self.head else { return Vec::new() };
+        let next = match self.axis {
+            Axis::Event(index) if usize::from(index) + 1 < head.events.len() => Axis::Event(index + 1),
+            Axis::Event(_) if head.has_off_cpu => Axis::OffCpu,
+            Axis::Event(_) if head.events.len() > 1 => Axis::Event(0),
+            Axis::Event(_) => return self.say("time off the CPU was not recorded: start with --off-cpu", false),
+            Axis::OffCpu => Axis::Event(0),
+        };
+        self.axis = next;
+        self.ask()
+    }
+
+    /// Esc undoes one thing at a time: the search, the screen's own, the range, the filter.
+    fn back(&mut self) -> Vec<Effect> {
+        if !self.search.is_empty() {
+            self.find(String::new());
+            return Vec::new();
+        }
+        let body = Areas::of(self.size).body;
+        let wishes = self.with_panel(|panel, cx| panel.act(Action::Back, cx, body)).flatten();
+        if let Some(wishes) = wishes {
+            return self.grant(wishes);
+        }
+        if self.time.range.is_some() {
+            self.time.range = None;
+        } else if self.whose != Whose::default() {
+            self.whose = Whose::default();
+            self.whose_label.clear();
+        } else {
+            return Vec::new();
+        }
+        self.ask()
+    }
+
+    fn on_screen(&mut self, action: Action) -> Vec<Effect> {
+        let body = Areas::of(self.size).body;
+        let wishes = self.with_panel(|panel, cx| panel.act(action, cx, body)).flatten();
+        self.grant(wishes.unwrap_or_default())
+    }
+
+    /// Does what a panel wants.
+    pub(super) fn grant(&mut self, wishes: Vec<Wish>) -> Vec<Effect> {
+        wishes.into_iter().flat_map(|wish| self.grant_one(wish)).collect()
+    }
+
+    fn grant_one(&mut self, wish: Wish) -> Vec<Effect> {
+        match wish {
+            Wish::Ask => self.ask(),
+            Wish::Go(screen) => self.go(screen),
+            Wish::Zoom(path) => {
+                self.panels.flame.zoom_to(path);
+                self.go(ScreenId::Flame)
+            }
+            Wish::Detail(name, module) => {
+                self.panels.functions.detail(name, module);
+                self.go(ScreenId::Functions)
+            }
+            Wish::Only(whose, label) => {
+                (self.whose, self.whose_label) = (whose, label);
+                self.ask()
+            }
+            Wish::Count(axis) => {
+                self.axis = axis;
+                self.ask()
+            }
+            Wish::Say(text) => self.say(&text, false),
+            Wish::Copy(text) => vec![Effect::Copy(text)],
+        }
+    }
+
+    /// Where the flame graph is zoomed to, and whether its root is above.
+    pub(super) fn flame_shown(&self) -> (Vec<String>, bool) {
+        self.panels.flame.shown()
+    }
+}

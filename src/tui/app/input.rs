@@ -1,0 +1,228 @@
+//! Keys, the mouse and a new size: each goes to what lies on top, else to the session, else to the open screen.
+//! It never gives one key two meanings at once.
+
+use super::{App, Stage};
+use crate::tui::effect::Effect;
+use crate::tui::keys::Action;
+use crate::tui::layout::Areas;
+use crate::tui::overlay::{Overlay, PromptKind};
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
+use std::path::PathBuf;
+
+impl App {
+    pub(super) fn input(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
+            Event::Mouse(event) => self.mouse(event),
+            Event::Paste(text) => self.paste(&text),
+            Event::Resize(width, height) => {
+                self.size = (width, height);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        let action = self.keys.action(key);
+        // These mean the same everywhere, also while a line is typed.
+        match action {
+            Some(Action::Suspend) => return vec![Effect::Suspend],
+            Some(Action::Redraw) => return vec![Effect::Redraw],
+            _ => {}
+        }
+        match self.overlay {
+            Overlay::Prompt(..) => self.prompt_key(key),
+            Overlay::Palette(_) => self.palette_key(key, action),
+            Overlay::Help(_) | Overlay::Notes(_) => self.scroll_key(action),
+            Overlay::None if self.stage == Stage::Picking => self.picker_key(key, action),
+            Overlay::None => action.map(|action| self.act(action)).unwrap_or_default(),
+        }
+    }
+
+    fn picker_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
+        if !self.picker.is_typing() {
+            match action {
+                Some(Action::Quit) => return vec![Effect::Quit],
+                Some(Action::Help) => {
+                    self.overlay = Overlay::Help(0);
+                    return Vec::new();
+                }
+                _ => {}
+            }
+        }
+        self.notice = None;
+        match self.picker.key(key, action, Areas::of(self.size).whole_body()) {
+            Some(choice) => {
+                self.stage = Stage::Opening;
+                vec![Effect::Open(choice)]
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn prompt_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        let Overlay::Prompt(kind, line) = &mut self.overlay else { return Vec::new() };
+        let kind = *kind;
+        match key.code {
+            KeyCode::Esc => self.close_prompt(kind),
+            KeyCode::Char('c' | 'g') if key.modifiers.contains(ratatui::crossterm::event::KeyModifiers::CONTROL) => {
+                self.close_prompt(kind)
+            }
+            KeyCode::Enter => {
+                let typed = line.text().to_string();
+                self.overlay = Overlay::None;
+                self.entered(kind, typed)
+            }
+            _ => {
+                if line.edit(key) && kind == PromptKind::Search {
+                    let typed = line.text().to_string();
+                    self.find(typed);
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn close_prompt(&mut self, kind: PromptKind) -> Vec<Effect> {
+        self.overlay = Overlay::None;
+        if kind == PromptKind::Search {
+            self.find(String::new());
+        }
+        Vec::new()
+    }
+
+    fn entered(&mut self, kind: PromptKind, typed: String) -> Vec<Effect> {
+        let path = (!typed.trim().is_empty()).then(|| PathBuf::from(typed.trim()));
+        match kind {
+            PromptKind::Search => Vec::new(),
+            PromptKind::Record => vec![Effect::Record(path)],
+            PromptKind::Export => {
+                let (root, inverted) = self.flame_shown();
+                vec![Effect::Export { query: self.query(), root, inverted, path }]
+            }
+        }
+    }
+
+    /// Searches the open screen.
+    pub(super) fn find(&mut self, text: String) {
+        self.search = text;
+        let text = self.search.clone();
+        self.with_panel(|panel, _| panel.search(&text));
+    }
+
+    fn palette_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
+        let Overlay::Palette(palette) = &mut self.overlay else { return Vec::new() };
+        match (key.code, action) {
+            (KeyCode::Esc, _) => self.overlay = Overlay::None,
+            (KeyCode::Up, _) => palette.step(-1, &self.keys),
+            (KeyCode::Down | KeyCode::Tab, _) => palette.step(1, &self.keys),
+            (KeyCode::Enter, _) => {
+                let chosen = palette.chosen(&self.keys);
+                self.overlay = Overlay::None;
+                return chosen.map(|action| self.act(action)).unwrap_or_default();
+            }
+            (KeyCode::Char('c'), Some(Action::Quit)) => self.overlay = Overlay::None,
+            _ => {
+                palette.line.edit(key);
+                palette.selected = 0;
+            }
+        }
+        Vec::new()
+    }
+
+    /// The help and the notes end with any key that does not move through them.
+    fn scroll_key(&mut self, action: Option<Action>) -> Vec<Effect> {
+        let page = self.size.1.saturating_sub(4);
+        let (Overlay::Help(scroll) | Overlay::Notes(scroll)) = &mut self.overlay else { return Vec::new() };
+        match action {
+            Some(Action::Down) => *scroll = scroll.saturating_add(1),
+            Some(Action::Up) => *scroll = scroll.saturating_sub(1),
+            Some(Action::PageDown | Action::HalfPageDown) => *scroll = scroll.saturating_add(page),
+            Some(Action::PageUp | Action::HalfPageUp) => *scroll = scroll.saturating_sub(page),
+            Some(Action::Top) => *scroll = 0,
+            Some(Action::Bottom) => *scroll = u16::MAX,
+            _ => self.overlay = Overlay::None,
+        }
+        let most = self.overlay_lines().saturating_sub(page);
+        if let Overlay::Help(scroll) | Overlay::Notes(scroll) = &mut self.overlay {
+            *scroll = (*scroll).min(most);
+        }
+        Vec::new()
+    }
+
+    fn paste(&mut self, text: &str) -> Vec<Effect> {
+        match &mut self.overlay {
+            Overlay::Prompt(kind, line) => {
+                line.insert(text);
+                if *kind == PromptKind::Search {
+                    let typed = line.text().to_string();
+                    self.find(typed);
+                }
+            }
+            Overlay::Palette(palette) => palette.line.insert(text),
+            Overlay::None if self.stage == Stage::Picking => self.picker.paste(text),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn mouse(&mut self, event: MouseEvent) -> Vec<Effect> {
+        let at = (event.column, event.row).into();
+        let areas = Areas::of(self.size);
+        match (&self.overlay, self.stage) {
+            (Overlay::Help(_) | Overlay::Notes(_), _) => {
+                let action = match event.kind {
+                    MouseEventKind::ScrollDown => Some(Action::Down),
+                    MouseEventKind::ScrollUp => Some(Action::Up),
+                    MouseEventKind::Down(_) => None,
+                    _ => return Vec::new(),
+                };
+                self.scroll_key(action)
+            }
+            (Overlay::Palette(_) | Overlay::Prompt(..), _) | (_, Stage::Opening) => Vec::new(),
+            (Overlay::None, Stage::Picking) => match self.picker.mouse(event, areas.whole_body()) {
+                Some(choice) => {
+                    self.stage = Stage::Opening;
+                    vec![Effect::Open(choice)]
+                }
+                None => Vec::new(),
+            },
+            (Overlay::None, Stage::Open { .. }) if self.drag.is_some() || areas.strip.contains(at) => {
+                self.strip_mouse(event, areas)
+            }
+            (Overlay::None, Stage::Open { .. }) if areas.tabs.contains(at) => match event.kind {
+                MouseEventKind::Down(MouseButton::Left) => {
+                    self.tab_at(event.column).map(|screen| self.go(screen)).unwrap_or_default()
+                }
+                _ => Vec::new(),
+            },
+            (Overlay::None, Stage::Open { .. }) => {
+                let wishes = self.with_panel(|panel, cx| panel.mouse(event, cx, areas.body));
+                self.grant(wishes.unwrap_or_default())
+            }
+        }
+    }
+
+    /// A click on the strip goes to a moment, a drag selects a range.
+    fn strip_mouse(&mut self, event: MouseEvent, areas: Areas) -> Vec<Effect> {
+        let Some(head) = self.head.clone() else { return Vec::new() };
+        let here = super::draw::moment_at(&head, areas.strip, event.column);
+        match event.kind {
+            MouseEventKind::Down(MouseButton::Left) => {
+                self.drag = Some(here);
+                self.time.go(&head, here);
+            }
+            MouseEventKind::Drag(MouseButton::Left) => {
+                if let Some(anchor) = self.drag {
+                    self.time.select(anchor, here);
+                }
+            }
+            MouseEventKind::Up(MouseButton::Left) => self.drag = None,
+            MouseEventKind::ScrollUp => self.time.step(&head, -1),
+            MouseEventKind::ScrollDown => self.time.step(&head, 1),
+            _ => return Vec::new(),
+        }
+        self.ask()
+    }
+}

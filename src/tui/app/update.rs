@@ -1,0 +1,103 @@
+//! Messages in, effects out: the only place where the session's state changes.
+//! It never waits: at most one look is under way, and what is asked meanwhile is asked once when it is back.
+
+use super::{App, Notice, Stage};
+use crate::error::Error;
+use crate::tui::effect::Effect;
+use crate::tui::msg::Msg;
+use crate::tui::screens;
+use crate::tui::time::Time;
+use crate::view::Axis;
+use crate::view::escape::visible;
+use crate::view::look::{Look, Whose};
+
+impl App {
+    /// Takes a message and says what is to be done.
+    pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
+        match msg {
+            // A stopped picture does not change with the session.
+            Msg::Fresh if !matches!(self.stage, Stage::Open { .. }) => Vec::new(),
+            Msg::Fresh => self.ask(),
+            Msg::Input(event) => self.changed(|app| app.input(event)),
+            Msg::Seen(look) => self.changed(|app| app.seen(*look)),
+            Msg::Choices(choices) => self.changed(|app| {
+                app.picker.show(choices);
+                Vec::new()
+            }),
+            Msg::Opened { live, baseline } => self.changed(|app| app.opened(live, baseline)),
+            Msg::Done(text) => self.changed(|app| app.say(&text, false)),
+            Msg::Failed(error) => self.changed(|app| app.failed(&error)),
+            Msg::Ended(why) => self.changed(|app| app.ended(&why)),
+            Msg::InputLost | Msg::Stop => vec![Effect::Quit],
+        }
+    }
+
+    fn changed(&mut self, change: impl FnOnce(&mut App) -> Vec<Effect>) -> Vec<Effect> {
+        self.dirty = true;
+        change(self)
+    }
+
+    /// A look at what is shown, now or as soon as the one under way is back.
+    pub(super) fn ask(&mut self) -> Vec<Effect> {
+        if !matches!(self.stage, Stage::Open { .. }) {
+            return Vec::new();
+        }
+        if self.looking {
+            self.stale = true;
+            return Vec::new();
+        }
+        self.looking = true;
+        vec![Effect::Look(self.query())]
+    }
+
+    fn seen(&mut self, look: Look) -> Vec<Effect> {
+        self.looking = false;
+        self.head = Some(look.head);
+        match look.body {
+            Ok(body) => {
+                self.problem = None;
+                self.panels.get_mut(screens::of(&body)).show(body);
+            }
+            Err(error) => self.problem = Some(error),
+        }
+        if std::mem::take(&mut self.stale) { self.ask() } else { Vec::new() }
+    }
+
+    fn opened(&mut self, live: bool, baseline: bool) -> Vec<Effect> {
+        self.stage = Stage::Open { live };
+        self.time = Time::new(live, baseline);
+        (self.whose, self.whose_label, self.axis) = (Whose::default(), String::new(), Axis::Event(0));
+        (self.head, self.problem, self.ended, self.notice) = (None, None, None, None);
+        (self.looking, self.stale) = (false, false);
+        self.panels = screens::all();
+        self.ask()
+    }
+
+    fn ended(&mut self, why: &str) -> Vec<Effect> {
+        self.ended = Some(why.to_string());
+        let (write, quit) =
+            (self.keys.first(crate::tui::keys::Action::Record), self.keys.first(crate::tui::keys::Action::Quit));
+        self.notice = Some(Notice {
+            text: format!("{}; all of it stays browsable: {write} writes a recording, {quit} quits", visible(why)),
+            bad: false,
+        });
+        self.ask()
+    }
+
+    /// A target that cannot be opened leads back to where it was chosen.
+    fn failed(&mut self, error: &Error) -> Vec<Effect> {
+        if self.stage == Stage::Opening {
+            if !self.from_picker {
+                return vec![Effect::Quit];
+            }
+            self.stage = Stage::Picking;
+        }
+        let hint = error.remedy().map(|remedy| format!(" · {remedy}")).unwrap_or_default();
+        self.say(&format!("{error}{hint}"), true)
+    }
+
+    pub(super) fn say(&mut self, text: &str, bad: bool) -> Vec<Effect> {
+        self.notice = Some(Notice { text: visible(text).into_owned(), bad });
+        Vec::new()
+    }
+}

@@ -1,0 +1,20 @@
+//! The interactive terminal session: state, messages, keys, screens. The only place that names ratatui.
+//! It draws views and never reaches a profile, a process or the kernel: every screen works on a recording.
+
+pub mod app;
+pub mod effect;
+pub mod keys;
+mod layout;
+mod line;
+pub mod msg;
+mod overlay;
+pub mod panel;
+pub mod picker;
+pub mod run;
+pub mod screens;
+pub mod settings;
+pub mod theme;
+pub mod time;
+
+#[cfg(test)]
+pub(crate) mod testing;

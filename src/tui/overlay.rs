@@ -1,0 +1,117 @@
+//! What lies on top of a screen: help, the command palette, a line being typed, the session's notes. At most one.
+//! It never acts: keys that mean something leave as actions or as typed lines.
+
+use super::keys::{Action, KeyTable};
+use super::line::Line;
+
+/// What a typed line is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptKind {
+    /// A text to find.
+    Search,
+    /// The directory of a recording to write.
+    Record,
+    /// The file of a picture to write.
+    Export,
+}
+
+/// What lies on top.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Overlay {
+    /// Nothing.
+    #[default]
+    None,
+    /// The keys; scrolled down by so many lines.
+    Help(u16),
+    /// What to know before trusting the numbers; scrolled likewise.
+    Notes(u16),
+    /// The command palette.
+    Palette(Palette),
+    /// A line being typed.
+    Prompt(PromptKind, Line),
+}
+
+/// Every action by name, filtered by what is typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Palette {
+    /// What is typed.
+    pub line: Line,
+    /// The row that is selected.
+    pub selected: usize,
+}
+
+impl Palette {
+    /// The actions that fit what is typed, best first: name and text as the key table gives them.
+    #[must_use]
+    pub fn rows(&self, keys: &KeyTable) -> Vec<(Action, &'static str, &'static str)> {
+        let typed = self.line.text().trim().to_lowercase();
+        let mut rows: Vec<_> = keys
+            .actions()
+            .filter_map(|(action, name, text)| fit(&typed, name, text).map(|rank| (rank, action, name, text)))
+            .collect();
+        rows.sort_by_key(|(rank, ..)| *rank);
+        rows.into_iter().map(|(_, action, name, text)| (action, name, text)).collect()
+    }
+
+    /// The action that Enter means.
+    #[must_use]
+    pub fn chosen(&self, keys: &KeyTable) -> Option<Action> {
+        let rows = self.rows(keys);
+        rows.get(self.selected.min(rows.len().saturating_sub(1))).map(|(action, ..)| *action)
+    }
+
+    /// Moves the selection.
+    pub fn step(&mut self, by: isize, keys: &KeyTable) {
+        let last = self.rows(keys).len().saturating_sub(1);
+        self.selected = self.selected.min(last).saturating_add_signed(by).min(last);
+    }
+}
+
+/// How well an action fits; lower is better, `None` not at all.
+fn fit(typed: &str, name: &str, text: &str) -> Option<u8> {
+    let text = text.to_lowercase();
+    if name.starts_with(typed) {
+        Some(0)
+    } else if name.contains(typed) {
+        Some(1)
+    } else if text.contains(typed) {
+        Some(2)
+    } else {
+        in_order(typed, name).then_some(3)
+    }
+}
+
+/// Whether the characters typed come in the name in this order.
+fn in_order(typed: &str, name: &str) -> bool {
+    let mut rest = name.chars();
+    typed.chars().all(|wanted| rest.any(|c| c == wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_palette_finds_actions_by_name_text_and_initials() {
+        let keys = KeyTable::default();
+        for (typed, expected) in [("pause", Action::Pause), ("quit", Action::Quit), ("hlf-pg-dn", Action::HalfPageDown)]
+        {
+            let palette = Palette { line: Line::new(typed), selected: 0 };
+            assert_eq!(palette.chosen(&keys), Some(expected), "{typed}");
+        }
+        let palette = Palette { line: Line::new("no such thing"), selected: 3 };
+        assert_eq!((palette.chosen(&keys), palette.rows(&keys).len()), (None, 0));
+    }
+
+    #[test]
+    fn the_selection_stays_within_what_is_left() {
+        let keys = KeyTable::default();
+        let mut palette = Palette::default();
+        palette.step(1000, &keys);
+        assert_eq!(palette.selected, palette.rows(&keys).len() - 1);
+        palette.line.insert("quit");
+        assert_eq!(palette.chosen(&keys), Some(Action::Quit));
+        palette.step(-1000, &keys);
+        assert_eq!(palette.selected, 0);
+    }
+}

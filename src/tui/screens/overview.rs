@@ -1,0 +1,45 @@
+//! The screen Overview.
+//! It never asks a profile itself.
+
+use crate::tui::keys::Action;
+use crate::tui::panel::{Cx, Panel, Wish};
+use crate::view::look::{Ask, Body};
+use crate::view::overview::Overview as View;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Its state.
+#[derive(Debug, Default)]
+pub struct State {
+    view: Option<View>,
+}
+
+impl Panel for State {
+    fn ask(&self) -> Ask {
+        Ask::Overview
+    }
+
+    fn show(&mut self, body: Body) {
+        if let Body::Overview(view) = body {
+            self.view = Some(view);
+        }
+    }
+
+    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+        let _ = (cx, area, buf, &self.view);
+    }
+
+    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+        let _ = (action, cx, area);
+        None
+    }
+
+    fn search(&mut self, text: &str) {
+        let _ = text;
+    }
+
+    fn status(&self, cx: &Cx<'_>) -> Option<String> {
+        let _ = cx;
+        None
+    }
+}

@@ -1,0 +1,88 @@
+//! What the session's tests share: a head with a history, keys by name, settings, a screen as text.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::app::App;
+use super::settings::Settings;
+use crate::model::{Measure, Why};
+use crate::units::Nanos;
+use crate::view::look::{Head, Moment, Strip};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+/// The head of a live session with `windows` of a second.
+pub fn head(windows: u64) -> Head {
+    let second = |at: u64| Nanos(at * 1_000_000_000);
+    Head {
+        target: "redis-server 4123".into(),
+        threads: Measure::exact(5.0),
+        event: "cpu-clock".into(),
+        unit: "ns",
+        events: vec!["cpu-clock".into()],
+        has_off_cpu: true,
+        rate: "997 Hz".into(),
+        samples: 12_345,
+        whole: Some(0.992),
+        lost: 0,
+        own_cpu: Measure::exact(0.006),
+        live: true,
+        since: Nanos(0),
+        now: second(windows),
+        from: Nanos(0),
+        to: second(windows),
+        started_unix_ns: 1_780_000_000_000_000_000,
+        marks: vec![Moment { at: second(windows / 2), label: "mark 1".into() }],
+        strip: Strip {
+            at: (1..=windows).map(second).collect(),
+            busy: (1..=windows).map(|at| (at % 7 != 3).then_some((at % 5) as f64 * 0.5)).collect(),
+        },
+        notes: vec![],
+        cpus: 2,
+    }
+}
+
+/// A value that was not measured.
+pub fn missing<T>() -> Measure<T> {
+    Measure::Missing(Why::NotSupported)
+}
+
+/// The settings nobody changed.
+pub fn settings() -> Settings {
+    Settings::default()
+}
+
+/// A key by name: a character, or `Esc`, `Enter`, `Tab`, `Down`, `Ctrl-u` ...
+pub fn key(name: &str) -> Event {
+    let (code, modifiers) = match name {
+        "Esc" => (KeyCode::Esc, KeyModifiers::NONE),
+        "Enter" => (KeyCode::Enter, KeyModifiers::NONE),
+        "Tab" => (KeyCode::Tab, KeyModifiers::NONE),
+        "Up" => (KeyCode::Up, KeyModifiers::NONE),
+        "Down" => (KeyCode::Down, KeyModifiers::NONE),
+        "Left" => (KeyCode::Left, KeyModifiers::NONE),
+        "Right" => (KeyCode::Right, KeyModifiers::NONE),
+        "Space" => (KeyCode::Char(' '), KeyModifiers::NONE),
+        "End" => (KeyCode::End, KeyModifiers::NONE),
+        name if name.starts_with("Ctrl-") => (KeyCode::Char(name.chars().last().unwrap()), KeyModifiers::CONTROL),
+        name => (KeyCode::Char(name.chars().next().unwrap()), KeyModifiers::NONE),
+    };
+    Event::Key(KeyEvent::new(code, modifiers))
+}
+
+/// The text of a buffer, a line per row, trailing blanks removed.
+pub fn text(buf: &Buffer) -> String {
+    let rows = buf.content.chunks(usize::from(buf.area.width.max(1)));
+    let row = |cells: &[ratatui::buffer::Cell]| {
+        let line: String = cells.iter().map(ratatui::buffer::Cell::symbol).collect();
+        line.trim_end().to_string()
+    };
+    rows.map(row).collect::<Vec<_>>().join("\n")
+}
+
+/// The whole session as text.
+pub fn screen(app: &App, width: u16, height: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| app.draw(frame)).unwrap();
+    text(terminal.backend().buffer())
+}

@@ -1,0 +1,67 @@
+//! One look at a profile, live or recorded: the head every screen shows and the view the screen asked for.
+//! It never draws, and never asks again by itself.
+
+mod head;
+mod query;
+mod scene;
+
+pub use head::{Head, Moment, Strip};
+pub use query::{Against, Ask, Bounds, Query, When, Whose};
+pub use scene::Scene;
+
+use super::counters::CountersView;
+use super::findings::FindingsView;
+use super::functions::FunctionsView;
+use super::icicle::Icicle;
+use super::overview::Overview;
+use super::threads::ThreadsView;
+use crate::error::Error;
+use crate::model::profile::Profile;
+
+/// What one look gave.
+#[derive(Debug)]
+pub struct Look {
+    /// What it was asked.
+    pub query: Query,
+    /// What every screen shows.
+    pub head: Head,
+    /// The view, or why it cannot be had: what is missing, and the remedy.
+    pub body: Result<Body, Error>,
+}
+
+/// The view a screen asked for.
+#[derive(Debug)]
+pub enum Body {
+    /// The factors, rates and findings.
+    Overview(Overview),
+    /// The call tree.
+    Flame(Icicle),
+    /// The functions.
+    Functions(FunctionsView),
+    /// The threads.
+    Threads(ThreadsView),
+    /// The counters.
+    Counters(CountersView),
+    /// The findings.
+    Findings(FindingsView),
+}
+
+/// Looks at `profile`, whose capture still runs if `live`; `baseline` is the recording to compare with.
+#[must_use]
+pub fn look(profile: &Profile, baseline: Option<&Profile>, bounds: Bounds, live: bool, query: Query) -> Look {
+    let scene = Scene::of(profile, baseline, bounds, &query);
+    let head = Head::of(&scene, live);
+    let body = scene.selection.check(profile, &scene.tasks).and_then(|()| body(&scene, &query.ask));
+    Look { query, head, body }
+}
+
+fn body(scene: &Scene<'_>, ask: &Ask) -> Result<Body, Error> {
+    Ok(match ask {
+        Ask::Overview => Body::Overview(Overview::of(scene)),
+        Ask::Flame => Body::Flame(Icicle::of(scene)),
+        Ask::Functions { detail } => Body::Functions(FunctionsView::of(scene, detail.as_ref())),
+        Ask::Threads => Body::Threads(ThreadsView::of(scene)),
+        Ask::Counters => Body::Counters(CountersView::of(scene)),
+        Ask::Findings => Body::Findings(FindingsView::of(scene)),
+    })
+}
