@@ -165,7 +165,7 @@ impl Sum {
     }
 }
 
-fn process_heading(tasks: &Tasks, pid: u32) -> String {
+pub(super) fn process_heading(tasks: &Tasks, pid: u32) -> String {
     format!("{} {pid}", tasks.process_name(pid)).trim_start().to_string()
 }
 

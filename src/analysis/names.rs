@@ -65,7 +65,7 @@ pub struct Names {
 }
 
 /// Deeper than any stack a capture can take; only a damaged recording goes beyond.
-const DEEPEST: usize = 4096;
+pub(super) const DEEPEST: usize = 4096;
 
 impl Names {
     /// Names every frame.
