@@ -44,8 +44,6 @@ pub struct Theme {
     pub heading: Style,
     /// The selected row: laid over what stands there.
     pub selected: Style,
-    /// The selected cell of a flame graph.
-    pub selected_cell: Style,
     /// The open screen's tab.
     pub tab_open: Style,
     /// The part of the history that is shown.
@@ -103,7 +101,6 @@ impl Theme {
             accent2: fg(palette.accent2),
             heading: Style::new().add_modifier(Modifier::BOLD),
             selected: over(palette.selected, Modifier::REVERSED),
-            selected_cell: palette.selected_cell.filled(depth).add_modifier(Modifier::BOLD),
             tab_open: fg(palette.accent).add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
             shown: fg(palette.accent),
             range: over(palette.range, Modifier::UNDERLINED),
@@ -132,7 +129,6 @@ impl Theme {
             accent2: bold,
             heading: bold,
             selected: reversed,
-            selected_cell: reversed.add_modifier(Modifier::BOLD),
             tab_open: strong,
             shown: bold,
             range: underlined,

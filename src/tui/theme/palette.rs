@@ -18,7 +18,6 @@ pub(super) struct Palette {
     pub range: Ink,
     /// Background of what a search found.
     pub found: Ink,
-    pub selected_cell: Ink,
     /// User, kernel, just-in-time code, headings.
     pub cells: [Ink; 4],
     /// How far an inlined cell lies on the way to white, 0 to 1.
@@ -56,7 +55,6 @@ impl Palette {
             selected: ink(36, 46, 64, 4),
             range: ink(58, 50, 74, 5),
             found: ink(229, 192, 110, 3),
-            selected_cell: ink(245, 245, 245, 15),
             cells: [ink(204, 158, 104, 3), ink(116, 156, 204, 4), ink(128, 180, 128, 2), ink(146, 148, 154, 7)],
             inlined_whiter: 0.42,
             change_cells: [
@@ -96,7 +94,6 @@ impl Palette {
             selected: ink(224, 235, 248, 6),
             range: ink(232, 222, 242, 5),
             found: ink(255, 224, 130, 11),
-            selected_cell: ink(40, 44, 52, 0),
             cells: [ink(250, 200, 142, 3), ink(166, 202, 242, 4), ink(168, 220, 166, 2), ink(206, 207, 210, 7)],
             inlined_whiter: 0.55,
             change_cells: [

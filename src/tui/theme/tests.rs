@@ -64,7 +64,7 @@ fn labels_on_cells_can_be_read_in_every_depth() {
                         .map(|(inlined, shade)| theme.cell(kind, inlined, shade)),
                 );
             }
-            cells.extend([theme.selected_cell, theme.found]);
+            cells.push(theme.found);
             for cell in cells {
                 let ratio = contrast(shown(cell.fg), shown(cell.bg));
                 assert!(ratio >= 4.5, "{name:?} {depth:?}: {cell:?} is {ratio:.2}");
@@ -120,7 +120,7 @@ fn without_colours_every_meaning_keeps_a_look_of_its_own() {
     let cells = KINDS.map(|kind| mono.cell(kind, false, 3));
     let changes: Vec<Style> = (-2..=2).map(|step| mono.change_text(step)).collect();
     let groups: [&[Style]; 3] = [
-        &[cells[0], cells[1], cells[3], mono.selected_cell, mono.found],
+        &[cells[0], cells[1], cells[3], mono.found],
         &changes,
         &[mono.text, mono.dim, mono.selected, mono.heading, mono.warn, mono.tab_open],
     ];
