@@ -75,6 +75,10 @@ impl Live {
         Ok(Live { signals, sampler, readings, clock, meta, fetch })
     }
 
+    pub(super) fn parts(self) -> (Sampler, Readings, Clock, Meta) {
+        (self.sampler, self.readings, self.clock, self.meta)
+    }
+
     /// What is known of the session before it runs.
     #[must_use]
     pub fn meta(&self) -> &Meta {

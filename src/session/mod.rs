@@ -2,12 +2,14 @@
 //! It never formats and never prints.
 
 mod counting;
+mod keeper;
 mod live;
 mod naming;
 mod recorder;
 mod replay;
 mod tally;
 
+pub use keeper::{Holding, Keeper, Limit, News, Watchman, suspend};
 pub use live::{Live, Outcome};
 pub use replay::open;
 pub use tally::Tally;

@@ -34,6 +34,12 @@ impl ProfileBuilder {
         ProfileBuilder { profile, rejected: 0 }
     }
 
+    /// Goes on with a profile.
+    #[must_use]
+    pub fn of(profile: Profile) -> Self {
+        ProfileBuilder { profile, rejected: 0 }
+    }
+
     /// Adds one event.
     pub fn apply(&mut self, event: Event) {
         let stacks = self.profile.stacks.len();
