@@ -10,16 +10,19 @@ use ratatui::crossterm::event::{
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::crossterm::{cursor, execute, queue, terminal};
 use ratatui::{Frame, Terminal};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Longer texts are more than terminals take.
 const LONGEST_COPY: usize = 64 << 10;
 
+/// A frame goes to the terminal in one piece, so that it is never seen half drawn.
+const FRAME_BYTES: usize = 256 << 10;
+
 /// A terminal in the session's hands.
 pub struct Term<W: Write> {
-    terminal: Terminal<CrosstermBackend<W>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<W>>>,
     /// A second way to it, for a panic on any thread.
     rescue: Rescue,
     mouse: bool,
@@ -44,7 +47,8 @@ impl<W: Write> Term<W> {
     pub fn enter(out: W, spare: impl Write + Send + 'static, settings: &Settings, tmux: bool) -> Result<Term<W>> {
         let rescue = Rescue::default();
         rescue.arm(spare);
-        let terminal = Terminal::new(CrosstermBackend::new(out)).context(|| "cannot use the terminal")?;
+        let terminal = Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, out)))
+            .context(|| "cannot use the terminal")?;
         let mut term = Term { terminal, rescue, mouse: !settings.no_mouse, tmux };
         term.take()?;
         Ok(term)
@@ -94,7 +98,9 @@ impl<W: Write> Term<W> {
     /// # Errors
     /// The terminal is gone.
     pub fn clear(&mut self) -> Result<()> {
-        self.terminal.clear().context(|| "cannot clear the terminal")
+        // Not `Terminal::clear`: it asks where the cursor is, and the answer goes to the thread that reads events.
+        self.terminal.swap_buffers();
+        ratatui::backend::Backend::clear(self.terminal.backend_mut()).context(|| "cannot clear the terminal")
     }
 
     /// Gives the terminal back while `stopped` runs, then takes it again.
@@ -132,13 +138,16 @@ fn give_back(out: &mut impl Write) {
 }
 
 impl Rescue {
-    /// On a panic, anywhere, the terminal comes back before the message is printed.
+    /// On a panic of this thread, which draws, the terminal comes back before the message is printed. Other threads are
+    /// caught by those who started them, and the session goes on.
     fn arm(&self, spare: impl Write + Send + 'static) {
         let taken = Arc::clone(&self.0);
+        let drawing = std::thread::current().id();
         let spare = std::sync::Mutex::new(spare);
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            if taken.swap(false, Ordering::SeqCst)
+            if std::thread::current().id() == drawing
+                && taken.swap(false, Ordering::SeqCst)
                 && let Ok(mut spare) = spare.lock()
             {
                 give_back(&mut *spare);
