@@ -1,9 +1,7 @@
 //! The command line: what was typed, checked into a plan, carried out by one file per command. It never measures.
 
 pub mod args;
-pub mod choices;
 pub mod plan;
-pub mod words;
 
 mod capture;
 mod config;

@@ -1,7 +1,7 @@
 //! The control groups that hold processes, with the CPU time each used since they were last listed.
 //! It never lists a group that could not be profiled: only version 2 and version 1's `perf_event` can.
 
-use super::use_of;
+use super::lister::use_of;
 use crate::model::{Measure, Why};
 use crate::sys::cgroupfs::{CgroupFs, directories};
 use crate::units::Nanos;

@@ -1,8 +1,9 @@
 //! Renews the listing each second on a thread of its own, so that a slow /proc holds nothing else up.
 //! It never outlives whoever started it by more than one listing.
 
-use super::Lister;
+use super::lister::Lister;
 use crate::error::{Context, Result};
+use crate::tui::msg::Msg;
 use crate::view::picker::Choices;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -16,26 +17,23 @@ const EACH: Duration = Duration::from_secs(1);
 
 /// Listings being made; they end when it is dropped.
 #[derive(Debug)]
-pub struct Watch {
+pub(in crate::cli::top) struct Chooser {
     _stop: Sender<()>,
 }
 
-impl Watch {
-    /// Begins to list and gives each listing to `send`, until that says that nobody listens (false).
+impl Chooser {
+    /// Begins to list this machine; each listing goes to `sender` until nobody receives any more.
     ///
     /// # Errors
     /// No thread could be started.
-    pub fn start(lister: Lister, send: impl FnMut(Choices) -> bool + Send + 'static) -> Result<Watch> {
-        Watch::paced(lister, [SOON, EACH], send)
+    pub fn start(sender: Sender<Msg>) -> Result<Chooser> {
+        Chooser::paced([SOON, EACH], move |choices| sender.send(Msg::Choices(choices)).is_ok())
     }
 
-    fn paced(
-        mut lister: Lister,
-        [soon, each]: [Duration; 2],
-        mut send: impl FnMut(Choices) -> bool + Send + 'static,
-    ) -> Result<Watch> {
+    fn paced([soon, each]: [Duration; 2], mut send: impl FnMut(Choices) -> bool + Send + 'static) -> Result<Chooser> {
         let (stop, stopped) = channel::<()>();
         let list = move || {
+            let mut lister = Lister::here();
             let mut wait = soon;
             while send(lister.list_now()) {
                 match stopped.recv_timeout(wait) {
@@ -48,7 +46,7 @@ impl Watch {
             .name("choices".into())
             .spawn(list)
             .context(|| "cannot start the thread that lists processes")?;
-        Ok(Watch { _stop: stop })
+        Ok(Chooser { _stop: stop })
     }
 }
 
@@ -62,7 +60,7 @@ mod tests {
     #[test]
     fn the_second_listing_says_who_is_busy() {
         let (sender, listings) = channel();
-        let _watch = Watch::paced(Lister::here(), OFTEN, move |choices| sender.send(choices).is_ok()).unwrap();
+        let _chooser = Chooser::paced(OFTEN, move |choices| sender.send(choices).is_ok()).unwrap();
         let (first, second) = (listings.recv().unwrap(), listings.recv().unwrap());
         assert!(first.problem.is_none() && first.unix_ns > 0 && first.machine.cpus > 0);
         assert!(!first.processes.is_empty() && first.processes.iter().all(|it| it.cpu.value().is_none()));
@@ -73,9 +71,9 @@ mod tests {
     #[test]
     fn the_listings_end_with_whoever_started_them_or_listens() {
         let (sender, listings) = channel();
-        let watch = Watch::paced(Lister::here(), OFTEN, move |choices| sender.send(choices).is_ok()).unwrap();
+        let chooser = Chooser::paced(OFTEN, move |choices| sender.send(choices).is_ok()).unwrap();
         listings.recv().unwrap();
-        drop(watch);
+        drop(chooser);
         // Ends only if the thread, and with it the sender, is gone.
         assert!(listings.iter().count() < usize::MAX);
     }

@@ -1,7 +1,7 @@
 //! The processes of a machine, with the CPU time each used since they were last listed.
 //! It never shows kernel threads, which can only be profiled with the whole machine, nor what has ended.
 
-use super::use_of;
+use super::lister::use_of;
 use crate::error::Result;
 use crate::model::{Measure, Why};
 use crate::sys::procfs::{ProcFs, resident_bytes, task_stat};

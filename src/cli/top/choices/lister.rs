@@ -1,29 +1,22 @@
-//! Lists what there is to choose from when no target was named: processes, control groups, recordings here.
-//! It never opens a target, and a part that cannot be listed is left out with the reason given.
+//! Makes one listing after another of processes, control groups and recordings.
+//! It never waits: who calls it, and when, decides what "since the last listing" means.
 
-mod cgroups;
-mod processes;
-mod recordings;
-mod watch;
-
-pub use watch::Watch;
-
-use self::cgroups::Cgroups;
-use self::processes::Processes;
-use self::recordings::Recordings;
+use super::cgroups::Cgroups;
+use super::processes::Processes;
+use super::recordings::Recordings;
 use crate::error::Error;
 use crate::model::{Measure, Why};
 use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::clock;
 use crate::sys::perf::tracefs;
-use crate::sys::procfs::{ProcFs, cpu_times};
+use crate::sys::procfs::{ProcFs, clock_tick, cpu_times};
 use crate::units::Nanos;
 use crate::view::picker::{Choices, MachineChoice};
 use std::path::{Path, PathBuf};
 
 /// Makes one listing after another; uses of CPU are those since the listing before.
 #[derive(Debug)]
-pub struct Lister {
+pub(super) struct Lister {
     proc: ProcFs,
     tick: Nanos,
     machine_ticks: Option<u64>,
@@ -51,7 +44,7 @@ impl Lister {
         let processes = Processes::new(proc.clone(), own);
         Lister {
             proc,
-            tick: crate::sys::procfs::clock_tick(),
+            tick: clock_tick(),
             machine_ticks: None,
             processes,
             cgroups: Cgroups::new(cgroups),
@@ -95,7 +88,7 @@ impl Lister {
 }
 
 /// CPUs kept busy: the growth of a count of `unit`s of CPU time, over the time it grew in.
-fn use_of(before: Option<u64>, now: u64, unit: Nanos, span: Option<Nanos>) -> Measure<f64> {
+pub(super) fn use_of(before: Option<u64>, now: u64, unit: Nanos, span: Option<Nanos>) -> Measure<f64> {
     match (before, span) {
         (Some(before), Some(span)) => {
             let grown = Nanos(now.saturating_sub(before).saturating_mul(unit.0));
