@@ -2,9 +2,11 @@
 
 mod arrange;
 mod matching;
+mod words;
 
 pub use arrange::{CgroupRow, ProcessRow, cgroups, processes, recordings};
 pub use matching::Filter;
+pub use words::{age, length};
 
 use crate::model::{Measure, Why};
 use serde::Serialize;
