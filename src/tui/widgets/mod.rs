@@ -1,3 +1,4 @@
 //! Pieces that screens are drawn with. A piece knows nothing of profiles.
 
+pub mod names;
 pub mod text;
