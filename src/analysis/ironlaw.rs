@@ -143,11 +143,8 @@ impl Law {
         let factors = counted().unwrap_or_else(|| vec![cpu, utilisation]);
         let total = cpu.1 * utilisation.1;
         let shared = total.ln().abs() > LEAST_CHANGE;
-        let part = |(factor, ratio): (LawFactor, f64)| Part {
-            factor,
-            ratio,
-            share: shared.then(|| ratio.ln() / total.ln()),
-        };
+        let part =
+            |(factor, ratio): (LawFactor, f64)| Part { factor, ratio, share: shared.then(|| ratio.ln() / total.ln()) };
         Some(Slowdown { ratio: total, parts: factors.into_iter().map(part).collect() })
     }
 }
