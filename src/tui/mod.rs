@@ -3,6 +3,7 @@
 
 pub mod app;
 pub mod effect;
+mod finding;
 pub mod keys;
 mod layout;
 mod line;

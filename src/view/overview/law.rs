@@ -63,14 +63,14 @@ pub(super) fn factors(from: &Sources<'_>) -> Vec<Factor> {
 
 /// What is told per second and by share where nothing counts operations or cycles.
 pub(super) fn stand_ins(from: &Sources<'_>) -> Vec<Factor> {
-    let rate = kind("instruction_rate", "instructions/s", MetricUnit::Count, "/s");
+    let rate = kind("instruction_rate", "instr/s", MetricUnit::Count, "/s");
     vec![
         Factor::metric("ipc", "IPC", from),
         Factor::new(rate, "d instructions / wall", from, |sight| sight.law.instruction_rate),
         Factor::metric("run_share", "running", from),
-        Factor::metric("run_queue_delay", "waiting for CPU", from),
-        Factor::metric("system_share", "in the kernel", from),
-        Factor::metric("voluntary_switches", "switches, waits", from),
+        Factor::metric("run_queue_delay", "run queue", from),
+        Factor::metric("system_share", "in kernel", from),
+        Factor::metric("voluntary_switches", "waits", from),
         Factor::metric("involuntary_switches", "preempted", from),
     ]
 }

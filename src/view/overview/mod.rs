@@ -59,7 +59,7 @@ pub struct Overview {
 }
 
 /// More than a glance takes in.
-const HOTTEST: usize = 8;
+const HOTTEST: usize = 16;
 
 impl Overview {
     /// The view of a scene.

@@ -16,13 +16,14 @@ pub struct RateGroup {
     pub rates: Vec<Factor>,
 }
 
+/// The labels are short: a value of eight characters stands beside each, in columns that all groups share.
 const GROUPS: &[(&str, &[(&str, &str)])] = &[
-    ("CPU", &[("user_share", "user"), ("system_share", "kernel"), ("ipc", "IPC")]),
+    ("CPU", &[("user_share", "user"), ("system_share", "kernel"), ("steal_share", "steal"), ("ipc", "IPC")]),
     (
         "kernel",
         &[
             ("voluntary_switches", "waits"),
-            ("involuntary_switches", "preempted"),
+            ("involuntary_switches", "preempts"),
             ("migrations", "migrated"),
             ("minor_faults", "faults"),
             ("major_faults", "from disk"),
@@ -32,29 +33,28 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
         "limits",
         &[
             ("throttled_share", "throttled"),
-            ("psi_cpu_some", "pressure CPU"),
-            ("psi_memory_some", "memory"),
-            ("psi_io_some", "I/O"),
+            ("psi_cpu_some", "PSI CPU"),
+            ("psi_memory_some", "PSI mem"),
+            ("psi_io_some", "PSI I/O"),
         ],
     ),
     (
-        "machine",
+        "host",
         &[
             ("host_busy", "busy"),
-            ("steal_share", "steal"),
-            ("host_psi_cpu_some", "pressure CPU"),
-            ("host_psi_memory_some", "memory"),
-            ("host_psi_io_some", "I/O"),
+            ("host_psi_cpu_some", "PSI CPU"),
+            ("host_psi_memory_some", "PSI mem"),
+            ("host_psi_io_some", "PSI I/O"),
         ],
     ),
-    ("ironlaw", &[("tool_cpu_share", "own CPU"), ("tool_memory", "memory"), ("samples_lost_share", "records lost")]),
+    ("ironlaw", &[("tool_cpu_share", "own CPU"), ("tool_memory", "memory"), ("samples_lost_share", "lost")]),
 ];
 
 /// What only hardware counts. Nothing counts it yet: it is missing for the reason cycles are, or because it was not asked for.
 const HARDWARE: [(&str, &str, MetricUnit, &str); 3] = [
-    ("cache_mpki", "cache MPKI", MetricUnit::Ratio, "1000 d cache-misses / d instructions"),
+    ("cache_mpki", "LLC MPKI", MetricUnit::Ratio, "1000 d cache-misses / d instructions"),
     ("page_walk", "page walk", MetricUnit::Share, "d page-walk-cycles / d cycles"),
-    ("remote_dram", "remote DRAM", MetricUnit::Share, "d remote-loads / (d local-loads + d remote-loads)"),
+    ("remote_dram", "remote", MetricUnit::Share, "d remote-loads / (d local-loads + d remote-loads)"),
 ];
 
 /// All groups.

@@ -52,9 +52,13 @@ fn waits(scene: &Scene<'_>, threads: f64, blocked: Option<f64>) -> Vec<Wait> {
     let mut waits: Vec<_> =
         causes.map(|total| Wait { label: short(total.cause), share: total.total.as_f64() / whole }).collect();
     let seen: f64 = waits.iter().map(|wait| wait.share).sum();
+    // A span whose wake-up was not seen holds its time in the queue too: parts are kept within their whole.
+    if let Some(blocked) = blocked.filter(|blocked| *blocked < seen) {
+        waits.iter_mut().for_each(|wait| wait.share *= blocked / seen);
+    }
     // A thread that has not been woken yet has no span: its wait is known by its length only.
     if let Some(rest) = blocked.map(|blocked| blocked - seen).filter(|rest| *rest > LEAST_REST) {
-        waits.push(Wait { label: "not over yet", share: rest });
+        waits.push(Wait { label: "still waiting", share: rest });
     }
     waits.sort_by(|a, b| b.share.total_cmp(&a.share));
     waits

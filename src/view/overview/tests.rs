@@ -125,9 +125,26 @@ fn blocked_time_is_named_as_far_as_its_end_was_seen() {
     let profile = synthetic.finish();
     let split = Overview::of(&scene(&profile)).split;
     let waits: Vec<_> = split.waits.iter().map(|wait| (wait.label, (wait.share * 1e6).round() / 1e6)).collect();
-    assert_eq!(waits, [("not over yet", 0.5), ("lock", 0.25), ("sleep", 0.1)]);
+    assert_eq!(waits, [("still waiting", 0.5), ("lock", 0.25), ("sleep", 0.1)]);
     let parts: f64 = split.parts.iter().filter_map(|part| part.value.value()).sum();
     assert!((parts - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn waits_that_hold_time_in_the_queue_stay_within_the_blocked_time() {
+    let mut synthetic = Synthetic::new();
+    synthetic
+        .reading("task-clock", Scope::Target, 1000, ms(200).0)
+        .reading("run-delay", Scope::Target, 1000, ms(400).0)
+        .reading("thread-time", Scope::Target, 1000, ms(1000).0)
+        .tick(1000, 1000)
+        .off_cpu(0, 41, TaskState::Sleeping, 600, None, "app!main;[kernel]!futex_wait;[kernel]!schedule")
+        .off_cpu(700, 41, TaskState::Sleeping, 200, None, "app!main;[kernel]!do_nanosleep");
+    synthetic.meta.duration_ns = Some(ms(1000).0);
+    let profile = synthetic.finish();
+    let waits = Overview::of(&scene(&profile)).split.waits;
+    let shown: Vec<_> = waits.iter().map(|wait| (wait.label, (wait.share * 1e6).round() / 1e6)).collect();
+    assert_eq!(shown, [("lock", 0.3), ("sleep", 0.1)]);
 }
 
 #[test]
