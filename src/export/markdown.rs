@@ -1,10 +1,10 @@
 //! The report for tickets and reviews: GitHub's Markdown.
 //! It never lets a name act as markup: names stand in code spans.
 
-use super::number;
 use crate::view::Measured;
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
+use crate::view::number;
 use crate::view::report::{FunctionRow, OffCpuView, Report};
 
 /// The report as UTF-8 Markdown.

@@ -2,6 +2,7 @@
 //! It draws views and never reaches a profile, a process or the kernel: every screen works on a recording.
 
 pub mod app;
+mod chrome;
 pub mod effect;
 mod finding;
 pub mod keys;
@@ -14,8 +15,10 @@ pub mod picker;
 pub mod run;
 pub mod screens;
 pub mod settings;
+pub mod term;
 pub mod theme;
 pub mod time;
+pub mod widgets;
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -207,7 +207,7 @@ impl App {
     /// A click on the strip goes to a moment, a drag selects a range.
     fn strip_mouse(&mut self, event: MouseEvent, areas: Areas) -> Vec<Effect> {
         let Some(head) = self.head.clone() else { return Vec::new() };
-        let here = super::draw::moment_at(&head, areas.strip, event.column);
+        let here = crate::tui::chrome::moment_at(&head, areas.strip, event.column);
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
                 self.drag = Some(here);

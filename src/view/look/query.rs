@@ -1,7 +1,7 @@
 //! What a screen wants to see: which time, whose, what is counted, and which of the views.
 //! It never holds data.
 
-use crate::analysis::{Axis, TimeRange};
+use crate::analysis::{Axis, Selection, TimeRange};
 use crate::units::Nanos;
 
 /// What is known of the time: a live history loses its beginning and gains at its end.
@@ -98,6 +98,18 @@ impl Query {
         };
         let from = from.max(bounds.since);
         TimeRange { from, to: Some(to.max(from + Nanos(1))) }
+    }
+
+    /// The part of a profile it asks for.
+    #[must_use]
+    pub fn selection(&self, bounds: Bounds) -> Selection {
+        Selection {
+            pids: self.whose.pids.clone(),
+            tids: self.whose.tids.clone(),
+            time: self.time(bounds),
+            axis: self.axis,
+            ..Selection::default()
+        }
     }
 }
 

@@ -7,8 +7,10 @@ use std::borrow::Cow;
 
 /// A number and its unit, apart so that a column can align them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shown {
+pub struct Shown {
+    /// The number.
     pub number: String,
+    /// Its unit; empty for a plain number.
     pub unit: Cow<'static, str>,
 }
 
@@ -25,7 +27,7 @@ impl Shown {
 }
 
 /// Three significant digits without an exponent; thousands are set apart.
-pub(super) fn three_digits(value: f64) -> String {
+pub fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_string() } else { "-".to_string() };
     }
@@ -38,7 +40,7 @@ pub(super) fn three_digits(value: f64) -> String {
 }
 
 /// All digits of a count, thousands set apart: `9,970`.
-pub(super) fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     thousands(value, false)
 }
 
@@ -58,17 +60,17 @@ fn thousands(value: u64, negative: bool) -> String {
 }
 
 /// A share as a percentage.
-pub(super) fn percent(share: f64) -> Shown {
+pub fn percent(share: f64) -> Shown {
     Shown::new(three_digits(share * 100.0), "%")
 }
 
 /// A time given in seconds.
-pub(super) fn seconds(value: f64) -> Shown {
+pub fn seconds(value: f64) -> Shown {
     scaled(value, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")])
 }
 
 /// A share, rate, time, size or count in its unit.
-pub(super) fn quantity(value: f64, unit: MetricUnit) -> Shown {
+pub fn quantity(value: f64, unit: MetricUnit) -> Shown {
     match unit {
         MetricUnit::Seconds => seconds(value),
         MetricUnit::Share => percent(value),
@@ -96,7 +98,7 @@ fn scaled(value: f64, units: &[(f64, &'static str)]) -> Shown {
 }
 
 /// The UTC date and time of an instant, to the second.
-pub(super) fn date(unix_ns: u64) -> String {
+pub fn date(unix_ns: u64) -> String {
     let Utc { year, month, day, hour, minute, second } = Utc::from_unix(unix_ns / 1_000_000_000);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }

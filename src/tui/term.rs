@@ -1,0 +1,218 @@
+//! The terminal while the session has it: taken with [`Term::enter`], given back when dropped, on a panic as well.
+//! It never draws by itself and reads nothing but events.
+
+use super::settings::Settings;
+use crate::error::{Context, Result};
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{
+    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event,
+};
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::crossterm::{cursor, execute, queue, terminal};
+use ratatui::{Frame, Terminal};
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Longer texts are more than terminals take.
+const LONGEST_COPY: usize = 64 << 10;
+
+/// A frame goes to the terminal in one piece, so that it is never seen half drawn.
+const FRAME_BYTES: usize = 256 << 10;
+
+/// A terminal in the session's hands.
+pub struct Term<W: Write> {
+    terminal: Terminal<CrosstermBackend<BufWriter<W>>>,
+    /// A second way to it, for a panic on any thread.
+    rescue: Rescue,
+    mouse: bool,
+    tmux: bool,
+}
+
+impl<W: Write> std::fmt::Debug for Term<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Term").field("mouse", &self.mouse).finish_non_exhaustive()
+    }
+}
+
+/// Whether the terminal is taken; whoever finds it so gives it back, once.
+#[derive(Debug, Clone, Default)]
+struct Rescue(Arc<AtomicBool>);
+
+impl<W: Write> Term<W> {
+    /// Takes the terminal behind `out`; `spare` is a second way to it, for a panic. `tmux` says that one stands between.
+    ///
+    /// # Errors
+    /// It is no terminal, or is gone.
+    pub fn enter(out: W, spare: impl Write + Send + 'static, settings: &Settings, tmux: bool) -> Result<Term<W>> {
+        let rescue = Rescue::default();
+        rescue.arm(spare);
+        let terminal = Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, out)))
+            .context(|| "cannot use the terminal")?;
+        let mut term = Term { terminal, rescue, mouse: !settings.no_mouse, tmux };
+        term.take()?;
+        Ok(term)
+    }
+
+    fn take(&mut self) -> Result<()> {
+        self.rescue.0.store(true, Ordering::SeqCst);
+        let mouse = self.mouse;
+        let out = self.terminal.backend_mut();
+        let mut enter = || -> io::Result<()> {
+            enable_raw_mode()?;
+            queue!(out, EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
+            if mouse {
+                queue!(out, EnableMouseCapture)?;
+            }
+            out.flush()
+        };
+        enter().context(|| "cannot take the terminal")
+    }
+
+    /// Gives the terminal back; a second time does nothing.
+    pub fn leave(&mut self) {
+        if self.rescue.0.swap(false, Ordering::SeqCst) {
+            give_back(self.terminal.backend_mut());
+        }
+    }
+
+    /// Columns and rows.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn size(&self) -> Result<(u16, u16)> {
+        terminal::size().context(|| "cannot ask the terminal's size")
+    }
+
+    /// Draws a frame: only what changed goes to the terminal.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<()> {
+        self.terminal.draw(draw).context(|| "cannot draw on the terminal")?;
+        Ok(())
+    }
+
+    /// Forgets what is on the terminal: the next frame draws all of it.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn clear(&mut self) -> Result<()> {
+        // Not `Terminal::clear`: it asks where the cursor is, and the answer goes to the thread that reads events.
+        self.terminal.swap_buffers();
+        ratatui::backend::Backend::clear(self.terminal.backend_mut()).context(|| "cannot clear the terminal")
+    }
+
+    /// Gives the terminal back while `stopped` runs, then takes it again.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn suspend(&mut self, stopped: impl FnOnce()) -> Result<()> {
+        self.leave();
+        stopped();
+        self.take()?;
+        self.clear()
+    }
+
+    /// Asks the terminal to put a text on its clipboard (OSC 52); terminals that do not know how ignore it.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn copy(&mut self, text: &str) -> Result<()> {
+        let out = self.terminal.backend_mut();
+        let write = out.write_all(clipboard(text, self.tmux).as_bytes()).and_then(|()| out.flush());
+        write.context(|| "cannot write to the terminal")
+    }
+}
+
+impl<W: Write> Drop for Term<W> {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// Everything that [`Term::enter`] changes, undone. A terminal that is gone needs nothing undone.
+fn give_back(out: &mut impl Write) {
+    let _ = execute!(out, DisableMouseCapture, DisableBracketedPaste, cursor::Show, LeaveAlternateScreen);
+    let _ = disable_raw_mode();
+}
+
+impl Rescue {
+    /// On a panic, anywhere, the terminal comes back before the message is printed.
+    fn arm(&self, spare: impl Write + Send + 'static) {
+        let taken = Arc::clone(&self.0);
+        let spare = std::sync::Mutex::new(spare);
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if taken.swap(false, Ordering::SeqCst)
+                && let Ok(mut spare) = spare.lock()
+            {
+                give_back(&mut *spare);
+            }
+            usual(panic);
+        }));
+    }
+}
+
+/// The next event of the terminal; waits for it.
+///
+/// # Errors
+/// The terminal is gone.
+pub fn read_event() -> Result<Event> {
+    event::read().context(|| "cannot read from the terminal")
+}
+
+/// The escape sequence that copies; tmux passes it on only when it is wrapped.
+fn clipboard(text: &str, tmux: bool) -> String {
+    let mut end = text.len().min(LONGEST_COPY);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let sequence = format!("\x1b]52;c;{}\x07", base64(text[..end].as_bytes()));
+    if tmux { format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")) } else { sequence }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            let value = (word >> (18 - 6 * digit)) & 63;
+            out.push(if digit <= chunk.len() { char::from(DIGITS[value as usize]) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        for (text, expected) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy"), ("ÿþ", "w7/Dvg==")]
+        {
+            assert_eq!(base64(text.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn a_copy_is_wrapped_for_tmux_and_bounded() {
+        assert_eq!(clipboard("foo", false), "\x1b]52;c;Zm9v\x07");
+        assert_eq!(clipboard("foo", true), "\x1bPtmux;\x1b\x1b]52;c;Zm9v\x07\x1b\\");
+        assert!(clipboard(&"ü".repeat(LONGEST_COPY), false).len() < LONGEST_COPY * 4 / 3 + 16);
+    }
+
+    #[test]
+    fn what_was_taken_is_given_back_once() {
+        let mut out = Vec::new();
+        give_back(&mut out);
+        let text = String::from_utf8_lossy(&out);
+        for part in ["\x1b[?1049l", "\x1b[?25h", "\x1b[?2004l", "\x1b[?1000l"] {
+            assert!(text.contains(part), "{part:?} in {text:?}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Pieces that screens are drawn with. A piece knows nothing of profiles.
+
+pub mod text;
