@@ -42,7 +42,6 @@ pub fn head(windows: u64) -> Head {
     }
 }
 
-
 /// The settings nobody changed.
 pub fn settings() -> Settings {
     Settings::default()

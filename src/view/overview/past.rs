@@ -43,6 +43,16 @@ pub(super) fn past(scene: &Scene<'_>) -> Vec<Sight> {
     windows.chunks(together).map(|run| Sight::of(scene, joined(run), None)).collect()
 }
 
+/// A capture ends in the middle of a window: what was counted in a moment says little, and would look like a drop.
+fn join_stub(windows: &mut Vec<Window>) {
+    if let [.., before, last] = windows.as_mut_slice()
+        && last.span().0 < before.span().0 / 2
+    {
+        before.to = last.to;
+        windows.pop();
+    }
+}
+
 fn joined(run: &[Window]) -> Window {
     let from = run.first().map_or(Nanos(0), |window| window.from);
     Window { from, to: run.last().map_or(from, |window| window.to) }
@@ -54,6 +64,22 @@ mod tests {
     use crate::analysis::testing::{Synthetic, ms};
     use crate::model::Scope;
     use crate::view::overview::tests::scene;
+
+    #[test]
+    fn the_stub_at_the_end_of_a_capture_belongs_to_the_window_before() {
+        let window = |from, to| Window { from: ms(from), to: ms(to) };
+        for (last, expected) in [
+            (window(2000, 2070), vec![window(0, 1000), window(1000, 2070)]),
+            (window(2000, 2700), vec![window(0, 1000), window(1000, 2000), window(2000, 2700)]),
+        ] {
+            let mut windows = vec![window(0, 1000), window(1000, 2000), last];
+            join_stub(&mut windows);
+            assert_eq!(windows, expected);
+        }
+        let mut alone = vec![window(0, 70)];
+        join_stub(&mut alone);
+        assert_eq!(alone, [window(0, 70)]);
+    }
 
     #[test]
     fn a_long_history_is_put_together_without_losing_its_ends() {

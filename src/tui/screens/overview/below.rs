@@ -106,7 +106,7 @@ fn function(hot: &Hot, compared: bool, cx: &Cx<'_>, room: usize) -> Line<'static
 fn findings(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
     let mut rows = Rows::new(area);
     let found = &view.findings.found;
-    page.text(rows.take(1), None, Span::styled(heading(view), cx.theme.dim));
+    page.text(rows.take(1), None, Span::styled(heading(view, cx), cx.theme.dim));
     let each = if usize::from(rows.left()) >= found.len() * 2 { 2 } else { 1 };
     for finding in found {
         let item = || Some(Item::Finding(finding.rule.to_string()));
@@ -121,17 +121,15 @@ fn findings(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
     }
 }
 
-fn heading(view: &Overview) -> String {
+fn heading(view: &Overview, cx: &Cx<'_>) -> String {
     let findings = &view.findings;
-    let undecided = match findings.undecided.len() {
-        0 => String::new(),
-        count => format!(", {count} cannot be decided here"),
+    let found = match findings.found.len() {
+        0 => "nothing found".to_string(),
+        1 => "1 finding".to_string(),
+        count => format!("{count} findings"),
     };
-    match findings.found.len() {
-        0 => format!("nothing found: {} checks are clear{undecided}", findings.clear.len()),
-        1 => format!("1 finding{undecided}"),
-        count => format!("{count} findings{undecided}"),
-    }
+    let (clear, undecided, dot) = (findings.clear.len(), findings.undecided.len(), cx.glyphs.dot);
+    format!("{found} {dot} {clear} checks clear, {undecided} undecided")
 }
 
 fn line(finding: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {

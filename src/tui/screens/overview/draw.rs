@@ -5,10 +5,13 @@ use super::page::{Drawn, Item, Page, Piece};
 use super::split::mark;
 use super::words;
 use crate::tui::panel::Cx;
+use crate::tui::widgets::bar::{Part, stacked};
+use crate::tui::widgets::chart::{Chart, Origin, Series};
+use crate::tui::widgets::sparkline::{sparkline, squeezed};
+use crate::tui::widgets::{Pen, put};
 use crate::view::overview::{Factor, Overview};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
 /// Before anything is known.
 pub(super) fn waiting(cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
@@ -52,47 +55,50 @@ fn draw_piece(piece: &Piece, at: Rect, view: &Overview, cx: &Cx<'_>, buf: &mut B
     }
 }
 
-/// The parts one after the other; a part that is there has a cell at the least.
+/// The parts one after the other, each with its own fill.
 fn bar(view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
     let parts = &view.split.parts;
     if let Some(why) = parts.iter().find_map(|part| part.value.why()) {
-        buf.set_stringn(at.x, at.y, format!("{} {}", words::DASH, why.text()), usize::from(at.width), cx.theme.missing);
+        let text = format!("{} {}", words::DASH, why.text());
+        put(buf, at, (at.x, at.y), &text, cx.theme.missing);
         return;
     }
-    let known = parts.iter().map(|part| part.value.value().copied().unwrap_or(0.0));
-    let widths = cells(&known.collect::<Vec<_>>(), at.width);
-    let mut x = at.x;
-    for (part, width) in parts.iter().zip(widths) {
-        let (symbol, style) = mark(part.name, cx);
-        for _ in 0..width {
-            buf.set_stringn(x, at.y, symbol, 1, style);
-            x += 1;
-        }
-    }
+    let known = |(at, part): (usize, &Factor)| Part {
+        share: part.value.value().copied().unwrap_or(0.0),
+        style: mark(at, cx).1,
+    };
+    stacked(&parts.iter().enumerate().map(known).collect::<Vec<_>>(), pen(cx), at, buf);
 }
 
-/// So many cells for each share: in all as many as there are, at least one for what is more than nothing where possible.
-fn cells(shares: &[f64], width: u16) -> Vec<u16> {
-    let total: f64 = shares.iter().map(|share| share.max(0.0)).sum();
-    if total <= 0.0 {
-        return vec![0; shares.len()];
-    }
-    let mut cells: Vec<u16> = Vec::with_capacity(shares.len());
-    let mut left = width;
-    let mut so_far = 0.0;
-    for share in shares {
-        so_far += share.max(0.0);
-        let end = (so_far / total * f64::from(width)).round() as u16;
-        let wanted = end.saturating_sub(width - left).max(u16::from(*share > 0.0));
-        cells.push(wanted.min(left));
-        left -= wanted.min(left);
-    }
-    cells
+fn pen<'a>(cx: &Cx<'a>) -> Pen<'a> {
+    Pen { theme: cx.theme, glyphs: cx.glyphs }
 }
 
+/// The past in one row, from the left, so that it begins where the value does.
 fn curve(factor: &Factor, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
-    let _ = (factor, at, cx, buf);
+    let values: Vec<_> = factor.history.iter().map(|(_, value)| *value).collect();
+    let values = squeezed(&values, usize::from(at.width));
+    let at = Rect { width: at.width.min(values.len() as u16), ..at };
+    sparkline(&values, None, cx.theme.accent, pen(cx), at, buf);
 }
+
+/// Its name and value, and below them its past with axes.
 fn chart(factor: &Factor, view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
-    let _ = (factor, view, at, cx, buf);
+    let reference = (factor.name == "cpu_utilisation" && view.cpus > 0).then_some(view.cpus);
+    let of = reference.map(|cpus| format!(" of {cpus}")).unwrap_or_default();
+    let x = put(buf, at, (at.x, at.y), factor.label, cx.theme.dim);
+    put(buf, at, (x + 1, at.y), &format!("{}{of}", words::value(factor)), cx.theme.heading);
+    let series = [Series { name: factor.label, points: &factor.history }];
+    let (from, to) = (cx.head.from, cx.head.to);
+    let chart = Chart {
+        series: &series,
+        unit: factor.unit,
+        span: (from, to),
+        origin: if cx.head.live && cx.time.follows() { Origin::Now(to) } else { Origin::Start(cx.head.since) },
+        top: reference.map(|cpus| cpus as f64),
+        range: cx.time.range.map(|range| (range.anchor.min(range.other), range.anchor.max(range.other))),
+        mark: cx.time.mark,
+    };
+    let below = Rect { y: at.y.saturating_add(1), height: at.height.saturating_sub(1), ..at };
+    chart.draw(pen(cx), below, buf);
 }

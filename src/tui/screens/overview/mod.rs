@@ -165,4 +165,5 @@ impl Panel for State {
 
 #[cfg(test)]
 #[cfg(test)]
+#[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use crate::tui::widgets::text::width;
 use crate::view::number::{self, percent, three_digits};
 use crate::view::overview::{Factor, Overview, Wait};
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 /// Lays the two lines out.
@@ -21,8 +22,8 @@ pub(super) fn split(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Pa
     page.push(Rect { x: line.x + left, width: line.width - left, ..line }, None, Drawn::Bar);
     let line = rows.take(1);
     let mut x = line.x;
-    for part in &view.split.parts {
-        let text = words_of(part, cx);
+    for (at, part) in view.split.parts.iter().enumerate() {
+        let text = words_of(at, part, cx);
         let columns = (text.width() as u16).min(line.right().saturating_sub(x));
         page.text(Rect { x, width: columns, ..line }, Some(Item::Part(part.name)), text);
         x = (x + columns + 3).min(line.right());
@@ -49,8 +50,8 @@ fn label(view: &Overview, columns: u16) -> String {
 }
 
 /// The mark of the bar's part, its name, its share and how that changed.
-fn words_of(part: &Factor, cx: &Cx<'_>) -> Line<'static> {
-    let (symbol, style) = mark(part.name, cx);
+fn words_of(at: usize, part: &Factor, cx: &Cx<'_>) -> Line<'static> {
+    let (symbol, style) = mark(at, cx);
     let mut spans = vec![
         Span::styled(symbol.to_string(), style),
         Span::styled(format!(" {} ", part.label), cx.theme.dim),
@@ -65,13 +66,10 @@ fn words_of(part: &Factor, cx: &Cx<'_>) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What the bar's part is drawn with.
-pub(super) fn mark<'a>(part: &str, cx: &Cx<'a>) -> (&'a str, ratatui::style::Style) {
-    match part {
-        "run_share" => (cx.glyphs.full, cx.theme.accent),
-        "run_queue_delay" => (cx.glyphs.medium, cx.theme.accent2),
-        _ => (cx.glyphs.light, cx.theme.dim),
-    }
+/// What the bar's part of that number is drawn with.
+pub(super) fn mark<'a>(part: usize, cx: &Cx<'a>) -> (&'a str, Style) {
+    let style = [cx.theme.accent, cx.theme.accent2, cx.theme.dim].get(part).copied();
+    (cx.glyphs.fills[part % cx.glyphs.fills.len()], style.unwrap_or(cx.theme.dim))
 }
 
 /// As many of the waits as there is room for.
