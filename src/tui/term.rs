@@ -138,13 +138,16 @@ fn give_back(out: &mut impl Write) {
 }
 
 impl Rescue {
-    /// On a panic, anywhere, the terminal comes back before the message is printed.
+    /// On a panic of this thread, which draws, the terminal comes back before the message is printed. Other threads are
+    /// caught by those who started them, and the session goes on.
     fn arm(&self, spare: impl Write + Send + 'static) {
         let taken = Arc::clone(&self.0);
+        let drawing = std::thread::current().id();
         let spare = std::sync::Mutex::new(spare);
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            if taken.swap(false, Ordering::SeqCst)
+            if std::thread::current().id() == drawing
+                && taken.swap(false, Ordering::SeqCst)
                 && let Ok(mut spare) = spare.lock()
             {
                 give_back(&mut *spare);

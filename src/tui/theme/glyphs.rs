@@ -3,7 +3,7 @@
 /// What is drawn with what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Glyphs {
-    /// Whether these are Unicode.
+    /// Whether these are Unicode; charts are then drawn with Braille dots.
     pub unicode: bool,
     /// Rising levels of a sparkline; the lowest is what a zero shows.
     pub sparks: [&'static str; 8],

@@ -1,6 +1,7 @@
 //! Pieces that screens are drawn with. A piece knows nothing of profiles, and stays within the area it is given.
 
 pub mod bar;
+pub mod chart;
 pub mod sparkline;
 pub mod table;
 pub mod text;
