@@ -3,6 +3,7 @@
 mod calltree;
 mod causes;
 mod counters;
+pub mod findings;
 mod metrics;
 mod names;
 mod observe;
