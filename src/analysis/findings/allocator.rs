@@ -20,16 +20,15 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(part.share),
         claim: format!(
-            "{} of the CPU time is spent allocating and freeing memory, most of it in `{}`.",
+            "{} of the CPU time goes to allocating and freeing memory, most of it in `{}`.",
             percent(part.share),
             part.function
         ),
-        evidence: vec![Evidence::of("samples in the allocator", part.share, U::Share, limits::ALLOCATOR)],
+        evidence: vec![Evidence::of("in the allocator", part.share, U::Share, limits::ALLOCATOR)],
         confidence: Confidence::Medium,
         place: part.place,
         refuted_by: "another allocator (LD_PRELOAD) makes no difference",
-        next_step: "See which callers allocate most; keep and reuse their memory, or try another allocator \
-                    (LD_PRELOAD=libjemalloc.so.2)."
+        next_step: "See which callers allocate most and let them reuse memory, or try another allocator (LD_PRELOAD)."
             .to_string(),
     }))
 }

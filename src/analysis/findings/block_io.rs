@@ -23,9 +23,8 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     }
     sight.busy()?;
     let by_span = sight.waits().is_ok();
-    let mut evidence = vec![Evidence::of("waiting for storage, of working time", share, U::Share, limits::STORAGE)];
-    for (name, label) in [("psi_io_some", "some of the group wait for I/O"), ("host_psi_io_some", "some wait for I/O")]
-    {
+    let mut evidence = vec![Evidence::of("blocked, of working time", share, U::Share, limits::STORAGE)];
+    for (name, label) in [("psi_io_some", "I/O pressure, group"), ("host_psi_io_some", "I/O pressure, machine")] {
         evidence.extend(sight.metric(name).map(|value| Evidence::of(label, value, U::Share, limits::IO_PRESSURE)));
     }
     Ok(Some(Finding {
@@ -50,10 +49,9 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
 fn next_step(place: Option<&Place>) -> String {
     let text = match place {
         Some(_) => {
-            "See in the off-CPU flame graph which calls wait; flush less often, read ahead, or issue the requests side by \
-             side; `iostat -x` says whether the device is at its limit."
+            "Flush less often, read ahead, or issue requests side by side; `iostat -x` tells whether the device is full."
         }
-        None => "Record with --off-cpu to see which calls wait; `iostat -x` says whether the device is at its limit.",
+        None => "Record with --off-cpu to see which calls wait; `iostat -x` tells whether the device is full.",
     };
     text.to_string()
 }

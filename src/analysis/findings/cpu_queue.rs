@@ -22,11 +22,11 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let cpus = sight.profile.meta.host.cpus.len();
-    let mut evidence = vec![Evidence::of("waiting for a CPU, of working time", share, U::Share, limits::QUEUED)];
+    let mut evidence = vec![Evidence::of("queued, of working time", share, U::Share, limits::QUEUED)];
     evidence.extend(mean.map(|mean| Evidence::of("mean wait", mean, U::Seconds, limits::QUEUE_WAIT)));
-    evidence.extend(host.map(|busy| Evidence::of("CPUs of the machine busy", busy, U::Share, limits::HOST_BUSY)));
+    evidence.extend(host.map(|busy| Evidence::of("machine busy", busy, U::Share, limits::HOST_BUSY)));
     let preempted = sight.metric("involuntary_switches").ok();
-    evidence.extend(preempted.map(|rate| Evidence::plain("switches, preempted", rate, U::PerSecond)));
+    evidence.extend(preempted.map(|rate| Evidence::plain("preempted", rate, U::PerSecond)));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -58,15 +58,13 @@ fn waiting(sight: &Sight<'_>) -> Option<Place> {
 
 fn next_step(wanted: f64, cpus: usize, crowded: bool) -> String {
     let wanted = digits(wanted);
-    match (crowded, cpus) {
-        (false, _) => format!(
-            "The machine as a whole was not busy, yet {wanted} CPUs were wanted: look whether the threads are bound to \
-             few of them (taskset -p, cpuset.cpus), and how uneven the load of the CPUs is."
-        ),
-        (true, 0) => format!("{wanted} CPUs were wanted: run fewer threads, or see what else runs (`top`)."),
-        (true, cpus) => format!(
-            "{wanted} CPUs were wanted of {cpus} that others use too: run no more busy threads than CPUs, or see what \
-             else runs (`top`)."
-        ),
+    let of = if cpus == 0 { String::new() } else { format!(" of {cpus} that others use too") };
+    if crowded {
+        format!("{wanted} CPUs were wanted{of}: run no more busy threads than CPUs, or see what else runs (`top`).")
+    } else {
+        format!(
+            "{wanted} CPUs were wanted and the machine had some left: look whether the threads are bound to few of them \
+             (taskset -p, cpuset.cpus)."
+        )
     }
 }

@@ -268,6 +268,13 @@ pub(super) fn is_starter(function: &Function) -> bool {
     named || function.kind == CodeKind::Kernel || function.name.starts_with('[')
 }
 
+/// Whether a wait in it says something: the C library's own functions are in every wait, and so is what starts a thread.
+pub(super) fn is_own(function: &Function) -> bool {
+    let module = crate::analysis::names::short(&function.module);
+    let library = ["libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "libstdc++", "[vdso]"];
+    !is_starter(function) && !library.iter().any(|name| module.starts_with(name))
+}
+
 /// The name without what compilers and linkers put after it, and without parameters of a demangled one.
 fn bare(name: &str) -> &str {
     let end = name.find(".isra.").or_else(|| name.find(".constprop.")).or_else(|| name.find(".part."));

@@ -32,15 +32,12 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
             hottest.name
         ),
         evidence: vec![
-            Evidence::of("samples in its own code", share, U::Share, limits::HOT),
-            Evidence::plain("standard error by sampling", error, U::Share),
+            Evidence::of("in its own code", share, U::Share, limits::HOT),
+            Evidence::plain("standard error", error, U::Share),
         ],
         confidence: Confidence::High,
         place: part.place,
         refuted_by: "the same share in a run that is fast enough",
-        next_step:
-            "Begin here: see its lines and callers, whether it is called too often, and whether each call can be \
-                    cheaper."
-                .to_string(),
+        next_step: "Begin here: see its lines and callers, and whether it is called too often.".to_string(),
     }))
 }

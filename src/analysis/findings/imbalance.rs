@@ -40,14 +40,14 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(1.0 - balance),
         claim: format!(
-            "Of {} `{name}` that do like work the busiest is at work {} of its time, the mean only {} of that.",
+            "Of {} `{name}` that do like work the busiest is at work {} of its time, on average only {} of that.",
             threads(members.len()),
             percent(most),
             percent(balance)
         ),
         evidence: vec![
-            Evidence::of("load balance, mean over most", balance, U::Share, limits::BALANCE),
-            Evidence::of("the busiest at work", most, U::Share, limits::SATURATED),
+            Evidence::of("mean over most", balance, U::Share, limits::BALANCE),
+            Evidence::of("busiest at work", most, U::Share, limits::SATURATED),
         ],
         confidence: Confidence::Medium,
         place: Some(Place {
@@ -56,8 +56,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
             threads: members.iter().map(|member| member.tid).collect(),
         }),
         refuted_by: "over a longer time all of them are at work equally, or the others do other work",
-        next_step: "Compare what the busiest thread does with what the others do (--thread); share the work out in \
-                    smaller pieces, or let idle threads take it over."
+        next_step: "Compare what the busiest does with the others (--thread); share the work out in smaller pieces."
             .to_string(),
     }))
 }

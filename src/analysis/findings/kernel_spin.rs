@@ -25,13 +25,11 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
             percent(part.share),
             part.function
         ),
-        evidence: vec![Evidence::of("samples in lock slow paths", part.share, U::Share, limits::KERNEL_SPIN)],
+        evidence: vec![Evidence::of("in lock slow paths", part.share, U::Share, limits::KERNEL_SPIN)],
         confidence: Confidence::High,
         place: part.place,
         refuted_by: "with fewer threads the share stays as it is",
-        next_step:
-            "The call path names the system call and so the lock: call it less often or from fewer threads, and \
-                    share less between them (one file, directory, address space, socket or timer queue)."
-                .to_string(),
+        next_step: "The path names the call and so the lock: call it less often, or share less between threads."
+            .to_string(),
     }))
 }

@@ -33,8 +33,8 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     ];
     let leading = services.map(|(wanted, words)| (words, by(wanted))).into_iter();
     let leading = leading.max_by(|(_, a), (_, b)| a.share.total_cmp(&b.share)).filter(|(_, part)| part.share > 0.0);
-    let mut evidence = vec![Evidence::of("samples in the kernel", share, U::Share, limits::KERNEL)];
-    evidence.extend(counted.map(|value| Evidence::plain("kernel mode, counted", value, U::Share)));
+    let mut evidence = vec![Evidence::of("in the kernel", share, U::Share, limits::KERNEL)];
+    evidence.extend(counted.map(|value| Evidence::plain("in the kernel, counted", value, U::Share)));
     let why = leading.as_ref().map_or(String::new(), |(words, part)| {
         format!(", {} of it all in {words}, most in `{}`", percent(part.share), part.function)
     });
@@ -53,7 +53,7 @@ fn by_count(sight: &Sight<'_>, share: f64) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     sight.busy()?;
-    let evidence = vec![Evidence::of("kernel mode, counted", share, U::Share, limits::KERNEL)];
+    let evidence = vec![Evidence::of("in the kernel, counted", share, U::Share, limits::KERNEL)];
     Ok(Some(finding(share, format!("{} of the CPU time is spent in the kernel.", percent(share)), evidence, None)))
 }
 
@@ -67,9 +67,6 @@ fn finding(share: f64, claim: String, evidence: Vec<Evidence>, place: Option<sup
         confidence: Confidence::High,
         place,
         refuted_by: "the program's work is in the kernel by nature: sockets, files, pipes",
-        next_step:
-            "Look at the leading path: fewer and larger calls (batching, larger buffers), or a cheaper call for the \
-                    same."
-                .to_string(),
+        next_step: "Look at the leading path: fewer and larger calls, or a cheaper call for the same.".to_string(),
     }
 }

@@ -30,15 +30,17 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let reasons: &[Reason] = if only_locks { &[Reason::Lock] } else { &[Reason::Lock, Reason::Signal] };
     let place = waits.worst(reasons, !only_locks);
     let mostly_locks = held.locked >= held.signalled;
-    let confidence = match (mostly_locks, held.share >= limits::LOCKED_MUCH) {
+    // Whoever holds the lock may be in the queue for a CPU: then that comes first.
+    let queued = sight.busy()?.queued > held.locked;
+    let confidence = match (mostly_locks && !queued, held.share >= limits::LOCKED_MUCH) {
         (true, true) => Confidence::High,
         (true, false) => Confidence::Medium,
         (false, _) => Confidence::Low,
     };
     let mut evidence = vec![
-        Evidence::of("waiting for locks, of working time", held.share, U::Share, limits::LOCKED),
-        Evidence::plain("mean wait for a held lock", held.locks.mean(), U::Seconds),
-        Evidence::of("short waits for a signal, per CPU second", held.rate, U::PerSecond, limits::HAND_OVERS),
+        Evidence::of("blocked, of working time", held.share, U::Share, limits::LOCKED),
+        Evidence::plain("mean lock wait", held.locks.mean(), U::Seconds),
+        Evidence::of("hand-overs per CPU second", held.rate, U::PerSecond, limits::HAND_OVERS),
     ];
     evidence.retain(|row| row.value > 0.0);
     evidence.extend(
@@ -54,7 +56,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         confidence,
         next_step: next_step(mostly_locks),
         place,
-        refuted_by: "the waits end when work arrives from outside: then the threads were idle, not held up",
+        refuted_by: "the waits end when work arrives: then threads were idle; or CPUs are short, and the holder waits for one",
     }))
 }
 
@@ -85,8 +87,8 @@ fn claim(sight: &Sight<'_>, held: &Held, mostly_locks: bool, at: &str) -> Result
         ));
     }
     Ok(format!(
-        "Threads hand over to each other {} times per second of CPU time and waited {} of their working time for it{at}; \
-         threads that are short of work would look the same.",
+        "Threads hand over to each other {} times per CPU second and waited {} of their working time for it{at}; a \
+         shortage of work looks the same.",
         digits(held.rate),
         percent(held.share)
     ))
@@ -94,11 +96,9 @@ fn claim(sight: &Sight<'_>, held: &Held, mostly_locks: bool, at: &str) -> Result
 
 fn next_step(mostly_locks: bool) -> String {
     let text = if mostly_locks {
-        "See in the off-CPU flame graph which lock it is and who takes it; hold it for less, split it, or do the work \
-         outside of it."
+        "See in the off-CPU flame graph which lock it is and who takes it; hold it for less time, or split it."
     } else {
-        "See in the off-CPU flame graph who waits for whom; hand over more work at a time, or let one thread do both \
-         steps."
+        "See in the off-CPU flame graph who waits for whom; hand over more work at a time, or let one thread do both."
     };
     text.to_string()
 }

@@ -18,8 +18,8 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     }
     sight.busy()?;
     let full = sight.metric(if of_group { "psi_memory_full" } else { "host_psi_memory_full" });
-    let mut evidence = vec![Evidence::of("some wait for memory", some, U::Share, limits::MEMORY_PRESSURE)];
-    evidence.extend(full.map(|full| Evidence::plain("all wait for memory", full, U::Share)));
+    let mut evidence = vec![Evidence::of("memory pressure, some", some, U::Share, limits::MEMORY_PRESSURE)];
+    evidence.extend(full.map(|full| Evidence::plain("memory pressure, all", full, U::Share)));
     evidence.extend(sight.metric("major_faults").map(|rate| Evidence::plain("major page faults", rate, U::PerSecond)));
     let whose = if of_group { "of the target's control group" } else { "of the machine" };
     Ok(Some(Finding {
@@ -31,8 +31,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         confidence: if of_group { Confidence::High } else { Confidence::Low },
         place: None,
         refuted_by: "memory pressure (PSI) is about 0",
-        next_step: "Compare the memory in use with the limit (memory.max, MemAvailable), and look for swapping and \
-                    reclaim (`vmstat 1`: si, so; kernel functions below try_to_free_pages)."
+        next_step: "Compare memory in use with its limit (memory.max, MemAvailable); look for swapping and reclaim (`vmstat 1`)."
             .to_string(),
     }))
 }

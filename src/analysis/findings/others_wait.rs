@@ -35,15 +35,13 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
             seconds(sum.short_seconds / sum.short_count.max(1) as f64)
         ),
         evidence: vec![
-            Evidence::of("short waits, of working time and these", share, U::Share, limits::OTHERS),
+            Evidence::of("waits, with working time", share, U::Share, limits::OTHERS),
             Evidence::of("short waits", rate, U::PerSecond, limits::OTHERS_RATE),
         ],
         confidence: Confidence::Low,
         place,
         refuted_by: "the waits end with a client's request: then there was nothing to do",
-        next_step:
-            "Find out who is at the other end (`ss -tp`, /proc/PID/fd) and look there; ask for more at once, or do \
-                    other work meanwhile."
-                .to_string(),
+        next_step: "See who is at the other end (`ss -tp`, /proc/PID/fd) and look there; ask for more at once."
+            .to_string(),
     }))
 }

@@ -33,10 +33,8 @@ fn major(sight: &Sight<'_>, rate: f64) -> Finding {
         confidence: Confidence::Medium,
         place: sight.kernel_samples().ok().and_then(|stacks| stacks.part(At::Anywhere, is_page_fault).place),
         refuted_by: "the rate falls to nothing once the program has started up",
-        next_step:
-            "Memory or page cache is too small for what is touched: look at memory pressure and swapping, or read \
-                    mapped files ahead (madvise, MAP_POPULATE)."
-                .to_string(),
+        next_step: "Memory or page cache is too small for what is touched: look for swapping, or read ahead."
+            .to_string(),
     }
 }
 
@@ -54,8 +52,8 @@ fn minor(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     }
     let clearing = stacks.part(At::Leaf, is_clear_page).share;
     let mut evidence = vec![
-        Evidence::of("samples below page faults", part.share, U::Share, limits::FAULTS),
-        Evidence::plain("samples clearing fresh pages", clearing, U::Share),
+        Evidence::of("below page faults", part.share, U::Share, limits::FAULTS),
+        Evidence::plain("clearing fresh pages", clearing, U::Share),
     ];
     evidence.extend(sight.metric("minor_faults").map(|rate| Evidence::plain("minor page faults", rate, U::PerSecond)));
     Ok(Some(Finding {
@@ -71,9 +69,7 @@ fn minor(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         confidence: Confidence::High,
         place: part.place,
         refuted_by: "the program has just started and touches its memory for the first time",
-        next_step:
-            "Keep memory instead of giving it back and taking it again (malloc's trim threshold, arenas, pools), or \
-                    take it in larger pieces (transparent huge pages)."
-                .to_string(),
+        next_step: "Keep memory instead of returning it (malloc's trim threshold, pools), or use huge pages."
+            .to_string(),
     }))
 }

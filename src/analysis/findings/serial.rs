@@ -2,7 +2,7 @@
 //! It never speaks of a program with a single thread, which nobody expects to use more.
 
 use super::imbalance::wanted;
-use super::words::{digits, percent};
+use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
@@ -35,15 +35,15 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "Thread {tid} `{}` is at work {} of the time, all {} others together as much as {} threads.",
+            "Thread {tid} `{}` is at work {} of the time, all {} others together only {} of one thread's.",
             first.task.comm,
             percent(*most),
             measured.len() - 1,
-            digits(others.max(0.0))
+            percent(others.max(0.0))
         ),
         evidence: vec![
-            Evidence::of("the busiest thread at work", *most, U::Share, limits::SERIAL),
-            Evidence::of("all others at work (at most)", others.max(0.0), U::Threads, limits::SERIAL_OTHERS),
+            Evidence::of("busiest at work", *most, U::Share, limits::SERIAL),
+            Evidence::of("all others at work", others.max(0.0), U::Threads, limits::SERIAL_OTHERS),
         ],
         confidence: Confidence::Medium,
         place: Some(Place { frames: Vec::new(), axis: sight.axis(), threads: vec![tid] }),

@@ -160,10 +160,8 @@ impl<'a> Sight<'a> {
         if self.clock.is_none() {
             return Err(Why::NotRecorded);
         }
-        let lost =
-            self.summary.lost as f64 / (self.summary.lost.saturating_add(self.summary.all_samples)).max(1) as f64;
         match self.stacks.samples {
-            _ if lost > limits::LOST_SHARE => Err(Why::LostEvents),
+            _ if self.lost() > limits::LOST_SHARE => Err(Why::LostEvents),
             few if few < limits::FEWEST_SAMPLES => Err(Why::TooFewSamples),
             _ => Ok(&self.stacks),
         }
@@ -196,6 +194,21 @@ impl<'a> Sight<'a> {
     /// The axis of the samples that stand for CPU time.
     pub(super) fn axis(&self) -> Axis {
         self.selection.axis
+    }
+
+    /// Share of the CPU time whose samples were lost. Of lost records nobody knows the kind, and with time off the CPU most
+    /// are switches; so what was sampled is held against what was counted.
+    fn lost(&self) -> f64 {
+        let lost = self.summary.lost as f64;
+        if lost == 0.0 {
+            return 0.0;
+        }
+        let is_time = self.clock_event().is_some_and(|event| event.unit == Unit::Nanos);
+        let counted = self.metric("cpu_time").and_then(|cpu| Ok(cpu / self.wall()? * self.span()?));
+        match counted {
+            Ok(counted) if is_time && counted > 0.0 => 1.0 - (self.stacks.weight as f64 * 1e-9 / counted).min(1.0),
+            _ => lost / (lost + self.summary.all_samples as f64),
+        }
     }
 
     fn clock_event(&self) -> Option<&EventSpec> {

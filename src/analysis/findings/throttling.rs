@@ -21,7 +21,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let lost = sight.cpu_time().ok().filter(|_| stood > 0.0).map(|ran| stood / (stood + ran));
     let mut evidence = vec![
         Evidence::of("periods throttled", share, U::Share, limits::THROTTLED_PERIODS),
-        Evidence::plain("standing still, all CPUs", stood, U::Seconds),
+        Evidence::plain("stood still, all CPUs", stood, U::Seconds),
     ];
     if let Ok(rate) = sight.metric("throttled_periods") {
         evidence.push(Evidence::plain("throttled", rate, U::PerSecond));
@@ -31,7 +31,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: lost,
         claim: format!(
-            "The control group used up its CPU quota in {} of its periods and stood still for {}, over all CPUs.",
+            "The control group used up its CPU quota in {} of its periods and stood still for {}, all CPUs together.",
             percent(share),
             seconds(stood)
         ),
@@ -39,8 +39,9 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         confidence: if share > limits::THROTTLED_PERIODS { Confidence::High } else { Confidence::Low },
         place: None,
         refuted_by: "nr_throttled in the group's cpu.stat does not grow",
-        next_step: "Raise the quota (cpu.max, cpu.cfs_quota_us, the container's CPU limit) or allow bursts \
-                    (cpu.max.burst); or run fewer threads, which use a period up more slowly."
-            .to_string(),
+        next_step:
+            "Raise the quota (cpu.max, the container's CPU limit) or allow bursts (cpu.max.burst), or run fewer \
+                    threads: they use a period up more slowly."
+                .to_string(),
     }))
 }

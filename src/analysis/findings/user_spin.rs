@@ -35,7 +35,7 @@ fn found(part: Part, confidence: Confidence) -> Finding {
             part.function,
             threads(part.threads)
         ),
-        evidence: vec![Evidence::of("samples in active waits", part.share, U::Share, limits::USER_SPIN)],
+        evidence: vec![Evidence::of("in active waits", part.share, U::Share, limits::USER_SPIN)],
         confidence,
         place: part.place,
         refuted_by: "the share stays as it is with a single thread",

@@ -3,12 +3,12 @@
 //! It never takes a wait for a lock for granted: threads without work wait in the same system call.
 
 use super::Place;
-use super::families::{Hold, hold};
+use super::families::{Hold, hold, is_own};
 use super::limits::SHORT_WAIT;
 use super::stacks::Paths;
 use crate::analysis::calltree::TRUNCATED;
 use crate::analysis::causes::Cause;
-use crate::analysis::names::{CodeKind, Names};
+use crate::analysis::names::{Call, CodeKind, Names};
 use crate::analysis::offcpu::each;
 use crate::analysis::selection::{Axis, Selection};
 use crate::analysis::tasks::Tasks;
@@ -110,7 +110,8 @@ impl<'a> Waits<'a> {
     /// The call path with most of that time, and its innermost function of the program. Where only short waits matter,
     /// only they count.
     pub fn worst(&self, reasons: &[Reason], only_short: bool) -> Option<Place> {
-        let mut branches: FxHashMap<(u32, bool, &[u32]), (f64, FxHashMap<u32, u64>)> = FxHashMap::default();
+        type Branch = (f64, FxHashMap<u32, u64>);
+        let mut branches: FxHashMap<(u32, bool, &[u32]), Branch> = FxHashMap::default();
         for row in self.rows.iter().filter(|row| reasons.contains(&row.reason)) {
             let seconds = if only_short { row.sum.short_seconds } else { row.sum.seconds };
             let branch = branches.entry((row.pid, row.incomplete, &row.path)).or_default();
@@ -162,12 +163,14 @@ fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> Reas
     }
 }
 
-/// The program's own part of the stack from the root; all of it where there is none, as in a kernel thread.
+/// The stack from the root to the innermost function that is neither the kernel's nor the C library's: who waits, not how.
+/// Without one, all of it but the kernel; and all of that in a kernel thread.
 fn path(profile: &Profile, names: &Names, stack: Option<StackId>) -> Vec<u32> {
     let calls: Vec<_> = names.walk(profile, stack).collect();
-    let kernel = calls.iter().take_while(|call| names.labels[call.label as usize].kind == CodeKind::Kernel).count();
-    let own = if kernel < calls.len() { &calls[kernel..] } else { &calls[..] };
-    own.iter().rev().map(|call| call.label).collect()
+    let function = |call: &Call| &names.functions[call.function as usize];
+    let own = calls.iter().position(|call| is_own(function(call)));
+    let user = calls.iter().position(|call| function(call).kind != CodeKind::Kernel);
+    calls[own.or(user).unwrap_or(0)..].iter().rev().map(|call| call.label).collect()
 }
 
 /// The innermost function of a place; nothing for one without frames.
