@@ -1,12 +1,12 @@
 //! Threads that do like work, of which some are done early and wait for the busiest.
-//! It never compares unlike threads: like are those of one process with the same name but for digits and the same first
-//! function of their own.
+//! It never compares unlike threads: like are those with the same name but for digits and half of their samples in the
+//! same functions.
 
-use super::families::is_starter;
 use super::words::{percent, threads};
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::ThreadRow;
+use crate::analysis::names::CodeKind;
 use crate::model::Why;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     sight.samples()?;
     let total = sight.cpu_time()? / sight.wall()?;
     let mut worst: Option<(f64, String, Vec<Member>)> = None;
-    for ((_, name, _), members) in groups(sight) {
+    for (name, members) in groups(sight) {
         let most = members.iter().map(|member| member.wanted).fold(0.0, f64::max);
         let mean = members.iter().map(|member| member.wanted).sum::<f64>() / members.len() as f64;
         let uneven = members.len() >= 2 && most >= limits::SATURATED && mean / most < limits::BALANCE;
@@ -61,21 +61,23 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-type Group = (u32, String, String);
-
-/// Like threads, the busiest first; those without work are no part of it.
-fn groups(sight: &Sight<'_>) -> BTreeMap<Group, Vec<Member>> {
-    let entries = entries(sight);
-    let mut groups: BTreeMap<Group, Vec<Member>> = BTreeMap::new();
+/// Threads with like work by what they are called, the busiest first; those without work are no part of it.
+fn groups(sight: &Sight<'_>) -> BTreeMap<String, Vec<Member>> {
+    let works = works(sight);
+    let mut named: BTreeMap<String, Vec<(Member, &Work)>> = BTreeMap::new();
     for row in &sight.threads {
-        let (Some(entry), Some(wanted)) = (entries.get(&row.task.tid), wanted(row)) else { continue };
+        let (Some(work), Some(wanted)) = (works.get(&row.task.tid), wanted(row)) else { continue };
         if wanted >= limits::IDLE_THREADS {
-            let group = (row.task.pid, stem(&row.task.comm), entry.clone());
-            groups.entry(group).or_default().push(Member { tid: row.task.tid, wanted });
+            named.entry(stem(&row.task.comm)).or_default().push((Member { tid: row.task.tid, wanted }, work));
         }
     }
-    groups.values_mut().for_each(|members| members.sort_by(|a, b| b.wanted.total_cmp(&a.wanted)));
-    groups
+    let like = |mut members: Vec<(Member, &Work)>| {
+        members.sort_by(|(a, _), (b, _)| b.wanted.total_cmp(&a.wanted));
+        let first = members.first().map(|(_, work)| *work);
+        let like = |work: &Work| first.is_some_and(|first| work.in_common(first) >= limits::LIKENESS);
+        members.into_iter().filter(|(_, work)| like(work)).map(|(member, _)| member).collect()
+    };
+    named.into_iter().map(|(name, members)| (name, like(members))).collect()
 }
 
 /// Share of a thread's life in which it had something to do; waiting for a CPU is not idleness.
@@ -84,26 +86,37 @@ pub(super) fn wanted(row: &ThreadRow) -> Option<f64> {
     row.utilisation().value().map(|busy| (busy + queued).min(1.0))
 }
 
-/// The first function of its own that most of a thread's samples begin with. Threads with few samples have none.
-fn entries(sight: &Sight<'_>) -> FxHashMap<u32, String> {
+/// What a thread's samples were in: the innermost function outside the kernel.
+#[derive(Debug, Default)]
+struct Work {
+    samples: u64,
+    functions: FxHashMap<u32, u64>,
+}
+
+impl Work {
+    /// The part of both threads' samples that lies in the same functions, 0 to 1.
+    fn in_common(&self, other: &Work) -> f64 {
+        let share = |work: &Work, function: &u32| {
+            work.functions.get(function).copied().unwrap_or(0) as f64 / work.samples.max(1) as f64
+        };
+        self.functions.keys().map(|function| share(self, function).min(share(other, function))).sum()
+    }
+}
+
+/// By thread; those with few samples are left out.
+fn works(sight: &Sight<'_>) -> FxHashMap<u32, Work> {
     let Ok(stacks) = sight.samples() else { return FxHashMap::default() };
-    let mut sums: FxHashMap<u32, (u64, BTreeMap<&str, u64>)> = FxHashMap::default();
+    let mut works: FxHashMap<u32, Work> = FxHashMap::default();
     for row in &stacks.rows {
-        let own =
-            stacks.calls(row).iter().rev().map(|call| stacks.function(*call)).find(|function| !is_starter(function));
-        let (samples, entries) = sums.entry(row.tid).or_default();
-        *samples += row.samples;
-        if let Some(function) = own.filter(|_| !row.incomplete) {
-            *entries.entry(&function.name).or_default() += row.samples;
+        let work = works.entry(row.tid).or_default();
+        work.samples += row.samples;
+        let own = stacks.calls(row).iter().find(|call| stacks.function(**call).kind != CodeKind::Kernel);
+        if let Some(own) = own {
+            *work.functions.entry(own.label).or_default() += row.samples;
         }
     }
-    let enough = sums.into_iter().filter(|(_, (samples, _))| *samples >= limits::THREAD_SAMPLES);
-    enough
-        .map(|(tid, (_, entries))| {
-            let most = entries.into_iter().max_by_key(|(_, samples)| *samples);
-            (tid, most.map_or(String::new(), |(name, _)| name.to_string()))
-        })
-        .collect()
+    works.retain(|_, work| work.samples >= limits::THREAD_SAMPLES);
+    works
 }
 
 /// A thread's name without its number: `worker-12` and `worker-3` are `worker-#`.
@@ -122,6 +135,18 @@ fn stem(comm: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_are_alike_by_what_they_have_in_common() {
+        let work = |functions: &[(u32, u64)]| Work {
+            samples: functions.iter().map(|(_, samples)| samples).sum(),
+            functions: functions.iter().copied().collect(),
+        };
+        let compress = work(&[(1, 80), (2, 20)]);
+        assert!((compress.in_common(&work(&[(1, 8), (2, 2)])) - 1.0).abs() < 1e-9);
+        assert!((compress.in_common(&work(&[(1, 5), (3, 5)])) - 0.5).abs() < 1e-9);
+        assert!(compress.in_common(&work(&[(3, 10)])) < 1e-9);
+    }
 
     #[test]
     fn a_stem_stands_for_all_numbers() {

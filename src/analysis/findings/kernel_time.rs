@@ -36,7 +36,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let mut evidence = vec![Evidence::of("in the kernel", share, U::Share, limits::KERNEL)];
     evidence.extend(counted.map(|value| Evidence::plain("in the kernel, counted", value, U::Share)));
     let why = leading.as_ref().map_or(String::new(), |(words, part)| {
-        format!(", {} of it all in {words}, most in `{}`", percent(part.share), part.function)
+        format!(", {} in {words}, most of that in `{}`", percent(part.share), part.function)
     });
     Ok(Some(finding(
         share,

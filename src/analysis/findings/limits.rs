@@ -48,6 +48,8 @@ pub const SERIAL: f64 = 0.95;
 pub const SERIAL_OTHERS: f64 = 0.5;
 /// Samples a thread needs for a word on what it does. [P]
 pub const THREAD_SAMPLES: u64 = 10;
+/// Part of their samples that threads with like work have in common. [P]
+pub const LIKENESS: f64 = 0.5;
 /// Samples in the kernel's lock slow paths. [P]
 pub const KERNEL_SPIN: f64 = 0.05;
 /// Samples in functions that wait actively, or give the CPU away to wait. [P]
@@ -60,8 +62,10 @@ pub const TIGHT_BYTES: u64 = 64;
 pub const FAULTS: f64 = 0.1;
 /// Minor faults per second of CPU time that cost at most 1%, at 0.5 us each. [P]
 pub const FEW_FAULTS: f64 = 20_000.0;
-/// Major faults a second: at 1 to 10 ms each on a disk, a fifth of one thread's time or more. [P]
+/// Major faults a second: at 1 to 10 ms each on a disk, a twentieth of one thread's time or more. [P]
 pub const MAJOR_FAULTS: f64 = 50.0;
+/// Major faults that a program takes to start from a cold cache. [P]
+pub const STARTING_FAULTS: f64 = 200.0;
 /// Samples in the memory allocator. [P]
 pub const ALLOCATOR: f64 = 0.1;
 /// Moves per second of CPU time: at 10 to 50 us of cold caches each, 1 to 5% of it. [P]

@@ -40,8 +40,10 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let mut evidence = vec![
         Evidence::of("blocked, of working time", held.share, U::Share, limits::LOCKED),
         Evidence::plain("mean lock wait", held.locks.mean(), U::Seconds),
-        Evidence::of("hand-overs per CPU second", held.rate, U::PerSecond, limits::HAND_OVERS),
     ];
+    if !only_locks {
+        evidence.push(Evidence::of("hand-overs per CPU second", held.rate, U::PerSecond, limits::HAND_OVERS));
+    }
     evidence.retain(|row| row.value > 0.0);
     evidence.extend(
         sight.metric("voluntary_switches").map(|rate| Evidence::plain("switches, blocked", rate, U::PerSecond)),

@@ -12,8 +12,9 @@ pub(super) const RULE: Rule = Rule { id: "page-faults", title: "page faults", ki
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     sight.wall()?;
-    if let Ok(rate) = sight.metric("major_faults")
+    if let (Ok(rate), Ok(count)) = (sight.metric("major_faults"), sight.count("major-faults"))
         && rate >= limits::MAJOR_FAULTS
+        && count >= limits::STARTING_FAULTS
     {
         return Ok(Some(major(sight, rate)));
     }
