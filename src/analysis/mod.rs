@@ -3,6 +3,7 @@
 mod calltree;
 mod causes;
 mod counters;
+pub mod findings;
 mod ironlaw;
 mod metrics;
 mod names;
