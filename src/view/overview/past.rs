@@ -38,7 +38,8 @@ impl Sight {
 pub(super) fn past(scene: &Scene<'_>) -> Vec<Sight> {
     let within = |window: &Window| window.from >= scene.window.from && window.to <= scene.window.to;
     let ticks = scene.profile.ticks.iter().filter(|tick| tick.span.0 > 0);
-    let mut windows: Vec<_> = ticks.map(|tick| Window { from: tick.at - tick.span, to: tick.at }).filter(within).collect();
+    let mut windows: Vec<_> =
+        ticks.map(|tick| Window { from: tick.at - tick.span, to: tick.at }).filter(within).collect();
     join_stub(&mut windows);
     let together = windows.len().div_ceil(MOST_POINTS).max(1);
     windows.chunks(together).map(|run| Sight::of(scene, joined(run), None)).collect()

@@ -1,11 +1,12 @@
 //! All about one finding in lines: claim, evidence, place, what would refute it, the next step.
 //! It never cuts a sentence: it goes on in the next line.
 
+use crate::model::Why;
 use crate::tui::finding;
 use crate::tui::panel::Cx;
 use crate::tui::widgets::text::{end, width, wrap};
 use crate::view::escape::visible;
-use crate::view::findings::{EvidenceView, FindingView, UndecidedView};
+use crate::view::findings::{EvidenceView, FindingView};
 use crate::view::number::{percent, quantity};
 use ratatui::text::{Line, Span};
 
@@ -30,14 +31,14 @@ pub(super) fn found(found: &FindingView, cx: &Cx<'_>, room: usize) -> Vec<Line<'
     }
     lines.push(Line::default());
     lines.extend(evidence(&found.evidence, cx, room));
-    lines.extend(paragraph("refuted by", &visible(&found.refuted_by), cx, room));
+    lines.extend(paragraph("refuted by", &visible(found.refuted_by), cx, room));
     lines
 }
 
 fn title(found: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
     let share = found.share.map(|share| format!("{} of the time, ", percent(share).joined())).unwrap_or_default();
     let right = format!("{share}confidence {}", finding::confidence(found.confidence));
-    let title = end(&visible(&found.title), room, cx.glyphs.ellipsis);
+    let title = end(&visible(found.title), room, cx.glyphs.ellipsis);
     let pad = room.saturating_sub(width(&title) + width(&right));
     if pad < 2 {
         return Line::styled(title, cx.theme.heading);
@@ -49,24 +50,48 @@ fn title(found: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
     ])
 }
 
-/// The detail of a rule that could not be decided.
-pub(super) fn undecided(other: &UndecidedView, cx: &Cx<'_>, room: usize) -> Vec<Line<'static>> {
-    let mut lines = vec![Line::styled(visible(&other.title).into_owned(), cx.theme.heading), Line::default()];
-    lines.extend(paragraph("missing", other.why.text(), cx, room));
+/// What cannot be decided for one reason, and what that is.
+pub(super) fn undecided(
+    why: Why,
+    titles: impl Iterator<Item = &'static str>,
+    cx: &Cx<'_>,
+    room: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::styled("cannot be decided here", cx.theme.heading)];
+    lines.extend(paragraph("because", why.text(), cx, room));
+    if let Some(remedy) = remedy(why) {
+        lines.extend(paragraph("to decide", remedy, cx, room));
+    }
+    lines.push(Line::default());
+    for (at, title) in titles.enumerate() {
+        lines.extend(paragraph(if at == 0 { "open" } else { "" }, &visible(title), cx, room));
+    }
     lines
+}
+
+/// What would decide it, where the reason does not say so itself.
+fn remedy(why: Why) -> Option<&'static str> {
+    match why {
+        Why::NotSupported => Some("measure on hardware, or have the virtual machine's host expose the PMU"),
+        Why::NotRecorded => Some("record again with it: --off-cpu tells where threads wait"),
+        Why::TooFewSamples => Some("look at a longer time, or sample more often (--freq)"),
+        Why::LostEvents => Some("sample less often (--freq), or look at a time without losses"),
+        Why::Idle => Some("look at a time in which it ran"),
+        Why::NotPermitted | Why::Multiplexed | Why::NoOpsSource | Why::TargetGone => None,
+    }
 }
 
 /// Values beside what they are measured against, each in its column.
 fn evidence(rows: &[EvidenceView], cx: &Cx<'_>, room: usize) -> Vec<Line<'static>> {
     let shown = |value: f64, row: &EvidenceView| quantity(value, row.unit).joined();
-    let label = rows.iter().map(|row| width(&visible(&row.label))).max().unwrap_or(0).min(room.saturating_sub(26));
+    let label = rows.iter().map(|row| width(&visible(row.label))).max().unwrap_or(0).min(room.saturating_sub(26));
     let mut lines = Vec::new();
     if !rows.is_empty() {
         let head = format!("{:label$}  {:>10}  {:>10}", "evidence", "value", "threshold");
         lines.push(Line::styled(head, cx.theme.dim));
     }
     for row in rows {
-        let name = end(&visible(&row.label), label, cx.glyphs.ellipsis);
+        let name = end(&visible(row.label), label, cx.glyphs.ellipsis);
         let pad = " ".repeat(label.max(8).saturating_sub(width(&name)) + 2);
         let threshold = row.threshold.map_or_else(String::new, |threshold| shown(threshold, row));
         lines.push(Line::from(vec![

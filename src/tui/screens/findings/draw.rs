@@ -1,11 +1,13 @@
 //! The list of findings and the place of the selected one's detail.
 //! It never hides what could not be decided behind what was found.
 
+use super::Key;
+use crate::model::Why;
 use crate::tui::finding;
 use crate::tui::panel::Cx;
 use crate::tui::widgets::text::{end, width};
 use crate::view::escape::visible;
-use crate::view::findings::{FindingView, FindingsView, UndecidedView};
+use crate::view::findings::{FindingView, FindingsView};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -46,39 +48,34 @@ impl Areas {
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Row<'a> {
+pub(super) enum Row {
     Text(String),
-    Found(&'a str),
-    Undecided(&'a str),
+    Key(Key),
 }
 
-fn all_rows(view: &FindingsView) -> Vec<Row<'_>> {
+fn all_rows(view: &FindingsView) -> Vec<Row> {
     let mut rows = vec![Row::Text(heading(view))];
-    rows.extend(view.found.iter().map(|found| Row::Found(&found.rule)));
-    if !view.undecided.is_empty() {
-        rows.push(Row::Text("cannot be decided here".to_string()));
-        rows.extend(view.undecided.iter().map(|other| Row::Undecided(&other.rule)));
-    }
+    rows.extend(view.found.iter().map(|found| Row::Key(Key::Found(found.rule))));
+    rows.extend(view.undecided_by_reason().into_iter().map(|(why, _)| Row::Key(Key::Undecided(why))));
     if !view.clear.is_empty() {
-        rows.push(Row::Text(format!("checked and clear: {}", view.clear.join(", "))));
+        rows.push(Row::Text(format!("  {} checked and clear: {}", view.clear.len(), view.clear.join(", "))));
     }
     rows
 }
 
 fn heading(view: &FindingsView) -> String {
     match view.found.len() {
-        0 => format!("nothing was found in this time; {} checked and clear", view.clear.len()),
+        0 => "nothing found in this time".to_string(),
         1 => "1 finding".to_string(),
         count => format!("{count} findings"),
     }
 }
 
 /// The rows that are shown in that height: the selected one is always among them, and the first ones if it is.
-pub(super) fn rows<'a>(view: &'a FindingsView, chosen: Option<&str>, height: u16) -> Vec<Row<'a>> {
+pub(super) fn rows(view: &FindingsView, chosen: Option<Key>, height: u16) -> Vec<Row> {
     let rows = all_rows(view);
     let height = usize::from(height);
-    let is_chosen = |row: &Row<'_>| matches!(row, Row::Found(rule) | Row::Undecided(rule) if Some(*rule) == chosen);
-    let at = rows.iter().position(is_chosen).unwrap_or(0);
+    let at = rows.iter().position(|row| matches!(row, Row::Key(key) if Some(*key) == chosen)).unwrap_or(0);
     let above = (at + 1).saturating_sub(height);
     rows.into_iter().skip(above).take(height).collect()
 }
@@ -89,22 +86,22 @@ pub(super) fn waiting(cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 }
 
 /// Draws the list.
-pub(super) fn list(view: &FindingsView, chosen: Option<&str>, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn list(view: &FindingsView, chosen: Option<Key>, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let room = usize::from(area.width);
     for (at, row) in rows(view, chosen, area.height).iter().enumerate() {
-        let (line, rule) = match row {
-            Row::Text(text) => (Line::styled(end(text, room, cx.glyphs.ellipsis), cx.theme.dim), None),
-            Row::Found(rule) => {
+        let line = match row {
+            Row::Text(text) => Line::styled(end(text, room, cx.glyphs.ellipsis), cx.theme.dim),
+            Row::Key(Key::Found(rule)) => {
                 let found = view.found.iter().find(|found| found.rule == *rule);
-                (found.map(|found| found_line(found, cx, room)).unwrap_or_default(), Some(*rule))
+                found.map(|found| found_line(found, cx, room)).unwrap_or_default()
             }
-            Row::Undecided(rule) => {
-                let other = view.undecided.iter().find(|other| other.rule == *rule);
-                (other.map(|other| undecided_line(other, cx, room)).unwrap_or_default(), Some(*rule))
+            Row::Key(Key::Undecided(why)) => {
+                let count = view.undecided.iter().filter(|other| other.why == *why).count();
+                undecided_line(*why, count, cx, room)
             }
         };
         put(buf, area, at as u16, &line);
-        if rule.is_some() && rule == chosen {
+        if matches!(row, Row::Key(key) if Some(*key) == chosen) {
             let row = Rect { y: area.y + at as u16, height: 1, ..area };
             buf.set_style(row.intersection(buf.area), cx.theme.selected);
         }
@@ -123,15 +120,12 @@ fn found_line(found: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
     ])
 }
 
-fn undecided_line(other: &UndecidedView, cx: &Cx<'_>, room: usize) -> Line<'static> {
-    let title = end(&visible(&other.title), room.saturating_sub(2), cx.glyphs.ellipsis);
-    let left = room.saturating_sub(2 + width(&title) + 2);
-    let mut spans = vec![Span::styled("? ", cx.theme.dim), Span::styled(title, cx.theme.text)];
-    if left > 8 {
-        let why = end(other.why.text(), left, cx.glyphs.ellipsis);
-        spans.extend([Span::raw("  "), Span::styled(why, cx.theme.dim)]);
-    }
-    Line::from(spans)
+fn undecided_line(why: Why, count: usize, cx: &Cx<'_>, room: usize) -> Line<'static> {
+    let text = format!("{count} undecided: {}", why.text());
+    Line::from(vec![
+        Span::styled("? ", cx.theme.dim),
+        Span::styled(end(&text, room.saturating_sub(2), cx.glyphs.ellipsis), cx.theme.text),
+    ])
 }
 
 /// Draws the selected one's detail below, or beside, the list.

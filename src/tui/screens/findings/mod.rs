@@ -4,33 +4,35 @@
 mod detail;
 mod draw;
 
+use crate::model::Why;
 use crate::tui::finding;
 use crate::tui::keys::Action;
 use crate::tui::panel::{Cx, Panel, Wish};
 use crate::view::escape::visible;
-use crate::view::findings::{FindingView, FindingsView as View, UndecidedView};
+use crate::view::findings::{FindingView, FindingsView as View};
 use crate::view::look::{Ask, Body};
 use draw::{Areas, Row};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
 
 /// Its state.
 #[derive(Debug, Default)]
 pub struct State {
     view: Option<View>,
-    /// The rule that is selected; none until the user moves.
-    selected: Option<String>,
+    /// What the user has moved to.
+    selected: Option<Key>,
     search: String,
     /// Lines of the detail above what is shown.
     scroll: u16,
 }
 
-/// What the selection may rest on.
-#[derive(Debug, Clone, Copy)]
-enum Chosen<'a> {
-    Found(&'a FindingView),
-    Undecided(&'a UndecidedView),
+/// What can be selected: a finding by its rule, or all that cannot be decided for one reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Found(&'static str),
+    Undecided(Why),
 }
 
 impl State {
@@ -40,45 +42,65 @@ impl State {
         self.view.as_ref().map(|view| view.found.len())
     }
 
-    /// The selected rule; the first one until the user moves, or once it is gone.
-    fn chosen(&self) -> Option<Chosen<'_>> {
-        let view = self.view.as_ref()?;
-        let wanted = self.selected.as_deref();
-        let found = view.found.iter().find(|found| Some(&*found.rule) == wanted).map(Chosen::Found);
-        let undecided = || view.undecided.iter().find(|other| Some(&*other.rule) == wanted).map(Chosen::Undecided);
-        let first = || view.found.first().map(Chosen::Found);
-        found.or_else(undecided).or_else(first).or_else(|| view.undecided.first().map(Chosen::Undecided))
+    /// All there is to select, in the order of the list.
+    fn keys(&self) -> Vec<Key> {
+        let Some(view) = &self.view else { return Vec::new() };
+        let reasons = view.undecided_by_reason().into_iter().map(|(why, _)| Key::Undecided(why));
+        view.found.iter().map(|found| Key::Found(found.rule)).chain(reasons).collect()
     }
 
-    fn rules(&self) -> Vec<String> {
-        let Some(view) = &self.view else { return Vec::new() };
-        let found = view.found.iter().map(|found| found.rule.to_string());
-        found.chain(view.undecided.iter().map(|other| other.rule.to_string())).collect()
+    /// What is selected: the first one until the user moves, or once it is gone.
+    fn chosen(&self) -> Option<Key> {
+        let keys = self.keys();
+        self.selected.filter(|key| keys.contains(key)).or(keys.first().copied())
+    }
+
+    fn found(&self) -> Option<&FindingView> {
+        match self.chosen()? {
+            Key::Found(rule) => self.view.as_ref()?.found.iter().find(|found| found.rule == rule),
+            Key::Undecided(_) => None,
+        }
+    }
+
+    fn select(&mut self, key: Key) {
+        if self.chosen() != Some(key) {
+            self.scroll = 0;
+        }
+        self.selected = Some(key);
     }
 
     fn go(&mut self, to: impl FnOnce(usize, usize) -> usize) -> Vec<Wish> {
-        let rules = self.rules();
-        let here = self.chosen().map(|chosen| chosen.rule().to_string());
-        let here = rules.iter().position(|rule| Some(rule) == here.as_ref()).unwrap_or(0);
-        if let Some(last) = rules.len().checked_sub(1) {
-            let next = to(here, last).min(last);
-            self.scroll = if next == here { self.scroll } else { 0 };
-            self.selected = rules.get(next).cloned();
+        let keys = self.keys();
+        let here = keys.iter().position(|key| Some(*key) == self.chosen()).unwrap_or(0);
+        if let Some(last) = keys.len().checked_sub(1) {
+            self.select(keys[to(here, last).min(last)]);
         }
         Vec::new()
     }
 
-    /// The next rule whose title or claim holds the text that is searched for.
+    /// Whether what a key stands for holds the text that is searched for.
+    fn fits(&self, key: Key) -> bool {
+        let Some(view) = &self.view else { return false };
+        let holds = |text: &str| text.to_lowercase().contains(&self.search);
+        match key {
+            Key::Found(rule) => {
+                let found = view.found.iter().find(|found| found.rule == rule);
+                found.is_some_and(|found| holds(found.title) || holds(&found.claim))
+            }
+            Key::Undecided(why) => view.undecided.iter().any(|other| other.why == why && holds(other.title)),
+        }
+    }
+
+    /// The next that fits what is searched for, around the end.
     fn find(&mut self, by: isize) -> Vec<Wish> {
-        let Some(view) = self.view.as_ref().filter(|_| !self.search.is_empty()) else { return Vec::new() };
-        let fits = |text: &str| text.to_lowercase().contains(&self.search);
-        let found = view.found.iter().map(|found| fits(&found.title) || fits(&found.claim));
-        let fit: Vec<_> = found.chain(view.undecided.iter().map(|other| fits(&other.title))).collect();
+        let keys = self.keys();
+        if self.search.is_empty() || keys.is_empty() {
+            return Vec::new();
+        }
+        let fit: Vec<_> = keys.iter().map(|key| self.fits(*key)).collect();
         self.go(|here, _| {
-            let count = fit.len() as isize;
-            let at = |step: isize| (here as isize + by * step).rem_euclid(count) as usize;
-            let start = if by == 0 { 0 } else { 1 };
-            (start..=count).map(at).find(|at| fit[*at]).unwrap_or(here)
+            let at = |step: isize| (here as isize + by * step).rem_euclid(fit.len() as isize) as usize;
+            (1..=fit.len() as isize).map(at).find(|at| fit[*at]).unwrap_or(here)
         })
     }
 
@@ -90,21 +112,21 @@ impl State {
         Vec::new()
     }
 
-    fn detail(&self, cx: &Cx<'_>, width: u16) -> Vec<ratatui::text::Line<'static>> {
-        match self.chosen() {
-            Some(Chosen::Found(found)) => detail::found(found, cx, usize::from(width)),
-            Some(Chosen::Undecided(undecided)) => detail::undecided(undecided, cx, usize::from(width)),
-            None => Vec::new(),
+    fn detail(&self, cx: &Cx<'_>, width: u16) -> Vec<Line<'static>> {
+        match (self.chosen(), self.found(), &self.view) {
+            (_, Some(found), _) => detail::found(found, cx, usize::from(width)),
+            (Some(Key::Undecided(why)), _, Some(view)) => {
+                let titles = view.undecided.iter().filter(|other| other.why == why).map(|other| other.title);
+                detail::undecided(why, titles, cx, usize::from(width))
+            }
+            _ => Vec::new(),
         }
     }
-}
 
-impl Chosen<'_> {
-    fn rule(&self) -> &str {
-        match self {
-            Chosen::Found(found) => &found.rule,
-            Chosen::Undecided(undecided) => &undecided.rule,
-        }
+    fn enter(&self, cx: &Cx<'_>) -> Vec<Wish> {
+        let Some(found) = self.found() else { return Vec::new() };
+        let way = finding::way(found, cx);
+        if way.is_empty() { vec![Wish::Say("this finding has no place in the code".into())] } else { way }
     }
 }
 
@@ -122,8 +144,7 @@ impl Panel for State {
     fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         let Some(view) = &self.view else { return draw::waiting(cx, area, buf) };
         let areas = Areas::of(area, Some(view));
-        let chosen = self.chosen().map(|chosen| chosen.rule().to_string());
-        draw::list(view, chosen.as_deref(), cx, areas.list, buf);
+        draw::list(view, self.chosen(), cx, areas.list, buf);
         draw::detail(&self.detail(cx, areas.detail.width), self.scroll, &areas, cx, buf);
     }
 
@@ -140,13 +161,7 @@ impl Panel for State {
             Action::PageDown => self.scroll_by(2 * half, cx, area),
             Action::SearchNext => self.find(1),
             Action::SearchPrevious => self.find(-1),
-            Action::Enter => match self.chosen() {
-                Some(Chosen::Found(found)) => {
-                    let way = finding::way(found, cx);
-                    if way.is_empty() { vec![Wish::Say("this finding has no place in the code".into())] } else { way }
-                }
-                _ => Vec::new(),
-            },
+            Action::Enter => self.enter(cx),
             _ => return None,
         })
     }
@@ -157,14 +172,12 @@ impl Panel for State {
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) if areas.list.contains(at) => {
                 let Some(view) = &self.view else { return Vec::new() };
-                let chosen = self.chosen().map(|chosen| chosen.rule().to_string());
-                let rows = draw::rows(view, chosen.as_deref(), areas.list.height);
-                if let Some(Row::Found(rule) | Row::Undecided(rule)) = rows.get(usize::from(at.y - areas.list.y)) {
-                    let rule = (*rule).to_string();
-                    if self.selected.replace(rule.clone()).as_ref() == Some(&rule) {
-                        return self.act(Action::Enter, cx, area).unwrap_or_default();
-                    }
-                    self.scroll = 0;
+                let rows = draw::rows(view, self.chosen(), areas.list.height);
+                match rows.get(usize::from(at.y - areas.list.y)) {
+                    // A second click on the same enters it.
+                    Some(Row::Key(key)) if self.selected == Some(*key) => return self.enter(cx),
+                    Some(Row::Key(key)) => self.select(*key),
+                    _ => {}
                 }
                 Vec::new()
             }
@@ -178,37 +191,26 @@ impl Panel for State {
 
     fn search(&mut self, text: &str) {
         self.search = text.to_lowercase();
-        let fits = self.chosen().is_some_and(|chosen| match chosen {
-            Chosen::Found(found) => format!("{} {}", found.title, found.claim).to_lowercase().contains(&self.search),
-            Chosen::Undecided(other) => other.title.to_lowercase().contains(&self.search),
-        });
-        if !fits {
+        if !self.chosen().is_some_and(|key| self.fits(key)) {
             self.find(1);
         }
     }
 
     fn status(&self, _cx: &Cx<'_>) -> Option<String> {
-        Some(match self.chosen()? {
-            Chosen::Found(found) => {
-                format!(
-                    "{}: {} of the time, confidence {}",
-                    visible(&found.title),
-                    finding::share(found),
-                    finding::confidence(found.confidence)
-                )
+        Some(match (self.chosen()?, self.found()) {
+            (_, Some(found)) => {
+                let (share, sure) = (finding::share(found), finding::confidence(found.confidence));
+                format!("{}: {share} of the time, confidence {sure}", visible(found.title))
             }
-            Chosen::Undecided(other) => format!("{}: {}", visible(&other.title), other.why.text()),
+            (Key::Undecided(why), _) => format!("cannot be decided: {}", why.text()),
+            (Key::Found(_), None) => return None,
         })
     }
 
     fn selected_name(&self) -> Option<String> {
-        Some(match self.chosen()? {
-            Chosen::Found(found) => match found.place.as_ref().and_then(|place| place.frames.last()) {
-                Some(function) => function.clone(),
-                None => found.rule.to_string(),
-            },
-            Chosen::Undecided(other) => other.rule.to_string(),
-        })
+        let found = self.found()?;
+        let function = found.place.as_ref().and_then(|place| place.frames.last());
+        Some(function.cloned().unwrap_or_else(|| found.title.to_string()))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::model::Why;
 use crate::tui::testing::{self, text};
 use crate::tui::time::Time;
 
-use crate::view::findings::{Confidence, EvidenceView, PlaceView};
+use crate::view::findings::{Confidence, EvidenceView, PlaceView, UndecidedView};
 use crate::view::look::Whose;
 use crate::view::{Axis, MetricUnit};
 use proptest::prelude::*;
@@ -100,6 +100,7 @@ fn what_cannot_be_decided_says_what_is_missing() {
     let mut state = state(view());
     act(&mut state, Action::Bottom);
     act(&mut state, Action::Up);
+    assert_eq!(act(&mut state, Action::Enter), Some(vec![]));
     insta::assert_snapshot!(drawn(&state, 80, 19));
 }
 
@@ -127,33 +128,35 @@ fn enter_counts_what_the_finding_counted_and_zooms_to_its_place() {
 }
 
 #[test]
-fn the_selection_stays_with_its_rule_when_the_order_changes_or_it_cannot_be_decided_any_more() {
+fn the_selection_stays_with_its_rule_when_the_order_changes_and_goes_to_the_first_once_it_is_gone() {
     let mut state = state(view());
     act(&mut state, Action::Down);
     state.show(Body::Findings(View { found: vec![cores(), lock()], ..view() }));
-    assert_eq!(state.chosen().unwrap().rule(), "one_core");
-    let other = UndecidedView { rule: "one_core", title: "one core is the limit", why: Why::TooFewSamples };
-    state.show(Body::Findings(View { found: vec![lock()], undecided: vec![other], clear: vec![] }));
-    assert_eq!(state.chosen().unwrap().rule(), "one_core");
-    state.show(Body::Findings(View { found: vec![lock()], undecided: vec![], clear: vec![] }));
-    assert_eq!((state.chosen().unwrap().rule(), state.count()), ("lock_wait", Some(1)));
+    assert_eq!(state.chosen(), Some(Key::Found("one_core")));
+    state.show(Body::Findings(View { found: vec![lock()], ..view() }));
+    assert_eq!((state.chosen(), state.count()), (Some(Key::Found("lock_wait")), Some(1)));
+    state.show(Body::Findings(View::default()));
+    assert_eq!((state.chosen(), state.selected_name(), act(&mut state, Action::Enter)), (None, None, Some(vec![])));
 }
 
 #[test]
 fn a_search_selects_what_holds_the_text_and_goes_around() {
+    let (lock, core) = (Key::Found("lock_wait"), Key::Found("one_core"));
+    let (hardware, quota) = (Key::Undecided(Why::NotSupported), Key::Undecided(Why::NotRecorded));
     let mut state = state(view());
-    for (text, rule) in [("Sharing", "sharing"), ("core", "one_core"), ("mutex", "lock_wait"), ("nowhere", "lock_wait")]
-    {
+    for (text, key) in [("Sharing", hardware), ("core", core), ("mutex", lock), ("nowhere", lock)] {
         state.search(text);
-        assert_eq!(state.chosen().unwrap().rule(), rule, "{text}");
+        assert_eq!(state.chosen(), Some(key), "{text}");
     }
     state.search("c");
     let mut seen = Vec::new();
-    for _ in 0..4 {
-        act(&mut state, Action::SearchNext);
-        seen.push(state.chosen().unwrap().rule().to_string());
+    for action in
+        [Action::SearchNext, Action::SearchNext, Action::SearchNext, Action::SearchNext, Action::SearchPrevious]
+    {
+        act(&mut state, action);
+        seen.extend(state.chosen());
     }
-    assert_eq!(seen, ["one_core", "sharing", "quota", "lock_wait"]);
+    assert_eq!(seen, [core, hardware, quota, lock, quota]);
 }
 
 proptest! {

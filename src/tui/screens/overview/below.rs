@@ -135,7 +135,7 @@ fn heading(view: &Overview, cx: &Cx<'_>) -> String {
 fn line(finding: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
     let right = format!("{}  {}", finding::share(finding), finding::confidence(finding.confidence));
     let room = room.saturating_sub(2 + width(&right) + 2);
-    let title = end(&visible(&finding.title), room, cx.glyphs.ellipsis);
+    let title = end(&visible(finding.title), room, cx.glyphs.ellipsis);
     let mut spans = vec![Span::styled("! ", cx.theme.accent2), Span::styled(title.clone(), cx.theme.heading)];
     let mut left = room.saturating_sub(width(&title));
     if left > 12 {

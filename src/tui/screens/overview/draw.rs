@@ -27,7 +27,9 @@ pub(super) fn draw(page: &Page, view: &Overview, selected: Option<&Item>, cx: &C
         if at.area() > 0 {
             draw_piece(piece, at, view, cx, buf);
             if piece.item.is_some() && piece.item.as_ref() == selected {
-                buf.set_style(at, cx.theme.selected);
+                // A chart is set off by its name: a field of colour would drown the curve.
+                let height = if matches!(piece.drawn, Drawn::Chart(_)) { 1 } else { at.height };
+                buf.set_style(Rect { height, ..at }, cx.theme.selected);
             }
         }
     }

@@ -149,7 +149,7 @@ impl Panel for State {
             }
             Item::Finding(rule) => {
                 let found = view.findings.found.iter().find(|finding| finding.rule == *rule)?;
-                Some(format!("{}: {}", visible(&found.title), visible(&found.claim)))
+                Some(format!("{}: {}", visible(found.title), visible(&found.claim)))
             }
         }
     }
@@ -163,6 +163,7 @@ impl Panel for State {
     }
 }
 
+#[cfg(test)]
 #[cfg(test)]
 #[cfg(test)]
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::analysis::testing::{Synthetic, ms};
 use crate::model::profile::Profile;
 use crate::model::{Scope, TaskState};
 use crate::tui::testing::{self, text};
-use crate::tui::theme::{Glyphs, Theme};
+use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::units::{Nanos, Ops};
 use crate::view::Axis;
@@ -140,6 +140,13 @@ fn the_law_is_one_line_and_its_change_is_shared_out() {
     insta::assert_snapshot!("law_100x25", Stage::of(&profile, None).drawn(100, 25));
     insta::assert_snapshot!("law_changed_80x19", Stage::of(&profile, Some(6000)).drawn(80, 19));
     insta::assert_snapshot!("law_changed_160x45", Stage::of(&profile, Some(6000)).drawn(160, 45));
+}
+
+#[test]
+fn ascii_without_colours_tells_as_much() {
+    let mut stage = Stage::of(&counted(), Some(6000));
+    (stage.theme, stage.glyphs) = (Theme::new(Name::Mono, Depth::Sixteen), Glyphs::ASCII);
+    insta::assert_snapshot!("law_changed_ascii_120x34", stage.drawn(120, 34));
 }
 
 #[test]
