@@ -24,9 +24,9 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
         &[
             ("voluntary_switches", "waits"),
             ("involuntary_switches", "preempts"),
-            ("migrations", "migrated"),
             ("minor_faults", "faults"),
-            ("major_faults", "from disk"),
+            ("major_faults", "major"),
+            ("migrations", "migrated"),
         ],
     ),
     (

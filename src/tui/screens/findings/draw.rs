@@ -110,7 +110,7 @@ pub(super) fn list(view: &FindingsView, chosen: Option<Key>, cx: &Cx<'_>, area: 
 
 fn found_line(found: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
     let right = format!("{:>6}  {:<6}", finding::share(found), finding::confidence(found.confidence));
-    let title = end(&visible(&found.title), room.saturating_sub(width(&right) + 4), cx.glyphs.ellipsis);
+    let title = end(&visible(found.title), room.saturating_sub(width(&right) + 4), cx.glyphs.ellipsis);
     let pad = room.saturating_sub(2 + width(&title) + width(&right));
     Line::from(vec![
         Span::styled("! ", cx.theme.accent2),

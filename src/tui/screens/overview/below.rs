@@ -106,7 +106,8 @@ fn function(hot: &Hot, compared: bool, cx: &Cx<'_>, room: usize) -> Line<'static
 fn findings(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
     let mut rows = Rows::new(area);
     let found = &view.findings.found;
-    page.text(rows.take(1), None, Span::styled(heading(view, cx), cx.theme.dim));
+    let heading = end(&heading(view, cx), usize::from(area.width), cx.glyphs.ellipsis);
+    page.text(rows.take(1), None, Span::styled(heading, cx.theme.dim));
     let each = if usize::from(rows.left()) >= found.len() * 2 { 2 } else { 1 };
     for finding in found {
         let item = || Some(Item::Finding(finding.rule.to_string()));
@@ -129,7 +130,7 @@ fn heading(view: &Overview, cx: &Cx<'_>) -> String {
         count => format!("{count} findings"),
     };
     let (clear, undecided, dot) = (findings.clear.len(), findings.undecided.len(), cx.glyphs.dot);
-    format!("{found} {dot} {clear} checks clear, {undecided} undecided")
+    format!("{found} {dot} {clear} clear, {undecided} undecided")
 }
 
 fn line(finding: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {

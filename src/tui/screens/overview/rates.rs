@@ -17,9 +17,12 @@ const VALUE: usize = 8;
 /// Columns of a change, `+12.3 pt`, and of its sign alone.
 const CHANGE: usize = 9;
 const SIGN: usize = 2;
-/// Columns between two rates, at the least and at the most.
+/// Columns between two rates: at the least, from where on it is easy to read, at the most.
 const GAP: usize = 1;
+const EASY_GAP: usize = 3;
 const WIDEST_GAP: usize = 7;
+/// Before so few rates are left, they stand closer.
+const FEW: usize = 4;
 
 /// The groups that are shown; the hardware's is not where its rates are named as missing already.
 pub(super) fn shown(view: &Overview, hidden: bool) -> Vec<&RateGroup> {
@@ -38,7 +41,7 @@ pub(super) fn rates(view: &Overview, groups: &[&RateGroup], cx: &Cx<'_>, rows: &
             continue;
         }
         let mut x = line.x;
-        for (rate, label) in group.rates.iter().zip(&columns.labels) {
+        for (rate, label) in told(group).zip(&columns.labels) {
             let wide = (label + 1 + VALUE + columns.change) as u16;
             if x + wide > line.right() {
                 break;
@@ -51,6 +54,11 @@ pub(super) fn rates(view: &Overview, groups: &[&RateGroup], cx: &Cx<'_>, rows: &
             x += wide + columns.gap as u16;
         }
     }
+}
+
+/// IPC is the law's CPI told the other way round: where it is missing, the law has said so.
+fn told(group: &RateGroup) -> impl Iterator<Item = &Factor> {
+    group.rates.iter().filter(|rate| rate.name != "ipc" || rate.value.value().is_some())
 }
 
 /// A sentence in place of a row of dashes.
@@ -76,16 +84,22 @@ struct Columns {
 
 impl Columns {
     fn of(groups: &[&RateGroup], room: usize) -> Columns {
-        let labels = label_columns(groups);
+        let mut labels = label_columns(groups);
         let compared = groups.iter().flat_map(|group| &group.rates).any(|rate| rate.change.is_some());
-        let plain: usize = usize::from(NAME) + labels.iter().map(|label| label + 1 + VALUE + GAP).sum::<usize>();
+        let wide = |labels: &[usize], change: usize, gap: usize| {
+            usize::from(NAME) + labels.iter().map(|label| label + 1 + VALUE + change + gap).sum::<usize>() - gap
+        };
         let change = match compared {
             false => 0,
-            true if plain + labels.len() * CHANGE <= room => CHANGE,
+            true if wide(&labels, CHANGE, EASY_GAP) <= room => CHANGE,
             true => SIGN,
         };
-        let left = room.saturating_sub(plain + labels.len() * change) / labels.len().max(1);
-        Columns { labels, change, gap: (GAP + left).min(WIDEST_GAP) }
+        while labels.len() > FEW && wide(&labels, change, EASY_GAP) > room {
+            labels.pop();
+        }
+        let left = room.saturating_sub(wide(&labels, change, GAP));
+        let gap = GAP + left / labels.len().saturating_sub(1).max(1);
+        Columns { labels, change, gap: gap.min(WIDEST_GAP) }
     }
 }
 
