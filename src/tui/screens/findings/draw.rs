@@ -35,7 +35,7 @@ impl Areas {
             let detail = Rect { x: area.x + left + GAP, width: area.width - left - GAP, ..area };
             return Areas { list: Rect { width: left, ..area }, rule: Rect::default(), detail };
         }
-        let wanted = view.map_or(1, |view| all_rows(view).len() as u16);
+        let wanted = view.map_or(1, |view| all_rows(view, false).len() as u16);
         let list = wanted.min((area.height / 2).max(area.height.saturating_sub(14)));
         let rule = u16::from(area.height > list);
         Areas {
@@ -53,12 +53,22 @@ pub(super) enum Row {
     Key(Key),
 }
 
-fn all_rows(view: &FindingsView) -> Vec<Row> {
+/// All rows; `told` names each check, where there is room for that.
+fn all_rows(view: &FindingsView, told: bool) -> Vec<Row> {
     let mut rows = vec![Row::Text(heading(view))];
     rows.extend(view.found.iter().map(|found| Row::Key(Key::Found(found.rule))));
-    rows.extend(view.undecided_by_reason().into_iter().map(|(why, _)| Row::Key(Key::Undecided(why))));
-    if !view.clear.is_empty() {
-        rows.push(Row::Text(format!("  {} checked and clear: {}", view.clear.len(), view.clear.join(", "))));
+    let name = |name: &&str| Row::Text(format!("    {name}"));
+    for (why, titles) in view.undecided_by_reason() {
+        rows.push(Row::Key(Key::Undecided(why)));
+        rows.extend(titles.iter().filter(|_| told).map(name));
+    }
+    match view.clear.len() {
+        0 => {}
+        count if told => {
+            rows.push(Row::Text(format!("  {count} checked and clear")));
+            rows.extend(view.clear.iter().map(name));
+        }
+        count => rows.push(Row::Text(format!("  {count} checked and clear: {}", view.clear.join(", ")))),
     }
     rows
 }
@@ -73,8 +83,9 @@ fn heading(view: &FindingsView) -> String {
 
 /// The rows that are shown in that height: the selected one is always among them, and the first ones if it is.
 pub(super) fn rows(view: &FindingsView, chosen: Option<Key>, height: u16) -> Vec<Row> {
-    let rows = all_rows(view);
     let height = usize::from(height);
+    let all = all_rows(view, true);
+    let rows = if all.len() <= height { all } else { all_rows(view, false) };
     let at = rows.iter().position(|row| matches!(row, Row::Key(key) if Some(*key) == chosen)).unwrap_or(0);
     let above = (at + 1).saturating_sub(height);
     rows.into_iter().skip(above).take(height).collect()
