@@ -58,9 +58,10 @@ fn all_rows(view: &FindingsView, told: bool) -> Vec<Row> {
     let mut rows = vec![Row::Text(heading(view))];
     rows.extend(view.found.iter().map(|found| Row::Key(Key::Found(found.rule))));
     let name = |name: &&str| Row::Text(format!("    {name}"));
-    for (why, titles) in view.undecided_by_reason() {
+    for (why, _) in view.undecided_by_reason() {
         rows.push(Row::Key(Key::Undecided(why)));
-        rows.extend(titles.iter().filter(|_| told).map(name));
+        let titles = view.undecided.iter().filter(|other| told && other.why == why).map(|other| other.title);
+        rows.extend(titles.map(|title| name(&title)));
     }
     match view.clear.len() {
         0 => {}
