@@ -88,7 +88,7 @@ impl Overview {
     #[must_use]
     pub fn factor(&self, name: &str) -> Option<&Factor> {
         let rates = self.groups.iter().flat_map(|group| &group.rates);
-        let split = self.split.parts.iter().chain([&self.split.threads]);
+        let split = self.split.parts.iter().chain([&*self.split.threads]);
         self.law.iter().chain(&self.stand_ins).chain(split).chain(rates).find(|factor| factor.name == name)
     }
 }

@@ -21,7 +21,7 @@ pub struct Split {
     /// Running, waiting for a CPU, blocked: together 1.
     pub parts: Vec<Factor>,
     /// Threads alive, mean.
-    pub threads: Factor,
+    pub threads: Box<Factor>,
     /// What blocked time is known to be made of, largest first; empty where time off the CPU was not recorded.
     pub waits: Vec<Wait>,
 }
@@ -33,7 +33,7 @@ impl Split {
     pub(super) fn of(scene: &Scene<'_>, from: &Sources<'_>) -> Split {
         let parts = [("run_share", "run"), ("run_queue_delay", "queue"), ("blocked_share", "blocked")];
         let parts: Vec<_> = parts.iter().map(|(name, label)| Factor::metric(name, label, from)).collect();
-        let threads = Factor::metric("threads", "threads", from);
+        let threads = Box::new(Factor::metric("threads", "threads", from));
         let blocked = parts[2].value.value().copied();
         let waits = threads.value.value().map_or_else(Vec::new, |threads| waits(scene, *threads, blocked));
         Split { parts, threads, waits }
