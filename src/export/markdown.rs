@@ -92,10 +92,10 @@ fn findings(out: &mut String, view: &FindingsView) {
         let share = finding.share.map_or("-".to_string(), |share| number::percent(share).joined());
         let evidence: Vec<_> = finding.evidence.iter().map(evidence).collect();
         out.push_str(&format!(
-            "| **{}**: {} | {share} | {:?} | {} | {} | {} |\n",
+            "| **{}**: {} | {share} | {} | {} | {} | {} |\n",
             finding.title,
             prose(&finding.claim),
-            finding.confidence,
+            finding.confidence.word(),
             evidence.join("; "),
             finding.place.as_ref().map_or(String::new(), place),
             plain(&finding.next_step)

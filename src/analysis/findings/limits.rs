@@ -45,7 +45,7 @@ pub const SATURATED: f64 = 0.9;
 /// The same for a single thread that carries all. [P]
 pub const SERIAL: f64 = 0.95;
 /// Mean number of other threads at work up to which one carries all. [P]
-pub const SERIAL_OTHERS: f64 = 0.5;
+pub const SERIAL_OTHERS: f64 = 0.2;
 /// Samples a thread needs for a word on what it does. [P]
 pub const THREAD_SAMPLES: u64 = 10;
 /// Part of their samples that threads with like work have in common. [P]

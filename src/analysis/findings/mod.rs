@@ -193,6 +193,18 @@ fn weight(finding: &Finding) -> f64 {
     finding.share.unwrap_or(limits::UNKNOWN_SHARE) * sure
 }
 
+impl Confidence {
+    /// A word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+}
+
 impl Evidence {
     /// A number with the threshold it has passed.
     fn of(label: &'static str, value: f64, unit: MetricUnit, threshold: f64) -> Evidence {

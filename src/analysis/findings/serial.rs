@@ -49,8 +49,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         place: Some(Place { frames: Vec::new(), axis: sight.axis(), threads: vec![tid] }),
         refuted_by: "more load makes the other threads busier while this one stays as it is",
         next_step: format!(
-            "Look at this thread alone (--thread {tid}): make its work cheaper, or move part of it to other threads; more \
-             CPUs do not help."
+            "Look at it alone (--thread {tid}): make its work cheaper, or move part of it to other threads."
         ),
     }))
 }

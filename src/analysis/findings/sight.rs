@@ -196,18 +196,17 @@ impl<'a> Sight<'a> {
         self.selection.axis
     }
 
-    /// Share of the CPU time whose samples were lost. Of lost records nobody knows the kind, and with time off the CPU most
-    /// are switches; so what was sampled is held against what was counted.
+    /// Share of the CPU time whose samples were lost, at most. Of lost records nobody knows the kind, and with time off the
+    /// CPU most are switches; so what was sampled is held against what was counted as well.
     fn lost(&self) -> f64 {
         let lost = self.summary.lost as f64;
-        if lost == 0.0 {
-            return 0.0;
-        }
+        let of_records = lost / (lost + self.summary.all_samples as f64).max(1.0);
         let is_time = self.clock_event().is_some_and(|event| event.unit == Unit::Nanos);
-        let counted = self.metric("cpu_time").and_then(|cpu| Ok(cpu / self.wall()? * self.span()?));
-        match counted {
-            Ok(counted) if is_time && counted > 0.0 => 1.0 - (self.stacks.weight as f64 * 1e-9 / counted).min(1.0),
-            _ => lost / (lost + self.summary.all_samples as f64),
+        match self.metric("cpu_time").and_then(|cpu| Ok(cpu / self.wall()? * self.span()?)) {
+            Ok(counted) if is_time && counted > 0.0 => {
+                of_records.min((1.0 - self.stacks.weight as f64 * 1e-9 / counted).max(0.0))
+            }
+            _ => of_records,
         }
     }
 

@@ -4,7 +4,7 @@
 use super::page::{Ink, Page};
 use crate::export::columns;
 use crate::view::escape::visible;
-use crate::view::findings::{Confidence, EvidenceView, FindingView, FindingsView, PlaceView};
+use crate::view::findings::{EvidenceView, FindingView, FindingsView, PlaceView};
 use crate::view::number;
 
 const INDENT: &str = "    ";
@@ -24,7 +24,7 @@ pub(super) fn write(page: &mut Page, view: &FindingsView) {
 
 fn found(page: &mut Page, finding: &FindingView) {
     let share = finding.share.map_or("-".to_string(), |share| number::percent(share).joined());
-    let sure = format!("{share}, confidence {}", confidence(finding.confidence));
+    let sure = format!("{share}, confidence {}", finding.confidence.word());
     page.line(&format!("  ! {}  {}", page.paint(Ink::Alert, finding.title), page.paint(Ink::Quiet, &sure)));
     page.paragraph(INDENT, &visible(&finding.claim), None);
     let evidence: Vec<_> = finding.evidence.iter().filter_map(evidence).collect();
@@ -33,15 +33,6 @@ fn found(page: &mut Page, finding: &FindingView) {
         page.line(&format!("{INDENT}{text}"));
     }
     page.paragraph("    > ", &visible(&finding.next_step), None);
-}
-
-/// A word for how sure a finding is.
-fn confidence(confidence: Confidence) -> &'static str {
-    match confidence {
-        Confidence::Low => "low",
-        Confidence::Medium => "medium",
-        Confidence::High => "high",
-    }
 }
 
 /// `mean wait 3.20 ms (limit 100 us)`; the page has no room for numbers that only explain.
