@@ -95,7 +95,11 @@ impl Pens<'_> {
     pub fn cell(&self, row: &Row<'_>, column: Column) -> (String, Style) {
         let theme = self.theme;
         match (row, column) {
-            (_, Column::Cpu) => self.measure(row.cpu(), percent),
+            (_, Column::Cpu) => {
+                let (text, style) = self.measure(row.cpu(), percent);
+                // So many of them do nothing that the others should stand out.
+                (text, if row.cpu().is_some_and(|cpu| cpu.value() == Some(&0.0)) { theme.dim } else { style })
+            }
             (_, Column::Bar) => (self.bar(row), theme.accent),
             (Row::Machine(_), Column::Id) => ("all".to_string(), theme.text),
             (Row::Process(row), Column::Id) => (row.process.pid.to_string(), theme.text),
