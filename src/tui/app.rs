@@ -72,6 +72,8 @@ pub struct App {
     /// Where a drag on the strip began.
     pub(super) drag: Option<crate::units::Nanos>,
     dirty: bool,
+    /// Whether the session was ended by others: a signal, or the terminal's end.
+    pub(super) forced: bool,
     /// Why nothing could be opened, if that ended the session.
     pub(super) refused: Option<crate::error::Error>,
 }
@@ -104,6 +106,7 @@ impl App {
             size,
             drag: None,
             dirty: true,
+            forced: false,
             refused: None,
         }
     }
@@ -122,6 +125,12 @@ impl App {
     /// Whether there is something to draw; asking forgets it.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
+    }
+
+    /// Whether the session was ended by a signal or the terminal's end: what is held must then not be lost.
+    #[must_use]
+    pub fn was_forced(&self) -> bool {
+        self.forced
     }
 
     /// Why the session ended before it began: its target could not be opened.

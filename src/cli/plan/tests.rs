@@ -157,7 +157,6 @@ fn the_parser_itself_refuses_what_no_machine_could_do() {
         "demo --threads 0",
         "completions tcl",
         "nonesuch",
-        "",
     ] {
         assert!(Cli::try_parse_from(words(line)).is_err(), "{line}");
     }

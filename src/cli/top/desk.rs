@@ -100,7 +100,7 @@ impl Desk {
     fn look(&mut self, query: Query) {
         let baseline = self.opened().and_then(|opened| opened.baseline.clone());
         self.ask(move |held| {
-            let seen = look(held.profile(), baseline.as_deref(), bounds(held), held.live(), query);
+            let seen = look(held.profile(), baseline.as_deref(), bounds(held), held.is_live(), query);
             Msg::Seen(Box::new(seen))
         });
     }

@@ -85,12 +85,15 @@ pub(super) fn session(opening: Opening, first: First, terminal: &Terminal) -> Re
     };
     let ran = catch_unwind(AssertUnwindSafe(|| run::run(&mut app, &inbox, &mut desk, effects)));
     // The terminal first, so that all that follows can be read; then what must not be lost.
-    let report = desk.leave(!matches!(ran, Ok(Ok(()))));
+    let report = desk.leave(app.was_forced() || !matches!(ran, Ok(Ok(()))));
     drop(aside);
     report.said.iter().for_each(|line| terminal.say(line));
     output.tell(terminal);
     match ran {
-        Err(panic) => resume_unwind(panic),
+        Err(panic) => {
+            terminal.say(&format!("this is a defect of ironlaw; what it said is in {}", output.path().display()));
+            resume_unwind(panic)
+        }
         // A terminal that is gone needs no error: what was held has been written.
         Ok(_) => app.take_refusal().or(report.failure).map_or(Ok(()), Err),
     }

@@ -122,6 +122,10 @@ impl CommandOutput {
         &self.file
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Says where it is, if there is anything in it.
     pub(super) fn tell(&self, terminal: &Terminal) {
         if self.file.metadata().is_ok_and(|file| file.len() > 0) {

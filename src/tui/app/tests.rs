@@ -182,6 +182,8 @@ fn control_keys_reach_the_host_whatever_is_open() {
         assert_eq!(app.update(Msg::Input(key("Ctrl-z"))), [Effect::Suspend], "{before}");
         press(&mut app, "Esc");
     }
+    assert!(!app.was_forced());
     assert_eq!(app.update(Msg::Stop), [Effect::Quit]);
+    assert!(app.was_forced(), "what is held must not be lost");
     assert_eq!(app.update(Msg::InputLost), [Effect::Quit]);
 }

@@ -28,7 +28,10 @@ impl App {
             Msg::Done(text) => self.changed(|app| app.say(&text, false)),
             Msg::Failed(error) => self.changed(|app| app.failed(error)),
             Msg::Ended(why) => self.changed(|app| app.ended(&why)),
-            Msg::InputLost | Msg::Stop => vec![Effect::Quit],
+            Msg::InputLost | Msg::Stop => {
+                self.forced = true;
+                vec![Effect::Quit]
+            }
         }
     }
 

@@ -47,6 +47,27 @@ pub struct Whose {
     pub tids: Vec<u32>,
 }
 
+/// What the call tree is divided by at its root.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Grouping {
+    /// By process, where there are several.
+    #[default]
+    Plain,
+    /// By thread.
+    Threads,
+}
+
+impl Grouping {
+    /// The other one.
+    #[must_use]
+    pub fn next(self) -> Grouping {
+        match self {
+            Grouping::Plain => Grouping::Threads,
+            Grouping::Threads => Grouping::Plain,
+        }
+    }
+}
+
 /// Which view, with what only that view needs to know.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Ask {
@@ -54,7 +75,10 @@ pub enum Ask {
     #[default]
     Overview,
     /// The call tree.
-    Flame,
+    Flame {
+        /// What stands below each root.
+        by: Grouping,
+    },
     /// The table of functions.
     Functions {
         /// The function whose callers, callees and lines are wanted: its name and its module's path.
