@@ -334,9 +334,7 @@ mod tests {
 
     /// `depth name weight`, in the order the branches came.
     fn wing(names: &Names, branches: &[Branch]) -> Vec<String> {
-        let depth = |branch: &Branch| {
-            std::iter::successors(branch.parent, |at| branches[*at as usize].parent).count()
-        };
+        let depth = |branch: &Branch| std::iter::successors(branch.parent, |at| branches[*at as usize].parent).count();
         let text = |branch: &Branch| {
             let name = match branch.step {
                 Step::Function(function) => names.functions[function as usize].name.clone(),
@@ -406,10 +404,12 @@ mod tests {
     #[test]
     fn lines_are_those_within_the_function_and_count_each_stack_once() {
         let mut synthetic = Synthetic::new();
-        synthetic
-            .samples(0, 41, "app!main;app!get", 4)
-            .samples(0, 41, "app!main;app!find < get", 2)
-            .samples(0, 41, "app!find < get;app!get", 1);
+        synthetic.samples(0, 41, "app!main;app!get", 4).samples(0, 41, "app!main;app!find < get", 2).samples(
+            0,
+            41,
+            "app!find < get;app!get",
+            1,
+        );
         let mut profile = synthetic.finish();
         for (frame, names) in profile.names.iter_mut().enumerate() {
             for (inner, symbol) in names.iter_mut().enumerate() {

@@ -37,7 +37,7 @@ pub use threads::{ProcessRow, ThreadRow, processes, threads};
 pub use time::{TimeRange, Window};
 pub use timeline::{WindowMetrics, timeline};
 
-pub(crate) use names::short;
+pub(crate) use names::{UNRESOLVED, short};
 
 #[cfg(test)]
 pub(crate) mod testing;

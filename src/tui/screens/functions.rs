@@ -24,7 +24,7 @@ impl State {
 
 impl Panel for State {
     fn ask(&self) -> Ask {
-        Ask::Functions { detail: self.detail.clone() }
+        Ask::Functions { by: crate::view::GroupBy::Function, detail: self.detail.clone() }
     }
 
     fn show(&mut self, body: Body) {
