@@ -176,11 +176,10 @@ impl<'a> Paths<'a> {
 
     fn text(&mut self, text: String) -> u32 {
         let next = self.texts.len() as u32;
-        let id = *self.ids.entry(text).or_insert_with_key(|text| {
+        *self.ids.entry(text).or_insert_with_key(|text| {
             self.texts.push(text.clone());
             next
-        });
-        id
+        })
     }
 
     fn finish(self) -> (Vec<String>, Vec<Path>) {

@@ -11,7 +11,9 @@ pub use tree::{Entry, Tree};
 
 use super::look::Scene;
 use super::report::axis_of;
-use crate::analysis::{Axis, CodeKind, GroupBy, Rank, Ranking, SortBy, UNRESOLVED, rank, short};
+use crate::analysis::{Axis, CodeKind, GroupBy, Rank, Ranking, SortBy, UNRESOLVED, metrics, rank, short};
+use crate::model::{Measure, Why};
+use crate::view::Measured;
 use change::Before;
 use serde::Serialize;
 
@@ -31,6 +33,8 @@ pub struct FunctionsView {
     pub weight: u64,
     /// Samples of the whole selection, or spans off the CPU.
     pub samples: u64,
+    /// CPU time, seconds, to explain why there are no samples; `None` where there are.
+    pub cpu_time: Option<Measured>,
     /// The rows, by own weight.
     pub rows: Vec<Row>,
     /// Rows beyond these.
@@ -40,7 +44,7 @@ pub struct FunctionsView {
     /// Whether changes against something were asked for.
     pub compared: bool,
     /// Around the function that was asked for; `None` for other rows than functions, and without samples.
-    pub detail: Option<Detail>,
+    pub detail: Option<Box<Detail>>,
 }
 
 /// A function, module, thread or process. Shares are of the whole selection, 0 to 1.
@@ -104,13 +108,21 @@ impl FunctionsView {
             unit: axis_of(&scene.profile.meta, scene.selection.axis).1,
             weight: ranking.weight,
             samples: ranking.samples,
+            cpu_time: (ranking.samples == 0).then(|| cpu_time(scene)),
             rows,
             left_out,
             left_out_share,
             compared: scene.against.is_some(),
-            detail: around.flatten(),
+            detail: around.flatten().map(Box::new),
         }
     }
+}
+
+fn cpu_time(scene: &Scene<'_>) -> Measured {
+    let who = scene.selection.who(&scene.tasks);
+    let metrics = metrics(&scene.counters, &scene.tasks, &who, scene.window, None);
+    let known = metrics.iter().find(|metric| metric.name == "cpu_time").map(|metric| metric.value);
+    known.unwrap_or(Measure::Missing(Why::NotRecorded)).into()
 }
 
 impl Row {
