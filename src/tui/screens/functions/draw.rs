@@ -254,8 +254,8 @@ fn what(state: &State, view: &FunctionsView, cx: &Cx<'_>) -> String {
         text += &format!(" with '{}'", visible(&state.rows.needle));
     }
     if view.left_out > 0 {
-        let most = percent(view.left_out_share);
-        text += &format!(" ({} of at most {most} not listed)", number::count(view.left_out as u64));
+        let most = percent(view.left_out_share.max(0.0001));
+        text += &format!(" ({} of at most {most} each not listed)", number::count(view.left_out as u64));
     }
     let counted = if view.off_cpu { "time blocked" } else { cx.head.event.as_str() };
     text + &format!(" {} share of {}", cx.glyphs.dot, visible(counted))

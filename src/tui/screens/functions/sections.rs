@@ -82,7 +82,7 @@ fn shares(view: &FunctionsView, detail: &Detail, pen: Pen<'_>) -> String {
     };
     let samples = words::samples(row.total_samples, view.off_cpu);
     let dot = pen.glyphs.dot;
-    format!("self {} {dot} total {} {dot} {samples} are 100% below", percent(row.self_share), percent(row.total_share))
+    format!("self {} {dot} total {} {dot} {samples} = 100%", percent(row.self_share), percent(row.total_share))
 }
 
 fn tab(section: Section, detail: &Detail) -> String {
