@@ -1,6 +1,14 @@
 //! View model: what there is to choose from when no target was named. It never opens anything.
 
-use crate::model::Measure;
+mod arrange;
+mod matching;
+mod words;
+
+pub use arrange::{CgroupRow, ProcessRow, cgroups, processes, recordings};
+pub use matching::Filter;
+pub use words::{age, length};
+
+use crate::model::{Measure, Why};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -21,6 +29,10 @@ pub struct ProcessChoice {
     pub cpu: Measure<f64>,
     /// Resident memory, bytes.
     pub memory: Measure<u64>,
+    /// Whether whoever chooses may well want it: a process of the same user, or any where root chooses.
+    pub ours: bool,
+    /// Whether this program was started by it, through any number of others: its shell, the terminal, init.
+    pub above: bool,
 }
 
 /// A control group.
@@ -47,10 +59,27 @@ pub struct RecordingChoice {
     pub duration_s: Option<f64>,
 }
 
+/// The machine as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MachineChoice {
+    /// CPUs that are online.
+    pub cpus: usize,
+    /// CPUs that were busy since the last listing, mean.
+    pub cpu: Measure<f64>,
+}
+
+impl Default for MachineChoice {
+    fn default() -> Self {
+        MachineChoice { cpus: 0, cpu: Measure::Missing(Why::NotRecorded) }
+    }
+}
+
 /// All of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Choices {
-    /// Processes, by id.
+    /// The machine.
+    pub machine: MachineChoice,
+    /// Processes, by id; neither kernel threads nor this program itself.
     pub processes: Vec<ProcessChoice>,
     /// Control groups with processes, by path; a parent comes before its children.
     pub cgroups: Vec<CgroupChoice>,
@@ -58,6 +87,10 @@ pub struct Choices {
     pub recordings: Vec<RecordingChoice>,
     /// Now, nanoseconds since the Unix epoch: recordings are shown with their age.
     pub unix_ns: u64,
+    /// Whether waits will be recorded as well.
+    pub off_cpu: bool,
+    /// What could not be listed, and why.
+    pub problem: Option<String>,
 }
 
 /// What was chosen.
