@@ -188,6 +188,8 @@ fn split(row: &ThreadLine, cx: &Cx<'_>, pen: Pen<'_>, area: Rect, buf: &mut Buff
 fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &Cx<'_>) -> Cell<'a> {
     let missing = || Cell::new("-", cx.theme.missing);
     let share = |measure: Measure<f64>| match measure.value() {
+        // Three digits of so little would not fit, and say nothing.
+        Some(value) if *value > 0.0 && *value < 1e-4 => Cell::new("<0.01%", cx.theme.text),
         Some(value) => Cell::new(number::percent(*value).joined(), cx.theme.text),
         None => missing(),
     };
