@@ -1,5 +1,5 @@
 //! The terminal session from the outside: the built program in a pseudo-terminal, its keys pressed, its screen read.
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests, which say why they skip")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 #[path = "support/program.rs"]
 mod program;
