@@ -73,6 +73,40 @@ fn has(stack: &[String], name: &str) -> bool {
     stack.iter().any(|frame| frame == name)
 }
 
+/// What a machine does to any program on it.
+const MACHINE: [&str; 4] = ["cpu-queue", "steal", "memory-pressure", "cgroup-throttling"];
+
+/// The finding of that rule, if it has one.
+fn finding<'a>(report: &'a Value, rule: &str) -> Option<&'a Value> {
+    report["findings"]["found"].as_array().expect("there are findings").iter().find(|found| found["rule"] == rule)
+}
+
+/// The part of its working time the target had no CPU: its own doing or that of whatever else runs here.
+fn queued(report: &Value) -> f64 {
+    finding(report, "cpu-queue").map_or(0.0, |found| number(&found["share"]))
+}
+
+/// Rules that found something, without what the machine alone is to blame for; where CPUs are short, whoever holds a lock
+/// waits for one too.
+fn own_findings(report: &Value) -> BTreeSet<String> {
+    let mut rules: BTreeSet<String> = report["findings"]["found"]
+        .as_array()
+        .expect("there are findings")
+        .iter()
+        .filter_map(|found| Some(found["rule"].as_str()?.to_string()))
+        .collect();
+    if MACHINE.iter().any(|rule| rules.contains(*rule)) {
+        rules.remove("lock-wait");
+    }
+    rules.retain(|rule| !MACHINE.contains(&rule.as_str()));
+    rules
+}
+
+fn place(found: &Value) -> BTreeSet<&str> {
+    let frames = found["place"]["frames"].as_array().expect("it has a place").iter();
+    frames.filter_map(Value::as_str).collect()
+}
+
 #[test]
 fn hotspot_shows_the_shares_that_were_planted() {
     require!("perf");
@@ -89,6 +123,7 @@ fn hotspot_shows_the_shares_that_were_planted() {
     }
     let threads: BTreeSet<_> = list(&report, "threads").filter_map(|row| row["name"].as_str()).collect();
     assert!(["dispatcher", "housekeeper", "worker-0", "worker-1"].iter().all(|name| threads.contains(name)));
+    assert_eq!(own_findings(&report), BTreeSet::from(["hot-function".to_string()]), "{}", report["findings"]);
     let below = share_of(&folded(&dir, "hot.ironlaw"), "checksum_block", |stack| has(stack, "handle_request"));
     assert!(below > 0.98, "{below} of checksum_block is below its caller");
 }
@@ -116,6 +151,7 @@ fn spin_has_the_cpu_time_the_kernel_counted() {
         let spinning = dir.report(&format!("{name}.ironlaw"), "--thread spin-0 --thread spin-1");
         let share = samples_in(&spinning, "spin_burn") / number(&spinning["samples"]["count"]);
         assert!(share > 0.9, "{share} of the spinning threads is in spin_burn");
+        assert_eq!(own_findings(&report), BTreeSet::from(["hot-function".to_string()]), "{}", report["findings"]);
     }
 }
 
@@ -131,6 +167,7 @@ fn sleep_loop_sleeps_fifty_milliseconds_at_a_time_and_runs_hardly_at_all() {
     assert!((0.049..0.060).contains(&mean), "{sleep}");
     assert!(waited(&report, "sleep") > 0.9 * 2.0 * 2.0 && waited(&report, "lock") == 0.0, "{causes:?}");
     assert!(sampled(&report) < 0.1, "it ran for {} s", sampled(&report));
+    assert_eq!(own_findings(&report), BTreeSet::new(), "{}", report["findings"]);
     let paths = report["off_cpu"]["paths"].as_array().expect("there are paths");
     let frames = paths[0]["frames"].as_array().expect("a path has frames");
     assert!(frames.contains(&"nap".into()) && frames.contains(&"sleeper_main".into()), "{frames:?}");
@@ -146,6 +183,14 @@ fn futex_waits_for_locks() {
         ["sleep", "block_io", "network", "pipe", "other"].iter().map(|cause| waited(&report, cause)).sum();
     let locked = waited(&report, "lock");
     assert!(locked > 0.1 && locked > 20.0 * others, "{locked} s for locks, {others} s for all else");
+    // With hardly any CPU left the players wait for that.
+    match finding(&report, "lock-wait") {
+        Some(found) => {
+            assert!(place(found).contains("player_main") && found["place"]["off_cpu"] == true, "{found}");
+            assert!(number(&found["share"]) > 0.1, "{found}");
+        }
+        None => assert!(queued(&report) > 0.6, "{}", report["findings"]),
+    }
     let stacks = blocked(&dir, "lock.ironlaw --thread player-0");
     assert!(share_of(&stacks, "player_main", |stack| has(stack, "wait_for_turn")) > 0.8);
 }
@@ -166,8 +211,67 @@ fn io_waits_for_storage() {
     let stacks = blocked(&dir, "io.ironlaw --thread writer-0 --thread writer-1");
     let flushing = share_of(&stacks, "writer_main", |stack| has(stack, "flush_block") || has(stack, "write_block"));
     assert!(flushing > 0.95, "{flushing} of the waits are in the file's calls");
+    match finding(&report, "block-io") {
+        Some(found) => assert!(place(found).contains("writer_main") && found["confidence"] == "high", "{found}"),
+        None => assert!(queued(&report) > 0.6, "{}", report["findings"]),
+    }
     let (storage, sleep) = (waited(&report, "block_io"), waited(&report, "sleep"));
     assert!(storage > 0.3 && storage > 20.0 * sleep, "{}", report["off_cpu"]["causes"]);
+}
+
+#[test]
+fn more_busy_threads_than_cpus_wait_for_them() {
+    require!("perf");
+    let dir = Dir::new();
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    dir.record("crowd", "", &format!("spin --threads {} --seconds 1.5", 4 * cpus));
+    let report = dir.report("crowd.ironlaw", "");
+    if finding(&report, "cgroup-throttling").is_none() {
+        assert!(queued(&report) > 0.6, "four threads for each of {cpus} CPUs: {}", report["findings"]);
+    }
+    assert_eq!(own_findings(&report), BTreeSet::from(["hot-function".to_string()]), "{}", report["findings"]);
+}
+
+/// A control group that may use a twentieth of a CPU, so that it does on a busy machine too; it goes away with the test.
+struct Quota(std::path::PathBuf);
+
+impl Quota {
+    fn new() -> Option<Quota> {
+        let name = format!("ironlaw-test-{}", std::process::id());
+        let written = |group: &Path, file: &str, text: &str| std::fs::write(group.join(file), text).is_ok();
+        for mount in ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup"] {
+            let quota = Quota(Path::new(mount).join(&name));
+            if std::fs::create_dir(&quota.0).is_ok()
+                && (written(&quota.0, "cpu.max", "5000 100000") || written(&quota.0, "cpu.cfs_quota_us", "5000"))
+            {
+                return Some(quota);
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Quota {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_quota_that_is_used_up_is_found() {
+    require!("perf", "root");
+    let Some(quota) = Quota::new() else {
+        eprintln!("skipped: no control group with a CPU quota can be made here");
+        return;
+    };
+    let dir = Dir::new();
+    let spin = dir.start(&["workload", "spin", "--threads", "2", "--seconds", "60"]);
+    std::fs::write(quota.0.join("cgroup.procs"), spin.pid().to_string()).expect("it joins the group");
+    dir.line(&format!("-q record -o quota -d 2 -p {}", spin.pid())).succeeds();
+    drop(spin);
+    let report = dir.report("quota.ironlaw", "");
+    let found = finding(&report, "cgroup-throttling").unwrap_or_else(|| panic!("{}", report["findings"]));
+    assert!(found["confidence"] == "high" && number(&found["share"]) > 0.3, "{found}");
 }
 
 #[test]

@@ -185,7 +185,8 @@ fn thread_heading(tasks: &Tasks, tid: u32) -> String {
     format!("{comm} {tid}").trim_start().to_string()
 }
 
-fn process_heading(tasks: &Tasks, pid: u32) -> String {
+/// What stands above a process's stacks where there are several processes.
+pub(super) fn process_heading(tasks: &Tasks, pid: u32) -> String {
     format!("{} {pid}", tasks.process_name(pid)).trim_start().to_string()
 }
 

@@ -130,7 +130,8 @@ pub fn blocked_paths(profile: &Profile, names: &Names, tasks: &Tasks, selection:
     rows
 }
 
-fn each(
+/// Visits every span of the selection with its cause.
+pub(super) fn each(
     profile: &Profile,
     names: &Names,
     tasks: &Tasks,

@@ -11,7 +11,9 @@ use crate::tui::theme::{Depth, Name};
 use crate::units::Nanos;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use toml::Spanned;
 
 /// What the session takes from file and environment.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,20 +30,20 @@ pub(super) struct Chosen {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    theme: Option<String>,
-    colours: Option<String>,
-    drawing: Option<String>,
+    theme: Option<Spanned<String>>,
+    colours: Option<Spanned<String>>,
+    drawing: Option<Spanned<String>>,
     mouse: Option<bool>,
-    interval_ms: Option<u64>,
-    history_mib: Option<u64>,
-    history_minutes: Option<u64>,
+    interval_ms: Option<Spanned<u64>>,
+    history_mib: Option<Spanned<u64>>,
+    history_minutes: Option<Spanned<u64>>,
     #[serde(default)]
-    keys: BTreeMap<String, Keys>,
+    keys: BTreeMap<Spanned<String>, Keys>,
 }
 
 /// One key or several.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a key, or several: \"x\" or [\"Space\", \"f\"]")]
 enum Keys {
     One(String),
     Several(Vec<String>),
@@ -50,7 +52,7 @@ enum Keys {
 const HEAD: &str = "\
 # What the terminal session of ironlaw looks like and listens to. Every line shows the default.
 
-# Colours: auto (by COLORFGBG and NO_COLOR), dark, light, colour-blind, mono
+# Colours: auto (by COLORFGBG and NO_COLOR), dark, light, colour-blind (by COLORFGBG), mono
 #theme = \"auto\"
 # How many: auto (by COLORTERM and TERM), 16, 256, true
 #colours = \"auto\"
@@ -116,7 +118,8 @@ pub(super) fn chosen() -> Result<Chosen> {
         colorterm: variable("COLORTERM"),
         colorfgbg: variable("COLORFGBG"),
         no_color: variable("NO_COLOR"),
-        locale: ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable),
+        // What is set to nothing counts as not set.
+        locale: ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable).find(|locale| !locale.is_empty()),
     };
     let path = path(&|name| std::env::var_os(name).map(PathBuf::from));
     let text = match path.as_deref().map(std::fs::read_to_string) {
@@ -134,47 +137,96 @@ fn shown(path: Option<&Path>) -> String {
 /// Reads the file's text.
 fn parse(text: &str, environment: &Environment) -> Result<Chosen> {
     let file: File = toml::from_str(text).map_err(|error| {
-        Error::new(ErrorKind::Usage, error.to_string().trim_end().to_string())
-            .hint("`ironlaw config` prints every setting with its default.")
+        let wrong = Error::new(ErrorKind::Usage, error.message())
+            .hint("`ironlaw config` prints every setting with its default.");
+        on_line(text, error.span().map_or(0, |span| span.start), wrong)
     })?;
-    let keys: Vec<(&str, Vec<String>)> = file
-        .keys
-        .iter()
-        .map(|(name, keys)| match keys {
-            Keys::One(key) => (name.as_str(), vec![key.clone()]),
-            Keys::Several(keys) => (name.as_str(), keys.clone()),
-        })
-        .collect();
+    let number = |name, word: Option<&Spanned<u64>>, default, range| within(text, name, word, default, range);
     let settings = Settings {
-        theme: one_of("theme", file.theme.as_deref(), environment.theme(), &THEMES)?,
-        depth: one_of("colours", file.colours.as_deref(), environment.depth(), &DEPTHS)?,
-        ascii: one_of("drawing", file.drawing.as_deref(), environment.ascii(), &DRAWINGS)?,
+        theme: one_of(text, "theme", file.theme.as_ref(), environment.theme(), &themes(environment))?,
+        depth: one_of(text, "colours", file.colours.as_ref(), environment.depth(), &DEPTHS)?,
+        ascii: one_of(text, "drawing", file.drawing.as_ref(), environment.ascii(), &DRAWINGS)?,
         no_mouse: !file.mouse.unwrap_or(true),
-        keys: KeyTable::remapped(keys.iter().map(|(name, keys)| (*name, keys.as_slice())))?,
+        keys: keys(text, &file.keys)?,
     };
-    let limit = Limit {
-        bytes: file.history_mib.map_or(Limit::default().bytes, |mib| mib.clamp(1, 1 << 20) << 20),
-        span: file
-            .history_minutes
-            .map_or(Limit::default().span, |minutes| Nanos(minutes.clamp(1, 1 << 20) * 60_000_000_000)),
-    };
-    let interval = file.interval_ms.map(|ms| Nanos(ms.clamp(10, 3_600_000) * 1_000_000));
-    Ok(Chosen { settings, limit, interval })
+    let Limit { bytes, span } = Limit::default();
+    let mib = number("history_mib", file.history_mib.as_ref(), bytes >> 20, 1..=1 << 20)?;
+    let minutes = number("history_minutes", file.history_minutes.as_ref(), span.0 / MINUTE, 1..=1 << 20)?;
+    let interval = number("interval_ms", file.interval_ms.as_ref(), 0, 10..=3_600_000)?;
+    Ok(Chosen {
+        settings,
+        limit: Limit { bytes: mib << 20, span: Nanos(minutes * MINUTE) },
+        interval: (interval > 0).then_some(Nanos(interval * 1_000_000)),
+    })
 }
 
-const THEMES: [(&str, Name); 4] =
-    [("dark", Name::Dark), ("light", Name::Light), ("colour-blind", Name::ColourBlind), ("mono", Name::Mono)];
+const MINUTE: u64 = 60_000_000_000;
 const DEPTHS: [(&str, Depth); 3] = [("16", Depth::Sixteen), ("256", Depth::TwoFiftySix), ("true", Depth::True)];
 const DRAWINGS: [(&str, bool); 2] = [("unicode", false), ("ascii", true)];
 
+fn themes(environment: &Environment) -> [(&'static str, Name); 4] {
+    let colour_blind = if environment.on_light() { Name::ColourBlindLight } else { Name::ColourBlind };
+    [("dark", Name::Dark), ("light", Name::Light), ("colour-blind", colour_blind), ("mono", Name::Mono)]
+}
+
 /// The value of a word; `auto` and nothing are what the environment says.
-fn one_of<T: Copy>(setting: &str, word: Option<&str>, auto: T, known: &[(&str, T)]) -> Result<T> {
-    let Some(word) = word.filter(|word| *word != "auto") else { return Ok(auto) };
-    known.iter().find(|(name, _)| *name == word).map(|(_, value)| *value).ok_or_else(|| {
+fn one_of<T: Copy>(
+    text: &str,
+    setting: &str,
+    word: Option<&Spanned<String>>,
+    auto: T,
+    known: &[(&str, T)],
+) -> Result<T> {
+    let Some(word) = word.filter(|word| word.get_ref() != "auto") else { return Ok(auto) };
+    known.iter().find(|(name, _)| name == word.get_ref()).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-        Error::new(ErrorKind::Usage, format!("{setting} = \"{word}\" is unknown"))
-            .hint(format!("Choose auto, {}.", names.join(", ")))
+        let wrong = Error::new(ErrorKind::Usage, format!("{setting} = \"{}\" is unknown", word.get_ref()))
+            .hint(format!("Choose auto, {}.", names.join(", ")));
+        on_line(text, word.span().start, wrong)
     })
+}
+
+/// A number, or its default.
+fn within(
+    text: &str,
+    setting: &str,
+    word: Option<&Spanned<u64>>,
+    default: u64,
+    range: RangeInclusive<u64>,
+) -> Result<u64> {
+    let Some(word) = word else { return Ok(default) };
+    if range.contains(word.get_ref()) {
+        return Ok(*word.get_ref());
+    }
+    let wrong = Error::new(ErrorKind::Usage, format!("{setting} = {} is out of range", word.get_ref())).hint(format!(
+        "Choose {} to {}.",
+        range.start(),
+        range.end()
+    ));
+    Err(on_line(text, word.span().start, wrong))
+}
+
+/// The keys, changed line by line: the first line after which they make no sense is the one that is named.
+fn keys(text: &str, changes: &BTreeMap<Spanned<String>, Keys>) -> Result<KeyTable> {
+    let mut changes: Vec<(usize, &str, &[String])> = changes
+        .iter()
+        .map(|(name, keys)| match keys {
+            Keys::One(key) => (name.span().start, name.get_ref().as_str(), std::slice::from_ref(key)),
+            Keys::Several(keys) => (name.span().start, name.get_ref().as_str(), keys.as_slice()),
+        })
+        .collect();
+    changes.sort_unstable();
+    let upto = |count: usize| KeyTable::remapped(changes[..count].iter().map(|(_, name, keys)| (*name, *keys)));
+    upto(changes.len()).or_else(|whole| {
+        let first = changes.iter().enumerate().find_map(|(at, change)| Some((change.0, upto(at + 1).err()?)));
+        Err(first.map_or(whole, |(start, wrong)| on_line(text, start, wrong)))
+    })
+}
+
+/// Says on which line of the file something is wrong.
+fn on_line(text: &str, start: usize, wrong: Error) -> Error {
+    let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
+    wrong.context(format!("line {line}"))
 }
 
 #[cfg(test)]
@@ -211,14 +263,18 @@ mod tests {
     #[test]
     fn mistakes_are_told_with_what_is_known() {
         for (text, what, remedy) in [
-            ("theme = 'pink'", "theme = \"pink\" is unknown", "Choose auto, dark"),
-            ("colour = 'x'", "unknown field `colour`", "ironlaw config"),
-            ("theme =", "TOML parse error at line 1", "ironlaw config"),
-            ("[keys]\npuase = 'x'", "there is no action 'puase'", "pause"),
-            ("[keys]\npause = 'm'\nmark = ['m']", "the key m is given to both", "another key"),
+            ("\ntheme = 'pink'", "line 2: theme = \"pink\" is unknown", "Choose auto, dark"),
+            ("colour = 'x'", "line 1: unknown field `colour`, expected one of `theme`", "ironlaw config"),
+            ("theme =", "line 1: ", "ironlaw config"),
+            ("mouse = true\nhistory_mib = 0", "line 2: history_mib = 0 is out of range", "1 to"),
+            ("mouse = true\ninterval_ms = -5", "line 2: ", "ironlaw config"),
+            ("[keys]\nmark = 'x'\npuase = 'x'", "line 3: there is no action 'puase'", "pause"),
+            ("[keys]\npause = 'm'\n\nmark = ['m']", "line 4: the key m is given to both", "another key"),
+            ("[keys]\npause = 5", "line 2: a key, or several", "ironlaw config"),
+            ("[keys]\nquit = []", "line 2: no key is left to quit with", "quit ="),
         ] {
             let error = parse(text, &Environment::default()).unwrap_err();
-            assert!(error.to_string().contains(what), "{error}");
+            assert!(error.to_string().starts_with(what) && !error.to_string().contains('\n'), "{error}");
             assert!(error.remedy().unwrap().contains(remedy), "{:?}", error.remedy());
         }
     }

@@ -4,6 +4,7 @@
 use crate::view::Measured;
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
+use crate::view::findings::{EvidenceView, FindingsView, PlaceView};
 use crate::view::number;
 use crate::view::report::{FunctionRow, OffCpuView, Report};
 
@@ -13,6 +14,7 @@ pub fn report(report: &Report) -> Vec<u8> {
     let mut out = format!("## ironlaw report: {}\n\n", code(&report.target));
     head(&mut out, report);
     notes(&mut out, report);
+    findings(&mut out, &report.findings);
     metrics(&mut out, report);
     functions(&mut out, report);
     threads(&mut out, report);
@@ -77,6 +79,57 @@ fn notes(out: &mut String, report: &Report) {
         let fix = note.fix.as_deref().map_or(String::new(), |fix| format!(" {}", plain(fix)));
         out.push_str(&format!("\n> {}{fix}\n", plain(&note.text)));
     }
+}
+
+fn findings(out: &mut String, view: &FindingsView) {
+    out.push_str("\n### Findings\n\n");
+    if view.found.is_empty() {
+        out.push_str(&format!("Nothing found: {} rules clear.\n", view.clear.len()));
+    } else {
+        out.push_str("| finding | share | sure | evidence | where | next |\n|---|---:|---|---|---|---|\n");
+    }
+    for finding in &view.found {
+        let share = finding.share.map_or("-".to_string(), |share| number::percent(share).joined());
+        let evidence: Vec<_> = finding.evidence.iter().map(evidence).collect();
+        out.push_str(&format!(
+            "| **{}**: {} | {share} | {} | {} | {} | {} |\n",
+            finding.title,
+            prose(&finding.claim),
+            finding.confidence.word(),
+            evidence.join("; "),
+            finding.place.as_ref().map_or(String::new(), place),
+            plain(&finding.next_step)
+        ));
+    }
+    for (why, rules) in view.undecided_by_reason() {
+        out.push_str(&format!("\n> Undecided, {}: {}\n", plain(why.text()), rules.join(", ")));
+    }
+}
+
+fn evidence(row: &EvidenceView) -> String {
+    let shown = |value| number::quantity(value, row.unit).joined();
+    let limit = row.threshold.map_or(String::new(), |threshold| format!(" (limit {})", shown(threshold)));
+    format!("{} {}{limit}", row.label, shown(row.value))
+}
+
+/// The innermost functions, or the threads.
+fn place(place: &PlaceView) -> String {
+    const MOST: usize = 5;
+    let off_cpu = if place.off_cpu { " (off-CPU)" } else { "" };
+    let (parts, glue): (Vec<_>, _) = match place.frames.is_empty() {
+        true => (place.threads.iter().take(MOST).map(|thread| code(thread)).collect(), ", "),
+        false => (place.frames.iter().rev().take(MOST).map(|frame| code(frame)).collect(), " < "),
+    };
+    format!("{}{off_cpu}", parts.join(glue))
+}
+
+/// A sentence whose names stand between backticks.
+fn prose(text: &str) -> String {
+    let mut out = String::new();
+    for (at, part) in text.split('`').enumerate() {
+        out.push_str(&if at % 2 == 1 { code(part) } else { plain(part) });
+    }
+    out
 }
 
 fn metrics(out: &mut String, report: &Report) {

@@ -2,6 +2,7 @@
 //! It never asks the terminal anything: width and colour are arguments.
 
 mod checklist;
+mod findings;
 mod functions;
 mod header;
 mod metrics;
@@ -34,6 +35,7 @@ impl Default for Style {
 pub fn report(report: &Report, style: Style) -> Vec<u8> {
     let mut page = Page::new(style);
     header::write(&mut page, report);
+    findings::write(&mut page, &report.findings);
     metrics::write(&mut page, report);
     functions::write(&mut page, report);
     threads::write(&mut page, report);

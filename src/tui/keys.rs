@@ -36,7 +36,8 @@ impl KeyTable {
     /// The default with the user's changes: names of actions with the keys they shall have.
     ///
     /// # Errors
-    /// `Usage` for an action or a key that does not exist, and for a key given to two actions.
+    /// `Usage` for an action or a key that does not exist, for a key given to two actions, and for a table without a
+    /// key to quit with.
     pub fn remapped<'a>(changes: impl IntoIterator<Item = (&'a str, &'a [String])>) -> Result<KeyTable> {
         let mut keys = KeyTable::default().keys;
         let mut changed = vec![false; TABLE.len()];
@@ -52,7 +53,13 @@ impl KeyTable {
         for (row, changed) in keys.iter_mut().zip(&changed) {
             row.retain(|key| *changed || !taken.contains(key));
         }
-        twice(&keys).map_or_else(|| Ok(KeyTable::of(keys)), Err)
+        let table = twice(&keys).map_or_else(|| Ok(KeyTable::of(keys)), Err)?;
+        if table.keys_for(Action::Quit).is_empty() {
+            return Err(
+                Error::new(ErrorKind::Usage, "no key is left to quit with").hint("Give quit one, e.g. quit = [\"Q\"].")
+            );
+        }
+        Ok(table)
     }
 
     /// What a key press means.
@@ -98,8 +105,26 @@ impl KeyTable {
 
 fn unknown(name: &str) -> Error {
     let known: Vec<_> = TABLE.iter().map(|row| row.name).collect();
+    // A third of the letters wrong is still a slip of the finger.
+    let near = known.iter().map(|known| (distance(name, known), *known)).min();
+    let likely = near.filter(|(far, _)| *far <= 2.max(name.len() / 3) && *far < name.len());
+    let guess = likely.map_or(String::new(), |(_, known)| format!("Did you mean '{known}'? "));
     Error::new(ErrorKind::Usage, format!("there is no action '{name}'"))
-        .hint(format!("Known are: {}.", known.join(", ")))
+        .hint(format!("{guess}Known are: {}.", known.join(", ")))
+}
+
+/// Letters to insert, remove or exchange between two names (Levenshtein).
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.bytes().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in to.bytes().enumerate() {
+            let exchanged = corner + usize::from(a != b);
+            corner = row[j + 1];
+            row[j + 1] = exchanged.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[to.len()]
 }
 
 fn no_key(action: &str, key: &str) -> Error {
@@ -179,10 +204,29 @@ mod tests {
         for (changes, expected) in [
             (vec![("puase", key("x"))], "there is no action 'puase'"),
             (vec![("pause", key("Ctrl-Foo"))], "'Ctrl-Foo' for pause is no key"),
+            (vec![("pause", key("Ctrl-i"))], "'Ctrl-i' for pause is no key"),
             (vec![("pause", key("x")), ("mark", key("x"))], "the key x is given to both pause and mark"),
+            (vec![("quit", vec![])], "no key is left to quit with"),
+            (vec![("pause", key("q")), ("mark", key("Ctrl-c"))], "no key is left to quit with"),
         ] {
             let changes: Vec<_> = changes.iter().map(|(name, keys)| (*name, keys.as_slice())).collect();
             assert_eq!(KeyTable::remapped(changes).unwrap_err().to_string(), expected);
         }
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_is_told_with_the_likely_name() {
+        let remedy = |name| unknown(name).remedy().unwrap().to_string();
+        assert!(remedy("puase").starts_with("Did you mean 'pause'? Known are: overview, "));
+        assert!(remedy("größe").starts_with("Known are") && remedy("").starts_with("Known are"), "{}", remedy(""));
+    }
+
+    #[test]
+    fn two_actions_can_exchange_their_keys() {
+        let key = |key: &str| vec![key.to_string()];
+        let (down, next) = (key("n"), key("j"));
+        let table = KeyTable::remapped([("down", &down[..]), ("search-next", &next[..])]).unwrap();
+        assert_eq!((press(&table, "n"), press(&table, "j")), (Some(Action::Down), Some(Action::SearchNext)));
+        assert_eq!(press(&table, "Down"), None, "an action keeps only the keys it was given");
     }
 }

@@ -4,6 +4,7 @@
 pub mod app;
 mod chrome;
 pub mod effect;
+mod finding;
 pub mod keys;
 mod layout;
 mod line;

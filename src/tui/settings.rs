@@ -37,17 +37,19 @@ impl Environment {
     /// The theme that suits it: none where colours are not wanted, light where the terminal says so.
     #[must_use]
     pub fn theme(&self) -> Name {
-        let light = self
-            .colorfgbg
-            .as_deref()
-            .and_then(|value| value.rsplit(';').next())
-            .is_some_and(|ground| matches!(ground, "7" | "15"));
         match () {
             () if self.no_color.as_deref().is_some_and(|value| !value.is_empty()) => Name::Mono,
-            () if matches!(self.term.as_deref(), Some("dumb") | Some("vt100") | Some("vt220")) => Name::Mono,
-            () if light => Name::Light,
+            () if self.is_plain() => Name::Mono,
+            () if self.on_light() => Name::Light,
             () => Name::Dark,
         }
+    }
+
+    /// Whether the terminal says that its background is light: `0;15` is black on white.
+    #[must_use]
+    pub fn on_light(&self) -> bool {
+        let ground = self.colorfgbg.as_deref().and_then(|value| value.rsplit(';').next());
+        matches!(ground.and_then(|ground| ground.parse().ok()), Some(7 | 9..=15_u8))
     }
 
     /// How many colours there are.
@@ -56,20 +58,30 @@ impl Environment {
         let term = self.term.as_deref().unwrap_or_default();
         match self.colorterm.as_deref() {
             Some("truecolor" | "24bit") => Depth::True,
-            _ if term.ends_with("-direct") => Depth::True,
+            _ if TRUE_COLOUR.iter().any(|name| term.contains(name)) => Depth::True,
             _ if term.contains("256") => Depth::TwoFiftySix,
             _ => Depth::Sixteen,
         }
     }
 
-    /// Whether there is nothing but ASCII: the kernel's console and locales without UTF-8.
+    /// Whether there is nothing but ASCII: the kernel's console, whose font has neither eighths nor Braille, old
+    /// terminals, and locales without UTF-8.
     #[must_use]
     pub fn ascii(&self) -> bool {
         let utf8 = |locale: &str| locale.to_lowercase().replace('-', "").contains("utf8");
-        self.term.as_deref() == Some("linux")
-            || !self.locale.as_deref().is_none_or(|locale| locale.is_empty() || utf8(locale))
+        let other = self.locale.as_deref().is_some_and(|locale| !locale.is_empty() && !utf8(locale));
+        other || self.is_plain() || self.term.as_deref() == Some("linux")
+    }
+
+    /// Terminals without colours.
+    fn is_plain(&self) -> bool {
+        let term = self.term.as_deref().unwrap_or_default();
+        matches!(term, "" | "dumb") || term.starts_with("vt") || term.ends_with("-mono") || term.ends_with("-m")
     }
 }
+
+/// Terminals with all colours, by their own names: `COLORTERM` does not come along through ssh.
+const TRUE_COLOUR: [&str; 7] = ["alacritty", "contour", "foot", "ghostty", "kitty", "wezterm", "-direct"];
 
 impl Settings {
     /// The styles.
@@ -109,7 +121,11 @@ mod tests {
             (&[("TERM", "xterm"), ("NO_COLOR", "")], Name::Dark, Depth::Sixteen, false),
             (&[("TERM", "linux"), ("LANG", "de_DE.utf8")], Name::Dark, Depth::Sixteen, true),
             (&[("TERM", "xterm-direct"), ("COLORFGBG", "0;15")], Name::Light, Depth::True, false),
-            (&[("TERM", "vt100")], Name::Mono, Depth::Sixteen, false),
+            (&[("TERM", "xterm-kitty"), ("LANG", "C.UTF-8")], Name::Dark, Depth::True, false),
+            (&[("TERM", "xterm"), ("COLORFGBG", "15;default;0")], Name::Dark, Depth::Sixteen, false),
+            (&[("TERM", "dumb"), ("COLORTERM", "truecolor")], Name::Mono, Depth::True, true),
+            (&[("TERM", "vt100")], Name::Mono, Depth::Sixteen, true),
+            (&[], Name::Mono, Depth::Sixteen, true),
         ] {
             let environment = environment(pairs);
             assert_eq!(

@@ -1,15 +1,15 @@
 //! The terminal while the session has it: taken with [`Term::enter`], given back when dropped, on a panic as well.
-//! It never draws by itself and reads nothing but events.
+//! It never draws by itself, reads nothing but events, and writes nothing once the terminal was given back.
 
 use super::settings::Settings;
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, ErrorKind, Result};
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{
     self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event,
 };
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::crossterm::{cursor, execute, queue, terminal};
-use ratatui::{Frame, Terminal};
+use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ const FRAME_BYTES: usize = 256 << 10;
 
 /// A terminal in the session's hands.
 pub struct Term<W: Write> {
-    terminal: Terminal<CrosstermBackend<BufWriter<W>>>,
+    terminal: Terminal<CrosstermBackend<Gate<BufWriter<W>>>>,
     /// A second way to it, for a panic on any thread.
     rescue: Rescue,
     mouse: bool,
@@ -45,34 +45,31 @@ impl<W: Write> Term<W> {
     /// # Errors
     /// It is no terminal, or is gone.
     pub fn enter(out: W, spare: impl Write + Send + 'static, settings: &Settings, tmux: bool) -> Result<Term<W>> {
-        let rescue = Rescue::default();
-        rescue.arm(spare);
-        let terminal = Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, out)))
-            .context(|| "cannot use the terminal")?;
-        let mut term = Term { terminal, rescue, mouse: !settings.no_mouse, tmux };
+        let mut term = Term::on(out, Viewport::Fullscreen, !settings.no_mouse, tmux)?;
+        term.rescue.arm(spare);
         term.take()?;
         Ok(term)
     }
 
+    fn on(out: W, viewport: Viewport, mouse: bool, tmux: bool) -> Result<Term<W>> {
+        let rescue = Rescue::default();
+        let out = BufWriter::with_capacity(FRAME_BYTES, out);
+        let backend = CrosstermBackend::new(Gate { out, taken: Arc::clone(&rescue.0) });
+        let terminal = Terminal::with_options(backend, TerminalOptions { viewport });
+        Ok(Term { terminal: terminal.context(|| "cannot use the terminal")?, rescue, mouse, tmux })
+    }
+
     fn take(&mut self) -> Result<()> {
         self.rescue.0.store(true, Ordering::SeqCst);
-        let mouse = self.mouse;
-        let out = self.terminal.backend_mut();
-        let mut enter = || -> io::Result<()> {
-            enable_raw_mode()?;
-            queue!(out, EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
-            if mouse {
-                queue!(out, EnableMouseCapture)?;
-            }
-            out.flush()
-        };
-        enter().context(|| "cannot take the terminal")
+        let taken = enable_raw_mode().and_then(|()| enter(self.terminal.backend_mut(), self.mouse));
+        taken.context(|| "cannot take the terminal")
     }
 
     /// Gives the terminal back; a second time does nothing.
     pub fn leave(&mut self) {
-        if self.rescue.0.swap(false, Ordering::SeqCst) {
+        if self.rescue.0.load(Ordering::SeqCst) {
             give_back(self.terminal.backend_mut());
+            self.rescue.0.store(false, Ordering::SeqCst);
         }
     }
 
@@ -87,8 +84,11 @@ impl<W: Write> Term<W> {
     /// Draws a frame: only what changed goes to the terminal.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal is gone, or was given back.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<()> {
+        if !self.rescue.0.load(Ordering::SeqCst) {
+            return Err(Error::new(ErrorKind::Io, "the terminal was given back"));
+        }
         self.terminal.draw(draw).context(|| "cannot draw on the terminal")?;
         Ok(())
     }
@@ -131,6 +131,31 @@ impl<W: Write> Drop for Term<W> {
     }
 }
 
+/// The way to the terminal while it is taken. Afterwards nothing may reach it any more, neither a late frame nor the
+/// cursor that ratatui shows when dropped, which it complains about on a standard error that may be gone as well.
+struct Gate<W> {
+    out: W,
+    taken: Arc<AtomicBool>,
+}
+
+impl<W: Write> Write for Gate<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.taken.load(Ordering::SeqCst) { self.out.write(bytes) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.taken.load(Ordering::SeqCst) { self.out.flush() } else { Ok(()) }
+    }
+}
+
+fn enter(out: &mut impl Write, mouse: bool) -> io::Result<()> {
+    queue!(out, EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
+    if mouse {
+        queue!(out, EnableMouseCapture)?;
+    }
+    out.flush()
+}
+
 /// Everything that [`Term::enter`] changes, undone. A terminal that is gone needs nothing undone.
 fn give_back(out: &mut impl Write) {
     let _ = execute!(out, DisableMouseCapture, DisableBracketedPaste, cursor::Show, LeaveAlternateScreen);
@@ -171,7 +196,7 @@ fn clipboard(text: &str, tmux: bool) -> String {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let sequence = format!("\x1b]52;c;{}\x07", base64(text[..end].as_bytes()));
+    let sequence = format!("\x1b]52;c;{}\x07", base64(&text.as_bytes()[..end]));
     if tmux { format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")) } else { sequence }
 }
 
@@ -191,7 +216,10 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
+    use ratatui::layout::Rect;
+    use std::sync::Mutex;
 
     #[test]
     fn base64_is_that_of_rfc_4648() {
@@ -209,13 +237,84 @@ mod tests {
         assert!(clipboard(&"ü".repeat(LONGEST_COPY), false).len() < LONGEST_COPY * 4 / 3 + 16);
     }
 
-    #[test]
-    fn what_was_taken_is_given_back_once() {
-        let mut out = Vec::new();
-        give_back(&mut out);
-        let text = String::from_utf8_lossy(&out);
-        for part in ["\x1b[?1049l", "\x1b[?25h", "\x1b[?2004l", "\x1b[?1000l"] {
-            assert!(text.contains(part), "{part:?} in {text:?}");
+    /// A terminal that keeps what it is sent until its line breaks.
+    #[derive(Clone, Default)]
+    struct Line {
+        sent: Arc<Mutex<Vec<u8>>>,
+        broken: Arc<AtomicBool>,
+    }
+
+    impl Line {
+        fn term(&self) -> Term<Line> {
+            let term = Term::on(self.clone(), Viewport::Fixed(Rect::new(0, 0, 20, 2)), true, false).unwrap();
+            // As `take`, without the raw mode of a terminal that tests do not have.
+            term.rescue.0.store(true, Ordering::SeqCst);
+            term
         }
+
+        fn text(&self) -> String {
+            String::from_utf8(self.sent.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    impl Write for Line {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.broken.load(Ordering::SeqCst) {
+                return Err(io::Error::from_raw_os_error(5));
+            }
+            self.sent.lock().unwrap().extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.write(&[]).map(|_| ())
+        }
+    }
+
+    #[test]
+    fn all_that_is_taken_is_given_back_once_and_nothing_is_written_after() {
+        let mut taken = Vec::new();
+        enter(&mut taken, true).unwrap();
+        let taken = String::from_utf8(taken).unwrap();
+        let line = Line::default();
+        let mut term = line.term();
+        term.draw(|frame| frame.render_widget("hello", frame.area())).unwrap();
+        term.leave();
+        let text = line.text();
+        for mode in ["1049", "25", "2004", "1000", "1002", "1003", "1006"] {
+            let (on, off) = if mode == "25" { ("l", "h") } else { ("h", "l") };
+            assert!(taken.contains(&format!("\x1b[?{mode}{on}")), "{mode} in {taken:?}");
+            assert!(text.contains(&format!("\x1b[?{mode}{off}")), "{mode} in {text:?}");
+        }
+        assert!(text.contains("hello"));
+        assert!(term.draw(|_| {}).is_err(), "a late frame is refused");
+        drop(term);
+        assert_eq!(line.text(), text);
+    }
+
+    #[test]
+    fn a_line_that_breaks_is_an_error_and_no_panic() {
+        let line = Line::default();
+        let mut term = line.term();
+        term.draw(|frame| frame.render_widget("hello", frame.area())).unwrap();
+        line.broken.store(true, Ordering::SeqCst);
+        assert!(term.draw(|frame| frame.render_widget("other", frame.area())).is_err());
+        assert!(term.copy("name").is_err());
+        drop(term);
+    }
+
+    #[test]
+    fn a_panic_of_the_thread_that_draws_gives_the_terminal_back_first() {
+        let (line, spare) = (Line::default(), Line::default());
+        let term = line.term();
+        let usual = std::panic::take_hook();
+        term.rescue.arm(spare.clone());
+        std::thread::spawn(|| panic!("on purpose")).join().unwrap_err();
+        assert_eq!(spare.text(), "", "others are caught by those who started them");
+        std::panic::catch_unwind(|| panic!("on purpose")).unwrap_err();
+        std::panic::set_hook(usual);
+        assert!(spare.text().contains("\x1b[?1049l"), "{:?}", spare.text());
+        drop(term);
+        assert_eq!(line.text(), "", "and nobody gives it back twice");
     }
 }

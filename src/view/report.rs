@@ -9,6 +9,7 @@ pub(super) use build::{axis as axis_of, rate as rate_of};
 pub use tables::{CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView};
 
 use super::Measured;
+use super::findings::FindingsView;
 use crate::analysis::{MetricUnit, Section};
 use crate::model::{HostFacts, Note};
 use serde::ser::SerializeMap;
@@ -46,6 +47,8 @@ pub struct Report {
     pub samples: SamplesView,
     /// What to know before trusting the numbers.
     pub notes: Vec<Note>,
+    /// What holds the selected threads back.
+    pub findings: FindingsView,
     /// The metrics, by name, in order.
     #[serde(serialize_with = "by_name")]
     pub metrics: Vec<MetricView>,

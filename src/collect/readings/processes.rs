@@ -114,11 +114,18 @@ impl Processes {
     }
 
     /// Keeps what ended processes used unless their parent was credited with it. Processes of one parent are settled
-    /// together, because its credit does not say which of them it is for.
+    /// together, because its credit does not say which of them it is for; where the parent ended too, it has passed what it
+    /// was credited with on to its own parent.
     fn settle(&mut self, ended: &[(u32, Process)], credited: &FxHashMap<u32, Values>) {
+        let parents: FxHashMap<u32, u32> = ended.iter().map(|(pid, process)| (*pid, process.parent)).collect();
+        // No chain is longer than the processes that make it.
+        let heir = |parent: u32| {
+            let up = std::iter::successors(Some(parent), |parent| parents.get(parent).copied());
+            up.take(ended.len() + 1).last().unwrap_or(parent)
+        };
         let mut by_parent: FxHashMap<u32, (Values, u64)> = FxHashMap::default();
         for (_, process) in ended {
-            let (used, count) = by_parent.entry(process.parent).or_default();
+            let (used, count) = by_parent.entry(heir(process.parent)).or_default();
             *used = sum(used, &sum(&process.own, &process.credited));
             *count += 1;
             for (left, baseline) in self.left.iter_mut().zip(process.baseline) {
@@ -226,6 +233,23 @@ mod tests {
         write(root.path(), 1, 0, 110, 50 + 40);
         assert_eq!(tree.refresh(), [2]);
         assert_eq!(total(&tree), (20, 20), "the child's 40 ticks less the 30 it had used before");
+    }
+
+    /// As `timeout` between a shell and a program: all of it ends within one tick.
+    #[test]
+    fn a_grandchild_that_ends_with_its_parent_counts_once() {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), 1, 0, 100, 0);
+        write(root.path(), 2, 1, 1, 0);
+        write(root.path(), 3, 2, 50, 0);
+        let mut tree = processes(root.path(), true);
+        assert!(tree.add(1, u64::MAX) && tree.add(2, 0) && tree.add(3, 0), "two were born during the capture");
+        assert_eq!(total(&tree), (51, 51));
+        end(root.path(), 2);
+        end(root.path(), 3);
+        write(root.path(), 1, 0, 100, 52);
+        tree.refresh();
+        assert_eq!(total(&tree), (52, 52));
     }
 
     #[test]

@@ -36,7 +36,21 @@ impl Key {
     #[must_use]
     pub fn of(event: KeyEvent) -> Key {
         let held = |modifier| event.modifiers.contains(modifier);
-        Key { code: event.code, control: held(KeyModifiers::CONTROL), alt: held(KeyModifiers::ALT) }
+        let code = match event.code {
+            // Some terminals send the plain key with Shift in place of what the two give.
+            KeyCode::Char(c) if held(KeyModifiers::SHIFT) => KeyCode::Char(c.to_ascii_uppercase()),
+            KeyCode::Tab if held(KeyModifiers::SHIFT) => KeyCode::BackTab,
+            code => code,
+        };
+        Key::new(code, held(KeyModifiers::CONTROL), held(KeyModifiers::ALT))
+    }
+
+    fn new(code: KeyCode, control: bool, alt: bool) -> Key {
+        match code {
+            // No terminal tells Ctrl-u from Ctrl-U.
+            KeyCode::Char(c) if control => Key { code: KeyCode::Char(c.to_ascii_lowercase()), control, alt },
+            code => Key { code, control, alt },
+        }
     }
 
     /// The key of a name; `None` if there is none such.
@@ -45,7 +59,11 @@ impl Key {
         let (control, rest) = strip(name, "ctrl-");
         let (alt, rest) = strip(rest, "alt-");
         let named = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(rest)).map(|(_, code)| *code);
-        Some(Key { code: named.or_else(|| function(rest)).or_else(|| character(rest))?, control, alt })
+        let code = named.or_else(|| function(rest)).or_else(|| character(rest))?;
+        let key = Key::new(code, control, alt);
+        // On every terminal these are the same byte as Tab, Enter and Esc.
+        let same = control && matches!(key.code, KeyCode::Char('i' | 'm' | '['));
+        (!same).then_some(key)
     }
 }
 
@@ -100,8 +118,20 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_the_same_however_the_terminal_sends_shift() {
+        let key = |code, modifiers| Key::of(KeyEvent::new(code, modifiers)).to_string();
+        assert_eq!(key(KeyCode::Char('G'), KeyModifiers::SHIFT), "G");
+        assert_eq!(key(KeyCode::Char('g'), KeyModifiers::SHIFT), "G");
+        assert_eq!(key(KeyCode::Char('?'), KeyModifiers::SHIFT), "?");
+        assert_eq!(key(KeyCode::Char('U'), KeyModifiers::SHIFT | KeyModifiers::CONTROL), "Ctrl-u");
+        assert_eq!(key(KeyCode::BackTab, KeyModifiers::SHIFT), "Shift-Tab");
+        assert_eq!(key(KeyCode::Tab, KeyModifiers::SHIFT), "Shift-Tab");
+    }
+
+    #[test]
     fn what_is_no_key_is_refused() {
-        for name in ["", "ab", "F0", "F25", "Ctrl-", "Hyper-x", " ", "\u{1b}", "Alt-F99"] {
+        for name in ["", "ab", "F0", "F25", "Ctrl-", "Hyper-x", " ", "\u{1b}", "Alt-F99", "Ctrl-i", "Ctrl-M", "Ctrl-["]
+        {
             assert_eq!(Key::parse(name), None, "{name:?}");
         }
     }

@@ -3,7 +3,7 @@
 /// What is drawn with what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Glyphs {
-    /// Whether these are Unicode.
+    /// Whether these are Unicode; charts are then drawn with Braille dots.
     pub unicode: bool,
     /// Rising levels of a sparkline; the lowest is what a zero shows.
     pub sparks: [&'static str; 8],
@@ -33,6 +33,12 @@ pub struct Glyphs {
     pub medium: &'static str,
     /// A thin block.
     pub light: &'static str,
+    /// Fills of the parts of a stacked bar, each told apart without colour.
+    pub fills: [&'static str; 6],
+    /// A moment on a chart.
+    pub moment: &'static str,
+    /// The corner of two axes, a tick on the left one, a tick on the lower one.
+    pub axes: [&'static str; 3],
     /// Branches of a tree: one with siblings to come, the last, the line past them.
     pub branches: [&'static str; 3],
     /// A minus sign.
@@ -61,6 +67,9 @@ impl Glyphs {
         full: "█",
         medium: "▒",
         light: "░",
+        fills: ["█", "▓", "▒", "░", "▚", "▖"],
+        moment: "┊",
+        axes: ["└", "┤", "┬"],
         branches: ["├ ", "└ ", "│ "],
         minus: "−",
         times: "×",
@@ -84,6 +93,9 @@ impl Glyphs {
         full: "#",
         medium: "=",
         light: "-",
+        fills: ["#", "=", "+", "-", ":", "."],
+        moment: "!",
+        axes: ["+", "+", "+"],
         branches: ["|-", "`-", "| "],
         minus: "-",
         times: "x",

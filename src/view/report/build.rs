@@ -4,6 +4,7 @@
 use super::{
     EventRow, FunctionRow, Groups, MetricView, OffCpuView, ProcessView, Report, SamplesView, SelectionView, ThreadView,
 };
+use crate::analysis::findings::Sight;
 use crate::analysis::{
     Axis, Counters, GroupBy, Names, Ranking, Selection, SortBy, Summary, Tasks, Window, blocked_paths, metrics,
     off_cpu_totals, processes, rank, summary, threads,
@@ -11,6 +12,7 @@ use crate::analysis::{
 use crate::error::Result;
 use crate::model::profile::Profile;
 use crate::model::{CallGraph, Meta, Rate, Unit};
+use crate::view::findings::FindingsView;
 use crate::view::notes::notes;
 
 /// What a report is to show.
@@ -71,6 +73,7 @@ impl Report {
             let paths = blocked_paths(profile, &names, &tasks, selection);
             OffCpuView::of(&totals, &paths, options.detail_limit())
         });
+        let sight = Sight::of(profile, &names, &tasks, &counters, selection, window);
         let meta = &profile.meta;
         Ok(Report {
             schema_version: super::SCHEMA_VERSION,
@@ -86,6 +89,7 @@ impl Report {
             events: events(meta, &summary),
             samples: samples(&summary, &functions),
             notes: notes(meta, &summary),
+            findings: FindingsView::of_sight(&sight),
             metrics: metric_views(&counters, &tasks, selection, window, &summary),
             functions: rows(&functions, options.limit()),
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),

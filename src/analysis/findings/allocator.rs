@@ -1,0 +1,34 @@
+//! CPU time in the memory allocator.
+//! It never says whether the allocator is slow or is called too often.
+
+use super::families::is_allocator;
+use super::stacks::At;
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "allocator", title: "time in the memory allocator", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let part = sight.samples()?.part(At::Anywhere, is_allocator);
+    if part.share < limits::ALLOCATOR {
+        return Ok(None);
+    }
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(part.share),
+        claim: format!(
+            "{} of the CPU time goes to allocating and freeing memory, most of it in `{}`.",
+            percent(part.share),
+            part.function
+        ),
+        evidence: vec![Evidence::of("in the allocator", part.share, U::Share, limits::ALLOCATOR)],
+        confidence: Confidence::Medium,
+        place: part.place,
+        refuted_by: "another allocator (LD_PRELOAD) makes no difference",
+        next_step: "See which callers allocate most and let them reuse memory, or try another allocator (LD_PRELOAD)."
+            .to_string(),
+    }))
+}

@@ -1,0 +1,62 @@
+//! Threads that wait for storage.
+//! It never says which device or file: the kernel's accounting does not.
+
+use super::waits::{Reason, innermost};
+use super::words::{percent, seconds};
+use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "block-io", title: "waiting for storage", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let place = match sight.waits() {
+        Ok(waits) => waits.worst(&[Reason::Storage], false),
+        Err(Why::NotRecorded) if sight.count("blkio-delay").is_ok() => None,
+        // Nobody waited for storage at all, not even a stranger.
+        Err(why) => return if no_pressure(sight) { Ok(None) } else { Err(why) },
+    };
+    let (span, work) = (sight.span()?, sight.work()?);
+    let share = if work.storage > 0.0 { work.storage / work.total() } else { 0.0 };
+    if share < limits::STORAGE {
+        return Ok(None);
+    }
+    sight.busy()?;
+    let by_span = sight.waits().is_ok();
+    let mut evidence = vec![Evidence::of("blocked, of working time", share, U::Share, limits::STORAGE)];
+    for (name, label) in [("psi_io_some", "I/O pressure, group"), ("host_psi_io_some", "I/O pressure, machine")] {
+        evidence.extend(sight.metric(name).map(|value| Evidence::of(label, value, U::Share, limits::IO_PRESSURE)));
+    }
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "Threads waited {} of their working time for storage: {} in {}{}.",
+            percent(share),
+            seconds(work.storage * span),
+            seconds(span),
+            innermost(place.as_ref()).map_or(String::new(), |name| format!(", most of it below `{name}`"))
+        ),
+        evidence,
+        confidence: if by_span { Confidence::High } else { Confidence::Medium },
+        next_step: next_step(place.as_ref()),
+        place,
+        refuted_by: "I/O pressure (PSI) is about 0 and no thread is in state D",
+    }))
+}
+
+fn next_step(place: Option<&Place>) -> String {
+    let text = match place {
+        Some(_) => {
+            "Flush less often, read ahead, or issue requests side by side; `iostat -x` tells whether the device is full."
+        }
+        None => "Record with --off-cpu to see which calls wait; `iostat -x` tells whether the device is full.",
+    };
+    text.to_string()
+}
+
+fn no_pressure(sight: &Sight<'_>) -> bool {
+    let pressure = sight.metric("psi_io_some").or_else(|_| sight.metric("host_psi_io_some"));
+    sight.wall().is_ok() && pressure.is_ok_and(|pressure| pressure < limits::IO_PRESSURE)
+}

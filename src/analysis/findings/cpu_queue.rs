@@ -1,0 +1,70 @@
+//! Threads that could run and had no CPU.
+//! It never counts the cost of a wake-up as a queue, nor standing still under a quota as a lack of CPUs.
+
+use super::words::{digits, percent, seconds};
+use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let (wall, delay) = (sight.wall()?, sight.count("run-delay")? * 1e-9);
+    let work = sight.busy()?;
+    let share = work.queued / work.total();
+    // Each time a thread was put on a CPU ends one wait.
+    let mean = sight.count("timeslices").ok().filter(|count| *count > 0.0).map(|count| delay / count);
+    let host = sight.metric("host_busy").ok();
+    let crowded = host.is_some_and(|busy| busy >= limits::HOST_BUSY);
+    let long = mean.is_none_or(|mean| mean >= limits::QUEUE_WAIT);
+    let throttled = sight.metric("throttled_share").is_ok_and(|share| share > limits::THROTTLED_PERIODS);
+    if share < limits::QUEUED || !(long || crowded) || (throttled && !crowded) {
+        return Ok(None);
+    }
+    let cpus = sight.profile.meta.host.cpus.len();
+    let mut evidence = vec![Evidence::of("queued, of working time", share, U::Share, limits::QUEUED)];
+    evidence.extend(mean.map(|mean| Evidence::of("mean wait", mean, U::Seconds, limits::QUEUE_WAIT)));
+    evidence.extend(host.map(|busy| Evidence::of("machine busy", busy, U::Share, limits::HOST_BUSY)));
+    let preempted = sight.metric("involuntary_switches").ok();
+    evidence.extend(preempted.map(|rate| Evidence::plain("preempted", rate, U::PerSecond)));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "Threads that could run waited {} of their working time for a CPU: {} in {}{}.",
+            percent(share),
+            seconds(delay),
+            seconds(wall),
+            mean.map_or(String::new(), |mean| format!(", {} each time", seconds(mean)))
+        ),
+        evidence,
+        confidence: if crowded && long { Confidence::High } else { Confidence::Medium },
+        place: waiting(sight),
+        refuted_by: "run_delay (second field of /proc/PID/schedstat) does not grow",
+        next_step: next_step(work.running + work.queued, cpus, crowded),
+    }))
+}
+
+/// The threads that waited longest; there is no code to blame.
+fn waiting(sight: &Sight<'_>) -> Option<Place> {
+    const MOST: usize = 16;
+    let waited = |row: &crate::analysis::ThreadRow| row.run_delay.value().copied().filter(|delay| *delay > 0.0);
+    let mut rows: Vec<_> = sight.threads.iter().filter_map(|row| Some((waited(row)?, row.task.tid))).collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let threads: Vec<_> = rows.into_iter().take(MOST).map(|(_, tid)| tid).collect();
+    (!threads.is_empty()).then(|| Place { frames: Vec::new(), axis: sight.axis(), threads })
+}
+
+fn next_step(wanted: f64, cpus: usize, crowded: bool) -> String {
+    let wanted = digits(wanted);
+    let of = if cpus == 0 { String::new() } else { format!(" of {cpus} that others use too") };
+    if crowded {
+        format!("{wanted} CPUs were wanted{of}: run no more busy threads than CPUs, or see what else runs (`top`).")
+    } else {
+        format!(
+            "{wanted} CPUs were wanted and the machine had some left: look whether the threads are bound to few of them \
+             (taskset -p, cpuset.cpus)."
+        )
+    }
+}

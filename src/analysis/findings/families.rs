@@ -1,0 +1,371 @@
+//! What functions are known for: tables of names, each with what a sample or a wait in them means.
+//! It never knows a program's own functions; what is in no table means nothing.
+
+use crate::analysis::names::{CodeKind, Function};
+
+/// What a thread in a lock's system call waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// A lock that another thread holds.
+    Lock,
+    /// Another thread's signal.
+    Signal,
+    /// Another thread's end.
+    Join,
+}
+
+/// Functions of libraries that wait for a lock; the beginning of a name suffices.
+const LOCKS: &[&str] = &[
+    "lll_lock_wait",
+    "pthread_mutex_lock",
+    "pthread_mutex_timedlock",
+    "pthread_mutex_clocklock",
+    "pthread_mutex_cond_lock",
+    "pthread_rwlock_",
+    "std::mutex::lock",
+    "std::sys::sync::mutex::",
+    "std::sys::sync::rwlock::",
+    "parking_lot::raw_mutex",
+    "parking_lot::raw_rwlock",
+    "je_malloc_mutex_lock_slow",
+    "malloc_mutex_lock_slow",
+    "ObjectMonitor::enter",
+    "ObjectSynchronizer::enter",
+    "Monitor::lock",
+    "runtime.lock2",
+    "take_gil",
+    "uv_mutex_lock",
+];
+
+/// The same inside a namespace that carries a version.
+const LOCKS_WITHIN: &[&str] = &["::Mutex::LockSlow", "::SharedMutexImpl"];
+
+/// Functions of the kernel that wait for a lock.
+const KERNEL_LOCKS: &[&str] = &[
+    "rwsem_",
+    "down",
+    "mutex_lock",
+    "ww_mutex_lock",
+    "percpu_rwsem_wait",
+    "rt_mutex_",
+    "rt_spin_lock",
+    "futex_lock_pi",
+    "fcntl_setlk",
+    "locks_lock_inode_wait",
+    "flock_lock_inode_wait",
+];
+
+const JOINS: &[&str] = &["pthread_join", "pthread_clockjoin", "pthread_timedjoin", "thread_join"];
+
+/// How many of the program's innermost functions may tell.
+const TELLING: usize = 10;
+
+/// What a futex or kernel lock is waited for. Locks are built of condition variables, so a lock's function further out
+/// decides; what tells nothing counts as a signal, which accuses nobody.
+pub(super) fn hold<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Hold {
+    let mut hold = Hold::Signal;
+    let mut user = 0;
+    for function in innermost_first {
+        let name = bare(&function.name);
+        if function.kind == CodeKind::Kernel {
+            if begins(KERNEL_LOCKS, name) {
+                return Hold::Lock;
+            }
+            continue;
+        }
+        user += 1;
+        if user > TELLING {
+            break;
+        }
+        if begins(LOCKS, name) || LOCKS_WITHIN.iter().any(|part| name.contains(part)) {
+            return Hold::Lock;
+        }
+        if begins(JOINS, name) {
+            hold = Hold::Join;
+        }
+    }
+    hold
+}
+
+/// Loops of the kernel that wait for a lock. Plain `_raw_spin_unlock*` are not among them: they only show where sampling
+/// was possible again.
+pub(super) fn is_kernel_spin(function: &Function) -> bool {
+    const NAMES: &[&str] = &[
+        "native_queued_spin_lock_slowpath",
+        "queued_spin_lock_slowpath",
+        "pv_queued_spin_lock_slowpath",
+        "queued_read_lock_slowpath",
+        "queued_write_lock_slowpath",
+        "osq_lock",
+        "rwsem_spin_on_owner",
+        "rwsem_optimistic_spin",
+        "mutex_spin_on_owner",
+        "mutex_can_spin_on_owner",
+        "rtmutex_spin_on_owner",
+        "pv_wait_head_or_lock",
+        "kvm_wait",
+        "virt_spin_lock",
+    ];
+    function.kind == CodeKind::Kernel && NAMES.contains(&bare(&function.name))
+}
+
+/// Functions of libraries that wait actively.
+pub(super) fn is_user_spin(function: &Function) -> bool {
+    const WHOLE: &[&str] = &["cpu_relax", "do_spin", "s_lock", "perform_spin_delay", "ut_delay", "runtime.procyield"];
+    const BEGINNINGS: &[&str] = &[
+        "pthread_spin_lock",
+        "SpinLock::",
+        "absl::base_internal::SpinLock",
+        "spinlock_lock",
+        "spin_lock",
+        "spin_wait",
+        "core::hint::spin_loop",
+        "crossbeam_utils::backoff::Backoff::",
+        "kmp_wait_",
+        "gomp_barrier_wait",
+        "gomp_team_barrier_wait",
+        "tbb::detail::d0::atomic_backoff",
+    ];
+    let name = bare(&function.name);
+    function.kind != CodeKind::Kernel && (WHOLE.contains(&name) || begins(BEGINNINGS, name))
+}
+
+/// Giving the CPU away to try again.
+pub(super) fn is_yield(function: &Function) -> bool {
+    matches!(bare(&function.name), "sched_yield" | "osyield" | "do_sys_sched_yield" | "do_sched_yield")
+}
+
+/// Where the kernel serves page faults.
+pub(super) fn is_page_fault(function: &Function) -> bool {
+    const NAMES: &[&str] = &[
+        "asm_exc_page_fault",
+        "exc_page_fault",
+        "do_user_addr_fault",
+        "handle_mm_fault",
+        "do_page_fault",
+        "do_mem_abort",
+        "do_translation_fault",
+    ];
+    function.kind == CodeKind::Kernel && NAMES.contains(&bare(&function.name))
+}
+
+/// Where the kernel clears fresh memory.
+pub(super) fn is_clear_page(function: &Function) -> bool {
+    const NAMES: &[&str] =
+        &["clear_page", "clear_huge_page", "clear_highpage", "clear_user_highpage", "folio_zero_user"];
+    function.kind == CodeKind::Kernel && begins(NAMES, bare(&function.name))
+}
+
+/// The memory allocators' own functions and their entries.
+pub(super) fn is_allocator(function: &Function) -> bool {
+    const WHOLE: &[&str] = &[
+        "malloc",
+        "free",
+        "calloc",
+        "realloc",
+        "reallocarray",
+        "memalign",
+        "aligned_alloc",
+        "posix_memalign",
+        "cfree",
+        "int_malloc",
+        "int_free",
+        "int_realloc",
+        "int_memalign",
+        "int_free_chunk",
+        "int_free_merge_chunk",
+        "int_free_maybe_consolidate",
+        "int_free_create_chunk",
+        "malloc_consolidate",
+        "unlink_chunk",
+        "sysmalloc",
+        "systrim",
+        "tcache_init",
+        "operator new",
+        "operator delete",
+        "rust_alloc",
+        "rust_dealloc",
+        "rust_realloc",
+        "rdl_alloc",
+        "rdl_dealloc",
+        "rdl_realloc",
+        "runtime.mallocgc",
+    ];
+    const BEGINNINGS: &[&str] = &[
+        "je_",
+        "jemalloc",
+        "tcmalloc::",
+        "tc_malloc",
+        "tc_free",
+        "tc_new",
+        "tc_delete",
+        "tc_calloc",
+        "tc_realloc",
+        "mi_malloc",
+        "mi_free",
+        "mi_heap_",
+        "mi_page_",
+        "mi_segment_",
+        "libc_malloc",
+        "libc_free",
+        "libc_calloc",
+        "libc_realloc",
+        "operator new(",
+        "operator new[]",
+        "operator delete(",
+        "operator delete[]",
+    ];
+    let name = bare(&function.name);
+    let allocates = || {
+        let module = crate::analysis::names::short(&function.module);
+        ["libjemalloc", "libtcmalloc", "libmimalloc"].iter().any(|library| module.starts_with(library))
+    };
+    function.kind == CodeKind::User
+        && (WHOLE.contains(&name.trim_start_matches('_')) || begins(BEGINNINGS, name) || allocates())
+}
+
+/// What the kernel does, by the outermost of its functions that tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Service {
+    SystemCall,
+    PageFault,
+    Interrupt,
+}
+
+/// What brought the CPU into the kernel.
+pub(super) fn service(function: &Function) -> Option<Service> {
+    const CALLS: &[&str] = &["x64_sys_", "ia32_sys_", "arm64_sys_", "se_sys_", "do_sys_", "ksys_"];
+    const INTERRUPTS: &[&str] = &[
+        "asm_sysvec_",
+        "sysvec_",
+        "asm_common_interrupt",
+        "common_interrupt",
+        "irq_exit",
+        "do_softirq",
+        "el1_interrupt",
+        "el0_interrupt",
+    ];
+    let name = bare(&function.name);
+    if function.kind != CodeKind::Kernel {
+        None
+    } else if is_page_fault(function) {
+        Some(Service::PageFault)
+    } else if begins(CALLS, name) && name.trim_start_matches('_') != "x64_sys_call" {
+        Some(Service::SystemCall)
+    } else if begins(INTERRUPTS, name) {
+        Some(Service::Interrupt)
+    } else {
+        None
+    }
+}
+
+/// Where a thread starts before its own code does.
+pub(super) fn is_starter(function: &Function) -> bool {
+    const WHOLE: &[&str] =
+        &["clone", "clone3", "start_thread", "start", "thread_start", "execute_native_thread_routine"];
+    let name = bare(&function.name);
+    let named = WHOLE.contains(&name) || name.starts_with("libc_start_");
+    named || function.kind == CodeKind::Kernel || function.name.starts_with('[')
+}
+
+/// Whether a wait in it says something: the C library's own functions are in every wait, and so is what starts a thread.
+pub(super) fn is_own(function: &Function) -> bool {
+    let module = crate::analysis::names::short(&function.module);
+    let library = ["libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "libstdc++", "[vdso]"];
+    !is_starter(function) && !library.iter().any(|name| module.starts_with(name))
+}
+
+/// The name without what compilers and linkers put after it, and without parameters of a demangled one.
+fn bare(name: &str) -> &str {
+    let end = name.find(".isra.").or_else(|| name.find(".constprop.")).or_else(|| name.find(".part."));
+    let name = &name[..end.unwrap_or(name.len())];
+    let name = name.split('@').next().unwrap_or(name);
+    name.strip_prefix("__GI_").unwrap_or(name).trim_start_matches('_')
+}
+
+fn begins(names: &[&str], bare: &str) -> bool {
+    names.iter().any(|name| bare.starts_with(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn function(text: &str) -> Function {
+        let (module, name) = text.split_once('!').unwrap_or(("/bin/app", text));
+        let kind = if module == "[kernel]" { CodeKind::Kernel } else { CodeKind::User };
+        Function { name: name.to_string(), module: module.to_string(), kind }
+    }
+
+    #[test]
+    fn a_futex_is_a_lock_a_signal_or_an_end_by_who_asked_for_it() {
+        for (stack, expected) in [
+            ("[kernel]!futex_wait;__lll_lock_wait;___pthread_mutex_lock;worker", Hold::Lock),
+            ("[kernel]!futex_wait;__futex_abstimed_wait_common;__pthread_cond_wait;worker", Hold::Signal),
+            ("[kernel]!futex_wait;__GI___lll_lock_wait;__pthread_mutex_cond_lock;pthread_cond_wait", Hold::Lock),
+            ("[kernel]!futex_wait;__futex_abstimed_wait_common;__pthread_clockjoin_ex;main", Hold::Join),
+            ("[kernel]!schedule;[kernel]!rwsem_down_read_slowpath;[kernel]!down_read;main", Hold::Lock),
+            ("[kernel]!futex_wait;syscall;parking_lot::raw_mutex::RawMutex::lock_slow;main", Hold::Lock),
+            ("[kernel]!futex_wait;__futex_abstimed_wait_common;pthread_cond_timedwait;take_gil;eval", Hold::Lock),
+            ("[kernel]!futex_wait;runtime.futex.abi0;runtime.futexsleep;runtime.stopm", Hold::Signal),
+            ("[kernel]!futex_wait;something;own_lock", Hold::Signal),
+        ] {
+            let functions: Vec<_> = stack.split(';').map(function).collect();
+            assert_eq!(hold(functions.iter()), expected, "{stack}");
+        }
+    }
+
+    #[test]
+    fn families_hold_their_members_and_no_namesakes() {
+        type Family = fn(&Function) -> bool;
+        let rows: [(Family, &[&str], &[&str]); 7] = [
+            (
+                is_kernel_spin,
+                &[
+                    "[kernel]!native_queued_spin_lock_slowpath",
+                    "[kernel]!__pv_queued_spin_lock_slowpath",
+                    "[kernel]!osq_lock",
+                ],
+                &["osq_lock", "[kernel]!_raw_spin_unlock_irqrestore", "[kernel]!_raw_spin_lock"],
+            ),
+            (is_user_spin, &["pthread_spin_lock", "SpinLock::Lock()"], &["spin_burn", "[kernel]!spin_lock"]),
+            (
+                is_yield,
+                &["sched_yield", "__sched_yield", "[kernel]!__do_sys_sched_yield"],
+                &["yield", "sched_yield_stats"],
+            ),
+            (is_page_fault, &["[kernel]!asm_exc_page_fault"], &["page_fault", "exc_page_fault"]),
+            (is_clear_page, &["[kernel]!clear_page_erms", "[kernel]!clear_page_rep"], &["clear_page"]),
+            (
+                is_allocator,
+                &[
+                    "malloc",
+                    "_int_free",
+                    "je_malloc",
+                    "operator new(unsigned long)",
+                    "__libc_calloc",
+                    "/l/libjemalloc.so.2!arena_x",
+                ],
+                &["malloc_stats_printer", "freeClient", "Arena::Allocate", "[kernel]!free", "operator newest"],
+            ),
+            (is_starter, &["start_thread", "__clone3", "_start", "__libc_start_main"], &["main", "start_worker"]),
+        ];
+        for (family, members, others) in rows {
+            members.iter().for_each(|name| assert!(family(&function(name)), "{name}"));
+            others.iter().for_each(|name| assert!(!family(&function(name)), "{name}"));
+        }
+    }
+
+    #[test]
+    fn the_way_into_the_kernel_has_a_name() {
+        for (name, expected) in [
+            ("[kernel]!__x64_sys_futex", Some(Service::SystemCall)),
+            ("[kernel]!x64_sys_call", None),
+            ("[kernel]!asm_exc_page_fault", Some(Service::PageFault)),
+            ("[kernel]!asm_sysvec_apic_timer_interrupt", Some(Service::Interrupt)),
+            ("__x64_sys_futex", None),
+        ] {
+            assert_eq!(service(&function(name)), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Threads that do like work, of which some are done early and wait for the busiest.
+//! It never compares unlike threads: like are those with the same name but for digits and half of their samples in the
+//! same functions.
+
+use super::words::{percent, threads};
+use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::ThreadRow;
+use crate::analysis::names::CodeKind;
+use crate::model::Why;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+pub(super) const RULE: Rule = Rule { id: "load-imbalance", title: "uneven load", kind: Kind::Limit, judge };
+
+/// A thread with the share of its life in which it had something to do: running, or waiting for a CPU.
+struct Member {
+    tid: u32,
+    wanted: f64,
+}
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    sight.busy()?;
+    sight.samples()?;
+    let total = sight.cpu_time()? / sight.wall()?;
+    let mut worst: Option<(f64, String, Vec<Member>)> = None;
+    for (name, members) in groups(sight) {
+        let most = members.iter().map(|member| member.wanted).fold(0.0, f64::max);
+        let mean = members.iter().map(|member| member.wanted).sum::<f64>() / members.len() as f64;
+        let uneven = members.len() >= 2 && most >= limits::SATURATED && mean / most < limits::BALANCE;
+        let weighs = worst.as_ref().is_none_or(|(_, _, known)| known.len() < members.len());
+        if uneven && weighs && mean * members.len() as f64 >= total / 2.0 {
+            worst = Some((mean / most, name, members));
+        }
+    }
+    let Some((balance, name, members)) = worst else { return Ok(None) };
+    let most = members.iter().map(|member| member.wanted).fold(0.0, f64::max);
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(1.0 - balance),
+        claim: format!(
+            "Of {} `{name}` that do like work the busiest is at work {} of its time, on average only {} of that.",
+            threads(members.len()),
+            percent(most),
+            percent(balance)
+        ),
+        evidence: vec![
+            Evidence::of("mean over most", balance, U::Share, limits::BALANCE),
+            Evidence::of("busiest at work", most, U::Share, limits::SATURATED),
+        ],
+        confidence: Confidence::Medium,
+        place: Some(Place {
+            frames: Vec::new(),
+            axis: sight.axis(),
+            threads: members.iter().map(|member| member.tid).collect(),
+        }),
+        refuted_by: "over a longer time all of them are at work equally, or the others do other work",
+        next_step: "Compare what the busiest does with the others (--thread); share the work out in smaller pieces."
+            .to_string(),
+    }))
+}
+
+/// Threads with like work by what they are called, the busiest first; those without work are no part of it.
+fn groups(sight: &Sight<'_>) -> BTreeMap<String, Vec<Member>> {
+    let works = works(sight);
+    let mut named: BTreeMap<String, Vec<(Member, &Work)>> = BTreeMap::new();
+    for row in &sight.threads {
+        let (Some(work), Some(wanted)) = (works.get(&row.task.tid), wanted(row)) else { continue };
+        if wanted >= limits::IDLE_THREADS {
+            named.entry(stem(&row.task.comm)).or_default().push((Member { tid: row.task.tid, wanted }, work));
+        }
+    }
+    let like = |mut members: Vec<(Member, &Work)>| {
+        members.sort_by(|(a, _), (b, _)| b.wanted.total_cmp(&a.wanted));
+        let first = members.first().map(|(_, work)| *work);
+        let like = |work: &Work| first.is_some_and(|first| work.in_common(first) >= limits::LIKENESS);
+        members.into_iter().filter(|(_, work)| like(work)).map(|(member, _)| member).collect()
+    };
+    named.into_iter().map(|(name, members)| (name, like(members))).collect()
+}
+
+/// Share of a thread's life in which it had something to do; waiting for a CPU is not idleness.
+pub(super) fn wanted(row: &ThreadRow) -> Option<f64> {
+    let queued = row.queued().value().copied().unwrap_or(0.0);
+    row.utilisation().value().map(|busy| (busy + queued).min(1.0))
+}
+
+/// What a thread's samples were in: the innermost function outside the kernel.
+#[derive(Debug, Default)]
+struct Work {
+    samples: u64,
+    functions: FxHashMap<u32, u64>,
+}
+
+impl Work {
+    /// The part of both threads' samples that lies in the same functions, 0 to 1.
+    fn in_common(&self, other: &Work) -> f64 {
+        let share = |work: &Work, function: &u32| {
+            work.functions.get(function).copied().unwrap_or(0) as f64 / work.samples.max(1) as f64
+        };
+        self.functions.keys().map(|function| share(self, function).min(share(other, function))).sum()
+    }
+}
+
+/// By thread; those with few samples are left out.
+fn works(sight: &Sight<'_>) -> FxHashMap<u32, Work> {
+    let Ok(stacks) = sight.samples() else { return FxHashMap::default() };
+    let mut works: FxHashMap<u32, Work> = FxHashMap::default();
+    for row in &stacks.rows {
+        let work = works.entry(row.tid).or_default();
+        work.samples += row.samples;
+        let own = stacks.calls(row).iter().find(|call| stacks.function(**call).kind != CodeKind::Kernel);
+        if let Some(own) = own {
+            *work.functions.entry(own.label).or_default() += row.samples;
+        }
+    }
+    works.retain(|_, work| work.samples >= limits::THREAD_SAMPLES);
+    works
+}
+
+/// A thread's name without its number: `worker-12` and `worker-3` are `worker-#`.
+fn stem(comm: &str) -> String {
+    let mut out = String::new();
+    for c in comm.chars() {
+        match c {
+            '0'..='9' if out.ends_with('#') => {}
+            '0'..='9' => out.push('#'),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_alike_by_what_they_have_in_common() {
+        let work = |functions: &[(u32, u64)]| Work {
+            samples: functions.iter().map(|(_, samples)| samples).sum(),
+            functions: functions.iter().copied().collect(),
+        };
+        let compress = work(&[(1, 80), (2, 20)]);
+        assert!((compress.in_common(&work(&[(1, 8), (2, 2)])) - 1.0).abs() < 1e-9);
+        assert!((compress.in_common(&work(&[(1, 5), (3, 5)])) - 0.5).abs() < 1e-9);
+        assert!(compress.in_common(&work(&[(3, 10)])) < 1e-9);
+    }
+
+    #[test]
+    fn a_stem_stands_for_all_numbers() {
+        assert_eq!([stem("worker-12"), stem("io_thd_3"), stem("main")], ["worker-#", "io_thd_#", "main"]);
+    }
+}

@@ -1,0 +1,35 @@
+//! CPUs that spin for a lock inside the kernel.
+//! It never reads plain lock functions as spinning: samples fall there because interrupts come on again.
+
+use super::families::is_kernel_spin;
+use super::stacks::At;
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "kernel-lock-spin", title: "spinning for locks in the kernel", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let part = sight.kernel_samples()?.part(At::Leaf, is_kernel_spin);
+    if part.share < limits::KERNEL_SPIN {
+        return Ok(None);
+    }
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(part.share),
+        claim: format!(
+            "{} of the CPU time spins for a lock of the kernel in `{}`.",
+            percent(part.share),
+            part.function
+        ),
+        evidence: vec![Evidence::of("in lock slow paths", part.share, U::Share, limits::KERNEL_SPIN)],
+        confidence: Confidence::High,
+        place: part.place,
+        refuted_by: "with fewer threads the share stays as it is",
+        next_step: "The path names the call and so the lock: call it less often, or share less between threads."
+            .to_string(),
+    }))
+}

@@ -1,0 +1,72 @@
+//! More CPU time in the kernel than in the program, and what it does there.
+//! It never calls that wrong: a server's work is in the kernel.
+
+use super::families::{Service, service};
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::names::CodeKind;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "kernel-time", title: "time in the kernel", kind: Kind::Hint, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let counted = sight.metric("system_share");
+    let Ok(stacks) = sight.kernel_samples() else { return by_count(sight, counted?) };
+    let leaf_in_kernel = |calls: &[crate::analysis::names::Call]| {
+        calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel)
+    };
+    let share = stacks.gather(|calls| leaf_in_kernel(calls).then_some(0)).share;
+    if share < limits::KERNEL {
+        return Ok(None);
+    }
+    let by = |wanted: Service| {
+        stacks.gather(|calls| {
+            let at = calls.iter().rposition(|call| service(stacks.function(*call)).is_some());
+            at.filter(|at| leaf_in_kernel(calls) && service(stacks.function(calls[*at])) == Some(wanted))
+        })
+    };
+    let services = [
+        (Service::SystemCall, "system calls"),
+        (Service::PageFault, "page faults"),
+        (Service::Interrupt, "interrupts"),
+    ];
+    let leading = services.map(|(wanted, words)| (words, by(wanted))).into_iter();
+    let leading = leading.max_by(|(_, a), (_, b)| a.share.total_cmp(&b.share)).filter(|(_, part)| part.share > 0.0);
+    let mut evidence = vec![Evidence::of("in the kernel", share, U::Share, limits::KERNEL)];
+    evidence.extend(counted.map(|value| Evidence::plain("in the kernel, counted", value, U::Share)));
+    let why = leading.as_ref().map_or(String::new(), |(words, part)| {
+        format!(", {} in {words}, most of that in `{}`", percent(part.share), part.function)
+    });
+    Ok(Some(finding(
+        share,
+        format!("{} of the CPU time is spent in the kernel{why}.", percent(share)),
+        evidence,
+        leading.and_then(|(_, part)| part.place),
+    )))
+}
+
+/// Where the kernel's functions cannot be seen, the share alone.
+fn by_count(sight: &Sight<'_>, share: f64) -> Result<Option<Finding>, Why> {
+    sight.wall()?;
+    if share < limits::KERNEL {
+        return Ok(None);
+    }
+    sight.busy()?;
+    let evidence = vec![Evidence::of("in the kernel, counted", share, U::Share, limits::KERNEL)];
+    Ok(Some(finding(share, format!("{} of the CPU time is spent in the kernel.", percent(share)), evidence, None)))
+}
+
+fn finding(share: f64, claim: String, evidence: Vec<Evidence>, place: Option<super::Place>) -> Finding {
+    Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim,
+        evidence,
+        confidence: Confidence::High,
+        place,
+        refuted_by: "the program's work is in the kernel by nature: sockets, files, pipes",
+        next_step: "Look at the leading path: fewer and larger calls, or a cheaper call for the same.".to_string(),
+    }
+}

@@ -1,0 +1,80 @@
+//! Every threshold of the rules with its source, in one place.
+//! `[V]` published, `[S]` measured in a published study, `[P]` chosen for ironlaw: to be tuned with planted bottlenecks.
+
+/// Samples below which a share is too rough to judge: 10% of 100 has a standard error of 3 points. [P]
+pub const FEWEST_SAMPLES: u64 = 100;
+/// Seconds below which rates and shares of time say nothing. [P]
+pub const SHORTEST_WINDOW: f64 = 0.5;
+/// Mean number of threads at work (running, queued, held up) below which the target is idle. [P]
+pub const IDLE_THREADS: f64 = 0.05;
+/// Share of lost records from which on nothing is judged. [P]
+pub const LOST_SHARE: f64 = 0.1;
+/// What a finding counts for whose share of the time is unknown. [P]
+pub const UNKNOWN_SHARE: f64 = 0.05;
+
+/// Bandwidth periods throttled; any is reported, below this with low confidence. [P]; 73% of shared instances in [S].
+pub const THROTTLED_PERIODS: f64 = 0.01;
+/// Steal, of all CPUs' time. [P]
+pub const STEAL: f64 = 0.01;
+/// Time runnable without a CPU, of working time. [P]
+pub const QUEUED: f64 = 0.05;
+/// Mean wait for a CPU, seconds: below it the cost of a wake-up is waited for, not another thread's time slice. [P]
+pub const QUEUE_WAIT: f64 = 100e-6;
+/// Busy share of the machine from which on CPUs are short. [P]
+pub const HOST_BUSY: f64 = 0.9;
+/// Time blocked on locks, of working time. [P]
+pub const LOCKED: f64 = 0.1;
+/// From here on a lock is the first thing to look at. [P]
+pub const LOCKED_MUCH: f64 = 0.25;
+/// Waits for another thread's signal per second of CPU time: a thread works for 200 us or less between two. [P]
+pub const HAND_OVERS: f64 = 5_000.0;
+/// Busy cores below which threads that wait for a signal wait for work from outside. [P]
+pub const HAND_OVER_BUSY: f64 = 0.2;
+/// A wait of this many seconds or more is idleness, not a hand-over or an answer. [P]
+pub const SHORT_WAIT: f64 = 0.1;
+/// Time blocked on storage, of working time. [P]
+pub const STORAGE: f64 = 0.1;
+/// Pressure below which storage is no matter: PSI about 0. [P]
+pub const IO_PRESSURE: f64 = 0.01;
+/// Time some task waited for memory. [P]
+pub const MEMORY_PRESSURE: f64 = 0.05;
+/// Load balance, mean over maximum: the line POP draws. [V]
+pub const BALANCE: f64 = 0.8;
+/// Share of its life from which on a thread has no more to give. [P]
+pub const SATURATED: f64 = 0.9;
+/// The same for a single thread that carries all. [P]
+pub const SERIAL: f64 = 0.95;
+/// Mean number of other threads at work up to which one carries all. [P]
+pub const SERIAL_OTHERS: f64 = 0.2;
+/// Samples a thread needs for a word on what it does. [P]
+pub const THREAD_SAMPLES: u64 = 10;
+/// Part of their samples that threads with like work have in common. [P]
+pub const LIKENESS: f64 = 0.5;
+/// Samples in the kernel's lock slow paths. [P]
+pub const KERNEL_SPIN: f64 = 0.05;
+/// Samples in functions that wait actively, or give the CPU away to wait. [P]
+pub const USER_SPIN: f64 = 0.05;
+/// Samples in one function from which on it may be a loop that waits. [P]
+pub const TIGHT_SHARE: f64 = 0.5;
+/// Bytes of code a loop that waits fits into. [P]
+pub const TIGHT_BYTES: u64 = 64;
+/// Samples below page faults. [P]
+pub const FAULTS: f64 = 0.1;
+/// Minor faults per second of CPU time that cost at most 1%, at 0.5 us each. [P]
+pub const FEW_FAULTS: f64 = 20_000.0;
+/// Major faults a second: at 1 to 10 ms each on a disk, a twentieth of one thread's time or more. [P]
+pub const MAJOR_FAULTS: f64 = 50.0;
+/// Major faults that a program takes to start from a cold cache. [P]
+pub const STARTING_FAULTS: f64 = 200.0;
+/// Samples in the memory allocator. [P]
+pub const ALLOCATOR: f64 = 0.1;
+/// Moves per second of CPU time: at 10 to 50 us of cold caches each, 1 to 5% of it. [P]
+pub const MIGRATIONS: f64 = 1_000.0;
+/// Samples in the kernel: more than in the program. [P]
+pub const KERNEL: f64 = 0.5;
+/// Short waits for sockets and pipes, of working time and these waits. [P]
+pub const OTHERS: f64 = 0.5;
+/// Such waits a second. [P]
+pub const OTHERS_RATE: f64 = 10.0;
+/// Samples in one function's own code. [P]
+pub const HOT: f64 = 0.3;

@@ -1,0 +1,37 @@
+//! Tasks that stood still until memory was found for them.
+//! It never says who used the memory.
+
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "memory-pressure", title: "short of memory", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    sight.wall()?;
+    let group = sight.metric("psi_memory_some");
+    let of_group = group.is_ok();
+    let some = group.or_else(|_| sight.metric("host_psi_memory_some"))?;
+    if some < limits::MEMORY_PRESSURE {
+        return Ok(None);
+    }
+    sight.busy()?;
+    let full = sight.metric(if of_group { "psi_memory_full" } else { "host_psi_memory_full" });
+    let mut evidence = vec![Evidence::of("memory pressure, some", some, U::Share, limits::MEMORY_PRESSURE)];
+    evidence.extend(full.map(|full| Evidence::plain("memory pressure, all", full, U::Share)));
+    evidence.extend(sight.metric("major_faults").map(|rate| Evidence::plain("major page faults", rate, U::PerSecond)));
+    let whose = if of_group { "of the target's control group" } else { "of the machine" };
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: full.ok().filter(|_| of_group),
+        claim: format!("In {} of the time some task {whose} stood still until memory was found for it.", percent(some)),
+        evidence,
+        confidence: if of_group { Confidence::High } else { Confidence::Low },
+        place: None,
+        refuted_by: "memory pressure (PSI) is about 0",
+        next_step: "Compare memory in use with its limit (memory.max, MemAvailable); look for swapping and reclaim (`vmstat 1`)."
+            .to_string(),
+    }))
+}

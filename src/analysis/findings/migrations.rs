@@ -1,0 +1,32 @@
+//! Threads that move between CPUs so often that their caches never get warm.
+//! It never knows how far a move went.
+
+use super::words::digits;
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "migrations", title: "moving between CPUs", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    sight.wall()?;
+    let moves = sight.count("migrations")?;
+    sight.busy()?;
+    let cpu = sight.cpu_time()?;
+    let rate = if cpu > 0.0 { moves / cpu } else { 0.0 };
+    if rate < limits::MIGRATIONS {
+        return Ok(None);
+    }
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: None,
+        claim: format!("Threads moved to another CPU {} times per second of CPU time.", digits(rate)),
+        evidence: vec![Evidence::of("moves per CPU second", rate, U::PerSecond, limits::MIGRATIONS)],
+        confidence: Confidence::Low,
+        place: None,
+        refuted_by: "bound to fixed CPUs (taskset) the program is no faster",
+        next_step: "Try binding the threads (taskset, numactl): if that helps, fewer wake-ups or fewer threads do too."
+            .to_string(),
+    }))
+}

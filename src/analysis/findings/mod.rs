@@ -1,0 +1,221 @@
+//! What holds the selected threads back, rule by rule, from one window: the verdict, its evidence and where to look.
+//! It never compares two windows, and what it cannot decide it says instead of guessing.
+
+mod allocator;
+mod block_io;
+mod cpu_queue;
+mod families;
+mod hardware;
+mod hot_function;
+mod imbalance;
+mod kernel_spin;
+mod kernel_time;
+mod limits;
+mod lock_wait;
+mod memory_pressure;
+mod migrations;
+mod others_wait;
+mod page_faults;
+mod serial;
+mod sight;
+mod stacks;
+mod steal;
+mod throttling;
+mod user_spin;
+mod waits;
+mod words;
+
+pub use sight::Sight;
+
+use super::metrics::MetricUnit;
+use super::selection::Axis;
+use crate::model::Why;
+use serde::Serialize;
+
+/// What a rule came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It looked, and there is nothing.
+    Clear,
+    /// It found something.
+    Found(Finding),
+    /// What it needs to know is missing.
+    Undecided(Why),
+}
+
+/// Something that holds the selected threads back, or where to begin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The rule's stable name, e.g. `cpu-queue`.
+    pub rule: &'static str,
+    /// A few words for people, e.g. `waiting for CPUs`.
+    pub title: &'static str,
+    /// Part of the selected threads' working time (running, queued or held up) or CPU time it explains, 0 to 1.
+    pub share: Option<f64>,
+    /// One sentence with numbers; names in it are as the target gave them.
+    pub claim: String,
+    /// The numbers behind it.
+    pub evidence: Vec<Evidence>,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// Where in the code, and in which threads.
+    pub place: Option<Place>,
+    /// What would show it to be wrong.
+    pub refuted_by: &'static str,
+    /// What to do next.
+    pub next_step: String,
+}
+
+/// A number behind a finding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evidence {
+    /// What it is.
+    pub label: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// The unit of both.
+    pub unit: MetricUnit,
+    /// The value from which on it speaks for the finding; `None` for a number that only explains.
+    pub threshold: Option<f64>,
+}
+
+/// How sure a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// It looks so, but something harmless looks the same.
+    Low,
+    /// It is so, but how much it matters is an estimate.
+    Medium,
+    /// It was measured directly.
+    High,
+}
+
+/// Where a finding lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The call path as a flame graph shows it, root first, headings included; empty for a place that is threads only.
+    pub frames: Vec<String>,
+    /// What the flame graph counts there.
+    pub axis: Axis,
+    /// The threads concerned, those with most of it first.
+    pub threads: Vec<u32>,
+}
+
+/// All verdicts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Judged {
+    /// Most important first.
+    pub found: Vec<Finding>,
+    /// Rules that could not decide: stable name, title, reason.
+    pub undecided: Vec<(&'static str, &'static str, Why)>,
+    /// Stable names of the rules that found nothing.
+    pub clear: Vec<&'static str>,
+}
+
+/// What a finding of a rule means for its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It limits the program.
+    Limit,
+    /// It says where time goes, which may be as it should be.
+    Hint,
+}
+
+/// One rule.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    id: &'static str,
+    title: &'static str,
+    kind: Kind,
+    /// The finding, nothing, or why it cannot say.
+    judge: fn(&Sight<'_>) -> Result<Option<Finding>, Why>,
+}
+
+/// In the order of decision: what is cheap and certain comes before what needs interpretation.
+const RULES: &[Rule] = &[
+    throttling::RULE,
+    steal::RULE,
+    cpu_queue::RULE,
+    lock_wait::RULE,
+    block_io::RULE,
+    memory_pressure::RULE,
+    imbalance::RULE,
+    serial::RULE,
+    kernel_spin::RULE,
+    user_spin::RULE,
+    page_faults::RULE,
+    allocator::RULE,
+    migrations::RULE,
+    kernel_time::RULE,
+    others_wait::RULE,
+    hot_function::RULE,
+];
+
+impl Rule {
+    fn apply(&self, sight: &Sight<'_>) -> Verdict {
+        match (self.judge)(sight) {
+            Ok(Some(finding)) => Verdict::Found(finding),
+            Ok(None) => Verdict::Clear,
+            Err(why) => Verdict::Undecided(why),
+        }
+    }
+}
+
+/// Applies every rule.
+#[must_use]
+pub fn judge(sight: &Sight<'_>) -> Judged {
+    let mut judged = Judged::default();
+    let mut found: Vec<(Kind, Finding)> = Vec::new();
+    for rule in RULES.iter().chain(&hardware::RULES) {
+        match rule.apply(sight) {
+            Verdict::Found(finding) => found.push((rule.kind, finding)),
+            Verdict::Undecided(why) => judged.undecided.push((rule.id, rule.title, why)),
+            Verdict::Clear => judged.clear.push(rule.id),
+        }
+    }
+    // The sort is stable: what weighs the same stays in the order of decision.
+    found.sort_by(|(a_kind, a), (b_kind, b)| {
+        let hint = |kind: &Kind| *kind == Kind::Hint;
+        hint(a_kind).cmp(&hint(b_kind)).then(weight(b).total_cmp(&weight(a)))
+    });
+    judged.found = found.into_iter().map(|(_, finding)| finding).collect();
+    judged
+}
+
+/// What a finding explains, less what is uncertain about it.
+fn weight(finding: &Finding) -> f64 {
+    let sure = match finding.confidence {
+        Confidence::Low => 0.4,
+        Confidence::Medium => 0.7,
+        Confidence::High => 1.0,
+    };
+    finding.share.unwrap_or(limits::UNKNOWN_SHARE) * sure
+}
+
+impl Confidence {
+    /// A word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+}
+
+impl Evidence {
+    /// A number with the threshold it has passed.
+    fn of(label: &'static str, value: f64, unit: MetricUnit, threshold: f64) -> Evidence {
+        Evidence { label, value, unit, threshold: Some(threshold) }
+    }
+
+    /// A number that only explains.
+    fn plain(label: &'static str, value: f64, unit: MetricUnit) -> Evidence {
+        Evidence { label, value, unit, threshold: None }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! Threads that mostly wait for short answers through sockets and pipes: then the others are the place to look.
+//! It never tells an answer from a request: a server that waits for its next client looks the same.
+
+use super::waits::{Reason, innermost};
+use super::words::{percent, seconds};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "waiting-for-others", title: "waiting for others (socket, pipe)", kind: Kind::Hint, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let waits = sight.waits()?;
+    let (span, work) = (sight.span()?, sight.work()?);
+    let sum = waits.sum(&[Reason::Others]);
+    let waited = sum.short_seconds / span;
+    let (all, rate) = (work.total() + waited, sum.short_count as f64 / span);
+    if all < limits::IDLE_THREADS {
+        return Err(Why::Idle);
+    }
+    let share = waited / all;
+    if share < limits::OTHERS || rate < limits::OTHERS_RATE {
+        return Ok(None);
+    }
+    let place = waits.worst(&[Reason::Others], true);
+    let at = innermost(place.as_ref()).map_or(String::new(), |name| format!(", most of it below `{name}`"));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "Threads waited {} of the time for sockets and pipes, {} each time{at}: for answers, or for the next request.",
+            percent(share),
+            seconds(sum.short_seconds / sum.short_count.max(1) as f64)
+        ),
+        evidence: vec![
+            Evidence::of("waits, with working time", share, U::Share, limits::OTHERS),
+            Evidence::of("short waits", rate, U::PerSecond, limits::OTHERS_RATE),
+        ],
+        confidence: Confidence::Low,
+        place,
+        refuted_by: "the waits end with a client's request: then there was nothing to do",
+        next_step: "See who is at the other end (`ss -tp`, /proc/PID/fd) and look there; ask for more at once."
+            .to_string(),
+    }))
+}

@@ -1,0 +1,76 @@
+//! Page faults: those that wait for storage by their rate, the others by the CPU time they take.
+//! It never adds the two: a major fault costs a thousand minor ones.
+
+use super::families::{is_clear_page, is_page_fault};
+use super::stacks::At;
+use super::words::{digits, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "page-faults", title: "page faults", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    sight.wall()?;
+    if let (Ok(rate), Ok(count)) = (sight.metric("major_faults"), sight.count("major-faults"))
+        && rate >= limits::MAJOR_FAULTS
+        && count >= limits::STARTING_FAULTS
+    {
+        return Ok(Some(major(sight, rate)));
+    }
+    if few(sight) {
+        return Ok(None);
+    }
+    minor(sight)
+}
+
+fn major(sight: &Sight<'_>, rate: f64) -> Finding {
+    Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: None,
+        claim: format!("{} page faults a second had to wait for storage.", digits(rate)),
+        evidence: vec![Evidence::of("major page faults", rate, U::PerSecond, limits::MAJOR_FAULTS)],
+        confidence: Confidence::Medium,
+        place: sight.kernel_samples().ok().and_then(|stacks| stacks.part(At::Anywhere, is_page_fault).place),
+        refuted_by: "the rate falls to nothing once the program has started up",
+        next_step: "Memory or page cache is too small for what is touched: look for swapping, or read ahead."
+            .to_string(),
+    }
+}
+
+/// Faults that cost at most a hundredth of the CPU time need no samples to be ruled out.
+fn few(sight: &Sight<'_>) -> bool {
+    let per_cpu_second = sight.count("minor-faults").and_then(|faults| Ok(faults / sight.cpu_time()?));
+    per_cpu_second.is_ok_and(|rate| rate <= limits::FEW_FAULTS)
+}
+
+fn minor(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let stacks = sight.kernel_samples()?;
+    let part = stacks.part(At::Anywhere, is_page_fault);
+    if part.share < limits::FAULTS {
+        return Ok(None);
+    }
+    let clearing = stacks.part(At::Leaf, is_clear_page).share;
+    let mut evidence = vec![
+        Evidence::of("below page faults", part.share, U::Share, limits::FAULTS),
+        Evidence::plain("clearing fresh pages", clearing, U::Share),
+    ];
+    evidence.extend(sight.metric("minor_faults").map(|rate| Evidence::plain("minor page faults", rate, U::PerSecond)));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(part.share),
+        claim: format!(
+            "{} of the CPU time serves page faults, {} of it all clears fresh memory.",
+            percent(part.share),
+            percent(clearing)
+        ),
+        evidence,
+        confidence: Confidence::High,
+        place: part.place,
+        refuted_by: "the program has just started and touches its memory for the first time",
+        next_step: "Keep memory instead of returning it (malloc's trim threshold, pools), or use huge pages."
+            .to_string(),
+    }))
+}

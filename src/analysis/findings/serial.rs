@@ -1,0 +1,55 @@
+//! One thread that carries all: the program cannot go faster than it, however many CPUs there are.
+//! It never speaks of a program with a single thread, which nobody expects to use more.
+
+use super::imbalance::wanted;
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "serial-thread", title: "one thread carries all", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let wall = sight.wall()?;
+    sight.busy()?;
+    let measured: Vec<_> = sight.threads.iter().filter_map(|row| Some((row, wanted(row)?))).collect();
+    let busiest = measured.iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let Some((first, most)) = busiest else { return Err(Why::NotRecorded) };
+    let lasts = first.lifetime.seconds() >= wall / 2.0;
+    let siblings = measured.iter().filter(|(row, _)| row.task.pid == first.task.pid).count();
+    let at_work = |wanted: f64, life: f64| wanted * life / wall;
+    let all: f64 = measured.iter().map(|(row, wanted)| at_work(*wanted, row.lifetime.seconds())).sum();
+    let others = all - at_work(*most, first.lifetime.seconds());
+    let spare = sight.profile.meta.host.cpus.len() != 1;
+    if *most < limits::SERIAL || !lasts || siblings < 2 || others > limits::SERIAL_OTHERS || !spare {
+        return Ok(None);
+    }
+    let tid = first.task.tid;
+    let hottest = sight.samples().ok().map(|stacks| {
+        let rows = stacks.rows.iter().filter(|row| row.tid == tid);
+        stacks.share(rows.fold(0, |sum, row| sum.saturating_add(row.weight)))
+    });
+    let share = hottest.unwrap_or(if all > 0.0 { most / all } else { 0.0 }).min(1.0);
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "Thread {tid} `{}` is at work {} of the time, all {} others together only {} of one thread's.",
+            first.task.comm,
+            percent(*most),
+            measured.len() - 1,
+            percent(others.max(0.0))
+        ),
+        evidence: vec![
+            Evidence::of("busiest at work", *most, U::Share, limits::SERIAL),
+            Evidence::of("all others at work", others.max(0.0), U::Threads, limits::SERIAL_OTHERS),
+        ],
+        confidence: Confidence::Medium,
+        place: Some(Place { frames: Vec::new(), axis: sight.axis(), threads: vec![tid] }),
+        refuted_by: "more load makes the other threads busier while this one stays as it is",
+        next_step: format!(
+            "Look at it alone (--thread {tid}): make its work cheaper, or move part of it to other threads."
+        ),
+    }))
+}

@@ -1,0 +1,232 @@
+//! All that rules may look at, worked out once for the selection.
+//! It never judges.
+
+use super::limits;
+use super::stacks::Stacks;
+use super::waits::Waits;
+use crate::analysis::counters::Counters;
+use crate::analysis::metrics::{Metric, metrics};
+use crate::analysis::names::Names;
+use crate::analysis::ranking::{GroupBy, Ranking, SortBy, rank};
+use crate::analysis::selection::{Axis, Selection, Who};
+use crate::analysis::summary::{Summary, summary};
+use crate::analysis::tasks::Tasks;
+use crate::analysis::threads::{ThreadRow, threads};
+use crate::analysis::time::Window;
+use crate::model::profile::Profile;
+use crate::model::{EventSpec, Measure, Scope, Unit, Why};
+
+/// What rules may look at.
+#[derive(Debug)]
+pub struct Sight<'a> {
+    /// The profile.
+    pub profile: &'a Profile,
+    /// What frames are called.
+    pub names: &'a Names,
+    /// Everybody.
+    pub tasks: &'a Tasks,
+    /// The readings.
+    pub counters: &'a Counters,
+    /// The part that is judged. Its axis chooses the event that stands for CPU time, if it is one that can.
+    pub selection: Selection,
+    /// Its threads.
+    pub who: Who,
+    /// Its time, grown to where counters were read.
+    pub window: Window,
+    /// The metrics of the window.
+    pub metrics: Vec<Metric>,
+    /// The functions by CPU time; empty if nothing sampled it.
+    pub functions: Ranking,
+    /// The threads, most CPU time first.
+    pub threads: Vec<ThreadRow>,
+    summary: Summary,
+    clock: Option<u16>,
+    stacks: Stacks<'a>,
+    waits: Option<Waits<'a>>,
+}
+
+/// Mean numbers of threads: at any moment of the selection, so many were in this state.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Work {
+    /// Running.
+    pub running: f64,
+    /// Runnable without a CPU.
+    pub queued: f64,
+    /// Blocked by a lock that another thread holds.
+    pub locked: f64,
+    /// Blocked by storage.
+    pub storage: f64,
+}
+
+impl Work {
+    /// Threads that had something to do. Who waits for work, sleeps or is answered by others is not among them.
+    pub fn total(&self) -> f64 {
+        self.running + self.queued + self.locked + self.storage
+    }
+}
+
+impl<'a> Sight<'a> {
+    /// Works out what the rules share; `window` is the selection's time, grown to where counters were read.
+    #[must_use]
+    pub fn of(
+        profile: &'a Profile,
+        names: &'a Names,
+        tasks: &'a Tasks,
+        counters: &'a Counters,
+        selection: &Selection,
+        window: Window,
+    ) -> Sight<'a> {
+        let clock = clock(profile, selection.axis);
+        let mut selection = selection.clone();
+        selection.axis = Axis::Event(clock.unwrap_or(u16::MAX));
+        let who = selection.who(tasks);
+        let summary = summary(profile, tasks, &selection);
+        let recorded = profile.meta.plan.off_cpu || !profile.off_cpu.is_empty();
+        Sight {
+            profile,
+            names,
+            tasks,
+            counters,
+            metrics: metrics(counters, tasks, &who, window, Some(&summary)),
+            functions: rank(profile, names, tasks, &selection, GroupBy::Function, SortBy::SelfWeight),
+            threads: threads(profile, tasks, counters, &selection, window),
+            summary,
+            clock,
+            stacks: Stacks::of(profile, names, tasks, &selection, &who),
+            waits: recorded.then(|| Waits::of(profile, names, tasks, &selection)),
+            selection,
+            who,
+            window,
+        }
+    }
+
+    /// A metric.
+    pub(super) fn metric(&self, name: &str) -> Result<f64, Why> {
+        let metric = self.metrics.iter().find(|metric| metric.name == name);
+        match metric.map(|metric| metric.value) {
+            Some(Measure::Known { value, .. }) => Ok(value),
+            Some(Measure::Missing(why)) => Err(why),
+            None => Err(Why::NotRecorded),
+        }
+    }
+
+    /// What a counter counted for the selected threads.
+    pub(super) fn count(&self, name: &str) -> Result<f64, Why> {
+        let counted = match &self.who {
+            Who::All => self.counters.delta(name, Scope::Target, self.window),
+            Who::Only(tids) => self.counters.sum(name, tids.iter().copied(), self.window),
+        };
+        counted.value().copied().ok_or(counted.why().unwrap_or(Why::NotRecorded))
+    }
+
+    /// Elapsed seconds of the counters' window, if they are enough for a rate.
+    pub(super) fn wall(&self) -> Result<f64, Why> {
+        enough(self.window.span().seconds())
+    }
+
+    /// Elapsed seconds of the selection itself, which samples and waits fall into.
+    pub(super) fn span(&self) -> Result<f64, Why> {
+        let end = self.selection.time.to.unwrap_or(self.window.to).min(self.window.to);
+        enough((end - self.selection.time.from).seconds())
+    }
+
+    /// CPU time, seconds: as counted, else as sampled.
+    pub(super) fn cpu_time(&self) -> Result<f64, Why> {
+        self.metric("cpu_time").or_else(|why| match self.clock_event() {
+            Some(event) if event.unit == Unit::Nanos => Ok(self.functions.weight as f64 * 1e-9),
+            _ => Err(why),
+        })
+    }
+
+    /// What the threads did; a state nobody recorded counts as none.
+    pub(super) fn work(&self) -> Result<Work, Why> {
+        let (wall, span) = (self.wall()?, self.span()?);
+        let running = self.cpu_time()? / wall;
+        let counted = |name| self.count(name).map_or(0.0, |ns| ns * 1e-9 / wall);
+        let (locked, storage) = match &self.waits {
+            Some(waits) => (waits.locked_seconds() / span, waits.storage_seconds() / span),
+            None => (0.0, counted("blkio-delay")),
+        };
+        Ok(Work { running, queued: counted("run-delay"), locked, storage })
+    }
+
+    /// The same of threads that had enough to do to be judged.
+    pub(super) fn busy(&self) -> Result<Work, Why> {
+        self.work().and_then(|work| if work.total() < limits::IDLE_THREADS { Err(Why::Idle) } else { Ok(work) })
+    }
+
+    /// The sampled CPU time, if it is enough to judge shares by.
+    pub(super) fn samples(&self) -> Result<&Stacks<'a>, Why> {
+        if self.clock.is_none() {
+            return Err(Why::NotRecorded);
+        }
+        match self.stacks.samples {
+            _ if self.lost() > limits::LOST_SHARE => Err(Why::LostEvents),
+            few if few < limits::FEWEST_SAMPLES => Err(Why::TooFewSamples),
+            _ => Ok(&self.stacks),
+        }
+    }
+
+    /// The same where the kernel's functions must be seen by name.
+    pub(super) fn kernel_samples(&self) -> Result<&Stacks<'a>, Why> {
+        let stacks = self.samples()?;
+        let hidden = self.clock_event().is_some_and(|event| event.exclude_kernel) || stacks.kernel_is_nameless();
+        if hidden { Err(Why::NotPermitted) } else { Ok(stacks) }
+    }
+
+    /// The time off the CPU, if it was recorded whole.
+    pub(super) fn waits(&self) -> Result<&Waits<'a>, Why> {
+        let waits = self.waits.as_ref().ok_or(Why::NotRecorded)?;
+        let lost = self.summary.off_cpu_lost as f64 / (self.summary.off_cpu_lost + waits.spans).max(1) as f64;
+        if lost > limits::LOST_SHARE { Err(Why::LostEvents) } else { Ok(waits) }
+    }
+
+    /// Why a rule that needs a special hardware counter cannot decide.
+    pub(super) fn no_counter(&self) -> Why {
+        match self.metric("cycles") {
+            Err(why @ (Why::NotSupported | Why::NotPermitted)) => why,
+            // Recordings without the counter say nothing of the machine, but their sampling clock does.
+            Err(_) if self.clock_event().is_some_and(|event| event.unit == Unit::Nanos) => Why::NotSupported,
+            _ => Why::NotRecorded,
+        }
+    }
+
+    /// The axis of the samples that stand for CPU time.
+    pub(super) fn axis(&self) -> Axis {
+        self.selection.axis
+    }
+
+    /// Share of the CPU time whose samples were lost, at most. Of lost records nobody knows the kind, and with time off the
+    /// CPU most are switches; so what was sampled is held against what was counted as well.
+    fn lost(&self) -> f64 {
+        let lost = self.summary.lost as f64;
+        let of_records = lost / (lost + self.summary.all_samples as f64).max(1.0);
+        let is_time = self.clock_event().is_some_and(|event| event.unit == Unit::Nanos);
+        match self.metric("cpu_time").and_then(|cpu| Ok(cpu / self.wall()? * self.span()?)) {
+            Ok(counted) if is_time && counted > 0.0 => {
+                of_records.min((1.0 - self.stacks.weight as f64 * 1e-9 / counted).max(0.0))
+            }
+            _ => of_records,
+        }
+    }
+
+    fn clock_event(&self) -> Option<&EventSpec> {
+        self.profile.meta.events.get(usize::from(self.clock?))
+    }
+}
+
+fn enough(seconds: f64) -> Result<f64, Why> {
+    if seconds < limits::SHORTEST_WINDOW { Err(Why::TooFewSamples) } else { Ok(seconds) }
+}
+
+/// The event whose weight is CPU time: the selected one if it is a clock, else the first that is.
+fn clock(profile: &Profile, axis: Axis) -> Option<u16> {
+    let events = &profile.meta.events;
+    let is_clock = |index: u16| {
+        events.get(usize::from(index)).is_some_and(|event| matches!(event.unit, Unit::Nanos | Unit::Cycles))
+    };
+    match axis {
+        Axis::Event(index) if is_clock(index) => Some(index),
+        _ => (0..events.len()).filter_map(|index| u16::try_from(index).ok()).find(|index| is_clock(*index)),
+    }
+}

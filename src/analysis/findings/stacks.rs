@@ -1,0 +1,197 @@
+//! The sampled CPU time by thread and stack, so that rules ask for the part of it that lies in some functions.
+//! It never knows what a function means.
+
+use super::Place;
+use crate::analysis::calltree::{TRUNCATED, process_heading};
+use crate::analysis::names::{Call, CodeKind, Function, Names};
+use crate::analysis::observe::observations;
+use crate::analysis::selection::{Axis, Selection, Who};
+use crate::analysis::tasks::Tasks;
+use crate::model::profile::Profile;
+use crate::model::{StackEnd, StackId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Samples of one thread with one stack.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub pid: u32,
+    pub tid: u32,
+    /// Its outer frames are missing.
+    pub incomplete: bool,
+    pub stack: Option<StackId>,
+    pub weight: u64,
+    pub samples: u64,
+}
+
+/// The samples of a selection.
+#[derive(Debug)]
+pub(super) struct Stacks<'a> {
+    pub rows: Vec<Row>,
+    pub weight: u64,
+    pub samples: u64,
+    names: &'a Names,
+    paths: Paths<'a>,
+    calls: FxHashMap<StackId, Vec<Call>>,
+}
+
+/// How the frames of a place are written: the words of a flame graph.
+#[derive(Debug)]
+pub(super) struct Paths<'a> {
+    axis: Axis,
+    names: &'a Names,
+    headings: FxHashMap<u32, String>,
+}
+
+/// Where on a stack a function counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum At {
+    /// It was running itself.
+    Leaf,
+    /// It or anything it called was.
+    Anywhere,
+}
+
+/// The part of the samples that lies in some functions.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Part {
+    /// Share of the weight, 0 to 1.
+    pub share: f64,
+    /// Where most of it is.
+    pub place: Option<Place>,
+    /// The function there.
+    pub function: String,
+    /// Threads with any of it.
+    pub threads: usize,
+}
+
+/// One branch of the merged stacks, from the root to a function.
+type Branch = (u32, bool, Vec<u32>);
+
+#[derive(Debug, Default)]
+struct Sum {
+    weight: u64,
+    by_thread: FxHashMap<u32, u64>,
+    function: u32,
+}
+
+impl<'a> Stacks<'a> {
+    pub fn of(profile: &Profile, names: &'a Names, tasks: &Tasks, selection: &Selection, who: &Who) -> Stacks<'a> {
+        let mut sums: FxHashMap<_, (u64, u64)> = FxHashMap::default();
+        for seen in observations(profile, selection, who) {
+            let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
+            let (weight, samples) = sums.entry((seen.pid, seen.tid, incomplete, seen.stack)).or_default();
+            *weight = weight.saturating_add(seen.weight);
+            *samples += 1;
+        }
+        let mut rows: Vec<_> = sums
+            .into_iter()
+            .map(|((pid, tid, incomplete, stack), (weight, samples))| Row {
+                pid,
+                tid,
+                incomplete,
+                stack,
+                weight,
+                samples,
+            })
+            .collect();
+        rows.sort_unstable_by_key(|row| (row.pid, row.tid, row.incomplete, row.stack));
+        let known: FxHashSet<StackId> = rows.iter().filter_map(|row| row.stack).collect();
+        let calls = known.into_iter().map(|id| (id, names.walk(profile, Some(id)).collect())).collect();
+        Stacks {
+            weight: rows.iter().fold(0, |sum, row| sum.saturating_add(row.weight)),
+            samples: rows.iter().map(|row| row.samples).sum(),
+            paths: Paths::of(names, tasks, rows.iter().map(|row| row.pid), selection.axis),
+            rows,
+            calls,
+            names,
+        }
+    }
+
+    /// The calls of a row, innermost first.
+    pub fn calls(&self, row: &Row) -> &[Call] {
+        row.stack.and_then(|id| self.calls.get(&id)).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn function(&self, call: Call) -> &'a Function {
+        &self.names.functions[call.function as usize]
+    }
+
+    /// The part of the samples in functions that `fits`.
+    pub fn part(&self, at: At, fits: impl Fn(&Function) -> bool) -> Part {
+        let mut known: Vec<Option<bool>> = vec![None; self.names.functions.len()];
+        let mut fits = |call: &Call| {
+            let index = call.function as usize;
+            *known[index].get_or_insert_with(|| fits(&self.names.functions[index]))
+        };
+        self.gather(|calls| match at {
+            At::Leaf => calls.first().filter(|call| fits(call)).map(|_| 0),
+            At::Anywhere => calls.iter().rposition(&mut fits),
+        })
+    }
+
+    /// The part of the samples for which `find` names a call, by its index; each counts for the branch that ends there.
+    pub fn gather(&self, mut find: impl FnMut(&[Call]) -> Option<usize>) -> Part {
+        let mut branches: FxHashMap<Branch, Sum> = FxHashMap::default();
+        let mut threads = FxHashSet::default();
+        let mut weight: u64 = 0;
+        for row in &self.rows {
+            let calls = self.calls(row);
+            let Some(found) = find(calls).and_then(|at| calls.get(at..)) else { continue };
+            let path = found.iter().rev().map(|call| call.label).collect();
+            let sum = branches.entry((row.pid, row.incomplete, path)).or_default();
+            sum.function = found.first().map_or(0, |call| call.function);
+            sum.weight = sum.weight.saturating_add(row.weight);
+            *sum.by_thread.entry(row.tid).or_default() += row.weight;
+            weight = weight.saturating_add(row.weight);
+            threads.insert(row.tid);
+        }
+        let heaviest = branches.into_iter().max_by(|(a, x), (b, y)| x.weight.cmp(&y.weight).then_with(|| b.cmp(a)));
+        let Some(((pid, incomplete, path), sum)) = heaviest else { return Part::default() };
+        Part {
+            share: self.share(weight),
+            function: self.names.functions[sum.function as usize].name.clone(),
+            place: Some(self.paths.place(pid, incomplete, &path, sum.by_thread)),
+            threads: threads.len(),
+        }
+    }
+
+    /// Share of the weight, 0 to 1.
+    pub fn share(&self, weight: u64) -> f64 {
+        if self.weight == 0 { 0.0 } else { weight as f64 / self.weight as f64 }
+    }
+
+    /// Whether most of the kernel's functions have no names: then none is found by its name.
+    pub fn kernel_is_nameless(&self) -> bool {
+        let kernel = |named: bool| {
+            let leaves = self.rows.iter().filter_map(|row| Some((row, self.function(*self.calls(row).first()?))));
+            let chosen =
+                leaves.filter(|(_, leaf)| leaf.kind == CodeKind::Kernel && (leaf.name != "[unresolved]") == named);
+            chosen.fold(0_u64, |sum, (row, _)| sum.saturating_add(row.weight))
+        };
+        kernel(false) > kernel(true)
+    }
+}
+
+impl<'a> Paths<'a> {
+    /// For everything of these processes; only among several does each have its heading.
+    pub fn of(names: &'a Names, tasks: &Tasks, pids: impl Iterator<Item = u32>, axis: Axis) -> Paths<'a> {
+        let pids: FxHashSet<u32> = pids.collect();
+        let several = pids.len() > 1;
+        let headings = pids.into_iter().filter(|_| several).map(|pid| (pid, process_heading(tasks, pid))).collect();
+        Paths { axis, names, headings }
+    }
+
+    /// The place at the end of `path`, given by labels from the root, with its threads by what they have of it.
+    pub fn place(&self, pid: u32, incomplete: bool, path: &[u32], by_thread: FxHashMap<u32, u64>) -> Place {
+        let heading = self.headings.get(&pid).cloned().into_iter();
+        let truncated = incomplete.then(|| TRUNCATED.to_string());
+        let labels = path.iter().map(|label| self.names.labels[*label as usize].text.clone());
+        let mut threads: Vec<_> = by_thread.into_iter().collect();
+        threads.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        Place {
+            frames: heading.chain(truncated).chain(labels).collect(),
+            axis: self.axis,
+            threads: threads.into_iter().map(|(tid, _)| tid).collect(),
+        }
+    }
+}

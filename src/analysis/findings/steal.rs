@@ -1,0 +1,35 @@
+//! CPU time the hypervisor gave to others.
+//! It never blames a neighbour: the machine's own quota on its host looks the same.
+
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "steal", title: "CPU taken by the hypervisor", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    sight.wall()?;
+    let stolen = sight.metric("steal_share")?;
+    if stolen <= limits::STEAL {
+        return Ok(None);
+    }
+    sight.busy()?;
+    // Busy time holds what was stolen: it is time that was wanted.
+    let lost = sight.metric("host_busy").ok().filter(|busy| *busy > 0.0).map(|busy| (stolen / busy).min(1.0));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: lost,
+        claim: format!(
+            "The hypervisor kept {} of all CPUs' time from this machine while they had work.",
+            percent(stolen)
+        ),
+        evidence: vec![Evidence::of("stolen", stolen, U::Share, limits::STEAL)],
+        confidence: if stolen > 5.0 * limits::STEAL { Confidence::High } else { Confidence::Medium },
+        place: None,
+        refuted_by: "the steal column of /proc/stat does not grow",
+        next_step: "Nothing in the program changes this: give the machine more or dedicated CPUs, or move it."
+            .to_string(),
+    }))
+}

@@ -1,0 +1,333 @@
+//! Planted bottlenecks, each in an otherwise healthy program: the right rule finds it, and no other speaks.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::analysis::testing::{Synthetic, ms};
+use crate::analysis::{Counters, Names, Selection, Tasks};
+use crate::model::{LossKind, Scope, TaskState};
+use TaskState::{DiskSleep, Sleeping};
+
+/// Ten seconds.
+const END: u64 = 10_000;
+const MAIN: &str = "/usr/lib/libc.so.6!start_thread;app!worker_main";
+const FUTEX: &str = "[kernel]!do_futex;[kernel]!futex_wait;[kernel]!schedule";
+
+/// Two workers, each busy for nine seconds with a few functions, on a machine of two CPUs.
+fn healthy() -> Synthetic {
+    let mut s = Synthetic::new();
+    s.weight = ms(10).0;
+    s.meta.plan.off_cpu = true;
+    s.alive(41, "worker-0").alive(42, "worker-1").tick(END, END);
+    for tid in [41, 42] {
+        for part in 0..5 {
+            s.samples(part, tid, &format!("{MAIN};app!part_{part}"), 180);
+        }
+        read(&mut s, Scope::Thread(tid), &[("task-clock", ms(9_000).0), ("run-delay", ms(20).0)]);
+    }
+    let counted = [
+        ("task-clock", ms(18_000).0),
+        ("thread-time", ms(20_000).0),
+        ("user-time", ms(17_000).0),
+        ("system-time", ms(1_000).0),
+        ("run-delay", ms(40).0),
+        ("timeslices", 2_000),
+        ("migrations", 100),
+        ("minor-faults", 10_000),
+        ("major-faults", 3),
+        ("voluntary-switches", 3_000),
+        ("involuntary-switches", 100),
+        ("cgroup-periods", 100),
+        ("cgroup-throttled-periods", 0),
+        ("cgroup-throttled-time", 0),
+    ];
+    read(&mut s, Scope::Target, &counted);
+    let host = [("host-time", ms(20_000).0), ("host-busy", ms(18_200).0), ("host-steal", 0), ("psi-memory-some", 0)];
+    read(&mut s, Scope::Host, &host);
+    s.define("cycles");
+    s
+}
+
+fn read(s: &mut Synthetic, scope: Scope, counted: &[(&str, u64)]) {
+    for (counter, value) in counted {
+        s.reading(counter, scope, END, *value);
+    }
+}
+
+/// A program that hardly runs, with as little on the machine.
+fn idle() -> Synthetic {
+    let mut s = Synthetic::new();
+    s.meta.plan.off_cpu = true;
+    s.alive(41, "server").alive(42, "pool-0").tick(END, END).samples(0, 41, "app!main", 3);
+    let counted =
+        [("task-clock", ms(30).0), ("thread-time", ms(20_000).0), ("run-delay", ms(20).0), ("timeslices", 90)];
+    read(&mut s, Scope::Target, &counted);
+    read(&mut s, Scope::Host, &[("host-time", ms(20_000).0), ("host-busy", ms(900).0), ("host-steal", 0)]);
+    s
+}
+
+fn wait(s: &mut Synthetic, tid: u32, state: TaskState, count: u64, each_ms: u64, stack: &str) {
+    for n in 0..count {
+        s.off_cpu(n * each_ms % (END - each_ms), tid, state, each_ms, Some(0), stack);
+    }
+}
+
+fn judged(s: Synthetic) -> Judged {
+    judged_of(s, &Selection::default())
+}
+
+fn judged_of(s: Synthetic, selection: &Selection) -> Judged {
+    let profile = s.finish();
+    let (names, tasks, counters) = (Names::of(&profile), Tasks::of(&profile), Counters::of(&profile));
+    let window = selection.time.window(&profile.ticks, profile.duration());
+    judge(&Sight::of(&profile, &names, &tasks, &counters, selection, window))
+}
+
+#[track_caller]
+fn check(name: &str, s: Synthetic, expected: &[(&str, Confidence)]) -> Judged {
+    let judged = judged(s);
+    let found: Vec<_> = judged.found.iter().map(|finding| (finding.rule, finding.confidence)).collect();
+    assert_eq!(found, expected, "{name}: {:#?}", judged.found);
+    for finding in &judged.found {
+        assert!(finding.share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{finding:?}");
+    }
+    judged
+}
+
+use Confidence::{High, Low, Medium};
+
+#[test]
+fn a_healthy_program_and_an_idle_one_have_no_findings() {
+    let judged = check("healthy", healthy(), &[]);
+    let undecided: Vec<_> = judged.undecided.iter().filter(|(.., why)| *why != Why::NotSupported).collect();
+    assert!(undecided.is_empty(), "{undecided:?}");
+    assert_eq!((judged.undecided.len(), judged.clear.len()), (7, 16));
+    let mut pool = idle();
+    wait(&mut pool, 42, Sleeping, 9, 1_000, &format!("{MAIN};/usr/lib/libc.so.6!pthread_cond_wait;{FUTEX}"));
+    wait(&mut pool, 41, Sleeping, 90, 100, &format!("{MAIN};[kernel]!tcp_recvmsg;[kernel]!schedule"));
+    let judged = check("idle", pool, &[]);
+    let lock = judged.undecided.iter().find(|(rule, ..)| *rule == "lock-wait");
+    assert_eq!(lock.map(|(.., why)| *why), Some(Why::Idle));
+}
+
+#[test]
+fn counters_of_the_kernel_speak_for_themselves() {
+    type Plant = (&'static str, Scope, &'static [(&'static str, u64)], &'static [(&'static str, Confidence)]);
+    const S: u64 = 1_000_000_000;
+    let rows: [Plant; 9] = [
+        (
+            "quota",
+            Scope::Target,
+            &[("cgroup-throttled-periods", 40), ("cgroup-throttled-time", 6 * S)],
+            &[("cgroup-throttling", High)],
+        ),
+        (
+            "a moment",
+            Scope::Target,
+            &[("cgroup-throttled-periods", 1), ("cgroup-throttled-time", S / 100)],
+            &[("cgroup-throttling", Low)],
+        ),
+        ("steal", Scope::Host, &[("host-steal", 2 * S)], &[("steal", High)]),
+        ("queue", Scope::Target, &[("run-delay", 9 * S)], &[("cpu-queue", High)]),
+        ("wake-ups", Scope::Target, &[("run-delay", 2 * S), ("timeslices", 900_000)], &[("cpu-queue", Medium)]),
+        ("memory", Scope::Host, &[("psi-memory-some", S)], &[("memory-pressure", Low)]),
+        (
+            "group's memory",
+            Scope::Target,
+            &[("psi-memory-some", S), ("psi-memory-full", S / 2)],
+            &[("memory-pressure", High)],
+        ),
+        ("moves", Scope::Target, &[("migrations", 40_000)], &[("migrations", Low)]),
+        ("paging", Scope::Target, &[("major-faults", 900)], &[("page-faults", Medium)]),
+    ];
+    for (name, scope, counted, expected) in rows {
+        let mut s = healthy();
+        read(&mut s, scope, counted);
+        check(name, s, expected);
+    }
+}
+
+#[test]
+fn the_cost_of_a_wake_up_and_standing_under_a_quota_are_no_lack_of_cpus() {
+    let mut brief = healthy();
+    read(&mut brief, Scope::Target, &[("run-delay", ms(2_000).0), ("timeslices", 900_000)]);
+    read(&mut brief, Scope::Host, &[("host-busy", ms(9_000).0)]);
+    check("wake-ups on a machine with CPUs left", brief, &[]);
+    let mut quota = healthy();
+    read(&mut quota, Scope::Host, &[("host-busy", ms(9_000).0)]);
+    let throttled =
+        [("cgroup-throttled-periods", 90), ("cgroup-throttled-time", ms(9_000).0), ("run-delay", ms(9_000).0)];
+    read(&mut quota, Scope::Target, &throttled);
+    check("quota", quota, &[("cgroup-throttling", High)]);
+}
+
+#[test]
+fn waits_are_told_apart_by_what_they_wait_for() {
+    let mutex =
+        format!("{MAIN};app!push;/usr/lib/libc.so.6!pthread_mutex_lock;/usr/lib/libc.so.6!__lll_lock_wait;{FUTEX}");
+    let signal = format!("{MAIN};app!take;/usr/lib/libc.so.6!pthread_cond_wait;{FUTEX}");
+    let join = format!("{MAIN};/usr/lib/libc.so.6!__pthread_clockjoin_ex;{FUTEX}");
+    let file = format!("{MAIN};app!save;/usr/lib/libc.so.6!fsync;[kernel]!io_schedule;[kernel]!schedule");
+    let socket = format!("{MAIN};app!ask;/usr/lib/libc.so.6!recv;[kernel]!tcp_recvmsg;[kernel]!schedule");
+    type Plant<'a> = (&'a str, TaskState, u64, u64, &'a str, &'a [(&'a str, Confidence)]);
+    let rows: [Plant<'_>; 8] = [
+        ("a mutex", Sleeping, 400, 10, &mutex, &[("lock-wait", Medium)]),
+        ("a bad one", Sleeping, 1_400, 10, &mutex, &[("lock-wait", High)]),
+        ("a mutex now and then", Sleeping, 10, 10, &mutex, &[]),
+        ("work", Sleeping, 50, 190, &signal, &[]),
+        ("short work", Sleeping, 9_000, 1, &signal, &[]),
+        ("an end", Sleeping, 9, 1_000, &join, &[]),
+        ("storage", DiskSleep, 500, 10, &file, &[("block-io", High)]),
+        ("an answer", Sleeping, 9_500, 3, &socket, &[("waiting-for-others", Low)]),
+    ];
+    for (name, state, count, each, stack, expected) in rows {
+        let mut s = healthy();
+        wait(&mut s, 41, state, count, each, stack);
+        let judged = check(name, s, expected);
+        for place in judged.found.iter().filter_map(|finding| finding.place.as_ref()) {
+            assert_eq!((place.axis, place.threads.as_slice()), (Axis::OffCpu, &[41][..]));
+            let own = if stack == file {
+                "save"
+            } else if stack == socket {
+                "ask"
+            } else {
+                "push"
+            };
+            assert_eq!(place.frames, ["start_thread", "worker_main", own], "{name}");
+        }
+    }
+}
+
+#[test]
+fn hand_overs_count_only_where_they_are_too_fine_to_be_work() {
+    let signal = format!("{MAIN};app!wait_for_turn;/usr/lib/libc.so.6!pthread_cond_wait;{FUTEX}");
+    let mut s = healthy();
+    read(&mut s, Scope::Target, &[("task-clock", ms(2_100).0)]);
+    for tid in [41, 42] {
+        read(&mut s, Scope::Thread(tid), &[("task-clock", ms(1_050).0)]);
+        wait(&mut s, tid, Sleeping, 6_000, 1, &signal);
+    }
+    let judged = check("ping-pong", s, &[("lock-wait", Low)]);
+    let frames = judged.found[0].place.as_ref().map(|place| place.frames.join(";"));
+    assert_eq!(frames.as_deref(), Some("start_thread;worker_main;wait_for_turn"));
+    assert!(judged.found[0].claim.contains("shortage of work"), "{}", judged.found[0].claim);
+}
+
+#[test]
+fn samples_speak_by_the_functions_they_are_in() {
+    let call = format!("{MAIN};/usr/lib/libc.so.6!write;[kernel]!do_syscall_64;[kernel]!__x64_sys_write");
+    let rows: [(&str, String, u64, &[(&str, Confidence)]); 7] = [
+        (
+            "a lock of the kernel",
+            format!("{call};[kernel]!native_queued_spin_lock_slowpath"),
+            100,
+            &[("kernel-lock-spin", High)],
+        ),
+        ("unlocking", format!("{call};[kernel]!_raw_spin_unlock_irqrestore"), 100, &[]),
+        ("a spin lock", format!("{MAIN};/usr/lib/libc.so.6!pthread_spin_lock"), 100, &[("spin-wait", Medium)]),
+        ("yielding", format!("{MAIN};/usr/lib/libc.so.6!sched_yield;[kernel]!schedule"), 100, &[("spin-wait", Low)]),
+        (
+            "the allocator",
+            format!("{MAIN};/usr/lib/libc.so.6!malloc;/usr/lib/libc.so.6!_int_malloc"),
+            150,
+            &[("allocator", Medium)],
+        ),
+        ("the kernel", format!("{call};[kernel]!copy_from_user"), 1_200, &[("kernel-time", High)]),
+        ("a function", format!("{MAIN};app!hot"), 500, &[("hot-function", High)]),
+    ];
+    for (name, stack, count, expected) in rows {
+        let mut s = healthy();
+        for tid in [41, 42] {
+            s.samples(7, tid, &stack, count);
+        }
+        let judged = check(name, s, expected);
+        let place = judged.found.first().and_then(|finding| finding.place.as_ref());
+        assert!(place.is_none_or(|place| place.frames[1] == "worker_main" && place.threads == [41, 42]), "{name}");
+    }
+}
+
+#[test]
+fn faults_on_fresh_memory_show_by_their_time() {
+    let fault = format!("{MAIN};app!fill;[kernel]!asm_exc_page_fault;[kernel]!clear_page_erms");
+    for (faults, expected) in [(900_000, &[("page-faults", High)][..]), (9_000, &[])] {
+        let mut s = healthy();
+        read(&mut s, Scope::Target, &[("minor-faults", faults)]);
+        s.samples(7, 41, &fault, 300);
+        check("fresh memory", s, expected);
+    }
+}
+
+#[test]
+fn uneven_threads_and_one_that_carries_all() {
+    let mut uneven = healthy();
+    read(&mut uneven, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
+    read(&mut uneven, Scope::Thread(42), &[("task-clock", ms(4_000).0)]);
+    read(&mut uneven, Scope::Target, &[("task-clock", ms(13_900).0)]);
+    let judged = check("uneven", uneven, &[("load-imbalance", Medium)]);
+    assert_eq!(judged.found[0].place.as_ref().map(|place| place.threads.as_slice()), Some(&[41, 42][..]));
+    let mut queued = healthy();
+    read(&mut queued, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
+    read(&mut queued, Scope::Thread(42), &[("task-clock", ms(4_000).0), ("run-delay", ms(5_500).0)]);
+    check("robbed of its CPU by others", queued, &[]);
+    let mut alone = healthy();
+    read(&mut alone, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
+    read(&mut alone, Scope::Thread(42), &[("task-clock", ms(100).0), ("run-delay", 0)]);
+    check("alone", alone, &[("serial-thread", Medium)]);
+}
+
+#[test]
+fn what_was_not_recorded_is_undecided_and_says_so() {
+    let reasons = |judged: &Judged, rules: &[&str]| -> Vec<Why> {
+        let why = |rule: &&str| judged.undecided.iter().find(|(id, ..)| id == rule).map(|(.., why)| *why);
+        rules.iter().map(|rule| why(rule).unwrap()).collect()
+    };
+    let mut on_cpu = healthy();
+    on_cpu.meta.plan.off_cpu = false;
+    let waits = ["lock-wait", "block-io", "waiting-for-others"];
+    assert_eq!(reasons(&judged(on_cpu), &waits), [Why::NotRecorded; 3]);
+    let mut no_kernel = healthy();
+    no_kernel.meta.events[0].exclude_kernel = true;
+    assert_eq!(reasons(&judged(no_kernel), &["kernel-lock-spin"]), [Why::NotPermitted]);
+    let mut lossy = healthy();
+    lossy.lost(5, LossKind::Ring, 9_000).lost(5, LossKind::OffCpu, 9_000);
+    read(&mut lossy, Scope::Target, &[("task-clock", ms(25_000).0)]);
+    assert_eq!(reasons(&judged(lossy), &["hot-function", "lock-wait"]), [Why::LostEvents; 2]);
+    let time = crate::analysis::TimeRange::parse("9.9s-10s").unwrap();
+    let brief = Selection { time, ..Selection::default() };
+    assert_eq!(reasons(&judged_of(healthy(), &brief), &["hot-function"]), [Why::TooFewSamples]);
+}
+
+#[test]
+fn a_tight_loop_of_several_threads_is_left_to_counters() {
+    let mut s = healthy();
+    for tid in [41, 42] {
+        s.samples(7, tid, &format!("{MAIN};app!loop"), 2_000);
+    }
+    let judged = check("a loop", s, &[("hot-function", High)]);
+    assert!(judged.undecided.iter().any(|(rule, _, why)| (*rule, *why) == ("spin-wait", Why::NotSupported)));
+}
+
+#[test]
+fn limits_come_before_hints_and_what_explains_more_before_what_explains_less() {
+    let mut s = healthy();
+    for tid in [41, 42] {
+        s.samples(7, tid, &format!("{MAIN};/usr/lib/libc.so.6!malloc"), 200).samples(
+            8,
+            tid,
+            &format!("{MAIN};app!hot"),
+            900,
+        );
+    }
+    read(&mut s, Scope::Target, &[("run-delay", ms(12_000).0), ("cgroup-throttled-periods", 1)]);
+    check("many", s, &[("cpu-queue", High), ("allocator", Medium), ("cgroup-throttling", Low), ("hot-function", High)]);
+}
+
+#[test]
+fn a_place_is_written_as_the_flame_graph_writes_it() {
+    let mut s = healthy();
+    for tid in [41, 42] {
+        s.ended(7, tid, "app!\u{1b}[31mhot", 2_000, crate::model::StackEnd::Truncated);
+    }
+    let judged = judged(s);
+    let place = judged.found.first().and_then(|finding| finding.place.as_ref()).unwrap();
+    assert_eq!(place.frames, ["[truncated stack]", "\u{1b}[31mhot"]);
+}

@@ -1,0 +1,47 @@
+//! The control group's CPU quota: counted exactly by the kernel, and the first to rule out.
+//! It never says which thread had to stand still: the group stands still as one.
+
+use super::words::{percent, seconds};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let share = match sight.metric("throttled_share") {
+        // No period in which the group ran under a quota.
+        Err(Why::Idle) => return Ok(None),
+        share => share?,
+    };
+    if share <= 0.0 {
+        return Ok(None);
+    }
+    let stood = sight.metric("throttled_time")?;
+    let lost = sight.cpu_time().ok().filter(|_| stood > 0.0).map(|ran| stood / (stood + ran));
+    let mut evidence = vec![
+        Evidence::of("periods throttled", share, U::Share, limits::THROTTLED_PERIODS),
+        Evidence::plain("stood still, all CPUs", stood, U::Seconds),
+    ];
+    if let Ok(rate) = sight.metric("throttled_periods") {
+        evidence.push(Evidence::plain("throttled", rate, U::PerSecond));
+    }
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: lost,
+        claim: format!(
+            "The control group used up its CPU quota in {} of its periods and stood still for {}, all CPUs together.",
+            percent(share),
+            seconds(stood)
+        ),
+        evidence,
+        confidence: if share > limits::THROTTLED_PERIODS { Confidence::High } else { Confidence::Low },
+        place: None,
+        refuted_by: "nr_throttled in the group's cpu.stat does not grow",
+        next_step:
+            "Raise the quota (cpu.max, the container's CPU limit) or allow bursts (cpu.max.burst), or run fewer \
+                    threads: they use a period up more slowly."
+                .to_string(),
+    }))
+}

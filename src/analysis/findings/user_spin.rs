@@ -1,0 +1,93 @@
+//! CPUs that wait actively in the program: known spin loops, and sched_yield in a loop.
+//! It never calls a tight loop a wait by its shape alone: a fast kernel of a computation has the same.
+
+use super::families::{is_user_spin, is_yield};
+use super::stacks::{At, Part, Stacks};
+use super::words::{percent, threads};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::names::CodeKind;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "spin-wait", title: "waiting actively", kind: Kind::Limit, judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let stacks = sight.samples()?;
+    let spins = stacks.part(At::Leaf, is_user_spin);
+    let yields = stacks.part(At::Anywhere, is_yield);
+    if spins.share >= limits::USER_SPIN && spins.threads >= 2 {
+        return Ok(Some(found(spins, Confidence::Medium)));
+    }
+    if yields.share >= limits::USER_SPIN {
+        return Ok(Some(found(yields, Confidence::Low)));
+    }
+    if in_a_tight_loop(sight, stacks) { Err(sight.no_counter()) } else { Ok(None) }
+}
+
+fn found(part: Part, confidence: Confidence) -> Finding {
+    Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(part.share),
+        claim: format!(
+            "{} of the CPU time is spent waiting actively, most of it in `{}`, by {}.",
+            percent(part.share),
+            part.function,
+            threads(part.threads)
+        ),
+        evidence: vec![Evidence::of("in active waits", part.share, U::Share, limits::USER_SPIN)],
+        confidence,
+        place: part.place,
+        refuted_by: "the share stays as it is with a single thread",
+        next_step:
+            "See who holds what these threads wait for; let them block after a short while, or shorten the hold."
+                .to_string(),
+    }
+}
+
+/// Whether two threads or more spend their time in the same few bytes of code, as a wait does; only a counter of pause
+/// instructions or of what they load could tell.
+fn in_a_tight_loop(sight: &Sight<'_>, stacks: &Stacks<'_>) -> bool {
+    let hottest = sight.functions.rows.first();
+    let Some(hottest) = hottest.filter(|row| row.kind == CodeKind::User) else { return false };
+    if sight.functions.share(hottest.self_weight) < limits::TIGHT_SHARE {
+        return false;
+    }
+    let leaf = stacks.part(At::Leaf, |function| function.name == hottest.name && function.module == hottest.module);
+    let mut addresses: Vec<(u64, u64)> = Vec::new();
+    for row in &stacks.rows {
+        let inside = stacks.calls(row).first().is_some_and(|call| stacks.function(*call).name == hottest.name);
+        let frame = sight.profile.walk(row.stack).next().and_then(|id| sight.profile.frame(id));
+        addresses.extend(frame.filter(|_| inside).map(|frame| (frame.address, row.weight)));
+    }
+    leaf.threads >= 2 && narrow(addresses)
+}
+
+/// Whether nine tenths of the weight lie within [`limits::TIGHT_BYTES`] around its middle.
+fn narrow(mut addresses: Vec<(u64, u64)>) -> bool {
+    addresses.sort_unstable();
+    let all: u64 = addresses.iter().map(|(_, weight)| weight).sum();
+    let mut below = 0;
+    let inner = addresses.iter().filter(|(_, weight)| {
+        let before = below;
+        below += weight;
+        below.saturating_mul(20) >= all && before.saturating_mul(20) <= all.saturating_mul(19)
+    });
+    let inner: Vec<u64> = inner.map(|(address, _)| *address).collect();
+    match (inner.first(), inner.last()) {
+        (Some(first), Some(last)) => last - first < limits::TIGHT_BYTES,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stray_addresses_do_not_widen_a_loop() {
+        assert!(narrow(vec![(0x100, 500), (0x120, 500), (0x900, 20)]));
+        assert!(!narrow(vec![(0x100, 500), (0x180, 500)]));
+        assert!(!narrow(vec![]));
+    }
+}

@@ -1,0 +1,179 @@
+//! The time off the CPU by why, by whom and by call path, as rules need it: what was waited for another thread's lock,
+//! for its signal, for storage, for others.
+//! It never takes a wait for a lock for granted: threads without work wait in the same system call.
+
+use super::Place;
+use super::families::{Hold, hold, is_own};
+use super::limits::SHORT_WAIT;
+use super::stacks::Paths;
+use crate::analysis::calltree::TRUNCATED;
+use crate::analysis::causes::Cause;
+use crate::analysis::names::{Call, CodeKind, Names};
+use crate::analysis::offcpu::each;
+use crate::analysis::selection::{Axis, Selection};
+use crate::analysis::tasks::Tasks;
+use crate::model::profile::Profile;
+use crate::model::{OffCpu, StackEnd, StackId, TaskState};
+use rustc_hash::FxHashMap;
+
+/// Why a thread was blocked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Reason {
+    /// Another thread holds a lock.
+    Lock,
+    /// Another thread is to signal: a condition variable, a semaphore, a futex nobody can name.
+    Signal,
+    /// Another thread is to end.
+    Join,
+    /// Storage.
+    Storage,
+    /// A socket, pipe or terminal.
+    Others,
+    /// Anything else: sleep, events, stops.
+    Else,
+}
+
+/// Waits of one reason.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sum {
+    /// How many, and how long together, seconds.
+    pub count: u64,
+    pub seconds: f64,
+    /// Of these, the short ones.
+    pub short_count: u64,
+    pub short_seconds: f64,
+}
+
+/// Waits of one thread for one reason with one call path, given by labels from the root.
+#[derive(Debug)]
+struct Row {
+    reason: Reason,
+    pid: u32,
+    tid: u32,
+    incomplete: bool,
+    path: Vec<u32>,
+    sum: Sum,
+}
+
+/// All waits of a selection.
+#[derive(Debug)]
+pub(super) struct Waits<'a> {
+    rows: Vec<Row>,
+    paths: Paths<'a>,
+    /// Spans off the CPU.
+    pub spans: u64,
+}
+
+impl<'a> Waits<'a> {
+    pub fn of(profile: &Profile, names: &'a Names, tasks: &Tasks, selection: &Selection) -> Waits<'a> {
+        let mut known: FxHashMap<(Option<StackId>, Cause), Reason> = FxHashMap::default();
+        let mut sums: FxHashMap<_, Sum> = FxHashMap::default();
+        let mut spans = 0;
+        each(profile, names, tasks, selection, |span, seen, cause| {
+            spans += 1;
+            if span.state == TaskState::Runnable {
+                return;
+            }
+            let reason = *known.entry((span.stack, cause)).or_insert_with(|| reason(profile, names, span, cause));
+            let incomplete = matches!(span.end, StackEnd::Truncated | StackEnd::Broken);
+            let sum = sums.entry((reason, span.pid, span.tid, incomplete, span.stack)).or_default();
+            sum.add(seen.weight as f64 * 1e-9);
+        });
+        let rows: Vec<_> = sums
+            .into_iter()
+            .map(|((reason, pid, tid, incomplete, stack), sum)| {
+                let path = path(profile, names, stack);
+                Row { reason, pid, tid, incomplete, path, sum }
+            })
+            .collect();
+        let paths = Paths::of(names, tasks, rows.iter().map(|row| row.pid), Axis::OffCpu);
+        Waits { rows, paths, spans }
+    }
+
+    /// All waits for one of these reasons.
+    pub fn sum(&self, reasons: &[Reason]) -> Sum {
+        let mut sum = Sum::default();
+        self.rows.iter().filter(|row| reasons.contains(&row.reason)).for_each(|row| sum.join(&row.sum));
+        sum
+    }
+
+    /// Seconds blocked by a lock that another thread holds.
+    pub fn locked_seconds(&self) -> f64 {
+        self.sum(&[Reason::Lock]).seconds
+    }
+
+    /// Seconds blocked by storage.
+    pub fn storage_seconds(&self) -> f64 {
+        self.sum(&[Reason::Storage]).seconds
+    }
+
+    /// The call path with most of that time, and its innermost function of the program. Where only short waits matter,
+    /// only they count.
+    pub fn worst(&self, reasons: &[Reason], only_short: bool) -> Option<Place> {
+        type Branch = (f64, FxHashMap<u32, u64>);
+        let mut branches: FxHashMap<(u32, bool, &[u32]), Branch> = FxHashMap::default();
+        for row in self.rows.iter().filter(|row| reasons.contains(&row.reason)) {
+            let seconds = if only_short { row.sum.short_seconds } else { row.sum.seconds };
+            let branch = branches.entry((row.pid, row.incomplete, &row.path)).or_default();
+            branch.0 += seconds;
+            *branch.1.entry(row.tid).or_default() += (seconds * 1e9) as u64;
+        }
+        let worst = branches.into_iter().filter(|(_, (seconds, _))| *seconds > 0.0);
+        let worst = worst.max_by(|(a, (x, _)), (b, (y, _))| x.total_cmp(y).then_with(|| b.cmp(a)));
+        worst.map(|((pid, incomplete, path), (_, by_thread))| self.paths.place(pid, incomplete, path, by_thread))
+    }
+}
+
+impl Sum {
+    fn add(&mut self, seconds: f64) {
+        self.count += 1;
+        self.seconds += seconds;
+        if seconds < SHORT_WAIT {
+            self.short_count += 1;
+            self.short_seconds += seconds;
+        }
+    }
+
+    fn join(&mut self, other: &Sum) {
+        self.count += other.count;
+        self.seconds += other.seconds;
+        self.short_count += other.short_count;
+        self.short_seconds += other.short_seconds;
+    }
+
+    /// The mean length, seconds; 0 without any.
+    pub fn mean(&self) -> f64 {
+        self.seconds / self.count.max(1) as f64
+    }
+}
+
+fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> Reason {
+    match cause {
+        Cause::BlockIo => Reason::Storage,
+        Cause::Network | Cause::Pipe => Reason::Others,
+        Cause::Lock => {
+            let calls = names.walk(profile, span.stack).map(|call| &names.functions[call.function as usize]);
+            match hold(calls) {
+                Hold::Lock => Reason::Lock,
+                Hold::Signal => Reason::Signal,
+                Hold::Join => Reason::Join,
+            }
+        }
+        Cause::Sleep | Cause::RunQueue | Cause::Events | Cause::Other | Cause::Unknown => Reason::Else,
+    }
+}
+
+/// The stack from the root to the innermost function that is neither the kernel's nor the C library's: who waits, not how.
+/// Without one, all of it but the kernel; and all of that in a kernel thread.
+fn path(profile: &Profile, names: &Names, stack: Option<StackId>) -> Vec<u32> {
+    let calls: Vec<_> = names.walk(profile, stack).collect();
+    let function = |call: &Call| &names.functions[call.function as usize];
+    let own = calls.iter().position(|call| is_own(function(call)));
+    let user = calls.iter().position(|call| function(call).kind != CodeKind::Kernel);
+    calls[own.or(user).unwrap_or(0)..].iter().rev().map(|call| call.label).collect()
+}
+
+/// The innermost function of a place; nothing for one without frames.
+pub(super) fn innermost(place: Option<&Place>) -> Option<&str> {
+    place.and_then(|place| place.frames.last()).map(String::as_str).filter(|frame| *frame != TRUNCATED)
+}
