@@ -60,7 +60,7 @@ fn body(scene: &Scene<'_>, ask: &Ask) -> Result<Body, Error> {
         Ask::Overview => Body::Overview(Overview::of(scene)),
         Ask::Flame { by } => Body::Flame(Icicle::of(scene, *by)),
         Ask::Functions { detail } => Body::Functions(FunctionsView::of(scene, detail.as_ref())),
-        Ask::Threads => Body::Threads(ThreadsView::of(scene)),
+        Ask::Threads { detail } => Body::Threads(ThreadsView::of(scene, *detail)),
         Ask::Counters => Body::Counters(CountersView::of(scene)),
         Ask::Findings => Body::Findings(FindingsView::of(scene)),
     })
