@@ -32,6 +32,11 @@ bench-agreement PID *ARGS:
     cargo build --release --locked
     tests/benches/against_perf.py target/release/ironlaw {{PID}} {{ARGS}}
 
+# What the terminal session costs beside perf top and btm, on a sleeping process or on --pid PID.
+bench-session *ARGS:
+    cargo build --release --locked
+    tests/benches/session.py target/release/ironlaw {{ARGS}}
+
 # Take over changed golden files after reading the diff.
 accept:
     INSTA_UPDATE=always cargo test --locked

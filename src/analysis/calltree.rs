@@ -45,10 +45,20 @@ impl CallTree {
     /// Merges the selection's stacks; with several processes in it, each has its heading.
     #[must_use]
     pub fn of(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> CallTree {
+        CallTree::grow(profile, names, tasks, selection, false)
+    }
+
+    /// The same with a heading for each thread.
+    #[must_use]
+    pub fn by_thread(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> CallTree {
+        CallTree::grow(profile, names, tasks, selection, true)
+    }
+
+    fn grow(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection, threads: bool) -> CallTree {
         let who = selection.who(tasks);
         let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
         for seen in observations(profile, selection, &who) {
-            sums.entry(Key::of(&seen)).or_default().add(&seen);
+            sums.entry(Key::of(&seen, threads)).or_default().add(&seen);
         }
         let pids: FxHashSet<u32> = sums.keys().map(|key| key.pid).collect();
         let mut keys: Vec<_> = sums.into_iter().collect();
@@ -57,13 +67,17 @@ impl CallTree {
         let mut tree = CallTree { labels: names.labels.clone(), ..CallTree::default() };
         for (key, sum) in keys {
             let process = (pids.len() > 1).then(|| process_heading(tasks, key.pid));
-            tree.insert(profile, names, process, key, sum);
+            let mut under = process.map(|name| tree.heading(None, &name));
+            if let Some(tid) = key.tid {
+                under = Some(tree.heading(under, &thread_heading(tasks, tid)));
+            }
+            tree.insert(profile, names, under, key, sum);
         }
         tree
     }
 
-    fn insert(&mut self, profile: &Profile, names: &Names, process: Option<String>, key: Key, sum: Sum) {
-        let mut node = process.map(|name| self.heading(None, &name));
+    fn insert(&mut self, profile: &Profile, names: &Names, under: Option<u32>, key: Key, sum: Sum) {
+        let mut node = under;
         if key.incomplete {
             node = Some(self.heading(node, TRUNCATED));
         }
@@ -138,15 +152,16 @@ impl CallTree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Key {
     pid: u32,
+    tid: Option<u32>,
     incomplete: bool,
     stack: Option<StackId>,
 }
 
 impl Key {
     /// Only complete stacks may start a root; one that was never asked for has only its leaf and claims nothing.
-    fn of(seen: &Observation) -> Key {
+    fn of(seen: &Observation, threads: bool) -> Key {
         let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
-        Key { pid: seen.pid, incomplete, stack: seen.stack }
+        Key { pid: seen.pid, tid: threads.then_some(seen.tid), incomplete, stack: seen.stack }
     }
 }
 
@@ -163,6 +178,11 @@ impl Sum {
         self.queued = self.queued.saturating_add(seen.queued);
         self.samples += 1;
     }
+}
+
+fn thread_heading(tasks: &Tasks, tid: u32) -> String {
+    let comm = tasks.get(tid).map_or("", |task| task.comm.as_str());
+    format!("{comm} {tid}").trim_start().to_string()
 }
 
 /// What stands above a process's stacks where there are several processes.

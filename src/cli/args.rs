@@ -4,6 +4,7 @@
 mod capture;
 mod generate;
 mod readers;
+mod session;
 mod target;
 mod tools;
 mod values;
@@ -11,18 +12,23 @@ mod values;
 pub use capture::{CaptureArgs, RecordArgs};
 pub use generate::{completions, man_page};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
+pub use session::{TopArgs, ViewArgs};
 pub use target::TargetArgs;
-pub use tools::{CompletionsArgs, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
+pub use tools::{CompletionsArgs, ConfigArgs, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
 pub use values::{CpuList, FrequencyArg, ThreadFilter};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const AFTER_HELP: &str = "\
+Without a command it opens the terminal session and lets you choose what to look at.
+
 Examples:
   ironlaw demo                      see what it does, on a built-in program
+  ironlaw top -p 1234               watch a process: flame graph, threads, findings
   ironlaw record -p 1234 -d 10      profile a process for 10 seconds
   ironlaw record -- ./app --fast    profile a command from its first instruction
-  ironlaw report                    read the newest recording here
+  ironlaw view                      look through the newest recording here
+  ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
@@ -35,10 +41,8 @@ code of the command.";
 #[command(
     name = "ironlaw",
     version,
-    about = "Find out which code is slow on Linux, and why: profile, report, flame graph",
+    about = "Find out which code is slow on Linux, and why",
     after_help = AFTER_HELP,
-    subcommand_required = true,
-    arg_required_else_help = true,
     disable_help_subcommand = true,
     max_term_width = 100
 )]
@@ -46,9 +50,9 @@ pub struct Cli {
     /// Flags that mean the same in every command.
     #[command(flatten)]
     pub global: GlobalArgs,
-    /// What to do.
+    /// What to do; the terminal session if nothing is said.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 impl Cli {
@@ -92,6 +96,10 @@ pub enum ColorArg {
 /// One command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Watch a program live in the terminal
+    Top(TopArgs),
+    /// Look through a recording in the terminal
+    View(ViewArgs),
     /// Profile a program and write a recording
     Record(RecordArgs),
     /// Say what a recording shows: metrics, functions, threads, waits
@@ -105,6 +113,8 @@ pub enum Command {
     /// Run a built-in program whose diagnosis is known
     #[command(hide = true)]
     Workload(WorkloadArgs),
+    /// Print the terminal session's settings with their defaults
+    Config(ConfigArgs),
     /// Print the completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page

@@ -1,25 +1,41 @@
 //! `ironlaw demo`: profiles a built-in program with a planted hot spot, so that the first look needs no set-up.
 //! The program is this executable itself, run as `ironlaw workload`.
 
-use super::args::{CaptureArgs, DemoArgs, GlobalArgs, TargetArgs, WorkloadArgs};
+use super::args::{CaptureArgs, DemoArgs, GlobalArgs, TargetArgs, TopArgs, WorkloadArgs};
 use super::out::{self, Terminal};
+use super::top::{self, First, Opening};
 use super::{capture, flamegraph, report};
 use crate::error::{Context, Result};
 use crate::session::{self, Live};
 use crate::store;
 use crate::sys::perf::tracefs;
 use crate::sys::workload;
+use std::io::IsTerminal;
 use std::path::Path;
 
-/// Records the workload, prints the report, says where the flame graph is and what to try next.
+/// Long enough for any look around; the program ends with the session.
+const SESSION_SECONDS: f64 = 24.0 * 3600.0;
+
+/// Opens the session on the workload; without a terminal, or if asked to, records it and prints the report.
 pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
+    let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if args.headless || args.output.is_some() || !interactive {
+        return headless(args, global, terminal);
+    }
+    let target = TargetArgs { command: command(args, SESSION_SECONDS)?, ..TargetArgs::default() };
+    let top = TopArgs { target, ..TopArgs::default() };
+    top::session(Opening::of(top), First::Target, terminal)
+}
+
+/// Records the workload, prints the report, says where the flame graph is and what to try next.
+fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
     let seconds = args.seconds.seconds();
     let path = match &args.output {
         Some(name) => store::path(name),
         None => std::env::temp_dir().join("demo.ironlaw"),
     };
     terminal.say(&format!("profiling a built-in program for {seconds} s ..."));
-    let target = TargetArgs { command: command(args)?, ..TargetArgs::default() };
+    let target = TargetArgs { command: command(args, seconds)?, ..TargetArgs::default() };
     // Waits are worth showing, but the demo must run where they cannot be seen.
     let how = CaptureArgs { off_cpu: tracefs::is_readable(Path::new("/")), ..CaptureArgs::default() };
     let (plan, notes) = capture::plan(&target, &how)?;
@@ -34,17 +50,16 @@ pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> 
     if how.off_cpu {
         terminal.say(&format!("      ironlaw flamegraph {recording} --off-cpu -o waits.svg"));
     }
-    terminal.say("      ironlaw record -p PID -d 10      your own program");
+    terminal.say("      ironlaw top -p PID      your own program, live");
     outcome.write_failure.map_or(Ok(()), Err)
 }
 
 /// This executable, run as the workload.
-fn command(args: &DemoArgs) -> Result<Vec<String>> {
+fn command(args: &DemoArgs, seconds: f64) -> Result<Vec<String>> {
     let program = std::env::current_exe().context(|| "cannot find this program's own file")?;
     let threads = args.threads.unwrap_or_else(|| {
         std::thread::available_parallelism().map_or(2, |cpus| u32::try_from(cpus.get()).unwrap_or(8).min(8))
     });
-    let seconds = args.seconds.seconds();
     let program = program.to_string_lossy().into_owned();
     Ok(vec![
         program,

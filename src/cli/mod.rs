@@ -4,14 +4,16 @@ pub mod args;
 pub mod plan;
 
 mod capture;
+mod config;
 mod demo;
 mod doctor;
 mod flamegraph;
 mod out;
 mod record;
 mod report;
+mod top;
 
-use self::args::{Cli, Command};
+use self::args::{Cli, Command, TopArgs};
 use self::out::Terminal;
 use crate::error::Result;
 use std::process::ExitCode;
@@ -27,13 +29,20 @@ pub fn run(cli: &Cli) -> ExitCode {
 }
 
 fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
-    match &cli.command {
+    let Some(command) = &cli.command else {
+        top::run(&TopArgs::default(), terminal)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    match command {
+        Command::Top(args) => top::run(args, terminal)?,
+        Command::View(args) => top::view(args, terminal)?,
         Command::Record(args) => return record::run(args, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,
+        Command::Config(args) => config::run(args)?,
         Command::Completions(args) => out::deliver(&args::completions(args.shell), None)?,
         Command::Man(args) => out::deliver(&args::man_page(args.command.as_deref())?, None)?,
     }

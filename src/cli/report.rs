@@ -53,9 +53,11 @@ pub(super) fn brief(profile: &Profile, global: &GlobalArgs) -> Result<Vec<u8>> {
 
 /// The recording that was named, or the newest one here.
 pub(super) fn recording(args: &SelectionArgs) -> Result<PathBuf> {
-    if let Some(path) = &args.recording {
-        return Ok(path.clone());
-    }
+    args.recording.clone().map_or_else(newest, Ok)
+}
+
+/// The newest recording in this directory.
+pub(super) fn newest() -> Result<PathBuf> {
     let entries = std::fs::read_dir(".").context(|| "cannot list this directory")?;
     plan::newest_recording(entries.filter_map(|entry| {
         let entry = entry.ok()?;

@@ -1,11 +1,11 @@
 //! The report for tickets and reviews: GitHub's Markdown.
 //! It never lets a name act as markup: names stand in code spans.
 
-use super::number;
 use crate::view::Measured;
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::findings::{EvidenceView, FindingsView, PlaceView};
+use crate::view::number;
 use crate::view::report::{FunctionRow, OffCpuView, Report};
 
 /// The report as UTF-8 Markdown.

@@ -6,6 +6,5 @@ pub mod csv;
 pub mod folded;
 pub mod json;
 pub mod markdown;
-mod number;
 pub mod svg;
 pub mod text;

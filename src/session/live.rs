@@ -1,25 +1,19 @@
-//! A live capture with its readers: one thread drains the kernel, one reads /proc, one names frames; this one records.
+//! A live capture, opened and then run into a recording on the caller's thread, or handed to a keeper.
 //! It never makes the drain thread wait: what cannot be handed over in time is counted as lost there.
 
-use super::counting::Counting;
-use super::naming::Namer;
+use super::flow::Flow;
 use super::recorder::Recorder;
 use super::tally::Tally;
 use crate::collect::readings::{Readings, Sources};
 use crate::collect::sampler::Sampler;
 use crate::collect::{catalog, host};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Definition, Event, Meta, Note, Plan};
 use crate::store::{FORMAT, Writer};
-use crate::symbols::Options;
 use crate::sys::clock::{self, Clock};
 use crate::sys::procfs::ProcFs;
-use crate::sys::signals::{Signals, StopToken};
+use crate::sys::signals::Signals;
 use crate::sys::sysfs::SysFs;
-use std::sync::mpsc::sync_channel;
-
-/// Batches in flight between the drain thread and this one; at some hundred samples each, seconds of backlog.
-const BACKLOG: usize = 256;
 
 /// A capture, opened and ready to run.
 #[derive(Debug)]
@@ -86,22 +80,23 @@ impl Live {
     /// # Errors
     /// Nothing could be captured. A full disk is no such error: it stops the capture and is told in the outcome.
     pub fn run(self, output: Writer) -> Result<Outcome> {
-        let (sender, batches) = sync_channel(BACKLOG);
-        let stop = StopToken::new()?;
-        let namer = Namer::start(self.sampler.modules(), Options::default(), self.fetch);
-        let counting = Counting::start(self.readings, self.meta.plan.interval, self.clock, sender.clone())?;
-        let mut recorder = Recorder::new(self.meta, output, self.clock);
-        let counters = catalog::definitions().into_iter().map(|def| Event::Define(Definition::Counter(def)));
-        recorder.keep(&counters.collect::<Vec<_>>());
-        let (sampler, stopping, last) = (self.sampler, stop.clone(), counting.last_reading());
-        let drain = std::thread::spawn(move || {
-            let ended = sampler.run(sender, stopping, || last.take());
-            // Also after a failure: the counters' thread must end, or nobody would ever hang up.
-            last.take();
-            ended
-        });
-        recorder.consume(&batches, &namer, &counting, &stop, self.signals);
-        let ended = drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
-        recorder.finish(namer, counting, ended?)
+        let Live { signals, sampler, readings, clock, meta, fetch } = self;
+        let interval = meta.plan.interval;
+        let mut recorder = Recorder::new(meta, output, clock);
+        recorder.keep(&counters());
+        let flow = Flow::start(sampler, readings, interval, clock, fetch)?;
+        recorder.consume(&flow, signals);
+        Ok(recorder.finish(&flow.finish()?))
     }
+
+    /// Starts the capture for a reader that holds it; signals are the caller's.
+    pub(super) fn start(self) -> Result<(Flow, Meta, Clock)> {
+        let Live { sampler, readings, clock, meta, fetch, .. } = self;
+        Ok((Flow::start(sampler, readings, meta.plan.interval, clock, fetch)?, meta, clock))
+    }
+}
+
+/// The counters' definitions, which come before everything else.
+pub(super) fn counters() -> Vec<Event> {
+    catalog::definitions().into_iter().map(|def| Event::Define(Definition::Counter(def))).collect()
 }

@@ -2,12 +2,17 @@
 //! It never formats and never prints.
 
 mod counting;
+mod flow;
+mod keeper;
 mod live;
 mod naming;
 mod recorder;
 mod replay;
 mod tally;
+mod watchman;
 
+pub use keeper::{Holding, Keeper, Limit, News};
 pub use live::{Live, Outcome};
 pub use replay::open;
 pub use tally::Tally;
+pub use watchman::{Watchman, suspend};

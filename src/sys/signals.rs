@@ -2,7 +2,7 @@
 //! It installs no handlers: the signals are blocked and read, and the old mask returns when the guard is dropped.
 
 use crate::error::{Context, Result};
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use std::fs::File;
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
@@ -66,6 +66,18 @@ impl Signals {
         Ok(Signals { file: unsafe { File::from_raw_fd(fd) }, old })
     }
 
+    /// Waits until a signal arrives, however long that takes.
+    ///
+    /// # Errors
+    /// When the kernel refuses to wait.
+    pub fn wait(&self) -> Result<()> {
+        let mut fds = [PollFd::new(&self.file, PollFlags::IN)];
+        rustix::io::retry_on_intr(|| poll(&mut fds, None))
+            .map_err(io::Error::from)
+            .context(|| "cannot wait for signals")?;
+        Ok(())
+    }
+
     /// The next signal that has arrived; `None` when there is none. Never blocks.
     pub fn take(&mut self) -> Option<Signal> {
         let mut info = [0u8; size_of::<libc::signalfd_siginfo>()];
@@ -99,6 +111,12 @@ impl SignalMask {
         // SAFETY: the set was filled by `pthread_sigmask`; failure is impossible with a valid `how`.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
     }
+}
+
+/// Stops this process as the terminal's Ctrl-Z does; returns when it is continued.
+pub fn suspend_self() {
+    // Refused at most where nobody could continue it: then it simply goes on.
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
 }
 
 /// The signals that `Signals` takes and a started command gets back.

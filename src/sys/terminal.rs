@@ -1,11 +1,59 @@
-//! How wide a terminal is. It never changes the terminal's settings.
+//! The terminal as the kernel sees it: how wide it is, and who may write on it.
+//! It never changes its settings.
 
-use std::os::fd::AsFd;
+use crate::error::{Context, Result};
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// Columns of the terminal behind `fd`; `None` if it is none, or does not say.
 pub fn columns(fd: impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(fd).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// This process's standard streams, put aside: what it or a program it starts reads is empty, and what they write goes
+/// to a file. Put back when dropped.
+#[derive(Debug)]
+pub struct Aside {
+    streams: [OwnedFd; 3],
+}
+
+/// Puts the standard streams aside, so that nothing but the session touches the terminal it is drawn on.
+///
+/// # Errors
+/// No descriptor is left.
+pub fn put_aside(output: &File) -> Result<Aside> {
+    let keep = || -> std::io::Result<Aside> {
+        let copy = |fd: std::os::fd::BorrowedFd<'_>| rustix::io::fcntl_dupfd_cloexec(fd, 3);
+        let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
+        let aside = Aside { streams: [copy(stdin.as_fd())?, copy(stdout.as_fd())?, copy(stderr.as_fd())?] };
+        rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+        rustix::stdio::dup2_stdout(output)?;
+        rustix::stdio::dup2_stderr(output)?;
+        Ok(aside)
+    };
+    keep().context(|| "cannot put the standard streams aside")
+}
+
+impl Aside {
+    /// The terminal the standard output was, to draw on.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub fn terminal(&self) -> Result<File> {
+        let copy = self.streams[1].try_clone().context(|| "cannot open the terminal a second time")?;
+        Ok(File::from(copy))
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        let [stdin, stdout, stderr] = &self.streams;
+        // The descriptors are open: this cannot fail, and at an end there is nobody to tell.
+        let _ = rustix::stdio::dup2_stdin(stdin);
+        let _ = rustix::stdio::dup2_stdout(stdout);
+        let _ = rustix::stdio::dup2_stderr(stderr);
+    }
 }
 
 #[cfg(test)]

@@ -62,7 +62,8 @@ mod tests {
         assert!(names().is_sorted() && names().contains(&"hotspot"), "{:?}", names());
         // The children of `execer` execute the program they are part of, which here is the test and knows no workload.
         for name in names().iter().filter(|name| **name != "execer") {
-            assert!(run(name, 3, 0.02).unwrap() > 0, "{name}");
+            // On a busy machine a short run may end before its first operation.
+            assert!([0.02, 1.0, 10.0].iter().any(|seconds| run(name, 3, *seconds).unwrap() > 0), "{name}");
         }
     }
 

@@ -4,6 +4,8 @@
 mod actions;
 mod draw;
 mod input;
+#[cfg(test)]
+mod tests;
 mod update;
 
 use super::keys::KeyTable;
@@ -45,7 +47,7 @@ pub struct App {
     pub(super) glyphs: Glyphs,
     pub(super) keys: KeyTable,
     pub(super) stage: Stage,
-    /// Whether leaving a session leads back to the picker.
+    /// Whether what cannot be opened leads back to the picker.
     pub(super) from_picker: bool,
     pub(super) picker: Picker,
     pub(super) screen: ScreenId,
@@ -70,6 +72,10 @@ pub struct App {
     /// Where a drag on the strip began.
     pub(super) drag: Option<crate::units::Nanos>,
     dirty: bool,
+    /// Whether the session was ended by others: a signal, or the terminal's end.
+    pub(super) forced: bool,
+    /// Why nothing could be opened, if that ended the session.
+    pub(super) refused: Option<crate::error::Error>,
 }
 
 impl App {
@@ -100,6 +106,8 @@ impl App {
             size,
             drag: None,
             dirty: true,
+            forced: false,
+            refused: None,
         }
     }
 
@@ -117,6 +125,17 @@ impl App {
     /// Whether there is something to draw; asking forgets it.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
+    }
+
+    /// Whether the session was ended by a signal or the terminal's end: what is held must then not be lost.
+    #[must_use]
+    pub fn was_forced(&self) -> bool {
+        self.forced
+    }
+
+    /// Why the session ended before it began: its target could not be opened.
+    pub fn take_refusal(&mut self) -> Option<crate::error::Error> {
+        self.refused.take()
     }
 
     pub(super) fn panel(&self) -> &dyn Panel {

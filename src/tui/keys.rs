@@ -1,80 +1,232 @@
-//! Placeholder until the table lands.
+//! Keys: one flat table says what each does, from which lookup, help, palette and the config file's default all come.
+//! It never acts.
+
+mod name;
+mod table;
+
+pub use name::Key;
+pub use table::{Action, Row, Section, TABLE};
+
+use crate::error::{Error, ErrorKind, Result};
 use ratatui::crossterm::event::KeyEvent;
-/// An action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "placeholder")]
-pub enum Action {
-    Help,
-    Notes,
-    Quit,
-    Back,
-    Up,
-    Down,
-    Left,
-    Right,
-    HalfPageUp,
-    HalfPageDown,
-    PageUp,
-    PageDown,
-    Top,
-    Bottom,
-    NextScreen,
-    PreviousScreen,
-    Screen(u8),
-    Enter,
-    Search,
-    SearchNext,
-    SearchPrevious,
-    Sort,
-    SortReverse,
-    Palette,
-    Pause,
-    StepBack,
-    StepForward,
-    StepBackMuch,
-    StepForwardMuch,
-    RangeStart,
-    Window,
-    Live,
-    Mark,
-    CompareMark,
-    Record,
-    Export,
-    Copy,
-    Invert,
-    OffCpu,
-    Who,
-    Colours,
-    Less,
-    More,
-    Filter,
-    Detail,
-    PickTarget,
-    Redraw,
-    Suspend,
+use std::collections::HashMap;
+
+/// Which key does what, after the user's changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyTable {
+    by_key: HashMap<Key, Action>,
+    /// Parallel to [`TABLE`].
+    keys: Vec<Vec<Key>>,
 }
-/// The table.
-#[derive(Debug, Clone, Default)]
-pub struct KeyTable;
+
+impl Default for KeyTable {
+    fn default() -> Self {
+        let parse = |row: &Row| row.keys.iter().filter_map(|name| Key::parse(name)).collect();
+        KeyTable::of(TABLE.iter().map(parse).collect())
+    }
+}
+
 impl KeyTable {
-    /// Placeholder.
-    pub fn action(&self, _: KeyEvent) -> Option<Action> {
-        None
+    fn of(keys: Vec<Vec<Key>>) -> KeyTable {
+        let rows = keys.iter().zip(TABLE);
+        let by_key = rows.flat_map(|(keys, row)| keys.iter().map(|key| (*key, row.action))).collect();
+        KeyTable { by_key, keys }
     }
-    /// Placeholder.
-    pub fn first(&self, _: Action) -> String {
-        String::new()
+
+    /// The default with the user's changes: names of actions with the keys they shall have.
+    ///
+    /// # Errors
+    /// `Usage` for an action or a key that does not exist, for a key given to two actions, and for a table without a
+    /// key to quit with.
+    pub fn remapped<'a>(changes: impl IntoIterator<Item = (&'a str, &'a [String])>) -> Result<KeyTable> {
+        let mut keys = KeyTable::default().keys;
+        let mut changed = vec![false; TABLE.len()];
+        for (name, wanted) in changes {
+            let row = TABLE.iter().position(|row| row.name == name).ok_or_else(|| unknown(name))?;
+            keys[row] =
+                wanted.iter().map(|key| Key::parse(key).ok_or_else(|| no_key(name, key))).collect::<Result<_>>()?;
+            changed[row] = true;
+        }
+        // A key that was given away leaves the action that had it by default.
+        let taken: Vec<Key> =
+            keys.iter().zip(&changed).filter(|(_, changed)| **changed).flat_map(|(keys, _)| keys.clone()).collect();
+        for (row, changed) in keys.iter_mut().zip(&changed) {
+            row.retain(|key| *changed || !taken.contains(key));
+        }
+        let table = twice(&keys).map_or_else(|| Ok(KeyTable::of(keys)), Err)?;
+        if table.keys_for(Action::Quit).is_empty() {
+            return Err(
+                Error::new(ErrorKind::Usage, "no key is left to quit with").hint("Give quit one, e.g. quit = [\"Q\"].")
+            );
+        }
+        Ok(table)
     }
-    /// Placeholder.
-    pub fn keys_for(&self, _: Action) -> Vec<String> {
-        vec![]
+
+    /// What a key press means.
+    #[must_use]
+    pub fn action(&self, event: KeyEvent) -> Option<Action> {
+        self.by_key.get(&Key::of(event)).copied()
     }
-    /// Placeholder.
+
+    /// The keys of an action, as they are written.
+    #[must_use]
+    pub fn keys_for(&self, action: Action) -> Vec<String> {
+        let row = TABLE.iter().position(|row| row.action == action);
+        row.map(|row| self.keys[row].iter().map(ToString::to_string).collect()).unwrap_or_default()
+    }
+
+    /// The first key of an action; its name if it has none.
+    #[must_use]
+    pub fn first(&self, action: Action) -> String {
+        let name =
+            || TABLE.iter().find(|row| row.action == action).map_or(String::new(), |row| format!(":{}", row.name));
+        self.keys_for(action).into_iter().next().unwrap_or_else(name)
+    }
+
+    /// Every action with its name and what it does.
     pub fn actions(&self) -> impl Iterator<Item = (Action, &'static str, &'static str)> + '_ {
-        std::iter::empty()
+        TABLE.iter().map(|row| (row.action, row.name, row.text))
     }
-    /// Placeholder.
+
+    /// The keys by section, in the table's order.
+    #[must_use]
     pub fn help(&self) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
-        vec![]
+        let mut help: Vec<(Section, Vec<(String, &'static str)>)> = Vec::new();
+        for (row, keys) in TABLE.iter().zip(&self.keys) {
+            let keys = keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+            match help.last_mut() {
+                Some((section, rows)) if *section == row.section => rows.push((keys, row.text)),
+                _ => help.push((row.section, vec![(keys, row.text)])),
+            }
+        }
+        help.into_iter().map(|(section, rows)| (section.title(), rows)).collect()
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let known: Vec<_> = TABLE.iter().map(|row| row.name).collect();
+    // A third of the letters wrong is still a slip of the finger.
+    let near = known.iter().map(|known| (distance(name, known), *known)).min();
+    let likely = near.filter(|(far, _)| *far <= 2.max(name.len() / 3) && *far < name.len());
+    let guess = likely.map_or(String::new(), |(_, known)| format!("Did you mean '{known}'? "));
+    Error::new(ErrorKind::Usage, format!("there is no action '{name}'"))
+        .hint(format!("{guess}Known are: {}.", known.join(", ")))
+}
+
+/// Letters to insert, remove or exchange between two names (Levenshtein).
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.bytes().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in to.bytes().enumerate() {
+            let exchanged = corner + usize::from(a != b);
+            corner = row[j + 1];
+            row[j + 1] = exchanged.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[to.len()]
+}
+
+fn no_key(action: &str, key: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("'{key}' for {action} is no key"))
+        .hint("Write a character, or Ctrl-u, Alt-x, Space, Enter, Tab, Esc, Up, PageDown, F1 ...")
+}
+
+fn twice(keys: &[Vec<Key>]) -> Option<Error> {
+    let mut seen: HashMap<Key, &str> = HashMap::new();
+    for (row, keys) in TABLE.iter().zip(keys) {
+        for key in keys {
+            if let Some(other) = seen.insert(*key, row.name).filter(|other| *other != row.name) {
+                let message = format!("the key {key} is given to both {other} and {}", row.name);
+                return Some(Error::new(ErrorKind::Usage, message).hint("Give one of them another key."));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use crate::tui::testing::key;
+    use ratatui::crossterm::event::Event;
+
+    fn press(table: &KeyTable, name: &str) -> Option<Action> {
+        match key(name) {
+            Event::Key(event) => table.action(event),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn every_default_key_is_a_key_and_has_one_meaning() {
+        let table = KeyTable::default();
+        for (row, keys) in TABLE.iter().zip(&table.keys) {
+            assert_eq!(row.keys.len(), keys.len(), "{}", row.name);
+        }
+        assert!(twice(&table.keys).is_none());
+    }
+
+    #[test]
+    fn keys_mean_what_users_of_such_tools_expect() {
+        let table = KeyTable::default();
+        for (name, action) in [
+            ("?", Action::Help),
+            ("q", Action::Quit),
+            ("Ctrl-c", Action::Quit),
+            ("j", Action::Down),
+            ("Down", Action::Down),
+            ("g", Action::Top),
+            ("G", Action::Bottom),
+            ("Space", Action::Pause),
+            ("f", Action::Pause),
+            ("Ctrl-u", Action::HalfPageUp),
+            ("2", Action::Screen(2)),
+            ("N", Action::SearchPrevious),
+        ] {
+            assert_eq!(press(&table, name), Some(action), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_remapped_key_leaves_the_action_that_had_it() {
+        let keys = ["q".to_string(), "Ctrl-p".to_string()];
+        let table = KeyTable::remapped([("pause", &keys[..])]).unwrap();
+        assert_eq!(press(&table, "q"), Some(Action::Pause));
+        assert_eq!((press(&table, "Ctrl-p"), press(&table, "f")), (Some(Action::Pause), None));
+        assert_eq!(press(&table, "Ctrl-c"), Some(Action::Quit), "its other key stays");
+    }
+
+    #[test]
+    fn wrong_changes_are_named() {
+        let key = |key: &str| vec![key.to_string()];
+        for (changes, expected) in [
+            (vec![("puase", key("x"))], "there is no action 'puase'"),
+            (vec![("pause", key("Ctrl-Foo"))], "'Ctrl-Foo' for pause is no key"),
+            (vec![("pause", key("Ctrl-i"))], "'Ctrl-i' for pause is no key"),
+            (vec![("pause", key("x")), ("mark", key("x"))], "the key x is given to both pause and mark"),
+            (vec![("quit", vec![])], "no key is left to quit with"),
+            (vec![("pause", key("q")), ("mark", key("Ctrl-c"))], "no key is left to quit with"),
+        ] {
+            let changes: Vec<_> = changes.iter().map(|(name, keys)| (*name, keys.as_slice())).collect();
+            assert_eq!(KeyTable::remapped(changes).unwrap_err().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_is_told_with_the_likely_name() {
+        let remedy = |name| unknown(name).remedy().unwrap().to_string();
+        assert!(remedy("puase").starts_with("Did you mean 'pause'? Known are: overview, "));
+        assert!(remedy("größe").starts_with("Known are") && remedy("").starts_with("Known are"), "{}", remedy(""));
+    }
+
+    #[test]
+    fn two_actions_can_exchange_their_keys() {
+        let key = |key: &str| vec![key.to_string()];
+        let (down, next) = (key("n"), key("j"));
+        let table = KeyTable::remapped([("down", &down[..]), ("search-next", &next[..])]).unwrap();
+        assert_eq!((press(&table, "n"), press(&table, "j")), (Some(Action::Down), Some(Action::SearchNext)));
+        assert_eq!(press(&table, "Down"), None, "an action keeps only the keys it was given");
     }
 }

@@ -2,10 +2,13 @@
 //! It draws views and never reaches a profile, a process or the kernel: every screen works on a recording.
 
 pub mod app;
+mod chrome;
 pub mod effect;
+mod finding;
 pub mod keys;
 mod layout;
 mod line;
+pub mod list;
 pub mod msg;
 mod overlay;
 pub mod panel;
@@ -13,8 +16,10 @@ pub mod picker;
 pub mod run;
 pub mod screens;
 pub mod settings;
+pub mod term;
 pub mod theme;
 pub mod time;
+pub mod widgets;
 
 #[cfg(test)]
 pub(crate) mod testing;

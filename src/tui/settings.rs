@@ -1,21 +1,138 @@
-//! Placeholder until the settings land.
-use super::{
-    keys::KeyTable,
-    theme::{Glyphs, Theme},
-};
-/// Settings.
-#[derive(Debug, Clone, Default)]
-#[expect(missing_docs, reason = "placeholder")]
+//! What the user may choose about the session, and what the terminal can do. It never reads a file or the environment.
+
+use super::keys::KeyTable;
+use super::theme::{Depth, Glyphs, Name, Theme};
+
+/// How the session looks and listens.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
+    /// The colours.
+    pub theme: Name,
+    /// How many of them the terminal has.
+    pub depth: Depth,
+    /// Draws with ASCII alone.
+    pub ascii: bool,
+    /// Leaves the mouse to the terminal.
+    pub no_mouse: bool,
+    /// The keys.
     pub keys: KeyTable,
 }
-impl Settings {
-    /// Placeholder.
-    pub fn theme(&self) -> Theme {
-        Theme::default()
+
+/// The environment that tells what a terminal can do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// `TERM`.
+    pub term: Option<String>,
+    /// `COLORTERM`.
+    pub colorterm: Option<String>,
+    /// `COLORFGBG`: `15;0` is light on dark.
+    pub colorfgbg: Option<String>,
+    /// `NO_COLOR`.
+    pub no_color: Option<String>,
+    /// The first that is set of `LC_ALL`, `LC_CTYPE`, `LANG`.
+    pub locale: Option<String>,
+}
+
+impl Environment {
+    /// The theme that suits it: none where colours are not wanted, light where the terminal says so.
+    #[must_use]
+    pub fn theme(&self) -> Name {
+        match () {
+            () if self.no_color.as_deref().is_some_and(|value| !value.is_empty()) => Name::Mono,
+            () if self.is_plain() => Name::Mono,
+            () if self.on_light() => Name::Light,
+            () => Name::Dark,
+        }
     }
-    /// Placeholder.
+
+    /// Whether the terminal says that its background is light: `0;15` is black on white.
+    #[must_use]
+    pub fn on_light(&self) -> bool {
+        let ground = self.colorfgbg.as_deref().and_then(|value| value.rsplit(';').next());
+        matches!(ground.and_then(|ground| ground.parse().ok()), Some(7 | 9..=15_u8))
+    }
+
+    /// How many colours there are.
+    #[must_use]
+    pub fn depth(&self) -> Depth {
+        let term = self.term.as_deref().unwrap_or_default();
+        match self.colorterm.as_deref() {
+            Some("truecolor" | "24bit") => Depth::True,
+            _ if TRUE_COLOUR.iter().any(|name| term.contains(name)) => Depth::True,
+            _ if term.contains("256") => Depth::TwoFiftySix,
+            _ => Depth::Sixteen,
+        }
+    }
+
+    /// Whether there is nothing but ASCII: the kernel's console, whose font has neither eighths nor Braille, old
+    /// terminals, and locales without UTF-8.
+    #[must_use]
+    pub fn ascii(&self) -> bool {
+        let utf8 = |locale: &str| locale.to_lowercase().replace('-', "").contains("utf8");
+        let other = self.locale.as_deref().is_some_and(|locale| !locale.is_empty() && !utf8(locale));
+        other || self.is_plain() || self.term.as_deref() == Some("linux")
+    }
+
+    /// Terminals without colours.
+    fn is_plain(&self) -> bool {
+        let term = self.term.as_deref().unwrap_or_default();
+        matches!(term, "" | "dumb") || term.starts_with("vt") || term.ends_with("-mono") || term.ends_with("-m")
+    }
+}
+
+/// Terminals with all colours, by their own names: `COLORTERM` does not come along through ssh.
+const TRUE_COLOUR: [&str; 7] = ["alacritty", "contour", "foot", "ghostty", "kitty", "wezterm", "-direct"];
+
+impl Settings {
+    /// The styles.
+    #[must_use]
+    pub fn theme(&self) -> Theme {
+        Theme::new(self.theme, self.depth)
+    }
+
+    /// The characters to draw with.
+    #[must_use]
     pub fn glyphs(&self) -> Glyphs {
-        Glyphs::default()
+        if self.ascii { Glyphs::ASCII } else { Glyphs::UNICODE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(pairs: &[(&str, &str)]) -> Environment {
+        let get = |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_string());
+        Environment {
+            term: get("TERM"),
+            colorterm: get("COLORTERM"),
+            colorfgbg: get("COLORFGBG"),
+            no_color: get("NO_COLOR"),
+            locale: get("LANG"),
+        }
+    }
+
+    #[test]
+    fn a_terminal_is_known_by_its_environment() {
+        for (pairs, theme, depth, ascii) in [
+            (&[("TERM", "xterm-256color"), ("LANG", "en_US.UTF-8")][..], Name::Dark, Depth::TwoFiftySix, false),
+            (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], Name::Dark, Depth::True, false),
+            (&[("TERM", "xterm"), ("NO_COLOR", "1"), ("LANG", "C")], Name::Mono, Depth::Sixteen, true),
+            (&[("TERM", "xterm"), ("NO_COLOR", "")], Name::Dark, Depth::Sixteen, false),
+            (&[("TERM", "linux"), ("LANG", "de_DE.utf8")], Name::Dark, Depth::Sixteen, true),
+            (&[("TERM", "xterm-direct"), ("COLORFGBG", "0;15")], Name::Light, Depth::True, false),
+            (&[("TERM", "xterm-kitty"), ("LANG", "C.UTF-8")], Name::Dark, Depth::True, false),
+            (&[("TERM", "xterm"), ("COLORFGBG", "15;default;0")], Name::Dark, Depth::Sixteen, false),
+            (&[("TERM", "dumb"), ("COLORTERM", "truecolor")], Name::Mono, Depth::True, true),
+            (&[("TERM", "vt100")], Name::Mono, Depth::Sixteen, true),
+            (&[], Name::Mono, Depth::Sixteen, true),
+        ] {
+            let environment = environment(pairs);
+            assert_eq!(
+                (environment.theme(), environment.depth(), environment.ascii()),
+                (theme, depth, ascii),
+                "{pairs:?}"
+            );
+        }
     }
 }

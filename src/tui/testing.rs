@@ -3,7 +3,7 @@
 
 use super::app::App;
 use super::settings::Settings;
-use crate::model::{Measure, Why};
+use crate::model::Measure;
 use crate::units::Nanos;
 use crate::view::look::{Head, Moment, Strip};
 use ratatui::Terminal;
@@ -40,11 +40,6 @@ pub fn head(windows: u64) -> Head {
         notes: vec![],
         cpus: 2,
     }
-}
-
-/// A value that was not measured.
-pub fn missing<T>() -> Measure<T> {
-    Measure::Missing(Why::NotSupported)
 }
 
 /// The settings nobody changed.

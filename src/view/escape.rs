@@ -3,17 +3,24 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use unicode_width::UnicodeWidthChar;
+
+/// Marks that may combine with one character; more of them grow over the lines above and below. Vietnamese needs two,
+/// Thai and Hebrew three.
+const MOST_MARKS: usize = 3;
 
 /// The text with every character that would act, hide or reorder in place of showing made visible:
 /// `\x1b` becomes `␛`, a right-to-left override `\u{202e}`.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if text.chars().all(shows) {
+    let mut base = Base::default();
+    if text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_control()) || text.chars().all(|c| base.shows(c)) {
         return Cow::Borrowed(text);
     }
+    let mut base = Base::default();
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        match (shows(c), picture(c)) {
+        match (base.shows(c), picture(c)) {
             (true, _) => out.push(c),
             (false, Some(picture)) => out.push(picture),
             // Writing to a String cannot fail.
@@ -21,6 +28,29 @@ pub fn visible(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// What a mark would combine with: nothing at the beginning of a text, where it would spoil what stands before it.
+#[derive(Default)]
+struct Base {
+    room: usize,
+}
+
+impl Base {
+    fn shows(&mut self, c: char) -> bool {
+        let mark = !c.is_ascii() && c.width() == Some(0);
+        match (shows(c), mark) {
+            (true, true) if self.room > 0 => self.room -= 1,
+            (true, false) => self.room = MOST_MARKS,
+            (true, true) => return false,
+            // What is made visible ends in a bracket or a picture, which may carry marks again.
+            (false, _) => {
+                self.room = MOST_MARKS;
+                return false;
+            }
+        }
+        true
+    }
 }
 
 /// The text as bytes give it; what is no UTF-8 becomes `\xNN`.
@@ -40,9 +70,12 @@ fn shows(c: char) -> bool {
     !matches!(c,
         '\0'..='\x1f' | '\x7f'..='\u{9f}'
         // Soft hyphen, zero-width and joining characters, byte order mark.
-        | '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{180e}'
+        | '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
         // Direction marks, overrides and isolates.
         | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
+        // Joiners and fillers that show as nothing; skin tones, whose width terminals do not agree about.
+        | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2065}'
+        | '\u{3164}' | '\u{ffa0}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{1f3fb}'..='\u{1f3ff}'
         // Line and paragraph separators.
         | '\u{2028}' | '\u{2029}'
         // Interlinear annotation, variation selectors, tags.
@@ -75,9 +108,29 @@ mod tests {
             ("\u{9b}2J\x7f", "\\u{9b}2J␡"),
             ("evil\u{202e}cod.exe", "evil\\u{202e}cod.exe"),
             ("zero\u{200b}width\u{feff}", "zero\\u{200b}width\\u{feff}"),
+            ("שלום \u{5e9}\u{5b8}\u{5c1}", "שלום \u{5e9}\u{5b8}\u{5c1}"),
+            ("e\u{301}\u{302}\u{303}\u{304}\u{305}x\u{301}", "e\u{301}\u{302}\u{303}\\u{304}\\u{305}x\u{301}"),
+            ("\u{301}first", "\\u{301}first"),
+            ("\u{3164}👩🏽", "\\u{3164}👩\\u{1f3fd}"),
             ("line\u{2028}break\u{ffff}", "line\\u{2028}break\\u{ffff}"),
         ] {
             assert_eq!(visible(text), expected);
+        }
+    }
+
+    #[test]
+    fn every_direction_control_is_made_visible() {
+        let controls = ['\u{61c}', '\u{200e}', '\u{200f}'].into_iter().chain('\u{202a}'..='\u{202e}');
+        for c in controls.chain('\u{2066}'..='\u{2069}') {
+            assert!(visible(&format!("a{c}b")).starts_with("a\\u{"), "{:x}", c as u32);
+        }
+    }
+
+    #[test]
+    fn what_is_visible_stays_as_it_is() {
+        for text in ["\x1b[2J\u{202e}e\u{301}\u{301}\u{301}\u{301}\u{301}", "\u{301}", "\u{3164}"] {
+            let once = visible(text).into_owned();
+            assert_eq!(visible(&once), once);
         }
     }
 

@@ -85,6 +85,20 @@ impl Flame {
     }
 }
 
+impl Flame {
+    /// Keeps the stacks that begin with these names from the root, without them but for the last: a picture of a zoom.
+    pub fn keep_below(&mut self, root: &[String]) {
+        let inside = |line: &FlameLine| {
+            line.frames.len() >= root.len() && root.iter().zip(&line.frames).all(|(name, frame)| *name == frame.name)
+        };
+        self.lines.retain(inside);
+        for line in &mut self.lines {
+            line.frames.drain(..root.len().saturating_sub(1));
+        }
+        self.total = self.lines.iter().fold(0, |sum, line| sum.saturating_add(line.value));
+    }
+}
+
 fn weigh_alike(profile: &Profile, selection: &Selection, tasks: &Tasks) -> bool {
     if selection.axis == Axis::OffCpu {
         return false;

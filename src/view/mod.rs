@@ -10,6 +10,7 @@ pub mod icicle;
 pub mod look;
 mod measured;
 mod notes;
+pub mod number;
 pub mod overview;
 pub mod picker;
 pub mod report;

@@ -30,14 +30,15 @@ pub struct DoctorArgs {
 
 /// `ironlaw demo`.
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "In a terminal it opens the session, elsewhere it prints a report.")]
 pub struct DemoArgs {
-    /// How long to record
+    /// How long to record without the terminal session
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::seconds)]
     pub seconds: Nanos,
     /// Worker threads of the built-in program [default: one per CPU, at most 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Print the report even where the terminal could show more
+    /// Record, print the report and end, in place of opening the terminal session
     #[arg(long)]
     pub headless: bool,
     /// Directory to write the recording to [default: demo.ironlaw in the directory for temporary files]
@@ -60,6 +61,18 @@ pub struct WorkloadArgs {
     /// Print the operations it completed as `ops N`
     #[arg(long)]
     pub print_ops: bool,
+}
+
+/// `ironlaw config`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example: ironlaw config > $(ironlaw config --path)")]
+pub struct ConfigArgs {
+    /// Print where the file is read from
+    #[arg(long, conflicts_with = "check")]
+    pub path: bool,
+    /// Read the file and say whether it is good
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// `ironlaw completions`.

@@ -1,9 +1,12 @@
 //! Numbers for frames and stacks, so that a sample is a few words whatever its depth.
-//! It allocates only for what it has never seen.
+//! It allocates only for what it has never seen, and never more than for [`MOST_STACKS`].
 
 use super::outbox::Outbox;
 use crate::model::{Definition, Event, FrameDef, FrameId, ModuleId, StackDef, StackId};
 use rustc_hash::FxHashMap;
+
+/// Stacks that are told apart, some 150 MB of them here; programs have thousands. Beyond, stacks end where they become new.
+const MOST_STACKS: usize = 2 << 20;
 
 /// Frames and stacks seen so far.
 #[derive(Debug, Default)]
@@ -13,8 +16,24 @@ pub struct Interner {
 }
 
 impl Interner {
-    /// The frame's number; a new one is defined in the stream.
-    pub fn frame(&mut self, module: Option<ModuleId>, address: u64, out: &mut Outbox) -> FrameId {
+    /// The frame at `address` called from `parent`, and the stack they make; what is new is defined in the stream.
+    /// `None` for a new one when no more can be told apart.
+    pub fn call(
+        &mut self,
+        parent: Option<StackId>,
+        module: Option<ModuleId>,
+        address: u64,
+        out: &mut Outbox,
+    ) -> Option<(FrameId, StackId)> {
+        if self.stacks.len() >= MOST_STACKS {
+            let frame = *self.frames.get(&(module, address))?;
+            return Some((frame, *self.stacks.get(&(parent, frame))?));
+        }
+        let frame = self.frame(module, address, out);
+        Some((frame, self.stack(parent, frame, out)))
+    }
+
+    fn frame(&mut self, module: Option<ModuleId>, address: u64, out: &mut Outbox) -> FrameId {
         let next = FrameId(self.frames.len() as u32);
         *self.frames.entry((module, address)).or_insert_with(|| {
             out.push(Event::Define(Definition::Frame(FrameDef { id: next, module, address })));
@@ -22,8 +41,7 @@ impl Interner {
         })
     }
 
-    /// The number of the stack `frame` called from `parent`; a new one is defined in the stream.
-    pub fn stack(&mut self, parent: Option<StackId>, frame: FrameId, out: &mut Outbox) -> StackId {
+    fn stack(&mut self, parent: Option<StackId>, frame: FrameId, out: &mut Outbox) -> StackId {
         let next = StackId(self.stacks.len() as u32);
         *self.stacks.entry((parent, frame)).or_insert_with(|| {
             out.push(Event::Define(Definition::Stack(StackDef { id: next, parent, frame })));
@@ -40,10 +58,9 @@ mod tests {
     fn equal_stacks_are_one_number_and_defined_once_parents_first() {
         let (mut interner, mut out) = (Interner::default(), Outbox::default());
         let mut walk = |addresses: &[u64]| {
-            addresses.iter().fold(None, |parent, address| {
-                let frame = interner.frame(None, *address, &mut out);
-                Some(interner.stack(parent, frame, &mut out))
-            })
+            addresses
+                .iter()
+                .fold(None, |parent, address| interner.call(parent, None, *address, &mut out).map(|(_, stack)| stack))
         };
         let (a, b, again) = (walk(&[1, 2, 3]), walk(&[1, 2, 4]), walk(&[1, 2, 3]));
         assert!(a == again && a != b);
@@ -56,5 +73,19 @@ mod tests {
         for (at, def) in stacks.iter().enumerate() {
             assert!(def.id.0 as usize == at && def.parent.is_none_or(|parent| parent < def.id), "{def:?}");
         }
+    }
+
+    #[test]
+    fn beyond_the_bound_only_what_is_known_has_a_number() {
+        let (mut interner, mut out) = (Interner::default(), Outbox::default());
+        let first = interner.call(None, None, 1, &mut out);
+        for address in 2..=MOST_STACKS as u64 {
+            interner.call(None, None, address, &mut out);
+            if address % 4096 == 0 {
+                out.take();
+            }
+        }
+        assert_eq!(interner.call(None, None, u64::MAX, &mut out), None);
+        assert_eq!(interner.call(None, None, 1, &mut out), first);
     }
 }

@@ -42,6 +42,22 @@ pub struct Built {
     pub unknown: bool,
 }
 
+/// A stack that has been numbered.
+#[derive(Debug, Clone, Copy, Default)]
+struct Interned {
+    stack: Option<StackId>,
+    outermost: Option<(FrameId, u64)>,
+    unknown: bool,
+    /// Its inner part was left out: no more stacks can be told apart.
+    cut: bool,
+}
+
+impl Interned {
+    fn cut(self) -> Interned {
+        Interned { cut: true, ..self }
+    }
+}
+
 impl Stacks {
     /// For stacks taken by this method.
     pub fn new(method: CallGraph) -> Stacks {
@@ -70,8 +86,12 @@ impl Stacks {
             let at = if sample.mode == Mode::Kernel { &mut self.kernel } else { &mut self.user };
             at.push(sample.ip);
         }
-        let (stack, outermost, unknown) = self.intern(space, out);
-        let end = if self.method == CallGraph::FramePointer { self.chain_end(space, outermost) } else { end };
+        let Interned { stack, outermost, unknown, cut } = self.intern(space, out);
+        let end = match self.method {
+            _ if cut => StackEnd::Truncated,
+            CallGraph::FramePointer => self.chain_end(space, outermost),
+            _ => end,
+        };
         Built { stack, end, unknown }
     }
 
@@ -122,22 +142,23 @@ impl Stacks {
         StackEnd::Truncated
     }
 
-    /// Numbers the stack from the outermost frame inwards; also the outermost frame with its address.
-    fn intern(&mut self, space: &Space, out: &mut Outbox) -> (Option<StackId>, Option<(FrameId, u64)>, bool) {
-        let (mut stack, mut outermost, mut unknown) = (None, None, false);
-        for address in self.user.iter().rev() {
+    /// Numbers the stack from the outermost frame inwards.
+    fn intern(&mut self, space: &Space, out: &mut Outbox) -> Interned {
+        let mut done = Interned::default();
+        let Stacks { user, kernel, interner, .. } = self;
+        for address in user.iter().rev() {
             let found = space.find(*address);
-            unknown |= found.is_none();
+            done.unknown |= found.is_none();
             let (module, offset) = found.map_or((None, *address), |(module, offset)| (Some(module), offset));
-            let frame = self.interner.frame(module, offset, out);
-            outermost = outermost.or(Some((frame, *address)));
-            stack = Some(self.interner.stack(stack, frame, out));
+            let Some((frame, stack)) = interner.call(done.stack, module, offset, out) else { return done.cut() };
+            done.outermost = done.outermost.or(Some((frame, *address)));
+            done.stack = Some(stack);
         }
-        for address in self.kernel.iter().rev() {
-            let frame = self.interner.frame(Some(KERNEL), *address, out);
-            stack = Some(self.interner.stack(stack, frame, out));
+        for address in kernel.iter().rev() {
+            let Some((_, stack)) = interner.call(done.stack, Some(KERNEL), *address, out) else { return done.cut() };
+            done.stack = Some(stack);
         }
-        (stack, outermost, unknown)
+        done
     }
 
     /// The kernel does not say why its walk along frame pointers ended. It was whole if the outermost frame is one

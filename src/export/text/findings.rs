@@ -2,9 +2,10 @@
 //! It never leaves out that something could not be decided.
 
 use super::page::{Ink, Page};
-use crate::export::{columns, number};
+use crate::export::columns;
 use crate::view::escape::visible;
 use crate::view::findings::{EvidenceView, FindingView, FindingsView, PlaceView};
+use crate::view::number;
 
 const INDENT: &str = "    ";
 

@@ -2,9 +2,10 @@
 //! It never hides the error of a share.
 
 use super::page::Page;
-use crate::export::{columns, number};
+use crate::export::columns;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
+use crate::view::number;
 use crate::view::report::{FunctionRow, Report};
 
 const MODULE: usize = 18;

@@ -2,8 +2,9 @@
 //! It never holds a result.
 
 use super::page::{Ink, Page};
-use crate::export::{columns, number};
+use crate::export::columns;
 use crate::view::escape::visible;
+use crate::view::number;
 use crate::view::report::Report;
 
 const LABEL: usize = 12;

@@ -2,9 +2,10 @@
 //! It never shows a missing value as a number or as nothing.
 
 use super::page::{Ink, Page};
-use crate::export::{columns, number};
+use crate::export::columns;
 use crate::view::Measured;
 use crate::view::Section;
+use crate::view::number;
 use crate::view::report::{MetricView, Report};
 
 /// Two blocks of 37 columns with a gap stand beside each other on 80.

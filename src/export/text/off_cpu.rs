@@ -2,8 +2,9 @@
 //! It never adds time in the queue to time blocked.
 
 use super::page::{Ink, Page};
-use crate::export::{columns, number};
+use crate::export::columns;
 use crate::view::escape::visible;
+use crate::view::number;
 use crate::view::report::{OffCpuView, PathRow};
 
 const LABEL: usize = 30;

@@ -2,10 +2,11 @@
 //! It never sums what was not read.
 
 use super::page::Page;
-use crate::export::{columns, number};
+use crate::export::columns;
 use crate::view::Measured;
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
+use crate::view::number;
 use crate::view::report::{ProcessView, Report, ThreadView};
 
 const NAME: usize = 15;

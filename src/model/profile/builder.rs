@@ -34,6 +34,17 @@ impl ProfileBuilder {
         ProfileBuilder { profile, rejected: 0 }
     }
 
+    /// Goes on with a profile.
+    #[must_use]
+    pub fn of(profile: Profile) -> Self {
+        ProfileBuilder { profile, rejected: 0 }
+    }
+
+    /// The profile so far, to let go of its oldest part or to change what it says of itself.
+    pub fn profile_mut(&mut self) -> &mut Profile {
+        &mut self.profile
+    }
+
     /// Adds one event.
     pub fn apply(&mut self, event: Event) {
         let stacks = self.profile.stacks.len();
@@ -109,12 +120,12 @@ impl ProfileBuilder {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{CallGraph, FrameDef, FrameId, HostFacts, Plan, Rate, Sample, StackDef, StackEnd, Target};
+pub(super) mod testing {
+    use crate::model::{CallGraph, HostFacts, Meta, Plan, Rate, Target};
     use crate::units::Nanos;
 
-    fn builder() -> ProfileBuilder {
+    /// A session of the whole machine about which nothing else is known.
+    pub fn meta() -> Meta {
         let plan = Plan {
             target: Target::Cpus { cpus: vec![] },
             events: vec![],
@@ -125,7 +136,7 @@ mod tests {
             duration: None,
             delay: Nanos(0),
         };
-        ProfileBuilder::new(Meta {
+        Meta {
             format: (1, 0),
             tool: String::new(),
             host: HostFacts::default(),
@@ -137,7 +148,19 @@ mod tests {
             duration_ns: None,
             exit_status: None,
             notes: vec![],
-        })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::meta;
+    use super::*;
+    use crate::model::{FrameDef, FrameId, Sample, StackDef, StackEnd};
+    use crate::units::Nanos;
+
+    fn builder() -> ProfileBuilder {
+        ProfileBuilder::new(meta())
     }
 
     fn stack(id: u32, parent: Option<u32>, frame: u32) -> Event {

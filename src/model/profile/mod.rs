@@ -2,6 +2,7 @@
 //! It never knows whether its events came from a live capture or from a recording.
 
 mod builder;
+mod history;
 mod samples;
 
 pub use builder::ProfileBuilder;

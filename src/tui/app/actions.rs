@@ -17,7 +17,6 @@ impl App {
     pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
         self.notice = None;
         match action {
-            Action::Quit if self.from_picker && matches!(self.stage, Stage::Open { .. }) => self.close(),
             Action::Quit => vec![Effect::Quit],
             Action::PickTarget => self.close(),
             Action::Help => self.open(Overlay::Help(0)),
@@ -55,7 +54,6 @@ impl App {
     /// Back to the picker; the session that was open is let go.
     fn close(&mut self) -> Vec<Effect> {
         self.stage = Stage::Picking;
-        self.from_picker = true;
         (self.head, self.problem, self.ended) = (None, None, None);
         vec![Effect::Close, Effect::Choose]
     }

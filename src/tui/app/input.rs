@@ -6,7 +6,9 @@ use crate::tui::effect::Effect;
 use crate::tui::keys::Action;
 use crate::tui::layout::Areas;
 use crate::tui::overlay::{Overlay, PromptKind};
-use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use std::path::PathBuf;
 
 impl App {
@@ -41,7 +43,8 @@ impl App {
     }
 
     fn picker_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
-        if !self.picker.is_typing() {
+        // What is a character goes to the line while one is typed.
+        if !self.picker.is_typing() || key.modifiers.contains(KeyModifiers::CONTROL) {
             match action {
                 Some(Action::Quit) => return vec![Effect::Quit],
                 Some(Action::Help) => {
@@ -207,7 +210,7 @@ impl App {
     /// A click on the strip goes to a moment, a drag selects a range.
     fn strip_mouse(&mut self, event: MouseEvent, areas: Areas) -> Vec<Effect> {
         let Some(head) = self.head.clone() else { return Vec::new() };
-        let here = super::draw::moment_at(&head, areas.strip, event.column);
+        let here = crate::tui::chrome::moment_at(&head, areas.strip, event.column);
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
                 self.drag = Some(here);

@@ -26,9 +26,12 @@ impl App {
             }),
             Msg::Opened { live, baseline } => self.changed(|app| app.opened(live, baseline)),
             Msg::Done(text) => self.changed(|app| app.say(&text, false)),
-            Msg::Failed(error) => self.changed(|app| app.failed(&error)),
+            Msg::Failed(error) => self.changed(|app| app.failed(error)),
             Msg::Ended(why) => self.changed(|app| app.ended(&why)),
-            Msg::InputLost | Msg::Stop => vec![Effect::Quit],
+            Msg::InputLost | Msg::Stop => {
+                self.forced = true;
+                vec![Effect::Quit]
+            }
         }
     }
 
@@ -85,15 +88,19 @@ impl App {
     }
 
     /// A target that cannot be opened leads back to where it was chosen.
-    fn failed(&mut self, error: &Error) -> Vec<Effect> {
+    fn failed(&mut self, error: Error) -> Vec<Effect> {
+        let mut effects = Vec::new();
         if self.stage == Stage::Opening {
             if !self.from_picker {
+                self.refused = Some(error);
                 return vec![Effect::Quit];
             }
             self.stage = Stage::Picking;
+            effects.push(Effect::Choose);
         }
         let hint = error.remedy().map(|remedy| format!(" · {remedy}")).unwrap_or_default();
-        self.say(&format!("{error}{hint}"), true)
+        self.say(&format!("{error}{hint}"), true);
+        effects
     }
 
     pub(super) fn say(&mut self, text: &str, bad: bool) -> Vec<Effect> {

@@ -71,6 +71,15 @@ impl Panels {
             ScreenId::Findings => &mut self.findings,
         }
     }
+
+    /// How many findings the open screen has seen last, for the tab; `None` before any was looked for.
+    #[must_use]
+    pub fn findings(&self, open: ScreenId) -> Option<usize> {
+        match open {
+            ScreenId::Findings => self.findings.count(),
+            _ => self.overview.findings().or(self.findings.count()),
+        }
+    }
 }
 
 /// The screen a view belongs to.

@@ -6,7 +6,7 @@ mod query;
 mod scene;
 
 pub use head::{Head, Moment, Strip};
-pub use query::{Against, Ask, Bounds, Query, When, Whose};
+pub use query::{Against, Ask, Bounds, Grouping, Query, When, Whose};
 pub use scene::Scene;
 
 use super::counters::CountersView;
@@ -58,9 +58,9 @@ pub fn look(profile: &Profile, baseline: Option<&Profile>, bounds: Bounds, live:
 fn body(scene: &Scene<'_>, ask: &Ask) -> Result<Body, Error> {
     Ok(match ask {
         Ask::Overview => Body::Overview(Overview::of(scene)),
-        Ask::Flame => Body::Flame(Icicle::of(scene)),
+        Ask::Flame { by } => Body::Flame(Icicle::of(scene, *by)),
         Ask::Functions { detail } => Body::Functions(FunctionsView::of(scene, detail.as_ref())),
-        Ask::Threads => Body::Threads(ThreadsView::of(scene)),
+        Ask::Threads { detail } => Body::Threads(ThreadsView::of(scene, *detail)),
         Ask::Counters => Body::Counters(CountersView::of(scene)),
         Ask::Findings => Body::Findings(FindingsView::of(scene)),
     })

@@ -1,7 +1,7 @@
 //! What a screen wants to see: which time, whose, what is counted, and which of the views.
 //! It never holds data.
 
-use crate::analysis::{Axis, TimeRange};
+use crate::analysis::{Axis, Selection, TimeRange};
 use crate::units::Nanos;
 
 /// What is known of the time: a live history loses its beginning and gains at its end.
@@ -47,6 +47,27 @@ pub struct Whose {
     pub tids: Vec<u32>,
 }
 
+/// What the call tree is divided by at its root.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Grouping {
+    /// By process, where there are several.
+    #[default]
+    Plain,
+    /// By thread.
+    Threads,
+}
+
+impl Grouping {
+    /// The other one.
+    #[must_use]
+    pub fn next(self) -> Grouping {
+        match self {
+            Grouping::Plain => Grouping::Threads,
+            Grouping::Threads => Grouping::Plain,
+        }
+    }
+}
+
 /// Which view, with what only that view needs to know.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Ask {
@@ -54,14 +75,20 @@ pub enum Ask {
     #[default]
     Overview,
     /// The call tree.
-    Flame,
+    Flame {
+        /// What stands below each root.
+        by: Grouping,
+    },
     /// The table of functions.
     Functions {
         /// The function whose callers, callees and lines are wanted: its name and its module's path.
         detail: Option<(String, String)>,
     },
     /// The threads.
-    Threads,
+    Threads {
+        /// The thread whose waits are wanted.
+        detail: Option<u32>,
+    },
     /// The counters.
     Counters,
     /// The findings.
@@ -98,6 +125,18 @@ impl Query {
         };
         let from = from.max(bounds.since);
         TimeRange { from, to: Some(to.max(from + Nanos(1))) }
+    }
+
+    /// The part of a profile it asks for.
+    #[must_use]
+    pub fn selection(&self, bounds: Bounds) -> Selection {
+        Selection {
+            pids: self.whose.pids.clone(),
+            tids: self.whose.tids.clone(),
+            time: self.time(bounds),
+            axis: self.axis,
+            ..Selection::default()
+        }
     }
 }
 

@@ -31,13 +31,7 @@ impl<'a> Scene<'a> {
     /// The scene of `query`; `baseline` is the recording to compare with, if one was loaded.
     #[must_use]
     pub fn of(profile: &'a Profile, baseline: Option<&'a Profile>, bounds: Bounds, query: &Query) -> Scene<'a> {
-        let selection = Selection {
-            pids: query.whose.pids.clone(),
-            tids: query.whose.tids.clone(),
-            time: query.time(bounds),
-            axis: query.axis,
-            ..Selection::default()
-        };
+        let selection = query.selection(bounds);
         let against = match query.against {
             Against::Nothing => None,
             Against::Before(mark) => {

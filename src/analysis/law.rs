@@ -1,0 +1,254 @@
+//! The iron law of one window, and which of its factors made the difference between two.
+//! It never mixes windows: all factors come from the same counts.
+
+use super::metrics::Metric;
+use crate::model::{Measure, Why};
+
+/// A factor that time per operation is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LawFactor {
+    /// Instructions per operation.
+    PathLength,
+    /// Cycles per instruction.
+    Cpi,
+    /// Cycles per second of CPU time.
+    Frequency,
+    /// CPU time per operation, in place of the three above where they were not counted.
+    CpuTime,
+    /// Share of its threads' time in which they ran.
+    Utilisation,
+}
+
+/// The factors of one window: `CPU time/op = path length x CPI / frequency`, `throughput = busy cores / (CPU time/op)`,
+/// and for the time one thread spends on an operation, `(CPU time/op) / utilisation`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Law {
+    /// Operations per second of elapsed time.
+    pub throughput: Measure<f64>,
+    /// Seconds of CPU time per operation.
+    pub cpu_per_op: Measure<f64>,
+    /// Instructions per operation.
+    pub path_length: Measure<f64>,
+    /// Cycles per instruction.
+    pub cpi: Measure<f64>,
+    /// Cycles per second of CPU time.
+    pub frequency: Measure<f64>,
+    /// Mean number of CPUs kept busy.
+    pub busy: Measure<f64>,
+    /// Share of the threads' time in which they ran, 0 to 1.
+    pub utilisation: Measure<f64>,
+    /// Instructions per second of elapsed time: what remains of the law where nothing counts operations.
+    pub instruction_rate: Measure<f64>,
+}
+
+/// What was counted in a window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Totals {
+    /// Elapsed time, seconds.
+    pub wall: f64,
+    /// Operations.
+    pub ops: Measure<f64>,
+    /// CPU time, seconds.
+    pub cpu: Measure<f64>,
+    /// Time of all threads, running or not, seconds.
+    pub threads: Measure<f64>,
+    /// Instructions.
+    pub instructions: Measure<f64>,
+    /// Cycles per instruction; cycles and instructions may be divided only where they were counted together.
+    pub cpi: Measure<f64>,
+    /// Cycles per second of CPU time.
+    pub frequency: Measure<f64>,
+}
+
+impl Totals {
+    /// Takes them from the metrics of a window of that many seconds.
+    #[must_use]
+    pub fn of(metrics: &[Metric], ops: Measure<f64>, wall: f64) -> Totals {
+        let metric = |name: &str| {
+            let found = metrics.iter().find(|metric| metric.name == name);
+            found.map_or(Measure::Missing(Why::NotRecorded), |metric| metric.value)
+        };
+        Totals {
+            wall,
+            ops,
+            cpu: metric("cpu_time"),
+            threads: metric("threads").map(|threads| threads * wall),
+            instructions: metric("instructions"),
+            cpi: metric("cpi"),
+            frequency: metric("frequency"),
+        }
+    }
+}
+
+/// How the time one thread spends on an operation changed: `ratio` is the product of the parts' ratios.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slowdown {
+    /// Time after over time before: 2 is twice as slow.
+    pub ratio: f64,
+    /// Its factors.
+    pub parts: Vec<Part>,
+}
+
+/// One factor of a slowdown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    /// Which.
+    pub factor: LawFactor,
+    /// By how much it alone multiplies the time: 2 is twice as slow.
+    pub ratio: f64,
+    /// Its share of the change, `ln(ratio) / ln(slowdown)`; all together are 1. `None` for a change too small to share out.
+    pub share: Option<f64>,
+}
+
+/// Below this logarithm (2%) shares of a change are noise over noise.
+const LEAST_CHANGE: f64 = 0.02;
+
+fn over(a: Measure<f64>, b: Measure<f64>) -> Measure<f64> {
+    a.ratio(b, |a, b| (b > 0.0).then(|| a / b))
+}
+
+impl Law {
+    /// The factors of these counts.
+    #[must_use]
+    pub fn of(totals: &Totals) -> Law {
+        let wall = Measure::exact(totals.wall);
+        Law {
+            throughput: over(totals.ops, wall),
+            cpu_per_op: over(totals.cpu, totals.ops),
+            path_length: over(totals.instructions, totals.ops),
+            cpi: totals.cpi,
+            frequency: totals.frequency,
+            busy: over(totals.cpu, wall),
+            utilisation: over(totals.cpu, totals.threads),
+            instruction_rate: over(totals.instructions, wall),
+        }
+    }
+
+    /// What made the time per operation and thread differ from `before`; `None` unless operations, CPU time and threads were
+    /// counted in both.
+    #[must_use]
+    pub fn slowdown(&self, before: &Law) -> Option<Slowdown> {
+        let grown = |of: fn(&Law) -> Measure<f64>| ratio(of(self), of(before));
+        let slower = |of: fn(&Law) -> Measure<f64>| ratio(of(before), of(self));
+        let utilisation = (LawFactor::Utilisation, slower(|law| law.utilisation)?);
+        let cpu = (LawFactor::CpuTime, grown(|law| law.cpu_per_op)?);
+        let counted = || {
+            Some(vec![
+                (LawFactor::PathLength, grown(|law| law.path_length)?),
+                (LawFactor::Cpi, grown(|law| law.cpi)?),
+                (LawFactor::Frequency, slower(|law| law.frequency)?),
+                utilisation,
+            ])
+        };
+        let factors = counted().unwrap_or_else(|| vec![cpu, utilisation]);
+        let total = cpu.1 * utilisation.1;
+        let shared = total.ln().abs() > LEAST_CHANGE;
+        let part =
+            |(factor, ratio): (LawFactor, f64)| Part { factor, ratio, share: shared.then(|| ratio.ln() / total.ln()) };
+        Some(Slowdown { ratio: total, parts: factors.into_iter().map(part).collect() })
+    }
+}
+
+/// `None` where one is unknown or not positive: a logarithm has to be taken of it.
+fn ratio(above: Measure<f64>, below: Measure<f64>) -> Option<f64> {
+    let (above, below) = (*above.value()?, *below.value()?);
+    (above > 0.0 && below > 0.0).then(|| above / below)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// One row of the published RocksDB runs: threads, instructions, operations, cycles, seconds, CPU share.
+    struct Row(f64, f64, f64, f64, f64, f64);
+
+    const BEFORE_1: Row = Row(1.0, 3_129_398_329_928.0, 1_510_002_999.0, 1_136_230_674_488.0, 300.0, 0.9971);
+    const BEFORE_160: Row =
+        Row(160.0, 22_625_805_888_251.0, 11_125_908_840.0, 171_717_420_118_090.0, 300.024, 0.994_620_63);
+    const AFTER_1: Row = Row(1.0, 3_259_113_189_316.0, 1_588_156_999.0, 1_124_524_900_793.0, 300.0, 0.9971);
+    const AFTER_160: Row =
+        Row(160.0, 194_183_272_380_812.0, 97_151_942_840.0, 151_013_619_154_778.0, 300.041, 0.995_572_5);
+
+    fn law(Row(threads, instructions, ops, cycles, wall, share): &Row) -> Law {
+        let cpu = share * threads * wall;
+        Law::of(&Totals {
+            wall: *wall,
+            ops: Measure::exact(*ops),
+            cpu: Measure::exact(cpu),
+            threads: Measure::exact(threads * wall),
+            instructions: Measure::exact(*instructions),
+            cpi: Measure::exact(cycles / instructions),
+            frequency: Measure::exact(cycles / cpu),
+        })
+    }
+
+    fn close(found: f64, expected: f64, digit: f64) {
+        assert!((found - expected).abs() <= digit, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn the_published_factors_come_out_to_the_printed_digits() {
+        for (row, path, cpi, ghz, cpu_us, busy) in [
+            (BEFORE_1, 2_072.445_109, 0.363_083, 3.798_451, 0.198_099, 0.9971),
+            (BEFORE_160, 2_033.614_172, 7.589_450, 3.596_507, 4.291_390, 159.139_301),
+            (AFTER_1, 2_052.135_394, 0.345_040, 3.759_318, 0.188_350, 0.9971),
+            (AFTER_160, 1_998.758_509, 0.777_686, 3.159_677, 0.491_951, 159.291_6),
+        ] {
+            let law = law(&row);
+            close(*law.path_length.value().unwrap(), path, 1e-6);
+            close(*law.cpi.value().unwrap(), cpi, 1e-6);
+            close(law.frequency.value().unwrap() / 1e9, ghz, 1e-6);
+            close(law.cpu_per_op.value().unwrap() * 1e6, cpu_us, 1e-6);
+            close(*law.busy.value().unwrap(), busy, 1e-6);
+        }
+    }
+
+    #[test]
+    fn cpu_time_is_path_length_times_cpi_over_frequency_and_throughput_is_busy_cores_over_it() {
+        for row in [BEFORE_1, BEFORE_160, AFTER_1, AFTER_160] {
+            let law = law(&row);
+            let value = |measure: Measure<f64>| *measure.value().unwrap();
+            let product = value(law.path_length) * value(law.cpi) / value(law.frequency);
+            close(product / value(law.cpu_per_op), 1.0, 1e-12);
+            close(value(law.busy) / value(law.cpu_per_op) / value(law.throughput), 1.0, 1e-12);
+        }
+    }
+
+    #[test]
+    fn the_published_slowdowns_split_into_the_published_shares() {
+        for (before, after, slowdown, shares) in [
+            (BEFORE_1, BEFORE_160, 21.716_860, [-0.614, 98.759, 1.775, 0.081]),
+            (AFTER_1, AFTER_160, 2.615_901, [-2.741, 84.511, 18.071, 0.159]),
+            (AFTER_160, BEFORE_160, 8.731_551, [0.798, 105.134, -5.976, 0.044]),
+        ] {
+            let found = law(&after).slowdown(&law(&before)).unwrap();
+            close(found.ratio, slowdown, 1e-6);
+            close(found.parts.iter().map(|part| part.ratio).product::<f64>() / slowdown, 1.0, 1e-6);
+            for (part, share) in found.parts.iter().zip(shares) {
+                close(part.share.unwrap() * 100.0, share, 1e-3);
+            }
+        }
+    }
+
+    #[test]
+    fn without_hardware_counters_cpu_time_stands_for_its_three_factors() {
+        let blind = |row: &Row| {
+            let missing = Measure::Missing(Why::NotSupported);
+            Law { path_length: missing, cpi: missing, frequency: missing, ..law(row) }
+        };
+        let found = blind(&BEFORE_160).slowdown(&blind(&BEFORE_1)).unwrap();
+        let factors: Vec<_> = found.parts.iter().map(|part| part.factor).collect();
+        assert_eq!(factors, [LawFactor::CpuTime, LawFactor::Utilisation]);
+        close(found.parts[0].share.unwrap(), 0.999_19, 1e-5);
+    }
+
+    #[test]
+    fn a_change_within_noise_is_not_shared_out_and_an_unknown_one_is_none() {
+        let same = law(&BEFORE_1).slowdown(&law(&BEFORE_1)).unwrap();
+        assert!(same.parts.iter().all(|part| part.share.is_none()), "{same:?}");
+        let without_ops =
+            Totals { ops: Measure::Missing(Why::NoOpsSource), ..Totals::of(&[], Measure::exact(1.0), 1.0) };
+        assert_eq!(law(&BEFORE_1).slowdown(&Law::of(&without_ops)), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! How many operations the program completed in a window, from the totals its operation source gave.
+//! It never guesses where nothing was counted: thin cover is missing, like a counter that was not running.
+
+use super::counters::COVERAGE_FLOOR;
+use super::time::Window;
+use crate::model::profile::Profile;
+use crate::model::{Measure, Quality, Why};
+use crate::units::{Nanos, Ops};
+
+/// Operations completed in the window. Between two totals they are taken as evenly spread; time before the first or after
+/// the last total counts as not covered and is scaled for.
+#[must_use]
+pub fn operations(profile: &Profile, window: Window) -> Measure<f64> {
+    let totals = profile.ops.as_slice();
+    let (Some((first, _)), Some((last, _))) = (totals.first(), totals.last()) else {
+        return Measure::Missing(Why::NoOpsSource);
+    };
+    let (from, to) = (window.from.max(*first), window.to.min(*last));
+    let span = window.span().as_f64();
+    let coverage = (to - from).as_f64() / span.max(1.0);
+    if coverage < COVERAGE_FLOOR {
+        return Measure::Missing(Why::TooFewSamples);
+    }
+    let counted = (at(totals, to) - at(totals, from)).max(0.0);
+    Measure::Known { value: counted / coverage, quality: Quality { coverage } }
+}
+
+/// The total at a moment between the first and the last reading.
+fn at(totals: &[(Nanos, Ops)], moment: Nanos) -> f64 {
+    let after = totals.partition_point(|(at, _)| *at <= moment);
+    let before = &totals[after.saturating_sub(1)];
+    let Some(next) = totals.get(after) else { return before.1.as_f64() };
+    let part = (moment - before.0).as_f64() / (next.0 - before.0).as_f64().max(1.0);
+    before.1.as_f64() + part * (next.1 - before.1).as_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+
+    fn check(totals: &[(u64, u64)], from: u64, to: u64, expected: Measure<f64>) {
+        let mut profile = Synthetic::new().finish();
+        profile.ops = totals.iter().map(|(at, total)| (ms(*at), Ops(*total))).collect();
+        let window = Window { from: ms(from), to: ms(to) };
+        assert_eq!(operations(&profile, window), expected, "{totals:?} {from}-{to}");
+    }
+
+    #[test]
+    fn operations_are_the_growth_of_the_total() {
+        let totals = [(1000, 50), (2000, 150), (4000, 350)];
+        check(&totals, 1000, 2000, Measure::exact(100.0));
+        check(&totals, 1000, 4000, Measure::exact(300.0));
+        check(&totals, 1500, 3000, Measure::exact(150.0));
+    }
+
+    #[test]
+    fn time_without_totals_is_not_covered() {
+        let totals = [(1000, 0), (3000, 200)];
+        check(&totals, 0, 4000, Measure::Known { value: 400.0, quality: Quality { coverage: 0.5 } });
+        check(&totals, 0, 1100, Measure::Missing(Why::TooFewSamples));
+        check(&totals, 5000, 6000, Measure::Missing(Why::TooFewSamples));
+        check(&[], 0, 1000, Measure::Missing(Why::NoOpsSource));
+        check(&[(5, 1)], 0, 1000, Measure::Missing(Why::TooFewSamples));
+    }
+
+    #[test]
+    fn a_total_that_begins_anew_is_no_negative_count() {
+        check(&[(0, 900), (1000, 20)], 0, 1000, Measure::exact(0.0));
+    }
+}

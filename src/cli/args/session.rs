@@ -1,0 +1,59 @@
+//! The commands that open the terminal session: `top`, `view`, and no command at all.
+//! It never opens one.
+
+use super::{CaptureArgs, TargetArgs};
+use clap::Args;
+use std::path::PathBuf;
+
+const TOP_USAGE: &str = "\
+ironlaw top [OPTIONS] [-p PID | -t TID | -G CGROUP | -a | -C CPUS]
+       ironlaw top [OPTIONS] [--] CMD [ARGS]...";
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  ironlaw top                         choose what to look at
+  ironlaw top -p $(pidof redis-server)
+  ironlaw top -G web.service --baseline before.ironlaw
+  ironlaw top -o night.ironlaw -a     watch, and record all the while
+  ironlaw top -- ./app --threads 8    start a command and watch it
+
+Press ? in the session for its keys.";
+
+/// `ironlaw top`.
+#[derive(Debug, Clone, Default, Args)]
+#[command(override_usage = TOP_USAGE, after_help = TOP_EXAMPLES)]
+pub struct TopArgs {
+    /// What to profile.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// How.
+    #[command(flatten)]
+    pub capture: CaptureArgs,
+    /// Leave out where threads wait; seeing it costs the target about 2 us a context switch
+    #[arg(long, conflicts_with = "off_cpu", help_heading = "Capture")]
+    pub no_off_cpu: bool,
+    /// Compare with this recording
+    #[arg(long, value_name = "REC", help_heading = "Session")]
+    pub baseline: Option<PathBuf>,
+    /// Record all the while into this directory
+    #[arg(short = 'o', long, value_name = "NAME.ironlaw", help_heading = "Session")]
+    pub output: Option<PathBuf>,
+    /// Replace a recording of that name
+    #[arg(long, requires = "output", help_heading = "Session")]
+    pub force: bool,
+}
+
+/// `ironlaw view`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example: ironlaw view after.ironlaw --baseline before.ironlaw")]
+pub struct ViewArgs {
+    /// The recording [default: the newest *.ironlaw in this directory]
+    #[arg(value_name = "REC")]
+    pub recording: Option<PathBuf>,
+    /// Compare with this recording
+    #[arg(long, value_name = "REC")]
+    pub baseline: Option<PathBuf>,
+    /// Count an inlined function's samples for the function it was inlined into
+    #[arg(long)]
+    pub no_inline: bool,
+}

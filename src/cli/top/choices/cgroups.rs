@@ -1,0 +1,179 @@
+//! The control groups that hold processes, with the CPU time each used since they were last listed.
+//! It never lists a group that could not be profiled: only version 2 and version 1's `perf_event` can.
+
+use super::lister::use_of;
+use crate::model::{Measure, Why};
+use crate::sys::cgroupfs::{CgroupFs, directories};
+use crate::units::Nanos;
+use crate::view::picker::CgroupChoice;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+/// The groups as they were last listed.
+#[derive(Debug)]
+pub(super) struct Cgroups {
+    fs: CgroupFs,
+    used_ns: HashMap<String, u64>,
+}
+
+impl Cgroups {
+    /// Those of `fs`.
+    pub fn new(fs: CgroupFs) -> Cgroups {
+        Cgroups { fs, used_ns: HashMap::new() }
+    }
+
+    /// Lists them by path; `span` is the time since the last listing.
+    pub fn list(&mut self, span: Option<Nanos>) -> Vec<CgroupChoice> {
+        let before = std::mem::take(&mut self.used_ns);
+        let groups = self.groups();
+        groups.into_iter().map(|(path, group)| self.choice(path, &group, &before, span)).collect()
+    }
+
+    fn choice(
+        &mut self,
+        path: String,
+        group: &Group,
+        before: &HashMap<String, u64>,
+        span: Option<Nanos>,
+    ) -> CgroupChoice {
+        let used = self.fs.cpu_usage(&group.directory).and_then(|usage| usage.usage_ns);
+        let cpu = match used {
+            Some(used) => {
+                // A group that is new since the last listing has used its time since then.
+                let then = before.get(&path).copied().unwrap_or(0);
+                self.used_ns.insert(path.clone(), used);
+                use_of(Some(then), used, Nanos(1), span)
+            }
+            None => Measure::Missing(Why::NotSupported),
+        };
+        CgroupChoice { path, processes: group.processes, cpu }
+    }
+
+    /// Groups with processes by path, parents first. Where both versions have one of the same path it is version 2's,
+    /// as it is when the path is resolved.
+    fn groups(&self) -> BTreeMap<String, Group> {
+        let mut all = BTreeMap::new();
+        for hierarchy in self.fs.v2().into_iter().chain(self.fs.v1("perf_event")) {
+            for (path, group) in populated(&hierarchy.mount) {
+                all.entry(path).or_insert(group);
+            }
+        }
+        all
+    }
+}
+
+/// A group's directory, and the processes in it and below.
+#[derive(Debug)]
+struct Group {
+    directory: PathBuf,
+    processes: usize,
+}
+
+/// The groups below `mount` that hold processes, without the one at `mount`, which holds what no group does.
+fn populated(mount: &Path) -> BTreeMap<String, Group> {
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    // Children first: what is counted in a group counts in its parent.
+    for directory in directories(mount).into_iter().rev() {
+        let Some(path) = below(mount, &directory) else { continue };
+        let inside = groups.get(&path).map_or(0, |group| group.processes);
+        let processes = inside + members(&directory);
+        if processes == 0 {
+            groups.remove(&path);
+            continue;
+        }
+        if let (Some(parent), Some(above)) = (directory.parent(), directory.parent().and_then(|up| below(mount, up))) {
+            let entry = groups.entry(above).or_insert_with(|| Group { directory: parent.to_path_buf(), processes: 0 });
+            entry.processes += processes;
+        }
+        groups.insert(path, Group { directory, processes });
+    }
+    groups
+}
+
+/// The path below the hierarchy's root; `None` for the root itself, and for names that are no text.
+fn below(mount: &Path, directory: &Path) -> Option<String> {
+    let path = directory.strip_prefix(mount).ok()?.to_str()?;
+    (!path.is_empty()).then(|| format!("/{path}"))
+}
+
+/// Processes in a group alone; a threaded group refuses to say.
+fn members(directory: &Path) -> usize {
+    let text = std::fs::read(directory.join("cgroup.procs")).unwrap_or_default();
+    text.iter().filter(|&&byte| byte == b'\n').count()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::collect::resolve;
+    use crate::model::Target;
+    use crate::sys::cgroupfs::Hierarchy;
+    use crate::sys::procfs::ProcFs;
+
+    fn write(path: PathBuf, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn hierarchy(version: u8, controller: &[&str], mount: PathBuf) -> Hierarchy {
+        let controllers = controller.iter().map(ToString::to_string).collect();
+        Hierarchy { version, controllers, mount, root: PathBuf::from("/") }
+    }
+
+    #[test]
+    fn groups_with_processes_are_listed_with_what_they_used() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        write(at("cgroup.procs"), "1\n2\n");
+        write(at("web.slice/cgroup.procs"), "");
+        write(at("web.slice/a/cgroup.procs"), "5\n6\n");
+        write(at("web.slice/b/cgroup.procs"), "7\n");
+        write(at("web.slice/empty/cgroup.procs"), "");
+        write(at("web.slice/cpu.stat"), "usage_usec 1000\nuser_usec 1\nsystem_usec 1\n");
+        let fs = CgroupFs { hierarchies: vec![hierarchy(2, &[], root.path().into())] };
+        let mut cgroups = Cgroups::new(fs.clone());
+        let first = cgroups.list(None);
+        let listed: Vec<_> = first.iter().map(|group| (group.path.as_str(), group.processes)).collect();
+        assert_eq!(listed, [("/web.slice", 3), ("/web.slice/a", 2), ("/web.slice/b", 1)]);
+        assert_eq!(first[0].cpu.why(), Some(Why::NotRecorded));
+        write(at("web.slice/cpu.stat"), "usage_usec 501000\nuser_usec 1\nsystem_usec 1\n");
+        let second = cgroups.list(Some(Nanos(1_000_000_000)));
+        assert_eq!((second[0].cpu.value(), second[1].cpu.why()), (Some(&0.5), Some(Why::NotSupported)));
+        for group in second {
+            let resolved = resolve::cgroup(&fs, &group.path).unwrap();
+            let Target::Cgroup { path, .. } = resolved else { panic!("{resolved:?}") };
+            assert_eq!(path, root.path().join(&group.path[1..]), "what is listed can be chosen");
+        }
+    }
+
+    #[test]
+    fn the_old_hierarchy_of_perf_is_listed_beside_the_new_one() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        write(at("unified/both/cgroup.procs"), "1\n");
+        write(at("perf/both/cgroup.procs"), "1\n2\n");
+        write(at("perf/old/cgroup.procs"), "3\n");
+        write(at("cpuacct/old/cpuacct.usage"), "4000\n");
+        write(at("memory/other/cgroup.procs"), "3\n");
+        let hierarchies = vec![
+            hierarchy(1, &["perf_event"], at("perf")),
+            hierarchy(1, &["memory"], at("memory")),
+            hierarchy(1, &["cpuacct"], at("cpuacct")),
+            hierarchy(2, &[], at("unified")),
+        ];
+        let mut cgroups = Cgroups::new(CgroupFs { hierarchies });
+        let listed: Vec<_> = cgroups.list(None).into_iter().map(|group| (group.path, group.processes)).collect();
+        assert_eq!(listed, [("/both".to_string(), 1), ("/old".to_string(), 1)]);
+        write(at("cpuacct/old/cpuacct.usage"), "2000004000\n");
+        assert_eq!(cgroups.list(Some(Nanos(1_000_000_000)))[1].cpu.value(), Some(&2.0));
+    }
+
+    #[test]
+    fn the_real_machine_is_listed_whatever_it_has_mounted() {
+        let fs = CgroupFs::open(&ProcFs::new("/proc")).unwrap();
+        for group in Cgroups::new(fs).list(None) {
+            assert!(group.path.starts_with('/') && group.processes > 0, "{group:?}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Renews the listing each second on a thread of its own, so that a slow /proc holds nothing else up.
+//! It never outlives whoever started it by more than one listing.
+
+use super::lister::Lister;
+use crate::error::{Context, Result};
+use crate::tui::msg::Msg;
+use crate::view::picker::Choices;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+/// The second listing comes soon: the first cannot say who is busy.
+const SOON: Duration = Duration::from_millis(200);
+
+/// The time between listings after that.
+const EACH: Duration = Duration::from_secs(1);
+
+/// Listings being made; they end when it is dropped.
+#[derive(Debug)]
+pub(in crate::cli::top) struct Chooser {
+    _stop: Sender<()>,
+}
+
+impl Chooser {
+    /// Begins to list this machine; each listing goes to `sender` until nobody receives any more.
+    ///
+    /// # Errors
+    /// No thread could be started.
+    pub fn start(sender: Sender<Msg>) -> Result<Chooser> {
+        Chooser::paced([SOON, EACH], move |choices| sender.send(Msg::Choices(choices)).is_ok())
+    }
+
+    fn paced([soon, each]: [Duration; 2], mut send: impl FnMut(Choices) -> bool + Send + 'static) -> Result<Chooser> {
+        let (stop, stopped) = channel::<()>();
+        let list = move || {
+            let mut lister = Lister::here();
+            let mut wait = soon;
+            while send(lister.list_now()) {
+                match stopped.recv_timeout(wait) {
+                    Err(RecvTimeoutError::Timeout) => wait = each,
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
+                }
+            }
+        };
+        thread::Builder::new()
+            .name("choices".into())
+            .spawn(list)
+            .context(|| "cannot start the thread that lists processes")?;
+        Ok(Chooser { _stop: stop })
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    const OFTEN: [Duration; 2] = [Duration::from_millis(1); 2];
+
+    #[test]
+    fn the_second_listing_says_who_is_busy() {
+        let (sender, listings) = channel();
+        let _chooser = Chooser::paced(OFTEN, move |choices| sender.send(choices).is_ok()).unwrap();
+        let (first, second) = (listings.recv().unwrap(), listings.recv().unwrap());
+        assert!(first.problem.is_none() && first.unix_ns > 0 && first.machine.cpus > 0);
+        assert!(!first.processes.is_empty() && first.processes.iter().all(|it| it.cpu.value().is_none()));
+        assert!(second.processes.iter().all(|it| it.cpu.value().is_some()));
+        assert!(second.machine.cpu.value().is_some());
+    }
+
+    #[test]
+    fn the_listings_end_with_whoever_started_them_or_listens() {
+        let (sender, listings) = channel();
+        let chooser = Chooser::paced(OFTEN, move |choices| sender.send(choices).is_ok()).unwrap();
+        listings.recv().unwrap();
+        drop(chooser);
+        // Ends only if the thread, and with it the sender, is gone.
+        assert!(listings.iter().count() < usize::MAX);
+    }
+}

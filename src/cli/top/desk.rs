@@ -1,0 +1,196 @@
+//! Carries out the session's effects: looks on the keeper's thread, opening and closing on threads of their own.
+//! It never changes the session's state: what comes of an effect goes back as a message.
+
+use super::choices::Chooser;
+use super::opening::{Opened, Opening};
+use super::writing;
+use crate::error::{Error, Result};
+use crate::session::{Holding, Limit, Watchman};
+use crate::sys::clock::Clock;
+use crate::tui::app::App;
+use crate::tui::effect::Effect;
+use crate::tui::msg::Msg;
+use crate::tui::run::{Flow, Host};
+use crate::tui::term::Term;
+use crate::units::Nanos;
+use crate::view::look::{Bounds, Query, look};
+use crate::view::picker::Choice;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// What the session stands on.
+#[derive(Debug)]
+pub(super) struct Desk {
+    term: Term<File>,
+    opening: Opening,
+    limit: Limit,
+    clock: Clock,
+    sender: Sender<Msg>,
+    chooser: Option<Chooser>,
+    /// What was opened comes from the thread that opened it, before the message that says so.
+    arrivals: (Sender<Opened>, Receiver<Opened>),
+    open: Option<Opened>,
+    _watchman: Watchman,
+}
+
+/// What is to be said when the terminal is back.
+#[derive(Debug, Default)]
+pub(super) struct Leaving {
+    pub said: Vec<String>,
+    pub failure: Option<Error>,
+}
+
+impl Desk {
+    pub(super) fn new(
+        term: Term<File>,
+        opening: Opening,
+        limit: Limit,
+        watchman: Watchman,
+        sender: Sender<Msg>,
+    ) -> Desk {
+        Desk {
+            term,
+            opening,
+            limit,
+            clock: Clock::start(),
+            sender,
+            chooser: None,
+            arrivals: channel(),
+            open: None,
+            _watchman: watchman,
+        }
+    }
+
+    /// Opens what was chosen, or the command line's target.
+    pub(super) fn open(&mut self, choice: Option<Choice>) {
+        self.chooser = None;
+        let (opening, limit) = (self.opening.clone(), self.limit);
+        let (sender, arrival) = (self.sender.clone(), self.arrivals.0.clone());
+        std::thread::spawn(move || {
+            let msg = match opening.open(choice, limit, sender.clone()) {
+                Ok(opened) => {
+                    let msg = Msg::Opened { live: opened.live, baseline: opened.baseline.is_some() };
+                    // If the session is over, what was opened closes here.
+                    let _ = arrival.send(opened);
+                    msg
+                }
+                Err(error) => Msg::Failed(error),
+            };
+            let _ = sender.send(msg);
+        });
+    }
+
+    fn opened(&mut self) -> Option<&Opened> {
+        if let Ok(opened) = self.arrivals.1.try_recv() {
+            self.open = Some(opened);
+        }
+        self.open.as_ref()
+    }
+
+    /// Runs a job where the profile is; its message comes when it is done.
+    fn ask(&mut self, job: impl FnOnce(&Holding) -> Msg + Send + 'static) {
+        let sender = self.sender.clone();
+        if let Some(opened) = self.opened() {
+            // The session may be over by then: nobody wants the answer.
+            opened.keeper.look(move |held| _ = sender.send(job(held)));
+        }
+    }
+
+    fn look(&mut self, query: Query) {
+        let baseline = self.opened().and_then(|opened| opened.baseline.clone());
+        self.ask(move |held| {
+            let seen = look(held.profile(), baseline.as_deref(), bounds(held), held.is_live(), query);
+            Msg::Seen(Box::new(seen))
+        });
+    }
+
+    fn record(&mut self, path: Option<PathBuf>) {
+        self.ask(|held| told(writing::recording(held, path)));
+    }
+
+    /// Ends the capture on a thread of its own: the last names may take a while.
+    fn close(&mut self) {
+        let sender = self.sender.clone();
+        if let Some(opened) = self.open.take() {
+            std::thread::spawn(move || match opened.keeper.finish() {
+                Ok(_) => {}
+                Err(error) => _ = sender.send(Msg::Failed(error)),
+            });
+        }
+    }
+
+    /// Gives the terminal back and ends the capture. After an end that nobody asked for, what is held is written first,
+    /// unless all of it was being recorded.
+    pub(super) fn leave(mut self, by_force: bool) -> Leaving {
+        self.term.leave();
+        let mut leaving = Leaving::default();
+        self.opened();
+        let Some(opened) = self.open.take() else { return leaving };
+        if by_force && opened.live && opened.recorded.is_none() {
+            let (sender, answer) = channel();
+            opened.keeper.look(move |held| _ = sender.send(writing::recording(held, None)));
+            match answer.recv() {
+                Ok(Ok(said)) => leaving.said.push(said),
+                Ok(Err(error)) => leaving.failure = Some(error),
+                Err(_) => {}
+            }
+        }
+        match (opened.keeper.finish(), opened.recorded) {
+            (Err(error), _) => leaving.failure = Some(error),
+            (Ok(Some(outcome)), Some(path)) => match outcome.write_failure {
+                Some(error) => {
+                    let what = format!("{} holds only the first part of the session", path.display());
+                    leaving.failure = Some(error.context(what));
+                }
+                None => leaving.said.push(writing::said(&path, outcome.bytes)),
+            },
+            _ => {}
+        }
+        leaving
+    }
+}
+
+impl Host for Desk {
+    fn carry_out(&mut self, effect: Effect) -> Result<Flow> {
+        match effect {
+            Effect::Look(query) => self.look(query),
+            Effect::Choose => self.chooser = Some(Chooser::start(self.sender.clone())?),
+            Effect::Open(choice) => self.open(Some(choice)),
+            Effect::Close => self.close(),
+            Effect::Mark(label) => {
+                if let Some(opened) = self.opened() {
+                    opened.keeper.mark(label);
+                }
+            }
+            Effect::Record(path) => self.record(path),
+            Effect::Export { query, root, inverted, path } => {
+                self.ask(move |held| told(writing::picture(held, bounds(held), &query, &root, inverted, path)));
+            }
+            Effect::Copy(text) => {
+                self.term.copy(&text)?;
+                let _ = self.sender.send(Msg::Done(format!("copied: {text}")));
+            }
+            Effect::Redraw => self.term.clear()?,
+            Effect::Suspend => self.term.suspend(crate::session::suspend)?,
+            Effect::Quit => return Ok(Flow::Quit),
+        }
+        Ok(Flow::On)
+    }
+
+    fn draw(&mut self, app: &App) -> Result<()> {
+        self.term.draw(|frame| app.draw(frame))
+    }
+
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+}
+
+fn bounds(held: &Holding) -> Bounds {
+    Bounds { since: held.since(), now: held.now() }
+}
+
+fn told(result: Result<String>) -> Msg {
+    result.map_or_else(Msg::Failed, Msg::Done)
+}

@@ -1,0 +1,54 @@
+//! What the session writes on request: a recording of what is held, a picture of the flame graph that is shown.
+//! It never replaces a file that is there.
+
+use super::super::plan;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::export::svg;
+use crate::session::Holding;
+use crate::store;
+use crate::sys::clock;
+use crate::view::flame::{Flame, FlameOptions};
+use crate::view::look::{Bounds, Query};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes what is held; gives what is to be said.
+pub(super) fn recording(held: &Holding, path: Option<PathBuf>) -> Result<String> {
+    let path = path.map_or_else(|| default_name(held), |path| store::path(&path));
+    let bytes = held.save(&path, false)?;
+    Ok(said(&path, bytes))
+}
+
+/// What is said of a recording.
+pub(super) fn said(path: &Path, bytes: u64) -> String {
+    format!("wrote {} ({:.1} kB); read it with: ironlaw view {0}", path.display(), bytes as f64 / 1e3)
+}
+
+/// Draws the flame graph that is shown; gives what is to be said.
+pub(super) fn picture(
+    held: &Holding,
+    bounds: Bounds,
+    query: &Query,
+    root: &[String],
+    inverted: bool,
+    path: Option<PathBuf>,
+) -> Result<String> {
+    let path = path.unwrap_or_else(|| default_name(held).with_extension("svg"));
+    let mut flame = Flame::build(held.profile(), &FlameOptions { selection: query.selection(bounds), title: None })?;
+    flame.keep_below(root);
+    let bytes = svg::render(&flame, &svg::SvgOptions { inverted, ..svg::SvgOptions::default() })?;
+    let create = || format!("cannot write {}", path.display());
+    let mut file = std::fs::File::create_new(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Error::new(ErrorKind::Usage, format!("{} exists", path.display())).hint("Give another name.")
+        }
+        _ => Error::from(error).context(create()),
+    })?;
+    file.write_all(&bytes).context(create)?;
+    Ok(format!("wrote {} ({:.1} kB)", path.display(), bytes.len() as f64 / 1e3))
+}
+
+/// A name in this directory, from target and time.
+fn default_name(held: &Holding) -> PathBuf {
+    plan::recording_name(&held.profile().meta.plan.target, clock::unix_ns() / 1_000_000_000)
+}

@@ -1,0 +1,117 @@
+//! A capture that runs: the threads that drain, count and name, behind one stream of events.
+//! It never keeps an event.
+
+use super::counting::Counting;
+use super::naming::Namer;
+use crate::collect::readings::Readings;
+use crate::collect::sampler::{Ended, Sampler};
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::{Event, Note};
+use crate::symbols::Options;
+use crate::sys::clock::Clock;
+use crate::sys::signals::StopToken;
+use crate::units::Nanos;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Batches in flight between the drain thread and the reader; at some hundred samples each, seconds of backlog.
+const BACKLOG: usize = 256;
+
+/// How long to wait for events before looking at signals, the clock and finished names.
+pub(super) const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A running capture.
+#[derive(Debug)]
+pub(super) struct Flow {
+    batches: Receiver<Vec<Event>>,
+    wake: SyncSender<Vec<Event>>,
+    namer: Namer,
+    counting: Counting,
+    drain: JoinHandle<Result<Ended>>,
+    stop: StopToken,
+}
+
+/// What came next.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// Events; none at all if somebody woke the reader.
+    Events(Vec<Event>),
+    /// Nothing for a while.
+    Quiet,
+    /// Nothing more, ever.
+    Over,
+}
+
+/// A capture's last word.
+#[derive(Debug)]
+pub(super) struct LastWord {
+    /// Names that came late.
+    pub names: Vec<Event>,
+    /// What was met on the way.
+    pub notes: Vec<Note>,
+    /// How it ended.
+    pub ended: Ended,
+}
+
+impl Flow {
+    /// Starts the threads: a window of counters each `interval`; with `fetch` missing debug information is fetched.
+    pub(super) fn start(
+        sampler: Sampler,
+        readings: Readings,
+        interval: Nanos,
+        clock: Clock,
+        fetch: bool,
+    ) -> Result<Flow> {
+        let (sender, batches) = sync_channel(BACKLOG);
+        let stop = StopToken::new()?;
+        let namer = Namer::start(sampler.modules(), Options::default(), fetch);
+        let counting = Counting::start(readings, interval, clock, sender.clone())?;
+        let (wake, stopping, last) = (sender.clone(), stop.clone(), counting.last_reading());
+        let run = move || {
+            let ended = sampler.run(sender, stopping, || last.take());
+            // Also after a failure: the counters' thread must end, or nobody would ever hang up.
+            last.take();
+            ended
+        };
+        let drain = std::thread::Builder::new().name("drain".into()).spawn(run);
+        Ok(Flow { batches, wake, namer, counting, drain: drain.context(|| "cannot start a thread")?, stop })
+    }
+
+    /// The next events; waits for them, but not long.
+    pub(super) fn next(&self) -> Next {
+        match self.batches.recv_timeout(PATIENCE) {
+            Ok(batch) => {
+                self.namer.ask(&batch);
+                self.counting.follow(&batch);
+                Next::Events(batch)
+            }
+            // The counters' thread has ended before the drain thread does: what both sent has been received.
+            Err(RecvTimeoutError::Timeout) if !self.drain.is_finished() => Next::Quiet,
+            Err(_) => Next::Over,
+        }
+    }
+
+    /// Names found since the last call.
+    pub(super) fn names(&self) -> Vec<Event> {
+        self.namer.ready()
+    }
+
+    /// Ends the capture, or lets it be ended.
+    pub(super) fn stop(&self) -> &StopToken {
+        &self.stop
+    }
+
+    /// A sender that wakes the reader with an empty batch.
+    pub(super) fn waker(&self) -> SyncSender<Vec<Event>> {
+        self.wake.clone()
+    }
+
+    /// Waits for the threads, which have nothing more to do.
+    pub(super) fn finish(self) -> Result<LastWord> {
+        let ended = self.drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
+        let (names, mut notes) = self.namer.finish();
+        notes.extend(self.counting.finish());
+        Ok(LastWord { names, notes, ended: ended? })
+    }
+}

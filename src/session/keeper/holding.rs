@@ -1,0 +1,248 @@
+//! What a keeper holds, for jobs to look at: the profile, what of its time is there, and a way to write it down.
+//! It never grows beyond its limit by more than one window.
+
+use crate::error::Result;
+use crate::model::profile::{Profile, ProfileBuilder};
+use crate::model::{Event, Mark, Meta};
+use crate::session::flow::LastWord;
+use crate::session::recorder::last_word;
+use crate::store::Writer;
+use crate::sys::clock::Clock;
+use crate::units::Nanos;
+use std::path::Path;
+
+/// Events written at once when a recording is made of what is held.
+const CHUNK: usize = 4096;
+
+/// How much history is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// Bytes of events and definitions.
+    pub bytes: u64,
+    /// Time.
+    pub span: Nanos,
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Limit { bytes: 192 << 20, span: Nanos(30 * 60 * 1_000_000_000) }
+    }
+}
+
+/// A profile that is held.
+#[derive(Debug)]
+pub struct Holding {
+    builder: ProfileBuilder,
+    limit: Limit,
+    /// `None` once nothing more comes.
+    clock: Option<Clock>,
+    since: Nanos,
+    now: Nanos,
+}
+
+impl Holding {
+    pub(super) fn live(builder: ProfileBuilder, limit: Limit, clock: Clock) -> Holding {
+        Holding { builder, limit, clock: Some(clock), since: Nanos(0), now: Nanos(0) }
+    }
+
+    pub(super) fn replay(profile: Profile) -> Holding {
+        let now = profile.duration();
+        Holding { builder: ProfileBuilder::of(profile), limit: Limit::default(), clock: None, since: Nanos(0), now }
+    }
+
+    /// Everything held.
+    #[must_use]
+    pub fn profile(&self) -> &Profile {
+        self.builder.profile()
+    }
+
+    /// Start of what is held, since the session's start.
+    #[must_use]
+    pub fn since(&self) -> Nanos {
+        self.since
+    }
+
+    /// End of the last whole window: up to there everything is known.
+    #[must_use]
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// Whether the capture runs.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.clock.is_some()
+    }
+
+    /// Memory it takes, bytes, estimated by count.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.profile().approximate_bytes()
+    }
+
+    /// Writes a whole recording of what is held; its time begins where that does. Gives the bytes on disk.
+    ///
+    /// # Errors
+    /// The directory exists (without `force`), or cannot be written; nothing stays of one that was begun.
+    pub fn save(&self, path: &Path, force: bool) -> Result<u64> {
+        let meta = self.meta();
+        let mut writer = Writer::create(path, &meta, force)?;
+        let mut write = || -> Result<()> {
+            let mut chunk = Vec::with_capacity(CHUNK);
+            for event in self.profile().events(self.since) {
+                chunk.push(event);
+                if chunk.len() == CHUNK {
+                    writer.write(&chunk)?;
+                    chunk.clear();
+                }
+            }
+            writer.write(&chunk)
+        };
+        let written = write();
+        let result = written.and_then(|()| writer.finish(&meta));
+        if result.is_err() {
+            // Best effort: the error says what is wrong with that place.
+            let _ = std::fs::remove_dir_all(path);
+        }
+        result
+    }
+
+    /// What a recording of it says about itself.
+    fn meta(&self) -> Meta {
+        let meta = &self.profile().meta;
+        Meta {
+            started_unix_ns: meta.started_unix_ns + self.since.0,
+            started_mono_ns: meta.started_mono_ns + self.since.0,
+            duration_ns: Some((self.now - self.since).0),
+            ..meta.clone()
+        }
+    }
+
+    pub(super) fn mark(&self, label: String) -> Event {
+        Event::Mark(Mark { at: self.clock.map_or(self.now, |clock| clock.now()), label })
+    }
+
+    /// Takes events in; true when a window ended.
+    pub(super) fn take(&mut self, events: Vec<Event>) -> bool {
+        let mut ended = None;
+        for event in events {
+            if let Event::Tick(tick) = &event {
+                ended = Some(tick.at);
+            }
+            self.builder.apply(event);
+        }
+        if let Some(at) = ended {
+            self.now = self.now.max(at);
+            self.trim();
+        }
+        ended.is_some()
+    }
+
+    /// Nothing more comes.
+    pub(super) fn end(&mut self, last: Option<LastWord>) {
+        self.clock = None;
+        let Some(last) = last else { return };
+        last_word(&mut self.builder.profile_mut().meta, &last);
+        self.now = self.now.max(last.ended.at);
+        self.take(last.names);
+    }
+
+    /// Lets go of the oldest quarter of the time until what is left fits.
+    fn trim(&mut self) {
+        let too_long = |held: &Holding| held.now - held.since > held.limit.span + Nanos(held.limit.span.0 / 4);
+        while (self.bytes() > self.limit.bytes || too_long(self)) && self.forget_quarter() {}
+    }
+
+    /// False when there is nothing to let go: the last window always stays.
+    fn forget_quarter(&mut self) -> bool {
+        let ticks = &self.profile().ticks;
+        let wanted = self.since + Nanos((self.now - self.since).0 / 4);
+        let ends = ticks.iter().map(|tick| tick.at).filter(|at| *at > self.since && *at < self.now);
+        let Some(cut) = ends.clone().find(|at| *at >= wanted).or_else(|| ends.last()) else { return false };
+        self.builder.profile_mut().forget_before(cut);
+        self.since = cut;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use crate::model::{CounterId, CounterReading, Sample, Scope, StackEnd, Tick};
+    use crate::session;
+
+    fn second(at: u64) -> Nanos {
+        Nanos(at * 1_000_000_000)
+    }
+
+    /// A window of 100 samples, 10 ms each, with the CPU time so far.
+    fn window(at: u64) -> Vec<Event> {
+        let sample = |nth: u64| {
+            let at = second(at - 1) + Nanos(nth * 10_000_000);
+            let (stack, end) = (None, StackEnd::NotTaken);
+            Event::Sample(Sample { at, pid: 1, tid: 1, cpu: 0, event: 0, weight: 1, stack, end, kernel: false })
+        };
+        let mut events: Vec<_> = (0..100).map(sample).collect();
+        let (counter, scope, value) = (CounterId(0), Scope::Target, at * 700_000_000);
+        events.push(Event::Reading(CounterReading {
+            counter,
+            scope,
+            at: second(at),
+            value,
+            enabled: Nanos(0),
+            running: Nanos(0),
+        }));
+        events.push(Event::Tick(Tick { at: second(at), span: second(1) }));
+        events
+    }
+
+    fn held(limit: Limit) -> Holding {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden-1.0.ironlaw");
+        let mut builder = ProfileBuilder::new(session::open(&fixture).unwrap().meta);
+        crate::session::live::counters().into_iter().for_each(|event| builder.apply(event));
+        Holding::live(builder, limit, Clock::start())
+    }
+
+    #[test]
+    fn a_session_without_end_stays_within_its_limit() {
+        let limit = Limit { bytes: 100_000, span: second(100_000) };
+        let mut held = held(limit);
+        for at in 1..=500 {
+            assert!(held.take(window(at)));
+            assert!(held.bytes() <= limit.bytes, "{} bytes at {at} s", held.bytes());
+        }
+        assert_eq!(held.now(), second(500));
+        assert!(held.since() > second(470) && held.since() < second(490), "{:?}", held.since());
+        assert!(held.profile().samples.at.iter().all(|at| *at >= held.since()));
+    }
+
+    #[test]
+    fn time_is_a_limit_too_and_the_last_window_always_stays() {
+        let mut by_time = held(Limit { bytes: u64::MAX, span: second(20) });
+        (1..=100).for_each(|at| _ = by_time.take(window(at)));
+        let span = by_time.now() - by_time.since();
+        assert!(span >= second(15) && span <= second(25), "{span:?}");
+        let mut by_bytes = held(Limit { bytes: 1, span: second(20) });
+        (1..=10).for_each(|at| _ = by_bytes.take(window(at)));
+        assert_eq!((by_bytes.since(), by_bytes.profile().ticks.len()), (second(9), 1));
+    }
+
+    #[test]
+    fn what_is_saved_is_a_recording_that_begins_where_the_history_does() {
+        let mut held = held(Limit { bytes: u64::MAX, span: second(20) });
+        (1..=100).for_each(|at| _ = held.take(window(at)));
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("held.ironlaw");
+        assert!(held.save(&path, false).unwrap() > 0);
+        let again = session::open(&path).unwrap();
+        let length = held.now() - held.since();
+        assert_eq!((again.duration(), again.samples.at[0]), (length, Nanos(0)));
+        assert_eq!(again.samples.len(), held.profile().samples.len());
+        assert_eq!(again.meta.started_unix_ns, held.profile().meta.started_unix_ns + held.since().0);
+        let growth = again.readings.last().unwrap().value - again.readings[0].value;
+        assert_eq!(growth, 700_000_000 * (length.0 / 1_000_000_000), "the base before the first window is there");
+        assert!(held.save(&path, false).unwrap_err().to_string().contains("exists"));
+        assert!(session::open(&path).is_ok(), "what was there is untouched");
+    }
+}

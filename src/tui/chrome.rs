@@ -1,0 +1,225 @@
+//! What frames every screen: the head line, the tabs, the history strip and the rule between.
+//! It never draws the open screen.
+
+use super::panel::ScreenId;
+use super::screens;
+use super::theme::{Glyphs, Theme};
+use super::time::Time;
+use super::widgets::text::{end, middle, width};
+use crate::model::Measure;
+use crate::units::Nanos;
+use crate::view::escape::visible;
+use crate::view::look::Head;
+use crate::view::number;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+/// Columns left of the strip's chart: where the history begins.
+const STRIP_LEFT: u16 = 9;
+/// Columns right of it: which time is shown.
+const STRIP_RIGHT: u16 = 24;
+
+/// What the head line says of the session's state besides the head itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Doing<'a> {
+    /// Whether the capture runs, or ran, in this session.
+    pub live: bool,
+    /// Whether it is over.
+    pub ended: bool,
+    /// Whose data is shown, in words; empty for everybody's.
+    pub whose: &'a str,
+}
+
+/// The head line: who, how well, and the session's state at the right.
+pub fn head_line(
+    head: &Head,
+    time: &Time,
+    doing: Doing<'_>,
+    (theme, glyphs): (&Theme, &Glyphs),
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let state = state(head, time, doing);
+    let state_width = width(&state) as u16;
+    let right = area.right().saturating_sub(state_width + 1);
+    let style = if time.follows() && !doing.ended { theme.good } else { theme.warn };
+    put(buf, area, right, &state, style);
+    let mut x = put(buf, area, area.x + 1, "ironlaw", theme.accent) + 2;
+    let room = usize::from(right.saturating_sub(x + 1));
+    let who = who(head, doing, glyphs);
+    let quality = quality(head);
+    // The target goes before how well it is captured, of which the last words go first.
+    let who = middle(&who, room, glyphs.ellipsis);
+    x = put(buf, area, x, &who, theme.heading) + 3;
+    let mut room = usize::from(right.saturating_sub(x + 1));
+    for (at, (text, bad)) in quality.iter().enumerate() {
+        let text = if at == 0 { text.clone() } else { format!(" {} {text}", glyphs.dot) };
+        if width(&text) > room {
+            break;
+        }
+        room -= width(&text);
+        x = put(buf, area, x, &text, if *bad { theme.warn } else { theme.dim });
+    }
+}
+
+fn who(head: &Head, doing: Doing<'_>, glyphs: &Glyphs) -> String {
+    let mut who = visible(&head.target).into_owned();
+    if doing.whose.is_empty() {
+        if let Measure::Known { value, .. } = head.threads {
+            let count = value.round().max(0.0) as u64;
+            who = format!("{who} {} {} thread{}", glyphs.dot, number::count(count), if count == 1 { "" } else { "s" });
+        }
+    } else {
+        who = format!("{who} {} {}", glyphs.right, visible(doing.whose));
+    }
+    who
+}
+
+/// What the samples are and how good they are; true marks what is not as it should be.
+fn quality(head: &Head) -> Vec<(String, bool)> {
+    let mut parts = vec![(format!("{} {}", visible(&head.event), head.rate), false)];
+    if let Some(whole) = head.whole {
+        parts.push((format!("stacks {} whole", number::percent(whole).joined()), whole < 0.95));
+    }
+    parts.push((format!("lost {}", number::count(head.lost)), head.lost > 0));
+    if let Measure::Known { value, .. } = head.own_cpu {
+        parts.push((format!("own cost {}", number::percent(value).joined()), value > 0.05));
+    }
+    if !head.notes.is_empty() {
+        parts.push((format!("{} note{}", head.notes.len(), if head.notes.len() == 1 { "" } else { "s" }), false));
+    }
+    parts
+}
+
+fn state(head: &Head, time: &Time, doing: Doing<'_>) -> String {
+    let word = match (doing.live, doing.ended, time.follows()) {
+        (false, _, true) => "RECORDING",
+        (_, _, false) => "PAUSED",
+        (true, true, true) => "ENDED",
+        (true, false, true) => "LIVE",
+    };
+    format!("{word} {}", clock(Nanos(head.to.0)))
+}
+
+/// Hours, minutes and seconds.
+#[must_use]
+pub fn clock(at: Nanos) -> String {
+    let seconds = at.0 / 1_000_000_000;
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// The screens' names with where each begins and ends; the tabs of a narrow terminal are cut to their numbers and
+/// first letters.
+#[must_use]
+pub fn tabs(columns: u16) -> Vec<(ScreenId, String, u16)> {
+    let full: usize = screens::ORDER.iter().map(|(_, name)| name.len() + 4).sum::<usize>() + 8;
+    let cut = if full <= usize::from(columns) { usize::MAX } else { 4 };
+    let mut x = 1;
+    let tab = |(at, (screen, name)): (usize, &(ScreenId, &str))| {
+        let label = format!("{} {}", at + 1, name.chars().take(cut).collect::<String>());
+        let start = x;
+        x += label.len() as u16 + 2;
+        (*screen, label, start)
+    };
+    screens::ORDER.iter().enumerate().map(tab).collect()
+}
+
+/// The tabs, the open one marked by more than colour.
+pub fn tab_line(open: ScreenId, help: &str, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    for (screen, label, start) in tabs(area.width) {
+        put(buf, area, area.x + start, &label, if screen == open { theme.tab_open } else { theme.dim });
+    }
+    let help = format!("{help} help");
+    let x = area.right().saturating_sub(width(&help) as u16 + 1);
+    put(buf, area, x, &help, theme.dim);
+}
+
+/// The line between tabs and screen.
+pub fn rule(theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
+    for x in area.left()..area.right() {
+        put(buf, area, x, glyphs.rule, theme.dim);
+    }
+}
+
+/// The part of the strip's row in which time runs from left to right.
+#[must_use]
+pub fn strip_chart(area: Rect) -> Rect {
+    let width = area.width.saturating_sub(STRIP_LEFT + STRIP_RIGHT);
+    Rect { x: area.x + STRIP_LEFT.min(area.width), width, ..area }
+}
+
+/// The moment a column of the strip stands for.
+#[must_use]
+pub fn moment_at(head: &Head, area: Rect, column: u16) -> Nanos {
+    let chart = strip_chart(area);
+    let share = f64::from(column.saturating_sub(chart.x)) / f64::from(chart.width.saturating_sub(1).max(1));
+    head.since + Nanos(((head.now - head.since).as_f64() * share.clamp(0.0, 1.0)) as u64)
+}
+
+/// The history as busy cores over time, the shown part set off, the marks named.
+pub fn strip(head: &Head, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
+    let chart = strip_chart(area);
+    put(buf, area, area.x + 1, &clock(head.since), theme.dim);
+    let columns = columns(head, chart.width);
+    let top = columns.iter().flatten().copied().fold(0.0, f64::max);
+    for (at, value) in columns.iter().enumerate() {
+        let x = chart.x + at as u16;
+        let (from, to) = (moment_at(head, area, x), moment_at(head, area, x + 1));
+        let shown = to > head.from && from < head.to;
+        let (symbol, style) = match value {
+            Some(value) => (glyphs.spark(*value, top), if shown { theme.shown } else { theme.dim }),
+            None => (glyphs.gap, theme.dim),
+        };
+        put(buf, area, x, symbol, style);
+    }
+    for mark in head.marks.iter().filter(|mark| mark.at >= head.since && chart.width > 0) {
+        let span = (head.now - head.since).as_f64().max(1.0);
+        let at = (mark.at - head.since).as_f64() / span * f64::from(chart.width - 1);
+        put(buf, area, chart.x + at.min(f64::from(chart.width - 1)) as u16, "m", theme.accent2);
+    }
+    let label = format!("{} {}", clock(head.now), shown_label(time));
+    put(buf, area, chart.right() + 1, &end(&label, usize::from(STRIP_RIGHT - 2), glyphs.ellipsis), theme.text);
+}
+
+fn shown_label(time: &Time) -> String {
+    match (time.range, time.compare) {
+        (Some(range), _) if range.open => format!("{} ..", time.label()),
+        (None, true) => format!("{} vs before", time.label()),
+        _ => time.label(),
+    }
+}
+
+/// The mean of the windows that end in each column; several columns may share one window.
+fn columns(head: &Head, width: u16) -> Vec<Option<f64>> {
+    let span = (head.now - head.since).as_f64();
+    let mut sums = vec![(0.0, 0_u32); usize::from(width)];
+    if span <= 0.0 || sums.is_empty() {
+        return vec![None; sums.len()];
+    }
+    let column = |at: Nanos| (((at - head.since).as_f64() / span * f64::from(width)) as usize).min(sums.len() - 1);
+    let mut start = 0;
+    let mut filled: Vec<(usize, usize, f64)> = Vec::with_capacity(head.strip.at.len());
+    for (at, busy) in head.strip.at.iter().zip(&head.strip.busy) {
+        let here = column(*at);
+        if let Some(busy) = busy {
+            filled.push((start.min(here), here, *busy));
+        }
+        start = here + 1;
+    }
+    for (from, to, busy) in filled {
+        for sum in &mut sums[from..=to] {
+            *sum = (sum.0 + busy, sum.1 + 1);
+        }
+    }
+    sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / f64::from(count))).collect()
+}
+
+/// Writes within the area; gives the column after the text.
+pub fn put(buf: &mut Buffer, area: Rect, x: u16, text: &str, style: Style) -> u16 {
+    if area.height == 0 || x >= area.right() {
+        return x;
+    }
+    let room = usize::from(area.right() - x);
+    buf.set_stringn(x, area.y, text, room, style).0
+}

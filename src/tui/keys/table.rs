@@ -1,0 +1,172 @@
+//! The table of keys. It never does anything.
+
+/// What a key can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each has its text in the table")]
+pub enum Action {
+    Help,
+    Notes,
+    Palette,
+    Quit,
+    Suspend,
+    Redraw,
+    Back,
+    PickTarget,
+    Screen(u8),
+    NextScreen,
+    PreviousScreen,
+    Up,
+    Down,
+    Left,
+    Right,
+    HalfPageUp,
+    HalfPageDown,
+    PageUp,
+    PageDown,
+    Top,
+    Bottom,
+    Enter,
+    Detail,
+    Search,
+    SearchNext,
+    SearchPrevious,
+    Filter,
+    Sort,
+    SortReverse,
+    Who,
+    OffCpu,
+    Invert,
+    Colours,
+    Less,
+    More,
+    Pause,
+    Live,
+    StepBack,
+    StepForward,
+    StepBackMuch,
+    StepForwardMuch,
+    RangeStart,
+    Window,
+    Mark,
+    CompareMark,
+    Record,
+    Export,
+    Copy,
+}
+
+/// A part of the help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// Screens.
+    Screens,
+    /// Moving within one.
+    Moving,
+    /// What is shown.
+    Showing,
+    /// Which time.
+    Time,
+    /// What leaves the session.
+    Keeping,
+    /// The session itself.
+    Session,
+}
+
+impl Section {
+    /// Its heading.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Section::Screens => "Screens",
+            Section::Moving => "Moving",
+            Section::Showing => "What is shown",
+            Section::Time => "Time",
+            Section::Keeping => "Keeping it",
+            Section::Session => "Session",
+        }
+    }
+}
+
+/// One action.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The action.
+    pub action: Action,
+    /// Its name in the config file and the palette.
+    pub name: &'static str,
+    /// Where it stands in the help.
+    pub section: Section,
+    /// What it does, in a few words.
+    pub text: &'static str,
+    /// Its keys, unless the user says otherwise.
+    pub keys: &'static [&'static str],
+}
+
+const fn row(
+    action: Action,
+    name: &'static str,
+    section: Section,
+    text: &'static str,
+    keys: &'static [&'static str],
+) -> Row {
+    Row { action, name, section, text, keys }
+}
+
+use Action as A;
+use Section::{Keeping, Moving, Screens, Session, Showing, Time};
+
+/// Every action, in the order of the help.
+pub const TABLE: &[Row] = &[
+    row(A::Screen(1), "overview", Screens, "overview: factors, rates, findings", &["1"]),
+    row(A::Screen(2), "flame", Screens, "flame graph", &["2"]),
+    row(A::Screen(3), "functions", Screens, "functions, their callers and callees", &["3"]),
+    row(A::Screen(4), "threads", Screens, "threads and CPUs", &["4"]),
+    row(A::Screen(5), "counters", Screens, "counters and metrics", &["5"]),
+    row(A::Screen(6), "findings", Screens, "findings: what is wrong, and where", &["6"]),
+    row(A::NextScreen, "next-screen", Screens, "next screen", &["Tab"]),
+    row(A::PreviousScreen, "previous-screen", Screens, "previous screen", &["Shift-Tab"]),
+    row(A::Up, "up", Moving, "up", &["Up", "k"]),
+    row(A::Down, "down", Moving, "down", &["Down", "j"]),
+    row(A::Left, "left", Moving, "left", &["Left", "h"]),
+    row(A::Right, "right", Moving, "right", &["Right", "l"]),
+    row(A::HalfPageUp, "half-page-up", Moving, "half a page up", &["Ctrl-u"]),
+    row(A::HalfPageDown, "half-page-down", Moving, "half a page down", &["Ctrl-d"]),
+    row(A::PageUp, "page-up", Moving, "a page up", &["PageUp", "Ctrl-b"]),
+    row(A::PageDown, "page-down", Moving, "a page down", &["PageDown", "Ctrl-f"]),
+    row(A::Top, "top", Moving, "to the top", &["g", "Home"]),
+    row(A::Bottom, "bottom", Moving, "to the bottom", &["G"]),
+    row(A::Enter, "open", Moving, "open or zoom into what is selected", &["Enter"]),
+    row(A::Detail, "detail", Moving, "details of what is selected", &["d"]),
+    row(A::Back, "back", Moving, "one step back: search, zoom, range, filter", &["Esc"]),
+    row(A::Search, "search", Showing, "search", &["/"]),
+    row(A::SearchNext, "search-next", Showing, "next match", &["n"]),
+    row(A::SearchPrevious, "search-previous", Showing, "previous match", &["N"]),
+    row(A::Filter, "filter", Showing, "show only what matches the search", &["&", "\\"]),
+    row(A::Sort, "sort", Showing, "sort by the next column", &["s"]),
+    row(A::SortReverse, "sort-reverse", Showing, "turn the order around", &["S"]),
+    row(A::Who, "group", Showing, "group by function, module, thread, process", &["u"]),
+    row(A::OffCpu, "off-cpu", Showing, "time running, or time waiting", &["o"]),
+    row(A::Invert, "invert", Showing, "turn the flame graph upside down", &["i"]),
+    row(A::Colours, "colours", Showing, "colour by kind, module or change", &["c"]),
+    row(A::Less, "less", Showing, "fold, or show less", &["-"]),
+    row(A::More, "more", Showing, "unfold, or show more", &["+", "="]),
+    row(A::Pause, "pause", Time, "pause, and go on", &["Space", "f"]),
+    row(A::StepBack, "step-back", Time, "back by a window", &["["]),
+    row(A::StepForward, "step-forward", Time, "forward by a window", &["]"]),
+    row(A::StepBackMuch, "step-back-much", Time, "back by ten windows", &["{"]),
+    row(A::StepForwardMuch, "step-forward-much", Time, "forward by ten windows", &["}"]),
+    row(A::Live, "live", Time, "back to now", &["End", "L"]),
+    row(A::Window, "window", Time, "window: 5 s, 30 s, 2 min, since mark, all", &["t"]),
+    row(A::RangeStart, "range", Time, "begin a range, stretch it with [ and ], end it", &["v"]),
+    row(A::Mark, "mark", Time, "mark now, and compare what follows with what was", &["m"]),
+    row(A::CompareMark, "compare", Time, "show changes, or stop showing them", &["M"]),
+    row(A::Record, "record", Keeping, "write what is held as a recording", &["w"]),
+    row(A::Export, "export", Keeping, "write the flame graph as SVG", &["e"]),
+    row(A::Copy, "copy", Keeping, "copy the selected name", &["y"]),
+    row(A::Help, "help", Session, "these keys", &["?", "F1"]),
+    row(A::Notes, "notes", Session, "what to know before trusting the numbers", &["!"]),
+    row(A::Palette, "palette", Session, "every command by name", &[":"]),
+    row(A::PickTarget, "pick", Session, "choose another target", &["P"]),
+    row(A::Redraw, "redraw", Session, "draw everything anew", &["Ctrl-l"]),
+    row(A::Suspend, "suspend", Session, "stop until the shell's fg", &["Ctrl-z"]),
+    row(A::Quit, "quit", Session, "quit", &["q", "Ctrl-c"]),
+];

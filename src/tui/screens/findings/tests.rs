@@ -1,0 +1,176 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::model::Why;
+use crate::tui::testing::{self, text};
+use crate::tui::time::Time;
+
+use crate::view::findings::{Confidence, EvidenceView, PlaceView, UndecidedView};
+use crate::view::look::Whose;
+use crate::view::{Axis, MetricUnit};
+use proptest::prelude::*;
+
+fn row(label: &'static str, value: f64, unit: MetricUnit, threshold: Option<f64>) -> EvidenceView {
+    EvidenceView { label, value, unit, threshold }
+}
+
+fn lock() -> FindingView {
+    FindingView {
+        rule: "lock_wait",
+        title: "threads wait for a lock",
+        share: Some(0.471),
+        claim: "47.1% of the threads' time is spent waiting for locks, 91.0% of it below std::sync::Mutex::lock in \
+                worker::run: more threads would not make it faster."
+            .to_string(),
+        evidence: vec![
+            row("blocked on futexes", 0.471, MetricUnit::Share, Some(0.2)),
+            row("longest wait", 2.34, MetricUnit::Seconds, None),
+            row("switches, blocked", 1350.0, MetricUnit::PerSecond, Some(100.0)),
+        ],
+        confidence: Confidence::High,
+        place: Some(PlaceView {
+            frames: ["main", "worker::run", "std::sync::Mutex::lock\u{1b}[2J", "futex_wait"].map(String::from).to_vec(),
+            off_cpu: true,
+            threads: vec!["worker-1 42".to_string(), "名前 43".to_string()],
+        }),
+        refuted_by: "the share stays when the number of threads is halved",
+        next_step: "look at what is done while the lock is held in worker::run".to_string(),
+    }
+}
+
+fn cores() -> FindingView {
+    FindingView {
+        rule: "one_core",
+        title: "one core is the limit",
+        share: None,
+        claim: "one thread uses 99.2% of a core while the others wait".to_string(),
+        evidence: vec![row("busiest thread", 0.992, MetricUnit::Share, Some(0.9))],
+        confidence: Confidence::Low,
+        place: None,
+        refuted_by: "a second thread with as much CPU time",
+        next_step: "split its work".to_string(),
+    }
+}
+
+fn view() -> View {
+    View {
+        found: vec![lock(), cores()],
+        undecided: vec![
+            UndecidedView { rule: "sharing", title: "cache-line sharing", why: Why::NotSupported },
+            UndecidedView { rule: "quota", title: "CPU quota", why: Why::NotRecorded },
+        ],
+        clear: vec!["run queue", "page faults", "block I/O"],
+    }
+}
+
+fn on<T>(axis: Axis, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+    let settings = testing::settings();
+    let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
+    let (time, whose) = (Time::new(true, false), Whose::default());
+    f(&Cx { theme: &theme, glyphs: &glyphs, head: &head, time: &time, whose: &whose, axis, compared: false })
+}
+
+fn drawn(state: &State, width: u16, height: u16) -> String {
+    let area = Rect::new(0, 0, width, height);
+    let mut buf = Buffer::empty(area);
+    on(Axis::Event(0), |cx| {
+        state.draw(cx, area, &mut buf);
+        format!("{}\n[{}]", text(&buf), state.status(cx).unwrap_or_default())
+    })
+}
+
+fn state(view: View) -> State {
+    let mut state = State::default();
+    state.show(Body::Findings(view));
+    state
+}
+
+fn act(state: &mut State, action: Action) -> Option<Vec<Wish>> {
+    on(Axis::Event(0), |cx| state.act(action, cx, Rect::new(0, 0, 80, 19)))
+}
+
+#[test]
+fn the_first_finding_is_told_in_full() {
+    insta::assert_snapshot!("found_80x19", drawn(&state(view()), 80, 19));
+    insta::assert_snapshot!("found_160x45", drawn(&state(view()), 160, 45));
+}
+
+#[test]
+fn what_cannot_be_decided_says_what_is_missing() {
+    let mut state = state(view());
+    act(&mut state, Action::Bottom);
+    act(&mut state, Action::Up);
+    assert_eq!(act(&mut state, Action::Enter), Some(vec![]));
+    insta::assert_snapshot!(drawn(&state, 80, 19));
+}
+
+#[test]
+fn nothing_found_says_what_was_checked() {
+    insta::assert_snapshot!(drawn(&state(View { found: vec![], ..view() }), 80, 19));
+    assert!(drawn(&State::default(), 80, 19).contains("waiting"));
+}
+
+#[test]
+fn enter_counts_what_the_finding_counted_and_zooms_to_its_place() {
+    let mut found = state(view());
+    let path: Vec<_> = lock().place.unwrap().frames;
+    assert_eq!(act(&mut found, Action::Enter), Some(vec![Wish::Count(Axis::OffCpu), Wish::Zoom(path.clone())]));
+    let there = on(Axis::OffCpu, |cx| finding::way(&lock(), cx));
+    assert_eq!(there, [Wish::Zoom(path.clone())]);
+    let running = FindingView { place: Some(PlaceView { off_cpu: false, ..lock().place.unwrap() }), ..lock() };
+    assert_eq!(
+        on(Axis::OffCpu, |cx| finding::way(&running, cx)),
+        [Wish::Count(Axis::Event(0)), Wish::Zoom(path.clone())]
+    );
+    assert_eq!(on(Axis::Event(1), |cx| finding::way(&running, cx)), [Wish::Zoom(path)]);
+    act(&mut found, Action::Down);
+    assert_eq!(act(&mut found, Action::Enter), Some(vec![Wish::Say("this finding has no place in the code".into())]));
+}
+
+#[test]
+fn the_selection_stays_with_its_rule_when_the_order_changes_and_goes_to_the_first_once_it_is_gone() {
+    let mut state = state(view());
+    act(&mut state, Action::Down);
+    state.show(Body::Findings(View { found: vec![cores(), lock()], ..view() }));
+    assert_eq!(state.chosen(), Some(Key::Found("one_core")));
+    state.show(Body::Findings(View { found: vec![lock()], ..view() }));
+    assert_eq!((state.chosen(), state.count()), (Some(Key::Found("lock_wait")), Some(1)));
+    state.show(Body::Findings(View::default()));
+    assert_eq!((state.chosen(), state.selected_name(), act(&mut state, Action::Enter)), (None, None, Some(vec![])));
+}
+
+#[test]
+fn a_search_selects_what_holds_the_text_and_goes_around() {
+    let (lock, core) = (Key::Found("lock_wait"), Key::Found("one_core"));
+    let (hardware, quota) = (Key::Undecided(Why::NotSupported), Key::Undecided(Why::NotRecorded));
+    let mut state = state(view());
+    for (text, key) in [("Sharing", hardware), ("core", core), ("mutex", lock), ("nowhere", lock)] {
+        state.search(text);
+        assert_eq!(state.chosen(), Some(key), "{text}");
+    }
+    state.search("c");
+    let mut seen = Vec::new();
+    for action in
+        [Action::SearchNext, Action::SearchNext, Action::SearchNext, Action::SearchNext, Action::SearchPrevious]
+    {
+        act(&mut state, action);
+        seen.extend(state.chosen());
+    }
+    assert_eq!(seen, [core, hardware, quota, lock, quota]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_size_and_no_step_panics(width in 0_u16..170, height in 0_u16..60, found in 0_usize..3, steps in 0_usize..12) {
+        let found = [lock(), cores()].into_iter().take(found).collect();
+        let mut state = state(View { found, ..view() });
+        let area = Rect::new(0, 0, width, height);
+        let all = [Action::Down, Action::HalfPageDown, Action::Bottom, Action::PageUp, Action::Up, Action::Enter];
+        for step in 0..steps {
+            on(Axis::Event(0), |cx| state.act(all[step % all.len()], cx, area));
+        }
+        drawn(&state, width, height);
+    }
+}

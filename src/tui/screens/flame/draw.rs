@@ -1,0 +1,148 @@
+//! Draws the cells and the title above them. It never changes the state.
+
+use super::{Colours, State, amount};
+use crate::tui::chrome::put;
+use crate::tui::panel::Cx;
+use crate::tui::widgets::names::short;
+use crate::tui::widgets::text::{end, width};
+use crate::view::escape::visible;
+use crate::view::icicle::Cell;
+use crate::view::{Axis, CodeKind, number};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+/// Cells narrower than this have no room for a letter beside their boundary.
+const LEAST_LABEL: u16 = 3;
+
+/// Draws the screen.
+pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    if area.height == 0 {
+        return;
+    }
+    if state.icicle.total == 0 {
+        let text = match (state.seen, cx.axis) {
+            (false, _) => "waiting for the first window",
+            (true, Axis::OffCpu) => "nobody waited in this time",
+            (true, Axis::Event(_)) => "no samples in this time: the target did not run",
+        };
+        put(buf, area, area.x + 1, text, cx.theme.dim);
+        return;
+    }
+    let layout = state.layout(area);
+    let rows = State::rows(area);
+    title(state, cx, layout.depth, area, buf);
+    for cell in &layout.cells {
+        let y = if state.upside_down { rows.bottom() - 1 - cell.row } else { rows.y + cell.row };
+        draw_cell(state, cx, cell, Rect { x: rows.x + cell.x, y, width: cell.width, height: 1 }, buf);
+    }
+}
+
+/// What is shown, how much it is, and what is beyond the screen.
+fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
+    let icicle = &state.icicle;
+    let what = match cx.axis {
+        Axis::OffCpu => "time waiting".to_string(),
+        Axis::Event(_) => format!("time running, by {}", visible(&cx.head.event)),
+    };
+    let mut text =
+        format!("{what}: {} in {} samples", amount(icicle.total, icicle.unit), number::count(icicle.samples));
+    text += match state.colours {
+        Colours::Kind => "  [k kernel, J just in time, pale: inlined]",
+        Colours::Name => "  [shaded by name]",
+        Colours::Change => "  [-- - = + ++ change of the share]",
+    };
+    let height = u32::from(State::rows(area).height);
+    let mut right = Vec::new();
+    if let Some(share) = state.found.share {
+        right.push(format!("match {}", number::percent(share).joined()));
+    }
+    if let Some(zoom) = state.zoom_node {
+        let share = icicle.share(icicle.nodes[zoom as usize].value);
+        right.push(format!("zoom {}", number::percent(share).joined()));
+    }
+    if depth > height {
+        let (first, last) = (state.scroll + 1, (state.scroll + height).min(depth));
+        right.push(format!("rows {first}-{last} of {depth}"));
+    }
+    let right = right.join("  ");
+    let x = area.right().saturating_sub(width(&right) as u16 + 1);
+    put(buf, area, x, &right, cx.theme.accent);
+    put(
+        buf,
+        area,
+        area.x + 1,
+        &end(&text, usize::from(x.saturating_sub(area.x + 2)), cx.glyphs.ellipsis),
+        cx.theme.dim,
+    );
+}
+
+fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buffer) {
+    let Some(label) = state.icicle.label(cell.node) else { return };
+    let style = style(state, cx, cell);
+    // The last column stays free, so that neighbours of one colour are seen as two.
+    let filled = if area.width > 1 { area.width - 1 } else { 1 };
+    let narrow = area.width < LEAST_LABEL;
+    let text = if narrow {
+        if cell.more > 0 { cx.glyphs.light.to_string() } else { String::new() }
+    } else {
+        let mark = mark(state, cx, cell.node, label.kind);
+        let room = usize::from(filled).saturating_sub(width(&mark));
+        format!("{mark}{}", short(&visible(&label.text), room, cx.glyphs.ellipsis))
+    };
+    let text = if cx.theme.is_mono() && !narrow {
+        let line = end(&text, usize::from(filled) - 1, cx.glyphs.ellipsis);
+        format!("{}{line}", cx.glyphs.bar)
+    } else if narrow && cx.theme.is_mono() && text.is_empty() {
+        cx.glyphs.bar.to_string()
+    } else {
+        text
+    };
+    for x in area.x..area.x + filled {
+        put(buf, area, x, " ", style);
+    }
+    put(buf, area, area.x, &end(&text, usize::from(filled), cx.glyphs.ellipsis), style);
+}
+
+/// What says by a letter what the hue says: change, kernel, just in time.
+fn mark(state: &State, cx: &Cx<'_>, node: u32, kind: CodeKind) -> String {
+    let step = state.icicle.change(node).map(|change| change.step);
+    let change = match (cx.compared, step) {
+        (true, Some(-2)) => "-- ",
+        (true, Some(-1)) => "- ",
+        (true, Some(0)) => "= ",
+        (true, Some(1)) => "+ ",
+        (true, Some(_)) => "++ ",
+        _ => "",
+    };
+    let kind = match kind {
+        CodeKind::Kernel => "k ",
+        CodeKind::Jit => "J ",
+        CodeKind::User | CodeKind::Heading => "",
+    };
+    format!("{change}{kind}")
+}
+
+fn style(state: &State, cx: &Cx<'_>, cell: &Cell) -> Style {
+    let Some(label) = state.icicle.label(cell.node) else { return cx.theme.dim };
+    let base = match (state.colours, state.icicle.change(cell.node)) {
+        (Colours::Change, Some(change)) => cx.theme.change(change.step),
+        (Colours::Name, _) => cx.theme.cell(CodeKind::User, false, shade(&label.text)),
+        _ => cx.theme.cell(label.kind, label.inlined, shade(&label.text) / 2),
+    };
+    let zoomed_past =
+        state.zoom_node.is_some_and(|zoom| zoom != cell.node && state.icicle.path(zoom).contains(&cell.node));
+    let style = match () {
+        () if state.selected == Some(cell.node) => base.add_modifier(Modifier::BOLD | Modifier::REVERSED),
+        () if state.found.has(&state.icicle, cell.node) => cx.theme.found,
+        () if cell.more > 0 || zoomed_past => cx.theme.dim,
+        () => base,
+    };
+    if state.hovered == Some(cell.node) { style.add_modifier(Modifier::UNDERLINED) } else { style }
+}
+
+/// 0 to 24 by name, so that neighbours can be told apart.
+fn shade(name: &str) -> u8 {
+    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    ((hash >> 16) % 25) as u8
+}

@@ -1,0 +1,262 @@
+//! The screen Flame: where in the call tree the time goes.
+//! It never asks a profile itself.
+
+mod draw;
+mod find;
+mod moves;
+#[cfg(test)]
+mod tests;
+
+use crate::tui::keys::Action;
+use crate::tui::panel::{Cx, Panel, Wish};
+use crate::view::escape::visible;
+use crate::view::icicle::{Change, Icicle, Layout, Place, lay_out};
+use crate::view::look::{Ask, Body, Grouping};
+use crate::view::number;
+use find::Found;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Rect;
+
+/// Rows the wheel moves.
+const WHEEL_ROWS: i64 = 3;
+
+/// What colours say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Colours {
+    /// Where code lives: user, kernel, just in time.
+    #[default]
+    Kind,
+    /// Which name: neighbours of one kind by their names alone.
+    Name,
+    /// What changed.
+    Change,
+}
+
+/// Its state. Cells are remembered by the names from the root: numbers change with every look.
+#[derive(Debug, Default)]
+pub struct State {
+    icicle: Icicle,
+    seen: bool,
+    by: Grouping,
+    colours: Colours,
+    /// Whether a comparison was on before, to show changes when it comes on.
+    compared: bool,
+    upside_down: bool,
+    zoom: Vec<String>,
+    zoom_node: Option<u32>,
+    selected: Option<u32>,
+    selected_path: Vec<String>,
+    hovered: Option<u32>,
+    scroll: u32,
+    search: String,
+    found: Found,
+}
+
+impl State {
+    /// Zooms into the deepest cell found along these names from the root.
+    pub fn zoom_to(&mut self, path: Vec<String>) {
+        self.zoom = path;
+        self.scroll = 0;
+        self.settle_loosely();
+    }
+
+    /// The names from the root to the cell that is zoomed into, and whether the root is above.
+    #[must_use]
+    pub fn shown(&self) -> (Vec<String>, bool) {
+        (self.zoom_node.map(|node| self.names(node)).unwrap_or_default(), !self.upside_down)
+    }
+
+    /// Finds zoom and selection again by name; a zoom that is given by others may leave names out.
+    fn settle_loosely(&mut self) {
+        if !self.seen {
+            return;
+        }
+        self.zoom_node = self.icicle.find(&self.zoom);
+        self.zoom = self.zoom_node.map(|node| self.names(node)).unwrap_or_default();
+        self.select(self.zoom_node);
+    }
+
+    fn settle(&mut self) {
+        self.zoom_node = self.exactly(&self.zoom);
+        self.selected = self.exactly(&self.selected_path);
+        self.hovered = None;
+        self.found = Found::of(&self.icicle, &self.search);
+    }
+
+    /// The deepest cell that is there of this path.
+    fn exactly(&self, path: &[String]) -> Option<u32> {
+        let mut at = None;
+        for name in path {
+            let same = |node: &u32| self.icicle.label(*node).is_some_and(|label| label.text == *name);
+            match self.icicle.below(at).find(same) {
+                Some(next) => at = Some(next),
+                None => break,
+            }
+        }
+        at
+    }
+
+    fn names(&self, node: u32) -> Vec<String> {
+        let text = |node: u32| self.icicle.label(node).map(|label| label.text.clone()).unwrap_or_default();
+        self.icicle.path(node).into_iter().map(text).collect()
+    }
+
+    fn select(&mut self, node: Option<u32>) {
+        self.selected = node;
+        self.selected_path = node.map(|node| self.names(node)).unwrap_or_default();
+    }
+
+    fn zoom_into(&mut self, node: Option<u32>) {
+        self.zoom_node = node;
+        self.zoom = node.map(|node| self.names(node)).unwrap_or_default();
+        self.scroll = 0;
+        self.select(node);
+    }
+
+    /// The cells' rows: all but the title.
+    fn rows(area: Rect) -> Rect {
+        Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
+    }
+
+    fn layout(&self, area: Rect) -> Layout {
+        let rows = State::rows(area);
+        lay_out(&self.icicle, Place { zoom: self.zoom_node, scroll: self.scroll }, rows.width, rows.height)
+    }
+
+    /// The cell at a place of the screen.
+    fn at(&self, area: Rect, column: u16, row: u16) -> Option<u32> {
+        let rows = State::rows(area);
+        if !rows.contains((column, row).into()) {
+            return None;
+        }
+        let from_root = if self.upside_down { rows.bottom() - 1 - row } else { row - rows.y };
+        let x = column - rows.x;
+        let cells = self.layout(area).cells;
+        cells.iter().find(|cell| cell.row == from_root && cell.x <= x && x < cell.x + cell.width).map(|cell| cell.node)
+    }
+
+    fn scroll_by(&mut self, rows: i64, area: Rect) {
+        let height = u32::from(State::rows(area).height);
+        let most = self.layout(area).depth.saturating_sub(height);
+        self.scroll = u32::try_from(i64::from(self.scroll) + rows).unwrap_or(0).min(most);
+    }
+
+    /// Everything about a cell in one line.
+    fn describe(&self, node: u32) -> Option<String> {
+        let (label, cell) = (self.icicle.label(node)?, self.icicle.nodes.get(node as usize)?);
+        let percent = |value: u64| number::percent(self.icicle.share(value)).joined();
+        let mut text = format!("{}  total {}", visible(&label.text), percent(cell.value));
+        if let Some(zoom) = self.zoom_node.filter(|zoom| *zoom != node) {
+            let of = self.icicle.nodes[zoom as usize].value.max(1);
+            text += &format!(" ({} of the zoom)", number::percent(cell.value as f64 / of as f64).joined());
+        }
+        text += &format!("  self {}  {}", percent(cell.own), amount(cell.value, self.icicle.unit));
+        text += &format!("  {} samples", number::count(cell.samples));
+        if label.inlined {
+            text += "  inlined";
+        }
+        if let Some(Change { points, error, .. }) = self.icicle.change(node) {
+            text += &format!("  change {:+.2} ±{:.2} points", points * 100.0, error * 100.0);
+        }
+        Some(text)
+    }
+}
+
+/// A weight in its unit.
+fn amount(value: u64, unit: &str) -> String {
+    match unit {
+        "ns" => number::seconds(value as f64 / 1e9).joined(),
+        unit => format!("{} {unit}", number::count(value)),
+    }
+}
+
+impl Panel for State {
+    fn ask(&self) -> Ask {
+        Ask::Flame { by: self.by }
+    }
+
+    fn show(&mut self, body: Body) {
+        let Body::Flame(icicle) = body else { return };
+        let compared = icicle.past.is_some();
+        if compared != self.compared {
+            self.colours = if compared { Colours::Change } else { Colours::Kind };
+            self.compared = compared;
+        }
+        let first = !std::mem::replace(&mut self.seen, true);
+        self.icicle = icicle;
+        if first && !self.zoom.is_empty() {
+            self.settle_loosely();
+        }
+        self.settle();
+    }
+
+    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+        draw::draw(self, cx, area, buf);
+    }
+
+    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+        match action {
+            Action::Enter => {
+                self.zoom_into(self.selected);
+                Some(Vec::new())
+            }
+            Action::Back => {
+                let zoom = self.zoom_node?;
+                let parent = self.icicle.nodes.get(zoom as usize).and_then(|node| node.parent);
+                self.zoom_into(parent);
+                self.select(Some(zoom));
+                Some(Vec::new())
+            }
+            Action::Detail => {
+                let name = self.selected_name()?;
+                Some(vec![Wish::Detail(name, String::new())])
+            }
+            Action::Who => {
+                self.by = self.by.next();
+                self.zoom_into(None);
+                Some(vec![Wish::Ask])
+            }
+            Action::Invert => {
+                self.upside_down = !self.upside_down;
+                Some(Vec::new())
+            }
+            Action::Colours => {
+                self.colours = match self.colours {
+                    Colours::Kind => Colours::Name,
+                    Colours::Name if self.compared => Colours::Change,
+                    Colours::Name | Colours::Change => Colours::Kind,
+                };
+                Some(Vec::new())
+            }
+            action => moves::act(self, action, area),
+        }
+    }
+
+    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
+        let here = self.at(area, event.column, event.row);
+        let down = if self.upside_down { -WHEEL_ROWS } else { WHEEL_ROWS };
+        match event.kind {
+            MouseEventKind::Down(MouseButton::Left) if here.is_some() => self.zoom_into(here),
+            MouseEventKind::Down(MouseButton::Right) => self.zoom_into(None),
+            MouseEventKind::Moved => self.hovered = here,
+            MouseEventKind::ScrollDown => self.scroll_by(down, area),
+            MouseEventKind::ScrollUp => self.scroll_by(-down, area),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn search(&mut self, text: &str) {
+        self.search = text.to_string();
+        self.found = Found::of(&self.icicle, &self.search);
+    }
+
+    fn status(&self, _: &Cx<'_>) -> Option<String> {
+        self.describe(self.hovered.or(self.selected)?)
+    }
+
+    fn selected_name(&self) -> Option<String> {
+        self.selected.and_then(|node| self.icicle.label(node)).map(|label| label.text.clone())
+    }
+}

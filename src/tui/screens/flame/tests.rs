@@ -1,0 +1,165 @@
+use super::*;
+use crate::tui::keys::Action as A;
+use crate::tui::testing::{head, text};
+use crate::tui::theme::{Depth, Glyphs, Name, Theme};
+use crate::tui::time::Time;
+use crate::view::Axis;
+use crate::view::icicle::testing::icicle;
+use crate::view::look::Whose;
+use proptest::prelude::*;
+
+const TREE: &str = "main;parse 100 main;work;inner' 250 main;work;k_sys_write;k_vfs_write 300 main;work 50 \
+                    main;j_Loop.run 200 [truncated stack];lost 100";
+
+fn state(folded: &str, before: Option<&str>) -> State {
+    let mut state = State::default();
+    state.show(Body::Flame(icicle(folded, before)));
+    state
+}
+
+fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+    let (theme, glyphs) = (Theme::new(Name::Mono, Depth::True), Glyphs::UNICODE);
+    let (head, time, whose) = (head(20), Time::new(true, false), Whose::default());
+    f(&Cx { theme: &theme, glyphs: &glyphs, head: &head, time: &time, whose: &whose, axis: Axis::Event(0), compared })
+}
+
+fn drawn(state: &State, width: u16, height: u16) -> String {
+    let area = Rect::new(0, 0, width, height);
+    let mut buf = Buffer::empty(area);
+    with_cx(state.compared, |cx| state.draw(cx, area, &mut buf));
+    text(&buf)
+}
+
+fn act(state: &mut State, actions: &[A]) -> Vec<Wish> {
+    let area = Rect::new(0, 0, 80, 12);
+    actions.iter().flat_map(|action| with_cx(false, |cx| state.act(*action, cx, area)).unwrap_or_default()).collect()
+}
+
+#[test]
+fn the_tree_hangs_from_its_root_or_stands_on_it() {
+    let mut state = state(TREE, None);
+    insta::assert_snapshot!("hanging", drawn(&state, 80, 10));
+    act(&mut state, &[A::Invert]);
+    insta::assert_snapshot!("standing", drawn(&state, 80, 10));
+}
+
+#[test]
+fn the_selection_moves_as_cells_lie_and_enter_zooms() {
+    let mut state = state(TREE, None);
+    act(&mut state, &[A::Down]);
+    assert_eq!(state.selected_name().as_deref(), Some("main"));
+    act(&mut state, &[A::Down, A::Down]);
+    assert_eq!(state.selected_name().as_deref(), Some("k_sys_write"), "the heaviest call");
+    act(&mut state, &[A::Left]);
+    assert_eq!(state.selected_name().as_deref(), Some("inner"));
+    act(&mut state, &[A::Up, A::Enter]);
+    assert_eq!(state.shown().0, ["main", "work"]);
+    insta::assert_snapshot!("zoomed", drawn(&state, 80, 8));
+    act(&mut state, &[A::Back]);
+    assert_eq!(state.shown().0, ["main"]);
+    assert_eq!(state.selected_name().as_deref(), Some("work"));
+}
+
+#[test]
+fn zoom_and_selection_survive_a_new_picture_by_name() {
+    let mut state = state(TREE, None);
+    act(&mut state, &[A::Down, A::Down, A::Enter, A::Down]);
+    let selected = state.selected_name();
+    state.show(Body::Flame(icicle("aaa;b 500 main;parse 1 main;work;inner' 5 main;work;k_sys_write 9", None)));
+    assert_eq!((state.shown().0, state.selected_name()), (vec!["main".to_string(), "work".to_string()], selected));
+    state.show(Body::Flame(icicle("main;parse 10", None)));
+    assert_eq!(state.shown().0, ["main"], "what is gone leaves its caller zoomed");
+}
+
+#[test]
+fn a_search_marks_cells_and_tells_their_share_once_per_stack() {
+    let mut state = state("main;read;read_all;read 30 main;write 70", None);
+    state.search("read");
+    assert_eq!(state.found.share, Some(0.3));
+    act(&mut state, &[A::SearchNext, A::SearchNext]);
+    assert_eq!(state.selected_path, ["main", "read", "read_all"]);
+    act(&mut state, &[A::SearchPrevious, A::SearchPrevious]);
+    assert_eq!(state.selected_path, ["main", "read", "read_all", "read"], "around the end");
+    assert!(drawn(&state, 80, 6).contains("match 30.0%"));
+    state.search("READ");
+    assert_eq!(state.found.share, Some(0.0), "a capital makes the case matter");
+    state.search("");
+    assert_eq!(state.found.share, None);
+}
+
+#[test]
+fn changes_are_marked_on_the_cells() {
+    let before = "main;parse 500 main;work 300 main;gone 200";
+    let state = state("main;parse 100 main;work 700 main;new 200", Some(before));
+    insta::assert_snapshot!("changed", drawn(&state, 80, 4));
+    assert!(state.describe(2).is_some_and(|text| text.contains("points")));
+}
+
+#[test]
+fn a_path_given_by_another_screen_is_zoomed_into_before_and_after_the_picture_comes() {
+    let path = vec!["main".to_string(), "k_vfs_write".to_string()];
+    let mut early = State::default();
+    early.zoom_to(path.clone());
+    early.show(Body::Flame(icicle(TREE, None)));
+    let mut late = state(TREE, None);
+    late.zoom_to(path);
+    for state in [early, late] {
+        assert_eq!(state.shown().0, ["main", "work", "k_sys_write", "k_vfs_write"]);
+    }
+}
+
+#[test]
+fn deep_stacks_scroll_with_the_selection() {
+    let deep: Vec<_> = (0..200).map(|at| format!("f{at}")).collect();
+    let mut state = state(&format!("{} 10", deep.join(";")), None);
+    act(&mut state, &[A::Bottom]);
+    assert_eq!(state.selected_name().as_deref(), Some("f199"));
+    let text = drawn(&state, 80, 12);
+    assert!(text.contains("f199") && text.contains("rows 190-200 of 200"), "{text}");
+    act(&mut state, &[A::Top]);
+    assert!(drawn(&state, 80, 12).contains("f0"));
+}
+
+#[test]
+fn the_mouse_zooms_where_it_clicks_and_tells_where_it_hovers() {
+    let mut state = state(TREE, None);
+    let area = Rect::new(0, 3, 80, 12);
+    let mouse = |state: &mut State, kind, column, row| {
+        let event = MouseEvent { kind, column, row, modifiers: ratatui::crossterm::event::KeyModifiers::NONE };
+        with_cx(false, |cx| state.mouse(event, cx, area));
+    };
+    mouse(&mut state, MouseEventKind::Moved, 40, 4);
+    assert!(with_cx(false, |cx| state.status(cx)).is_some_and(|text| text.starts_with("main")));
+    mouse(&mut state, MouseEventKind::Down(MouseButton::Left), 70, 5);
+    assert_eq!(state.shown().0, ["main", "work"]);
+    mouse(&mut state, MouseEventKind::Down(MouseButton::Left), 10, 4);
+    assert_eq!(state.shown().0, ["main"], "a caller zooms out");
+    mouse(&mut state, MouseEventKind::Down(MouseButton::Left), 10, 2);
+    assert_eq!(state.shown().0, ["main"], "outside is nothing");
+}
+
+#[test]
+fn nothing_to_show_is_said() {
+    assert!(drawn(&State::default(), 80, 5).contains("waiting for the first window"));
+    assert!(drawn(&state("main 0", None), 80, 5).contains("no samples in this time"));
+}
+
+#[test]
+fn hostile_names_stay_within_their_cells() {
+    let state = state("main\x1b(B;日本語の関数;e\u{301}\u{202e}rtl 50 main\x1b(B;x 50", None);
+    insta::assert_snapshot!("hostile", drawn(&state, 40, 5));
+}
+
+proptest! {
+    #[test]
+    fn no_size_and_no_key_panics(width in 0_u16..120, height in 0_u16..30, keys in proptest::collection::vec(0_usize..12, 0..12)) {
+        let mut state = state(TREE, Some("main;parse 5"));
+        let area = Rect::new(0, 0, width, height);
+        let actions = [A::Up, A::Down, A::Left, A::Right, A::Enter, A::Back, A::PageDown, A::HalfPageUp, A::Bottom, A::Top, A::Invert, A::SearchNext];
+        state.search("a");
+        for key in keys {
+            with_cx(true, |cx| state.act(actions[key], cx, area));
+            drawn(&state, width, height);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The past of what tells most, with axes, where the screen is high enough.
+//! It never draws a curve of nothing: what is missing has no chart.
+
+use super::page::{Drawn, Item, Page};
+use crate::tui::panel::Cx;
+use crate::view::overview::Overview;
+use ratatui::layout::Rect;
+
+/// Narrower than this a chart is a sparkline with a frame.
+const NARROWEST: u16 = 36;
+/// Lower than this likewise.
+const LOWEST: u16 = 5;
+/// Columns between two charts.
+const GAP: u16 = 3;
+
+/// What is charted, most telling first.
+const ORDER: [&str; 9] = [
+    "throughput",
+    "cpu_utilisation",
+    "path_length",
+    "cpi",
+    "ipc",
+    "run_queue_delay",
+    "voluntary_switches",
+    "involuntary_switches",
+    "host_busy",
+];
+
+/// Lays the charts out side by side.
+pub(super) fn charts(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
+    let _ = cx;
+    if area.height < LOWEST {
+        return;
+    }
+    let known = |name: &&&str| view.factor(name).is_some_and(|factor| factor.value.value().is_some());
+    let columns = ((area.width + GAP) / (NARROWEST + GAP)).clamp(1, 3);
+    let names: Vec<_> = ORDER.iter().filter(known).take(usize::from(columns)).collect();
+    let Ok(count) = u16::try_from(names.len().max(1)) else { return };
+    let wide = (area.width + GAP) / count - GAP.min((area.width + GAP) / count);
+    for (at, name) in names.iter().enumerate() {
+        let at = Rect { x: area.x + (wide + GAP) * at as u16, width: wide, ..area };
+        page.push(at, Some(Item::Tile(name)), Drawn::Chart(name));
+    }
+}

@@ -1,0 +1,106 @@
+//! Puts a page on the screen.
+//! It never decides where anything stands.
+
+use super::page::{Drawn, Item, Page, Piece};
+use super::split::mark;
+use super::words;
+use crate::tui::panel::Cx;
+use crate::tui::widgets::bar::{Part, stacked};
+use crate::tui::widgets::chart::{Chart, Origin, Series};
+use crate::tui::widgets::sparkline::{sparkline, squeezed};
+use crate::tui::widgets::{Pen, put};
+use crate::view::overview::{Factor, Overview};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Before anything is known.
+pub(super) fn waiting(cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    if area.height > 0 {
+        buf.set_stringn(area.x, area.y, " waiting for the first window", usize::from(area.width), cx.theme.dim);
+    }
+}
+
+/// Draws the page, what is selected set off.
+pub(super) fn draw(page: &Page, view: &Overview, selected: Option<&Item>, cx: &Cx<'_>, buf: &mut Buffer) {
+    for piece in &page.pieces {
+        let at = piece.at.intersection(buf.area);
+        if at.area() > 0 {
+            draw_piece(piece, at, view, cx, buf);
+            if piece.item.is_some() && piece.item.as_ref() == selected {
+                // A chart is set off by its name: a field of colour would drown the curve.
+                let height = if matches!(piece.drawn, Drawn::Chart(_)) { 1 } else { at.height };
+                buf.set_style(Rect { height, ..at }, cx.theme.selected);
+            }
+        }
+    }
+}
+
+fn draw_piece(piece: &Piece, at: Rect, view: &Overview, cx: &Cx<'_>, buf: &mut Buffer) {
+    match &piece.drawn {
+        Drawn::Text(line) => _ = buf.set_line(at.x, at.y, line, at.width),
+        Drawn::Rule => {
+            for x in at.left()..at.right() {
+                buf.set_stringn(x, at.y, cx.glyphs.rule, 1, cx.theme.dim);
+            }
+        }
+        Drawn::Bar => bar(view, at, cx, buf),
+        Drawn::Curve(name) => {
+            if let Some(factor) = view.factor(name) {
+                curve(factor, at, cx, buf);
+            }
+        }
+        Drawn::Chart(name) => {
+            if let Some(factor) = view.factor(name) {
+                chart(factor, view, at, cx, buf);
+            }
+        }
+    }
+}
+
+/// The parts one after the other, each with its own fill.
+fn bar(view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
+    let parts = &view.split.parts;
+    if let Some(why) = parts.iter().find_map(|part| part.value.why()) {
+        let text = format!("{} {}", words::DASH, why.text());
+        put(buf, at, (at.x, at.y), &text, cx.theme.missing);
+        return;
+    }
+    let known = |(at, part): (usize, &Factor)| Part {
+        share: part.value.value().copied().unwrap_or(0.0),
+        style: mark(at, cx).1,
+    };
+    stacked(&parts.iter().enumerate().map(known).collect::<Vec<_>>(), pen(cx), at, buf);
+}
+
+fn pen<'a>(cx: &Cx<'a>) -> Pen<'a> {
+    Pen { theme: cx.theme, glyphs: cx.glyphs }
+}
+
+/// The past in one row, from the left, so that it begins where the value does.
+fn curve(factor: &Factor, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
+    let values: Vec<_> = factor.history.iter().map(|(_, value)| *value).collect();
+    let values = squeezed(&values, usize::from(at.width));
+    let at = Rect { width: at.width.min(values.len() as u16), ..at };
+    sparkline(&values, None, cx.theme.accent, pen(cx), at, buf);
+}
+
+/// Its name and value, and below them its past with axes.
+fn chart(factor: &Factor, view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
+    let reference = (factor.name == "cpu_utilisation" && view.cpus > 0).then_some(view.cpus);
+    let of = reference.map(|cpus| format!(" of {cpus}")).unwrap_or_default();
+    let x = put(buf, at, (at.x, at.y), factor.label, cx.theme.dim);
+    put(buf, at, (x + 1, at.y), &format!("{}{of}", words::value(factor)), cx.theme.heading);
+    let series = [Series { name: factor.label, points: &factor.history }];
+    let (from, to) = (cx.head.from, cx.head.to);
+    let chart = Chart {
+        series: &series,
+        unit: factor.unit,
+        span: (from, to),
+        origin: if cx.head.live && cx.time.follows() { Origin::Now(to) } else { Origin::Start(cx.head.since) },
+        top: reference.map(|cpus| cpus as f64),
+        range: cx.time.range.map(|range| (range.anchor.min(range.other), range.anchor.max(range.other))),
+        mark: cx.time.mark,
+    };
+    let below = Rect { y: at.y.saturating_add(1), height: at.height.saturating_sub(1), ..at };
+    chart.draw(pen(cx), below, buf);
+}

@@ -1,0 +1,170 @@
+//! The screen Overview: the law's factors at a glance, where the time goes, the rates, the hottest functions, the findings.
+//! It never asks a profile itself.
+
+mod below;
+mod charts;
+mod draw;
+mod page;
+mod rates;
+mod split;
+mod tiles;
+mod words;
+
+use crate::tui::finding;
+use crate::tui::keys::Action;
+use crate::tui::panel::{Cx, Panel, ScreenId, Wish};
+use crate::view::escape::visible;
+use crate::view::look::{Ask, Body};
+use crate::view::number::percent;
+use crate::view::overview::{Hot, Overview as View};
+use page::{Item, Page, Step};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::{Position, Rect};
+
+/// Its state.
+#[derive(Debug, Default)]
+pub struct State {
+    view: Option<View>,
+    selected: Option<Item>,
+}
+
+impl State {
+    /// How many findings there are, for the tab; `None` before the first look.
+    #[must_use]
+    pub fn findings(&self) -> Option<usize> {
+        self.view.as_ref().map(|view| view.findings.found.len())
+    }
+
+    fn page(&self, cx: &Cx<'_>, area: Rect) -> Page {
+        self.view.as_ref().map_or_else(Page::default, |view| page::page(view, cx, area))
+    }
+
+    fn select(&mut self, item: Option<Item>) -> Vec<Wish> {
+        if item.is_some() {
+            self.selected = item;
+        }
+        Vec::new()
+    }
+
+    fn step(&mut self, step: Step, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+        let next = self.page(cx, area).step(self.selected.as_ref(), step);
+        self.select(next)
+    }
+
+    fn edge(&mut self, last: bool, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+        let edge = self.page(cx, area).edge(last);
+        self.select(edge)
+    }
+
+    fn hot(&self, name: &str, module: &str) -> Option<&Hot> {
+        self.view.as_ref()?.hot.iter().find(|hot| hot.name == name && hot.module == module)
+    }
+
+    /// Where the selected item leads; nothing selected leads to what was found first.
+    fn enter(&self, cx: &Cx<'_>) -> Vec<Wish> {
+        let Some(view) = &self.view else { return Vec::new() };
+        match &self.selected {
+            Some(Item::Function(name, module)) => vec![Wish::Detail(name.clone(), module.clone())],
+            Some(Item::Finding(rule)) => {
+                let found = view.findings.found.iter().find(|finding| finding.rule == *rule);
+                let way = found.map(|finding| finding::way(finding, cx)).unwrap_or_default();
+                if way.is_empty() { vec![Wish::Go(ScreenId::Findings)] } else { way }
+            }
+            Some(Item::Part(_)) => vec![Wish::Go(ScreenId::Threads)],
+            Some(Item::Tile(_) | Item::Rate(_)) => vec![Wish::Go(ScreenId::Counters)],
+            None => Vec::new(),
+        }
+    }
+}
+
+impl Panel for State {
+    fn ask(&self) -> Ask {
+        Ask::Overview
+    }
+
+    fn show(&mut self, body: Body) {
+        if let Body::Overview(view) = body {
+            self.view = Some(view);
+        }
+    }
+
+    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+        match &self.view {
+            Some(view) => draw::draw(&self.page(cx, area), view, self.selected.as_ref(), cx, buf),
+            None => draw::waiting(cx, area, buf),
+        }
+    }
+
+    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+        Some(match action {
+            Action::Up => self.step(Step::Up, cx, area),
+            Action::Down => self.step(Step::Down, cx, area),
+            Action::Left => self.step(Step::Left, cx, area),
+            Action::Right => self.step(Step::Right, cx, area),
+            Action::Top => self.edge(false, cx, area),
+            Action::Bottom => self.edge(true, cx, area),
+            Action::Enter | Action::Detail => self.enter(cx),
+            Action::Back if self.selected.take().is_some() => Vec::new(),
+            _ => return None,
+        })
+    }
+
+    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+        let at = self.page(cx, area).at(Position::new(event.column, event.row)).cloned();
+        match event.kind {
+            // A second click on the same enters it.
+            MouseEventKind::Down(MouseButton::Left) if at.is_some() && at == self.selected => self.enter(cx),
+            MouseEventKind::Down(MouseButton::Left) => self.select(at),
+            MouseEventKind::ScrollDown => self.step(Step::Down, cx, area),
+            MouseEventKind::ScrollUp => self.step(Step::Up, cx, area),
+            _ => Vec::new(),
+        }
+    }
+
+    fn search(&mut self, _text: &str) {}
+
+    fn status(&self, cx: &Cx<'_>) -> Option<String> {
+        let view = self.view.as_ref()?;
+        match self.selected.as_ref()? {
+            Item::Tile(name) => view.factor(name).map(|factor| words::in_full(factor, "")),
+            Item::Part(name) => view.factor(name).map(|factor| words::in_full(factor, "threads' time")),
+            Item::Rate(name) => {
+                let group = view.groups.iter().find(|group| group.rates.iter().any(|rate| rate.name == *name));
+                view.factor(name).map(|factor| words::in_full(factor, group.map_or("", |group| group.name)))
+            }
+            Item::Function(name, module) => {
+                let share = self.hot(name, module).map(|hot| match hot.error {
+                    Some(error) => format!(
+                        "{} +- {} of {}",
+                        percent(hot.share).joined(),
+                        percent(2.0 * error).joined(),
+                        cx.head.event
+                    ),
+                    None => percent(hot.share).joined(),
+                });
+                let share = share.unwrap_or_else(|| "no longer among the hottest".to_string());
+                let place = if module.is_empty() { String::new() } else { format!("  {}", visible(module)) };
+                Some(format!("{}{place}  {share}", visible(name)))
+            }
+            Item::Finding(rule) => {
+                let found = view.findings.found.iter().find(|finding| finding.rule == *rule)?;
+                Some(format!("{}: {}", visible(found.title), visible(&found.claim)))
+            }
+        }
+    }
+
+    fn selected_name(&self) -> Option<String> {
+        match self.selected.as_ref()? {
+            Item::Function(name, _) => Some(name.clone()),
+            Item::Tile(name) | Item::Part(name) | Item::Rate(name) => Some((*name).to_string()),
+            Item::Finding(rule) => Some(rule.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(test)]
+#[cfg(test)]
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! What stands where on the overview, worked out once for drawing, keys and the mouse alike.
+//! It never draws, and leaves out the least important where there is no room for all.
+
+use super::{below, charts, rates, split, tiles};
+use crate::tui::panel::Cx;
+use crate::view::overview::Overview;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
+
+/// What can be selected, by what it is and not by where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Item {
+    /// A factor in the first line.
+    Tile(&'static str),
+    /// A part of the threads' time.
+    Part(&'static str),
+    /// A rate of a group.
+    Rate(&'static str),
+    /// A function: its name and its module's path.
+    Function(String, String),
+    /// A finding, by its rule.
+    Finding(String),
+}
+
+/// What is drawn in a place.
+#[derive(Debug, Clone)]
+pub(super) enum Drawn {
+    /// Text.
+    Text(Line<'static>),
+    /// The past of the factor of that name, one row high.
+    Curve(&'static str),
+    /// The past of the factor of that name, with axes.
+    Chart(&'static str),
+    /// The parts of the threads' time as a bar.
+    Bar,
+    /// A line across.
+    Rule,
+}
+
+/// Something in a place.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    pub at: Rect,
+    pub item: Option<Item>,
+    pub drawn: Drawn,
+}
+
+/// The whole screen.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Page {
+    pub pieces: Vec<Piece>,
+}
+
+/// A step of the selection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+impl Page {
+    pub fn push(&mut self, at: Rect, item: Option<Item>, drawn: Drawn) {
+        if at.area() > 0 {
+            self.pieces.push(Piece { at, item, drawn });
+        }
+    }
+
+    pub fn text(&mut self, at: Rect, item: Option<Item>, text: impl Into<Line<'static>>) {
+        self.push(at, item, Drawn::Text(text.into()));
+    }
+
+    /// What stands at a position.
+    pub fn at(&self, position: Position) -> Option<&Item> {
+        self.pieces.iter().find(|piece| piece.at.contains(position)).and_then(|piece| piece.item.as_ref())
+    }
+
+    /// Where each item begins, each once, from the top and the left.
+    fn places(&self) -> Vec<(&Item, Position)> {
+        let mut places: Vec<(&Item, Position)> = Vec::new();
+        for piece in &self.pieces {
+            let Some(item) = &piece.item else { continue };
+            if !places.iter().any(|(known, _)| *known == item) {
+                places.push((item, piece.at.as_position()));
+            }
+        }
+        places.sort_by_key(|(_, at)| (at.y, at.x));
+        places
+    }
+
+    /// The item a step leads to; the first one from nowhere, the same one at the edge.
+    pub fn step(&self, from: Option<&Item>, step: Step) -> Option<Item> {
+        let places = self.places();
+        let here = from.and_then(|item| places.iter().find(|(other, _)| *other == item));
+        let Some((item, here)) = here else { return places.first().map(|(item, _)| (*item).clone()) };
+        let aside = |at: &Position| at.x.abs_diff(here.x);
+        let next = match step {
+            Step::Left => places.iter().rev().find(|(_, at)| at.y == here.y && at.x < here.x),
+            Step::Right => places.iter().find(|(_, at)| at.y == here.y && at.x > here.x),
+            Step::Up => {
+                let row = places.iter().map(|(_, at)| at.y).filter(|y| *y < here.y).max();
+                places.iter().filter(|(_, at)| Some(at.y) == row).min_by_key(|(_, at)| aside(at))
+            }
+            Step::Down => {
+                let row = places.iter().map(|(_, at)| at.y).filter(|y| *y > here.y).min();
+                places.iter().filter(|(_, at)| Some(at.y) == row).min_by_key(|(_, at)| aside(at))
+            }
+        };
+        Some(next.map_or(*item, |(item, _)| *item).clone())
+    }
+
+    /// The first item, or the last.
+    pub fn edge(&self, last: bool) -> Option<Item> {
+        let places = self.places();
+        let edge = if last { places.last() } else { places.first() };
+        edge.map(|(item, _)| (*item).clone())
+    }
+}
+
+/// The rows that remain, handed out from the top.
+#[derive(Debug)]
+pub(super) struct Rows(Rect);
+
+impl Rows {
+    pub fn new(area: Rect) -> Rows {
+        Rows(area)
+    }
+
+    /// The next so many rows, or as many as there are.
+    pub fn take(&mut self, rows: u16) -> Rect {
+        let rows = rows.min(self.0.height);
+        let taken = Rect { height: rows, ..self.0 };
+        self.0 = Rect { y: self.0.y + rows, height: self.0.height - rows, ..self.0 };
+        taken
+    }
+
+    pub fn left(&self) -> u16 {
+        self.0.height
+    }
+
+    pub fn width(&self) -> u16 {
+        self.0.width
+    }
+}
+
+/// Rows that functions and findings get at the least, before rates and charts are thought of.
+const BELOW: u16 = 4;
+/// From this height on there are charts.
+const CHARTED: u16 = 30;
+
+/// The page of a view.
+pub(super) fn page(view: &Overview, cx: &Cx<'_>, area: Rect) -> Page {
+    let mut page = Page::default();
+    // A column of air, where there is room for it.
+    let margin = u16::from(area.width > 50);
+    let mut rows = Rows::new(Rect { x: area.x + margin, width: area.width - margin, ..area });
+    let hidden = tiles::tiles(view, cx, &mut rows, &mut page);
+    let full = area.height >= CHARTED;
+    if rows.left() >= BELOW + 2 {
+        rule(&mut rows, &mut page);
+        split::split(view, cx, &mut rows, &mut page);
+    }
+    let groups = rates::shown(view, hidden);
+    let room = usize::from(rows.left().saturating_sub(BELOW + 1));
+    rates::rates(view, &groups[..groups.len().min(room)], cx, &mut rows, &mut page);
+    if full {
+        rule(&mut rows, &mut page);
+        let below = below::wanted(view).clamp(BELOW, 14);
+        let room = rows.left().saturating_sub(below + 1);
+        charts::charts(view, cx, rows.take(room.min(14)), &mut page);
+    }
+    if rows.left() > 1 {
+        rule(&mut rows, &mut page);
+    }
+    let rest = rows.left();
+    below::below(view, cx, rows.take(rest), &mut page);
+    page
+}
+
+fn rule(rows: &mut Rows, page: &mut Page) {
+    let at = rows.take(1);
+    page.push(at, None, Drawn::Rule);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(items: &[(&'static str, u16, u16)]) -> Page {
+        let mut page = Page::default();
+        for (name, x, y) in items {
+            page.text(Rect::new(*x, *y, 5, 1), Some(Item::Rate(name)), "text");
+        }
+        page
+    }
+
+    #[test]
+    fn a_step_leads_to_the_nearest_item_that_way_and_stops_at_the_edge() {
+        let page = page(&[("a", 0, 0), ("b", 20, 0), ("c", 40, 0), ("d", 0, 2), ("e", 35, 2), ("f", 0, 5)]);
+        let rate = |name: &'static str| Item::Rate(name);
+        for (from, step, to) in [
+            ("a", Step::Right, "b"),
+            ("c", Step::Right, "c"),
+            ("c", Step::Left, "b"),
+            ("c", Step::Down, "e"),
+            ("b", Step::Down, "e"),
+            ("e", Step::Down, "f"),
+            ("f", Step::Down, "f"),
+            ("f", Step::Up, "d"),
+            ("a", Step::Up, "a"),
+        ] {
+            assert_eq!(page.step(Some(&rate(from)), step), Some(rate(to)), "{from} {step:?}");
+        }
+        assert_eq!(page.step(None, Step::Down), Some(rate("a")));
+        assert_eq!(page.step(Some(&rate("gone")), Step::Down), Some(rate("a")));
+        assert_eq!((page.edge(false), page.edge(true)), (Some(rate("a")), Some(rate("f"))));
+        assert_eq!(Page::default().step(None, Step::Up), None);
+    }
+
+    #[test]
+    fn an_item_of_several_pieces_is_one() {
+        let mut page = page(&[("a", 0, 0), ("b", 20, 0)]);
+        page.text(Rect::new(0, 1, 9, 1), Some(Item::Rate("a")), "more");
+        assert_eq!(page.step(Some(&Item::Rate("a")), Step::Down), Some(Item::Rate("a")));
+        assert_eq!(page.at(Position::new(3, 1)), Some(&Item::Rate("a")));
+        assert_eq!(page.at(Position::new(15, 0)), None);
+    }
+}

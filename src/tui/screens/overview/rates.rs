@@ -1,0 +1,126 @@
+//! The rates in groups, a line each, in columns that all groups share.
+//! It never breaks a line: the last columns go first.
+
+use super::page::{Item, Page, Rows};
+use super::tiles::changed;
+use super::words;
+use crate::tui::panel::Cx;
+use crate::tui::widgets::text::width;
+use crate::view::overview::{Factor, Overview, RateGroup};
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+/// Columns of a group's name.
+const NAME: u16 = 8;
+/// Columns of a value, `0.0828/s`.
+const VALUE: usize = 8;
+/// Columns of a change, `+12.3 pt`, and of its sign alone.
+const CHANGE: usize = 9;
+const SIGN: usize = 2;
+/// Columns between two rates: at the least, from where on it is easy to read, at the most.
+const GAP: usize = 1;
+const EASY_GAP: usize = 3;
+const WIDEST_GAP: usize = 7;
+/// Before so few rates are left, they stand closer.
+const FEW: usize = 4;
+
+/// The groups that are shown; the hardware's is not where its rates are named as missing already.
+pub(super) fn shown(view: &Overview, hidden: bool) -> Vec<&RateGroup> {
+    view.groups.iter().filter(|group| !(hidden && group.name == "memory")).collect()
+}
+
+/// Lays them out.
+pub(super) fn rates(view: &Overview, groups: &[&RateGroup], cx: &Cx<'_>, rows: &mut Rows, page: &mut Page) {
+    let columns = Columns::of(groups, usize::from(rows.width()));
+    for group in groups {
+        let line = rows.take(1);
+        page.text(Rect { width: NAME.min(line.width), ..line }, None, Span::styled(group.name, cx.theme.dim));
+        let line = Rect { x: line.x + NAME.min(line.width), width: line.width - NAME.min(line.width), ..line };
+        if group.rates.iter().all(|rate| rate.value.value().is_none()) {
+            nothing(group, view, cx, line, page);
+            continue;
+        }
+        let mut x = line.x;
+        for (rate, label) in told(group).zip(&columns.labels) {
+            let wide = (label + 1 + VALUE + columns.change) as u16;
+            if x + wide > line.right() {
+                break;
+            }
+            page.text(
+                Rect { x, width: wide, ..line },
+                Some(Item::Rate(rate.name)),
+                cell(rate, *label, columns.change, cx),
+            );
+            x += wide + columns.gap as u16;
+        }
+    }
+}
+
+/// IPC is the law's CPI told the other way round: where it is missing, the law has said so.
+fn told(group: &RateGroup) -> impl Iterator<Item = &Factor> {
+    group.rates.iter().filter(|rate| rate.name != "ipc" || rate.value.value().is_some())
+}
+
+/// A sentence in place of a row of dashes.
+fn nothing(group: &RateGroup, view: &Overview, cx: &Cx<'_>, line: Rect, page: &mut Page) {
+    let mut x = line.x;
+    for absent in words::absent(group.rates.iter(), view) {
+        let left = line.right().saturating_sub(x);
+        let text = absent.text(usize::from(left));
+        let wide = (width(&text) as u16).min(left);
+        let item = absent.factors.first().map(|rate| Item::Rate(rate.name));
+        page.text(Rect { x, width: wide, ..line }, item, Span::styled(text, cx.theme.dim));
+        x = (x + wide + 3).min(line.right());
+    }
+}
+
+/// How wide what is.
+struct Columns {
+    labels: Vec<usize>,
+    /// Columns of the changes: none without any, their signs only where the whole would push rates off the screen.
+    change: usize,
+    gap: usize,
+}
+
+impl Columns {
+    fn of(groups: &[&RateGroup], room: usize) -> Columns {
+        let mut labels = label_columns(groups);
+        let compared = groups.iter().flat_map(|group| &group.rates).any(|rate| rate.change.is_some());
+        let wide = |labels: &[usize], change: usize, gap: usize| {
+            usize::from(NAME) + labels.iter().map(|label| label + 1 + VALUE + change + gap).sum::<usize>() - gap
+        };
+        let change = match compared {
+            false => 0,
+            true if wide(&labels, CHANGE, EASY_GAP) <= room => CHANGE,
+            true => SIGN,
+        };
+        while labels.len() > FEW && wide(&labels, change, EASY_GAP) > room {
+            labels.pop();
+        }
+        let left = room.saturating_sub(wide(&labels, change, GAP));
+        let gap = GAP + left / labels.len().saturating_sub(1).max(1);
+        Columns { labels, change, gap: gap.min(WIDEST_GAP) }
+    }
+}
+
+/// The widest label of each column.
+fn label_columns(groups: &[&RateGroup]) -> Vec<usize> {
+    let most = groups.iter().map(|group| group.rates.len()).max().unwrap_or(0);
+    let widest = |at: usize| groups.iter().filter_map(|group| group.rates.get(at)).map(|rate| width(rate.label)).max();
+    (0..most).map(|at| widest(at).unwrap_or(0)).collect()
+}
+
+fn cell(rate: &Factor, label: usize, change: usize, cx: &Cx<'_>) -> Line<'static> {
+    let pad = " ".repeat(label.saturating_sub(width(rate.label)) + 1);
+    let style = if rate.value.value().is_some() { cx.theme.text } else { cx.theme.missing };
+    let mut spans = vec![
+        Span::styled(format!("{}{pad}", rate.label), cx.theme.dim),
+        Span::styled(format!("{:>VALUE$}", words::value(rate)), style),
+    ];
+    if let (true, Some(change_of)) = (change > 0, &rate.change) {
+        let (text, weight) = words::change(change_of, rate.unit);
+        let text = if change == SIGN { weight.sign().to_string() } else { text };
+        spans.extend([Span::raw(" "), changed(&(text, weight), cx)]);
+    }
+    Line::from(spans)
+}

@@ -1,0 +1,172 @@
+//! The first lines: the factors of the law side by side with their past, and in one dim line those nothing counts.
+//! It never shows a row of dashes where one sentence says the same.
+
+use super::page::{Drawn, Item, Page, Rows};
+use super::words::{self, Absent, Weight};
+use crate::tui::panel::Cx;
+use crate::tui::widgets::text::end;
+use crate::view::overview::{Factor, Overview};
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+/// So many factors at the most.
+const MOST: usize = 6;
+/// From here on a change stands beside the value, not below it.
+const ROOMY: u16 = 19;
+/// What is left out of the law is named in at most so many lines.
+const MOST_LINES: usize = 2;
+
+/// Lays the tiles out; true if the hardware's rates were named among what is missing.
+pub(super) fn tiles(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Page) -> bool {
+    let (shown, absent, hidden) = chosen(view);
+    let columns = columns(shown.iter().map(|(factor, _)| factor.name), rows.width());
+    let shown = &shown[..columns.len()];
+    let compared = shown.iter().any(|(factor, _)| factor.change.is_some());
+    let shares = shown.iter().any(|(factor, _)| factor.share_of_change.is_some());
+    let below = compared && columns.iter().any(|(_, wide)| *wide < ROOMY);
+    let height = 3 + u16::from(below) + u16::from(shares);
+    let area = rows.take(height);
+    for ((factor, operator), (x, wide)) in shown.iter().zip(columns) {
+        let tile = Rect { x: area.x + x, width: wide, ..area };
+        lay(factor, operator, below, shares, cx, tile, page);
+    }
+    for absent in absent.iter().take(MOST_LINES) {
+        let text = absent.text(usize::from(area.width));
+        page.text(
+            rows.take(1),
+            absent.factors.first().map(|factor| Item::Tile(factor.name)),
+            Line::styled(text, cx.theme.dim),
+        );
+    }
+    hidden
+}
+
+/// Columns a factor needs with the gap after it: by its name and not by its value, so that nothing moves when that does.
+fn narrowest(name: &str) -> u16 {
+    match name {
+        "cpi" | "ipc" => 10,
+        "cpu_per_op" | "path_length" | "throughput" => 14,
+        _ => 13,
+    }
+}
+
+/// Where each begins and how wide it is; as many as there is room for, which they share.
+fn columns<'a>(names: impl Iterator<Item = &'a str>, room: u16) -> Vec<(u16, u16)> {
+    let mut widths: Vec<u16> = Vec::new();
+    for wide in names.take(MOST).map(narrowest) {
+        if !widths.is_empty() && widths.iter().sum::<u16>() + wide > room {
+            break;
+        }
+        widths.push(wide.min(room));
+    }
+    let spare = (room - widths.iter().sum::<u16>()) / (widths.len().max(1) as u16);
+    let mut x = 0;
+    let place = |wide: u16| {
+        let at = (x, wide + spare);
+        x += wide + spare;
+        at
+    };
+    widths.into_iter().map(place).collect()
+}
+
+/// What is shown, with the sign before it, and what is named as missing instead.
+fn chosen(view: &Overview) -> (Vec<(&Factor, &'static str)>, Vec<Absent<'_>>, bool) {
+    let counted = |names: [&str; 3]| {
+        names.iter().any(|name| view.factor(name).is_some_and(|factor| factor.value.value().is_some()))
+    };
+    let hardware = counted(["path_length", "cpi", "frequency"]);
+    let operations = counted(["cpu_per_op", "throughput", "path_length"]);
+    let law = |factor: &&Factor| match factor.name {
+        "path_length" => operations && hardware,
+        "cpi" | "frequency" => hardware,
+        "cpu_per_op" | "throughput" => operations,
+        _ => true,
+    };
+    let whole = operations && hardware;
+    let sign = |name: &str| match name {
+        "path_length" if whole => "=",
+        "cpi" if whole => "x",
+        "frequency" if whole => "/",
+        _ => "",
+    };
+    let mut shown: Vec<_> = view.law.iter().filter(law).map(|factor| (factor, sign(factor.name))).collect();
+    let left_out = view.law.iter().filter(|factor| !law(factor));
+    let rates = view.groups.iter().find(|group| group.name == "memory").map_or(&[][..], |group| &group.rates);
+    let hidden = !hardware && rates.iter().all(|rate| rate.value.why().is_some());
+    let absent = words::absent(left_out.chain(rates.iter().filter(|_| hidden)), view);
+    // Room that missing factors leave goes to what is known.
+    shown.extend(view.stand_ins.iter().filter(|factor| factor.value.value().is_some()).map(|factor| (factor, "")));
+    (shown, absent, hidden)
+}
+
+fn lay(factor: &Factor, operator: &'static str, below: bool, shares: bool, cx: &Cx<'_>, tile: Rect, page: &mut Page) {
+    let item = || Some(Item::Tile(factor.name));
+    let gap = if tile.width < ROOMY { 2 } else { 3 };
+    let inner = Rect { width: tile.width.saturating_sub(gap), ..tile };
+    let mut rows = Rows::new(inner);
+    let label = rows.take(1);
+    // The sign stands in the gap, so that labels, values and curves begin in one column.
+    if !operator.is_empty() && tile.x >= 2 {
+        let at = Rect { x: tile.x - 2, width: 1, height: 1, ..tile };
+        page.text(at, None, Span::styled(operator, cx.theme.dim));
+    }
+    page.text(
+        label,
+        item(),
+        Span::styled(end(factor.label, usize::from(inner.width), cx.glyphs.ellipsis), cx.theme.dim),
+    );
+    let mut value = vec![match factor.value.value() {
+        Some(_) => Span::styled(words::value(factor), cx.theme.heading),
+        None => Span::styled(words::DASH, cx.theme.missing),
+    }];
+    let changed = factor.change.map(|change| changed(&words::change(&change, factor.unit), cx));
+    let value_at = rows.take(1);
+    match changed {
+        Some(changed) if below => page.text(rows.take(1), item(), changed),
+        Some(changed) => value.extend([Span::raw("  "), changed]),
+        None if below => _ = rows.take(1),
+        None => {}
+    }
+    page.text(value_at, item(), Line::from(value));
+    page.push(rows.take(1), item(), Drawn::Curve(factor.name));
+    if shares {
+        page.text(rows.take(1), item(), share_of_change(factor, usize::from(inner.width), cx));
+    }
+}
+
+/// The share of the change; below CPU time, whose change it mostly is, the words for it.
+fn share_of_change(factor: &Factor, room: usize, cx: &Cx<'_>) -> Line<'static> {
+    let words = if room < "share of change 100%".len() { "share" } else { "share of change" };
+    let share = factor.share_of_change.map(|share| format!("{:.0}%", share * 100.0));
+    let words = if factor.name == "cpu_per_op" { words } else { "" };
+    let glue = if words.is_empty() || share.is_none() { "" } else { " " };
+    Line::from(vec![
+        Span::styled(format!("{words}{glue}"), cx.theme.dim),
+        Span::styled(share.unwrap_or_default(), cx.theme.accent2),
+    ])
+}
+
+/// A change in words: what chance explains is dim.
+pub(super) fn changed((text, weight): &(String, Weight), cx: &Cx<'_>) -> Span<'static> {
+    let style = if *weight == Weight::Same { cx.theme.dim } else { cx.theme.accent2 };
+    Span::styled(text.clone(), style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_factors_as_fit_share_the_room_and_stay_where_they_are() {
+        let law = ["cpu_per_op", "path_length", "cpi", "frequency", "cpu_utilisation", "throughput", "ipc"];
+        for (room, expected) in [
+            (79, vec![(0, 14), (14, 14), (28, 10), (38, 13), (51, 13), (64, 14)]),
+            (40, vec![(0, 14), (14, 14), (28, 10)]),
+            (20, vec![(0, 20)]),
+            (5, vec![(0, 5)]),
+        ] {
+            assert_eq!(columns(law.into_iter(), room), expected, "{room}");
+        }
+        assert_eq!(columns([].into_iter(), 80), []);
+    }
+}

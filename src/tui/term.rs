@@ -1,0 +1,320 @@
+//! The terminal while the session has it: taken with [`Term::enter`], given back when dropped, on a panic as well.
+//! It never draws by itself, reads nothing but events, and writes nothing once the terminal was given back.
+
+use super::settings::Settings;
+use crate::error::{Context, Error, ErrorKind, Result};
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{
+    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event,
+};
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::crossterm::{cursor, execute, queue, terminal};
+use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Longer texts are more than terminals take.
+const LONGEST_COPY: usize = 64 << 10;
+
+/// A frame goes to the terminal in one piece, so that it is never seen half drawn.
+const FRAME_BYTES: usize = 256 << 10;
+
+/// A terminal in the session's hands.
+pub struct Term<W: Write> {
+    terminal: Terminal<CrosstermBackend<Gate<BufWriter<W>>>>,
+    /// A second way to it, for a panic on any thread.
+    rescue: Rescue,
+    mouse: bool,
+    tmux: bool,
+}
+
+impl<W: Write> std::fmt::Debug for Term<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Term").field("mouse", &self.mouse).finish_non_exhaustive()
+    }
+}
+
+/// Whether the terminal is taken; whoever finds it so gives it back, once.
+#[derive(Debug, Clone, Default)]
+struct Rescue(Arc<AtomicBool>);
+
+impl<W: Write> Term<W> {
+    /// Takes the terminal behind `out`; `spare` is a second way to it, for a panic. `tmux` says that one stands between.
+    ///
+    /// # Errors
+    /// It is no terminal, or is gone.
+    pub fn enter(out: W, spare: impl Write + Send + 'static, settings: &Settings, tmux: bool) -> Result<Term<W>> {
+        let mut term = Term::on(out, Viewport::Fullscreen, !settings.no_mouse, tmux)?;
+        term.rescue.arm(spare);
+        term.take()?;
+        Ok(term)
+    }
+
+    fn on(out: W, viewport: Viewport, mouse: bool, tmux: bool) -> Result<Term<W>> {
+        let rescue = Rescue::default();
+        let out = BufWriter::with_capacity(FRAME_BYTES, out);
+        let backend = CrosstermBackend::new(Gate { out, taken: Arc::clone(&rescue.0) });
+        let terminal = Terminal::with_options(backend, TerminalOptions { viewport });
+        Ok(Term { terminal: terminal.context(|| "cannot use the terminal")?, rescue, mouse, tmux })
+    }
+
+    fn take(&mut self) -> Result<()> {
+        self.rescue.0.store(true, Ordering::SeqCst);
+        let taken = enable_raw_mode().and_then(|()| enter(self.terminal.backend_mut(), self.mouse));
+        taken.context(|| "cannot take the terminal")
+    }
+
+    /// Gives the terminal back; a second time does nothing.
+    pub fn leave(&mut self) {
+        if self.rescue.0.load(Ordering::SeqCst) {
+            give_back(self.terminal.backend_mut());
+            self.rescue.0.store(false, Ordering::SeqCst);
+        }
+    }
+
+    /// Columns and rows.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn size(&self) -> Result<(u16, u16)> {
+        terminal::size().context(|| "cannot ask the terminal's size")
+    }
+
+    /// Draws a frame: only what changed goes to the terminal.
+    ///
+    /// # Errors
+    /// The terminal is gone, or was given back.
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<()> {
+        if !self.rescue.0.load(Ordering::SeqCst) {
+            return Err(Error::new(ErrorKind::Io, "the terminal was given back"));
+        }
+        self.terminal.draw(draw).context(|| "cannot draw on the terminal")?;
+        Ok(())
+    }
+
+    /// Forgets what is on the terminal: the next frame draws all of it.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn clear(&mut self) -> Result<()> {
+        // Not `Terminal::clear`: it asks where the cursor is, and the answer goes to the thread that reads events.
+        self.terminal.swap_buffers();
+        ratatui::backend::Backend::clear(self.terminal.backend_mut()).context(|| "cannot clear the terminal")
+    }
+
+    /// Gives the terminal back while `stopped` runs, then takes it again.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn suspend(&mut self, stopped: impl FnOnce()) -> Result<()> {
+        self.leave();
+        stopped();
+        self.take()?;
+        self.clear()
+    }
+
+    /// Asks the terminal to put a text on its clipboard (OSC 52); terminals that do not know how ignore it.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn copy(&mut self, text: &str) -> Result<()> {
+        let out = self.terminal.backend_mut();
+        let write = out.write_all(clipboard(text, self.tmux).as_bytes()).and_then(|()| out.flush());
+        write.context(|| "cannot write to the terminal")
+    }
+}
+
+impl<W: Write> Drop for Term<W> {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// The way to the terminal while it is taken. Afterwards nothing may reach it any more, neither a late frame nor the
+/// cursor that ratatui shows when dropped, which it complains about on a standard error that may be gone as well.
+struct Gate<W> {
+    out: W,
+    taken: Arc<AtomicBool>,
+}
+
+impl<W: Write> Write for Gate<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.taken.load(Ordering::SeqCst) { self.out.write(bytes) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.taken.load(Ordering::SeqCst) { self.out.flush() } else { Ok(()) }
+    }
+}
+
+fn enter(out: &mut impl Write, mouse: bool) -> io::Result<()> {
+    queue!(out, EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
+    if mouse {
+        queue!(out, EnableMouseCapture)?;
+    }
+    out.flush()
+}
+
+/// Everything that [`Term::enter`] changes, undone. A terminal that is gone needs nothing undone.
+fn give_back(out: &mut impl Write) {
+    let _ = execute!(out, DisableMouseCapture, DisableBracketedPaste, cursor::Show, LeaveAlternateScreen);
+    let _ = disable_raw_mode();
+}
+
+impl Rescue {
+    /// On a panic of this thread, which draws, the terminal comes back before the message is printed. Other threads are
+    /// caught by those who started them, and the session goes on.
+    fn arm(&self, spare: impl Write + Send + 'static) {
+        let taken = Arc::clone(&self.0);
+        let drawing = std::thread::current().id();
+        let spare = std::sync::Mutex::new(spare);
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if std::thread::current().id() == drawing
+                && taken.swap(false, Ordering::SeqCst)
+                && let Ok(mut spare) = spare.lock()
+            {
+                give_back(&mut *spare);
+            }
+            usual(panic);
+        }));
+    }
+}
+
+/// The next event of the terminal; waits for it.
+///
+/// # Errors
+/// The terminal is gone.
+pub fn read_event() -> Result<Event> {
+    event::read().context(|| "cannot read from the terminal")
+}
+
+/// The escape sequence that copies; tmux passes it on only when it is wrapped.
+fn clipboard(text: &str, tmux: bool) -> String {
+    let mut end = text.len().min(LONGEST_COPY);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let sequence = format!("\x1b]52;c;{}\x07", base64(&text.as_bytes()[..end]));
+    if tmux { format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")) } else { sequence }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            let value = (word >> (18 - 6 * digit)) & 63;
+            out.push(if digit <= chunk.len() { char::from(DIGITS[value as usize]) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use ratatui::layout::Rect;
+    use std::sync::Mutex;
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        for (text, expected) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy"), ("ÿþ", "w7/Dvg==")]
+        {
+            assert_eq!(base64(text.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn a_copy_is_wrapped_for_tmux_and_bounded() {
+        assert_eq!(clipboard("foo", false), "\x1b]52;c;Zm9v\x07");
+        assert_eq!(clipboard("foo", true), "\x1bPtmux;\x1b\x1b]52;c;Zm9v\x07\x1b\\");
+        assert!(clipboard(&"ü".repeat(LONGEST_COPY), false).len() < LONGEST_COPY * 4 / 3 + 16);
+    }
+
+    /// A terminal that keeps what it is sent until its line breaks.
+    #[derive(Clone, Default)]
+    struct Line {
+        sent: Arc<Mutex<Vec<u8>>>,
+        broken: Arc<AtomicBool>,
+    }
+
+    impl Line {
+        fn term(&self) -> Term<Line> {
+            let term = Term::on(self.clone(), Viewport::Fixed(Rect::new(0, 0, 20, 2)), true, false).unwrap();
+            // As `take`, without the raw mode of a terminal that tests do not have.
+            term.rescue.0.store(true, Ordering::SeqCst);
+            term
+        }
+
+        fn text(&self) -> String {
+            String::from_utf8(self.sent.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    impl Write for Line {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.broken.load(Ordering::SeqCst) {
+                return Err(io::Error::from_raw_os_error(5));
+            }
+            self.sent.lock().unwrap().extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.write(&[]).map(|_| ())
+        }
+    }
+
+    #[test]
+    fn all_that_is_taken_is_given_back_once_and_nothing_is_written_after() {
+        let mut taken = Vec::new();
+        enter(&mut taken, true).unwrap();
+        let taken = String::from_utf8(taken).unwrap();
+        let line = Line::default();
+        let mut term = line.term();
+        term.draw(|frame| frame.render_widget("hello", frame.area())).unwrap();
+        term.leave();
+        let text = line.text();
+        for mode in ["1049", "25", "2004", "1000", "1002", "1003", "1006"] {
+            let (on, off) = if mode == "25" { ("l", "h") } else { ("h", "l") };
+            assert!(taken.contains(&format!("\x1b[?{mode}{on}")), "{mode} in {taken:?}");
+            assert!(text.contains(&format!("\x1b[?{mode}{off}")), "{mode} in {text:?}");
+        }
+        assert!(text.contains("hello"));
+        assert!(term.draw(|_| {}).is_err(), "a late frame is refused");
+        drop(term);
+        assert_eq!(line.text(), text);
+    }
+
+    #[test]
+    fn a_line_that_breaks_is_an_error_and_no_panic() {
+        let line = Line::default();
+        let mut term = line.term();
+        term.draw(|frame| frame.render_widget("hello", frame.area())).unwrap();
+        line.broken.store(true, Ordering::SeqCst);
+        assert!(term.draw(|frame| frame.render_widget("other", frame.area())).is_err());
+        assert!(term.copy("name").is_err());
+        drop(term);
+    }
+
+    #[test]
+    fn a_panic_of_the_thread_that_draws_gives_the_terminal_back_first() {
+        let (line, spare) = (Line::default(), Line::default());
+        let term = line.term();
+        let usual = std::panic::take_hook();
+        term.rescue.arm(spare.clone());
+        std::thread::spawn(|| panic!("on purpose")).join().unwrap_err();
+        assert_eq!(spare.text(), "", "others are caught by those who started them");
+        std::panic::catch_unwind(|| panic!("on purpose")).unwrap_err();
+        std::panic::set_hook(usual);
+        assert!(spare.text().contains("\x1b[?1049l"), "{:?}", spare.text());
+        drop(term);
+        assert_eq!(line.text(), "", "and nobody gives it back twice");
+    }
+}

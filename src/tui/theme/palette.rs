@@ -1,0 +1,135 @@
+//! The colours of each theme. A palette is numbers only; `theme` says what they mean, `ink` how a terminal is told.
+
+use super::Name;
+use super::colour::Ink;
+
+/// The colours of a theme.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Palette {
+    pub dim: Ink,
+    pub accent: Ink,
+    pub accent2: Ink,
+    pub good: Ink,
+    pub warn: Ink,
+    pub bad: Ink,
+    /// Background of the selected row.
+    pub selected: Ink,
+    /// Background of the selected range of time.
+    pub range: Ink,
+    /// Background of what a search found.
+    pub found: Ink,
+    /// User, kernel, just-in-time code, headings.
+    pub cells: [Ink; 4],
+    /// How far an inlined cell lies on the way to white, 0 to 1.
+    pub inlined_whiter: f32,
+    pub change_cells: [Ink; 5],
+    /// Numbers that are much less, less, more, much more; what is the same is dim.
+    pub changes: [Ink; 4],
+    pub series: [Ink; 6],
+}
+
+const fn ink(red: u8, green: u8, blue: u8, ansi: u8) -> Ink {
+    Ink { rgb: [red, green, blue], ansi }
+}
+
+impl Palette {
+    /// The colours of a theme that has some.
+    pub fn of(name: Name) -> Option<Palette> {
+        match name {
+            Name::Dark => Some(Palette::dark()),
+            Name::Light => Some(Palette::light()),
+            Name::ColourBlind => Some(Palette::dark().colour_blind(false)),
+            Name::ColourBlindLight => Some(Palette::light().colour_blind(true)),
+            Name::Mono => None,
+        }
+    }
+
+    /// For dark backgrounds.
+    fn dark() -> Palette {
+        Palette {
+            dim: ink(150, 156, 166, 8),
+            accent: ink(122, 184, 224, 14),
+            accent2: ink(200, 170, 232, 13),
+            good: ink(140, 194, 120, 10),
+            warn: ink(229, 192, 110, 11),
+            bad: ink(242, 142, 126, 9),
+            selected: ink(36, 46, 64, 4),
+            range: ink(58, 50, 74, 5),
+            found: ink(255, 238, 96, 13),
+            cells: [ink(208, 156, 96, 3), ink(116, 156, 204, 4), ink(110, 184, 110, 2), ink(146, 148, 154, 7)],
+            inlined_whiter: 0.42,
+            change_cells: [
+                ink(85, 140, 215, 4),
+                ink(142, 174, 214, 12),
+                ink(148, 148, 148, 7),
+                ink(224, 182, 130, 3),
+                ink(236, 132, 48, 9),
+            ],
+            changes: [ink(122, 172, 240, 12), ink(156, 186, 226, 6), ink(229, 188, 134, 3), ink(246, 152, 76, 11)],
+            series: [
+                ink(110, 180, 235, 14),
+                ink(235, 165, 80, 11),
+                ink(110, 200, 160, 10),
+                ink(228, 150, 196, 13),
+                ink(235, 222, 120, 3),
+                ink(176, 178, 186, 7),
+            ],
+        }
+    }
+
+    /// For light backgrounds.
+    fn light() -> Palette {
+        Palette {
+            dim: ink(84, 90, 100, 8),
+            accent: ink(0, 94, 150, 4),
+            accent2: ink(104, 34, 140, 5),
+            good: ink(28, 108, 48, 2),
+            warn: ink(138, 88, 0, 1),
+            bad: ink(178, 38, 28, 1),
+            selected: ink(224, 235, 248, 6),
+            range: ink(232, 222, 242, 5),
+            found: ink(255, 238, 70, 13),
+            cells: [ink(250, 200, 142, 3), ink(166, 202, 242, 4), ink(150, 216, 148, 2), ink(206, 207, 210, 7)],
+            inlined_whiter: 0.4,
+            change_cells: [
+                ink(96, 152, 226, 4),
+                ink(180, 206, 240, 12),
+                ink(214, 214, 214, 7),
+                ink(252, 214, 164, 3),
+                ink(240, 146, 62, 9),
+            ],
+            changes: [ink(0, 80, 180, 4), ink(40, 96, 160, 4), ink(140, 84, 10, 1), ink(150, 50, 0, 1)],
+            series: [
+                ink(0, 96, 172, 4),
+                ink(150, 66, 0, 1),
+                ink(0, 108, 78, 2),
+                ink(142, 44, 112, 5),
+                ink(122, 100, 0, 0),
+                ink(88, 90, 98, 8),
+            ],
+        }
+    }
+
+    /// Without a pair that only tells red from green: good is blue, bad orange, just-in-time code pale yellow.
+    /// (Okabe and Ito, Color Universal Design, 2008, moved in lightness until they can be read.)
+    fn colour_blind(self, on_light: bool) -> Palette {
+        let [user, _, _, heading] = self.cells;
+        if on_light {
+            let cells = [user, ink(86, 152, 222, 4), ink(248, 240, 150, 11), heading];
+            return Palette {
+                good: ink(0, 90, 170, 4),
+                bad: ink(138, 44, 0, 1),
+                warn: ink(116, 98, 0, 5),
+                cells,
+                ..self
+            };
+        }
+        Palette {
+            good: ink(110, 190, 240, 12),
+            warn: ink(240, 228, 110, 11),
+            bad: ink(236, 132, 60, 9),
+            cells: [ink(204, 150, 84, 3), ink(92, 142, 214, 4), ink(240, 232, 140, 11), heading],
+            ..self
+        }
+    }
+}

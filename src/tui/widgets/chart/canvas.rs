@@ -1,0 +1,115 @@
+//! Dots that make up lines: eight to a cell as Braille, or one as the line's letter. It never knows values or times.
+
+use super::Pen;
+use super::put;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Bits of the Braille dots of a cell, by row from the top and column.
+const BRAILLE: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+/// Columns from one letter of a line to the next.
+const LETTERS_APART: usize = 30;
+
+/// Where dots are set, and by which line last.
+#[derive(Debug)]
+pub(super) struct Canvas {
+    columns: usize,
+    rows: usize,
+    /// Dots to a cell, across and down.
+    dots: (usize, usize),
+    cells: Vec<Cell>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    bits: u8,
+    line: u8,
+}
+
+/// The letter of a line.
+pub(super) fn letter(line: usize) -> char {
+    char::from(b'a' + (line % 26) as u8)
+}
+
+impl Canvas {
+    pub fn new(columns: u16, rows: u16, braille: bool) -> Canvas {
+        let (columns, rows) = (usize::from(columns), usize::from(rows));
+        let dots = if braille { (2, 4) } else { (1, 1) };
+        Canvas { columns, rows, dots, cells: vec![Cell::default(); columns * rows] }
+    }
+
+    /// The dot of two shares, from the left and from the bottom.
+    pub fn dot(&self, across: f64, up: f64) -> (usize, usize) {
+        let scaled = |share: f64, count: usize| {
+            let last = count.saturating_sub(1);
+            ((share.clamp(0.0, 1.0) * last as f64).round() as usize).min(last)
+        };
+        let height = self.rows * self.dots.1;
+        (scaled(across, self.columns * self.dots.0), height.saturating_sub(1) - scaled(up, height))
+    }
+
+    /// Sets every dot from one to the other, ends included (Bresenham).
+    pub fn line(&mut self, line: usize, from: (usize, usize), to: (usize, usize)) {
+        let (steps_x, steps_y) = (from.0.abs_diff(to.0), from.1.abs_diff(to.1));
+        let steps = steps_x.max(steps_y);
+        let between = |a: usize, b: usize, at: usize| {
+            let moved = (a.abs_diff(b) * at * 2 + steps) / (steps * 2).max(1);
+            if b >= a { a + moved } else { a - moved }
+        };
+        for at in 0..=steps {
+            self.set(line, between(from.0, to.0, at), between(from.1, to.1, at));
+        }
+    }
+
+    fn set(&mut self, line: usize, x: usize, y: usize) {
+        let (across, down) = self.dots;
+        let at = y / down * self.columns + x / across;
+        if let Some(cell) = self.cells.get_mut(at).filter(|_| x / across < self.columns) {
+            cell.bits |= BRAILLE[y % down][x % across];
+            cell.line = line as u8;
+        }
+    }
+
+    /// Puts the dots on the screen; with letters, each line carries its own here and there.
+    pub fn draw(&self, letters: bool, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+        for (at, cell) in self.cells.iter().enumerate().filter(|(_, cell)| cell.bits != 0) {
+            let place = (area.x + (at % self.columns) as u16, area.y + (at / self.columns) as u16);
+            let style = pen.theme.series[usize::from(cell.line) % pen.theme.series.len()];
+            let symbol = match (self.dots.0 == 1, letters) {
+                (true, true) => letter(usize::from(cell.line)),
+                (true, false) => '*',
+                (false, _) => char::from_u32(0x2800 + u32::from(cell.bits)).unwrap_or('*'),
+            };
+            put(buf, area, place, symbol.encode_utf8(&mut [0; 4]), style);
+        }
+        if letters && self.dots.0 > 1 {
+            self.letters(pen, area, buf);
+        }
+    }
+
+    /// Beside each line, at even distances that differ from line to line: colour alone would not do.
+    fn letters(&self, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+        let lines = self.cells.iter().filter(|cell| cell.bits != 0).map(|cell| usize::from(cell.line)).max();
+        for line in 0..=lines.unwrap_or(0) {
+            let style = pen.theme.series[line % pen.theme.series.len()];
+            let mut written = None;
+            for column in (0..self.columns).rev() {
+                let far = written.is_none_or(|last: usize| last - column >= LETTERS_APART);
+                // The first letter goes near the right end, further in for each line.
+                let begun = column + 2 + line * 4 < self.columns || written.is_some();
+                if let Some(row) = self.row_of(line, column).filter(|_| far && begun) {
+                    let place = (area.x + column as u16, area.y + row as u16);
+                    put(buf, area, place, letter(line).encode_utf8(&mut [0; 4]), style);
+                    written = Some(column);
+                }
+            }
+        }
+    }
+
+    fn row_of(&self, line: usize, column: usize) -> Option<usize> {
+        (0..self.rows).find(|row| {
+            let cell = self.cells[row * self.columns + column];
+            cell.bits != 0 && usize::from(cell.line) == line
+        })
+    }
+}

@@ -1,0 +1,330 @@
+//! Rows and columns: numbers to the right, the sorted column's arrow, the selected row, what matters least dropped first
+//! where it is narrow. It never holds the rows: it asks for the cells it shows.
+
+use super::text::{end, front, middle, width};
+use super::{Pen, put};
+use crate::view::escape::visible;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::borrow::Cow;
+
+/// Columns between two columns.
+const SPACE: u16 = 2;
+
+/// What of a text too long for its column goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Cut {
+    /// Its end.
+    #[default]
+    End,
+    /// Its middle: names, whose beginning says where and whose end says what.
+    Middle,
+    /// Its front: paths.
+    Front,
+}
+
+/// One column.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Column<'a> {
+    /// Its heading.
+    pub title: &'a str,
+    /// Columns of the terminal it takes at least.
+    pub least: u16,
+    /// Its part of what is left over, against the other columns' parts; 0 stays as it is.
+    pub grows: u16,
+    /// Whether it is aligned to the right, as numbers are.
+    pub right: bool,
+    /// Where it is narrow, the highest rank is dropped first; rank 0 stays, cut if need be.
+    pub rank: u8,
+    /// How its texts are cut.
+    pub cut: Cut,
+}
+
+/// What a cell shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell<'a> {
+    /// Its text; what would not show as it is, is made visible.
+    pub text: Cow<'a, str>,
+    /// How it looks.
+    pub style: Style,
+}
+
+impl<'a> Cell<'a> {
+    /// A text in a style.
+    pub fn new(text: impl Into<Cow<'a, str>>, style: Style) -> Cell<'a> {
+        Cell { text: text.into(), style }
+    }
+}
+
+/// A column's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    /// Which column.
+    pub column: usize,
+    /// Its first column of the terminal, from the table's left.
+    pub x: u16,
+    /// How wide it is.
+    pub width: u16,
+}
+
+/// A table, without its rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Table<'a> {
+    /// The columns.
+    pub columns: &'a [Column<'a>],
+    /// The column it is sorted by, and whether the greatest comes first.
+    pub sorted: Option<(usize, bool)>,
+    /// How many rows there are.
+    pub rows: usize,
+    /// The row that is selected.
+    pub selected: Option<usize>,
+    /// The first row that is shown; see [`scrolled`].
+    pub top: usize,
+}
+
+impl Table<'_> {
+    /// Draws the heading and the rows below it; `cell` gives the cell of a row and a column.
+    pub fn draw<'c>(&self, cell: impl Fn(usize, usize) -> Cell<'c>, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        let placed = places(self.columns, inner(area).width);
+        self.heading(&placed, pen, area, buf);
+        let shown = self.shown(area);
+        for row in shown.clone() {
+            let y = area.y + 1 + (row - shown.start) as u16;
+            for place in &placed {
+                let Cell { text, style } = cell(row, place.column);
+                self.cell(*place, y, &text, style, pen, area, buf);
+            }
+            if self.selected == Some(row) {
+                buf.set_style(Rect { y, height: 1, ..area }, pen.theme.selected);
+            }
+        }
+        self.thumb(&shown, pen, area, buf);
+    }
+
+    /// The row below a line of the terminal.
+    #[must_use]
+    pub fn row_at(&self, area: Rect, y: u16) -> Option<usize> {
+        let row = self.top + usize::from(y.checked_sub(area.y + 1)?);
+        (y < area.bottom() && row < self.rows).then_some(row)
+    }
+
+    /// The column whose heading or cells are at a column of the terminal.
+    #[must_use]
+    pub fn column_at(&self, area: Rect, x: u16) -> Option<usize> {
+        let inner = inner(area);
+        let x = x.checked_sub(inner.x)?;
+        let at = places(self.columns, inner.width).into_iter().find(|place| x < place.x + place.width)?;
+        Some(at.column)
+    }
+
+    fn shown(&self, area: Rect) -> std::ops::Range<usize> {
+        let height = usize::from(area.height.saturating_sub(1));
+        let top = self.top.min(self.rows.saturating_sub(height));
+        top..self.rows.min(top + height)
+    }
+
+    fn heading(&self, placed: &[Placed], pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+        for place in placed {
+            let column = &self.columns[place.column];
+            match self.sorted {
+                Some((sorted, descending)) if sorted == place.column => {
+                    let arrow = if descending { pen.glyphs.down } else { pen.glyphs.up };
+                    let title = format!("{} {arrow}", column.title);
+                    self.cell(*place, area.y, &title, pen.theme.heading.patch(pen.theme.accent), pen, area, buf);
+                }
+                _ => self.cell(*place, area.y, column.title, pen.theme.heading, pen, area, buf),
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a place and what is put there")]
+    fn cell(&self, place: Placed, y: u16, text: &str, style: Style, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+        let column = &self.columns[place.column];
+        let (room, ellipsis) = (usize::from(place.width), pen.glyphs.ellipsis);
+        let text = visible(text);
+        let text = match column.cut {
+            Cut::End => end(&text, room, ellipsis),
+            Cut::Middle => middle(&text, room, ellipsis),
+            Cut::Front => front(&text, room, ellipsis),
+        };
+        let indent = if column.right { room.saturating_sub(width(&text)) } else { 0 };
+        let at = inner(area).x + place.x;
+        put(buf, area, (at + indent as u16, y), &text, style);
+    }
+
+    /// Which part of the rows is shown, at the right edge; nothing if all of them are.
+    fn thumb(&self, shown: &std::ops::Range<usize>, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+        let height = usize::from(area.height.saturating_sub(1));
+        if shown.len() == self.rows || height == 0 || area.width == 0 {
+            return;
+        }
+        let length = (shown.len() * height / self.rows).max(1);
+        let room = self.rows - shown.len();
+        let start = (shown.start * (height - length) + room / 2) / room;
+        for at in start..start + length {
+            put(buf, area, (area.right() - 1, area.y + 1 + at as u16), pen.glyphs.bar, pen.theme.dim);
+        }
+    }
+}
+
+/// Without the edges: one column at the left, as everywhere, and one at the right for the thumb.
+fn inner(area: Rect) -> Rect {
+    Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(2), ..area }
+}
+
+/// Where the columns stand in so many columns of the terminal: those of the highest ranks go first until the rest fits.
+#[must_use]
+pub fn places(columns: &[Column<'_>], room: u16) -> Vec<Placed> {
+    let mut kept: Vec<usize> = (0..columns.len()).collect();
+    let least = |kept: &[usize]| {
+        let widths: u32 = kept.iter().map(|at| u32::from(columns[*at].least)).sum();
+        widths + u32::from(SPACE) * (kept.len() as u32).saturating_sub(1)
+    };
+    while least(&kept) > u32::from(room) {
+        // Of equal ranks the rightmost goes.
+        let Some(last) = (0..kept.len()).max_by_key(|at| columns[kept[*at]].rank) else { break };
+        if columns[kept[last]].rank == 0 {
+            break;
+        }
+        kept.remove(last);
+    }
+    let spare = u32::from(room).saturating_sub(least(&kept));
+    let grows: u32 = kept.iter().map(|at| u32::from(columns[*at].grows)).sum();
+    let (mut x, mut given, mut before) = (0_u16, 0, 0);
+    let mut placed = Vec::with_capacity(kept.len());
+    for at in kept {
+        before += u32::from(columns[at].grows);
+        let upto = spare * before / grows.max(1);
+        let wanted = columns[at].least + (upto - given) as u16;
+        given = upto;
+        let width = wanted.min(room.saturating_sub(x));
+        if width > 0 {
+            placed.push(Placed { column: at, x, width });
+        }
+        x = x.saturating_add(wanted + SPACE);
+    }
+    placed
+}
+
+/// The first row to show so that the selected one is seen, moved no further than need be. `height` is that of the
+/// table with its heading.
+#[must_use]
+pub fn scrolled(top: usize, selected: usize, rows: usize, height: u16) -> usize {
+    let page = usize::from(height.saturating_sub(1)).max(1);
+    let lowest = selected.saturating_sub(page - 1);
+    top.clamp(lowest.min(selected), selected).min(rows.saturating_sub(page))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::theme::Glyphs;
+    use crate::tui::widgets::testing::{HOSTILE, drawn};
+    use proptest::prelude::*;
+
+    const COLUMNS: [Column<'static>; 4] = [
+        Column { title: "self", least: 6, grows: 0, right: true, rank: 0, cut: Cut::End },
+        Column { title: "samples", least: 8, grows: 0, right: true, rank: 2, cut: Cut::End },
+        Column { title: "function", least: 12, grows: 3, right: false, rank: 0, cut: Cut::Middle },
+        Column { title: "module", least: 8, grows: 1, right: false, rank: 3, cut: Cut::Front },
+    ];
+    const ROWS: [[&str; 4]; 5] = [
+        ["31.2%", "1,234", "std::vec::Vec<T>::push_back_all", "/usr/lib/libfoo.so"],
+        ["9.87%", "391", "日本語の関数名", "app"],
+        ["4.50%", "178", "\x1b[2Jmain", "app"],
+        ["0.10%", "4", "f", "[kernel]"],
+        ["-", "0", "g", "[kernel]"],
+    ];
+
+    fn shown(width: u16, height: u16, selected: usize, top: usize, glyphs: &Glyphs) -> String {
+        let table = Table { columns: &COLUMNS, sorted: Some((0, true)), rows: 5, selected: Some(selected), top };
+        drawn(width, height, glyphs, |pen, area, buf| {
+            table.draw(|row, column| Cell::new(ROWS[row][column], pen.theme.text), pen, area, buf);
+        })
+    }
+
+    #[test]
+    fn numbers_stand_to_the_right_and_names_are_cut_by_columns() {
+        // The text has a blank after each wide character, as the buffer has.
+        let expected = [
+            " self ▼   samples  function                   module",
+            "  31.2%     1,234  std::vec…>::push_back_all  …ib/libfoo.so",
+            "  9.87%       391  日 本 語 の 関 数 名              app",
+            "  4.50%       178  ␛[2Jmain                   app",
+            "  0.10%         4  f                          [kernel]",
+            "      -         0  g                          [kernel]",
+        ];
+        let text = shown(60, 6, 0, 0, &Glyphs::UNICODE);
+        assert_eq!(text, expected.join("\n"), "\n{text}");
+    }
+
+    #[test]
+    fn what_matters_least_goes_first_where_it_is_narrow() {
+        for (room, expected) in [
+            (60, &[0, 1, 2, 3][..]),
+            (39, &[0, 1, 2]),
+            (30, &[0, 1, 2]),
+            (29, &[0, 2]),
+            (12, &[0, 2]),
+            (5, &[0]),
+            (0, &[]),
+        ] {
+            let placed = places(&COLUMNS, room);
+            let kept: Vec<usize> = placed.iter().map(|place| place.column).collect();
+            assert_eq!(kept, expected, "{room}");
+            assert!(placed.iter().all(|place| place.x + place.width <= room), "{placed:?}");
+        }
+        let all = places(&COLUMNS, 60);
+        assert_eq!(all.last().map(|place| place.x + place.width), Some(60), "what is left over is given away");
+    }
+
+    #[test]
+    fn a_click_finds_the_row_and_the_column() {
+        let area = Rect::new(3, 2, 60, 4);
+        let table = Table { columns: &COLUMNS, sorted: None, rows: 5, selected: None, top: 2 };
+        assert_eq!((table.row_at(area, 2), table.row_at(area, 3), table.row_at(area, 5)), (None, Some(2), Some(4)));
+        assert_eq!((table.row_at(area, 6), table.row_at(area, 0)), (None, None));
+        assert_eq!(
+            (table.column_at(area, 5), table.column_at(area, 0), table.column_at(area, 63)),
+            (Some(0), None, None)
+        );
+    }
+
+    #[test]
+    fn the_selected_row_is_always_seen_and_the_rest_moves_no_further_than_need_be() {
+        for (top, selected, rows, height, expected) in [
+            (0, 0, 100, 11, 0),
+            (0, 9, 100, 11, 0),
+            (0, 10, 100, 11, 1),
+            (50, 45, 100, 11, 45),
+            (50, 55, 100, 11, 50),
+            (95, 99, 100, 11, 90),
+            (7, 2, 5, 11, 0),
+            (3, 0, 0, 0, 0),
+            (0, 5, 9, 1, 5),
+        ] {
+            assert_eq!(scrolled(top, selected, rows, height), expected, "{top} {selected} {rows} {height}");
+        }
+    }
+
+    #[test]
+    fn a_thumb_shows_which_part_is_seen_only_if_there_is_more() {
+        let ends = |text: &str| text.lines().map(|line| line.ends_with('│')).collect::<Vec<_>>();
+        assert_eq!(ends(&shown(40, 6, 0, 0, &Glyphs::UNICODE)), [false; 6]);
+        assert_eq!(ends(&shown(40, 4, 0, 0, &Glyphs::UNICODE)), [false, true, false, false]);
+        assert_eq!(ends(&shown(40, 4, 4, 2, &Glyphs::UNICODE)), [false, false, false, true]);
+    }
+
+    proptest! {
+        #[test]
+        fn it_can_be_drawn_at_any_size((width, height) in (0_u16..300, 0_u16..40), top in 0_usize..9, at in 0_usize..8) {
+            shown(width, height, at, top, &Glyphs::ASCII);
+            let table = Table { columns: &COLUMNS, sorted: None, rows: 3, selected: Some(1), top };
+            drawn(width, height, &Glyphs::UNICODE, |pen, area, buf| {
+                table.draw(|row, column| Cell::new(HOSTILE[(row + column + at) % 8], pen.theme.bad), pen, area, buf);
+            });
+        }
+    }
+}

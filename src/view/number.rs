@@ -1,0 +1,161 @@
+//! Numbers for people: three significant digits, with a unit that keeps them short.
+//! It never shows a unit without a number or a number without what it counts.
+
+use crate::units::Utc;
+use crate::view::MetricUnit;
+use std::borrow::Cow;
+
+/// A number and its unit, apart so that a column can align them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The number.
+    pub number: String,
+    /// Its unit; empty for a plain number.
+    pub unit: Cow<'static, str>,
+}
+
+impl Shown {
+    fn new(number: String, unit: &'static str) -> Self {
+        Shown { number, unit: Cow::Borrowed(unit) }
+    }
+
+    /// In running text: `9.87 s`, `31.2%`, `310/s`.
+    pub fn joined(&self) -> String {
+        let glue = if self.unit.is_empty() || self.unit.starts_with(['%', '/']) { "" } else { " " };
+        format!("{}{glue}{}", self.number, self.unit)
+    }
+}
+
+/// Three significant digits without an exponent; thousands are set apart.
+pub fn three_digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_string() } else { "-".to_string() };
+    }
+    // Rounding first: 9.996 has one digit before the point, but reads 10.0.
+    let magnitude = |value: f64| value.abs().log10().floor() as i32;
+    let scale = 10_f64.powi(2 - magnitude(value));
+    let rounded = (value * scale).round() / scale;
+    let decimals = (2 - magnitude(rounded)).clamp(0, 9) as usize;
+    if decimals == 0 { thousands(rounded.abs() as u64, rounded < 0.0) } else { format!("{rounded:.decimals$}") }
+}
+
+/// All digits of a count, thousands set apart: `9,970`.
+pub fn count(value: u64) -> String {
+    thousands(value, false)
+}
+
+fn thousands(value: u64, negative: bool) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3 + 1);
+    if negative {
+        out.push('-');
+    }
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A share as a percentage.
+pub fn percent(share: f64) -> Shown {
+    Shown::new(three_digits(share * 100.0), "%")
+}
+
+/// A time given in seconds.
+pub fn seconds(value: f64) -> Shown {
+    scaled(value, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")])
+}
+
+/// A share, rate, time, size or count in its unit.
+pub fn quantity(value: f64, unit: MetricUnit) -> Shown {
+    match unit {
+        MetricUnit::Seconds => seconds(value),
+        MetricUnit::Share => percent(value),
+        MetricUnit::Cores | MetricUnit::Threads | MetricUnit::Ratio => Shown::new(three_digits(value), ""),
+        MetricUnit::PerSecond => {
+            let shown = scaled(value, &[(1e9, "G"), (1e6, "M"), (1.0, "")]);
+            Shown { unit: Cow::Owned(format!("{}/s", shown.unit)), ..shown }
+        }
+        MetricUnit::Count => scaled(value, &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, "")]),
+        MetricUnit::Hertz => scaled(value, &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")]),
+        MetricUnit::Bytes => scaled(value, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]),
+    }
+}
+
+/// The first factor that leaves at least one; the last for what is smaller still; the first for zero.
+fn scaled(value: f64, units: &[(f64, &'static str)]) -> Shown {
+    // What rounds up to the next unit belongs to it: 999.7 ms reads 1.00 s.
+    let fits = |factor: f64| value.abs() / factor >= 0.9995;
+    let zero = if value == 0.0 { units.iter().find(|(factor, _)| *factor == 1.0) } else { None };
+    let chosen = zero.or_else(|| units.iter().find(|(factor, _)| fits(*factor))).or(units.last());
+    match chosen {
+        Some((factor, unit)) => Shown::new(three_digits(value / factor), unit),
+        None => Shown::new(three_digits(value), ""),
+    }
+}
+
+/// The UTC date and time of an instant, to the second.
+pub fn date(unix_ns: u64) -> String {
+    let Utc { year, month, day, hour, minute, second } = Utc::from_unix(unix_ns / 1_000_000_000);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_shows_three_significant_digits() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (9.996, "10.0"),
+            (99.95, "100"),
+            (0.012_345, "0.0123"),
+            (4.5, "4.50"),
+            (123.4, "123"),
+            (12_345.0, "12,300"),
+            (999_999.0, "1,000,000"),
+            (-0.5, "-0.500"),
+            (f64::NAN, "-"),
+            (1e-30, "0.000000000"),
+        ] {
+            assert_eq!(three_digits(value), expected);
+        }
+    }
+
+    #[test]
+    fn the_unit_follows_the_size() {
+        for (value, unit, expected) in [
+            (0.000_012_34, MetricUnit::Seconds, "12.3 us"),
+            (0.9997, MetricUnit::Seconds, "1.00 s"),
+            (0.0, MetricUnit::Seconds, "0 s"),
+            (0.312, MetricUnit::Share, "31.2%"),
+            (1234.0, MetricUnit::PerSecond, "1,230/s"),
+            (2_500_000.0, MetricUnit::PerSecond, "2.50 M/s"),
+            (3.129e12, MetricUnit::Count, "3.13 T"),
+            (37.0, MetricUnit::Count, "37.0"),
+            (3.6e9, MetricUnit::Hertz, "3.60 GHz"),
+            (34_000_000.0, MetricUnit::Bytes, "34.0 MB"),
+            (0.363, MetricUnit::Ratio, "0.363"),
+        ] {
+            assert_eq!(quantity(value, unit).joined(), expected);
+        }
+    }
+
+    #[test]
+    fn a_date_is_right_on_leap_days_and_at_the_end_of_a_year() {
+        for (seconds, expected) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59:59 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (1_767_225_599, "2025-12-31 23:59:59 UTC"),
+            (4_107_542_400, "2100-03-01 00:00:00 UTC"),
+        ] {
+            assert_eq!(date(seconds * 1_000_000_000), expected);
+        }
+        assert!(date(u64::MAX).starts_with("2554-07-21"));
+    }
+}

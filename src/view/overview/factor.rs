@@ -1,0 +1,140 @@
+//! A number of the overview with all a reader may ask of it: its past, its change, where it comes from, why it is missing.
+//! It never decides where it stands on the screen.
+
+use super::past::Sight;
+use crate::analysis::MetricUnit;
+use crate::model::Measure;
+use crate::units::Nanos;
+use serde::Serialize;
+
+/// How a value differs from what it is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Change {
+    /// What it was.
+    pub before: f64,
+    /// What it is.
+    pub after: f64,
+    /// Standard error of the difference: from the scatter of windows for a counter, from the number of samples for a share
+    /// of them. `None` if there is too little to tell.
+    pub error: Option<f64>,
+}
+
+impl Change {
+    /// By which part of what it was it has grown; `None` where it was nothing.
+    #[must_use]
+    pub fn relative(&self) -> Option<f64> {
+        (self.before != 0.0).then(|| self.after / self.before - 1.0)
+    }
+
+    /// Whether it is more than two standard errors; without an error any difference is.
+    #[must_use]
+    pub fn is_clear(&self) -> bool {
+        let difference = (self.after - self.before).abs();
+        self.error.map_or(difference > 0.0, |error| difference > 2.0 * error)
+    }
+}
+
+/// A number of the overview.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Factor {
+    /// Its name; stable.
+    pub name: &'static str,
+    /// A word or two for people.
+    pub label: &'static str,
+    /// Its unit.
+    pub unit: MetricUnit,
+    /// What is counted, to stand after the unit: `instr`, `op/s`; mostly empty.
+    pub noun: &'static str,
+    /// Its value in the selected time, or why there is none.
+    pub value: Measure<f64>,
+    /// Its value in each window of the selected time, by the windows' ends.
+    pub history: Vec<(Nanos, Option<f64>)>,
+    /// Its change, where there is something to compare with and both are known.
+    pub change: Option<Change>,
+    /// Its share of the change in time per operation, 1 for all of it.
+    pub share_of_change: Option<f64>,
+    /// How it comes from what was counted.
+    pub formula: String,
+}
+
+/// What a factor is taken from: the whole time, its windows, and the same of what it is compared with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sources<'a> {
+    pub now: &'a Sight,
+    pub past: &'a [Sight],
+    pub against: Option<(&'a Sight, &'a [Sight])>,
+}
+
+/// What a factor is, apart from its values.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind {
+    pub name: &'static str,
+    pub label: &'static str,
+    pub unit: MetricUnit,
+    pub noun: &'static str,
+}
+
+impl Factor {
+    /// The factor that `of` reads from a window.
+    pub(super) fn new(kind: Kind, formula: &str, from: &Sources<'_>, of: impl Fn(&Sight) -> Measure<f64>) -> Factor {
+        let value = of(from.now);
+        let known = |sight: &Sight| of(sight).value().copied();
+        let history: Vec<_> = from.past.iter().map(|sight| (sight.window.to, known(sight))).collect();
+        let change = from.against.and_then(|(then, past)| {
+            let scatter = |values: Vec<f64>| error_of_mean(&values);
+            let now = scatter(history.iter().filter_map(|(_, value)| *value).collect());
+            let before = scatter(past.iter().filter_map(known).collect());
+            let error = now.zip(before).map(|(now, before)| now.hypot(before));
+            Some(Change { before: known(then)?, after: *value.value()?, error })
+        });
+        let Kind { name, label, unit, noun } = kind;
+        Factor { name, label, unit, noun, value, history, change, share_of_change: None, formula: formula.to_string() }
+    }
+
+    /// A metric under a label that fits its place.
+    pub(super) fn metric(name: &'static str, label: &'static str, from: &Sources<'_>) -> Factor {
+        let found = from.now.metrics.iter().find(|metric| metric.name == name);
+        let unit = found.map_or(MetricUnit::Count, |metric| metric.unit);
+        let formula = found.map_or("", |metric| metric.formula.as_str());
+        Factor::new(Kind { name, label, unit, noun: "" }, formula, from, |sight| sight.metric(name))
+    }
+}
+
+/// Standard error of the mean of windows; `None` for fewer than three, whose scatter says nothing.
+fn error_of_mean(values: &[f64]) -> Option<f64> {
+    let count = values.len() as f64;
+    if values.len() < 3 {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / (count - 1.0) / count).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_clear_beyond_two_standard_errors() {
+        for (before, after, error, clear, relative) in [
+            (10.0, 12.0, Some(0.9), true, Some(0.2)),
+            (10.0, 12.0, Some(1.1), false, Some(0.2)),
+            (10.0, 12.0, None, true, Some(0.2)),
+            (0.0, 0.0, Some(0.0), false, None),
+            (0.0, 1.0, None, true, None),
+            (4.0, 4.0, None, false, Some(0.0)),
+        ] {
+            let change = Change { before, after, error };
+            assert_eq!(change.is_clear(), clear, "{change:?}");
+            assert_eq!(change.relative().map(|value| (value * 1e9).round() / 1e9), relative, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_mean_needs_three_windows() {
+        assert_eq!(error_of_mean(&[1.0, 2.0]), None);
+        assert_eq!(error_of_mean(&[2.0, 4.0, 6.0]), Some((4.0_f64 / 3.0).sqrt()));
+        assert_eq!(error_of_mean(&[5.0; 4]), Some(0.0));
+    }
+}

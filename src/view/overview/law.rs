@@ -1,0 +1,76 @@
+//! The factors of the iron law in the order they are read, and what stands for them where they cannot be counted.
+//! It never leaves one out: a missing factor says why.
+
+use super::factor::{Factor, Kind, Sources};
+use super::past::Sight;
+use crate::analysis::{Law, LawFactor, MetricUnit};
+use crate::model::Measure;
+
+/// A factor of the law: what it is, how it comes about, where it is found, and its part of a slowdown.
+struct Row(Kind, &'static str, fn(&Law) -> Measure<f64>, Option<LawFactor>);
+
+const fn kind(name: &'static str, label: &'static str, unit: MetricUnit, noun: &'static str) -> Kind {
+    Kind { name, label, unit, noun }
+}
+
+const LAW: [Row; 6] = [
+    Row(
+        kind("cpu_per_op", "CPU time/op", MetricUnit::Seconds, ""),
+        "d task-clock / d ops = path length x CPI / frequency",
+        |law| law.cpu_per_op,
+        Some(LawFactor::CpuTime),
+    ),
+    Row(
+        kind("path_length", "path length", MetricUnit::Count, "instr"),
+        "d instructions / d ops",
+        |law| law.path_length,
+        Some(LawFactor::PathLength),
+    ),
+    Row(kind("cpi", "CPI", MetricUnit::Ratio, ""), "d cycles / d instructions", |law| law.cpi, Some(LawFactor::Cpi)),
+    Row(
+        kind("frequency", "frequency", MetricUnit::Hertz, ""),
+        "d cycles / d task-clock",
+        |law| law.frequency,
+        Some(LawFactor::Frequency),
+    ),
+    Row(
+        kind("cpu_utilisation", "busy cores", MetricUnit::Cores, ""),
+        "d task-clock / wall",
+        |law| law.busy,
+        Some(LawFactor::Utilisation),
+    ),
+    Row(
+        kind("throughput", "throughput", MetricUnit::Count, "op/s"),
+        "d ops / wall = busy cores / (CPU time/op)",
+        |law| law.throughput,
+        None,
+    ),
+];
+
+/// The factors: CPU time per operation, path length, CPI, frequency, busy cores, throughput.
+pub(super) fn factors(from: &Sources<'_>) -> Vec<Factor> {
+    let slowdown = from.against.and_then(|(then, _)| from.now.law.slowdown(&then.law));
+    let share = |factor: Option<LawFactor>| {
+        let parts = &slowdown.as_ref()?.parts;
+        parts.iter().find(|part| Some(part.factor) == factor)?.share
+    };
+    let factor = |Row(kind, formula, of, part): &Row| {
+        let factor = Factor::new(*kind, formula, from, |sight: &Sight| of(&sight.law));
+        Factor { share_of_change: share(*part), ..factor }
+    };
+    LAW.iter().map(factor).collect()
+}
+
+/// What is told per second and by share where nothing counts operations or cycles.
+pub(super) fn stand_ins(from: &Sources<'_>) -> Vec<Factor> {
+    let rate = kind("instruction_rate", "instr/s", MetricUnit::Count, "/s");
+    vec![
+        Factor::metric("ipc", "IPC", from),
+        Factor::new(rate, "d instructions / wall", from, |sight| sight.law.instruction_rate),
+        Factor::metric("run_share", "running", from),
+        Factor::metric("run_queue_delay", "run queue", from),
+        Factor::metric("system_share", "in kernel", from),
+        Factor::metric("voluntary_switches", "waits", from),
+        Factor::metric("involuntary_switches", "preempted", from),
+    ]
+}

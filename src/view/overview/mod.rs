@@ -1,0 +1,121 @@
+//! View model: the iron law's factors, the rates around it, where the time goes, the findings. All that one glance needs.
+//! It never draws.
+
+mod factor;
+mod law;
+pub(in crate::view) mod past;
+mod rates;
+mod split;
+
+pub use factor::{Change, Factor};
+pub use rates::RateGroup;
+pub use split::{Split, Wait};
+
+use super::findings::FindingsView;
+use super::look::Scene;
+use crate::analysis::{CodeKind, GroupBy, Ranking, SortBy, rank, summary};
+use factor::Sources;
+use past::{Sight, past};
+use serde::Serialize;
+
+/// A function among the hottest.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hot {
+    /// Its name.
+    pub name: String,
+    /// Its module's path; empty if unknown.
+    pub module: String,
+    /// Where its code lives.
+    pub kind: CodeKind,
+    /// Its own share of the selection, 0 to 1.
+    pub share: f64,
+    /// Standard error of the share.
+    pub error: Option<f64>,
+    /// Its change, where there is something to compare with.
+    pub change: Option<Change>,
+}
+
+/// The view.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Overview {
+    /// CPU time per operation, path length, CPI, frequency, busy cores, throughput.
+    pub law: Vec<Factor>,
+    /// What is told in their place where they are missing.
+    pub stand_ins: Vec<Factor>,
+    /// Where the threads' time goes.
+    pub split: Split,
+    /// The rates.
+    pub groups: Vec<RateGroup>,
+    /// The hottest functions, hottest first.
+    pub hot: Vec<Hot>,
+    /// Samples of the selection.
+    pub samples: u64,
+    /// What was found.
+    pub findings: FindingsView,
+    /// CPUs of the machine; 0 if unknown.
+    pub cpus: usize,
+    /// Whether the machine is a virtual one, which explains counters that are missing.
+    pub virtual_machine: bool,
+}
+
+/// More than a glance takes in.
+const HOTTEST: usize = 16;
+
+impl Overview {
+    /// The view of a scene.
+    #[must_use]
+    pub fn of(scene: &Scene<'_>) -> Overview {
+        let summary = summary(scene.profile, &scene.tasks, &scene.selection);
+        let now = Sight::of(scene, scene.window, Some(&summary));
+        let history = past(scene);
+        let then = scene.against.as_deref().map(|against| (Sight::of(against, against.window, None), past(against)));
+        let against = then.as_ref().map(|(sight, past)| (sight, past.as_slice()));
+        let from = Sources { now: &now, past: &history, against };
+        Overview {
+            law: law::factors(&from),
+            stand_ins: law::stand_ins(&from),
+            split: Split::of(scene, &from),
+            groups: rates::groups(&from),
+            hot: hot(scene),
+            samples: summary.count,
+            findings: FindingsView::of(scene),
+            cpus: scene.profile.meta.host.cpus.len(),
+            virtual_machine: scene.profile.meta.host.virtual_machine,
+        }
+    }
+
+    /// A factor or rate by its name.
+    #[must_use]
+    pub fn factor(&self, name: &str) -> Option<&Factor> {
+        let rates = self.groups.iter().flat_map(|group| &group.rates);
+        let split = self.split.parts.iter().chain([&*self.split.threads]);
+        self.law.iter().chain(&self.stand_ins).chain(split).chain(rates).find(|factor| factor.name == name)
+    }
+}
+
+fn ranking(scene: &Scene<'_>) -> Ranking {
+    let (names, tasks) = (&scene.names, &scene.tasks);
+    rank(scene.profile, names, tasks, &scene.selection, GroupBy::Function, SortBy::SelfWeight)
+}
+
+fn hot(scene: &Scene<'_>) -> Vec<Hot> {
+    let now = ranking(scene);
+    let then = scene.against.as_deref().map(ranking);
+    let hottest = now.rows.iter().filter(|row| row.self_weight > 0).take(HOTTEST);
+    hottest
+        .map(|row| {
+            let share = now.share(row.self_weight);
+            let error = now.error(share);
+            let change = then.as_ref().filter(|then| then.weight > 0).map(|then| {
+                let same = then.rows.iter().find(|other| other.name == row.name && other.module == row.module);
+                let before = then.share(same.map_or(0, |other| other.self_weight));
+                let error = error.zip(then.error(before)).map(|(now, before)| now.hypot(before));
+                Change { before, after: share, error }
+            });
+            Hot { name: row.name.clone(), module: row.module.clone(), kind: row.kind, share, error, change }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests;

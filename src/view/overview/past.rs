@@ -1,0 +1,102 @@
+//! One window of time with all that is known of it, and the run of windows a curve is drawn of.
+//! It never interpolates: where nothing was read, a curve has a gap.
+
+use crate::analysis::{Law, Metric, Summary, Totals, Window, metrics, operations};
+use crate::model::{Measure, Why};
+use crate::units::Nanos;
+use crate::view::look::Scene;
+
+/// More points than a wide screen has columns say nothing more; neighbouring windows are put together instead.
+const MOST_POINTS: usize = 240;
+
+/// What is known of one window.
+#[derive(Debug)]
+pub(in crate::view) struct Sight {
+    pub window: Window,
+    pub metrics: Vec<Metric>,
+    pub law: Law,
+}
+
+impl Sight {
+    /// The window as a scene selects it.
+    pub fn of(scene: &Scene<'_>, window: Window, summary: Option<&Summary>) -> Sight {
+        let who = scene.selection.who(&scene.tasks);
+        let metrics = metrics(&scene.counters, &scene.tasks, &who, window, summary);
+        let ops = operations(scene.profile, window);
+        let law = Law::of(&Totals::of(&metrics, ops, window.span().seconds()));
+        Sight { window, metrics, law }
+    }
+
+    /// A metric by name.
+    pub fn metric(&self, name: &str) -> Measure<f64> {
+        let found = self.metrics.iter().find(|metric| metric.name == name);
+        found.map_or(Measure::Missing(Why::NotRecorded), |metric| metric.value)
+    }
+}
+
+/// The windows of the selected time, oldest first.
+pub(in crate::view) fn past(scene: &Scene<'_>) -> Vec<Sight> {
+    let within = |window: &Window| window.from >= scene.window.from && window.to <= scene.window.to;
+    let ticks = scene.profile.ticks.iter().filter(|tick| tick.span.0 > 0);
+    let mut windows: Vec<_> =
+        ticks.map(|tick| Window { from: tick.at - tick.span, to: tick.at }).filter(within).collect();
+    join_stub(&mut windows);
+    let together = windows.len().div_ceil(MOST_POINTS).max(1);
+    windows.chunks(together).map(|run| Sight::of(scene, joined(run), None)).collect()
+}
+
+/// A capture ends in the middle of a window: what was counted in a moment says little, and would look like a drop.
+fn join_stub(windows: &mut Vec<Window>) {
+    if let [.., before, last] = windows.as_mut_slice()
+        && last.span().0 < before.span().0 / 2
+    {
+        before.to = last.to;
+        windows.pop();
+    }
+}
+
+fn joined(run: &[Window]) -> Window {
+    let from = run.first().map_or(Nanos(0), |window| window.from);
+    Window { from, to: run.last().map_or(from, |window| window.to) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+    use crate::model::Scope;
+    use crate::view::overview::tests::scene;
+
+    #[test]
+    fn the_stub_at_the_end_of_a_capture_belongs_to_the_window_before() {
+        let window = |from, to| Window { from: ms(from), to: ms(to) };
+        for (last, expected) in [
+            (window(2000, 2070), vec![window(0, 1000), window(1000, 2070)]),
+            (window(2000, 2700), vec![window(0, 1000), window(1000, 2000), window(2000, 2700)]),
+        ] {
+            let mut windows = vec![window(0, 1000), window(1000, 2000), last];
+            join_stub(&mut windows);
+            assert_eq!(windows, expected);
+        }
+        let mut alone = vec![window(0, 70)];
+        join_stub(&mut alone);
+        assert_eq!(alone, [window(0, 70)]);
+    }
+
+    #[test]
+    fn a_long_history_is_put_together_without_losing_its_ends() {
+        for windows in [0, 1, 7, 240, 241, 1000] {
+            let mut synthetic = Synthetic::new();
+            for at in 1..=windows {
+                synthetic.reading("task-clock", Scope::Target, at * 1000, ms(at * 500).0).tick(at * 1000, 1000);
+            }
+            synthetic.meta.duration_ns = Some(ms(windows * 1000).0);
+            let profile = synthetic.finish();
+            let past = past(&scene(&profile));
+            assert!(past.len() <= MOST_POINTS && (past.len() > MOST_POINTS / 2 || past.len() as u64 == windows));
+            assert!(past.iter().all(|sight| sight.law.busy == Measure::exact(0.5)), "{windows}");
+            let ends = (past.first().map(|sight| sight.window.from), past.last().map(|sight| sight.window.to));
+            assert_eq!(ends, if windows == 0 { (None, None) } else { (Some(ms(0)), Some(ms(windows * 1000))) });
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Where the threads' time goes: running, waiting for a CPU, blocked and for what.
+//! It never calls a wait it did not see the end of by a cause.
+
+use super::factor::{Factor, Sources};
+use crate::analysis::{Cause, off_cpu_totals};
+use crate::view::look::Scene;
+use serde::Serialize;
+
+/// Time blocked for one cause.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Wait {
+    /// A word or two.
+    pub label: &'static str,
+    /// Share of the threads' time, 0 to 1.
+    pub share: f64,
+}
+
+/// The shares of the threads' time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Split {
+    /// Running, waiting for a CPU, blocked: together 1.
+    pub parts: Vec<Factor>,
+    /// Threads alive, mean.
+    pub threads: Box<Factor>,
+    /// What blocked time is known to be made of, largest first; empty where time off the CPU was not recorded.
+    pub waits: Vec<Wait>,
+}
+
+/// What is left of the blocked time below this is rounding.
+const LEAST_REST: f64 = 0.001;
+
+impl Split {
+    pub(super) fn of(scene: &Scene<'_>, from: &Sources<'_>) -> Split {
+        let parts = [("run_share", "run"), ("run_queue_delay", "queue"), ("blocked_share", "blocked")];
+        let parts: Vec<_> = parts.iter().map(|(name, label)| Factor::metric(name, label, from)).collect();
+        let threads = Box::new(Factor::metric("threads", "threads", from));
+        let blocked = parts[2].value.value().copied();
+        let waits = threads.value.value().map_or_else(Vec::new, |threads| waits(scene, *threads, blocked));
+        Split { parts, threads, waits }
+    }
+}
+
+fn waits(scene: &Scene<'_>, threads: f64, blocked: Option<f64>) -> Vec<Wait> {
+    let time = scene.selection.time;
+    let span = time.to.unwrap_or(scene.bounds.now) - time.from;
+    let whole = threads * span.as_f64();
+    if whole <= 0.0 || (scene.profile.off_cpu.is_empty() && !scene.profile.meta.plan.off_cpu) {
+        return Vec::new();
+    }
+    let totals = off_cpu_totals(scene.profile, &scene.names, &scene.tasks, &scene.selection);
+    let causes = totals.causes.iter().filter(|total| total.cause != Cause::RunQueue);
+    let mut waits: Vec<_> =
+        causes.map(|total| Wait { label: short(total.cause), share: total.total.as_f64() / whole }).collect();
+    let seen: f64 = waits.iter().map(|wait| wait.share).sum();
+    // A span whose wake-up was not seen holds its time in the queue too: parts are kept within their whole.
+    if let Some(blocked) = blocked.filter(|blocked| *blocked < seen) {
+        waits.iter_mut().for_each(|wait| wait.share *= blocked / seen);
+    }
+    // A thread that has not been woken yet has no span: its wait is known by its length only.
+    if let Some(rest) = blocked.map(|blocked| blocked - seen).filter(|rest| *rest > LEAST_REST) {
+        waits.push(Wait { label: "still waiting", share: rest });
+    }
+    waits.sort_by(|a, b| b.share.total_cmp(&a.share));
+    waits
+}
+
+fn short(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Lock => "lock",
+        Cause::BlockIo => "block I/O",
+        Cause::Network => "network",
+        Cause::Sleep => "sleep",
+        Cause::RunQueue => "preempted",
+        Cause::Events => "events",
+        Cause::Pipe => "pipe",
+        Cause::Other => "other",
+        Cause::Unknown => "unknown",
+    }
+}

@@ -1,0 +1,109 @@
+//! View model: what there is to choose from when no target was named. It never opens anything.
+
+mod arrange;
+mod matching;
+mod words;
+
+pub use arrange::{CgroupRow, ProcessRow, cgroups, processes, recordings};
+pub use matching::Filter;
+pub use words::{age, length};
+
+use crate::model::{Measure, Why};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// A process.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProcessChoice {
+    /// Process id.
+    pub pid: u32,
+    /// Its parent's id; 0 for those the kernel started.
+    pub parent: u32,
+    /// Its name, as the kernel cuts it.
+    pub comm: String,
+    /// Its command line; empty for kernel threads.
+    pub command: String,
+    /// Threads.
+    pub threads: u32,
+    /// CPUs it kept busy since the last listing, mean.
+    pub cpu: Measure<f64>,
+    /// Resident memory, bytes.
+    pub memory: Measure<u64>,
+    /// Whether whoever chooses may well want it: a process of the same user, or any where root chooses.
+    pub ours: bool,
+    /// Whether this program was started by it, through any number of others: its shell, the terminal, init.
+    pub above: bool,
+}
+
+/// A control group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CgroupChoice {
+    /// Its path below the hierarchy's root, e.g. `/system.slice/redis.service`.
+    pub path: String,
+    /// Processes in it and below.
+    pub processes: usize,
+    /// CPUs it kept busy since the last listing, mean.
+    pub cpu: Measure<f64>,
+}
+
+/// A recording.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecordingChoice {
+    /// Its directory.
+    pub path: PathBuf,
+    /// What was profiled.
+    pub target: String,
+    /// Start, nanoseconds since the Unix epoch.
+    pub started_unix_ns: u64,
+    /// Length, seconds; `None` if it was killed.
+    pub duration_s: Option<f64>,
+}
+
+/// The machine as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MachineChoice {
+    /// CPUs that are online.
+    pub cpus: usize,
+    /// CPUs that were busy since the last listing, mean.
+    pub cpu: Measure<f64>,
+}
+
+impl Default for MachineChoice {
+    fn default() -> Self {
+        MachineChoice { cpus: 0, cpu: Measure::Missing(Why::NotRecorded) }
+    }
+}
+
+/// All of them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Choices {
+    /// The machine.
+    pub machine: MachineChoice,
+    /// Processes, by id; neither kernel threads nor this program itself.
+    pub processes: Vec<ProcessChoice>,
+    /// Control groups with processes, by path; a parent comes before its children.
+    pub cgroups: Vec<CgroupChoice>,
+    /// Recordings here, newest first.
+    pub recordings: Vec<RecordingChoice>,
+    /// Now, nanoseconds since the Unix epoch: recordings are shown with their age.
+    pub unix_ns: u64,
+    /// Whether waits will be recorded as well.
+    pub off_cpu: bool,
+    /// What could not be listed, and why.
+    pub problem: Option<String>,
+}
+
+/// What was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// A process, all its threads.
+    Process(u32),
+    /// A control group, by its path.
+    Cgroup(String),
+    /// Everything that runs.
+    Machine,
+    /// A command to start, as typed.
+    Command(String),
+    /// A recording.
+    Recording(PathBuf),
+}
