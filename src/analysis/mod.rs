@@ -1,5 +1,6 @@
 //! Turns a profile into metrics, call trees and causes. Pure: it does no I/O and formats nothing.
 
+mod butterfly;
 mod calltree;
 mod causes;
 mod counters;
@@ -18,6 +19,7 @@ mod threads;
 mod time;
 mod timeline;
 
+pub use butterfly::{Branch, Butterfly, Instruction, SourceLine, Step};
 pub use calltree::{CallTree, Node};
 pub use causes::Cause;
 pub use counters::{COVERAGE_FLOOR, Counters};
@@ -34,6 +36,8 @@ pub use tasks::{Task, Tasks};
 pub use threads::{ProcessRow, ThreadRow, processes, threads};
 pub use time::{TimeRange, Window};
 pub use timeline::{WindowMetrics, timeline};
+
+pub(crate) use names::{UNRESOLVED, short};
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -61,19 +61,29 @@ pub struct Names {
     pub labels: Vec<Label>,
     /// Distinct functions.
     pub functions: Vec<Function>,
+    /// For each function, whether every call of it was inlined into its caller.
+    pub inlined: Vec<bool>,
     calls: Vec<Vec<Call>>,
 }
 
+/// The one function of a module that all its nameless addresses are.
+pub(crate) const UNRESOLVED: &str = "[unresolved]";
+
 /// Deeper than any stack a capture can take; only a damaged recording goes beyond.
-const DEEPEST: usize = 4096;
+pub(super) const DEEPEST: usize = 4096;
 
 impl Names {
     /// Names every frame.
     #[must_use]
     pub fn of(profile: &Profile) -> Names {
         let mut build = Builder::default();
-        let calls = profile.frames.iter().map(|frame| build.frame(profile, frame)).collect();
-        Names { labels: build.labels.values, functions: build.functions.values, calls }
+        let calls: Vec<Vec<Call>> = profile.frames.iter().map(|frame| build.frame(profile, frame)).collect();
+        let (labels, functions) = (build.labels.values, build.functions.values);
+        let mut inlined = vec![true; functions.len()];
+        for call in calls.iter().flatten() {
+            inlined[call.function as usize] &= labels[call.label as usize].inlined;
+        }
+        Names { labels, functions, inlined, calls }
     }
 
     /// The calls at a frame, innermost first.
@@ -162,8 +172,8 @@ impl Builder {
         let offset = |module: &ModuleDef| format!("{}+{:#x}", short(&module.path), frame.address);
         let (text, name, faceless) = match module {
             None => ("[unknown]".to_string(), "[unknown]", true),
-            Some(module) if kind == CodeKind::User => (offset(module), "[unresolved]", false),
-            Some(module) => (short(&module.path).to_string(), "[unresolved]", true),
+            Some(module) if kind == CodeKind::User => (offset(module), UNRESOLVED, false),
+            Some(module) => (short(&module.path).to_string(), UNRESOLVED, true),
         };
         let path = module.map_or(String::new(), |module| module.path.clone());
         Call {

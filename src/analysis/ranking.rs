@@ -8,9 +8,11 @@ use super::tasks::Tasks;
 use crate::model::StackId;
 use crate::model::profile::Profile;
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 /// What one row stands for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GroupBy {
     /// A function; inlined functions count as functions.
     #[default]
@@ -46,6 +48,10 @@ pub struct Rank {
     pub module: String,
     /// Where the code lives; `Heading` for threads and processes.
     pub kind: CodeKind,
+    /// Whether every call of the function was inlined into its caller.
+    pub inlined: bool,
+    /// Kernel id of the thread or process; `None` for code.
+    pub id: Option<u32>,
     /// Weight of samples in its own code.
     pub self_weight: u64,
     /// Weight of samples with it anywhere on the stack, each counted once however often it recurs.
@@ -152,25 +158,27 @@ impl Rows {
     fn new(names: &Names, by: GroupBy) -> Rows {
         let mut rows = Rows { row_of: Vec::new(), ranks: Vec::new(), sums: Vec::new(), unknown: None };
         let mut modules: FxHashMap<&str, u32> = FxHashMap::default();
-        for function in &names.functions {
+        for (function, inlined) in names.functions.iter().zip(&names.inlined) {
             let module = short(&function.module);
             let row = match by {
                 GroupBy::Module => *modules.entry(&function.module).or_insert_with(|| {
                     let name = if module.is_empty() { "[unknown]" } else { module };
-                    rows.push(name, &function.module, function.kind)
+                    rows.push(name, &function.module, function.kind, false)
                 }),
-                _ => rows.push(&function.name, &function.module, function.kind),
+                _ => rows.push(&function.name, &function.module, function.kind, *inlined),
             };
             rows.row_of.push(row);
         }
         rows
     }
 
-    fn push(&mut self, name: &str, module: &str, kind: CodeKind) -> u32 {
+    fn push(&mut self, name: &str, module: &str, kind: CodeKind, inlined: bool) -> u32 {
         self.ranks.push(Rank {
             name: name.to_string(),
             module: module.to_string(),
             kind,
+            inlined,
+            id: None,
             self_weight: 0,
             total_weight: 0,
             self_samples: 0,
@@ -189,7 +197,7 @@ impl Rows {
         let known = self.unknown.or_else(|| {
             self.ranks.iter().position(|rank| rank.name == "[unknown]" && rank.module.is_empty()).map(|at| at as u32)
         });
-        let row = known.unwrap_or_else(|| self.push("[unknown]", "", CodeKind::User));
+        let row = known.unwrap_or_else(|| self.push("[unknown]", "", CodeKind::User, false));
         self.unknown = Some(row);
         row
     }
@@ -239,6 +247,8 @@ fn by_task(profile: &Profile, tasks: &Tasks, selection: &Selection, by: GroupBy)
             name: format!("{comm} {id}").trim_start().to_string(),
             module: String::new(),
             kind: CodeKind::Heading,
+            inlined: false,
+            id: Some(id),
             self_weight: weight,
             total_weight: weight,
             self_samples: samples,

@@ -148,6 +148,7 @@ impl App {
         let cx = Cx {
             theme: &self.theme,
             glyphs: &self.glyphs,
+            keys: &self.keys,
             head,
             time: &self.time,
             whose: &self.whose,

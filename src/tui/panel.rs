@@ -1,7 +1,7 @@
 //! What every screen can do, so that the session treats all alike.
 //! A panel never reaches beyond its own area and its own data: what it wants of the session it returns as wishes.
 
-use super::keys::Action;
+use super::keys::{Action, KeyTable};
 use super::theme::{Glyphs, Theme};
 use super::time::Time;
 use crate::view::Axis;
@@ -18,6 +18,8 @@ pub struct Cx<'a> {
     pub theme: &'a Theme,
     /// What is drawn with.
     pub glyphs: &'a Glyphs,
+    /// Which key does what, for hints.
+    pub keys: &'a KeyTable,
     /// What is profiled, and the history.
     pub head: &'a Head,
     /// The time that is shown.

@@ -16,5 +16,5 @@ pub mod picker;
 pub mod report;
 pub mod threads;
 
-pub use crate::analysis::{Axis, CodeKind, MetricUnit, Section, TimeRange, WindowMetrics};
+pub use crate::analysis::{Axis, CodeKind, GroupBy, MetricUnit, Section, TimeRange, WindowMetrics};
 pub use measured::Measured;

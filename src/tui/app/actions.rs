@@ -122,8 +122,7 @@ impl App {
     /// Esc undoes one thing at a time: the search, the screen's own, the range, the filter.
     fn back(&mut self) -> Vec<Effect> {
         if !self.search.is_empty() {
-            self.find(String::new());
-            return Vec::new();
+            return self.find(String::new());
         }
         let body = Areas::of(self.size).body;
         let wishes = self.with_panel(|panel, cx| panel.act(Action::Back, cx, body)).flatten();

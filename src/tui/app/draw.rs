@@ -77,6 +77,7 @@ impl App {
         Cx {
             theme: &self.theme,
             glyphs: &self.glyphs,
+            keys: &self.keys,
             head,
             time: &self.time,
             whose: &self.whose,

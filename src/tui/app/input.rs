@@ -78,21 +78,18 @@ impl App {
                 self.entered(kind, typed)
             }
             _ => {
-                if line.edit(key) && kind == PromptKind::Search {
-                    let typed = line.text().to_string();
-                    self.find(typed);
+                if !line.edit(key) || kind != PromptKind::Search {
+                    return Vec::new();
                 }
-                Vec::new()
+                let typed = line.text().to_string();
+                self.find(typed)
             }
         }
     }
 
     fn close_prompt(&mut self, kind: PromptKind) -> Vec<Effect> {
         self.overlay = Overlay::None;
-        if kind == PromptKind::Search {
-            self.find(String::new());
-        }
-        Vec::new()
+        if kind == PromptKind::Search { self.find(String::new()) } else { Vec::new() }
     }
 
     fn entered(&mut self, kind: PromptKind, typed: String) -> Vec<Effect> {
@@ -107,11 +104,13 @@ impl App {
         }
     }
 
-    /// Searches the open screen.
-    pub(super) fn find(&mut self, text: String) {
+    /// Searches the open screen; what it needs to know may change with what is found.
+    pub(super) fn find(&mut self, text: String) -> Vec<Effect> {
         self.search = text;
         let text = self.search.clone();
+        let before = self.panel().ask();
         self.with_panel(|panel, _| panel.search(&text));
+        if self.panel().ask() == before { Vec::new() } else { self.ask() }
     }
 
     fn palette_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
@@ -160,7 +159,7 @@ impl App {
                 line.insert(text);
                 if *kind == PromptKind::Search {
                     let typed = line.text().to_string();
-                    self.find(typed);
+                    return self.find(typed);
                 }
             }
             Overlay::Palette(palette) => palette.line.insert(text),

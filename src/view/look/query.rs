@@ -1,7 +1,7 @@
 //! What a screen wants to see: which time, whose, what is counted, and which of the views.
 //! It never holds data.
 
-use crate::analysis::{Axis, Selection, TimeRange};
+use crate::analysis::{Axis, GroupBy, Selection, TimeRange};
 use crate::units::Nanos;
 
 /// What is known of the time: a live history loses its beginning and gains at its end.
@@ -81,7 +81,10 @@ pub enum Ask {
     },
     /// The table of functions.
     Functions {
-        /// The function whose callers, callees and lines are wanted: its name and its module's path.
+        /// What a row stands for.
+        by: GroupBy,
+        /// The function whose callers, callees and lines are wanted: its name and its module's path. `None` for the
+        /// first by own weight.
         detail: Option<(String, String)>,
     },
     /// The threads.

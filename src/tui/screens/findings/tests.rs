@@ -67,7 +67,16 @@ fn on<T>(axis: Axis, f: impl FnOnce(&Cx<'_>) -> T) -> T {
     let settings = testing::settings();
     let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
     let (time, whose) = (Time::new(true, false), Whose::default());
-    f(&Cx { theme: &theme, glyphs: &glyphs, head: &head, time: &time, whose: &whose, axis, compared: false })
+    f(&Cx {
+        theme: &theme,
+        glyphs: &glyphs,
+        keys: &settings.keys,
+        head: &head,
+        time: &time,
+        whose: &whose,
+        axis,
+        compared: false,
+    })
 }
 
 fn drawn(state: &State, width: u16, height: u16) -> String {

@@ -20,7 +20,16 @@ fn state(folded: &str, before: Option<&str>) -> State {
 fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
     let (theme, glyphs) = (Theme::new(Name::Mono, Depth::True), Glyphs::UNICODE);
     let (head, time, whose) = (head(20), Time::new(true, false), Whose::default());
-    f(&Cx { theme: &theme, glyphs: &glyphs, head: &head, time: &time, whose: &whose, axis: Axis::Event(0), compared })
+    f(&Cx {
+        theme: &theme,
+        glyphs: &glyphs,
+        keys: &crate::tui::keys::KeyTable::default(),
+        head: &head,
+        time: &time,
+        whose: &whose,
+        axis: Axis::Event(0),
+        compared,
+    })
 }
 
 fn drawn(state: &State, width: u16, height: u16) -> String {

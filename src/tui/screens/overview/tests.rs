@@ -107,7 +107,8 @@ impl Stage {
 
     fn with<T>(&mut self, f: impl FnOnce(&mut State, &Cx<'_>) -> T) -> T {
         let (theme, glyphs, head, time, whose) = (&self.theme, &self.glyphs, &self.head, &self.time, &self.whose);
-        let cx = Cx { theme, glyphs, head, time, whose, axis: Axis::Event(0), compared: self.time.compare };
+        let keys = &crate::tui::keys::KeyTable::default();
+        let cx = Cx { theme, glyphs, keys, head, time, whose, axis: Axis::Event(0), compared: self.time.compare };
         f(&mut self.panel, &cx)
     }
 

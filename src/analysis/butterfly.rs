@@ -1,0 +1,437 @@
+//! One function in the middle: who calls it, what it calls, and at which lines and addresses its time goes.
+//! It never counts a stack twice: where the function recurs, its outermost call is the one that is looked at.
+
+use super::calltree::{TRUNCATED, process_heading};
+use super::names::{Call, DEEPEST, Names};
+use super::observe::observations;
+use super::selection::Selection;
+use super::tasks::Tasks;
+use crate::model::profile::Profile;
+use crate::model::{FrameId, StackEnd, StackId, Symbol};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What stands at a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// A function: index into [`Names::functions`].
+    Function(u32),
+    /// Callees: no call, but its own code.
+    Own,
+    /// Callers: none, the function is where its thread begins.
+    Outermost,
+    /// Callers: the stack ends before they are known.
+    Truncated,
+    /// Callers: no stacks were asked for.
+    NotTaken,
+}
+
+/// A caller or callee on one path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Branch {
+    /// The branch nearer to the function; `None` for its direct callers and callees. Always an earlier one.
+    pub parent: Option<u32>,
+    /// What stands here.
+    pub step: Step,
+    /// Whether every call here was inlined into its caller.
+    pub inlined: bool,
+    /// Weight of the stacks that pass through here.
+    pub weight: u64,
+    /// Their observations.
+    pub samples: u64,
+    /// The heaviest stack that does: index into [`Butterfly::stacks`].
+    pub stack: u32,
+    /// Calls of that stack from its root to what [`Butterfly::path`] should lead to: a callee itself, or, for a caller,
+    /// the function in the middle.
+    pub calls: u32,
+}
+
+/// A source line within the function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceLine {
+    /// File, as debug information names it.
+    pub file: String,
+    /// Line, from 1; `None` where the compiler could name none.
+    pub line: Option<u32>,
+    /// Weight of the line's own code.
+    pub self_weight: u64,
+    /// Samples in it.
+    pub self_samples: u64,
+    /// Weight with what the line calls.
+    pub total_weight: u64,
+}
+
+/// An instruction within the function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instruction {
+    /// Where it is.
+    pub frame: FrameId,
+    /// Its weight.
+    pub weight: u64,
+    /// Its samples.
+    pub samples: u64,
+    /// Its source file and line.
+    pub line: Option<(String, Option<u32>)>,
+}
+
+/// Stacks that were seen, as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Seen {
+    pid: u32,
+    stack: Option<StackId>,
+    cut: Cut,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Cut {
+    Whole,
+    Truncated,
+    NotTaken,
+}
+
+/// Everything around one function.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Butterfly {
+    /// Weight of all stacks with the function on them.
+    pub weight: u64,
+    /// Their observations.
+    pub samples: u64,
+    /// Who calls it, and who calls those.
+    pub callers: Vec<Branch>,
+    /// What it calls, and what that calls.
+    pub callees: Vec<Branch>,
+    /// Its source lines, by own weight.
+    pub lines: Vec<SourceLine>,
+    /// Its instructions, by weight.
+    pub instructions: Vec<Instruction>,
+    /// The stacks with the function on them, heaviest first.
+    pub stacks: Vec<Seen>,
+    headings: bool,
+}
+
+impl Butterfly {
+    /// Looks at the function of that name in the module of that path.
+    #[must_use]
+    pub fn of(
+        profile: &Profile,
+        names: &Names,
+        tasks: &Tasks,
+        selection: &Selection,
+        (name, module): (&str, &str),
+    ) -> Butterfly {
+        let wanted: Vec<bool> =
+            names.functions.iter().map(|function| function.name == name && function.module == module).collect();
+        let is_wanted = |call: &Call| wanted.get(call.function as usize).copied().unwrap_or(false);
+        // A sample without any address has no function; ranked, it counts as an unknown one.
+        let nameless = name == super::calltree::UNKNOWN && module.is_empty();
+        let (stacks, headings) = stacks(profile, tasks, selection);
+        let mut wings = Wings::default();
+        let mut places = Places::default();
+        let mut butterfly = Butterfly { headings, ..Butterfly::default() };
+        let mut calls = Vec::new();
+        for (seen, sum) in stacks {
+            calls.clear();
+            calls.extend(names.walk(profile, seen.stack));
+            let Some(at) = calls.iter().rposition(is_wanted).or((calls.is_empty() && nameless).then_some(0)) else {
+                continue;
+            };
+            wings.add(names, &calls, at, seen.cut, sum, butterfly.stacks.len() as u32);
+            places.add(profile, names, seen.stack, &is_wanted, sum);
+            butterfly.weight = butterfly.weight.saturating_add(sum.weight);
+            butterfly.samples += sum.samples;
+            butterfly.stacks.push(seen);
+        }
+        (butterfly.callers, butterfly.callees) = (wings.callers.branches, wings.callees.branches);
+        (butterfly.lines, butterfly.instructions) = places.finish();
+        butterfly
+    }
+
+    /// The names from the root along a branch's heaviest stack, as the cells of a call tree have them.
+    #[must_use]
+    pub fn path(&self, profile: &Profile, names: &Names, tasks: &Tasks, stack: u32) -> Vec<String> {
+        let Some(seen) = self.stacks.get(stack as usize) else { return Vec::new() };
+        let text = |call: Call| names.labels[call.label as usize].text.clone();
+        let mut path: Vec<String> = names.walk(profile, seen.stack).map(text).collect();
+        path.extend((seen.cut == Cut::Truncated).then(|| TRUNCATED.to_string()));
+        path.extend(self.headings.then(|| process_heading(tasks, seen.pid)));
+        path.reverse();
+        path
+    }
+
+    /// How many of a path's names are headings before the stack's first call.
+    #[must_use]
+    pub fn headings(&self, stack: u32) -> usize {
+        let truncated = self.stacks.get(stack as usize).is_some_and(|seen| seen.cut == Cut::Truncated);
+        usize::from(self.headings) + usize::from(truncated)
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    weight: u64,
+    samples: u64,
+}
+
+/// The selection's stacks, heaviest first, and whether several processes have them.
+fn stacks(profile: &Profile, tasks: &Tasks, selection: &Selection) -> (Vec<(Seen, Sum)>, bool) {
+    let mut sums: FxHashMap<Seen, Sum> = FxHashMap::default();
+    for seen in observations(profile, selection, &selection.who(tasks)) {
+        let cut = match seen.end {
+            StackEnd::Whole => Cut::Whole,
+            StackEnd::Truncated | StackEnd::Broken => Cut::Truncated,
+            StackEnd::NotTaken => Cut::NotTaken,
+        };
+        let sum = sums.entry(Seen { pid: seen.pid, stack: seen.stack, cut }).or_default();
+        sum.weight = sum.weight.saturating_add(seen.weight);
+        sum.samples += 1;
+    }
+    let pids: FxHashSet<u32> = sums.keys().map(|seen| seen.pid).collect();
+    let mut stacks: Vec<_> = sums.into_iter().collect();
+    stacks.sort_unstable_by(|(a, sum_a), (b, sum_b)| sum_b.weight.cmp(&sum_a.weight).then(a.cmp(b)));
+    (stacks, pids.len() > 1)
+}
+
+/// Callers and callees.
+#[derive(Debug, Default)]
+struct Wings {
+    callers: Tree,
+    callees: Tree,
+}
+
+impl Wings {
+    /// `calls` is innermost first, the function's outermost call at `at`.
+    fn add(&mut self, names: &Names, calls: &[Call], at: usize, cut: Cut, sum: Sum, stack: u32) {
+        let all = calls.len() as u32;
+        let step = |call: &Call| (Step::Function(call.function), names.labels[call.label as usize].inlined);
+        let middle = all - (at as u32).min(all);
+        let mut branch = None;
+        for call in calls.iter().skip(at + 1) {
+            branch = Some(self.callers.grow(branch, step(call), sum, (stack, middle)));
+        }
+        let end = match cut {
+            Cut::Truncated => Some(Step::Truncated),
+            Cut::NotTaken => Some(Step::NotTaken),
+            Cut::Whole => branch.is_none().then_some(Step::Outermost),
+        };
+        if let Some(end) = end {
+            self.callers.grow(branch, (end, false), sum, (stack, middle));
+        }
+        if at == 0 {
+            self.callees.grow(None, (Step::Own, false), sum, (stack, all));
+        }
+        let mut branch = None;
+        for (inner, call) in calls.iter().enumerate().take(at).rev() {
+            branch = Some(self.callees.grow(branch, step(call), sum, (stack, all - inner as u32)));
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Tree {
+    branches: Vec<Branch>,
+    known: FxHashMap<(Option<u32>, Step), u32>,
+}
+
+impl Tree {
+    /// Stacks come heaviest first, so the one that makes a branch is its heaviest.
+    fn grow(&mut self, parent: Option<u32>, (step, inlined): (Step, bool), sum: Sum, route: (u32, u32)) -> u32 {
+        let next = self.branches.len() as u32;
+        let at = *self.known.entry((parent, step)).or_insert(next);
+        if at == next {
+            let (stack, calls) = route;
+            self.branches.push(Branch { parent, step, inlined, weight: 0, samples: 0, stack, calls });
+        }
+        let branch = &mut self.branches[at as usize];
+        branch.weight = branch.weight.saturating_add(sum.weight);
+        branch.samples += sum.samples;
+        branch.inlined &= inlined;
+        at
+    }
+}
+
+type Line<'a> = (&'a str, Option<u32>);
+
+/// Where in the function the time goes.
+#[derive(Debug, Default)]
+struct Places<'a> {
+    lines: FxHashMap<Line<'a>, (Sum, u64)>,
+    instructions: FxHashMap<FrameId, (Sum, Option<Line<'a>>)>,
+    on_stack: Vec<Line<'a>>,
+}
+
+impl<'a> Places<'a> {
+    fn add(
+        &mut self,
+        profile: &'a Profile,
+        names: &Names,
+        stack: Option<StackId>,
+        is_wanted: &impl Fn(&Call) -> bool,
+        sum: Sum,
+    ) {
+        self.on_stack.clear();
+        for (depth, frame) in profile.walk(stack).take(DEEPEST).enumerate() {
+            let symbols = profile.names_at(frame);
+            for (inner, _) in names.at(frame).iter().enumerate().filter(|(_, call)| is_wanted(call)) {
+                let line = symbols.get(inner).and_then(line);
+                if depth == 0 && inner == 0 {
+                    self.own(frame, line, sum);
+                }
+                self.on_stack.extend(line);
+            }
+        }
+        self.on_stack.sort_unstable();
+        self.on_stack.dedup();
+        for line in &self.on_stack {
+            let (_, total) = self.lines.entry(*line).or_default();
+            *total = total.saturating_add(sum.weight);
+        }
+    }
+
+    fn own(&mut self, frame: FrameId, line: Option<Line<'a>>, sum: Sum) {
+        let add = |to: &mut Sum| {
+            to.weight = to.weight.saturating_add(sum.weight);
+            to.samples += sum.samples;
+        };
+        add(&mut self.instructions.entry(frame).or_insert((Sum::default(), line)).0);
+        if let Some(line) = line {
+            add(&mut self.lines.entry(line).or_default().0);
+        }
+    }
+
+    fn finish(self) -> (Vec<SourceLine>, Vec<Instruction>) {
+        let line = |((file, line), (own, total)): (Line<'_>, (Sum, u64))| SourceLine {
+            file: file.to_string(),
+            line,
+            self_weight: own.weight,
+            self_samples: own.samples,
+            total_weight: total,
+        };
+        let mut lines: Vec<_> = self.lines.into_iter().map(line).collect();
+        lines.sort_unstable_by(|a, b| {
+            let key = |line: &SourceLine| (line.self_weight, line.total_weight);
+            key(b).cmp(&key(a)).then_with(|| (&a.file, a.line).cmp(&(&b.file, b.line)))
+        });
+        let instruction = |(frame, (own, line)): (FrameId, (Sum, Option<Line<'_>>))| Instruction {
+            frame,
+            weight: own.weight,
+            samples: own.samples,
+            line: line.map(|(file, line)| (file.to_string(), line)),
+        };
+        let mut instructions: Vec<_> = self.instructions.into_iter().map(instruction).collect();
+        instructions.sort_unstable_by(|a, b| b.weight.cmp(&a.weight).then(a.frame.cmp(&b.frame)));
+        (lines, instructions)
+    }
+}
+
+fn line(symbol: &Symbol) -> Option<Line<'_>> {
+    symbol.file.as_deref().map(|file| (file, symbol.line))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::Synthetic;
+
+    /// `depth name weight`, in the order the branches came.
+    fn wing(names: &Names, branches: &[Branch]) -> Vec<String> {
+        let depth = |branch: &Branch| std::iter::successors(branch.parent, |at| branches[*at as usize].parent).count();
+        let text = |branch: &Branch| {
+            let name = match branch.step {
+                Step::Function(function) => names.functions[function as usize].name.clone(),
+                other => format!("{other:?}"),
+            };
+            let inlined = if branch.inlined { " inlined" } else { "" };
+            format!("{} {name}{inlined} {}", depth(branch), branch.weight)
+        };
+        branches.iter().map(text).collect()
+    }
+
+    fn look(profile: &Profile, name: &str) -> (Butterfly, Names) {
+        let (names, tasks) = (Names::of(profile), Tasks::of(profile));
+        (Butterfly::of(profile, &names, &tasks, &Selection::default(), (name, "app")), names)
+    }
+
+    #[test]
+    fn callers_go_outwards_and_callees_inwards_with_inlined_calls_between() {
+        let mut synthetic = Synthetic::new();
+        synthetic
+            .samples(0, 41, "app!main;app!serve;app!get;app!hash < find", 5)
+            .samples(0, 41, "app!main;app!get", 2)
+            .samples(0, 41, "app!get;app!hash < find", 1)
+            .samples(0, 41, "app!main;app!other", 9);
+        let (butterfly, names) = look(&synthetic.finish(), "get");
+        assert_eq!((butterfly.weight, butterfly.samples), (8, 8));
+        assert_eq!(wing(&names, &butterfly.callers), ["0 serve 5", "1 main 5", "0 main 2", "0 Outermost 1"]);
+        assert_eq!(wing(&names, &butterfly.callees), ["0 find 6", "1 hash inlined 6", "0 Own 2"]);
+    }
+
+    #[test]
+    fn a_recursive_function_counts_each_stack_once_from_its_outermost_call() {
+        let mut synthetic = Synthetic::new();
+        synthetic.samples(0, 41, "app!main;app!walk;app!walk;app!step;app!walk", 3);
+        let (butterfly, names) = look(&synthetic.finish(), "walk");
+        assert_eq!(butterfly.weight, 3);
+        assert_eq!(wing(&names, &butterfly.callers), ["0 main 3"]);
+        assert_eq!(wing(&names, &butterfly.callees), ["0 walk 3", "1 step 3", "2 walk 3"]);
+    }
+
+    #[test]
+    fn a_caller_that_was_not_seen_is_never_taken_for_none() {
+        let mut synthetic = Synthetic::new();
+        synthetic.ended(0, 41, "app!serve;app!get", 2, StackEnd::Truncated);
+        synthetic.ended(0, 41, "app!get", 1, StackEnd::NotTaken);
+        let (butterfly, names) = look(&synthetic.finish(), "get");
+        assert_eq!(wing(&names, &butterfly.callers), ["0 serve 2", "1 Truncated 2", "0 NotTaken 1"]);
+    }
+
+    #[test]
+    fn a_branch_leads_to_its_heaviest_cell_in_the_call_tree() {
+        let mut synthetic = Synthetic::new();
+        synthetic.samples(0, 41, "app!main;app!a;app!get;app!find", 2);
+        synthetic.ended(0, 41, "app!b;app!get;app!find", 3, StackEnd::Truncated);
+        let profile = synthetic.finish();
+        let (butterfly, names) = look(&profile, "get");
+        let path = |branch: &Branch| {
+            let path = butterfly.path(&profile, &names, &Tasks::of(&profile), branch.stack);
+            path[..butterfly.headings(branch.stack) + branch.calls as usize].join(";")
+        };
+        let callers: Vec<_> = butterfly.callers.iter().map(path).collect();
+        let to_b = "[truncated stack];b;get";
+        assert_eq!(callers, [to_b, to_b, "main;a;get", "main;a;get"]);
+        assert_eq!(path(&butterfly.callees[0]), "[truncated stack];b;get;find");
+    }
+
+    #[test]
+    fn lines_are_those_within_the_function_and_count_each_stack_once() {
+        let mut synthetic = Synthetic::new();
+        synthetic.samples(0, 41, "app!main;app!get", 4).samples(0, 41, "app!main;app!find < get", 2).samples(
+            0,
+            41,
+            "app!find < get;app!get",
+            1,
+        );
+        let mut profile = synthetic.finish();
+        for (frame, names) in profile.names.iter_mut().enumerate() {
+            for (inner, symbol) in names.iter_mut().enumerate() {
+                symbol.file = Some("get.c".to_string());
+                symbol.line = Some(100 * frame as u32 + inner as u32);
+            }
+        }
+        let (butterfly, _) = look(&profile, "get");
+        let lines: Vec<_> =
+            butterfly.lines.iter().map(|line| (line.line.unwrap(), line.self_weight, line.total_weight)).collect();
+        assert_eq!(lines, [(100, 5, 5), (201, 0, 3)]);
+        let own: Vec<_> = butterfly.instructions.iter().map(|own| (own.frame.0, own.samples)).collect();
+        assert_eq!(own, [(1, 5)]);
+    }
+
+    #[test]
+    fn samples_without_an_address_have_an_unknown_function() {
+        let mut synthetic = Synthetic::new();
+        synthetic.samples(0, 41, "", 4);
+        let profile = synthetic.finish();
+        let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
+        let butterfly = Butterfly::of(&profile, &names, &tasks, &Selection::default(), ("[unknown]", ""));
+        assert_eq!((butterfly.weight, butterfly.callees.len(), butterfly.lines.len()), (4, 1, 0));
+    }
+}

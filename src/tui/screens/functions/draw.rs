@@ -1,0 +1,267 @@
+//! Draws the table of functions, what it is of, and its keys; the detail beside it draws itself.
+//! It never changes the state.
+
+use super::areas::Areas;
+use super::rows::Sort;
+use super::words::{self, percent, points};
+use super::{State, mark, sections};
+use crate::tui::keys::Action;
+use crate::tui::panel::Cx;
+use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
+use crate::tui::widgets::text::{end, width};
+use crate::tui::widgets::{Pen, bar, names, put};
+use crate::view::GroupBy;
+use crate::view::escape::visible;
+use crate::view::functions::{FunctionsView, Row, file_name, is_real};
+use crate::view::number;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+/// Columns of a share's bar.
+const BAR: usize = 8;
+
+/// A column of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Own,
+    Bar,
+    Error,
+    Total,
+    Change,
+    Samples,
+    Kind,
+    Name,
+    Module,
+}
+
+/// Draws the screen.
+pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    let areas = Areas::of(area, state);
+    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
+    match &state.view {
+        None => message("waiting for the first window", pen, area, buf),
+        Some(view) if view.rows.is_empty() => message(&nothing(view), pen, area, buf),
+        Some(view) => {
+            if !areas.table.is_empty() {
+                table(state, view, pen, areas.table, buf);
+                footer(state, view, cx, areas.footer, buf);
+            }
+            rule(areas.rule, pen, buf);
+            sections::draw(state, view, cx, &areas, buf);
+        }
+    }
+}
+
+fn message(text: &str, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    put(buf, area, (area.x + 1, area.y), text, pen.theme.dim);
+}
+
+/// Why there is nothing.
+fn nothing(view: &FunctionsView) -> String {
+    if view.off_cpu {
+        return "no thread waited in this time, or no wait has ended yet".to_string();
+    }
+    match view.cpu_time.and_then(|time| time.value()) {
+        Some(seconds) if seconds < 0.01 => {
+            format!("no samples in this time: the target did not run (CPU time {seconds:.2} s)")
+        }
+        Some(seconds) => format!("no samples in this time, though the target ran: CPU time {seconds:.2} s"),
+        None => "no samples in this time".to_string(),
+    }
+}
+
+fn rule(area: Rect, pen: Pen<'_>, buf: &mut Buffer) {
+    let symbol = if area.width == 1 { pen.glyphs.bar } else { pen.glyphs.rule };
+    for place in area.positions() {
+        put(buf, area, (place.x, place.y), symbol, pen.theme.dim);
+    }
+}
+
+/// The table's columns, with the heading of each. What matters least in few columns of the terminal has the highest rank.
+pub(super) fn columns(state: &State, view: &FunctionsView) -> Vec<(Field, Column<'static>)> {
+    let number = |title, least, rank| Column { title, least, right: true, rank, ..Column::default() };
+    let what = match view.by {
+        GroupBy::Function => "function",
+        GroupBy::Module => "module",
+        GroupBy::Thread => "thread",
+        GroupBy::Process => "process",
+    };
+    let is_code = matches!(view.by, GroupBy::Function | GroupBy::Module);
+    let mut columns = vec![
+        (Field::Own, number("self", 7, 0)),
+        (Field::Bar, Column { least: BAR as u16, rank: 6, ..Column::default() }),
+    ];
+    if !view.off_cpu {
+        columns.push((Field::Error, number("+-", 5, 4)));
+    }
+    if is_code {
+        columns.push((Field::Total, number("total", 7, 0)));
+    }
+    if view.compared {
+        let title = if state.rows.sort == Sort::Total { "chg total" } else { "chg self" };
+        columns.push((Field::Change, number(title, 10, 2)));
+    }
+    columns.push((Field::Samples, number(if view.off_cpu { "blocked" } else { "samples" }, 9, 3)));
+    if is_code {
+        columns.push((Field::Kind, Column { least: 1, rank: 1, ..Column::default() }));
+    }
+    columns.push((Field::Name, Column { title: what, least: 28, grows: 3, cut: Cut::Middle, ..Column::default() }));
+    if view.by == GroupBy::Function {
+        columns.push((
+            Field::Module,
+            Column { title: "module", least: 10, grows: 1, rank: 5, cut: Cut::Middle, ..Column::default() },
+        ));
+    }
+    columns
+}
+
+/// The column the rows are sorted by.
+pub(super) fn sorted(sort: Sort) -> Field {
+    match sort {
+        Sort::Own => Field::Own,
+        Sort::Total => Field::Total,
+        Sort::Change => Field::Change,
+        Sort::Samples => Field::Samples,
+        Sort::Name => Field::Name,
+    }
+}
+
+/// The table without its cells, for drawing and for the mouse.
+pub(super) fn frame<'a>(
+    state: &State,
+    fields: &[(Field, Column<'_>)],
+    columns: &'a [Column<'a>],
+    page: usize,
+) -> Table<'a> {
+    let by = fields.iter().position(|(field, _)| *field == sorted(state.rows.sort));
+    let descending = (state.rows.sort == Sort::Name) == state.rows.reversed;
+    Table {
+        columns,
+        sorted: by.map(|at| (at, descending)),
+        rows: state.rows.len(),
+        selected: state.rows.selected(),
+        top: state.rows.cursor.top(state.rows.len(), page),
+    }
+}
+
+fn table(state: &State, view: &FunctionsView, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    let mut fields = columns(state, view);
+    if let Some((_, column)) = fields.iter_mut().find(|(field, _)| *field == Field::Error) {
+        column.title = pen.glyphs.plus_minus;
+    }
+    let columns: Vec<Column<'_>> = fields.iter().map(|(_, column)| *column).collect();
+    let is_name = |at: usize| fields[at].0 == Field::Name;
+    let placed = places(&columns, area.width.saturating_sub(2));
+    let room = placed.iter().find(|place| is_name(place.column)).map_or(0, |place| usize::from(place.width));
+    let page = usize::from(area.height.saturating_sub(1));
+    let shown = frame(state, &fields, &columns, page);
+    let value = |row: usize, column: usize| match state.rows.get(view, row) {
+        Some(row) => cell(state, view, row, fields[column].0, room, pen),
+        None => Cell::new("", Style::new()),
+    };
+    shown.draw(value, pen, area, buf);
+    if state.rows.len() == 0 {
+        let text = format!("no name holds '{}'", visible(&state.rows.needle));
+        let text = if state.rows.filters() { text } else { "none of its functions in this time".to_string() };
+        put(buf, area, (area.x + 1, area.y + 1), &text, pen.theme.dim);
+    }
+}
+
+fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, room: usize, pen: Pen<'_>) -> Cell<'a> {
+    let theme = pen.theme;
+    match field {
+        Field::Own => Cell::new(percent(row.self_share), theme.text),
+        Field::Bar => Cell::new(bar::filled(row.self_share, BAR, pen.glyphs), theme.accent),
+        Field::Error => Cell::new(words::error(row.self_error), theme.dim),
+        Field::Total => Cell::new(percent(row.total_share), theme.text),
+        Field::Change => change(state, row, pen),
+        Field::Samples if view.off_cpu => Cell::new(number::seconds(row.self_weight as f64 / 1e9).joined(), theme.text),
+        Field::Samples => Cell::new(number::count(row.self_samples), theme.text),
+        Field::Kind => Cell::new(mark(row.kind, row.inlined), theme.dim),
+        Field::Name => {
+            let style = if state.rows.finds(row) { theme.found } else { theme.text };
+            Cell::new(names::short(&visible(&row.name), room, pen.glyphs.ellipsis), style)
+        }
+        Field::Module => Cell::new(file_name(&row.module), theme.dim),
+    }
+}
+
+/// A change that may be chance is marked as none, and says how much it would be.
+fn change<'a>(state: &State, row: &Row, pen: Pen<'_>) -> Cell<'a> {
+    let Some(change) = row.change else { return Cell::new("-", pen.theme.missing) };
+    let (difference, error) = match state.rows.sort {
+        Sort::Total => (row.total_share - change.total_before, change.total_error),
+        _ => (row.self_share - change.self_before, change.self_error),
+    };
+    if !is_real(difference, error) {
+        return Cell::new(format!("= {}", points(difference)), pen.theme.dim);
+    }
+    let style = if difference > 0.0 { pen.theme.bad } else { pen.theme.good };
+    Cell::new(points(difference), style)
+}
+
+/// What the rows are of, and the keys.
+fn footer(state: &State, view: &FunctionsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    let what = what(state, view, cx);
+    let room = usize::from(area.width.saturating_sub(2));
+    let y = area.y;
+    put(buf, area, (area.x + 1, y), &end(&what, room, cx.glyphs.ellipsis), cx.theme.dim);
+    let enter = if view.by == GroupBy::Function { "callers" } else { "functions" };
+    let keys = [
+        (Action::Enter, enter),
+        (Action::Sort, "sort"),
+        (Action::Who, "group"),
+        (Action::Search, "search"),
+        (Action::Filter, "filter"),
+        (Action::Zoom, "flame"),
+    ];
+    hints(&keys, cx, width(&what) + 3, area, buf);
+}
+
+/// Keys with what they do, at the right: as many as there is room for beside what is taken.
+pub(super) fn hints(keys: &[(Action, &str)], cx: &Cx<'_>, taken: usize, area: Rect, buf: &mut Buffer) {
+    let mut room = usize::from(area.width.saturating_sub(2)).saturating_sub(taken);
+    let mut parts = Vec::new();
+    for (action, does) in keys {
+        let key = cx.keys.first(*action);
+        let needs = width(&key) + width(does) + 3;
+        if needs > room {
+            break;
+        }
+        room -= needs;
+        parts.push((key, *does, needs));
+    }
+    let used: usize = parts.iter().map(|(.., needs)| needs).sum();
+    let mut x = area.right().saturating_sub(used as u16);
+    for (key, does, _) in parts {
+        x = put(buf, area, (x, area.y), &key, cx.theme.accent);
+        x = put(buf, area, (x + 1, area.y), does, cx.theme.dim) + 2;
+    }
+}
+
+fn what(state: &State, view: &FunctionsView, cx: &Cx<'_>) -> String {
+    let (one, more) = match view.by {
+        GroupBy::Function => ("function", "functions"),
+        GroupBy::Module => ("module", "modules"),
+        GroupBy::Thread => ("thread", "threads"),
+        GroupBy::Process => ("process", "processes"),
+    };
+    let all = (view.rows.len() + view.left_out) as u64;
+    let mut text = match state.rows.len() {
+        len if len == view.rows.len() => words::many(all, one, more),
+        len => format!("{} of {}", number::count(len as u64), words::many(all, one, more)),
+    };
+    if let Some(module) = &state.rows.module {
+        text += &format!(" in {}", visible(file_name(module)));
+    }
+    if state.rows.filters() {
+        text += &format!(" with '{}'", visible(&state.rows.needle));
+    }
+    if view.left_out > 0 {
+        let most = percent(view.left_out_share);
+        text += &format!(" ({} of at most {most} not listed)", number::count(view.left_out as u64));
+    }
+    let counted = if view.off_cpu { "time blocked" } else { cx.head.event.as_str() };
+    text + &format!(" {} share of {}", cx.glyphs.dot, visible(counted))
+}

@@ -1,0 +1,227 @@
+//! What is shown around one function: which section, which branches are open, which line is selected, where one came
+//! from. It never draws, and remembers lines by what they name.
+
+use super::cursor::Cursor;
+use super::rows::Key;
+use crate::view::functions::{Detail, Tree};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// A section.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) enum Section {
+    /// Who calls it.
+    #[default]
+    Callers,
+    /// What it calls.
+    Callees,
+    /// Source lines.
+    Lines,
+    /// Instructions.
+    Addresses,
+}
+
+/// The sections in their order.
+pub(super) const SECTIONS: [Section; 4] = [Section::Callers, Section::Callees, Section::Lines, Section::Addresses];
+
+/// A branch with so much of what it hangs on is open by itself: the way goes on there.
+const MAIN_WAY: f64 = 0.9;
+
+/// Branches whose state is remembered; beyond, all is forgotten rather than growing without end.
+const MOST_TURNED: usize = 10_000;
+
+/// Functions to go back to.
+const MOST_HISTORY: usize = 100;
+
+/// A line of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Item {
+    /// Which entry, line or instruction.
+    pub index: usize,
+    /// What tells it from all others, whatever its numbers.
+    pub id: u64,
+    /// Whether what is below it is shown; `None` if there is nothing.
+    pub open: Option<bool>,
+    /// Forks of the tree above it.
+    pub forks: u16,
+    /// Whether it is all there is below the line before.
+    pub goes_on: bool,
+}
+
+/// The state.
+#[derive(Debug, Default)]
+pub(super) struct Pane {
+    /// Whether keys go here rather than to the table.
+    pub focus: bool,
+    pub section: Section,
+    pub cursor: Cursor,
+    selected: Option<u64>,
+    turned: FxHashMap<u64, bool>,
+    history: Vec<(Key, Section)>,
+}
+
+fn id(of: impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Section {
+    /// Its title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Section::Callers => "Callers",
+            Section::Callees => "Callees",
+            Section::Lines => "Lines",
+            Section::Addresses => "Addresses",
+        }
+    }
+
+    /// Its tree; `None` for the others.
+    pub fn tree(self, detail: &Detail) -> Option<&Tree> {
+        match self {
+            Section::Callers => Some(&detail.callers),
+            Section::Callees => Some(&detail.callees),
+            Section::Lines | Section::Addresses => None,
+        }
+    }
+
+    /// How many there are: of a tree, those at its root.
+    pub fn count(self, detail: &Detail) -> usize {
+        match self {
+            Section::Lines => detail.lines.len() + detail.lines_left_out,
+            Section::Addresses => detail.instructions.len() + detail.instructions_left_out,
+            _ => self.tree(detail).map_or(0, |tree| tree.entries.iter().filter(|entry| entry.depth == 0).count()),
+        }
+    }
+
+    /// The one so many places further; `None` beyond the ends.
+    pub fn beside(self, by: isize) -> Option<Section> {
+        let at = SECTIONS.iter().position(|section| *section == self)?;
+        SECTIONS.get(at.checked_add_signed(by)?).copied()
+    }
+}
+
+impl Pane {
+    /// Nothing but the section.
+    pub fn on(section: Section) -> Pane {
+        Pane { section, ..Pane::default() }
+    }
+
+    /// The lines of the open section.
+    pub fn items(&self, detail: &Detail) -> Vec<Item> {
+        let plain = |index: usize, id: u64| Item { index, id, open: None, forks: 0, goes_on: false };
+        match (self.section, self.section.tree(detail)) {
+            (_, Some(tree)) => self.branches(detail, tree),
+            (Section::Lines, None) => {
+                detail.lines.iter().enumerate().map(|(at, line)| plain(at, id((&line.file, line.line)))).collect()
+            }
+            (_, None) => detail.instructions.iter().enumerate().map(|(at, own)| plain(at, id(&own.place))).collect(),
+        }
+    }
+
+    fn branches(&self, detail: &Detail, tree: &Tree) -> Vec<Item> {
+        let mut items = Vec::new();
+        // For each depth: identity, share, forks above what is below it, whether there is but one below it.
+        let mut above = vec![(id((&detail.name, &detail.module, self.section)), 1.0, 0_u16, false)];
+        let mut at = 0;
+        while let Some(entry) = tree.entries.get(at) {
+            above.truncate(entry.depth as usize + 1);
+            let Some((parent, share, forks, single)) = above.last().copied() else { break };
+            let own = id((parent, &entry.name, &entry.module));
+            let opens = self.turned.get(&own).copied().unwrap_or(entry.share >= MAIN_WAY * share);
+            let open = (entry.below > 0).then_some(opens);
+            items.push(Item { index: at, id: own, open, forks, goes_on: single });
+            let below = entry.below as usize;
+            let only = below > 0 && tree.entries.get(at + 1).is_some_and(|first| first.below as usize + 1 == below);
+            above.push((own, entry.share, forks.saturating_add(u16::from(!only)), only));
+            at += if open == Some(true) { 1 } else { below + 1 };
+        }
+        items
+    }
+
+    /// The line above which a line hangs.
+    pub fn above(&self, detail: &Detail, item: Item) -> Option<usize> {
+        let tree = self.section.tree(detail)?;
+        let depth = |item: &Item| tree.entries.get(item.index).map_or(0, |entry| entry.depth);
+        let items = self.items(detail);
+        items.iter().rposition(|other| other.index < item.index && depth(other) < depth(&item))
+    }
+
+    /// The selected line.
+    pub fn current(&self, detail: &Detail) -> Option<Item> {
+        self.items(detail).get(self.cursor.at).copied()
+    }
+
+    /// Finds the selected line again; without one, the first.
+    pub fn settle(&mut self, detail: &Detail) {
+        let items = self.items(detail);
+        let at = self.selected.and_then(|id| items.iter().position(|item| item.id == id));
+        match (at, self.selected) {
+            (Some(at), _) => self.cursor.put(at),
+            (None, Some(_)) => self.cursor.put(self.cursor.at.min(items.len().saturating_sub(1))),
+            (None, None) => self.cursor = Cursor::default(),
+        }
+    }
+
+    /// Keeps hold of the line the cursor is at.
+    pub fn take(&mut self, detail: &Detail) {
+        self.selected = self.current(detail).map(|item| item.id);
+    }
+
+    /// Shows or hides what is below a line.
+    pub fn turn(&mut self, item: Item, open: bool) {
+        if self.turned.len() >= MOST_TURNED {
+            self.turned.clear();
+        }
+        self.turned.insert(item.id, open);
+    }
+
+    /// Shows or hides everything below a line.
+    pub fn turn_all(&mut self, detail: &Detail, item: Item, open: bool) {
+        self.turn(item, open);
+        let Some(last) = self.section.tree(detail).and_then(|tree| tree.entries.get(item.index)) else { return };
+        let last = item.index + last.below as usize;
+        // What is hidden has no lines yet: each round opens one level more.
+        loop {
+            let inside = self.items(detail).into_iter().filter(|other| other.index > item.index && other.index <= last);
+            let turn: Vec<Item> = inside.filter(|other| other.open == Some(!open)).collect();
+            if turn.is_empty() || !open {
+                break;
+            }
+            turn.into_iter().for_each(|other| self.turn(other, open));
+        }
+    }
+
+    /// Opens a section.
+    pub fn open(&mut self, section: Section) {
+        (self.section, self.cursor, self.selected) = (section, Cursor::default(), None);
+    }
+
+    /// Goes to another function, to come back to this one.
+    pub fn leave(&mut self, from: Key) {
+        if self.history.len() >= MOST_HISTORY {
+            self.history.remove(0);
+        }
+        self.history.push((from, self.section));
+        self.open(self.section);
+    }
+
+    /// The function one came from.
+    pub fn back(&mut self) -> Option<Key> {
+        let (key, section) = self.history.pop()?;
+        self.open(section);
+        Some(key)
+    }
+
+    /// Whether there is one.
+    pub fn has_history(&self) -> bool {
+        !self.history.is_empty()
+    }
+
+    /// Another function is looked at for a reason of its own.
+    pub fn start_anew(&mut self) {
+        self.history.clear();
+        (self.cursor, self.selected) = (Cursor::default(), None);
+    }
+}

@@ -1,0 +1,245 @@
+//! Draws what is around one function: its name and shares, the sections' names, the open section's list, the keys.
+//! It never changes the state.
+
+use super::areas::Areas;
+use super::draw::hints;
+use super::pane::{Item, SECTIONS, Section};
+use super::words::{self, percent};
+use super::{State, mark, rows};
+use crate::tui::keys::Action;
+use crate::tui::panel::Cx;
+use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
+use crate::tui::widgets::text::{middle, width, wrap};
+use crate::tui::widgets::{Pen, names, put};
+use crate::view::CodeKind;
+use crate::view::escape::visible;
+use crate::view::functions::{Detail, FunctionsView, Tree, file_name};
+use crate::view::number;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Columns a fork of the tree is indented by.
+const INDENT: usize = 2;
+
+/// Draws the detail into its areas.
+pub(super) fn draw(state: &State, view: &FunctionsView, cx: &Cx<'_>, areas: &Areas, buf: &mut Buffer) {
+    if areas.pane.is_empty() {
+        return;
+    }
+    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
+    let Some(detail) = &view.detail else {
+        put(buf, areas.pane, (areas.pane.x + 1, areas.pane.y), "looking ...", pen.theme.dim);
+        return;
+    };
+    head(state, view, detail, pen, areas.head, buf);
+    match lack(state.pane.section, detail) {
+        Some(text) => {
+            let inside = Rect { x: areas.lines.x + 1, width: areas.lines.width.saturating_sub(2), ..areas.lines };
+            for (text, y) in wrap(text, usize::from(inside.width)).iter().zip(inside.top()..inside.bottom()) {
+                put(buf, inside, (inside.x, y), text, pen.theme.dim);
+            }
+        }
+        None => list(state, detail, pen, areas, buf),
+    }
+    hints(&keys(state), cx, 0, areas.hints, buf);
+}
+
+fn keys(state: &State) -> Vec<(Action, &'static str)> {
+    if !state.pane.focus {
+        return vec![(Action::Enter, "into it"), (Action::Zoom, "flame")];
+    }
+    let back = (Action::Back, if state.pane.has_history() { "last function" } else { "table" });
+    let tree = matches!(state.pane.section, Section::Callers | Section::Callees);
+    let mut keys = vec![back, (Action::Detail, "section"), (Action::Zoom, "flame")];
+    if tree {
+        keys.splice(0..0, [(Action::Enter, "go to it")]);
+        keys.extend([(Action::Right, "unfold"), (Action::More, "all")]);
+    }
+    keys
+}
+
+/// The function, its shares, the sections.
+fn head(state: &State, view: &FunctionsView, detail: &Detail, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    let room = usize::from(area.width.saturating_sub(2));
+    let style = if state.pane.focus { pen.theme.accent } else { pen.theme.heading };
+    let module = middle(&visible(file_name(&detail.module)), room / 3, pen.glyphs.ellipsis);
+    let left = room.saturating_sub(width(&module) + 2);
+    let name = names::short(&visible(&detail.name), left, pen.glyphs.ellipsis);
+    put(buf, area, (area.x + 1, area.y), &name, style);
+    let right = area.right().saturating_sub(width(&module) as u16 + 1);
+    put(buf, area, (right, area.y), &module, pen.theme.dim);
+    put(buf, area, (area.x + 1, area.y + 1), &shares(view, detail, pen), pen.theme.dim);
+    for (section, x) in tabs(detail, area) {
+        let open = section == state.pane.section;
+        let style = if open { pen.theme.tab_open } else { pen.theme.dim };
+        put(buf, area, (x, area.y + 2), &tab(section, detail), style);
+    }
+}
+
+fn shares(view: &FunctionsView, detail: &Detail, pen: Pen<'_>) -> String {
+    let Some(row) = detail.row.as_ref().filter(|row| row.total_samples > 0) else {
+        return "no samples in this time".to_string();
+    };
+    let samples = words::samples(row.total_samples, view.off_cpu);
+    let dot = pen.glyphs.dot;
+    format!("self {} {dot} total {} {dot} {samples}, below as 100%", percent(row.self_share), percent(row.total_share))
+}
+
+fn tab(section: Section, detail: &Detail) -> String {
+    format!("{} {}", section.title(), number::count(section.count(detail) as u64))
+}
+
+/// Where the sections' names begin.
+pub(super) fn tabs(detail: &Detail, area: Rect) -> Vec<(Section, u16)> {
+    let mut x = area.x + 1;
+    let place = |section: &Section| {
+        let here = x;
+        x = x.saturating_add(width(&tab(*section, detail)) as u16 + 2);
+        (*section, here)
+    };
+    SECTIONS.iter().map(place).collect()
+}
+
+/// The section whose name is at a column.
+pub(super) fn tab_at(detail: &Detail, area: Rect, column: u16) -> Option<Section> {
+    let hit = |(section, x): &(Section, u16)| (*x..*x + width(&tab(*section, detail)) as u16).contains(&column);
+    tabs(detail, area).into_iter().find(hit).map(|(section, _)| section)
+}
+
+/// Why a section is empty.
+fn lack(section: Section, detail: &Detail) -> Option<&'static str> {
+    if section.count(detail) > 0 {
+        return None;
+    }
+    Some(match section {
+        Section::Callers | Section::Callees => "no samples of it in this time",
+        Section::Lines if detail.instructions.is_empty() => {
+            "no lines: debug information names none, or it has no samples"
+        }
+        Section::Lines => "no lines: its debug information is missing. Its addresses are in the next section.",
+        Section::Addresses => "no addresses: no sample was taken in its own code",
+    })
+}
+
+/// The open section's columns.
+fn columns(section: Section) -> Vec<Column<'static>> {
+    let number = |title, least, rank| Column { title, least, right: true, rank, ..Column::default() };
+    let share = number("share", 7, 0);
+    let samples = number("samples", 8, 2);
+    let kind = Column { least: 1, rank: 1, ..Column::default() };
+    let name = |title| Column { title, least: 20, grows: 3, ..Column::default() };
+    let module = Column { title: "module", least: 10, grows: 1, rank: 3, cut: Cut::Middle, ..Column::default() };
+    let line = |rank| Column { title: "line", least: 20, grows: 1, rank, cut: Cut::Front, ..Column::default() };
+    match section {
+        Section::Callers => vec![share, samples, kind, name("called from"), module],
+        Section::Callees => vec![share, samples, kind, name("calls"), module],
+        Section::Lines => vec![number("self", 7, 0), number("total", 7, 1), samples, line(0)],
+        Section::Addresses => {
+            let address = Column { title: "address", least: 18, grows: 0, cut: Cut::Front, ..Column::default() };
+            vec![share, samples, address, line(1)]
+        }
+    }
+}
+
+/// The open section's list without its cells, for drawing and for the mouse.
+pub(super) fn frame<'a>(state: &State, items: &[Item], columns: &'a [Column<'a>], page: usize) -> Table<'a> {
+    Table {
+        columns,
+        sorted: None,
+        rows: items.len(),
+        selected: state.pane.focus.then_some(state.pane.cursor.at),
+        top: state.pane.cursor.top(items.len(), page),
+    }
+}
+
+fn list(state: &State, detail: &Detail, pen: Pen<'_>, areas: &Areas, buf: &mut Buffer) {
+    let (section, area) = (state.pane.section, areas.lines);
+    let (items, columns) = (state.pane.items(detail), columns(section));
+    let placed = places(&columns, area.width.saturating_sub(2));
+    let room =
+        |column: usize| placed.iter().find(|place| place.column == column).map_or(0, |place| usize::from(place.width));
+    let cell = |row: usize, column: usize| {
+        let item = items[row];
+        let found = rows::fits(words::name_of(detail, section, item), &state.rows.needle);
+        match section.tree(detail) {
+            Some(tree) => branch(tree, section, item, column, room(column), found, pen),
+            None => place(detail, section, item, column, found, pen),
+        }
+    };
+    frame(state, &items, &columns, areas.detail_page()).draw(cell, pen, area, buf);
+    let left_out = match (section, section.tree(detail)) {
+        (_, Some(tree)) => tree.left_out,
+        (Section::Lines, None) => detail.lines_left_out,
+        (_, None) => detail.instructions_left_out,
+    };
+    let shown = items.len() as u16;
+    if left_out > 0 && shown + 1 < area.height {
+        let text = format!("{} smaller ones left out", number::count(left_out as u64));
+        put(buf, area, (area.x + 1, area.y + 1 + shown), &text, pen.theme.dim);
+    }
+}
+
+fn branch<'a>(
+    tree: &'a Tree,
+    section: Section,
+    item: Item,
+    column: usize,
+    room: usize,
+    found: bool,
+    pen: Pen<'_>,
+) -> Cell<'a> {
+    let theme = pen.theme;
+    let Some(entry) = tree.entries.get(item.index) else { return Cell::new("", theme.text) };
+    match column {
+        0 => Cell::new(percent(entry.share), theme.text),
+        1 => Cell::new(number::count(entry.samples), theme.dim),
+        2 => Cell::new(mark(entry.kind, entry.inlined), theme.dim),
+        3 => {
+            let goes_on = if section == Section::Callers { pen.glyphs.left } else { pen.glyphs.right };
+            let fold = match item.open {
+                Some(false) => "+",
+                _ if item.goes_on => goes_on,
+                Some(true) => "-",
+                None => " ",
+            };
+            let indent = (usize::from(item.forks) * INDENT).min(room / 2);
+            let name = names::short(&visible(&entry.name), room.saturating_sub(indent + 2), pen.glyphs.ellipsis);
+            let style = match entry.kind {
+                _ if found => theme.found,
+                CodeKind::Heading => theme.dim,
+                _ => theme.text,
+            };
+            Cell::new(format!("{}{fold} {name}", " ".repeat(indent)), style)
+        }
+        _ => Cell::new(file_name(&entry.module), theme.dim),
+    }
+}
+
+/// A source line or an instruction.
+fn place<'a>(detail: &'a Detail, section: Section, item: Item, column: usize, found: bool, pen: Pen<'_>) -> Cell<'a> {
+    let theme = pen.theme;
+    let style = if found { theme.found } else { theme.text };
+    let missing = || Cell::new("", theme.text);
+    if section == Section::Lines {
+        let Some(line) = detail.lines.get(item.index) else { return missing() };
+        return match column {
+            0 => Cell::new(percent(line.self_share), theme.text),
+            1 => Cell::new(percent(line.total_share), theme.text),
+            2 => Cell::new(number::count(line.self_samples), theme.dim),
+            _ => Cell::new(words::line_place(line), style),
+        };
+    }
+    let Some(own) = detail.instructions.get(item.index) else { return missing() };
+    match column {
+        0 => Cell::new(percent(own.share), theme.text),
+        1 => Cell::new(number::count(own.samples), theme.dim),
+        2 => Cell::new(own.place.as_str(), style),
+        _ => Cell::new(words::source(own), if own.line.is_some() { theme.dim } else { theme.missing }),
+    }
+}
+
+/// The list's line at a place of the screen.
+pub(super) fn line_at(state: &State, detail: &Detail, areas: &Areas, y: u16) -> Option<usize> {
+    let (items, columns) = (state.pane.items(detail), columns(state.pane.section));
+    frame(state, &items, &columns, areas.detail_page()).row_at(areas.lines, y)
+}

@@ -1,0 +1,125 @@
+//! What keys do in the table: move, sort, filter, group, go into a row.
+//! It never draws.
+
+use super::areas::Areas;
+use super::pane::Pane;
+use super::{State, words};
+use crate::tui::keys::Action;
+use crate::tui::panel::Wish;
+use crate::view::GroupBy;
+use crate::view::functions::file_name;
+use crate::view::look::Whose;
+
+impl State {
+    pub(super) fn act_on_table(&mut self, action: Action, areas: &Areas) -> Option<Vec<Wish>> {
+        let view = self.view.as_ref()?;
+        if self.rows.cursor.act(action, self.rows.len(), areas.page()) {
+            self.rows.take(view);
+            self.pane.start_anew();
+            return Some(self.follow(areas));
+        }
+        match action {
+            Action::Enter | Action::Detail | Action::Right => Some(self.go_into(action)),
+            Action::SearchNext => Some(self.jump(false, areas)),
+            Action::SearchPrevious => Some(self.jump(true, areas)),
+            Action::Zoom => Some(self.zoom_to_row()),
+            Action::Back => self.undo(),
+            action => self.arrange_by(action),
+        }
+    }
+
+    /// Whatever changes which rows are shown, and in which order.
+    pub(super) fn arrange_by(&mut self, action: Action) -> Option<Vec<Wish>> {
+        let view = self.view.as_ref()?;
+        match action {
+            Action::Sort => (self.rows.sort, self.rows.reversed) = (self.rows.sort.next(view), false),
+            Action::SortReverse => self.rows.reversed = !self.rows.reversed,
+            Action::Filter if self.rows.needle.is_empty() => {
+                return Some(vec![Wish::Say("nothing to filter by: search for a name first".to_string())]);
+            }
+            Action::Filter => self.rows.filter = !self.rows.filter,
+            Action::Who => self.group(match self.by {
+                GroupBy::Function => GroupBy::Module,
+                GroupBy::Module => GroupBy::Thread,
+                GroupBy::Thread => GroupBy::Process,
+                GroupBy::Process => GroupBy::Function,
+            }),
+            _ => return None,
+        }
+        self.arrange();
+        Some(vec![Wish::Ask])
+    }
+
+    fn group(&mut self, by: GroupBy) {
+        self.by = by;
+        self.rows.module = None;
+        self.rows.forget();
+        self.pane = Pane::on(self.pane.section);
+    }
+
+    /// Callers and callees of a function, functions of a module, functions of a thread or process.
+    pub(super) fn go_into(&mut self, action: Action) -> Vec<Wish> {
+        let Some(row) = self.row() else { return Vec::new() };
+        let (name, module, id) = (row.name.clone(), row.module.clone(), row.id);
+        match (self.by, id) {
+            (GroupBy::Function, _) => {
+                (self.rows.chosen, self.pane.focus) = (Some((name, module)), true);
+                self.arrange();
+            }
+            // To the right there is only the detail.
+            _ if action == Action::Right => return Vec::new(),
+            (GroupBy::Module, _) => {
+                self.group(GroupBy::Function);
+                self.rows.module = Some(module);
+                self.arrange();
+            }
+            (GroupBy::Thread, Some(tid)) => {
+                self.group(GroupBy::Function);
+                return vec![Wish::Only(Whose { tids: vec![tid], ..Whose::default() }, name)];
+            }
+            (GroupBy::Process, Some(pid)) => {
+                self.group(GroupBy::Function);
+                return vec![Wish::Only(Whose { pids: vec![pid], ..Whose::default() }, name)];
+            }
+            (_, None) => return Vec::new(),
+        }
+        vec![Wish::Ask]
+    }
+
+    fn jump(&mut self, backwards: bool, areas: &Areas) -> Vec<Wish> {
+        let Some(view) = &self.view else { return Vec::new() };
+        match self.rows.find(view, backwards, false) {
+            Some(at) => {
+                self.rows.choose(view, at, areas.page());
+                self.follow(areas)
+            }
+            None => vec![Wish::Say(words::nothing_found(&self.rows.needle))],
+        }
+    }
+
+    /// The detail follows the selection where it is seen.
+    pub(super) fn follow(&self, areas: &Areas) -> Vec<Wish> {
+        if areas.pane.is_empty() { Vec::new() } else { vec![Wish::Ask] }
+    }
+
+    pub(super) fn zoom_to_row(&self) -> Vec<Wish> {
+        let Some(row) = self.row().filter(|_| self.by == GroupBy::Function) else { return Vec::new() };
+        let detail = self.around().filter(|detail| detail.name == row.name && detail.module == row.module);
+        let first = detail.and_then(|detail| Some((detail, detail.callers.entries.first()?)));
+        let path = first.map(|(detail, caller)| detail.path_of(caller.path));
+        vec![Wish::Zoom(path.unwrap_or_else(|| vec![row.name.clone()]))]
+    }
+
+    fn undo(&mut self) -> Option<Vec<Wish>> {
+        if self.rows.filters() {
+            self.rows.filter = false;
+        } else if let Some(module) = self.rows.module.take() {
+            self.group(GroupBy::Module);
+            self.rows.chosen = Some((file_name(&module).to_string(), module));
+        } else {
+            return None;
+        }
+        self.arrange();
+        Some(vec![Wish::Ask])
+    }
+}

@@ -1,0 +1,188 @@
+//! Around one function: callers, callees, source lines and instructions, with the way to each in the call tree.
+//! It never reads a source file.
+
+use super::{Row, Tree};
+use crate::analysis::{Branch, Butterfly, Instruction, SourceLine};
+use crate::model::ModuleKind;
+use crate::view::look::Scene;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// Lines, and instructions, listed at most.
+const MOST_PLACES: usize = 500;
+
+/// Around one function. Shares are of its total.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Detail {
+    /// Its name.
+    pub name: String,
+    /// Path of its module.
+    pub module: String,
+    /// Its row; `None` if it has no samples.
+    pub row: Option<Row>,
+    /// Who calls it.
+    pub callers: Tree,
+    /// What it calls.
+    pub callees: Tree,
+    /// Its source lines, by own weight.
+    pub lines: Vec<LineRow>,
+    /// Lines beyond these.
+    pub lines_left_out: usize,
+    /// Its instructions, by weight.
+    pub instructions: Vec<InstructionRow>,
+    /// Instructions beyond these.
+    pub instructions_left_out: usize,
+    /// Names of the call tree's cells, for `paths`.
+    pub texts: Vec<String>,
+    /// Ways from the call tree's root: indices into `texts`.
+    pub paths: Vec<Path>,
+}
+
+/// A way from the call tree's root.
+pub type Path = Vec<u32>;
+
+/// A source line of the function.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LineRow {
+    /// File, as debug information names it.
+    pub file: String,
+    /// Line, from 1; `None` where the compiler could name none.
+    pub line: Option<u32>,
+    /// Share of the line's own code.
+    pub self_share: f64,
+    /// Share with what it calls.
+    pub total_share: f64,
+    /// Weight of the line's own code.
+    pub self_weight: u64,
+    /// Samples in it.
+    pub self_samples: u64,
+}
+
+/// An instruction of the function.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InstructionRow {
+    /// `module+0xoffset` in the file; an absolute address for the kernel and for code made just in time.
+    pub place: String,
+    /// Its share.
+    pub share: f64,
+    /// Its weight.
+    pub weight: u64,
+    /// Its samples.
+    pub samples: u64,
+    /// Its source file and line, if known.
+    pub line: Option<(String, Option<u32>)>,
+}
+
+impl Detail {
+    pub(super) fn of(scene: &Scene<'_>, name: &str, module: &str, row: Option<Row>) -> Detail {
+        let butterfly = Butterfly::of(scene.profile, &scene.names, &scene.tasks, &scene.selection, (name, module));
+        let whole = butterfly.weight;
+        let mut paths = Paths::new(scene, &butterfly);
+        let callers = Tree::of(&butterfly.callers, &scene.names, whole, &mut paths);
+        let callees = Tree::of(&butterfly.callees, &scene.names, whole, &mut paths);
+        let (texts, paths) = paths.finish();
+        Detail {
+            name: name.to_string(),
+            module: module.to_string(),
+            row,
+            callers,
+            callees,
+            lines: butterfly.lines.iter().take(MOST_PLACES).map(|line| line_row(line, whole)).collect(),
+            lines_left_out: butterfly.lines.len().saturating_sub(MOST_PLACES),
+            instructions: butterfly
+                .instructions
+                .iter()
+                .take(MOST_PLACES)
+                .map(|own| instruction_row(scene, own, whole))
+                .collect(),
+            instructions_left_out: butterfly.instructions.len().saturating_sub(MOST_PLACES),
+            texts,
+            paths,
+        }
+    }
+
+    /// The names from the call tree's root to an entry.
+    #[must_use]
+    pub fn path_of(&self, (path, names): (u32, u32)) -> Vec<String> {
+        let path = self.paths.get(path as usize).map_or(&[][..], Vec::as_slice);
+        let text = |at: &u32| self.texts.get(*at as usize).cloned().unwrap_or_default();
+        path.iter().take(names as usize).map(text).collect()
+    }
+}
+
+fn share(weight: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { weight as f64 / whole as f64 }
+}
+
+fn line_row(line: &SourceLine, whole: u64) -> LineRow {
+    LineRow {
+        file: line.file.clone(),
+        line: line.line,
+        self_share: share(line.self_weight, whole),
+        total_share: share(line.total_weight, whole),
+        self_weight: line.self_weight,
+        self_samples: line.self_samples,
+    }
+}
+
+fn instruction_row(scene: &Scene<'_>, own: &Instruction, whole: u64) -> InstructionRow {
+    let frame = scene.profile.frame(own.frame);
+    let address = frame.map_or(0, |frame| frame.address);
+    let module = frame.and_then(|frame| frame.module).and_then(|id| scene.profile.module(id));
+    let place = match module {
+        Some(module) if matches!(module.kind, ModuleKind::File | ModuleKind::Vdso) => {
+            format!("{}+{address:#x}", crate::analysis::short(&module.path))
+        }
+        _ => format!("{address:#x}"),
+    };
+    InstructionRow {
+        place,
+        share: share(own.weight, whole),
+        weight: own.weight,
+        samples: own.samples,
+        line: own.line.clone(),
+    }
+}
+
+/// The ways to the entries, each stack's names once.
+pub(super) struct Paths<'a> {
+    scene: &'a Scene<'a>,
+    butterfly: &'a Butterfly,
+    known: FxHashMap<u32, u32>,
+    paths: Vec<Path>,
+    texts: Vec<String>,
+    ids: FxHashMap<String, u32>,
+}
+
+impl<'a> Paths<'a> {
+    fn new(scene: &'a Scene<'a>, butterfly: &'a Butterfly) -> Paths<'a> {
+        let (known, ids) = (FxHashMap::default(), FxHashMap::default());
+        Paths { scene, butterfly, known, paths: Vec::new(), texts: Vec::new(), ids }
+    }
+
+    /// The way to a branch.
+    pub(super) fn to(&mut self, branch: &Branch) -> (u32, u32) {
+        let names = self.butterfly.headings(branch.stack) as u32 + branch.calls;
+        if let Some(path) = self.known.get(&branch.stack) {
+            return (*path, names);
+        }
+        let texts = self.butterfly.path(self.scene.profile, &self.scene.names, &self.scene.tasks, branch.stack);
+        let path = texts.into_iter().map(|text| self.text(text)).collect();
+        self.paths.push(path);
+        let path = self.paths.len() as u32 - 1;
+        self.known.insert(branch.stack, path);
+        (path, names)
+    }
+
+    fn text(&mut self, text: String) -> u32 {
+        let next = self.texts.len() as u32;
+        *self.ids.entry(text).or_insert_with_key(|text| {
+            self.texts.push(text.clone());
+            next
+        })
+    }
+
+    fn finish(self) -> (Vec<String>, Vec<Path>) {
+        (self.texts, self.paths)
+    }
+}

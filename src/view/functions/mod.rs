@@ -1,0 +1,196 @@
+//! View model: the functions, or what stands in their place, with callers, callees and lines of one.
+//! It never draws.
+
+mod change;
+mod detail;
+mod tree;
+
+pub use change::{Change, is_real};
+pub use detail::{Detail, InstructionRow, LineRow, Path};
+pub use tree::{Entry, Tree};
+
+use super::look::Scene;
+use super::report::axis_of;
+use crate::analysis::{Axis, CodeKind, GroupBy, Rank, Ranking, SortBy, UNRESOLVED, metrics, rank, short};
+use crate::model::{Measure, Why};
+use crate::view::Measured;
+use change::Before;
+use serde::Serialize;
+
+/// Rows a view holds at most.
+const MOST_ROWS: usize = 5_000;
+
+/// The view.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FunctionsView {
+    /// What a row stands for.
+    pub by: GroupBy,
+    /// Whether time off the CPU is counted in place of an event.
+    pub off_cpu: bool,
+    /// What the weights count: `ns`, `cycles`, ...
+    pub unit: &'static str,
+    /// Weight of the whole selection.
+    pub weight: u64,
+    /// Samples of the whole selection, or spans off the CPU.
+    pub samples: u64,
+    /// CPU time, seconds, to explain why there are no samples; `None` where there are.
+    pub cpu_time: Option<Measured>,
+    /// The rows, by own weight.
+    pub rows: Vec<Row>,
+    /// Rows beyond these.
+    pub left_out: usize,
+    /// The largest total share among those; 0 if there are none.
+    pub left_out_share: f64,
+    /// Whether changes against something were asked for.
+    pub compared: bool,
+    /// Around the function that was asked for; `None` for other rows than functions, and without samples.
+    pub detail: Option<Box<Detail>>,
+}
+
+/// A function, module, thread or process. Shares are of the whole selection, 0 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// Path of its module as the target sees it; empty if unknown or if the row is no code.
+    pub module: String,
+    /// Where the code lives; `Heading` for threads and processes.
+    pub kind: CodeKind,
+    /// Whether every call of it was inlined into its caller.
+    pub inlined: bool,
+    /// Kernel id of the thread or process.
+    pub id: Option<u32>,
+    /// Share of its own code.
+    pub self_share: f64,
+    /// Standard error of that by sampling alone; `None` without samples, and where nothing is sampled.
+    pub self_error: Option<f64>,
+    /// Share with all it calls.
+    pub total_share: f64,
+    /// Standard error of that.
+    pub total_error: Option<f64>,
+    /// Weight of its own code.
+    pub self_weight: u64,
+    /// Weight with all it calls.
+    pub total_weight: u64,
+    /// Samples in its own code.
+    pub self_samples: u64,
+    /// Samples with all it calls.
+    pub total_samples: u64,
+    /// What moved; `None` where there is nothing to compare with.
+    pub change: Option<Change>,
+}
+
+impl FunctionsView {
+    /// The view of a scene; `detail` is the name and module of the function to look around, `None` the first one.
+    #[must_use]
+    pub fn of(scene: &Scene<'_>, by: GroupBy, detail: Option<&(String, String)>) -> FunctionsView {
+        let ranked = |scene: &Scene<'_>| {
+            rank(scene.profile, &scene.names, &scene.tasks, &scene.selection, by, SortBy::SelfWeight)
+        };
+        let ranking = ranked(scene);
+        let off_cpu = scene.selection.axis == Axis::OffCpu;
+        let before = scene.against.as_deref().and_then(|against| Before::of(scene, against, ranked(against), by));
+        let mut rows: Vec<Row> = ranking.rows.iter().map(|rank| Row::of(&ranking, rank, off_cpu)).collect();
+        if let Some(before) = before {
+            before.compare(&ranking, &mut rows, off_cpu);
+        }
+        let around = (by == GroupBy::Function).then(|| match detail {
+            Some((name, module)) => match find(&rows, name, module) {
+                Some(row) => Some(Detail::of(scene, &row.name, &row.module, Some(row.clone()))),
+                None => Some(Detail::of(scene, name, module, None)),
+            },
+            None => rows.first().map(|row| Detail::of(scene, &row.name, &row.module, Some(row.clone()))),
+        });
+        let (left_out, left_out_share) = keep_largest(&mut rows, MOST_ROWS);
+        FunctionsView {
+            by,
+            off_cpu,
+            unit: axis_of(&scene.profile.meta, scene.selection.axis).1,
+            weight: ranking.weight,
+            samples: ranking.samples,
+            cpu_time: (ranking.samples == 0).then(|| cpu_time(scene)),
+            rows,
+            left_out,
+            left_out_share,
+            compared: scene.against.is_some(),
+            detail: around.flatten().map(Box::new),
+        }
+    }
+}
+
+fn cpu_time(scene: &Scene<'_>) -> Measured {
+    let who = scene.selection.who(&scene.tasks);
+    let metrics = metrics(&scene.counters, &scene.tasks, &who, scene.window, None);
+    let known = metrics.iter().find(|metric| metric.name == "cpu_time").map(|metric| metric.value);
+    known.unwrap_or(Measure::Missing(Why::NotRecorded)).into()
+}
+
+impl Row {
+    /// A span off the CPU is not sampled: every one counts, and shares have no sampling error.
+    fn of(ranking: &Ranking, rank: &Rank, off_cpu: bool) -> Row {
+        let (self_share, total_share) = (ranking.share(rank.self_weight), ranking.share(rank.total_weight));
+        let error = |share: f64| ranking.error(share).filter(|_| !off_cpu);
+        Row {
+            name: rank.name.clone(),
+            module: rank.module.clone(),
+            kind: rank.kind,
+            inlined: rank.inlined,
+            id: rank.id,
+            self_share,
+            self_error: error(self_share),
+            total_share,
+            total_error: error(total_share),
+            self_weight: rank.self_weight,
+            total_weight: rank.total_weight,
+            self_samples: rank.self_samples,
+            total_samples: rank.total_samples,
+            change: None,
+        }
+    }
+
+    /// The larger of what it was and what it is, with all it calls: a row's own share is never more.
+    fn size(&self) -> f64 {
+        self.total_share.max(self.change.map_or(0.0, |change| change.total_before))
+    }
+}
+
+/// The row of a function. Whoever has it from a call tree's cell does not know the module, and has an address as the
+/// name of what has none.
+fn find<'a>(rows: &'a [Row], name: &str, module: &str) -> Option<&'a Row> {
+    let exact = rows.iter().find(|row| row.name == name && row.module == module);
+    if exact.is_some() || !module.is_empty() {
+        return exact;
+    }
+    let file = name.rsplit_once("+0x").map_or(name, |(file, _)| file);
+    let largest = |fits: &dyn Fn(&Row) -> bool| {
+        rows.iter().filter(|row| fits(row)).max_by(|a, b| a.total_share.total_cmp(&b.total_share))
+    };
+    largest(&|row| row.name == name)
+        .or_else(|| largest(&|row| row.name == UNRESOLVED && file_name(&row.module) == file))
+}
+
+/// A module's file name, which says enough in a column.
+#[must_use]
+pub fn file_name(module: &str) -> &str {
+    short(module)
+}
+
+/// Keeps the largest rows in their order; gives how many went, and the largest share among them.
+fn keep_largest(rows: &mut Vec<Row>, most: usize) -> (usize, f64) {
+    if rows.len() <= most {
+        return (0, 0.0);
+    }
+    let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+    order.sort_by(|a, b| rows[*b as usize].size().total_cmp(&rows[*a as usize].size()));
+    let largest = order.get(most).map_or(0.0, |at| rows[*at as usize].size());
+    let mut kept = vec![false; rows.len()];
+    order.iter().take(most).for_each(|at| kept[*at as usize] = true);
+    let mut kept = kept.into_iter();
+    let before = rows.len();
+    rows.retain(|_| kept.next().unwrap_or(false));
+    (before - rows.len(), largest)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests;

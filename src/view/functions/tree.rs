@@ -1,0 +1,122 @@
+//! Callers or callees as lines to be drawn: each with its depth, largest first among its siblings.
+//! It never holds more than a screen can be searched through.
+
+use super::detail::Paths;
+use crate::analysis::{Branch, CodeKind, Names, Step};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// Entries a tree holds at most.
+const MOST_ENTRIES: usize = 1_000;
+
+/// A caller or callee.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// Its name; in brackets where a path ends.
+    pub name: String,
+    /// Path of its module; empty if unknown.
+    pub module: String,
+    /// Where the code lives; `Heading` where a path ends.
+    pub kind: CodeKind,
+    /// Whether every call here was inlined into its caller.
+    pub inlined: bool,
+    /// Steps from the function; 0 for its direct callers and callees.
+    pub depth: u32,
+    /// Entries below it: they follow at once.
+    pub below: u32,
+    /// Share of the function's total, 0 to 1.
+    pub share: f64,
+    /// Weight of the stacks through here.
+    pub weight: u64,
+    /// Their samples, or spans off the CPU.
+    pub samples: u64,
+    /// Where it is in the call tree: index into `Detail::paths`, and how many of its names.
+    pub path: (u32, u32),
+}
+
+/// Callers or callees of one function.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Tree {
+    /// The entries, each before those below it.
+    pub entries: Vec<Entry>,
+    /// Entries left out: none is larger than the smallest that is in.
+    pub left_out: usize,
+}
+
+impl Tree {
+    /// `whole` is the function's total weight.
+    pub(super) fn of(branches: &[Branch], names: &Names, whole: u64, paths: &mut Paths<'_>) -> Tree {
+        let kept = largest(branches, MOST_ENTRIES);
+        let mut children: FxHashMap<Option<u32>, Vec<u32>> = FxHashMap::default();
+        for at in &kept {
+            children.entry(branches[*at as usize].parent).or_default().push(*at);
+        }
+        for siblings in children.values_mut() {
+            siblings.sort_by(|a, b| {
+                let (a, b) = (&branches[*a as usize], &branches[*b as usize]);
+                b.weight.cmp(&a.weight).then_with(|| title(a.step, names).cmp(&title(b.step, names)))
+            });
+        }
+        let mut tree = Tree { entries: Vec::with_capacity(kept.len()), left_out: branches.len() - kept.len() };
+        let mut open: Vec<(u32, u32)> = below(&children, None, 0);
+        while let Some((at, depth)) = open.pop() {
+            tree.entries.push(entry(&branches[at as usize], depth, names, whole, paths));
+            open.extend(below(&children, Some(at), depth + 1));
+        }
+        count_below(&mut tree.entries);
+        tree
+    }
+}
+
+/// The heaviest branches. A branch is never heavier than its parent, which is earlier: the kept ones hang together.
+fn largest(branches: &[Branch], most: usize) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..branches.len() as u32).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(branches[*at as usize].weight));
+    order.truncate(most);
+    order
+}
+
+/// Children with their depth, last first, for a stack of what is still to come.
+fn below(children: &FxHashMap<Option<u32>, Vec<u32>>, parent: Option<u32>, depth: u32) -> Vec<(u32, u32)> {
+    children.get(&parent).map_or(&[][..], Vec::as_slice).iter().rev().map(|at| (*at, depth)).collect()
+}
+
+fn count_below(entries: &mut [Entry]) {
+    let mut open: Vec<usize> = Vec::new();
+    for at in 0..entries.len() {
+        while open.last().is_some_and(|above| entries[*above].depth >= entries[at].depth) {
+            open.pop();
+        }
+        open.iter().for_each(|above| entries[*above].below += 1);
+        open.push(at);
+    }
+}
+
+fn title(step: Step, names: &Names) -> (&str, &str, CodeKind) {
+    match step {
+        Step::Function(function) => {
+            let function = &names.functions[function as usize];
+            (&function.name, &function.module, function.kind)
+        }
+        Step::Own => ("[own code]", "", CodeKind::Heading),
+        Step::Outermost => ("[no caller]", "", CodeKind::Heading),
+        Step::Truncated => ("[truncated stack]", "", CodeKind::Heading),
+        Step::NotTaken => ("[no stacks were taken]", "", CodeKind::Heading),
+    }
+}
+
+fn entry(branch: &Branch, depth: u32, names: &Names, whole: u64, paths: &mut Paths<'_>) -> Entry {
+    let (name, module, kind) = title(branch.step, names);
+    Entry {
+        name: name.to_string(),
+        module: module.to_string(),
+        kind,
+        inlined: branch.inlined,
+        depth,
+        below: 0,
+        share: if whole == 0 { 0.0 } else { branch.weight as f64 / whole as f64 },
+        weight: branch.weight,
+        samples: branch.samples,
+        path: paths.to(branch),
+    }
+}
