@@ -56,7 +56,17 @@ fn state() -> State {
 fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
     let (theme, glyphs) = (Theme::new(Name::Mono, Depth::True), Glyphs::UNICODE);
     let (head, time, whose) = (head(20), Time::new(true, false), Whose::default());
-    f(&Cx { theme: &theme, glyphs: &glyphs, head: &head, time: &time, whose: &whose, axis: Axis::Event(0), compared })
+    let keys = crate::tui::keys::KeyTable::default();
+    f(&Cx {
+        theme: &theme,
+        glyphs: &glyphs,
+        head: &head,
+        time: &time,
+        whose: &whose,
+        axis: Axis::Event(0),
+        compared,
+        keys: &keys,
+    })
 }
 
 fn drawn(state: &State, compared: bool, width: u16, height: u16) -> String {

@@ -173,12 +173,8 @@ impl Panel for State {
                     None => Vec::new(),
                 }
             }
-            MouseEventKind::ScrollDown => {
-                self.list.act(Action::Down, &keys, table.height).then(|| self.moved()).unwrap_or_default()
-            }
-            MouseEventKind::ScrollUp => {
-                self.list.act(Action::Up, &keys, table.height).then(|| self.moved()).unwrap_or_default()
-            }
+            MouseEventKind::ScrollDown if self.list.act(Action::Down, &keys, table.height) => self.moved(),
+            MouseEventKind::ScrollUp if self.list.act(Action::Up, &keys, table.height) => self.moved(),
             _ => Vec::new(),
         }
     }
