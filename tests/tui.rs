@@ -125,13 +125,12 @@ fn every_screen_shows_what_runs() {
 }
 
 #[test]
-#[ignore = "these screens are still to come"]
 fn the_tables_show_what_runs() {
     require!("perf");
     let dir = Dir::new();
     let target = target(&dir, "86390");
     let mut pty = session(&dir, &target);
-    screens(&mut pty, &[("3", PLANTED), ("4", "worker-0"), ("5", "cpu-clock")]);
+    screens(&mut pty, &[("3", PLANTED), ("4", "worker-0"), ("5", "busy cores")]);
 }
 
 /// Goes to each screen by its key, and waits for what it shows below the line that names it.

@@ -137,7 +137,7 @@ pub const TABLE: &[Row] = &[
     row(A::Bottom, "bottom", Moving, "to the bottom", &["G"]),
     row(A::Enter, "open", Moving, "open or zoom into what is selected", &["Enter"]),
     row(A::Detail, "detail", Moving, "details of what is selected", &["d"]),
-    row(A::Zoom, "zoom", Moving, "show what is selected in the flame graph", &["z"]),
+    row(A::Zoom, "zoom", Moving, "show it in the flame graph", &["z"]),
     row(A::Back, "back", Moving, "undo: search, zoom, range, filter", &["Esc"]),
     row(A::Search, "search", Showing, "search", &["/"]),
     row(A::SearchNext, "search-next", Showing, "next match", &["n"]),
