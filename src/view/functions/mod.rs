@@ -91,6 +91,8 @@ impl FunctionsView {
         let off_cpu = scene.selection.axis == Axis::OffCpu;
         let before = scene.against.as_deref().and_then(|against| Before::of(scene, against, ranked(against), by));
         let mut rows: Vec<Row> = ranking.rows.iter().map(|rank| Row::of(&ranking, rank, off_cpu)).collect();
+        // A thread that was only preempted was not blocked: it waited for a CPU.
+        rows.retain(|row| !off_cpu || row.total_weight > 0);
         if let Some(before) = before {
             before.compare(&ranking, &mut rows, off_cpu);
         }

@@ -4,12 +4,12 @@
 use super::areas::Areas;
 use super::rows::Sort;
 use super::words::{self, percent, points};
-use super::{State, mark, sections};
+use super::{State, mark, name, sections};
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
 use crate::tui::widgets::text::{end, width};
-use crate::tui::widgets::{Pen, bar, names, put};
+use crate::tui::widgets::{Pen, bar, put};
 use crate::view::GroupBy;
 use crate::view::escape::visible;
 use crate::view::functions::{FunctionsView, Row, file_name, is_real};
@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 /// Columns of a share's bar.
-const BAR: usize = 8;
+const BAR: usize = 6;
 
 /// A column of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub(super) fn columns(state: &State, view: &FunctionsView) -> Vec<(Field, Column
     };
     let is_code = matches!(view.by, GroupBy::Function | GroupBy::Module);
     let mut columns = vec![
-        (Field::Own, number("self", 7, 0)),
+        (Field::Own, number(if is_code { "self" } else { "share" }, 7, 0)),
         (Field::Bar, Column { least: BAR as u16, rank: 6, ..Column::default() }),
     ];
     if !view.off_cpu {
@@ -106,12 +106,9 @@ pub(super) fn columns(state: &State, view: &FunctionsView) -> Vec<(Field, Column
     if is_code {
         columns.push((Field::Kind, Column { least: 1, rank: 1, ..Column::default() }));
     }
-    columns.push((Field::Name, Column { title: what, least: 28, grows: 3, cut: Cut::Middle, ..Column::default() }));
+    columns.push((Field::Name, Column { title: what, least: 27, grows: 3, cut: Cut::Middle, ..Column::default() }));
     if view.by == GroupBy::Function {
-        columns.push((
-            Field::Module,
-            Column { title: "module", least: 10, grows: 1, rank: 5, cut: Cut::Middle, ..Column::default() },
-        ));
+        columns.push((Field::Module, Column { title: "module", least: 8, grows: 1, rank: 5, ..Column::default() }));
     }
     columns
 }
@@ -176,12 +173,14 @@ fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, roo
         Field::Error => Cell::new(words::error(row.self_error), theme.dim),
         Field::Total => Cell::new(percent(row.total_share), theme.text),
         Field::Change => change(state, row, pen),
-        Field::Samples if view.off_cpu => Cell::new(number::seconds(row.self_weight as f64 / 1e9).joined(), theme.text),
+        Field::Samples if view.off_cpu => {
+            Cell::new(number::seconds(row.total_weight as f64 / 1e9).joined(), theme.text)
+        }
         Field::Samples => Cell::new(number::count(row.self_samples), theme.text),
         Field::Kind => Cell::new(mark(row.kind, row.inlined), theme.dim),
         Field::Name => {
             let style = if state.rows.finds(row) { theme.found } else { theme.text };
-            Cell::new(names::short(&visible(&row.name), room, pen.glyphs.ellipsis), style)
+            Cell::new(name::fit(&visible(&row.name), room, pen.glyphs.ellipsis), style)
         }
         Field::Module => Cell::new(file_name(&row.module), theme.dim),
     }
@@ -207,15 +206,11 @@ fn footer(state: &State, view: &FunctionsView, cx: &Cx<'_>, area: Rect, buf: &mu
     let room = usize::from(area.width.saturating_sub(2));
     let y = area.y;
     put(buf, area, (area.x + 1, y), &end(&what, room, cx.glyphs.ellipsis), cx.theme.dim);
-    let enter = if view.by == GroupBy::Function { "callers" } else { "functions" };
-    let keys = [
-        (Action::Enter, enter),
-        (Action::Sort, "sort"),
-        (Action::Who, "group"),
-        (Action::Search, "search"),
-        (Action::Filter, "filter"),
-        (Action::Zoom, "flame"),
-    ];
+    let is_function = view.by == GroupBy::Function;
+    let enter = if is_function { "callers" } else { "functions" };
+    let mut keys = vec![(Action::Enter, enter), (Action::Sort, "sort"), (Action::Who, "group")];
+    keys.extend(is_function.then_some((Action::Zoom, "flame")));
+    keys.extend([(Action::Search, "search"), (Action::Filter, "filter")]);
     hints(&keys, cx, width(&what) + 3, area, buf);
 }
 

@@ -6,6 +6,7 @@ mod cursor;
 mod detail_keys;
 mod draw;
 mod mouse;
+mod name;
 mod pane;
 mod rows;
 mod sections;

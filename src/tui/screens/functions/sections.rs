@@ -5,12 +5,12 @@ use super::areas::Areas;
 use super::draw::hints;
 use super::pane::{Item, SECTIONS, Section};
 use super::words::{self, percent};
-use super::{State, mark, rows};
+use super::{State, mark, name, rows};
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
 use crate::tui::widgets::text::{middle, width, wrap};
-use crate::tui::widgets::{Pen, names, put};
+use crate::tui::widgets::{Pen, put};
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::functions::{Detail, FunctionsView, Tree, file_name};
@@ -64,8 +64,8 @@ fn head(state: &State, view: &FunctionsView, detail: &Detail, pen: Pen<'_>, area
     let style = if state.pane.focus { pen.theme.accent } else { pen.theme.heading };
     let module = middle(&visible(file_name(&detail.module)), room / 3, pen.glyphs.ellipsis);
     let left = room.saturating_sub(width(&module) + 2);
-    let name = names::short(&visible(&detail.name), left, pen.glyphs.ellipsis);
-    put(buf, area, (area.x + 1, area.y), &name, style);
+    let title = name::fit(&visible(&detail.name), left, pen.glyphs.ellipsis);
+    put(buf, area, (area.x + 1, area.y), &title, style);
     let right = area.right().saturating_sub(width(&module) as u16 + 1);
     put(buf, area, (right, area.y), &module, pen.theme.dim);
     put(buf, area, (area.x + 1, area.y + 1), &shares(view, detail, pen), pen.theme.dim);
@@ -82,7 +82,7 @@ fn shares(view: &FunctionsView, detail: &Detail, pen: Pen<'_>) -> String {
     };
     let samples = words::samples(row.total_samples, view.off_cpu);
     let dot = pen.glyphs.dot;
-    format!("self {} {dot} total {} {dot} {samples}, below as 100%", percent(row.self_share), percent(row.total_share))
+    format!("self {} {dot} total {} {dot} {samples} are 100% below", percent(row.self_share), percent(row.total_share))
 }
 
 fn tab(section: Section, detail: &Detail) -> String {
@@ -114,9 +114,18 @@ fn lack(section: Section, detail: &Detail) -> Option<&'static str> {
     Some(match section {
         Section::Callers | Section::Callees => "no samples of it in this time",
         Section::Lines if detail.instructions.is_empty() => {
-            "no lines: debug information names none, or it has no samples"
+            "no lines are known, and no sample was taken in its own code"
         }
-        Section::Lines => "no lines: its debug information is missing. Its addresses are in the next section.",
+        Section::Lines => match detail.row.as_ref().map(|row| row.kind) {
+            Some(CodeKind::Kernel) => {
+                "no lines: the kernel's list of symbols has none. Addresses are in the next section."
+            }
+            Some(CodeKind::Jit) => "no lines: code made just in time comes without. Addresses are in the next section.",
+            _ => {
+                "no lines: its module has no debug information (build it with -g, or install what belongs to it). \
+                  Addresses are in the next section."
+            }
+        },
         Section::Addresses => "no addresses: no sample was taken in its own code",
     })
 }
@@ -128,7 +137,7 @@ fn columns(section: Section) -> Vec<Column<'static>> {
     let samples = number("samples", 8, 2);
     let kind = Column { least: 1, rank: 1, ..Column::default() };
     let name = |title| Column { title, least: 20, grows: 3, ..Column::default() };
-    let module = Column { title: "module", least: 10, grows: 1, rank: 3, cut: Cut::Middle, ..Column::default() };
+    let module = Column { title: "module", least: 10, grows: 1, rank: 3, ..Column::default() };
     let line = |rank| Column { title: "line", least: 20, grows: 1, rank, cut: Cut::Front, ..Column::default() };
     match section {
         Section::Callers => vec![share, samples, kind, name("called from"), module],
@@ -203,7 +212,7 @@ fn branch<'a>(
                 None => " ",
             };
             let indent = (usize::from(item.forks) * INDENT).min(room / 2);
-            let name = names::short(&visible(&entry.name), room.saturating_sub(indent + 2), pen.glyphs.ellipsis);
+            let name = name::fit(&visible(&entry.name), room.saturating_sub(indent + 2), pen.glyphs.ellipsis);
             let style = match entry.kind {
                 _ if found => theme.found,
                 CodeKind::Heading => theme.dim,

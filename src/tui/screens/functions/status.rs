@@ -11,7 +11,7 @@ use crate::view::functions::{Detail, FunctionsView, Row, is_real};
 /// A row of the table.
 pub(super) fn row(view: &FunctionsView, row: &Row, cx: &Cx<'_>) -> String {
     let mut parts = vec![name(&row.name, &row.module)];
-    parts.extend(kind(row.kind, row.inlined));
+    parts.extend(kind(row.kind, row.inlined, &row.module));
     let error = |error: Option<f64>| {
         error.map(|error| format!(" {}{}", cx.glyphs.plus_minus, words::error(Some(error)))).unwrap_or_default()
     };
@@ -59,7 +59,7 @@ pub(super) fn item(view: &FunctionsView, detail: &Detail, section: Section, item
     let parts = match (section, section.tree(detail)) {
         (_, Some(tree)) => tree.entries.get(item.index).map(|entry| {
             let mut parts = vec![name(&entry.name, &entry.module)];
-            parts.extend(kind(entry.kind, entry.inlined));
+            parts.extend(kind(entry.kind, entry.inlined, &entry.module));
             parts.push(of(entry.share, entry.weight, entry.samples));
             parts
         }),
@@ -90,8 +90,10 @@ fn name(name: &str, module: &str) -> String {
     if module.is_empty() { visible(name).into_owned() } else { format!("{}  {}", visible(name), visible(module)) }
 }
 
-fn kind(kind: CodeKind, inlined: bool) -> Option<String> {
+/// What the module does not say.
+fn kind(kind: CodeKind, inlined: bool, module: &str) -> Option<String> {
     match kind {
+        CodeKind::Kernel | CodeKind::Jit if module.starts_with('[') => None,
         CodeKind::Kernel => Some("kernel".to_string()),
         CodeKind::Jit => Some("JIT".to_string()),
         CodeKind::User | CodeKind::Heading => inlined.then(|| "inlined into its callers".to_string()),
