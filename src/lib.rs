@@ -28,11 +28,15 @@
 //! | [`view`] | plain, serialisable view models | draws |
 //! | [`export`] | views to bytes: text, JSON, CSV, Markdown, SVG | writes a file |
 //! | [`session`] | wiring of a source to its readers | formats |
+//! | [`tui`] | the terminal session: state, keys, screens; the only place that names ratatui | reaches a profile or the kernel |
 //! | [`cli`] | the command line: parse, plan, run, print | measures |
 //!
 //! # What flows
 //!
 //! `Target -> Plan -> collect --Event--> session -> { store, ProfileBuilder } -> analysis -> view -> export -> bytes`
+//!
+//! The terminal session is one more reader: a keeper in [`session`] holds the profile and answers looks,
+//! `keeper -> view::look -> Msg -> tui::app -> Effect -> cli::top -> keeper`, so that drawing never waits for anything.
 //!
 //! A recording read back yields the same [`model::Event`] stream, so live and replay share everything after the source.
 //!

@@ -131,10 +131,49 @@ fn the_text_report_by_module_of_some_threads_in_part_of_the_time() {
     insta::assert_snapshot!(text(&report, export::text::Style { width: 120, colour: false }));
 }
 
+/// Two threads that are short of CPUs and wait for each other's lock, in functions with hostile names.
+fn held_up() -> Report {
+    let mut s = Synthetic::new();
+    (s.weight, s.meta.plan.off_cpu) = (ms(10).0, true);
+    s.alive(42, "io_thd_1").alive(43, "\u{1b}[31mred`|").tick(10_000, 10_000);
+    let long =
+        "/usr/bin/redis-server!std::unordered_map<std::string, redis::Object*>::find_or_insert(std::string const&)";
+    for tid in [42, 43] {
+        s.samples(0, tid, &format!("{MAIN};{long}"), 150).samples(1, tid, &format!("{MAIN};app!\u{1b}[2Jx`y|z"), 140);
+        let lock = format!("{MAIN};app!\u{1b}[2Jx`y|z;/usr/lib/libc.so.6!__lll_lock_wait;[kernel]!futex_wait");
+        for n in 0..60 {
+            s.off_cpu(n * 100, tid, TaskState::Sleeping, 90, Some(5), &lock);
+        }
+        s.reading("task-clock", Scope::Thread(tid), 10_000, ms(2_900).0);
+        s.reading("run-delay", Scope::Thread(tid), 10_000, ms(1_500).0);
+    }
+    for (counter, value) in
+        [("task-clock", ms(5_800).0), ("run-delay", ms(3_000).0), ("timeslices", 900), ("thread-time", ms(20_000).0)]
+    {
+        s.reading(counter, Scope::Target, 10_000, value);
+    }
+    s.reading("host-time", Scope::Host, 10_000, ms(20_000).0).reading("host-busy", Scope::Host, 10_000, ms(19_900).0);
+    Report::build(&s.finish(), &ReportOptions::default()).expect("the selection can be met")
+}
+
+fn section<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
+    let page = &page[page.find(from).expect("it has findings")..];
+    &page[..page.find(to).expect("metrics follow")]
+}
+
+#[test]
+fn findings_stand_before_the_tables() {
+    let report = held_up();
+    let page = text(&report, export::text::Style::default());
+    insta::assert_snapshot!("findings_in_text", section(&page, "Findings", "Metrics"));
+    let page = String::from_utf8(export::markdown::report(&report)).expect("Markdown is UTF-8");
+    insta::assert_snapshot!("findings_in_markdown", section(&page, "### Findings", "### Metrics"));
+}
+
 #[test]
 fn every_line_of_text_fits_its_width() {
-    for width in [80, 132] {
-        let page = text(&report(|_| ()), export::text::Style { width, colour: false });
+    for (report, width) in [(report(|_| ()), 80), (report(|_| ()), 132), (held_up(), 80), (held_up(), 100)] {
+        let page = text(&report, export::text::Style { width, colour: false });
         for line in page.lines() {
             let columns = unicode_width::UnicodeWidthStr::width(line);
             assert!(columns <= width, "{columns} columns, not {width}: {line}");

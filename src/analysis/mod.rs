@@ -27,7 +27,7 @@ pub use law::{Law, LawFactor, Part, Slowdown, Totals};
 pub use metrics::{Metric, MetricUnit, Section, metrics};
 pub use names::{CodeKind, Function, Label, Names};
 pub use observe::{Observation, observations};
-pub use offcpu::{BlockedPath, CauseTotal, OffCpuTotals, blocked_paths, off_cpu_totals};
+pub use offcpu::{BlockedPath, CauseTotal, OffCpuTotals, blocked_paths, off_cpu_totals, waits_by_thread};
 pub use operations::operations;
 pub use ranking::{GroupBy, Rank, Ranking, SortBy, rank};
 pub use selection::{Axis, Selection, Who};

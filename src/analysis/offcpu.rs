@@ -130,6 +130,30 @@ pub fn blocked_paths(profile: &Profile, names: &Names, tasks: &Tasks, selection:
     rows
 }
 
+/// How long each thread was blocked, by cause, largest first. Preemption is left out: it is time in the queue.
+#[must_use]
+pub fn waits_by_thread(
+    profile: &Profile,
+    names: &Names,
+    tasks: &Tasks,
+    selection: &Selection,
+) -> FxHashMap<u32, Vec<(Cause, Nanos)>> {
+    let mut waits: FxHashMap<u32, Vec<(Cause, Nanos)>> = FxHashMap::default();
+    each(profile, names, tasks, selection, |span, seen, cause| {
+        if span.state != TaskState::Runnable {
+            let causes = waits.entry(span.tid).or_default();
+            match causes.iter_mut().find(|(other, _)| *other == cause) {
+                Some((_, total)) => *total = Nanos(total.0.saturating_add(seen.weight)),
+                None => causes.push((cause, Nanos(seen.weight))),
+            }
+        }
+    });
+    for causes in waits.values_mut() {
+        causes.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    }
+    waits
+}
+
 /// Visits every span of the selection with its cause.
 pub(super) fn each(
     profile: &Profile,

@@ -217,9 +217,9 @@ fn keys(text: &str, changes: &BTreeMap<Spanned<String>, Keys>) -> Result<KeyTabl
         .collect();
     changes.sort_unstable();
     let upto = |count: usize| KeyTable::remapped(changes[..count].iter().map(|(_, name, keys)| (*name, *keys)));
-    upto(changes.len()).or_else(|whole| {
+    upto(changes.len()).map_err(|whole| {
         let first = changes.iter().enumerate().find_map(|(at, change)| Some((change.0, upto(at + 1).err()?)));
-        Err(first.map_or(whole, |(start, wrong)| on_line(text, start, wrong)))
+        first.map_or(whole, |(start, wrong)| on_line(text, start, wrong))
     })
 }
 

@@ -164,6 +164,7 @@ mod tests {
         let table = KeyTable::default();
         for (row, keys) in TABLE.iter().zip(&table.keys) {
             assert_eq!(row.keys.len(), keys.len(), "{}", row.name);
+            assert!(row.text.len() <= 36, "{}: help has two narrow columns", row.name);
         }
         assert!(twice(&table.keys).is_none());
     }

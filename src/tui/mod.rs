@@ -8,6 +8,7 @@ mod finding;
 pub mod keys;
 mod layout;
 mod line;
+pub mod list;
 pub mod msg;
 mod overlay;
 pub mod panel;

@@ -80,6 +80,7 @@ pub fn run(app: &mut App, inbox: &Receiver<Msg>, host: &mut dyn Host, first: Vec
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use crate::tui::testing::{key, settings};
     use std::cell::Cell;

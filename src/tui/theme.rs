@@ -91,12 +91,17 @@ impl Theme {
             Depth::Sixteen => Style::new().add_modifier(instead),
             _ => Style::new().bg(ink.colour(depth)),
         };
-        let [much_less, less, same, more, much_more] = palette.changes;
-        let changes = [bold(much_less), fg(less), fg(same), fg(more), bold(much_more)];
+        // Of the 16, the grey is the background of more than one scheme: dim is safer.
+        let dim = match depth {
+            Depth::Sixteen => Style::new().add_modifier(Modifier::DIM),
+            _ => fg(palette.dim),
+        };
+        let [much_less, less, more, much_more] = palette.changes;
+        let changes = [bold(much_less), fg(less), dim, fg(more), bold(much_more)];
         let mut filled = palette.change_cells.map(|ink| ink.filled(depth)).into_iter();
         Theme {
             text: Style::new(),
-            dim: fg(palette.dim),
+            dim,
             accent: fg(palette.accent),
             accent2: fg(palette.accent2),
             heading: Style::new().add_modifier(Modifier::BOLD),
@@ -107,7 +112,7 @@ impl Theme {
             good: fg(palette.good),
             warn: fg(palette.warn),
             bad: bold(palette.bad),
-            missing: fg(palette.dim),
+            missing: dim,
             found: palette.found.filled(depth).add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
             series: palette.series.map(fg),
             changes: changes.map(|number| [filled.next().unwrap_or(number), number]),
@@ -161,6 +166,11 @@ impl Theme {
             CodeKind::Heading => cells.inks[3],
         };
         let ink = if inlined { ink.whiter(cells.whiter) } else { ink };
+        // Steps between the two ends would fall on colours of another hue in the cube of 256.
+        let shade = match cells.depth {
+            Depth::True => shade.min(24),
+            _ => shade / 13 * 24,
+        };
         ink.darker(shade.min(24)).filled(cells.depth)
     }
 
@@ -196,5 +206,7 @@ fn change(step: i8) -> usize {
     usize::from((step.clamp(-2, 2) + 2).unsigned_abs())
 }
 
+#[cfg(test)]
+mod gallery;
 #[cfg(test)]
 mod tests;

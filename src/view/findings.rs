@@ -156,3 +156,21 @@ impl PlaceView {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undecided_rules_are_gathered_by_reason() {
+        let rule = |rule, why| UndecidedView { rule, title: "", why };
+        let undecided = vec![
+            rule("steal", Why::NotRecorded),
+            rule("frequency", Why::NotSupported),
+            rule("lock-wait", Why::NotRecorded),
+        ];
+        let view = FindingsView { undecided, ..FindingsView::default() };
+        let expected = [(Why::NotRecorded, vec!["steal", "lock-wait"]), (Why::NotSupported, vec!["frequency"])];
+        assert_eq!(view.undecided_by_reason(), expected);
+    }
+}

@@ -5,7 +5,7 @@ mod build;
 mod tables;
 
 pub use build::ReportOptions;
-pub(super) use build::{axis as axis_of, rate as rate_of};
+pub(super) use build::{axis as axis_of, rate as rate_of, unit as unit_of};
 pub use tables::{CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView};
 
 use super::Measured;

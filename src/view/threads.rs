@@ -1,19 +1,265 @@
-//! View model: the threads and processes, and what each CPU does.
+//! View model: the threads with what each did of its time, and the target's part of every CPU.
 //! It never draws.
 
 use super::look::Scene;
+use super::overview::past::past;
+use crate::analysis::{Axis, Cause, Selection, ThreadRow, Window, blocked_paths, threads, waits_by_thread};
+use crate::model::{Measure, Scope, Unit, Why};
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+/// Points of a thread's history.
+const POINTS: usize = 24;
+/// Call paths listed for one thread.
+const PATHS: usize = 12;
+
 /// The view.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ThreadsView {
+    /// The threads, most CPU time first.
+    pub threads: Vec<ThreadLine>,
+    /// The CPUs, by number, as far as the machine is known.
+    pub cpus: Vec<CpuLine>,
+    /// What [`CpuLine::share`] is a share of.
+    pub cpu_share_of: &'static str,
+    /// Whether waits were recorded, so that blocked time has causes.
+    pub has_waits: bool,
+    /// Where the thread that was asked for waited longest.
+    pub paths: Vec<PathLine>,
+}
+
+/// A thread. Shares are of its life within the window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ThreadsView {}
+pub struct ThreadLine {
+    /// Thread id.
+    pub tid: u32,
+    /// Process id.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+    /// Its process's name.
+    pub process: String,
+    /// Whether it was alive at the window's end.
+    pub alive: bool,
+    /// Share of its time on a CPU.
+    pub running: Measure<f64>,
+    /// Share waiting for one.
+    pub queued: Measure<f64>,
+    /// Share blocked: what remains.
+    pub blocked: Measure<f64>,
+    /// Instructions per cycle.
+    pub ipc: Measure<f64>,
+    /// Share of its time blocked for each cause, largest first.
+    pub waits: Vec<WaitLine>,
+    /// Switches because it blocked, per second.
+    pub voluntary: Measure<f64>,
+    /// Switches because it was preempted, per second.
+    pub involuntary: Measure<f64>,
+    /// Moves to another CPU, per second.
+    pub migrations: Measure<f64>,
+    /// The CPU of its last sample.
+    pub cpu: Option<u32>,
+    /// That CPU's NUMA node.
+    pub node: Option<u32>,
+    /// Samples.
+    pub samples: u64,
+    /// Share of a CPU over time, oldest first.
+    pub history: Vec<Option<f64>>,
+    /// Change of the share running, where there is something to compare with.
+    pub change: Option<f64>,
+}
+
+/// A cause of waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct WaitLine {
+    /// The cause in words.
+    pub cause: &'static str,
+    /// Share of the thread's time.
+    pub share: f64,
+}
+
+/// A CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CpuLine {
+    /// Its number.
+    pub cpu: u32,
+    /// Its core within the package.
+    pub core: u32,
+    /// Its package.
+    pub package: u32,
+    /// Its NUMA node.
+    pub node: u32,
+    /// The target's part, sampled; see [`ThreadsView::cpu_share_of`].
+    pub share: f64,
+}
+
+/// A call path that waited.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PathLine {
+    /// The cause in words.
+    pub cause: &'static str,
+    /// Functions of the program, innermost first.
+    pub frames: Vec<String>,
+    /// Times it waited.
+    pub count: u64,
+    /// For how long together, seconds.
+    pub total_s: f64,
+}
 
 impl ThreadsView {
-    /// The view of a scene.
+    /// The threads of a scene, with the waits of the one asked for.
     #[must_use]
-    pub fn of(scene: &Scene<'_>) -> ThreadsView {
-        let _ = scene;
+    pub fn of(scene: &Scene<'_>, detail: Option<u32>) -> ThreadsView {
+        let Scene { profile, selection, window, tasks, names, counters, .. } = scene;
+        let rows = threads(profile, tasks, counters, selection, *window);
+        let before = scene.against.as_deref().map(|past| {
+            let rows = threads(past.profile, &past.tasks, &past.counters, &past.selection, past.window);
+            rows.into_iter().map(|row| (row.task.tid, row.utilisation())).collect::<FxHashMap<_, _>>()
+        });
+        let waits = waits_by_thread(profile, names, tasks, selection);
+        let placed = Placed::of(scene);
+        let windows = windows(scene);
+        let line = |row: &ThreadRow| {
+            let tid = row.task.tid;
+            let cpu = placed.last.get(&tid).copied();
+            let change =
+                before.as_ref().and_then(|before| Some(row.utilisation().value()? - before.get(&tid)?.value()?));
+            ThreadLine {
+                waits: shares(waits.get(&tid).map_or(&[][..], Vec::as_slice), row.lifetime),
+                ipc: ipc(scene, tid),
+                process: tasks.process_name(row.task.pid).to_string(),
+                node: cpu
+                    .and_then(|cpu| profile.meta.host.cpus.iter().find(|place| place.cpu == cpu))
+                    .map(|place| place.node),
+                cpu,
+                history: history(scene, tid, &windows),
+                change,
+                ..ThreadLine::plain(row, window.to)
+            }
+        };
+        let wanted = detail.map(|tid| Selection { tids: vec![tid], comms: vec![], pids: vec![], ..selection.clone() });
+        let paths = wanted.map(|one| blocked_paths(profile, names, tasks, &one)).unwrap_or_default();
+        ThreadsView {
+            threads: rows.iter().map(line).collect(),
+            cpus: placed.cpus(scene),
+            cpu_share_of: if placed.timed { "of its time" } else { "of the samples" },
+            has_waits: profile.meta.plan.off_cpu || !profile.off_cpu.is_empty(),
+            paths: paths
+                .into_iter()
+                .take(PATHS)
+                .map(|path| PathLine {
+                    cause: path.cause.label(),
+                    frames: path.frames,
+                    count: path.count,
+                    total_s: path.total.seconds(),
+                })
+                .collect(),
+        }
+    }
+}
 
-        ThreadsView {}
+impl ThreadLine {
+    fn plain(row: &ThreadRow, end: Nanos) -> ThreadLine {
+        let life = row.lifetime.seconds();
+        let per_second =
+            |count: Measure<f64>| count.ratio(Measure::exact(life), |count, life| (life > 0.0).then(|| count / life));
+        let (running, queued) = (row.utilisation(), row.queued());
+        ThreadLine {
+            tid: row.task.tid,
+            pid: row.task.pid,
+            name: row.task.comm.clone(),
+            process: String::new(),
+            alive: row.task.ended.is_none_or(|at| at >= end),
+            running,
+            queued,
+            blocked: running.ratio(queued, |running, queued| Some((1.0 - running - queued).max(0.0))),
+            ipc: Measure::Missing(Why::NotRecorded),
+            waits: Vec::new(),
+            voluntary: per_second(row.voluntary),
+            involuntary: per_second(row.involuntary),
+            migrations: per_second(row.migrations),
+            cpu: None,
+            node: None,
+            samples: row.samples,
+            history: Vec::new(),
+            change: None,
+        }
+    }
+}
+
+fn shares(waits: &[(Cause, Nanos)], life: Nanos) -> Vec<WaitLine> {
+    let share = |(cause, total): &(Cause, Nanos)| WaitLine {
+        cause: cause.label(),
+        share: (total.as_f64() / life.as_f64().max(1.0)).min(1.0),
+    };
+    waits.iter().map(share).collect()
+}
+
+/// Both are counted in one group, or neither.
+fn ipc(scene: &Scene<'_>, tid: u32) -> Measure<f64> {
+    let delta = |name| scene.counters.delta(name, Scope::Thread(tid), scene.window);
+    delta("instructions").ratio(delta("cycles"), |instructions, cycles| (cycles > 0.0).then(|| instructions / cycles))
+}
+
+/// The last windows of the selected time.
+fn windows(scene: &Scene<'_>) -> Vec<Window> {
+    let all = past(scene);
+    all.iter().skip(all.len().saturating_sub(POINTS)).map(|sight| sight.window).collect()
+}
+
+fn history(scene: &Scene<'_>, tid: u32, windows: &[Window]) -> Vec<Option<f64>> {
+    let share = |window: &Window| {
+        let cpu = scene.counters.delta("task-clock", Scope::Thread(tid), *window);
+        cpu.value().map(|ns| ns / window.span().as_f64().max(1.0))
+    };
+    windows.iter().map(share).collect()
+}
+
+/// Where the samples were taken.
+struct Placed {
+    by_cpu: FxHashMap<u32, u64>,
+    last: FxHashMap<u32, u32>,
+    total: u64,
+    /// Whether weights are time, so that they can be held against a CPU's.
+    timed: bool,
+}
+
+impl Placed {
+    fn of(scene: &Scene<'_>) -> Placed {
+        let (profile, selection) = (scene.profile, &scene.selection);
+        // Waiting happens on no CPU: the first event says where threads ran.
+        let event = if let Axis::Event(event) = selection.axis { event } else { 0 };
+        let unit = profile.meta.events.get(usize::from(event)).map(|event| event.unit);
+        let mut placed = Placed {
+            by_cpu: FxHashMap::default(),
+            last: FxHashMap::default(),
+            total: 0,
+            timed: unit == Some(Unit::Nanos),
+        };
+        let who = selection.who(&scene.tasks);
+        let samples = profile.samples.iter();
+        for sample in samples.filter(|s| s.event == event && selection.time.contains(s.at) && who.has(s.tid)) {
+            *placed.by_cpu.entry(sample.cpu).or_default() += sample.weight;
+            placed.last.insert(sample.tid, sample.cpu);
+            placed.total = placed.total.saturating_add(sample.weight);
+        }
+        placed
+    }
+
+    fn cpus(&self, scene: &Scene<'_>) -> Vec<CpuLine> {
+        let time = &scene.selection.time;
+        let span = time.to.unwrap_or(scene.bounds.now) - time.from;
+        let whole = if self.timed { span.as_f64() } else { self.total as f64 };
+        let places = scene.profile.meta.host.cpus.iter();
+        places
+            .map(|place| CpuLine {
+                cpu: place.cpu,
+                core: place.core,
+                package: place.package,
+                node: place.node,
+                share: self.by_cpu.get(&place.cpu).map_or(0.0, |weight| *weight as f64 / whole.max(1.0)),
+            })
+            .collect()
     }
 }

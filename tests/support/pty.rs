@@ -73,6 +73,7 @@ impl Pty {
     }
 
     /// Presses keys, named and apart by blanks: characters, `Enter`, `Esc`, `Tab`, `Down`, `Ctrl-c` ...
+    /// `Esc` must be the last: what follows it at once makes it another key, as on any terminal.
     pub fn press(&mut self, keys: &str) {
         for key in keys.split(' ') {
             let control = key.strip_prefix("Ctrl-").map(|letter| (letter.as_bytes()[0] & 0x1f) as char);

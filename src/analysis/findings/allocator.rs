@@ -3,7 +3,7 @@
 
 use super::families::is_allocator;
 use super::stacks::At;
-use super::words::percent;
+use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
@@ -11,6 +11,7 @@ use crate::model::Why;
 pub(super) const RULE: Rule = Rule { id: "allocator", title: "time in the memory allocator", kind: Kind::Limit, judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    sight.runs()?;
     let part = sight.samples()?.part(At::Anywhere, is_allocator);
     if part.share < limits::ALLOCATOR {
         return Ok(None);
@@ -20,9 +21,9 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(part.share),
         claim: format!(
-            "{} of the CPU time goes to allocating and freeing memory, most of it in `{}`.",
+            "{} of the CPU time goes to allocating and freeing memory, most of it in {}.",
             percent(part.share),
-            part.function
+            name(&part.function)
         ),
         evidence: vec![Evidence::of("in the allocator", part.share, U::Share, limits::ALLOCATOR)],
         confidence: Confidence::Medium,

@@ -1,7 +1,7 @@
 //! Threads that wait for storage.
 //! It never says which device or file: the kernel's accounting does not.
 
-use super::waits::{Reason, innermost};
+use super::waits::{Reason, mostly_below};
 use super::words::{percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
@@ -36,7 +36,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
             percent(share),
             seconds(work.storage * span),
             seconds(span),
-            innermost(place.as_ref()).map_or(String::new(), |name| format!(", most of it below `{name}`"))
+            mostly_below(place.as_ref())
         ),
         evidence,
         confidence: if by_span { Confidence::High } else { Confidence::Medium },

@@ -4,12 +4,15 @@
 use super::words::{digits, percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
-use crate::model::Why;
+use crate::model::{Target, Why};
 
 pub(super) const RULE: Rule = Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Limit, judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
-    let (wall, delay) = (sight.wall()?, sight.count("run-delay")? * 1e-9);
+    let (wall, delay) = match sight.count("run-delay") {
+        Ok(delay) => (sight.wall()?, delay * 1e-9),
+        Err(why) => return by_pressure(sight, why),
+    };
     let work = sight.busy()?;
     let share = work.queued / work.total();
     // Each time a thread was put on a CPU ends one wait.
@@ -43,6 +46,35 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         place: waiting(sight),
         refuted_by: "run_delay (second field of /proc/PID/schedstat) does not grow",
         next_step: next_step(work.running + work.queued, cpus, crowded),
+    }))
+}
+
+/// Where nobody counted for the threads, the pressure of their group, or of the machine if it is the target.
+fn by_pressure(sight: &Sight<'_>, why: Why) -> Result<Option<Finding>, Why> {
+    let machine = matches!(&sight.profile.meta.plan.target, Target::Cpus { cpus } if cpus.is_empty());
+    let pressure = match sight.metric("psi_cpu_some") {
+        Err(_) if machine => sight.metric("host_psi_cpu_some"),
+        group => group,
+    };
+    let (pressure, wall) = (pressure.map_err(|_| why)?, sight.wall()?);
+    if pressure < limits::CPU_PRESSURE {
+        return Ok(None);
+    }
+    let running = sight.busy()?.running;
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: None,
+        claim: format!("In {} of {} some task that could run had no CPU.", percent(pressure), seconds(wall)),
+        evidence: vec![Evidence::of("CPU pressure, some", pressure, U::Share, limits::CPU_PRESSURE)],
+        confidence: Confidence::Medium,
+        place: None,
+        refuted_by: "CPU pressure (PSI) is about 0",
+        next_step: format!(
+            "{} CPUs were used of {}: see which processes wait longest (profile one of them, `top`).",
+            digits(running),
+            sight.profile.meta.host.cpus.len()
+        ),
     }))
 }
 

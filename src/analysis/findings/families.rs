@@ -1,91 +1,7 @@
-//! What functions are known for: tables of names, each with what a sample or a wait in them means.
+//! What functions are known for: tables of names, each with what a sample in them means.
 //! It never knows a program's own functions; what is in no table means nothing.
 
 use crate::analysis::names::{CodeKind, Function};
-
-/// What a thread in a lock's system call waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hold {
-    /// A lock that another thread holds.
-    Lock,
-    /// Another thread's signal.
-    Signal,
-    /// Another thread's end.
-    Join,
-}
-
-/// Functions of libraries that wait for a lock; the beginning of a name suffices.
-const LOCKS: &[&str] = &[
-    "lll_lock_wait",
-    "pthread_mutex_lock",
-    "pthread_mutex_timedlock",
-    "pthread_mutex_clocklock",
-    "pthread_mutex_cond_lock",
-    "pthread_rwlock_",
-    "std::mutex::lock",
-    "std::sys::sync::mutex::",
-    "std::sys::sync::rwlock::",
-    "parking_lot::raw_mutex",
-    "parking_lot::raw_rwlock",
-    "je_malloc_mutex_lock_slow",
-    "malloc_mutex_lock_slow",
-    "ObjectMonitor::enter",
-    "ObjectSynchronizer::enter",
-    "Monitor::lock",
-    "runtime.lock2",
-    "take_gil",
-    "uv_mutex_lock",
-];
-
-/// The same inside a namespace that carries a version.
-const LOCKS_WITHIN: &[&str] = &["::Mutex::LockSlow", "::SharedMutexImpl"];
-
-/// Functions of the kernel that wait for a lock.
-const KERNEL_LOCKS: &[&str] = &[
-    "rwsem_",
-    "down",
-    "mutex_lock",
-    "ww_mutex_lock",
-    "percpu_rwsem_wait",
-    "rt_mutex_",
-    "rt_spin_lock",
-    "futex_lock_pi",
-    "fcntl_setlk",
-    "locks_lock_inode_wait",
-    "flock_lock_inode_wait",
-];
-
-const JOINS: &[&str] = &["pthread_join", "pthread_clockjoin", "pthread_timedjoin", "thread_join"];
-
-/// How many of the program's innermost functions may tell.
-const TELLING: usize = 10;
-
-/// What a futex or kernel lock is waited for. Locks are built of condition variables, so a lock's function further out
-/// decides; what tells nothing counts as a signal, which accuses nobody.
-pub(super) fn hold<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Hold {
-    let mut hold = Hold::Signal;
-    let mut user = 0;
-    for function in innermost_first {
-        let name = bare(&function.name);
-        if function.kind == CodeKind::Kernel {
-            if begins(KERNEL_LOCKS, name) {
-                return Hold::Lock;
-            }
-            continue;
-        }
-        user += 1;
-        if user > TELLING {
-            break;
-        }
-        if begins(LOCKS, name) || LOCKS_WITHIN.iter().any(|part| name.contains(part)) {
-            return Hold::Lock;
-        }
-        if begins(JOINS, name) {
-            hold = Hold::Join;
-        }
-    }
-    hold
-}
 
 /// Loops of the kernel that wait for a lock. Plain `_raw_spin_unlock*` are not among them: they only show where sampling
 /// was possible again.
@@ -268,51 +184,27 @@ pub(super) fn is_starter(function: &Function) -> bool {
     named || function.kind == CodeKind::Kernel || function.name.starts_with('[')
 }
 
-/// Whether a wait in it says something: the C library's own functions are in every wait, and so is what starts a thread.
-pub(super) fn is_own(function: &Function) -> bool {
-    let module = crate::analysis::names::short(&function.module);
-    let library = ["libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "libstdc++", "[vdso]"];
-    !is_starter(function) && !library.iter().any(|name| module.starts_with(name))
-}
-
 /// The name without what compilers and linkers put after it, and without parameters of a demangled one.
-fn bare(name: &str) -> &str {
+pub(super) fn bare(name: &str) -> &str {
     let end = name.find(".isra.").or_else(|| name.find(".constprop.")).or_else(|| name.find(".part."));
     let name = &name[..end.unwrap_or(name.len())];
     let name = name.split('@').next().unwrap_or(name);
     name.strip_prefix("__GI_").unwrap_or(name).trim_start_matches('_')
 }
 
-fn begins(names: &[&str], bare: &str) -> bool {
+/// Whether the bare name begins with one of these.
+pub(super) fn begins(names: &[&str], bare: &str) -> bool {
     names.iter().any(|name| bare.starts_with(name))
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn function(text: &str) -> Function {
+    pub(in crate::analysis::findings) fn function(text: &str) -> Function {
         let (module, name) = text.split_once('!').unwrap_or(("/bin/app", text));
         let kind = if module == "[kernel]" { CodeKind::Kernel } else { CodeKind::User };
         Function { name: name.to_string(), module: module.to_string(), kind }
-    }
-
-    #[test]
-    fn a_futex_is_a_lock_a_signal_or_an_end_by_who_asked_for_it() {
-        for (stack, expected) in [
-            ("[kernel]!futex_wait;__lll_lock_wait;___pthread_mutex_lock;worker", Hold::Lock),
-            ("[kernel]!futex_wait;__futex_abstimed_wait_common;__pthread_cond_wait;worker", Hold::Signal),
-            ("[kernel]!futex_wait;__GI___lll_lock_wait;__pthread_mutex_cond_lock;pthread_cond_wait", Hold::Lock),
-            ("[kernel]!futex_wait;__futex_abstimed_wait_common;__pthread_clockjoin_ex;main", Hold::Join),
-            ("[kernel]!schedule;[kernel]!rwsem_down_read_slowpath;[kernel]!down_read;main", Hold::Lock),
-            ("[kernel]!futex_wait;syscall;parking_lot::raw_mutex::RawMutex::lock_slow;main", Hold::Lock),
-            ("[kernel]!futex_wait;__futex_abstimed_wait_common;pthread_cond_timedwait;take_gil;eval", Hold::Lock),
-            ("[kernel]!futex_wait;runtime.futex.abi0;runtime.futexsleep;runtime.stopm", Hold::Signal),
-            ("[kernel]!futex_wait;something;own_lock", Hold::Signal),
-        ] {
-            let functions: Vec<_> = stack.split(';').map(function).collect();
-            assert_eq!(hold(functions.iter()), expected, "{stack}");
-        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! It never names a function of the kernel: those belong to the call that led there.
 
 use super::stacks::At;
-use super::words::percent;
+use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
@@ -27,9 +27,9 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the CPU time is spent in `{}` itself, without what it calls.",
+            "{} of the CPU time is spent in {} itself, without what it calls.",
             percent(share),
-            hottest.name
+            name(&hottest.name)
         ),
         evidence: vec![
             Evidence::of("in its own code", share, U::Share, limits::HOT),

@@ -3,7 +3,7 @@
 
 use super::families::is_kernel_spin;
 use super::stacks::At;
-use super::words::percent;
+use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
@@ -12,6 +12,7 @@ pub(super) const RULE: Rule =
     Rule { id: "kernel-lock-spin", title: "spinning for locks in the kernel", kind: Kind::Limit, judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    sight.runs()?;
     let part = sight.kernel_samples()?.part(At::Leaf, is_kernel_spin);
     if part.share < limits::KERNEL_SPIN {
         return Ok(None);
@@ -21,9 +22,9 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(part.share),
         claim: format!(
-            "{} of the CPU time spins for a lock of the kernel in `{}`.",
+            "{} of the CPU time spins for a lock of the kernel in {}.",
             percent(part.share),
-            part.function
+            name(&part.function)
         ),
         evidence: vec![Evidence::of("in lock slow paths", part.share, U::Share, limits::KERNEL_SPIN)],
         confidence: Confidence::High,

@@ -2,7 +2,7 @@
 //! It never calls that wrong: a server's work is in the kernel.
 
 use super::families::{Service, service};
-use super::words::percent;
+use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
@@ -36,7 +36,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let mut evidence = vec![Evidence::of("in the kernel", share, U::Share, limits::KERNEL)];
     evidence.extend(counted.map(|value| Evidence::plain("in the kernel, counted", value, U::Share)));
     let why = leading.as_ref().map_or(String::new(), |(words, part)| {
-        format!(", {} in {words}, most of that in `{}`", percent(part.share), part.function)
+        format!(", {} in {words}, most of that in {}", percent(part.share), name(&part.function))
     });
     Ok(Some(finding(
         share,

@@ -20,6 +20,8 @@ pub const STEAL: f64 = 0.01;
 pub const QUEUED: f64 = 0.05;
 /// Mean wait for a CPU, seconds: below it the cost of a wake-up is waited for, not another thread's time slice. [P]
 pub const QUEUE_WAIT: f64 = 100e-6;
+/// Time some task waited for a CPU. [P]
+pub const CPU_PRESSURE: f64 = 0.1;
 /// Busy share of the machine from which on CPUs are short. [P]
 pub const HOST_BUSY: f64 = 0.9;
 /// Time blocked on locks, of working time. [P]

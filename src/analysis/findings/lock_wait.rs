@@ -1,7 +1,7 @@
 //! Threads that wait for each other: for a lock that is held, or for a signal that comes thousands of times a second.
 //! It never takes a thread without work for one that is held up: only hand-overs too fine to be work count.
 
-use super::waits::{Reason, Sum, Waits, innermost};
+use super::waits::{Reason, Sum, Waits, mostly_below};
 use super::words::{digits, percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
@@ -48,7 +48,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     evidence.extend(
         sight.metric("voluntary_switches").map(|rate| Evidence::plain("switches, blocked", rate, U::PerSecond)),
     );
-    let at = innermost(place.as_ref()).map_or(String::new(), |name| format!(", most of it below `{name}`"));
+    let at = mostly_below(place.as_ref());
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

@@ -6,6 +6,7 @@ mod block_io;
 mod cpu_queue;
 mod families;
 mod hardware;
+mod holds;
 mod hot_function;
 mod imbalance;
 mod kernel_spin;

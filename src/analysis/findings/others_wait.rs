@@ -1,7 +1,7 @@
 //! Threads that mostly wait for short answers through sockets and pipes: then the others are the place to look.
 //! It never tells an answer from a request: a server that waits for its next client looks the same.
 
-use super::waits::{Reason, innermost};
+use super::waits::{Reason, mostly_below};
 use super::words::{percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
@@ -24,7 +24,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let place = waits.worst(&[Reason::Others], true);
-    let at = innermost(place.as_ref()).map_or(String::new(), |name| format!(", most of it below `{name}`"));
+    let at = mostly_below(place.as_ref());
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

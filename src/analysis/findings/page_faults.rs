@@ -11,7 +11,7 @@ use crate::model::Why;
 pub(super) const RULE: Rule = Rule { id: "page-faults", title: "page faults", kind: Kind::Limit, judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
-    sight.wall()?;
+    sight.runs()?;
     if let (Ok(rate), Ok(count)) = (sight.metric("major_faults"), sight.count("major-faults"))
         && rate >= limits::MAJOR_FAULTS
         && count >= limits::STARTING_FAULTS

@@ -2,7 +2,7 @@
 //! It never speaks of a program with a single thread, which nobody expects to use more.
 
 use super::imbalance::wanted;
-use super::words::percent;
+use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
@@ -35,8 +35,8 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "Thread {tid} `{}` is at work {} of the time, all {} others together only {} of one thread's.",
-            first.task.comm,
+            "Thread {tid} {} is at work {} of the time, all {} others together only {} of one thread's.",
+            name(&first.task.comm),
             percent(*most),
             measured.len() - 1,
             percent(others.max(0.0))

@@ -155,6 +155,11 @@ impl<'a> Sight<'a> {
         self.work().and_then(|work| if work.total() < limits::IDLE_THREADS { Err(Why::Idle) } else { Ok(work) })
     }
 
+    /// Whether it ran enough for its CPU time to matter.
+    pub(super) fn runs(&self) -> Result<(), Why> {
+        if self.work()?.running < limits::IDLE_THREADS { Err(Why::Idle) } else { Ok(()) }
+    }
+
     /// The sampled CPU time, if it is enough to judge shares by.
     pub(super) fn samples(&self) -> Result<&Stacks<'a>, Why> {
         if self.clock.is_none() {

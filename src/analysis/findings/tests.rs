@@ -4,7 +4,7 @@
 use super::*;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::analysis::{Counters, Names, Selection, Tasks};
-use crate::model::{LossKind, Scope, TaskState};
+use crate::model::{LossKind, Scope, Target, TaskState};
 use TaskState::{DiskSleep, Sleeping};
 
 /// Ten seconds.
@@ -160,6 +160,19 @@ fn the_cost_of_a_wake_up_and_standing_under_a_quota_are_no_lack_of_cpus() {
     check("quota", quota, &[("cgroup-throttling", High)]);
 }
 
+/// Nobody reads the threads of a whole machine one by one.
+#[test]
+fn a_whole_machine_is_judged_by_its_pressure() {
+    for (pressure, expected) in [(3_000, &[("cpu-queue", Medium)][..]), (300, &[])] {
+        let mut s = Synthetic::new();
+        s.meta.plan.target = Target::Cpus { cpus: vec![] };
+        s.tick(END, END);
+        read(&mut s, Scope::Target, &[("task-clock", ms(15_000).0)]);
+        read(&mut s, Scope::Host, &[("psi-cpu-some", ms(pressure).0)]);
+        check("a machine", s, expected);
+    }
+}
+
 #[test]
 fn waits_are_told_apart_by_what_they_wait_for() {
     let mutex =
@@ -215,7 +228,8 @@ fn hand_overs_count_only_where_they_are_too_fine_to_be_work() {
 #[test]
 fn samples_speak_by_the_functions_they_are_in() {
     let call = format!("{MAIN};/usr/lib/libc.so.6!write;[kernel]!do_syscall_64;[kernel]!__x64_sys_write");
-    let rows: [(&str, String, u64, &[(&str, Confidence)]); 7] = [
+    type Plant<'a> = (&'a str, String, u64, &'a [(&'a str, Confidence)]);
+    let rows: [Plant<'_>; 7] = [
         (
             "a lock of the kernel",
             format!("{call};[kernel]!native_queued_spin_lock_slowpath"),

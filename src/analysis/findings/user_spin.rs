@@ -3,7 +3,7 @@
 
 use super::families::{is_user_spin, is_yield};
 use super::stacks::{At, Part, Stacks};
-use super::words::{percent, threads};
+use super::words::{name, percent, threads};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
@@ -12,6 +12,7 @@ use crate::model::Why;
 pub(super) const RULE: Rule = Rule { id: "spin-wait", title: "waiting actively", kind: Kind::Limit, judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    sight.runs()?;
     let stacks = sight.samples()?;
     let spins = stacks.part(At::Leaf, is_user_spin);
     let yields = stacks.part(At::Anywhere, is_yield);
@@ -30,9 +31,9 @@ fn found(part: Part, confidence: Confidence) -> Finding {
         title: RULE.title,
         share: Some(part.share),
         claim: format!(
-            "{} of the CPU time is spent waiting actively, most of it in `{}`, by {}.",
+            "{} of the CPU time is spent waiting actively, most of it in {}, by {}.",
             percent(part.share),
-            part.function,
+            name(&part.function),
             threads(part.threads)
         ),
         evidence: vec![Evidence::of("in active waits", part.share, U::Share, limits::USER_SPIN)],

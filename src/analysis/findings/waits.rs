@@ -3,12 +3,13 @@
 //! It never takes a wait for a lock for granted: threads without work wait in the same system call.
 
 use super::Place;
-use super::families::{Hold, hold, is_own};
+use super::holds::{Hold, asker, hold};
 use super::limits::SHORT_WAIT;
 use super::stacks::Paths;
+use super::words::name;
 use crate::analysis::calltree::TRUNCATED;
 use crate::analysis::causes::Cause;
-use crate::analysis::names::{Call, CodeKind, Names};
+use crate::analysis::names::Names;
 use crate::analysis::offcpu::each;
 use crate::analysis::selection::{Axis, Selection};
 use crate::analysis::tasks::Tasks;
@@ -163,17 +164,15 @@ fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> Reas
     }
 }
 
-/// The stack from the root to the innermost function that is neither the kernel's nor the C library's: who waits, not how.
-/// Without one, all of it but the kernel; and all of that in a kernel thread.
+/// The stack from the root to the function that asked for the wait: who waits, not how.
 fn path(profile: &Profile, names: &Names, stack: Option<StackId>) -> Vec<u32> {
     let calls: Vec<_> = names.walk(profile, stack).collect();
-    let function = |call: &Call| &names.functions[call.function as usize];
-    let own = calls.iter().position(|call| is_own(function(call)));
-    let user = calls.iter().position(|call| function(call).kind != CodeKind::Kernel);
-    calls[own.or(user).unwrap_or(0)..].iter().rev().map(|call| call.label).collect()
+    let own = asker(calls.iter().map(|call| &names.functions[call.function as usize]));
+    calls.get(own..).unwrap_or(&[]).iter().rev().map(|call| call.label).collect()
 }
 
-/// The innermost function of a place; nothing for one without frames.
-pub(super) fn innermost(place: Option<&Place>) -> Option<&str> {
-    place.and_then(|place| place.frames.last()).map(String::as_str).filter(|frame| *frame != TRUNCATED)
+/// The end of a sentence on waits: below which function most of them are; nothing for a place without frames.
+pub(super) fn mostly_below(place: Option<&Place>) -> String {
+    let innermost = place.and_then(|place| place.frames.last()).filter(|frame| *frame != TRUNCATED);
+    innermost.map_or(String::new(), |frame| format!(", most of it below {}", name(frame)))
 }

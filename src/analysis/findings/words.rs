@@ -36,6 +36,13 @@ pub(super) fn digits(value: f64) -> String {
     out
 }
 
+/// A name within backticks, cut where it would fill the sentence; its own backticks must not end it.
+pub(super) fn name(name: &str) -> String {
+    const LONGEST: usize = 60;
+    let (text, more) = name.char_indices().nth(LONGEST).map_or((name, ""), |(at, _)| (&name[..at], "…"));
+    format!("`{}{more}`", text.replace('`', "'"))
+}
+
 /// `1 thread`, `3 threads`.
 pub(super) fn threads(count: usize) -> String {
     if count == 1 { "1 thread".to_string() } else { format!("{count} threads") }
@@ -52,6 +59,7 @@ mod tests {
             [seconds(3.2), seconds(0.99996), seconds(4.1e-4), seconds(3e-8)],
             ["3.20 s", "1.00 s", "410 us", "30.0 ns"]
         );
+        assert_eq!([name("ma`in"), name(&"é".repeat(61))], ["`ma'in`".to_string(), format!("`{}…`", "é".repeat(60))]);
         assert_eq!([digits(52_345.0), digits(999.6), digits(0.05)], ["52,300", "1,000", "0.0500"]);
     }
 }

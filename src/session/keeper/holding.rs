@@ -158,7 +158,7 @@ impl Holding {
         let ticks = &self.profile().ticks;
         let wanted = self.since + Nanos((self.now - self.since).0 / 4);
         let ends = ticks.iter().map(|tick| tick.at).filter(|at| *at > self.since && *at < self.now);
-        let Some(cut) = ends.clone().find(|at| *at >= wanted).or_else(|| ends.last()) else { return false };
+        let Some(cut) = ends.clone().find(|at| *at >= wanted).or_else(|| ends.max()) else { return false };
         self.builder.profile_mut().forget_before(cut);
         self.since = cut;
         true

@@ -72,7 +72,10 @@ fn pausing_holds_the_end_of_what_is_shown_and_following_lets_it_go() {
 fn a_selected_range_is_what_every_screen_shows_until_it_is_left() {
     let mut app = app();
     press(&mut app, "Space v [ [ [ v 4");
-    assert_eq!((app.query().when, app.query().ask), (When::Between(seconds(17), seconds(20)), Ask::Threads));
+    assert_eq!(
+        (app.query().when, app.query().ask),
+        (When::Between(seconds(17), seconds(20)), Ask::Threads { detail: None })
+    );
     press(&mut app, "Esc");
     assert_eq!(app.query().when, When::Last(seconds(30)));
 }

@@ -67,7 +67,7 @@ impl Glyphs {
         full: "█",
         medium: "▒",
         light: "░",
-        fills: ["█", "▓", "▒", "░", "▚", "▖"],
+        fills: ["█", "▓", "▒", "░", "▄", "▂"],
         moment: "┊",
         axes: ["└", "┤", "┬"],
         branches: ["├ ", "└ ", "│ "],

@@ -23,7 +23,8 @@ pub(super) struct Palette {
     /// How far an inlined cell lies on the way to white, 0 to 1.
     pub inlined_whiter: f32,
     pub change_cells: [Ink; 5],
-    pub changes: [Ink; 5],
+    /// Numbers that are much less, less, more, much more; what is the same is dim.
+    pub changes: [Ink; 4],
     pub series: [Ink; 6],
 }
 
@@ -54,8 +55,8 @@ impl Palette {
             bad: ink(242, 142, 126, 9),
             selected: ink(36, 46, 64, 4),
             range: ink(58, 50, 74, 5),
-            found: ink(229, 192, 110, 3),
-            cells: [ink(204, 158, 104, 3), ink(116, 156, 204, 4), ink(128, 180, 128, 2), ink(146, 148, 154, 7)],
+            found: ink(255, 238, 96, 13),
+            cells: [ink(208, 156, 96, 3), ink(116, 156, 204, 4), ink(110, 184, 110, 2), ink(146, 148, 154, 7)],
             inlined_whiter: 0.42,
             change_cells: [
                 ink(85, 140, 215, 4),
@@ -64,13 +65,7 @@ impl Palette {
                 ink(224, 182, 130, 3),
                 ink(236, 132, 48, 9),
             ],
-            changes: [
-                ink(122, 172, 240, 12),
-                ink(156, 186, 226, 6),
-                ink(150, 156, 166, 8),
-                ink(229, 188, 134, 3),
-                ink(246, 152, 76, 11),
-            ],
+            changes: [ink(122, 172, 240, 12), ink(156, 186, 226, 6), ink(229, 188, 134, 3), ink(246, 152, 76, 11)],
             series: [
                 ink(110, 180, 235, 14),
                 ink(235, 165, 80, 11),
@@ -89,13 +84,13 @@ impl Palette {
             accent: ink(0, 94, 150, 4),
             accent2: ink(104, 34, 140, 5),
             good: ink(28, 108, 48, 2),
-            warn: ink(138, 88, 0, 3),
+            warn: ink(138, 88, 0, 1),
             bad: ink(178, 38, 28, 1),
             selected: ink(224, 235, 248, 6),
             range: ink(232, 222, 242, 5),
-            found: ink(255, 224, 130, 11),
-            cells: [ink(250, 200, 142, 3), ink(166, 202, 242, 4), ink(168, 220, 166, 2), ink(206, 207, 210, 7)],
-            inlined_whiter: 0.55,
+            found: ink(255, 238, 70, 13),
+            cells: [ink(250, 200, 142, 3), ink(166, 202, 242, 4), ink(150, 216, 148, 2), ink(206, 207, 210, 7)],
+            inlined_whiter: 0.4,
             change_cells: [
                 ink(96, 152, 226, 4),
                 ink(180, 206, 240, 12),
@@ -103,19 +98,13 @@ impl Palette {
                 ink(252, 214, 164, 3),
                 ink(240, 146, 62, 9),
             ],
-            changes: [
-                ink(0, 80, 180, 4),
-                ink(40, 96, 160, 6),
-                ink(84, 90, 100, 8),
-                ink(140, 84, 10, 3),
-                ink(150, 50, 0, 1),
-            ],
+            changes: [ink(0, 80, 180, 4), ink(40, 96, 160, 4), ink(140, 84, 10, 1), ink(150, 50, 0, 1)],
             series: [
                 ink(0, 96, 172, 4),
                 ink(150, 66, 0, 1),
                 ink(0, 108, 78, 2),
                 ink(142, 44, 112, 5),
-                ink(122, 100, 0, 3),
+                ink(122, 100, 0, 0),
                 ink(88, 90, 98, 8),
             ],
         }
@@ -130,7 +119,7 @@ impl Palette {
             return Palette {
                 good: ink(0, 90, 170, 4),
                 bad: ink(138, 44, 0, 1),
-                warn: ink(116, 98, 0, 3),
+                warn: ink(116, 98, 0, 5),
                 cells,
                 ..self
             };

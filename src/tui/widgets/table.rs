@@ -132,7 +132,7 @@ impl Table<'_> {
                 Some((sorted, descending)) if sorted == place.column => {
                     let arrow = if descending { pen.glyphs.down } else { pen.glyphs.up };
                     let title = format!("{} {arrow}", column.title);
-                    self.cell(*place, area.y, &title, pen.theme.accent, pen, area, buf);
+                    self.cell(*place, area.y, &title, pen.theme.heading.patch(pen.theme.accent), pen, area, buf);
                 }
                 _ => self.cell(*place, area.y, column.title, pen.theme.heading, pen, area, buf),
             }

@@ -59,8 +59,8 @@ fn body(scene: &Scene<'_>, ask: &Ask) -> Result<Body, Error> {
     Ok(match ask {
         Ask::Overview => Body::Overview(Overview::of(scene)),
         Ask::Flame { by } => Body::Flame(Icicle::of(scene, *by)),
+        Ask::Threads { detail } => Body::Threads(ThreadsView::of(scene, *detail)),
         Ask::Functions { by, detail } => Body::Functions(FunctionsView::of(scene, *by, detail.as_ref())),
-        Ask::Threads => Body::Threads(ThreadsView::of(scene)),
         Ask::Counters => Body::Counters(CountersView::of(scene)),
         Ask::Findings => Body::Findings(FindingsView::of(scene)),
     })

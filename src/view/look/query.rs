@@ -88,7 +88,10 @@ pub enum Ask {
         detail: Option<(String, String)>,
     },
     /// The threads.
-    Threads,
+    Threads {
+        /// The thread whose waits are wanted.
+        detail: Option<u32>,
+    },
     /// The counters.
     Counters,
     /// The findings.

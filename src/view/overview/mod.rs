@@ -3,7 +3,7 @@
 
 mod factor;
 mod law;
-mod past;
+pub(in crate::view) mod past;
 mod rates;
 mod split;
 

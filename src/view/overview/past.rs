@@ -11,7 +11,7 @@ const MOST_POINTS: usize = 240;
 
 /// What is known of one window.
 #[derive(Debug)]
-pub(super) struct Sight {
+pub(in crate::view) struct Sight {
     pub window: Window,
     pub metrics: Vec<Metric>,
     pub law: Law,
@@ -35,7 +35,7 @@ impl Sight {
 }
 
 /// The windows of the selected time, oldest first.
-pub(super) fn past(scene: &Scene<'_>) -> Vec<Sight> {
+pub(in crate::view) fn past(scene: &Scene<'_>) -> Vec<Sight> {
     let within = |window: &Window| window.from >= scene.window.from && window.to <= scene.window.to;
     let ticks = scene.profile.ticks.iter().filter(|tick| tick.span.0 > 0);
     let mut windows: Vec<_> =

@@ -173,7 +173,7 @@ pub(in crate::view) fn axis(meta: &Meta, axis: Axis) -> (String, &'static str) {
     }
 }
 
-fn unit(unit: Unit) -> &'static str {
+pub(in crate::view) fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Count => "count",
         Unit::Nanos => "ns",

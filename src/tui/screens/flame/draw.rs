@@ -135,7 +135,7 @@ fn style(state: &State, cx: &Cx<'_>, cell: &Cell) -> Style {
     let style = match () {
         () if state.selected == Some(cell.node) => base.add_modifier(Modifier::BOLD | Modifier::REVERSED),
         () if state.found.has(&state.icicle, cell.node) => cx.theme.found,
-        () if cell.more > 0 || zoomed_past => cx.theme.dim,
+        () if cell.more > 0 && cell.width < LEAST_LABEL || zoomed_past => cx.theme.dim,
         () => base,
     };
     if state.hovered == Some(cell.node) { style.add_modifier(Modifier::UNDERLINED) } else { style }

@@ -125,7 +125,7 @@ impl Chart<'_> {
     }
 
     fn legend(&self, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
-        let mut x = area.x;
+        let mut x = area.x + 1;
         for (at, series) in self.series.iter().enumerate().take_while(|_| area.height > 0) {
             let style = pen.theme.series[at % pen.theme.series.len()];
             x = put(buf, area, (x, area.y), &format!("{} ", canvas::letter(at)), style);

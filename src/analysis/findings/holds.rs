@@ -1,0 +1,177 @@
+//! What a thread waits for inside a futex or a lock of the kernel, and for whom, from the names on its stack.
+//! It never accuses by default: a wait that no table knows is one for a signal.
+
+use super::families::{bare, begins, is_starter};
+use crate::analysis::names::{CodeKind, Function};
+
+/// What a thread in a lock's system call waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// A lock that another thread holds.
+    Lock,
+    /// Another thread's signal.
+    Signal,
+    /// Another thread's end.
+    Join,
+}
+
+/// Functions of libraries that wait for a lock; the beginning of a name suffices.
+const LOCKS: &[&str] = &[
+    "lll_lock_wait",
+    "pthread_mutex_lock",
+    "pthread_mutex_timedlock",
+    "pthread_mutex_clocklock",
+    "pthread_mutex_cond_lock",
+    "pthread_rwlock_",
+    "std::mutex::lock",
+    "std::sys::sync::mutex::",
+    "std::sys::sync::rwlock::",
+    "parking_lot::raw_mutex",
+    "parking_lot::raw_rwlock",
+    "je_malloc_mutex_lock_slow",
+    "malloc_mutex_lock_slow",
+    "ObjectMonitor::enter",
+    "ObjectSynchronizer::enter",
+    "Monitor::lock",
+    "runtime.lock2",
+    "take_gil",
+    "uv_mutex_lock",
+];
+
+/// The same inside a namespace that carries a version.
+const LOCKS_WITHIN: &[&str] = &["::Mutex::LockSlow", "::SharedMutexImpl"];
+
+/// Functions of the kernel that wait for a lock.
+const KERNEL_LOCKS: &[&str] = &[
+    "rwsem_",
+    "down",
+    "mutex_lock",
+    "ww_mutex_lock",
+    "percpu_rwsem_wait",
+    "rt_mutex_",
+    "rt_spin_lock",
+    "futex_lock_pi",
+    "fcntl_setlk",
+    "locks_lock_inode_wait",
+    "flock_lock_inode_wait",
+];
+
+const JOINS: &[&str] = &["pthread_join", "pthread_clockjoin", "pthread_timedjoin", "thread_join"];
+
+/// How runtimes and languages wrap a wait.
+const WRAPPERS: &[&str] = &[
+    "os::PlatformEvent::",
+    "Parker::",
+    "Unsafe_Park",
+    "PlatformMonitor::",
+    "PlatformMutex::",
+    "ObjectMonitor::",
+    "ObjectSynchronizer::",
+    "SharedRuntime::complete_monitor",
+    "std::condition_variable",
+    "std::sys::",
+    "std::thread::park",
+    "std::mutex::",
+    "parking_lot",
+    "uv_cond_",
+    "uv_sem_",
+    "uv_mutex_",
+    "runtime.futex",
+    "syscall",
+];
+
+/// How many of the program's innermost functions may tell.
+const TELLING: usize = 10;
+
+/// What a futex or kernel lock is waited for. Locks are built of condition variables, so a lock's function further out
+/// decides; what tells nothing counts as a signal, which accuses nobody.
+pub(super) fn hold<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Hold {
+    let mut hold = Hold::Signal;
+    let mut user = 0;
+    for function in innermost_first {
+        let name = bare(&function.name);
+        if function.kind == CodeKind::Kernel {
+            if begins(KERNEL_LOCKS, name) {
+                return Hold::Lock;
+            }
+            continue;
+        }
+        user += 1;
+        if user > TELLING {
+            break;
+        }
+        if begins(LOCKS, name) || LOCKS_WITHIN.iter().any(|part| name.contains(part)) {
+            return Hold::Lock;
+        }
+        if begins(JOINS, name) {
+            hold = Hold::Join;
+        }
+    }
+    hold
+}
+
+/// Index of the function that asked for the wait, innermost first: the C library's own functions are in every wait, so are
+/// a runtime's wrappers, and what starts a thread. Where there is nobody else, one of them must do.
+pub(super) fn asker<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> usize {
+    let (mut outside, mut user) = (None, None);
+    for (at, function) in innermost_first.enumerate() {
+        if function.kind == CodeKind::Kernel {
+            continue;
+        }
+        user = user.or(Some(at));
+        if is_c_library(function) || is_starter(function) {
+            continue;
+        }
+        outside = outside.or(Some(at));
+        let name = bare(&function.name);
+        if ![WRAPPERS, LOCKS, JOINS].iter().any(|names| begins(names, name)) {
+            return at;
+        }
+    }
+    outside.or(user).unwrap_or(0)
+}
+
+fn is_c_library(function: &Function) -> bool {
+    let module = crate::analysis::names::short(&function.module);
+    let libraries = ["libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "libstdc++", "[vdso]"];
+    libraries.iter().any(|name| module.starts_with(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::families::tests::function;
+    use super::*;
+
+    #[test]
+    fn a_futex_is_a_lock_a_signal_or_an_end_by_who_asked_for_it() {
+        for (stack, expected) in [
+            ("[kernel]!futex_wait;__lll_lock_wait;___pthread_mutex_lock;worker", Hold::Lock),
+            ("[kernel]!futex_wait;__futex_abstimed_wait_common;__pthread_cond_wait;worker", Hold::Signal),
+            ("[kernel]!futex_wait;__GI___lll_lock_wait;__pthread_mutex_cond_lock;pthread_cond_wait", Hold::Lock),
+            ("[kernel]!futex_wait;__futex_abstimed_wait_common;__pthread_clockjoin_ex;main", Hold::Join),
+            ("[kernel]!schedule;[kernel]!rwsem_down_read_slowpath;[kernel]!down_read;main", Hold::Lock),
+            ("[kernel]!futex_wait;syscall;parking_lot::raw_mutex::RawMutex::lock_slow;main", Hold::Lock),
+            ("[kernel]!futex_wait;__futex_abstimed_wait_common;pthread_cond_timedwait;take_gil;eval", Hold::Lock),
+            ("[kernel]!futex_wait;runtime.futex.abi0;runtime.futexsleep;runtime.stopm", Hold::Signal),
+            ("[kernel]!futex_wait;something;own_lock", Hold::Signal),
+        ] {
+            let functions: Vec<_> = stack.split(';').map(function).collect();
+            assert_eq!(hold(functions.iter()), expected, "{stack}");
+        }
+    }
+
+    #[test]
+    fn a_wait_belongs_to_the_function_that_asked_for_it() {
+        let libc = |name: &str| format!("/usr/lib/libc.so.6!{name}");
+        for (stack, own) in [
+            (format!("[kernel]!futex_wait;{};wait_for_turn;{}", libc("pthread_cond_wait"), libc("start_thread")), 2),
+            (format!("[kernel]!futex_wait;{};take_gil;eval;main", libc("pthread_cond_timedwait")), 3),
+            (format!("[kernel]!futex_wait;{};os::PlatformEvent::park();[jit]![unresolved]", libc("futex_wait")), 2),
+            (format!("[kernel]!futex_wait;{};{}", libc("futex_wait"), libc("start_thread")), 1),
+            ("[kernel]!worker_thread;[kernel]!kthread".to_string(), 0),
+        ] {
+            let functions: Vec<_> = stack.split(';').map(function).collect();
+            assert_eq!(asker(functions.iter()), own, "{stack}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+use super::*;
+use crate::model::{Quality, Why};
+use crate::tui::keys::Action as A;
+use crate::tui::testing::{head, text};
+use crate::tui::theme::{Depth, Glyphs, Name, Theme};
+use crate::tui::time::Time;
+use crate::view::Axis;
+use crate::view::threads::{CpuLine, PathLine, WaitLine};
+use proptest::prelude::*;
+
+fn line(tid: u32, name: &str, running: f64, queued: f64) -> ThreadLine {
+    let known = |value| Measure::Known { value, quality: Quality::EXACT };
+    ThreadLine {
+        tid,
+        pid: 100,
+        name: name.into(),
+        process: "server".into(),
+        alive: true,
+        running: known(running),
+        queued: known(queued),
+        blocked: known(1.0 - running - queued),
+        ipc: Measure::Missing(Why::NotSupported),
+        waits: vec![WaitLine { cause: "lock (futex, mutex)", share: 0.3 }],
+        voluntary: known(1234.5),
+        involuntary: known(3.0),
+        migrations: known(0.5),
+        cpu: Some(1),
+        node: Some(0),
+        samples: 1000,
+        history: (0..24).map(|at| (at % 5 != 2).then_some(f64::from(at) / 24.0)).collect(),
+        change: Some(0.125),
+    }
+}
+
+fn view() -> View {
+    let gone = ThreadLine {
+        alive: false,
+        running: Measure::Missing(Why::TargetGone),
+        queued: Measure::Missing(Why::TargetGone),
+        blocked: Measure::Missing(Why::TargetGone),
+        cpu: None,
+        ..line(104, "\x1b[2Jevil\u{202e}", 0.0, 0.0)
+    };
+    let cpu = |cpu, share| CpuLine { cpu, core: cpu, package: 0, node: 0, share };
+    View {
+        threads: vec![
+            line(101, "worker-0", 0.9, 0.06),
+            line(102, "worker-1", 0.4, 0.2),
+            line(103, "日本語", 0.00001, 0.0),
+            gone,
+        ],
+        cpus: vec![cpu(0, 0.5), cpu(1, 0.8)],
+        cpu_share_of: "of its time",
+        has_waits: true,
+        paths: vec![PathLine {
+            cause: "lock (futex, mutex)",
+            frames: vec!["pthread_mutex_lock".into(), "Queue::push".into(), "main".into()],
+            count: 1500,
+            total_s: 2.5,
+        }],
+    }
+}
+
+fn state() -> State {
+    let mut state = State::default();
+    state.show(Body::Threads(view()));
+    state
+}
+
+fn with_cx<T>(glyphs: Glyphs, compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+    let theme = Theme::new(Name::Mono, Depth::True);
+    let (head, time, whose) = (head(20), Time::new(true, false), Whose::default());
+    let keys = crate::tui::keys::KeyTable::default();
+    f(&Cx {
+        theme: &theme,
+        glyphs: &glyphs,
+        head: &head,
+        time: &time,
+        whose: &whose,
+        axis: Axis::Event(0),
+        compared,
+        keys: &keys,
+    })
+}
+
+fn drawn(state: &State, glyphs: Glyphs, compared: bool, width: u16, height: u16) -> String {
+    let area = Rect::new(0, 0, width, height);
+    let mut buf = Buffer::empty(area);
+    with_cx(glyphs, compared, |cx| state.draw(cx, area, &mut buf));
+    text(&buf)
+}
+
+fn act(state: &mut State, actions: &[A]) -> Vec<Wish> {
+    let area = Rect::new(0, 0, 160, 20);
+    let each = |action: &A| with_cx(Glyphs::UNICODE, false, |cx| state.act(*action, cx, area)).unwrap_or_default();
+    actions.iter().flat_map(each).collect()
+}
+
+#[test]
+fn it_shows_what_each_thread_did_at_any_width() {
+    let mut state = state();
+    insta::assert_snapshot!("narrow", drawn(&state, Glyphs::UNICODE, false, 80, 10));
+    insta::assert_snapshot!("ascii", drawn(&state, Glyphs::ASCII, false, 80, 10));
+    act(&mut state, &[A::Detail]);
+    insta::assert_snapshot!("wide", drawn(&state, Glyphs::UNICODE, true, 160, 20));
+}
+
+#[test]
+fn rows_are_sorted_searched_and_filtered_and_the_selection_stays() {
+    let mut state = state();
+    let order = |state: &State| state.keys(&state.rows());
+    assert_eq!(order(&state), [101, 102, 103, 104], "what was not measured comes last");
+    act(&mut state, &[A::Down, A::Sort]);
+    assert_eq!((order(&state)[0], state.chosen().unwrap().tid), (102, 102), "by time in the queue");
+    act(&mut state, &[A::SortReverse]);
+    assert_eq!(order(&state)[3], 102);
+    state.search("WORKER-0");
+    assert_eq!(state.chosen().unwrap().tid, 101);
+    act(&mut state, &[A::Filter]);
+    assert_eq!(order(&state), [101]);
+    state.search("");
+    assert_eq!(order(&state).len(), 4);
+}
+
+#[test]
+fn enter_shows_the_thread_alone_and_detail_asks_for_its_waits() {
+    let mut state = state();
+    let wishes = act(&mut state, &[A::Down, A::Enter]);
+    let whose = Whose { pids: vec![], tids: vec![102] };
+    assert_eq!(wishes, [Wish::Only(whose, "thread worker-1 102".into()), Wish::Go(ScreenId::Flame)]);
+    assert_eq!(act(&mut state, &[A::Detail]), [Wish::Ask]);
+    assert_eq!(state.ask(), Ask::Threads { detail: Some(102) });
+    assert_eq!(act(&mut state, &[A::Up]), [Wish::Ask], "another thread, other waits");
+}
+
+#[test]
+fn the_status_line_says_why_a_value_is_missing() {
+    let mut state = state();
+    act(&mut state, &[A::Bottom]);
+    let status = with_cx(Glyphs::UNICODE, false, |cx| state.status(cx)).unwrap();
+    assert!(status.contains("(ended)") && status.contains("running -: the target was gone"), "{status}");
+    assert!(!status.contains('\x1b') && !status.contains('\u{202e}'));
+}
+
+#[test]
+fn many_cpus_take_a_column_each() {
+    let mut view = view();
+    view.cpus = (0..256)
+        .map(|cpu| CpuLine { cpu, core: cpu / 2, package: 0, node: cpu / 64, share: f64::from(cpu) / 256.0 })
+        .collect();
+    let mut state = State::default();
+    state.show(Body::Threads(view));
+    let text = drawn(&state, Glyphs::UNICODE, false, 120, 20);
+    assert!(text.contains("256 CPUs"), "{text}");
+}
+
+proptest! {
+    #[test]
+    fn no_size_and_no_key_panics(width in 0_u16..200, height in 0_u16..40, keys in proptest::collection::vec(0_usize..10, 0..10)) {
+        let mut state = state();
+        let actions = [A::Up, A::Down, A::PageDown, A::Bottom, A::Detail, A::Sort, A::SortReverse, A::Filter, A::SearchNext, A::Back];
+        state.search("work");
+        let area = Rect::new(0, 0, width, height);
+        for key in keys {
+            with_cx(Glyphs::UNICODE, true, |cx| state.act(actions[key], cx, area));
+            drawn(&state, Glyphs::UNICODE, true, width, height);
+        }
+    }
+}
