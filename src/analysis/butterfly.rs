@@ -4,7 +4,7 @@
 use super::calltree::{TRUNCATED, process_heading};
 use super::names::{Call, DEEPEST, Names};
 use super::observe::observations;
-use super::selection::Selection;
+use super::selection::{Axis, Selection};
 use super::tasks::Tasks;
 use crate::model::profile::Profile;
 use crate::model::{FrameId, StackEnd, StackId, Symbol};
@@ -185,6 +185,8 @@ fn stacks(profile: &Profile, tasks: &Tasks, selection: &Selection) -> (Vec<(Seen
         sum.samples += 1;
     }
     let pids: FxHashSet<u32> = sums.keys().map(|seen| seen.pid).collect();
+    // A thread that was preempted was not blocked.
+    sums.retain(|_, sum| sum.weight > 0 || selection.axis != Axis::OffCpu);
     let mut stacks: Vec<_> = sums.into_iter().collect();
     stacks.sort_unstable_by(|(a, sum_a), (b, sum_b)| sum_b.weight.cmp(&sum_a.weight).then(a.cmp(b)));
     (stacks, pids.len() > 1)
@@ -330,7 +332,8 @@ fn line(symbol: &Symbol) -> Option<Line<'_>> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::analysis::testing::Synthetic;
+    use crate::analysis::testing::{Synthetic, ms};
+    use crate::model::TaskState;
 
     /// `depth name weight`, in the order the branches came.
     fn wing(names: &Names, branches: &[Branch]) -> Vec<String> {
@@ -423,6 +426,19 @@ mod tests {
         assert_eq!(lines, [(100, 5, 5), (201, 0, 3)]);
         let own: Vec<_> = butterfly.instructions.iter().map(|own| (own.frame.0, own.samples)).collect();
         assert_eq!(own, [(1, 5)]);
+    }
+
+    #[test]
+    fn off_the_cpu_only_what_was_blocked_is_on_a_path() {
+        let mut synthetic = Synthetic::new();
+        synthetic.off_cpu(0, 41, TaskState::Sleeping, 5, Some(1), "app!main;app!lock");
+        synthetic.off_cpu(20, 41, TaskState::Runnable, 0, Some(7), "app!main;app!spin");
+        let profile = synthetic.finish();
+        let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
+        let selection = Selection { axis: Axis::OffCpu, ..Selection::default() };
+        let butterfly = Butterfly::of(&profile, &names, &tasks, &selection, ("main", "app"));
+        assert_eq!((butterfly.weight, butterfly.samples), (ms(5).0, 1));
+        assert_eq!(wing(&names, &butterfly.callees), ["0 lock 5000000"]);
     }
 
     #[test]

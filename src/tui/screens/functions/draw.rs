@@ -99,8 +99,8 @@ pub(super) fn columns(state: &State, view: &FunctionsView) -> Vec<(Field, Column
         columns.push((Field::Total, number("total", 7, 0)));
     }
     if view.compared {
-        let title = if state.rows.sort == Sort::Total { "chg total" } else { "chg self" };
-        columns.push((Field::Change, number(title, 10, 2)));
+        let title = if state.rows.sort == Sort::Total { "ch.total" } else { "change" };
+        columns.push((Field::Change, number(title, 8, 2)));
     }
     columns.push((Field::Samples, number(if view.off_cpu { "blocked" } else { "samples" }, 9, 3)));
     if is_code {
@@ -196,7 +196,7 @@ fn change<'a>(state: &State, row: &Row, pen: Pen<'_>) -> Cell<'a> {
     if !is_real(difference, error) {
         return Cell::new(format!("= {}", points(difference)), pen.theme.dim);
     }
-    let style = if difference > 0.0 { pen.theme.bad } else { pen.theme.good };
+    let style = if difference > 0.0 { pen.theme.warn } else { pen.theme.accent };
     Cell::new(points(difference), style)
 }
 

@@ -39,7 +39,7 @@ pub(super) fn draw(state: &State, view: &FunctionsView, cx: &Cx<'_>, areas: &Are
                 put(buf, inside, (inside.x, y), text, pen.theme.dim);
             }
         }
-        None => list(state, detail, pen, areas, buf),
+        None => list(state, view, detail, pen, areas, buf),
     }
     hints(&keys(state), cx, 0, areas.hints, buf);
 }
@@ -131,10 +131,10 @@ fn lack(section: Section, detail: &Detail) -> Option<&'static str> {
 }
 
 /// The open section's columns.
-fn columns(section: Section) -> Vec<Column<'static>> {
+fn columns(section: Section, off_cpu: bool) -> Vec<Column<'static>> {
     let number = |title, least, rank| Column { title, least, right: true, rank, ..Column::default() };
     let share = number("share", 7, 0);
-    let samples = number("samples", 8, 2);
+    let samples = number(if off_cpu { "blocked" } else { "samples" }, 8, 2);
     let kind = Column { least: 1, rank: 1, ..Column::default() };
     let name = |title| Column { title, least: 20, grows: 3, ..Column::default() };
     let module = Column { title: "module", least: 10, grows: 1, rank: 3, ..Column::default() };
@@ -161,9 +161,9 @@ pub(super) fn frame<'a>(state: &State, items: &[Item], columns: &'a [Column<'a>]
     }
 }
 
-fn list(state: &State, detail: &Detail, pen: Pen<'_>, areas: &Areas, buf: &mut Buffer) {
+fn list(state: &State, view: &FunctionsView, detail: &Detail, pen: Pen<'_>, areas: &Areas, buf: &mut Buffer) {
     let (section, area) = (state.pane.section, areas.lines);
-    let (items, columns) = (state.pane.items(detail), columns(section));
+    let (items, columns) = (state.pane.items(detail), columns(section, view.off_cpu));
     let placed = places(&columns, area.width.saturating_sub(2));
     let room =
         |column: usize| placed.iter().find(|place| place.column == column).map_or(0, |place| usize::from(place.width));
@@ -171,8 +171,8 @@ fn list(state: &State, detail: &Detail, pen: Pen<'_>, areas: &Areas, buf: &mut B
         let item = items[row];
         let found = rows::fits(words::name_of(detail, section, item), &state.rows.needle);
         match section.tree(detail) {
-            Some(tree) => branch(tree, section, item, column, room(column), found, pen),
-            None => place(detail, section, item, column, found, pen),
+            Some(tree) => branch(tree, section, item, (column, room(column)), found, view.off_cpu, pen),
+            None => place(detail, section, item, column, (found, view.off_cpu), pen),
         }
     };
     frame(state, &items, &columns, areas.detail_page()).draw(cell, pen, area, buf);
@@ -192,16 +192,16 @@ fn branch<'a>(
     tree: &'a Tree,
     section: Section,
     item: Item,
-    column: usize,
-    room: usize,
+    (column, room): (usize, usize),
     found: bool,
+    off_cpu: bool,
     pen: Pen<'_>,
 ) -> Cell<'a> {
     let theme = pen.theme;
     let Some(entry) = tree.entries.get(item.index) else { return Cell::new("", theme.text) };
     match column {
         0 => Cell::new(percent(entry.share), theme.text),
-        1 => Cell::new(number::count(entry.samples), theme.dim),
+        1 => Cell::new(many(entry.weight, entry.samples, off_cpu), theme.dim),
         2 => Cell::new(mark(entry.kind, entry.inlined), theme.dim),
         3 => {
             let goes_on = if section == Section::Callers { pen.glyphs.left } else { pen.glyphs.right };
@@ -224,8 +224,20 @@ fn branch<'a>(
     }
 }
 
+/// Samples, or the time blocked off the CPU.
+fn many(weight: u64, samples: u64, off_cpu: bool) -> String {
+    if off_cpu { number::seconds(weight as f64 / 1e9).joined() } else { number::count(samples) }
+}
+
 /// A source line or an instruction.
-fn place<'a>(detail: &'a Detail, section: Section, item: Item, column: usize, found: bool, pen: Pen<'_>) -> Cell<'a> {
+fn place<'a>(
+    detail: &'a Detail,
+    section: Section,
+    item: Item,
+    column: usize,
+    (found, off_cpu): (bool, bool),
+    pen: Pen<'_>,
+) -> Cell<'a> {
     let theme = pen.theme;
     let style = if found { theme.found } else { theme.text };
     let missing = || Cell::new("", theme.text);
@@ -234,14 +246,14 @@ fn place<'a>(detail: &'a Detail, section: Section, item: Item, column: usize, fo
         return match column {
             0 => Cell::new(percent(line.self_share), theme.text),
             1 => Cell::new(percent(line.total_share), theme.text),
-            2 => Cell::new(number::count(line.self_samples), theme.dim),
+            2 => Cell::new(many(line.self_weight, line.self_samples, off_cpu), theme.dim),
             _ => Cell::new(words::line_place(line), style),
         };
     }
     let Some(own) = detail.instructions.get(item.index) else { return missing() };
     match column {
         0 => Cell::new(percent(own.share), theme.text),
-        1 => Cell::new(number::count(own.samples), theme.dim),
+        1 => Cell::new(many(own.weight, own.samples, off_cpu), theme.dim),
         2 => Cell::new(own.place.as_str(), style),
         _ => Cell::new(words::source(own), if own.line.is_some() { theme.dim } else { theme.missing }),
     }
@@ -249,6 +261,6 @@ fn place<'a>(detail: &'a Detail, section: Section, item: Item, column: usize, fo
 
 /// The list's line at a place of the screen.
 pub(super) fn line_at(state: &State, detail: &Detail, areas: &Areas, y: u16) -> Option<usize> {
-    let (items, columns) = (state.pane.items(detail), columns(state.pane.section));
+    let (items, columns) = (state.pane.items(detail), columns(state.pane.section, false));
     frame(state, &items, &columns, areas.detail_page()).row_at(areas.lines, y)
 }

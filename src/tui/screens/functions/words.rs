@@ -33,9 +33,9 @@ pub(super) fn many(count: u64, one: &str, more: &str) -> String {
     format!("{} {}", number::count(count), if count == 1 { one } else { more })
 }
 
-/// Samples, or waits off the CPU.
+/// Samples, or spans off the CPU.
 pub(super) fn samples(count: u64, off_cpu: bool) -> String {
-    if off_cpu { many(count, "wait", "waits") } else { many(count, "sample", "samples") }
+    if off_cpu { many(count, "span", "spans") } else { many(count, "sample", "samples") }
 }
 
 /// Where a source line is.
@@ -89,6 +89,6 @@ mod tests {
             assert_eq!(points(difference), expected);
         }
         assert_eq!((amount(1_500_000, "ns"), amount(1_500, "cycles")), ("1.50 ms".into(), "1,500 cycles".into()));
-        assert_eq!((samples(1, false), samples(2000, true)), ("1 sample".into(), "2,000 waits".into()));
+        assert_eq!((samples(1, false), samples(2000, true)), ("1 sample".into(), "2,000 spans".into()));
     }
 }
