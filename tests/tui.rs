@@ -10,11 +10,38 @@ mod support;
 use program::{Dir, IRONLAW, Running, until};
 use pty::{End, Pty};
 use rustix::process::Signal;
+use std::ops::Deref;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const SIZE: (u16, u16) = (100, 30);
 
 /// A function that the workload runs most of the time.
 const PLANTED: &str = "checksum_block";
+
+/// One test at a time: sixteen busy programs and their profilers at once would make every answer late.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A test's folder, and its turn.
+struct Alone {
+    dir: Dir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Alone {
+    fn begin() -> Alone {
+        // A failed test leaves the lock poisoned and the machine free.
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        Alone { dir: Dir::new(), _turn: turn }
+    }
+}
+
+impl Deref for Alone {
+    type Target = Dir;
+
+    fn deref(&self) -> &Dir {
+        &self.dir
+    }
+}
 
 /// A busy program to look at, until it is dropped; `mark` stands in its command line and in no other test's.
 fn target(dir: &Dir, mark: &str) -> Running {
@@ -37,7 +64,7 @@ fn session(dir: &Dir, target: &Running) -> Pty {
 
 #[test]
 fn the_harness_sees_what_a_person_would() {
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let script = "saved=$(stty -g); stty size; stty raw -echo; printf '\\033[?1049h\\033[?25l\\033[?1000hin'; \
                   head -c1 >/dev/null; printf '\\033[?1000l\\033[?25h\\033[?1049lout'; stty $saved; exit 7";
     let mut pty = Pty::start(&mut dir.command("sh", &["-c", script]), SIZE);
@@ -51,7 +78,7 @@ fn the_harness_sees_what_a_person_would() {
 
 #[test]
 fn the_harness_notices_what_is_left_behind() {
-    let dir = Dir::new();
+    let dir = Alone::begin();
     for script in ["printf '\\033[?1049h'", "printf '\\033[?25l'", "printf '\\033[?1002h'", "stty -echo"] {
         let mut pty = Pty::start(&mut dir.command("sh", &["-c", script]), SIZE);
         assert_eq!(pty.ends(), End::Code(0));
@@ -63,7 +90,7 @@ fn the_harness_notices_what_is_left_behind() {
 #[test]
 fn without_a_session_the_terminal_is_left_alone() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let mut pty = ironlaw(&dir, &["demo", "--headless", "--seconds", "1", "-o", "demo"]);
     assert_eq!(pty.ends(), End::Code(0));
     pty.assert_restored();
@@ -72,7 +99,7 @@ fn without_a_session_the_terminal_is_left_alone() {
 #[test]
 fn from_the_picker_to_a_flame_graph_it_takes_three_keys() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let target = target(&dir, "86399");
     let mut pty = ironlaw(&dir, &[]);
     pty.wait_for("choose what to look at");
@@ -90,7 +117,7 @@ fn from_the_picker_to_a_flame_graph_it_takes_three_keys() {
 #[test]
 fn a_typed_command_is_started_and_profiled() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let mut pty = ironlaw(&dir, &[]);
     pty.wait_for("choose what to look at");
     pty.press("Tab Tab");
@@ -110,7 +137,7 @@ fn a_typed_command_is_started_and_profiled() {
 #[test]
 fn every_screen_shows_what_runs() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let target = target(&dir, "86397");
     let mut pty = session(&dir, &target);
     pty.assert_taken();
@@ -127,7 +154,7 @@ fn every_screen_shows_what_runs() {
 #[test]
 fn the_tables_show_what_runs() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let target = target(&dir, "86390");
     let mut pty = session(&dir, &target);
     screens(&mut pty, &[("3", PLANTED), ("4", "worker-0"), ("5", "busy cores")]);
@@ -146,7 +173,7 @@ fn screens(pty: &mut Pty, expected: &[(&str, &str)]) {
 #[test]
 fn a_terminal_too_small_says_so_and_a_larger_one_shows_the_screen_again() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let target = target(&dir, "86396");
     let mut pty = session(&dir, &target);
     pty.resize(30, 8);
@@ -162,7 +189,7 @@ fn a_terminal_too_small_says_so_and_a_larger_one_shows_the_screen_again() {
 #[test]
 fn what_was_seen_stays_when_the_target_ends() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let mut target = target(&dir, "86395");
     let mut pty = session(&dir, &target);
     target.0.kill().unwrap();
@@ -184,7 +211,7 @@ fn what_was_seen_stays_when_the_target_ends() {
 #[test]
 fn recordings_and_pictures_are_written_on_request_and_never_over_others() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let target = target(&dir, "86394");
     let mut pty = session(&dir, &target);
     for (key, question, name, file) in
@@ -208,7 +235,7 @@ fn recordings_and_pictures_are_written_on_request_and_never_over_others() {
 #[test]
 fn told_to_end_it_gives_the_terminal_back_and_keeps_what_it_holds() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let target = target(&dir, "86393");
     let mut pty = session(&dir, &target);
     pty.signal(Signal::TERM);
@@ -221,7 +248,7 @@ fn told_to_end_it_gives_the_terminal_back_and_keeps_what_it_holds() {
 #[test]
 fn it_ends_with_its_terminal() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let target = target(&dir, "86392");
     let mut pty = session(&dir, &target);
     pty.hang_up();
@@ -233,7 +260,7 @@ fn it_ends_with_its_terminal() {
 #[test]
 fn it_stops_and_goes_on_as_programs_of_a_shell_do() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let target = target(&dir, "86391");
     let script = format!(
         "'{IRONLAW}' top -p {}; echo \"stopped with $?\"; read line; fg; echo \"ended with $?\"; read line",
@@ -260,7 +287,7 @@ fn it_stops_and_goes_on_as_programs_of_a_shell_do() {
 
 #[test]
 fn without_a_terminal_it_names_the_command_that_needs_none() {
-    let dir = Dir::new();
+    let dir = Alone::begin();
     for args in [&[][..], &["top"], &["top", "-p", "1"], &["top", "--", "true"]] {
         let ran = dir.ironlaw(args);
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);
@@ -271,7 +298,7 @@ fn without_a_terminal_it_names_the_command_that_needs_none() {
 #[test]
 fn a_recording_shows_on_the_same_screens() {
     require!("perf");
-    let dir = Dir::new();
+    let dir = Alone::begin();
     dir.record("seen", "", "hotspot --threads 2 --seconds 1.5");
     for args in [&["view", "seen.ironlaw"][..], &["view"]] {
         let mut pty = ironlaw(&dir, args);
@@ -293,7 +320,7 @@ fn a_recording_shows_on_the_same_screens() {
 
 #[test]
 fn a_target_that_cannot_be_opened_is_refused_on_the_terminal_as_it_was() {
-    let dir = Dir::new();
+    let dir = Alone::begin();
     let mut pty = ironlaw(&dir, &["top", "-p", "4000000"]);
     assert_eq!(pty.ends(), End::Code(1));
     pty.assert_restored();
