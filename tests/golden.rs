@@ -189,6 +189,7 @@ fn meta() -> Meta {
             interval: Nanos(1_000_000_000),
             duration: Some(Nanos(4_000_000_000)),
             delay: Nanos(0),
+            ops: None,
         },
         events: vec![event],
         coverage: vec![Coverage { event: "cpu-clock:u".into(), share: 0.75 }],

@@ -37,6 +37,7 @@ fn plan(target: Target, seconds: f64) -> Plan {
         interval: Nanos(1_000_000_000),
         duration: Some(Nanos::from_seconds(seconds)),
         delay: Nanos(0),
+        ops: None,
     }
 }
 

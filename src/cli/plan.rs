@@ -160,6 +160,7 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
         interval: args.interval,
         duration: args.duration,
         delay: args.delay,
+        ops: None,
     };
     Ok(CapturePlan { plan, notes })
 }

@@ -1,7 +1,7 @@
 //! What to capture and how: the validated request that `collect` carries out.
 //! It never holds anything the user typed that has not been checked.
 
-use super::{Target, Unit};
+use super::{OpsSpec, Target, Unit};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -108,4 +108,7 @@ pub struct Plan {
     pub duration: Option<Nanos>,
     /// Wait this long before the first sample.
     pub delay: Nanos,
+    /// How operations are counted, if anything counts them.
+    #[serde(default)]
+    pub ops: Option<OpsSpec>,
 }

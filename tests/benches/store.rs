@@ -211,6 +211,7 @@ fn meta() -> Meta {
         interval: Nanos(1_000_000_000),
         duration: None,
         delay: Nanos(0),
+        ops: None,
     };
     Meta {
         format: (0, 0),

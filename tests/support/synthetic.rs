@@ -63,6 +63,7 @@ fn meta() -> Meta {
             interval: ms(1000),
             duration: None,
             delay: Nanos(0),
+            ops: None,
         },
         events: vec![event("cpu-clock", Unit::Nanos)],
         coverage: vec![],

@@ -85,6 +85,7 @@ fn without_flags_a_plan_has_the_documented_defaults() {
         interval: Nanos(1_000_000_000),
         duration: None,
         delay: Nanos(0),
+        ops: None,
     };
     assert_eq!(found.on(Target::Threads { tids: vec![7] }), expected);
     assert!(found.notes.is_empty());

@@ -135,6 +135,7 @@ pub(super) mod testing {
             interval: Nanos(1_000_000_000),
             duration: None,
             delay: Nanos(0),
+            ops: None,
         };
         Meta {
             format: (1, 0),

@@ -24,6 +24,7 @@ fn meta() -> Meta {
             interval: Nanos(1_000_000_000),
             duration: None,
             delay: Nanos(0),
+            ops: None,
         },
         events: vec![],
         coverage: vec![],
