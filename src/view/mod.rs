@@ -14,6 +14,7 @@ pub mod number;
 pub mod overview;
 pub mod picker;
 pub mod report;
+pub mod scaling;
 pub mod threads;
 
 pub use crate::analysis::{Axis, CodeKind, GroupBy, MetricUnit, Section, TimeRange, WindowMetrics};

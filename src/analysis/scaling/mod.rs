@@ -1,0 +1,9 @@
+//! How a program scales: runs at several widths, the law they follow, where each lost core went and which code lost it.
+//! It never reads a file and never runs anything; `sweep` hands in the runs.
+
+mod types;
+
+pub use types::{
+    Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Scaling, Slice,
+    SliceKind, Split, Stack, Usl,
+};
