@@ -61,6 +61,7 @@ pub mod model;
 pub mod pmu;
 pub mod session;
 pub mod store;
+pub mod sweep;
 pub mod symbols;
 pub mod sys;
 pub mod tables;

@@ -5,6 +5,7 @@ mod capture;
 mod generate;
 mod readers;
 mod session;
+mod sweep;
 mod target;
 mod tools;
 mod values;
@@ -13,6 +14,7 @@ pub use capture::{CaptureArgs, RecordArgs};
 pub use generate::{completions, man_page};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
+pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths};
 pub use target::TargetArgs;
 pub use tools::{CompletionsArgs, ConfigArgs, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
 pub use values::{CpuList, FrequencyArg, ThreadFilter};
@@ -27,6 +29,8 @@ Examples:
   ironlaw top -p 1234               watch a process: flame graph, threads, findings
   ironlaw record -p 1234 -d 10      profile a process for 10 seconds
   ironlaw record -- ./app --fast    profile a command from its first instruction
+  ironlaw sweep -L threads 1-8 -- ./bench --threads={threads}
+                                    how it scales, and what stops it
   ironlaw view                      look through the newest recording here
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
@@ -102,6 +106,8 @@ pub enum Command {
     View(ViewArgs),
     /// Profile a program and write a recording
     Record(RecordArgs),
+    /// Run a program at several widths: how it scales, and what stops it
+    Sweep(SweepArgs),
     /// Say what a recording shows: metrics, functions, threads, waits
     Report(ReportArgs),
     /// Draw a recording as a flame graph

@@ -5,7 +5,7 @@ use super::flow::Flow;
 use super::recorder::Recorder;
 use super::tally::Tally;
 use crate::collect::readings::{Readings, Sources};
-use crate::collect::sampler::Sampler;
+use crate::collect::sampler::{EndReason, Sampler};
 use crate::collect::{catalog, host};
 use crate::error::{Error, Result};
 use crate::model::{Definition, Event, Meta, Note, Plan};
@@ -14,6 +14,7 @@ use crate::sys::clock::{self, Clock};
 use crate::sys::procfs::ProcFs;
 use crate::sys::signals::Signals;
 use crate::sys::sysfs::SysFs;
+use std::sync::atomic::AtomicBool;
 
 /// A capture, opened and ready to run.
 #[derive(Debug)]
@@ -37,6 +38,8 @@ pub struct Outcome {
     pub bytes: u64,
     /// Why the recording on disk is incomplete, if it is.
     pub write_failure: Option<Error>,
+    /// Why the capture ended.
+    pub reason: EndReason,
 }
 
 impl Live {
@@ -75,17 +78,31 @@ impl Live {
         &self.meta
     }
 
+    /// The process of a command that was started and still waits.
+    #[must_use]
+    pub fn command_pid(&self) -> Option<u32> {
+        self.sampler.command_pid()
+    }
+
     /// Runs until the target ends, the planned time is over or a signal asks to stop, recording into `output`.
     ///
     /// # Errors
     /// Nothing could be captured. A full disk is no such error: it stops the capture and is told in the outcome.
     pub fn run(self, output: Writer) -> Result<Outcome> {
+        self.run_unless(output, &AtomicBool::new(false))
+    }
+
+    /// The same; it also ends when `asked` is set by another thread.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn run_unless(self, output: Writer, asked: &AtomicBool) -> Result<Outcome> {
         let Live { signals, sampler, readings, clock, meta, fetch } = self;
         let interval = meta.plan.interval;
         let mut recorder = Recorder::new(meta, output, clock);
         recorder.keep(&counters());
         let flow = Flow::start(sampler, readings, interval, clock, fetch)?;
-        recorder.consume(&flow, signals);
+        recorder.consume(&flow, signals, asked);
         Ok(recorder.finish(&flow.finish()?))
     }
 

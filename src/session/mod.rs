@@ -11,6 +11,7 @@ mod replay;
 mod tally;
 mod watchman;
 
+pub use crate::collect::sampler::EndReason;
 pub use keeper::{Holding, Keeper, Limit, News};
 pub use live::{Live, Outcome};
 pub use replay::open;
