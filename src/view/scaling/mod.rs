@@ -1,6 +1,8 @@
 //! View model: a sweep with its table, law, stacks, losses and findings, for the screen and every format.
 //! It never fits or judges: analysis does.
 
+mod build;
+
 use super::findings::FindingsView;
 use crate::analysis::MetricUnit;
 use crate::analysis::scaling::{Fit, Loss, Stack};
