@@ -113,8 +113,14 @@ mod tests {
         };
         for (spec, expected) in [
             (http(vec![]), "ops at http://db:9090/metrics"),
-            (http(vec![("op".into(), "get".into()), ("x".into(), "1".into())]), "ops{op=\"get\",x=\"1\"} at http://db:9090/metrics"),
-            (OpsSpec::Output { pattern: "ops=(\\d+)".into(), reads: Reads::Rate }, "rates in the output by /ops=(\\d+)/"),
+            (
+                http(vec![("op".into(), "get".into()), ("x".into(), "1".into())]),
+                "ops{op=\"get\",x=\"1\"} at http://db:9090/metrics",
+            ),
+            (
+                OpsSpec::Output { pattern: "ops=(\\d+)".into(), reads: Reads::Rate },
+                "rates in the output by /ops=(\\d+)/",
+            ),
             (OpsSpec::Uprobe { binary: "/opt/s".into(), symbol: "work".into() }, "calls of work in /opt/s"),
             (OpsSpec::Rate { per_second: 250.0 }, "250 per second, as given"),
         ] {

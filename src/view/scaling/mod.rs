@@ -2,12 +2,19 @@
 //! It never fits or judges: analysis does.
 
 mod build;
+mod difference;
 
 use super::findings::FindingsView;
 use crate::analysis::MetricUnit;
 use crate::analysis::scaling::{Fit, Loss, Stack};
 use crate::model::{Note, Region, Why, Width};
 use serde::{Serialize, Serializer, ser::SerializeMap};
+
+pub use difference::{CostAxis, Difference, DifferenceCell, difference};
+
+#[cfg(test)]
+#[path = "../../../tests/support/sweep.rs"]
+mod fixture;
 
 /// A sweep.
 #[derive(Debug, Clone, PartialEq, Serialize)]
