@@ -3,14 +3,17 @@
 
 mod build;
 mod difference;
+mod report;
+pub mod words;
 
 use super::findings::FindingsView;
 use crate::analysis::MetricUnit;
-use crate::analysis::scaling::{Fit, Loss, Stack};
 use crate::model::{Note, Region, Why, Width};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
+pub use crate::analysis::scaling::{Bound, Fit, FunctionId, Loss, LossRow, NoFit, Peak, Slice, SliceKind, Stack, Usl};
 pub use difference::{CostAxis, Difference, DifferenceCell, difference};
+pub use report::SweepReport;
 
 #[cfg(test)]
 #[path = "../../../tests/support/sweep.rs"]
