@@ -14,7 +14,7 @@ pub use capture::{CaptureArgs, RecordArgs};
 pub use generate::{completions, man_page};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
-pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths};
+pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
 pub use target::TargetArgs;
 pub use tools::{CompletionsArgs, ConfigArgs, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
 pub use values::{CpuList, FrequencyArg, ThreadFilter};

@@ -14,6 +14,7 @@ use crate::collect::host;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Note, Plan, Target};
 use crate::sweep::{Folder, Journal, Narrowed, Recipe, Sweep, journal_folder, put_back, sweeper_runs};
+use crate::sys::caps::Privileges;
 use crate::sys::perf::tracefs;
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
@@ -45,7 +46,8 @@ pub(super) fn begin(args: &SweepArgs) -> Result<(Sweep, Recipe)> {
     let machine = machine()?;
     let path = match &args.output {
         Some(name) => Folder::name(name),
-        None => planning::recording_name(&request.target, machine.unix_ns / 1_000_000_000).with_extension(crate::sweep::EXTENSION),
+        None => planning::recording_name(&request.target, machine.unix_ns / 1_000_000_000)
+            .with_extension(crate::sweep::EXTENSION),
     };
     let mut meta = plan::plan(args, subject, request.ops.clone(), &machine)?;
     meta.notes = notes;
@@ -79,7 +81,9 @@ pub(super) fn carry_out(
         let count = narrowed.confined_before();
         sweep.meta.notes.push(Note {
             topic: "confined-before".to_string(),
-            text: format!("{count} threads had been confined to CPUs of their own: they kept to those where that was possible"),
+            text: format!(
+                "{count} threads had been confined to CPUs of their own: they kept to those where that was possible"
+            ),
             fix: None,
         });
     }
@@ -87,7 +91,12 @@ pub(super) fn carry_out(
 }
 
 /// Prints the result and says where it is; without a single run that counts, that is a failure.
-pub(super) fn conclude(sweep: &Sweep, format: SweepFormat, global: &GlobalArgs, terminal: &Terminal) -> Result<ExitCode> {
+pub(super) fn conclude(
+    sweep: &Sweep,
+    format: SweepFormat,
+    global: &GlobalArgs,
+    terminal: &Terminal,
+) -> Result<ExitCode> {
     let path = sweep.folder().path();
     if sweep.results.iter().all(Option::is_none) {
         let reason = sweep.meta.runs.iter().find_map(|run| match &run.state {
@@ -95,7 +104,8 @@ pub(super) fn conclude(sweep: &Sweep, format: SweepFormat, global: &GlobalArgs, 
             _ => None,
         });
         let nothing = format!("no run of {} counts: {}", path.display(), reason.unwrap_or("none was made"));
-        return Err(Error::new(ErrorKind::Io, nothing).hint("What the command printed lies beside the recordings, in runs/*.out."));
+        return Err(Error::new(ErrorKind::Io, nothing)
+            .hint("What the command printed lies beside the recordings, in runs/*.out."));
     }
     let bytes = render(&view(&sweep.meta, &sweep.results), format, global, false)?;
     out::deliver(&bytes, None)?;
@@ -114,7 +124,11 @@ fn restore(terminal: &Terminal) -> Result<ExitCode> {
     for (journal, entries) in journals {
         let restored = entries.and_then(|entries| {
             if sweeper_runs(&proc, &entries) {
-                terminal.say(&format!("{} belongs to a sweep that runs: process {}", journal.path().display(), entries.sweeper));
+                terminal.say(&format!(
+                    "{} belongs to a sweep that runs: process {}",
+                    journal.path().display(),
+                    entries.sweeper
+                ));
                 return Ok(None);
             }
             put_back(&proc, &entries).map(|()| Some(entries.threads.len()))
@@ -164,13 +178,15 @@ fn machine() -> Result<Machine> {
 
 fn journals() -> PathBuf {
     let runtime = std::env::var("XDG_RUNTIME_DIR").ok();
-    journal_folder(affinity::is_root(), runtime.as_deref(), &std::env::temp_dir())
+    let is_root = Privileges::open(&ProcFs::new("/proc")).is_ok_and(|privileges| privileges.uid == 0);
+    journal_folder(is_root, runtime.as_deref(), &std::env::temp_dir())
 }
 
 fn no_operations() -> Note {
     Note {
         topic: "no-ops".to_string(),
-        text: "nothing counts operations: only per-second values can be told, and not how the program scales".to_string(),
+        text: "nothing counts operations: only per-second values can be told, and not how the program scales"
+            .to_string(),
         fix: Some("Give --ops, e.g. --ops 'regex:([0-9.]+) ops' for what the command prints.".to_string()),
     }
 }
