@@ -327,7 +327,15 @@ impl Run {
         let ops = operations(profile, window);
         let totals = Totals::of(&metrics, ops, window.span().seconds());
         let m = Measure::Missing(crate::model::Why::NotRecorded);
-        Run { n, totals, metrics, split: Split { running: m, queued: m, throttled: m, blocked: vec![], unseen: m }, balance: m, cpu: Cost { unit: crate::model::Unit::Nanos, samples: 0, weight: 0.0, paths: vec![] }, blocked: None }
+        Run {
+            n,
+            totals,
+            metrics,
+            split: Split { running: m, queued: m, throttled: m, blocked: vec![], unseen: m },
+            balance: m,
+            cpu: Cost { unit: crate::model::Unit::Nanos, samples: 0, weight: 0.0, paths: vec![] },
+            blocked: None,
+        }
     }
 }
 impl Scaling {

@@ -7,7 +7,7 @@ mod result;
 
 pub(super) use result::{render, view};
 
-use super::args::{CaptureArgs, GlobalArgs, SweepArgs, SweepFormat, TargetArgs, WarmUp};
+use super::args::{CaptureArgs, Cli, Command, GlobalArgs, SweepArgs, SweepFormat, TargetArgs, WarmUp};
 use super::out::{self, Terminal};
 use super::{capture, plan as planning};
 use crate::collect::host;
@@ -34,6 +34,13 @@ pub(super) fn run(args: &SweepArgs, global: &GlobalArgs, terminal: &Terminal) ->
     let mut lines = Lines::default();
     carry_out(&mut sweep, &recipe, &AtomicBool::new(false), &mut |sweep| lines.tell(sweep, terminal))?;
     conclude(&sweep, args.format, global, terminal)
+}
+
+/// Sweeps as a command line says that this program wrote itself.
+pub(super) fn demo(line: &[String], headless: bool, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
+    let parsed = Cli::from_words(line).map_err(|wrong| Error::new(ErrorKind::Usage, wrong))?;
+    let Some(Command::Sweep(args)) = parsed.command else { return Ok(()) };
+    run(&SweepArgs { headless, ..args }, global, terminal).map(drop)
 }
 
 /// Plans the sweep and makes its folder.
