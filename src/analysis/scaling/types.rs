@@ -315,32 +315,3 @@ impl LossRow {
         self.growth().abs() > 2.0 * self.error
     }
 }
-
-impl Run {
-    /// TEMP
-    pub fn of(profile: &crate::model::profile::Profile, n: u32, leave_out: crate::units::Nanos) -> Run {
-        use crate::analysis::*;
-        let (tasks, counters) = (Tasks::of(profile), Counters::of(profile));
-        let time = TimeRange { from: leave_out, to: None };
-        let window = time.window(&profile.ticks, profile.duration());
-        let metrics = metrics(&counters, &tasks, &Who::All, window, None);
-        let ops = operations(profile, window);
-        let totals = Totals::of(&metrics, ops, window.span().seconds());
-        let m = Measure::Missing(crate::model::Why::NotRecorded);
-        Run {
-            n,
-            totals,
-            metrics,
-            split: Split { running: m, queued: m, throttled: m, blocked: vec![], unseen: m },
-            balance: m,
-            cpu: Cost { unit: crate::model::Unit::Nanos, samples: 0, weight: 0.0, paths: vec![] },
-            blocked: None,
-        }
-    }
-}
-impl Scaling {
-    /// TEMP
-    pub fn of(_: impl Iterator<Item = (Region, f64, Run)>) -> Scaling {
-        Scaling { points: vec![], base: 0, fits: vec![], stacks: vec![], losses: vec![], findings: Judged::default() }
-    }
-}

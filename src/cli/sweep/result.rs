@@ -15,12 +15,12 @@ pub(in crate::cli) fn view(meta: &SweepMeta, results: &[Option<crate::analysis::
 }
 
 /// The view as bytes.
-pub(in crate::cli) fn render(
-    view: &ScalingView,
-    format: SweepFormat,
-    global: &GlobalArgs,
-    to_file: bool,
-) -> Result<Vec<u8>> {
-    let _ = (format, global, to_file);
-    Ok(serde_json::to_vec_pretty(view).unwrap_or_default())
+pub(in crate::cli) fn render(view: &ScalingView, format: SweepFormat, global: &GlobalArgs, to_file: bool) -> Result<Vec<u8>> {
+    Ok(match format {
+        SweepFormat::Text => export::text::sweep(view, out::style(global, to_file)),
+        SweepFormat::Json => export::json::sweep(view)?,
+        SweepFormat::Csv => export::csv::sweep(view),
+        SweepFormat::Markdown => export::markdown::sweep(view),
+        SweepFormat::Html => export::html::sweep(view)?,
+    })
 }
