@@ -1,8 +1,11 @@
 //! How a program scales: runs at several widths, the law they follow, where each lost core went and which code lost it.
 //! It never reads a file and never runs anything; `sweep` hands in the runs.
 
+mod cost;
 mod linear;
+mod run;
 mod speedup;
+mod split;
 mod student;
 mod types;
 mod usl;
