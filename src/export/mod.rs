@@ -6,5 +6,6 @@ pub mod csv;
 pub mod folded;
 pub mod json;
 pub mod markdown;
+mod shape;
 pub mod svg;
 pub mod text;

@@ -108,7 +108,8 @@ pub fn by_law(law: &Usl, n: f64) -> f64 {
 #[must_use]
 pub fn scatter(law: &Usl) -> Option<f64> {
     // An interval over its standard error is Student's t.
-    let t = |bound: Bound| bound.half.zip(bound.error).filter(|(_, error)| *error > 0.0).map(|(half, error)| half / error);
+    let t =
+        |bound: Bound| bound.half.zip(bound.error).filter(|(_, error)| *error > 0.0).map(|(half, error)| half / error);
     let t = t(law.gamma).or(t(law.alpha)).or(t(law.beta))?;
     (t * law.residual).is_finite().then_some(t * law.residual)
 }
