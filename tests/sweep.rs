@@ -48,3 +48,40 @@ fn no_line_of_text_is_wider_than_asked_for() {
         }
     }
 }
+
+#[test]
+fn the_markdown_of_a_sweep() {
+    insta::assert_snapshot!(String::from_utf8_lossy(&export::markdown::sweep(&report(Machine::Clock))));
+}
+
+#[test]
+fn the_csv_of_a_sweep() {
+    insta::assert_snapshot!(String::from_utf8_lossy(&export::csv::sweep(&report(Machine::Clock))));
+}
+
+#[test]
+fn the_json_of_a_sweep() {
+    let bytes = export::json::sweep(&report(Machine::Clock)).expect("it can be written");
+    insta::assert_snapshot!(String::from_utf8_lossy(&bytes));
+}
+
+#[test]
+fn every_json_sweep_keeps_to_its_schema_and_the_schema_refuses_text_for_numbers() {
+    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+    let schema: serde_json::Value = serde_json::from_str(export::json::SWEEP_SCHEMA).expect("the schema is JSON");
+    compiler.add_resource("sweep.json", schema).expect("it is a resource");
+    let id = compiler.compile("sweep.json", &mut schemas).expect("the schema is a schema");
+    let mut cycles = report(Machine::Counters);
+    cycles.view.cost_unit = "cycles";
+    cycles.view.losses[0].functions[0].share = None;
+    for report in [report(Machine::Clock), cycles, thin()] {
+        let bytes = export::json::sweep(&report).expect("it can be written");
+        let value: serde_json::Value = serde_json::from_slice(&bytes).expect("it is JSON");
+        if let Err(error) = schemas.validate(&value, id) {
+            panic!("{error:#}");
+        }
+        let mut wrong = value;
+        wrong["points"][0]["seconds"] = serde_json::json!("10.0");
+        assert!(schemas.validate(&wrong, id).is_err(), "the schema would take a string for a number");
+    }
+}

@@ -3,7 +3,7 @@
 
 use super::{Column, PointView, ScalingView, Value};
 use crate::analysis::MetricUnit;
-use crate::analysis::scaling::{Bound, Fit, NoFit, Peak, SliceKind, Usl};
+use crate::analysis::scaling::{Bound, Fit, NoFit, Peak, SliceKind, Stack, Usl};
 use crate::model::Width;
 use crate::view::number::{quantity, three_digits};
 
@@ -31,6 +31,18 @@ pub fn slice_name(kind: SliceKind) -> String {
         SliceKind::Blocked(cause) => format!("blocked_{}", serde_json::to_value(cause).map_or(String::new(), word)),
         other => serde_json::to_value(other).map_or(String::new(), word),
     }
+}
+
+/// The causes of some stacks, in the order they first appear.
+#[must_use]
+pub fn kinds(stacks: &[&Stack]) -> Vec<SliceKind> {
+    let mut kinds = Vec::new();
+    for slice in stacks.iter().flat_map(|stack| &stack.slices) {
+        if !kinds.contains(&slice.kind) {
+            kinds.push(slice.kind);
+        }
+    }
+    kinds
 }
 
 /// What a width counts.

@@ -23,18 +23,19 @@ pub(super) fn write(page: &mut Page, view: &ScalingView) {
     let Some((loss, base)) = view.losses.last().zip(view.base) else { return };
     let Loss { n, base: before, here, blocked, functions, waits } = loss;
     let totals = |unit: &str, before: f64, here: f64| {
-        format!("{unit} per op at n = {base} -> {n}, own code: {} -> {}", three_digits(before), three_digits(here))
+        format!("{unit}/op, n = {base} -> {n}: {} -> {}", three_digits(before), three_digits(here))
     };
     let unit = if view.cost_unit == "cycles" { "cycles" } else { "CPU ns" };
-    table(page, &Table { title: "Code that costs more", about: totals(unit, *before, *here), rows: functions });
+    let about = format!("{}; k: kernel, j: JIT", totals(unit, *before, *here));
+    table(page, &Table { title: "Code that costs more", about, rows: functions });
     if let Some((before, here)) = blocked {
-        let about = totals("ns blocked", *before, *here).replace(", own code", "");
+        let about = totals("ns blocked", *before, *here);
         table(page, &Table { title: "Waits that cost more", about, rows: waits });
     }
 }
 
 fn table(page: &mut Page, table: &Table<'_>) {
-    page.heading(table.title, &format!("{}; k: kernel, j: JIT", table.about));
+    page.heading(table.title, &table.about);
     let real: Vec<&LossRow> = table.rows.iter().filter(|row| row.is_real()).collect();
     if real.is_empty() {
         page.line("  - nothing beyond what chance may do");

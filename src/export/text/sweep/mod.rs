@@ -42,7 +42,7 @@ fn head(page: &mut Page, report: &SweepReport) {
     header::field(page, "started", &format!("{}, ironlaw {tool}", number::date(meta.started_unix_ns)));
     header::field(page, "runs", &runs(report));
     header::field(page, "CPUs", &view.placement);
-    header::field(page, "operations", &visible(view.ops.as_deref().unwrap_or("not counted")));
+    header::field(page, "ops", &visible(view.ops.as_deref().unwrap_or("not counted")));
 }
 
 /// `7 widths of threads x 3, in random order (seed 42); 20 count, 1 failed`.

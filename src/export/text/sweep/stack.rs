@@ -4,7 +4,7 @@
 use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
 use crate::export::text::page::Page;
-use crate::view::scaling::{ScalingView, SliceKind, Stack, words};
+use crate::view::scaling::{ScalingView, Stack, words};
 
 const LABEL: usize = 28;
 
@@ -12,7 +12,7 @@ pub(super) fn write(page: &mut Page, view: &ScalingView) {
     let stacks: Vec<&Stack> = view.stacks.iter().filter(|stack| !stack.slices.is_empty()).collect();
     let Some(base) = view.base.filter(|_| !stacks.is_empty()) else { return };
     page.heading("Where the cores went", &format!("cores lost against n = {base}, by cause; below 0: gained"));
-    let numbers = stacks.iter().flat_map(|stack| stack.slices.iter().map(|s| s.cores).chain([stack.useful]));
+    let numbers = stacks.iter().flat_map(|stack| stack.slices.iter().map(|slice| slice.cores).chain([stack.useful]));
     // Two decimals tell a hundredth of a core.
     let shape = Shape::fixed(2);
     let column = numbers.map(|cores| width(&shape.show(cores))).max().unwrap_or(0).max(6) + 2;
@@ -27,7 +27,7 @@ pub(super) fn write(page: &mut Page, view: &ScalingView) {
         };
         page.captions(&row("n", &|stack| stack.n.to_string()));
         page.line(&row("useful: the speed-up", &|stack| shape.show(stack.useful)));
-        for kind in kinds(&stacks) {
+        for kind in words::kinds(&stacks) {
             let cores = |stack: &Stack| {
                 let slice = stack.slices.iter().find(|slice| slice.kind == kind);
                 slice.map_or("-".to_string(), |slice| shape.show(slice.cores))
@@ -35,15 +35,4 @@ pub(super) fn write(page: &mut Page, view: &ScalingView) {
             page.line(&row(&words::slice(kind), &cores));
         }
     }
-}
-
-/// Causes in the order they first appear.
-pub(in crate::export) fn kinds(stacks: &[&Stack]) -> Vec<SliceKind> {
-    let mut kinds = Vec::new();
-    for slice in stacks.iter().flat_map(|stack| &stack.slices) {
-        if !kinds.contains(&slice.kind) {
-            kinds.push(slice.kind);
-        }
-    }
-    kinds
 }
