@@ -43,8 +43,7 @@ fn head(out: &mut String, report: &SweepReport) {
 
 fn table(out: &mut String, view: &ScalingView) {
     out.push_str("\n### Scaling\n\n");
-    let missing = |column: &&Column| view.points.iter().all(|point| words::missing(view, point, column).is_some());
-    let (absent, present): (Vec<&Column>, Vec<&Column>) = view.columns.iter().partition(missing);
+    let (present, gaps) = words::table(view);
     let shapes: Vec<Shape> = present.iter().map(|column| shape(view, column)).collect();
     let heads = present.iter().zip(&shapes).map(|(column, shape)| {
         let unit = shape.unit.trim_end_matches("/s");
@@ -61,9 +60,8 @@ fn table(out: &mut String, view: &ScalingView) {
         let cells: Vec<_> = present.iter().zip(&shapes).map(cell).collect();
         out.push_str(&format!("| {} | {} | {} | {} |\n", point.n, point.region.label(), point.runs, cells.join(" | ")));
     }
-    for column in absent {
-        let reason = view.points.iter().find_map(|point| words::missing(view, point, column));
-        out.push_str(&format!("\n> Not shown: {}, {}\n", column.label, plain(reason.unwrap_or("no run is over"))));
+    for gap in gaps {
+        out.push_str(&format!("\n> {}\n", plain(&gap.text())));
     }
 }
 

@@ -138,6 +138,58 @@ pub fn missing(view: &ScalingView, point: &PointView, column: &Column) -> Option
     }
 }
 
+/// Why something is not in the table, and what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// Whether whole columns are missing, not single cells.
+    pub columns: bool,
+    /// The reason.
+    pub reason: &'static str,
+    /// Labels of the columns, with their n where single cells are missing.
+    pub what: Vec<String>,
+}
+
+/// The same as another column, in percent for programs.
+const TWICE: &str = "cpu_percent";
+
+/// The columns of a table for people: those with a value somewhere; and what is missing, gathered by reason.
+#[must_use]
+pub fn table(view: &ScalingView) -> (Vec<&Column>, Vec<Gap>) {
+    let columns = view.columns.iter().filter(|column| column.name != TWICE);
+    let empty = |column: &&Column| view.points.iter().all(|point| missing(view, point, column).is_some());
+    let (absent, present): (Vec<_>, Vec<_>) = columns.partition(empty);
+    let mut gaps: Vec<Gap> = Vec::new();
+    let mut add = |columns: bool, reason: &'static str, what: String| match gaps
+        .iter_mut()
+        .find(|gap| (gap.columns, gap.reason) == (columns, reason))
+    {
+        Some(gap) => gap.what.push(what),
+        None => gaps.push(Gap { columns, reason, what: vec![what] }),
+    };
+    for column in absent {
+        if let Some(reason) = view.points.iter().find_map(|point| missing(view, point, column)) {
+            add(true, reason, column.label.to_string());
+        }
+    }
+    for column in &present {
+        for point in &view.points {
+            if let Some(reason) = missing(view, point, column) {
+                add(false, reason, format!("{} at n = {}", column.label, point.n));
+            }
+        }
+    }
+    (present, gaps)
+}
+
+impl Gap {
+    /// In a sentence: `not shown: CPI: not recorded`, `Karp-Flatt at n = 1: not defined at the base`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let lead = if self.columns { "not shown: " } else { "" };
+        format!("{lead}{}: {}", self.what.join(", "), self.reason)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

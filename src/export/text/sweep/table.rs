@@ -8,8 +8,6 @@ use crate::view::scaling::{Column, PointView, ScalingView, Value, words};
 
 /// Columns that show their interval; that of the others follows from these.
 const WITH_INTERVAL: [&str; 5] = ["ops_per_s", "speedup", "cpu_ns_per_op", "path_length", "cpi"];
-/// The same as another column in another unit.
-const TWICE: &str = "cpu_percent";
 const GAP: usize = 2;
 
 /// A column laid out: everything but the paint.
@@ -34,8 +32,8 @@ pub(super) fn write(page: &mut Page, view: &ScalingView) {
         page.line("  - no run is over");
         return;
     }
-    let shown = view.columns.iter().filter(|column| column.name != TWICE && !missing_everywhere(view, column));
-    let laid: Vec<Laid> = shown.map(|column| lay_out(view, column)).collect();
+    let (columns, gaps) = words::table(view);
+    let laid: Vec<Laid> = columns.into_iter().map(|column| lay_out(view, column)).collect();
     let first = Stub::of(view);
     let mut rest = laid.as_slice();
     while !rest.is_empty() {
@@ -47,7 +45,9 @@ pub(super) fn write(page: &mut Page, view: &ScalingView) {
         block_of(page, &first, block);
         rest = after;
     }
-    reasons(page, view);
+    for gap in gaps {
+        page.paragraph("  - ", &gap.text(), Some(Ink::Quiet));
+    }
 }
 
 /// How many columns fit, at least one.
@@ -118,45 +118,5 @@ fn block_of(page: &mut Page, stub: &Stub, block: &[Laid]) {
         };
         let cells: String = block.iter().map(cell).collect();
         page.line(&format!("{row}{cells}"));
-    }
-}
-
-fn missing_everywhere(view: &ScalingView, column: &Column) -> bool {
-    view.points.iter().all(|point| words::missing(view, point, column).is_some())
-}
-
-/// One line for each reason: columns that are not shown, then cells that hold a dash.
-fn reasons(page: &mut Page, view: &ScalingView) {
-    let (absent, present): (Vec<_>, Vec<_>) =
-        view.columns.iter().filter(|column| column.name != TWICE).partition(|column| missing_everywhere(view, column));
-    let mut lines = Reasons::default();
-    for column in absent {
-        let reason = view.points.iter().find_map(|point| words::missing(view, point, column));
-        lines.add(true, reason.unwrap_or_default(), column.label.to_string());
-    }
-    for column in present {
-        for point in &view.points {
-            if let Some(reason) = words::missing(view, point, column) {
-                lines.add(false, reason, format!("{} at n = {}", column.label, point.n));
-            }
-        }
-    }
-    for (absent, reason, what) in lines.0 {
-        let what = what.join(", ");
-        let text = if absent { format!("not shown: {what}: {reason}") } else { format!("{what}: {reason}") };
-        page.paragraph("  - ", &text, Some(Ink::Quiet));
-    }
-}
-
-/// Whether whole columns are absent, why, and which.
-#[derive(Default)]
-struct Reasons(Vec<(bool, &'static str, Vec<String>)>);
-
-impl Reasons {
-    fn add(&mut self, absent: bool, reason: &'static str, what: String) {
-        match self.0.iter_mut().find(|(known, why, _)| (*known, *why) == (absent, reason)) {
-            Some((_, _, list)) => list.push(what),
-            None => self.0.push((absent, reason, vec![what])),
-        }
     }
 }
