@@ -3,8 +3,8 @@
 #include "barrier.h"
 #include "workload.h"
 
-/* Units of one round: with a divisor for most numbers of threads, and 2.5 ms of work, so that meeting costs little. */
-#define UNITS 840
+/* Units of one round: divisible by most numbers of threads, and 7 ms of work, so that meeting costs little. */
+#define UNITS 2520
 #define UNIT_STEPS 1000
 #define MERGE_STEPS (UNITS * UNIT_STEPS * 3 / 7)
 
