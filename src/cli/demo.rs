@@ -112,8 +112,14 @@ fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(2, |cpus| u32::try_from(cpus.get()).unwrap_or(8).min(8))
 }
 
-/// Runs a built-in workload in this process.
+/// Runs a built-in workload in this process; without a name it lists them.
 pub(super) fn workload(args: &WorkloadArgs) -> Result<()> {
-    let operations = workload::run(&args.name, args.threads, args.seconds.seconds())?;
+    let Some(name) = &args.name else { return out::deliver(list().as_bytes(), None) };
+    let operations = workload::run(name, args.threads, args.seconds.seconds())?;
     if args.print_ops { out::deliver(format!("ops {operations}\n").as_bytes(), None) } else { Ok(()) }
+}
+
+fn list() -> String {
+    let width = workload::all().iter().map(|known| known.name.len()).max().unwrap_or(0);
+    workload::all().iter().map(|known| format!("{:width$}  {}\n", known.name, known.about)).collect()
 }

@@ -64,8 +64,8 @@ fn sweep(path: &Path, args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         ReportFormat::Markdown => SweepFormat::Markdown,
         ReportFormat::Html => SweepFormat::Html,
     };
-    let view = super::sweep::view(&meta, &results);
-    out::deliver(&super::sweep::render(&view, format, global, args.output.is_some())?, args.output.as_deref())
+    let report = super::sweep::report(&meta, &results);
+    out::deliver(&super::sweep::render(&report, format, global, args.output.is_some())?, args.output.as_deref())
 }
 
 /// The report as `demo` prints it: the first functions only.

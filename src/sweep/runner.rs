@@ -3,6 +3,7 @@
 
 use super::template::fill;
 use super::{Folder, Narrowed};
+use crate::analysis::TimeRange;
 use crate::analysis::scaling::Run;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Note, Plan, RunMeta, RunState, SweepMeta, Target};
@@ -256,7 +257,8 @@ impl Sweep {
 /// What a recorded run amounts to.
 pub(super) fn digest(meta: &SweepMeta, run: &RunMeta, recording: &std::path::Path) -> Result<Run> {
     let profile = session::open(recording)?;
-    Ok(Run::of(&profile, run.n, meta.leave_out))
+    let time = TimeRange { from: meta.leave_out, to: None };
+    Ok(Run::of(&profile, run.n, time.window(&profile.ticks, profile.duration())))
 }
 
 /// Whether the sweep is to end: it was said so, or a signal came between two runs.

@@ -61,9 +61,12 @@ pub struct DemoArgs {
 /// `ironlaw workload`.
 #[derive(Debug, Clone, Args)]
 pub struct WorkloadArgs {
-    /// Its name; a wrong one lists all
-    #[arg(value_name = "NAME")]
-    pub name: String,
+    /// Its name
+    #[arg(value_name = "NAME", required_unless_present = "list")]
+    pub name: Option<String>,
+    /// List the names with what each plants, and end
+    #[arg(long, conflicts_with = "name")]
+    pub list: bool,
     /// Threads it runs
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,

@@ -5,7 +5,7 @@ mod lines;
 mod plan;
 mod result;
 
-pub(super) use result::{render, view};
+pub(super) use result::{render, report};
 
 use super::args::{CaptureArgs, Cli, Command, GlobalArgs, SweepArgs, SweepFormat, TargetArgs, WarmUp};
 use super::out::{self, Terminal};
@@ -114,7 +114,7 @@ pub(super) fn conclude(
         return Err(Error::new(ErrorKind::Io, nothing)
             .hint("What the command printed lies beside the recordings, in runs/*.out."));
     }
-    let bytes = render(&view(&sweep.meta, &sweep.results), format, global, false)?;
+    let bytes = render(&report(&sweep.meta, &sweep.results), format, global, false)?;
     out::deliver(&bytes, None)?;
     terminal.say(&format!("{0}; look through it with: ironlaw view {0}", path.display()));
     Ok(ExitCode::SUCCESS)
