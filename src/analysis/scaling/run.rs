@@ -78,11 +78,14 @@ fn balance(workers: &[ThreadRow]) -> Measure<f64> {
 fn on_cpu(profile: &Profile, names: &Names, window: Window) -> Cost {
     let stands_for_time = |unit: Unit| matches!(unit, Unit::Nanos | Unit::Cycles);
     let event = profile.meta.events.iter().position(|event| stands_for_time(event.unit));
-    let Some(event) = event.and_then(|at| u16::try_from(at).ok()) else { return Cost::default() };
+    let unit = event.map_or(Unit::Nanos, |at| profile.meta.events[at].unit);
+    let Some(event) = event.and_then(|at| u16::try_from(at).ok()) else {
+        return Cost { unit, samples: 0, weight: 0.0, paths: vec![] };
+    };
     let selection = Selection { time: window.range(), axis: Axis::Event(event), ..Selection::default() };
     let mut sums = Sums::default();
     observations(profile, &selection, &Who::All).for_each(|seen| sums.add(&seen));
-    sums.cost(profile, names)
+    sums.cost(profile, names, unit)
 }
 
 struct Waits {
@@ -115,7 +118,7 @@ fn waits(profile: &Profile, names: &Names, tasks: &Tasks, workers: &[ThreadRow],
     }
     let seconds = |ns: u64| ns as f64 * 1e-9;
     let causes = causes.into_iter().map(|(cause, ns)| (cause, seconds(ns))).collect();
-    Some(Waits { cost: sums.cost(profile, names), causes, queued: seconds(queued) })
+    Some(Waits { cost: sums.cost(profile, names, Unit::Nanos), causes, queued: seconds(queued) })
 }
 
 #[cfg(test)]
@@ -195,7 +198,7 @@ mod tests {
     fn samples_that_do_not_stand_for_time_are_no_cpu_time() {
         let mut synthetic = synthetic();
         synthetic.meta.events = vec![crate::analysis::testing::event("page-faults", Unit::Count)];
-        assert_eq!(run(synthetic).cpu, Cost::default());
+        assert_eq!(run(synthetic).cpu, Cost { unit: Unit::Nanos, samples: 0, weight: 0.0, paths: vec![] });
     }
 
     #[test]
