@@ -3,10 +3,15 @@
 
 mod cost;
 mod linear;
+mod parts;
+mod point;
 mod run;
 mod speedup;
 mod split;
+mod stack;
 mod student;
+#[cfg(test)]
+mod testing;
 mod types;
 mod usl;
 
