@@ -3,6 +3,8 @@
 
 mod cost;
 mod linear;
+mod loss;
+mod owner;
 mod parts;
 mod point;
 mod run;
