@@ -3,10 +3,17 @@
 
 mod cost;
 mod linear;
+mod loss;
+mod owner;
+mod parts;
+mod point;
 mod run;
 mod speedup;
 mod split;
+mod stack;
 mod student;
+#[cfg(test)]
+mod testing;
 mod types;
 mod usl;
 
