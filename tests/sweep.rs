@@ -85,3 +85,21 @@ fn every_json_sweep_keeps_to_its_schema_and_the_schema_refuses_text_for_numbers(
         assert!(schemas.validate(&wrong, id).is_err(), "the schema would take a string for a number");
     }
 }
+
+fn html(report: &SweepReport) -> String {
+    String::from_utf8(export::html::sweep(report).expect("it can be drawn")).expect("HTML is UTF-8")
+}
+
+/// Writes what there is to be looked at: `cargo test --test sweep -- --ignored`, with a folder in `LOOK`.
+#[test]
+#[ignore = "writes files to be looked at"]
+fn write_pages_to_look_at() {
+    let folder = std::path::PathBuf::from(std::env::var_os("LOOK").expect("LOOK names a folder"));
+    for (name, report) in [("clock", report(Machine::Clock)), ("counters", report(Machine::Counters)), ("thin", thin())]
+    {
+        std::fs::write(folder.join(format!("{name}.html")), html(&report)).expect("it can be written");
+    }
+    let difference = report(Machine::Clock).cpu.expect("there are two points");
+    let svg = export::difference::render(&difference, "a <server>");
+    std::fs::write(folder.join("difference.svg"), svg).expect("it can be written");
+}
