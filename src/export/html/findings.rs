@@ -27,7 +27,7 @@ fn found(finding: &FindingView) -> String {
     format!(
         "<article class=\"finding\"><h3>{} <span class=\"sure\">{sure}</span></h3><p>{}</p>\
          <p class=\"evidence\">{}</p>{place}<p><strong>Next:</strong> {}</p>\
-         <p class=\"evidence\">It would be wrong if there were: {}</p></article>\n",
+         <p class=\"evidence\">Refuted by: {}</p></article>\n",
         escaped(finding.title),
         prose(&finding.claim),
         evidence.join("; "),

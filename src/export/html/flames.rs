@@ -1,5 +1,5 @@
 //! The flame graphs of the page: the differences as pictures of ours, the others live in frames of their own.
-//! It never lets a frame's script reach the page: frames are sandboxed.
+//! It never lets a frame's script reach the page: frames are sandboxed, but for the box that asks what to search for.
 
 use crate::error::Result;
 use crate::export::difference;
@@ -49,12 +49,12 @@ fn frame(n: u32, flame: &Flame) -> Result<String> {
     let height = picture.split_once(" height=\"").and_then(|(_, rest)| rest.split('"').next()?.parse::<f64>().ok());
     // The script writes what is zoomed into the address, which a frame without one refuses.
     let page = format!(
-        "<!DOCTYPE html><meta charset=\"utf-8\"><title>Flame graph</title><style>body{{margin:0}}svg{{display:block}}</style>\
+        "<!DOCTYPE html><meta charset=\"utf-8\"><title>Flame graph</title><style>body{{margin:0}}body>svg{{display:block;width:100%}}</style>\
          <script>history.replaceState=function(){{}}</script>{picture}"
     );
     Ok(format!(
-        "<figure><figcaption>n = {n}</figcaption><iframe title=\"Flame graph at n = {n}\" sandbox=\"allow-scripts\" \
-         loading=\"lazy\" height=\"{}\" srcdoc=\"{}\"></iframe></figure>",
+        "<figure><figcaption>n = {n}</figcaption><iframe title=\"Flame graph at n = {n}\" sandbox=\"allow-scripts allow-modals\" \
+         height=\"{}\" srcdoc=\"{}\"></iframe></figure>",
         height.unwrap_or(600.0).ceil(),
         attribute(&page)
     ))

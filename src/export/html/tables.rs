@@ -9,33 +9,47 @@ use crate::view::scaling::{Column, LossRow, PointView, ScalingView, Value, words
 
 /// Rows of a table of losses.
 const MOST: usize = 25;
+/// What a page has room for, intervals and all.
+const MOST_COLUMNS: usize = 11;
 
 /// A table under construction. What goes in is HTML already, but for captions and names of rows.
-pub(super) struct Html(String);
+pub(super) struct Html {
+    out: String,
+    names: usize,
+}
 
 impl Html {
     pub fn table(caption: &str) -> Html {
-        Html(format!("<div class=\"scroll\"><table><caption>{}</caption>", escaped(caption)))
+        let out = format!("<div class=\"scroll\"><table><caption>{}</caption>", escaped(caption));
+        Html { out, names: 1 }
     }
 
-    /// The headings; the first `names` of them stand over names.
+    /// The headings; the first `names` columns hold names.
     pub fn head(&mut self, cells: impl Iterator<Item = String>, names: usize) {
-        self.0.push_str("<thead><tr>");
+        self.names = names;
+        self.out.push_str("<thead><tr>");
         for (at, cell) in cells.enumerate() {
-            let class = if at < names { " class=\"name\"" } else { "" };
-            self.0.push_str(&format!("<th scope=\"col\"{class}>{cell}</th>"));
+            let class = self.class(at);
+            self.out.push_str(&format!("<th scope=\"col\"{class}>{cell}</th>"));
         }
-        self.0.push_str("</tr></thead><tbody>");
+        self.out.push_str("</tr></thead><tbody>");
     }
 
     pub fn row(&mut self, name: &str, cells: impl Iterator<Item = String>) {
-        self.0.push_str(&format!("<tr><th scope=\"row\" class=\"name\">{}</th>", escaped(name)));
-        cells.for_each(|cell| self.0.push_str(&format!("<td>{cell}</td>")));
-        self.0.push_str("</tr>\n");
+        self.out.push_str(&format!("<tr><th scope=\"row\" class=\"name\">{}</th>", escaped(name)));
+        for (at, cell) in cells.enumerate() {
+            let class = self.class(at + 1);
+            self.out.push_str(&format!("<td{class}>{cell}</td>"));
+        }
+        self.out.push_str("</tr>\n");
+    }
+
+    fn class(&self, at: usize) -> &'static str {
+        if at < self.names { " class=\"name\"" } else { "" }
     }
 
     pub fn finish(self) -> String {
-        self.0 + "</tbody></table></div>"
+        self.out + "</tbody></table></div>"
     }
 }
 
@@ -44,21 +58,30 @@ pub(super) fn points(view: &ScalingView) -> String {
         return "<p>No run is over.</p>".to_string();
     }
     let (columns, gaps) = words::table(view);
+    let tables = columns.len().div_ceil(MOST_COLUMNS).max(1);
+    let caption = "Means over the runs; ± is half the width of the 95% confidence interval";
+    let blocks = columns.chunks(columns.len().div_ceil(tables).max(1)).enumerate();
+    let captions = |at| if at == 0 { caption } else { "The same runs, further columns" };
+    let tables: String = blocks.map(|(at, block)| block_of(view, block, captions(at))).collect();
+    let gaps: String = gaps.iter().map(|gap| format!("<p class=\"about\">{}</p>", escaped(&gap.text()))).collect();
+    tables + &gaps
+}
+
+fn block_of(view: &ScalingView, columns: &[&Column], caption: &str) -> String {
     let means = |column: &Column| view.points.iter().filter_map(|point| point.values.get(column.name)?.mean());
     let shapes: Vec<Shape> = columns.iter().map(|column| Shape::of(column.unit, means(column))).collect();
     let heads = columns.iter().zip(&shapes).map(|(column, shape)| {
         let unit = shape.unit.trim_end_matches("/s");
         if unit.is_empty() { column.label.to_string() } else { format!("{}<br>{unit}", column.label) }
     });
-    let mut table = Html::table("Means over the runs; ± is half the width of the 95% confidence interval");
+    let mut table = Html::table(caption);
     table.head(["n", "region", "runs"].map(str::to_string).into_iter().chain(heads), 2);
     for point in &view.points {
         let first = [escaped(&point.region.label()), point.runs.to_string()];
         let cells = columns.iter().zip(&shapes).map(|(column, shape)| cell(view, point, column, shape));
         table.row(&point.n.to_string(), first.into_iter().chain(cells));
     }
-    let gaps: String = gaps.iter().map(|gap| format!("<p class=\"about\">{}</p>", escaped(&gap.text()))).collect();
-    table.finish() + &gaps
+    table.finish()
 }
 
 fn cell(view: &ScalingView, point: &PointView, column: &Column, shape: &Shape) -> String {
