@@ -124,7 +124,11 @@ fn loss_table(caption: &str, rows: &[LossRow]) -> String {
         table.row(&row.function.name, cells(row, &shape).into_iter());
     }
     let others = rows.len() - shown.len();
-    let more = if others > 0 { format!("<p class=\"about\">and {others} more</p>") } else { String::new() };
+    let more = if others > 0 {
+        format!("<p class=\"about\">and {others} more: smaller, or within what chance may do</p>")
+    } else {
+        String::new()
+    };
     table.finish() + &more
 }
 
