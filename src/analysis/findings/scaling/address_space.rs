@@ -3,9 +3,10 @@
 
 use super::growth::Lead;
 use super::paths::{Code, Wait};
+use super::places::{below, blocked_place, cpu_place, kernel_seen};
 use super::step::Step;
 use super::words::{digits, name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, blocked_place, cpu_place, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -18,7 +19,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let (on, off) = (step.code_share(Code::AddressSpace), step.wait_share(Wait::AddressSpace));
     if on + off < limits::FACTOR {
         // More faults whose cost nobody can see are no verdict.
-        return if more && step.cpu_grew() { super::kernel_seen(step).map(|()| None) } else { Ok(None) };
+        return if more && step.cpu_grew() { kernel_seen(step).map(|()| None) } else { Ok(None) };
     }
     let share = (on + off).min(1.0);
     let waits = off > on;
@@ -65,5 +66,5 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
 }
 
 fn mostly(lead: &Lead) -> String {
-    format!(", most of it in {}{}", name(&lead.function), super::below(lead))
+    format!(", most of it in {}{}", name(&lead.function), below(lead))
 }

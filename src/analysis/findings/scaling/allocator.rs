@@ -2,9 +2,10 @@
 //! It never says that it is slow: that shows at one thread as well.
 
 use super::paths::{Code, Wait};
+use super::places::{below, blocked_place, cpu_place};
 use super::step::Step;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, blocked_place, cpu_place, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -22,8 +23,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     } else {
         step.cpu().ok().and_then(|cpu| cpu.lead(Code::Allocator))
     };
-    let at =
-        lead.map_or(String::new(), |lead| format!(", most of it in {}{}", name(&lead.function), super::below(lead)));
+    let at = lead.map_or(String::new(), |lead| format!(", most of it in {}{}", name(&lead.function), below(lead)));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

@@ -1,10 +1,11 @@
 //! Memory bandwidth that is used up: more threads do not get more of it.
 //! It never knows the machine's peak: the most that any width of the sweep had stands for it.
 
+use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
 use super::step::{Step, metric};
 use super::words::{digits, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, grower_place, growers, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::scaling::Point;
 use crate::model::Why;
@@ -38,7 +39,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if latency.is_some_and(|change| !change.by(limits::LATENCY)) {
         return Ok(None);
     }
-    let mut evidence = evidence(&slower);
+    let mut evidence = evidence(slower.share, &slower);
     evidence.push(Evidence::of("of the most bandwidth seen", used, U::Share, limits::BANDWIDTH));
     evidence.push(Evidence::plain("bytes a second", bytes.here.value, U::Bytes));
     let ratio = latency.and_then(|change| change.ratio());

@@ -2,8 +2,9 @@
 //! It never says which device or file: the kernel's accounting does not.
 
 use super::paths::Wait;
+use super::places::blocked_place;
 use super::words::{name, percent, seconds};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, blocked_place, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;
 

@@ -3,10 +3,11 @@
 
 use super::bandwidth::saturated;
 use super::mean::{Change, Mean};
+use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
 use super::step::Step;
 use super::words::{digits, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, grower_place, growers, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -21,7 +22,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let ratio = misses.ratio();
-    let mut evidence = evidence(&slower);
+    let mut evidence = evidence(slower.share, &slower);
     evidence.extend(ratio.map(|ratio| Evidence::of("misses, growth", ratio, U::Ratio, limits::MISSES)));
     Ok(Some(Finding {
         rule: RULE.id,

@@ -1,10 +1,11 @@
 //! Slower instructions, as far as no rule could say why.
 //! It never repeats what another rule has explained.
 
+use super::places::{grower_place, growers};
 use super::slower::{evidence, slower};
 use super::step::Step;
 use super::words::{digits, percent};
-use super::{Confidence, Finding, Kind, Rule, grower_place, growers, limits};
+use super::{Confidence, Finding, Kind, Rule, limits};
 use crate::analysis::scaling::SliceKind;
 use crate::model::Why;
 
@@ -17,10 +18,6 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let cpi = step.number(|numbers| numbers.cpi)?;
     let share = step.share(&[SliceKind::Cpi]).min(step.unexplained());
     let Some(slower) = slower(step).filter(|_| share >= limits::FACTOR) else { return Ok(None) };
-    let mut evidence = evidence(&slower);
-    if let Some(first) = evidence.first_mut() {
-        first.value = share;
-    }
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -34,7 +31,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             step.base.n,
             growers(step)
         ),
-        evidence,
+        evidence: evidence(share, &slower),
         confidence: Confidence::Medium,
         place: grower_place(step),
         refuted_by: "cycles per instruction stay as they are with n",

@@ -1,9 +1,10 @@
 //! CPU time per operation that grows, as far as no rule could say why, where nobody counted instructions and cycles.
 //! It never splits it into work, slower instructions and clock: one number cannot be.
 
+use super::places::{grower_place, growers};
 use super::step::Step;
 use super::words::{percent, seconds};
-use super::{Confidence, Evidence, Finding, Kind, Rule, grower_place, growers, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::scaling::SliceKind;
 use crate::model::Why;

@@ -9,7 +9,7 @@ use crate::analysis::MetricUnit as U;
 use crate::analysis::scaling::SliceKind;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "frequency", title: "lower clock frequency", kind: Kind::Cpu, judge };
+pub(super) const RULE: Rule = Rule { id: "frequency", title: "lower clock frequency", kind: Kind::Clock, judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !step.cpu_grew() {
@@ -18,7 +18,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let clock = step.number(|numbers| numbers.frequency)?;
     let slower = Change { base: clock.here, here: clock.base };
     // Stolen time counts as CPU time without cycles.
-    let share = (step.share(&[SliceKind::Frequency]) - step.taken.cpu).max(0.0);
+    let share = (step.share(&[SliceKind::Frequency]) - step.taken.clock).max(0.0);
     let ratio = slower.ratio().unwrap_or(1.0);
     if share < limits::FACTOR || ratio < limits::FREQUENCY || !slower.grew() {
         return Ok(None);

@@ -128,11 +128,23 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
     fn side(&mut self, runs: &'a [Run], cost: &impl Fn(&Run) -> Option<&Cost>, side: usize) -> Result<Side<C>, Why> {
         let (mut samples, mut totals) = (0_u64, Vec::new());
         let mut parts: Vec<(f64, Vec<Part<C>>)> = Vec::new();
+        let mut counted: Vec<(&Cost, f64)> = Vec::new();
+        let mut reason = Why::NotRecorded;
         for run in runs {
-            let (cost, ops) = (cost(run).ok_or(Why::NotRecorded)?, ops(run)?);
+            match (cost(run), ops(run)) {
+                (Some(cost), Ok(ops)) => counted.push((cost, ops)),
+                (_, Err(why)) => reason = why,
+                (None, _) => {}
+            }
+        }
+        if counted.is_empty() {
+            return Err(reason);
+        }
+        let count = counted.len() as f64;
+        for (cost, ops) in counted {
             samples = samples.saturating_add(cost.samples);
             totals.push(per_op(cost.weight, cost.samples, ops, cost.samples));
-            parts.push((ops, self.run(&cost.paths, side, 1.0 / (ops * runs.len() as f64))));
+            parts.push((ops, self.run(&cost.paths, side, 1.0 / (ops * count))));
         }
         let mut classes: Vec<C> = Vec::new();
         for part in parts.iter().flat_map(|(_, parts)| parts) {

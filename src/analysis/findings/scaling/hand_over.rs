@@ -2,8 +2,9 @@
 //! It never calls such a wait a lock: queues, barriers and locks of a program's own look the same.
 
 use super::paths::Wait;
+use super::places::blocked_place;
 use super::words::{name, percent, seconds};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, blocked_place, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::scaling::SliceKind;
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;

@@ -64,7 +64,7 @@ fn fractions(step: &Step<'_>) -> Vec<f64> {
 fn constant(fractions: &[f64]) -> Option<bool> {
     let most = fractions.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let least = fractions.iter().copied().fold(f64::INFINITY, f64::min);
-    (fractions.len() > 1).then(|| least > 0.0 && most <= least * limits::CONSTANT)
+    (fractions.len() > 1).then_some(least > 0.0 && most <= least * limits::CONSTANT)
 }
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {

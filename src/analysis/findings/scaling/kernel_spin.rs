@@ -2,9 +2,10 @@
 //! It never reads plain lock functions as spinning: samples fall there because interrupts come on again.
 
 use super::paths::Code;
+use super::places::{below, cpu_place, kernel_seen};
 use super::step::Step;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, cpu_place, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -15,7 +16,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !step.cpu_grew() {
         return Ok(None);
     }
-    super::kernel_seen(step)?;
+    kernel_seen(step)?;
     let share = step.code_share(Code::KernelSpin);
     let Some(lead) = step.cpu()?.lead(Code::KernelSpin).filter(|_| share >= limits::FACTOR) else { return Ok(None) };
     let part = step.cpu()?.part(Code::KernelSpin);
@@ -27,7 +28,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             "{} of the lost cores spin for a lock of the kernel in {}{}.",
             percent(share),
             name(&lead.function),
-            super::below(lead)
+            below(lead)
         ),
         evidence: vec![
             Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),

@@ -2,9 +2,10 @@
 //! It never calls kernel time wrong: only its growth is of interest.
 
 use super::paths::Code;
+use super::places::{below, cpu_place, kernel_seen};
 use super::step::{Step, known, metric, ops};
 use super::words::{name, percent, seconds};
-use super::{Confidence, Evidence, Finding, Kind, Rule, cpu_place, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -15,7 +16,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let counted = step.change(|run| Ok(metric(run, "system_share")? * known(run.totals.cpu)? / ops(run)?));
-    if super::kernel_seen(step).is_err() {
+    if kernel_seen(step).is_err() {
         return by_count(step, &counted?);
     }
     let share = step.code_share(Code::Kernel);
@@ -29,7 +30,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         "{} of the lost cores are in the kernel, most of it in {}{}.",
         percent(share),
         name(&lead.function),
-        super::below(lead)
+        below(lead)
     );
     let found = finding(share, claim, evidence, Confidence::High);
     Ok(Some(Finding { place: Some(cpu_place(lead)), ..found }))

@@ -2,9 +2,10 @@
 //! It never takes a wait for a signal for one: threads without work sleep in the same system call.
 
 use super::paths::Wait;
+use super::places::blocked_place;
 use super::step::Step;
 use super::words::{name, percent, seconds};
-use super::{Confidence, Evidence, Finding, Kind, Rule, blocked_place, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::scaling::SliceKind;
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;

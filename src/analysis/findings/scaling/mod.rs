@@ -23,6 +23,7 @@ mod more_work;
 mod outside;
 mod page_walks;
 mod paths;
+mod places;
 mod remote_memory;
 mod run_queue;
 mod serial;
@@ -36,10 +37,8 @@ mod throttling;
 mod unseen;
 
 use super::{Confidence, Evidence, Finding, Judged, Place, Verdict, weight, words};
-use crate::analysis::scaling::{Fit, FunctionId, Loss, Point, Stack};
-use crate::analysis::{Axis, CodeKind};
+use crate::analysis::scaling::{Fit, Loss, Point, Stack};
 use crate::model::{Region, Why};
-use growth::Lead;
 use step::{Step, Taken};
 
 /// What a rule's share is a part of, so that no core is lost twice.
@@ -49,6 +48,8 @@ enum Kind {
     Wait,
     /// Workers without anything to do.
     Idle,
+    /// CPU time without cycles, or with slower ones.
+    Clock,
     /// More CPU time per operation.
     Cpu,
     /// Slower instructions: several reasons may explain the same cycles.
@@ -167,7 +168,7 @@ fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
     let single = step.base.runs.len().min(step.here.runs.len()) < 2;
     let verdict = |rule: &Rule| match (rule.judge)(&step) {
         Ok(Some(mut finding)) => {
-            step.taken.add(rule.kind, finding.share.unwrap_or(0.0));
+            step.taken.add(rule.kind, &finding);
             // Nobody knows how much a single run scatters.
             finding.confidence = if single { finding.confidence.min(Confidence::Medium) } else { finding.confidence };
             Verdict::Found(finding)
@@ -179,10 +180,15 @@ fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
 }
 
 impl Taken {
-    fn add(&mut self, kind: Kind, share: f64) {
+    fn add(&mut self, kind: Kind, finding: &Finding) {
+        let share = finding.share.unwrap_or(0.0);
+        if matches!(kind, Kind::Cpu | Kind::Cpi) {
+            self.functions.extend(finding.place.iter().filter_map(|place| place.frames.last().cloned()));
+        }
         match kind {
             Kind::Wait => {}
             Kind::Idle => self.idle += share,
+            Kind::Clock => self.clock += share,
             Kind::Cpu | Kind::Rest => self.cpu += share,
             Kind::Cpi => self.cpi = self.cpi.max(share),
         }
@@ -207,53 +213,8 @@ fn decide(rungs: &[Rung], rule: usize) -> Verdict {
         return Verdict::Found(told(finding, rungs, index, first));
     }
     let reasons = rungs.iter().filter(|rung| rung.widest).filter_map(|rung| rung.verdicts.get(rule));
-    let undecided = reasons.filter(|verdict| matches!(verdict, Verdict::Undecided(_))).last();
+    let undecided = reasons.filter(|verdict| matches!(verdict, Verdict::Undecided(_))).next_back();
     undecided.cloned().unwrap_or(Verdict::Clear)
-}
-
-/// A place on the CPU.
-fn cpu_place(lead: &Lead) -> Place {
-    Place { frames: lead.frames.clone(), axis: Axis::Event(0), threads: Vec::new() }
-}
-
-/// A place off the CPU.
-fn blocked_place(lead: &Lead) -> Place {
-    Place { frames: lead.frames.clone(), axis: Axis::OffCpu, threads: Vec::new() }
-}
-
-/// Which of the program's functions led there, in words.
-fn below(lead: &Lead) -> String {
-    lead.caller.as_ref().map_or(String::new(), |caller| format!(" below {}", words::name(caller)))
-}
-
-/// Whether samples show the kernel's functions by name.
-fn kernel_seen(step: &Step<'_>) -> Result<(), Why> {
-    step.cpu()?;
-    let frames = step.here.runs.iter().flat_map(|run| &run.cpu.paths).flat_map(|path| &path.frames);
-    let named = |id: &FunctionId| id.kind == CodeKind::Kernel && !id.name.starts_with('[');
-    let hardly_there = || step.metric("system_share").is_ok_and(|share| share.here.value < limits::KERNEL_SEEN);
-    if frames.into_iter().any(named) || hardly_there() { Ok(()) } else { Err(Why::NotPermitted) }
-}
-
-/// The functions whose CPU time per operation grew most, in words: up to three that are no noise.
-fn growers(step: &Step<'_>) -> String {
-    let rows = step.loss.map_or(&[][..], |loss| &loss.functions);
-    let real = rows.iter().filter(|row| row.is_real() && row.growth() > 0.0);
-    let named: Vec<String> = real
-        .take(3)
-        .map(|row| {
-            let part = row.share.map_or(String::new(), |share| format!(" ({})", words::percent(share)));
-            format!("{}{part}", words::name(&row.function.name))
-        })
-        .collect();
-    if named.is_empty() { String::new() } else { format!(", most of it in {}", named.join(", ")) }
-}
-
-/// Where that function which grew most is, if one did.
-fn grower_place(step: &Step<'_>) -> Option<Place> {
-    let rows = &step.loss?.functions;
-    let row = rows.iter().find(|row| row.is_real() && row.growth() > 0.0)?;
-    Some(Place { frames: hot::frames(step, &row.function), axis: Axis::Event(0), threads: Vec::new() })
 }
 
 /// The first of the widths up to that one at all of which it is found.

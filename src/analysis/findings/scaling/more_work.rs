@@ -1,9 +1,10 @@
 //! More instructions for the same operation: retries, scans over threads, polling.
 //! It never speaks without a count of instructions: time does not tell work from waiting for memory.
 
+use super::places::{grower_place, growers};
 use super::step::Step;
 use super::words::{digits, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, grower_place, growers, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::scaling::SliceKind;
 use crate::model::Why;

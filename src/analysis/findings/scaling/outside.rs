@@ -2,8 +2,9 @@
 //! It never says whether that is wrong: whoever offers the load may be what does not scale.
 
 use super::paths::Wait;
+use super::places::blocked_place;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, blocked_place, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::scaling::SliceKind;
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;
@@ -30,7 +31,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores wait for others, mostly {}{at}: they would do more if more were asked of them, or \
+            "{} of the lost cores wait for others ({}){at}: they would do more if more were asked of them, or \
              answered sooner.",
             percent(share),
             most.label()

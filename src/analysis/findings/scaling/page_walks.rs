@@ -1,9 +1,10 @@
 //! Cycles in page walks that grow with the threads.
 //! It never blames walks that one thread has as well.
 
+use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
 use super::words::percent;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, grower_place, growers, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -20,7 +21,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if share < limits::FACTOR || !many || !walks.grew() {
         return Ok(None);
     }
-    let mut evidence = evidence(&slower);
+    let mut evidence = evidence(share, &slower);
     evidence.push(Evidence::of("of the cycles in page walks", walks.here.value, U::Share, limits::PAGE_WALKS));
     evidence
         .extend(walks.ratio().map(|ratio| Evidence::of("growth of these", ratio, U::Ratio, limits::PAGE_WALKS_GROWTH)));

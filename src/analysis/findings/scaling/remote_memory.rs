@@ -1,9 +1,10 @@
 //! Memory of another node, which more reads reach as threads spread over nodes.
 //! It never says which pages: only where they lie does.
 
+use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
 use super::words::percent;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, grower_place, growers, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -15,7 +16,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if remote.amount() < limits::REMOTE || !remote.grew() {
         return Ok(None);
     }
-    let mut evidence = evidence(&slower);
+    let mut evidence = evidence(slower.share, &slower);
     evidence.push(Evidence::of("reads from another node, growth", remote.amount(), U::Share, limits::REMOTE));
     evidence.push(Evidence::plain("reads from another node", remote.here.value, U::Share));
     Ok(Some(Finding {

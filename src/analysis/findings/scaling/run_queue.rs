@@ -27,8 +27,11 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         evidence.push(Evidence::plain("CPUs kept busy", busy.here.value, U::Cores));
     }
     let crowded = step.here.region == Region::Oversubscribed;
-    let why =
-        if crowded { "there are more threads than CPUs" } else { "others, or a CPU set, keep the CPUs from them" };
+    let why = if crowded {
+        "there are more threads than CPUs"
+    } else {
+        "others use the CPUs, or there are fewer than n that they may use"
+    };
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -46,8 +49,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         next_step: if crowded {
             "Do not run more threads than there are CPUs; widths beyond them say nothing of the program.".to_string()
         } else {
-            "See who else runs (`ironlaw top` of the whole machine), and widen the CPU set or quota of the run."
-                .to_string()
+            "See who else runs (`ironlaw top -a`), and widen the CPU set or quota of the run.".to_string()
         },
     }))
 }

@@ -3,8 +3,9 @@
 
 use super::imbalance::{busiest, evidence};
 use super::paths::Wait;
+use super::places::blocked_place;
 use super::words::{digits, name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, blocked_place};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 

@@ -41,8 +41,8 @@ fn by_shape(step: &Step<'_>, slower: Slower, hot: Option<&Hot<'_>>, no_hitm: Why
 }
 
 fn finding(slower: Slower, hot: Option<&Hot<'_>>, hitm: Option<Evidence>, confidence: Confidence) -> Finding {
-    let share = hot.map_or(slower.share, |hot| hot.share.max(0.0).min(slower.share.max(hot.share)));
-    let mut evidence = evidence(&slower);
+    let share = hot.map_or(slower.share, |hot| hot.share);
+    let mut evidence = evidence(share, &slower);
     evidence.extend(hitm);
     if let Some(hot) = hot {
         evidence.push(Evidence::of("of the growth of CPU time", hot.part, U::Share, limits::CONCENTRATED));

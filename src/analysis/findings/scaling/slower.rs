@@ -20,7 +20,7 @@ pub(super) fn slower(step: &Step<'_>) -> Option<Slower> {
     if !step.cpu_grew() {
         return None;
     }
-    let left = (step.work() - step.taken.cpu).max(0.0);
+    let left = step.left();
     let Ok(cpi) = step.number(|numbers| numbers.cpi) else {
         return (left >= limits::FACTOR).then_some(Slower { share: left, ratio: None });
     };
@@ -30,8 +30,8 @@ pub(super) fn slower(step: &Step<'_>) -> Option<Slower> {
 }
 
 /// The numbers that they have in common.
-pub(super) fn evidence(slower: &Slower) -> Vec<Evidence> {
-    let mut evidence = vec![Evidence::of("of the lost cores", slower.share, U::Share, limits::FACTOR)];
+pub(super) fn evidence(share: f64, slower: &Slower) -> Vec<Evidence> {
+    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     evidence
         .extend(slower.ratio.map(|ratio| Evidence::of("cycles per instruction, growth", ratio, U::Ratio, limits::CPI)));
     evidence

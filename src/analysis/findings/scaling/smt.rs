@@ -37,7 +37,7 @@ fn by_kink(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let explained = (here.min(whole * limits::SIBLINGS) - whole) / (here - base);
-    let share = (step.work() - step.taken.cpu).clamp(0.0, step.work() * explained);
+    let share = step.left().min(step.work() * explained);
     let found = || finding(step, share, Confidence::Low, Some((kink, before.n)));
     Ok((share >= limits::FACTOR).then(found))
 }

@@ -3,9 +3,10 @@
 
 use super::hot::hot;
 use super::paths::Code;
+use super::places::{below, cpu_place};
 use super::step::Step;
 use super::words::{digits, name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, cpu_place, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::{Axis, MetricUnit as U};
 use crate::model::Why;
 
@@ -22,12 +23,8 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
 fn known(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let share = step.code_share(Code::UserSpin);
     let Some(lead) = step.cpu()?.lead(Code::UserSpin).filter(|_| share >= limits::FACTOR) else { return Ok(None) };
-    let claim = format!(
-        "{} of the lost cores wait actively in {}{}.",
-        percent(share),
-        name(&lead.function),
-        super::below(lead)
-    );
+    let claim =
+        format!("{} of the lost cores wait actively in {}{}.", percent(share), name(&lead.function), below(lead));
     let evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     Ok(Some(finding(share, claim, evidence, Confidence::High, cpu_place(lead))))
 }

@@ -10,14 +10,18 @@ use crate::analysis::scaling::{Estimate, Fit, Loss, Numbers, Point, Run, SliceKi
 use crate::model::{Measure, Region, Why};
 
 /// What rules before the present one have explained, in parts of the lost cores.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Taken {
+    /// By CPU time without cycles, or with slower ones.
+    pub clock: f64,
     /// Of what CPU time per operation grew.
     pub cpu: f64,
     /// The most that one reason for slower instructions explains: they look at the same cycles.
     pub cpi: f64,
     /// Of the time in which workers had nothing to do.
     pub idle: f64,
+    /// Functions named for what they do on the CPU.
+    pub functions: Vec<String>,
 }
 
 /// One width against the base.
@@ -91,9 +95,17 @@ impl<'a> Step<'a> {
         all >= limits::FACTOR && change.is_ok_and(|change| change.grew())
     }
 
-    /// The part of the growth of CPU time that other rules have left.
+    /// The part of the growth of CPU time that is left to explain. Siblings and the clock have slices of their own where
+    /// cycles were counted, and take from the one of CPU time where not.
+    pub fn left(&self) -> f64 {
+        let clock = self.share(&[SliceKind::Frequency]).min(self.taken.clock);
+        let whole = self.work() + self.share(&[SliceKind::Smt]) + clock;
+        (whole - self.taken.clock - self.taken.cpu).max(0.0)
+    }
+
+    /// The same less what reasons for slower instructions explain.
     pub fn unexplained(&self) -> f64 {
-        (self.share(&CPU) - self.taken.cpu - self.taken.cpi).max(0.0)
+        (self.left() - self.taken.cpi).max(0.0)
     }
 
     /// A column of the table at both widths.
@@ -194,9 +206,16 @@ impl<'a> Step<'a> {
     }
 }
 
+/// Over the runs that tell it.
 fn mean(point: &Point, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Mean, Why> {
-    let values: Result<Vec<f64>, Why> = point.runs.iter().map(of).collect();
-    Mean::of(&values?).ok_or(Why::NotRecorded)
+    let (mut values, mut reason) = (Vec::new(), Why::NotRecorded);
+    for run in &point.runs {
+        match of(run) {
+            Ok(value) => values.push(value),
+            Err(why) => reason = why,
+        }
+    }
+    Mean::of(&values).ok_or(reason)
 }
 
 /// A metric of a run.

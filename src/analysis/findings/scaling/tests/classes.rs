@@ -162,6 +162,18 @@ fn storage_that_nobody_waited_for_is_no_finding() {
 }
 
 #[test]
+fn without_time_off_the_cpu_the_kernels_accounting_tells_of_storage() {
+    let mut mill = Mill::of(&WIDTHS, |n| {
+        let wait = 90.0 * f64::from(n - 1);
+        let load = even().off_cpu("worker;load;[kernel]!io_schedule", wait);
+        load.metric("block_io_delay", wait / (1000.0 + wait))
+    });
+    mill.off_cpu = false;
+    let found = finding(&mill.judged(), "block-io");
+    assert!(found.claim.contains("threads wait 57.4% of their time, 0% at n=1"), "{}", found.claim);
+}
+
+#[test]
 fn a_kernel_whose_names_are_hidden_is_judged_by_its_time() {
     let mill = Mill::of(&WIDTHS, |n| {
         let more = 60.0 * f64::from(n - 1);
