@@ -68,10 +68,15 @@ fn rises(step: &Step<'_>, row: &LossRow) -> bool {
     true
 }
 
+/// Losses take the inlined calls of a function and the others together.
+fn same(leaf: &FunctionId, function: &FunctionId) -> bool {
+    leaf.name == function.name && leaf.module == function.module && leaf.kind == function.kind
+}
+
 /// The path, root first, to a function that has most of its time here.
 pub(super) fn frames(step: &Step<'_>, function: &FunctionId) -> Vec<String> {
     let paths = step.here.runs.iter().flat_map(|run| &run.cpu.paths);
-    let own = paths.filter(|path| path.frames.last() == Some(function));
+    let own = paths.filter(|path| path.frames.last().is_some_and(|leaf| same(leaf, function)));
     let most = own.max_by(|a, b| a.weight.total_cmp(&b.weight));
     most.map_or_else(|| vec![function.name.clone()], |path| path.frames.iter().map(|id| id.name.clone()).collect())
 }

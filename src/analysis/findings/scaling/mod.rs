@@ -213,7 +213,7 @@ fn decide(rungs: &[Rung], rule: usize) -> Verdict {
         return Verdict::Found(told(finding, rungs, index, first));
     }
     let reasons = rungs.iter().filter(|rung| rung.widest).filter_map(|rung| rung.verdicts.get(rule));
-    let undecided = reasons.filter(|verdict| matches!(verdict, Verdict::Undecided(_))).next_back();
+    let undecided = reasons.rev().find(|verdict| matches!(verdict, Verdict::Undecided(_)));
     undecided.cloned().unwrap_or(Verdict::Clear)
 }
 
