@@ -331,6 +331,7 @@ fn cost(paths: &[(String, f64)], every: f64, seconds: &impl Fn(f64) -> f64) -> C
     };
     let paths: Vec<PathCost> = paths.iter().map(path).collect();
     Cost {
+        unit: crate::model::Unit::Nanos,
         samples: paths.iter().map(|path| path.samples).sum(),
         weight: paths.iter().map(|path| path.weight).sum(),
         paths,
