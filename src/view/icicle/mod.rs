@@ -1,6 +1,7 @@
 //! View model: the call tree ready to be laid out as a flame graph, with what each cell weighed in what it is compared with.
 //! It never draws and orders by name, not weight: a live picture must not dance.
 
+mod difference;
 mod layout;
 mod past;
 
@@ -8,6 +9,7 @@ pub use layout::{Cell, Layout, Place, lay_out};
 
 use super::look::{Grouping, Scene};
 use super::report::axis_of;
+use super::scaling::Difference;
 use crate::analysis::{CallTree, CodeKind};
 use serde::Serialize;
 
@@ -28,10 +30,12 @@ pub struct Icicle {
     pub samples: u64,
     /// What it is compared with; `None` without a comparison.
     pub past: Option<Past>,
+    /// What cells cost per operation at two points of a sweep, in the order of the nodes; `None` for one profile.
+    pub difference: Option<Box<Difference>>,
 }
 
 /// A name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Label {
     /// Function name, or a heading.
     pub text: String,
@@ -117,6 +121,7 @@ impl Icicle {
             total: roots.iter().fold(0, |sum, root| sum.saturating_add(values[*root as usize])),
             samples: roots.iter().map(|root| samples[*root as usize]).sum(),
             past: None,
+            difference: None,
         };
         // Breadth first, so that the children of one cell are neighbours.
         let mut order: Vec<(u32, Option<u32>)> = roots.into_iter().map(|root| (root, None)).collect();

@@ -17,7 +17,7 @@ pub use report::SweepReport;
 
 #[cfg(test)]
 #[path = "../../../tests/support/sweep.rs"]
-mod fixture;
+pub(crate) mod fixture;
 
 /// A sweep.
 #[derive(Debug, Clone, PartialEq, Serialize)]
