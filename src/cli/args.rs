@@ -14,9 +14,9 @@ pub use capture::{CaptureArgs, RecordArgs};
 pub use generate::{completions, man_page};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
-pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths};
+pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
 pub use target::TargetArgs;
-pub use tools::{CompletionsArgs, ConfigArgs, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
+pub use tools::{CompletionsArgs, ConfigArgs, DemoArg, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
 pub use values::{CpuList, FrequencyArg, ThreadFilter};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -64,6 +64,14 @@ impl Cli {
     #[must_use]
     pub fn from_command_line() -> Cli {
         Cli::parse()
+    }
+
+    /// The same from a line that this program wrote itself.
+    ///
+    /// # Errors
+    /// What clap says of it.
+    pub fn from_words(words: &[String]) -> Result<Cli, String> {
+        Cli::try_parse_from(words).map_err(|error| error.to_string())
     }
 }
 

@@ -3,8 +3,11 @@
 mod colours;
 mod columns;
 pub mod csv;
+pub mod difference;
 pub mod folded;
 pub mod json;
 pub mod markdown;
+mod markup;
+mod shape;
 pub mod svg;
 pub mod text;

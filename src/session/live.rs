@@ -2,6 +2,7 @@
 //! It never makes the drain thread wait: what cannot be handed over in time is counted as lost there.
 
 use super::flow::Flow;
+use super::operations::Operations;
 use super::recorder::Recorder;
 use super::tally::Tally;
 use crate::collect::readings::{Readings, Sources};
@@ -22,6 +23,7 @@ pub struct Live {
     signals: Signals,
     sampler: Sampler,
     readings: Readings,
+    operations: Option<Operations>,
     clock: Clock,
     meta: Meta,
     fetch: bool,
@@ -52,7 +54,8 @@ impl Live {
         // Before any thread is started, so that none of them is ended by a signal.
         let signals = Signals::block()?;
         let clock = Clock::start();
-        let sampler = Sampler::open(&plan, &clock)?;
+        let mut sampler = Sampler::open(&plan, &clock)?;
+        let operations = Operations::open(&plan, sampler.take_printed(), clock)?;
         let mut readings = Readings::open(Sources::live()?, &plan.target, sampler.command_pid(), clock.now())?;
         notes.extend_from_slice(sampler.notes());
         notes.extend(readings.take_notes());
@@ -69,7 +72,7 @@ impl Live {
             exit_status: None,
             notes,
         };
-        Ok(Live { signals, sampler, readings, clock, meta, fetch })
+        Ok(Live { signals, sampler, readings, operations, clock, meta, fetch })
     }
 
     /// What is known of the session before it runs.
@@ -97,19 +100,19 @@ impl Live {
     /// # Errors
     /// As above.
     pub fn run_unless(self, output: Writer, asked: &AtomicBool) -> Result<Outcome> {
-        let Live { signals, sampler, readings, clock, meta, fetch } = self;
+        let Live { signals, sampler, readings, operations, clock, meta, fetch } = self;
         let interval = meta.plan.interval;
         let mut recorder = Recorder::new(meta, output, clock);
         recorder.keep(&counters());
-        let flow = Flow::start(sampler, readings, interval, clock, fetch)?;
+        let flow = Flow::start(sampler, readings, operations, interval, clock, fetch)?;
         recorder.consume(&flow, signals, asked);
         Ok(recorder.finish(&flow.finish()?))
     }
 
     /// Starts the capture for a reader that holds it; signals are the caller's.
     pub(super) fn start(self) -> Result<(Flow, Meta, Clock)> {
-        let Live { sampler, readings, clock, meta, fetch, .. } = self;
-        Ok((Flow::start(sampler, readings, meta.plan.interval, clock, fetch)?, meta, clock))
+        let Live { sampler, readings, operations, clock, meta, fetch, .. } = self;
+        Ok((Flow::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?, meta, clock))
     }
 }
 

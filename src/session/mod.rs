@@ -6,6 +6,7 @@ mod flow;
 mod keeper;
 mod live;
 mod naming;
+mod operations;
 mod recorder;
 mod replay;
 mod tally;

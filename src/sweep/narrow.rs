@@ -166,10 +166,11 @@ pub fn put_back(proc: &ProcFs, entries: &Entries) -> Result<()> {
     failure.map_or(Ok(()), Err)
 }
 
-/// Whether the sweep that wrote the journal still runs.
+/// Whether the sweep that wrote the journal still runs. One that was killed and not yet waited for does not.
 #[must_use]
 pub fn sweeper_runs(proc: &ProcFs, entries: &Entries) -> bool {
-    started(proc, entries.sweeper) == Some(entries.sweeper_started)
+    let text = proc.read(format!("{}/stat", entries.sweeper)).unwrap_or_default();
+    procfs::task_stat(&text).is_some_and(|stat| stat.start_ticks == entries.sweeper_started && !stat.zombie())
 }
 
 fn gone_is_fine(done: Result<()>) -> Result<()> {

@@ -3,14 +3,18 @@
 
 use super::template::fill;
 use super::{Folder, Narrowed};
+use crate::analysis::TimeRange;
 use crate::analysis::scaling::Run;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Note, Plan, RunMeta, RunState, SweepMeta, Target};
 use crate::session::{self, EndReason, Live, Outcome};
 use crate::store::Writer;
+use crate::sys::signals::{Signal, Signals};
 use crate::sys::sysfs::format_cpu_list;
+use crate::sys::terminal::put_aside;
 use crate::sys::{affinity, spawn};
 use crate::units::Nanos;
+use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What every run of a command is made with.
@@ -63,9 +67,10 @@ impl Sweep {
     /// # Errors
     /// No run could even be begun, or the sweep cannot be written down. A run that fails does not end the others.
     pub fn run(&mut self, recipe: &Recipe, stop: &AtomicBool, tell: &mut dyn FnMut(&Sweep)) -> Result<()> {
+        let mut signals = Signals::block()?;
         self.warm_up(recipe, stop)?;
         for at in 0..self.meta.runs.len() {
-            if stop.load(Ordering::Relaxed) {
+            if asked_to_stop(&mut signals, stop) {
                 break;
             }
             self.one(at, stop, tell, |sweep, run| sweep.command_run(recipe, run, stop))?;
@@ -86,8 +91,10 @@ impl Sweep {
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&Sweep),
     ) -> Result<()> {
+        // Before anything is changed: a signal between two runs must not end this process without putting things back.
+        let mut signals = Signals::block()?;
         for at in 0..self.meta.runs.len() {
-            if stop.load(Ordering::Relaxed) {
+            if asked_to_stop(&mut signals, stop) {
                 break;
             }
             let cpus = self.meta.runs[at].cpus.clone();
@@ -156,6 +163,10 @@ impl Sweep {
     }
 
     fn command_run(&self, recipe: &Recipe, run: &RunMeta, stop: &AtomicBool) -> Result<Outcome> {
+        // Twenty commands' output between the lines of progress would help nobody: each gets a file of its own.
+        let output = self.recording(run)?.with_extension("out");
+        let file = File::create(&output).context(|| format!("cannot create {}", output.display()))?;
+        let _aside = put_aside(&file)?;
         let cpus = format_cpu_list(&run.cpus);
         let filled = |text: &String| fill(text, run.n, &cpus);
         shell("--prepare", recipe.prepare.as_ref().map(filled))?;
@@ -246,7 +257,18 @@ impl Sweep {
 /// What a recorded run amounts to.
 pub(super) fn digest(meta: &SweepMeta, run: &RunMeta, recording: &std::path::Path) -> Result<Run> {
     let profile = session::open(recording)?;
-    Ok(Run::of(&profile, run.n, meta.leave_out))
+    let time = TimeRange { from: meta.leave_out, to: None };
+    Ok(Run::of(&profile, run.n, time.window(&profile.ticks, profile.duration())))
+}
+
+/// Whether the sweep is to end: it was said so, or a signal came between two runs.
+fn asked_to_stop(signals: &mut Signals, stop: &AtomicBool) -> bool {
+    while let Some(signal) = signals.take() {
+        if signal != Signal::Child {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+    stop.load(Ordering::Relaxed)
 }
 
 /// A signal that ended a run ends the sweep.

@@ -29,6 +29,21 @@ pub struct Started {
 /// # Errors
 /// `Usage` for an empty command or one with a zero byte; `Exhausted` and the like from `fork(2)`.
 pub fn start(argv: &[String]) -> Result<Started> {
+    begin(argv, None)
+}
+
+/// The same; what the command prints comes through pipes.
+///
+/// # Errors
+/// As above.
+pub fn start_read(argv: &[String]) -> Result<(Started, Printed)> {
+    let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe");
+    let (out, err) = (pipe()?, pipe()?);
+    let started = begin(argv, Some([out.1.as_fd(), err.1.as_fd()]))?;
+    Ok((started, Printed { streams: [Some(out.0), Some(err.0)] }))
+}
+
+fn begin(argv: &[String], streams: Option<[BorrowedFd<'_>; 2]>) -> Result<Started> {
     let name = argv.first().ok_or_else(|| Error::new(ErrorKind::Usage, "no command given"))?.clone();
     let words: Vec<CString> = argv
         .iter()
@@ -38,11 +53,12 @@ pub fn start(argv: &[String]) -> Result<Started> {
     let pointers: Vec<_> = words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
     let (wait, go) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe")?;
     let (failed, report) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe")?;
+    let streams = streams.map(|streams| streams.map(|stream| stream.as_raw_fd()));
     // SAFETY: the child calls only async-signal-safe functions (see `child`) and never returns.
     let forked = unsafe {
         let forked = libc::fork();
         if forked == 0 {
-            child(wait.as_raw_fd(), go.as_raw_fd(), report.as_raw_fd(), &pointers);
+            child(wait.as_raw_fd(), go.as_raw_fd(), report.as_raw_fd(), streams, &pointers);
         }
         forked
     };
@@ -57,7 +73,7 @@ pub fn start(argv: &[String]) -> Result<Started> {
 ///
 /// # Safety
 /// Only in a freshly forked child; `argv` ends with a null pointer and its strings outlive the call.
-unsafe fn child(wait: RawFd, go: RawFd, report: RawFd, argv: &[*const libc::c_char]) -> ! {
+unsafe fn child(wait: RawFd, go: RawFd, report: RawFd, streams: Option<[RawFd; 2]>, argv: &[*const libc::c_char]) -> ! {
     // SAFETY: only async-signal-safe calls, on descriptors and memory copied by `fork`.
     unsafe {
         libc::close(go);
@@ -73,10 +89,44 @@ unsafe fn child(wait: RawFd, go: RawFd, report: RawFd, argv: &[*const libc::c_ch
                 _ => libc::_exit(125),
             }
         }
+        if let Some([out, err]) = streams {
+            libc::dup2(out, 1);
+            libc::dup2(err, 2);
+        }
         libc::execvp(argv[0], argv.as_ptr());
         let errno = *libc::__errno_location();
         libc::write(report, (&raw const errno).cast(), size_of::<i32>());
         libc::_exit(127)
+    }
+}
+
+/// What a command prints, as it comes: first its standard output, then its standard error.
+#[derive(Debug)]
+pub struct Printed {
+    streams: [Option<OwnedFd>; 2],
+}
+
+impl Printed {
+    /// Hands what has been printed to `take`, with the stream's number; waits for it, but not longer than `patience`.
+    /// Whether more can come.
+    pub fn read(&mut self, patience: Nanos, take: &mut dyn FnMut(usize, &[u8])) -> bool {
+        let open: Vec<usize> = (0..2).filter(|at| self.streams[*at].is_some()).collect();
+        let mut fds: Vec<_> = self.streams.iter().flatten().map(|stream| PollFd::new(stream, PollFlags::IN)).collect();
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::try_from(patience.0.min(999_999_999)).unwrap_or(0) };
+        // Interrupted or over: what counts is what can be read.
+        let _ = poll(&mut fds, Some(&timeout));
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        for (at, _) in open.into_iter().zip(ready).filter(|(_, ready)| *ready) {
+            let mut bytes = [0u8; 1 << 14];
+            let read = self.streams[at]
+                .as_ref()
+                .map(|stream| rustix::io::retry_on_intr(|| rustix::io::read(stream, &mut bytes)));
+            match read {
+                Some(Ok(count)) if count > 0 => take(at, &bytes[..count]),
+                _ => self.streams[at] = None,
+            }
+        }
+        self.streams.iter().any(Option::is_some)
     }
 }
 
@@ -175,6 +225,17 @@ mod tests {
 
     fn argv(words: &[&str]) -> Vec<String> {
         words.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_a_command_prints_comes_by_stream() {
+        let (mut started, mut printed) = start_read(&argv(&["sh", "-c", "echo a; echo b >&2; printf c"])).unwrap();
+        started.release().unwrap();
+        let mut texts = [String::new(), String::new()];
+        while printed.read(Nanos(50_000_000), &mut |at, bytes| texts[at].push_str(std::str::from_utf8(bytes).unwrap()))
+        {
+        }
+        assert_eq!((started.wait(), texts), (Some(0), ["a\nc".to_string(), "b\n".to_string()]));
     }
 
     fn ended(words: &[&str]) -> Option<i32> {

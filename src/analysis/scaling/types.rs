@@ -315,14 +315,3 @@ impl LossRow {
         self.growth().abs() > 2.0 * self.error
     }
 }
-
-impl Run {
-    pub fn of(_: &crate::model::profile::Profile, _: u32, _: crate::units::Nanos) -> Run {
-        unimplemented!()
-    }
-}
-impl Scaling {
-    pub fn of(_: impl Iterator<Item = (Region, f64, Run)>) -> Scaling {
-        unimplemented!()
-    }
-}

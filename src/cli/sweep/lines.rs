@@ -4,7 +4,7 @@
 use crate::cli::out::Terminal;
 use crate::model::{RunMeta, RunState};
 use crate::sweep::Sweep;
-use crate::view::number;
+use crate::view::number::three_digits;
 
 /// Says what has changed since it was last asked.
 #[derive(Debug, Default)]
@@ -21,7 +21,8 @@ impl Lines {
             terminal.say(&format!("  {}", outcome(run, sweep, at)));
         }
         self.over = meta.over();
-        if let Some(at) = meta.runs.iter().position(|run| run.state == RunState::Running).filter(|at| *at >= self.begun) {
+        if let Some(at) = meta.runs.iter().position(|run| run.state == RunState::Running).filter(|at| *at >= self.begun)
+        {
             terminal.say(&format!("run {} of {count}: {}", at + 1, what(&meta.runs[at])));
             self.begun = at + 1;
         }
@@ -42,9 +43,8 @@ fn outcome(run: &RunMeta, sweep: &Sweep, at: usize) -> String {
         let totals = sweep.results.get(at).and_then(|result| Some(result.as_ref()?.totals));
         let seconds = totals.map_or(0.0, |totals| totals.wall);
         let rate = totals.and_then(|totals| Some(totals.ops.value()? / totals.wall));
-        let rate = rate.map_or_else(|| "operations were not counted".to_string(), |rate| {
-            format!("{} op/s", number::three_digits(rate))
-        });
+        let rate = rate
+            .map_or_else(|| "operations were not counted".to_string(), |rate| format!("{} op/s", three_digits(rate)));
         return format!("{rate}, measured for {seconds:.1} s");
     };
     format!("does not count: {}", crate::view::escape::visible(reason))

@@ -5,15 +5,16 @@ mod lines;
 mod plan;
 mod result;
 
-pub(super) use result::{render, view};
+pub(super) use result::{render, report};
 
-use super::args::{CaptureArgs, GlobalArgs, SweepArgs, SweepFormat, TargetArgs, WarmUp};
+use super::args::{CaptureArgs, Cli, Command, GlobalArgs, SweepArgs, SweepFormat, TargetArgs, WarmUp};
 use super::out::{self, Terminal};
 use super::{capture, plan as planning};
 use crate::collect::host;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Note, Plan, Target};
 use crate::sweep::{Folder, Journal, Narrowed, Recipe, Sweep, journal_folder, put_back, sweeper_runs};
+use crate::sys::caps::Privileges;
 use crate::sys::perf::tracefs;
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
@@ -35,6 +36,13 @@ pub(super) fn run(args: &SweepArgs, global: &GlobalArgs, terminal: &Terminal) ->
     conclude(&sweep, args.format, global, terminal)
 }
 
+/// Sweeps as a command line says that this program wrote itself.
+pub(super) fn demo(line: &[String], headless: bool, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
+    let parsed = Cli::from_words(line).map_err(|wrong| Error::new(ErrorKind::Usage, wrong))?;
+    let Some(Command::Sweep(args)) = parsed.command else { return Ok(()) };
+    run(&SweepArgs { headless, ..args }, global, terminal).map(drop)
+}
+
 /// Plans the sweep and makes its folder.
 pub(super) fn begin(args: &SweepArgs) -> Result<(Sweep, Recipe)> {
     let (request, notes) = capture::plan(&target(args)?, &capture_args(args))?;
@@ -45,7 +53,8 @@ pub(super) fn begin(args: &SweepArgs) -> Result<(Sweep, Recipe)> {
     let machine = machine()?;
     let path = match &args.output {
         Some(name) => Folder::name(name),
-        None => planning::recording_name(&request.target, machine.unix_ns / 1_000_000_000).with_extension(crate::sweep::EXTENSION),
+        None => planning::recording_name(&request.target, machine.unix_ns / 1_000_000_000)
+            .with_extension(crate::sweep::EXTENSION),
     };
     let mut meta = plan::plan(args, subject, request.ops.clone(), &machine)?;
     meta.notes = notes;
@@ -79,7 +88,9 @@ pub(super) fn carry_out(
         let count = narrowed.confined_before();
         sweep.meta.notes.push(Note {
             topic: "confined-before".to_string(),
-            text: format!("{count} threads had been confined to CPUs of their own: they kept to those where that was possible"),
+            text: format!(
+                "{count} threads had been confined to CPUs of their own: they kept to those where that was possible"
+            ),
             fix: None,
         });
     }
@@ -87,7 +98,12 @@ pub(super) fn carry_out(
 }
 
 /// Prints the result and says where it is; without a single run that counts, that is a failure.
-pub(super) fn conclude(sweep: &Sweep, format: SweepFormat, global: &GlobalArgs, terminal: &Terminal) -> Result<ExitCode> {
+pub(super) fn conclude(
+    sweep: &Sweep,
+    format: SweepFormat,
+    global: &GlobalArgs,
+    terminal: &Terminal,
+) -> Result<ExitCode> {
     let path = sweep.folder().path();
     if sweep.results.iter().all(Option::is_none) {
         let reason = sweep.meta.runs.iter().find_map(|run| match &run.state {
@@ -95,9 +111,10 @@ pub(super) fn conclude(sweep: &Sweep, format: SweepFormat, global: &GlobalArgs, 
             _ => None,
         });
         let nothing = format!("no run of {} counts: {}", path.display(), reason.unwrap_or("none was made"));
-        return Err(Error::new(ErrorKind::Io, nothing).hint("What the command printed lies beside the recordings, in runs/*.out."));
+        return Err(Error::new(ErrorKind::Io, nothing)
+            .hint("What the command printed lies beside the recordings, in runs/*.out."));
     }
-    let bytes = render(&view(&sweep.meta, &sweep.results), format, global, false)?;
+    let bytes = render(&report(&sweep.meta, &sweep.results), format, global, false)?;
     out::deliver(&bytes, None)?;
     terminal.say(&format!("{0}; look through it with: ironlaw view {0}", path.display()));
     Ok(ExitCode::SUCCESS)
@@ -114,7 +131,11 @@ fn restore(terminal: &Terminal) -> Result<ExitCode> {
     for (journal, entries) in journals {
         let restored = entries.and_then(|entries| {
             if sweeper_runs(&proc, &entries) {
-                terminal.say(&format!("{} belongs to a sweep that runs: process {}", journal.path().display(), entries.sweeper));
+                terminal.say(&format!(
+                    "{} belongs to a sweep that runs: process {}",
+                    journal.path().display(),
+                    entries.sweeper
+                ));
                 return Ok(None);
             }
             put_back(&proc, &entries).map(|()| Some(entries.threads.len()))
@@ -164,13 +185,15 @@ fn machine() -> Result<Machine> {
 
 fn journals() -> PathBuf {
     let runtime = std::env::var("XDG_RUNTIME_DIR").ok();
-    journal_folder(affinity::is_root(), runtime.as_deref(), &std::env::temp_dir())
+    let is_root = Privileges::open(&ProcFs::new("/proc")).is_ok_and(|privileges| privileges.uid == 0);
+    journal_folder(is_root, runtime.as_deref(), &std::env::temp_dir())
 }
 
 fn no_operations() -> Note {
     Note {
         topic: "no-ops".to_string(),
-        text: "nothing counts operations: only per-second values can be told, and not how the program scales".to_string(),
+        text: "nothing counts operations: only per-second values can be told, and not how the program scales"
+            .to_string(),
         fix: Some("Give --ops, e.g. --ops 'regex:([0-9.]+) ops' for what the command prints.".to_string()),
     }
 }

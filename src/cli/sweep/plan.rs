@@ -76,8 +76,9 @@ fn widths(args: &SweepArgs, subject: &Subject, machine: &Machine) -> Result<(Wid
                 "threads" => Width::Threads,
                 "cpus" => Width::Cpus,
                 other => {
-                    return Err(usage(format!("'{other}' cannot be swept over"))
-                        .hint("Write -L threads LIST or -L cpus LIST."));
+                    return Err(
+                        usage(format!("'{other}' cannot be swept over")).hint("Write -L threads LIST or -L cpus LIST.")
+                    );
                 }
             };
             (width, sweep_widths(list).map_err(|wrong| usage(format!("-L {variable}: {wrong}")))?.0)
@@ -85,7 +86,9 @@ fn widths(args: &SweepArgs, subject: &Subject, machine: &Machine) -> Result<(Wid
         _ => (if running { Width::Cpus } else { Width::Threads }, doubling(machine.allowed.len())),
     };
     if running && width == Width::Threads {
-        return Err(usage("the threads of something that runs cannot be changed").hint("Sweep over its CPUs: --cpus 1,2,4."));
+        return Err(
+            usage("the threads of something that runs cannot be changed").hint("Sweep over its CPUs: --cpus 1,2,4.")
+        );
     }
     Ok((width, list))
 }
@@ -93,7 +96,8 @@ fn widths(args: &SweepArgs, subject: &Subject, machine: &Machine) -> Result<(Wid
 /// 1, 2, 4 and so on up to all CPUs.
 fn doubling(cpus: usize) -> Vec<u32> {
     let most = u32::try_from(cpus.max(1)).unwrap_or(u32::MAX);
-    let mut all: Vec<u32> = std::iter::successors(Some(1), |n: &u32| n.checked_mul(2)).take_while(|n| *n < most).collect();
+    let mut all: Vec<u32> =
+        std::iter::successors(Some(1), |n: &u32| n.checked_mul(2)).take_while(|n| *n < most).collect();
     all.push(most);
     all
 }
@@ -104,7 +108,9 @@ fn placement(place: PlaceArg, width: Width) -> Result<Placement> {
         PlaceArg::Smt => Placement::Smt,
         PlaceArg::Spread => Placement::Spread,
         PlaceArg::None if width == Width::Cpus => {
-            return Err(usage("--place none leaves nothing to sweep over").hint("A sweep over CPUs pins; leave it away."));
+            return Err(
+                usage("--place none leaves nothing to sweep over").hint("A sweep over CPUs pins; leave it away.")
+            );
         }
         PlaceArg::None => Placement::None,
     })

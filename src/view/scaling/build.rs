@@ -37,7 +37,7 @@ const COLUMNS: [Source; 17] = [
     column("utilisation", "utilised", MetricUnit::Share, |n| n.utilisation),
     column("busy_cores", "busy CPUs", MetricUnit::Cores, |n| n.busy_cores),
     column("karp_flatt", "Karp-Flatt", MetricUnit::Ratio, |n| n.karp_flatt),
-    column("ops", "operations", MetricUnit::Count, |n| n.ops),
+    column("ops", "ops", MetricUnit::Count, |n| n.ops),
     column("instructions", "instructions", MetricUnit::Count, |n| n.instructions),
     column("cycles", "cycles", MetricUnit::Count, |n| n.cycles),
     column("seconds", "elapsed", MetricUnit::Seconds, |n| n.seconds),

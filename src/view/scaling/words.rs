@@ -3,7 +3,7 @@
 
 use super::{Column, PointView, ScalingView, Value};
 use crate::analysis::MetricUnit;
-use crate::analysis::scaling::{Bound, Fit, NoFit, Peak, SliceKind, Usl};
+use crate::analysis::scaling::{Bound, Fit, NoFit, Peak, SliceKind, Stack, Usl};
 use crate::model::Width;
 use crate::view::number::{quantity, three_digits};
 
@@ -31,6 +31,18 @@ pub fn slice_name(kind: SliceKind) -> String {
         SliceKind::Blocked(cause) => format!("blocked_{}", serde_json::to_value(cause).map_or(String::new(), word)),
         other => serde_json::to_value(other).map_or(String::new(), word),
     }
+}
+
+/// The causes of some stacks, in the order they first appear.
+#[must_use]
+pub fn kinds(stacks: &[&Stack]) -> Vec<SliceKind> {
+    let mut kinds = Vec::new();
+    for slice in stacks.iter().flat_map(|stack| &stack.slices) {
+        if !kinds.contains(&slice.kind) {
+            kinds.push(slice.kind);
+        }
+    }
+    kinds
 }
 
 /// What a width counts.
@@ -108,7 +120,8 @@ pub fn by_law(law: &Usl, n: f64) -> f64 {
 #[must_use]
 pub fn scatter(law: &Usl) -> Option<f64> {
     // An interval over its standard error is Student's t.
-    let t = |bound: Bound| bound.half.zip(bound.error).filter(|(_, error)| *error > 0.0).map(|(half, error)| half / error);
+    let t =
+        |bound: Bound| bound.half.zip(bound.error).filter(|(_, error)| *error > 0.0).map(|(half, error)| half / error);
     let t = t(law.gamma).or(t(law.alpha)).or(t(law.beta))?;
     (t * law.residual).is_finite().then_some(t * law.residual)
 }
@@ -122,6 +135,58 @@ pub fn missing(view: &ScalingView, point: &PointView, column: &Column) -> Option
         _ if column.name == "karp_flatt" && view.base == Some(point.n) => Some("not defined at the base"),
         Some(Value::Missing { missing }) => Some(missing.text()),
         None => Some("not recorded"),
+    }
+}
+
+/// Why something is not in the table, and what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// Whether whole columns are missing, not single cells.
+    pub columns: bool,
+    /// The reason.
+    pub reason: &'static str,
+    /// Labels of the columns, with their n where single cells are missing.
+    pub what: Vec<String>,
+}
+
+/// The same as another column, in percent for programs.
+const TWICE: &str = "cpu_percent";
+
+/// The columns of a table for people: those with a value somewhere; and what is missing, gathered by reason.
+#[must_use]
+pub fn table(view: &ScalingView) -> (Vec<&Column>, Vec<Gap>) {
+    let columns = view.columns.iter().filter(|column| column.name != TWICE);
+    let empty = |column: &&Column| view.points.iter().all(|point| missing(view, point, column).is_some());
+    let (absent, present): (Vec<_>, Vec<_>) = columns.partition(empty);
+    let mut gaps: Vec<Gap> = Vec::new();
+    let mut add = |columns: bool, reason: &'static str, what: String| match gaps
+        .iter_mut()
+        .find(|gap| (gap.columns, gap.reason) == (columns, reason))
+    {
+        Some(gap) => gap.what.push(what),
+        None => gaps.push(Gap { columns, reason, what: vec![what] }),
+    };
+    for column in absent {
+        if let Some(reason) = view.points.iter().find_map(|point| missing(view, point, column)) {
+            add(true, reason, column.label.to_string());
+        }
+    }
+    for column in &present {
+        for point in &view.points {
+            if let Some(reason) = missing(view, point, column) {
+                add(false, reason, format!("{} at n = {}", column.label, point.n));
+            }
+        }
+    }
+    (present, gaps)
+}
+
+impl Gap {
+    /// In a sentence: `not shown: CPI: not recorded`, `Karp-Flatt at n = 1: not defined at the base`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let lead = if self.columns { "not shown: " } else { "" };
+        format!("{lead}{}: {}", self.what.join(", "), self.reason)
     }
 }
 
