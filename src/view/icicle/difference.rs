@@ -77,3 +77,27 @@ fn own(difference: &Difference, first: u32, count: u32, width: f64) -> u64 {
     let below = difference.cells.iter().skip(first as usize).take(count as usize).map(|cell| cell.width).sum::<f64>();
     if difference.width > 0.0 { ((width - below).max(0.0) / difference.width * WHOLE).round() as u64 } else { 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::scaling::fixture::{self, Machine};
+    use crate::view::scaling::{CostAxis, difference};
+
+    #[test]
+    fn cells_are_as_wide_as_the_larger_cost_and_lie_within_their_callers() {
+        let points = fixture::scaling(Machine::Clock).points;
+        let difference = difference(&points[0], &points[6], CostAxis::Cpu).expect("both have operations");
+        let icicle = Icicle::of_difference(difference.clone());
+        assert_eq!((icicle.nodes.len(), icicle.is_compared()), (difference.cells.len(), true));
+        for (at, node) in icicle.nodes.iter().enumerate() {
+            let cell = &difference.cells[at];
+            assert_eq!(icicle.label(at as u32).map(|label| &label.text), Some(&cell.function.name));
+            let below: u64 = icicle.below(Some(at as u32)).map(|child| icicle.nodes[child as usize].value).sum();
+            assert_eq!(node.value, node.own + below);
+            assert!((icicle.share(node.value) - cell.width / difference.width).abs() < 1e-9);
+            assert_eq!(icicle.step(at as u32), Some(cell.step));
+        }
+        assert!(icicle.find(&["fast_path_alone".to_string()]).is_some(), "what is gone is still there");
+    }
+}

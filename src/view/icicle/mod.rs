@@ -172,7 +172,8 @@ impl Icicle {
         path
     }
 
-    /// The deepest cell found along these names from the root; names that are not there are skipped over.
+    /// The deepest cell found along these names from the root; names that are not there are skipped over. If none is near
+    /// the root, the heaviest cell of the last name, wherever it is.
     #[must_use]
     pub fn find(&self, names: &[String]) -> Option<u32> {
         let mut at = None;
@@ -181,7 +182,12 @@ impl Icicle {
             let next = self.below(at).find(same).or_else(|| self.within(at, same));
             at = next.or(at);
         }
-        at
+        at.or_else(|| self.heaviest(names.last()?))
+    }
+
+    fn heaviest(&self, name: &str) -> Option<u32> {
+        let same = |node: &u32| self.label(*node).is_some_and(|label| label.text == name);
+        (0..self.nodes.len() as u32).filter(same).max_by_key(|node| self.nodes[*node as usize].value)
     }
 
     /// The heaviest cell below `node` that fits, not far down: headings and kernel entries may lie between.
@@ -279,11 +285,12 @@ mod tests {
 
     #[test]
     fn a_path_is_found_by_names_with_gaps() {
-        let icicle = icicle("[p 1];start;main;work;leaf 10 [p 1];start;idle 5", None);
+        let icicle = icicle("[p 1];start;main;work;leaf 10 [p 1];start;idle 5 a;b;c;d;e;f;deep 1", None);
         for (names, expected) in [
             (&["main", "work"][..], "work"),
             (&["start", "main", "work", "gone", "leaf"], "leaf"),
             (&["start", "gone"], "start"),
+            (&["deep"], "deep"),
         ] {
             let names: Vec<_> = names.iter().map(ToString::to_string).collect();
             let found = icicle.find(&names).and_then(|node| icicle.label(node)).map(|label| label.text.as_str());

@@ -23,7 +23,7 @@ impl Page {
             Page::Points => "Points",
             Page::Chart => "Throughput",
             Page::Stack => "Cores",
-            Page::Functions => "Functions by loss",
+            Page::Functions => "Functions",
         }
     }
 }
@@ -116,17 +116,20 @@ mod tests {
     #[test]
     fn the_parts_fill_the_screen_without_overlap_at_any_size() {
         for page in [Page::Points, Page::Chart, Page::Stack, Page::Functions] {
-            for (width, height, points) in
-                [0, 1, 40, 75, 76, 110, 300].into_iter().flat_map(|width| {
-                    [0, 1, 2, 5, 14, 15, 19, 34, 45, 95].into_iter().flat_map(move |height| [0, 7, 99].map(|points| (width, height, points)))
-                })
-            {
+            for (width, height, points) in [0, 1, 40, 75, 76, 110, 300].into_iter().flat_map(|width| {
+                [0, 1, 2, 5, 14, 15, 19, 34, 45, 95]
+                    .into_iter()
+                    .flat_map(move |height| [0, 7, 99].map(|points| (width, height, points)))
+            }) {
                 let area = Rect::new(3, 4, width, height);
                 let areas = Areas::of(area, page, points);
                 let parts = [areas.chart, areas.stack, areas.tabs, areas.points, areas.rule, areas.losses];
                 let filled: u32 = parts.iter().map(|part| part.area()).sum();
                 assert_eq!(filled, area.area(), "{page:?} {width}x{height}");
-                assert!(parts.iter().all(|part| part.is_empty() || area.union(*part) == area), "{page:?} {width}x{height}");
+                assert!(
+                    parts.iter().all(|part| part.is_empty() || area.union(*part) == area),
+                    "{page:?} {width}x{height}"
+                );
             }
         }
     }

@@ -44,13 +44,17 @@ struct Plot<'a> {
     points: Vec<(u32, Measured)>,
     widest: f64,
     top: f64,
+    /// All there is, with axes and legend.
+    whole: Rect,
+    /// What lies between the axes.
     area: Rect,
 }
 
 /// Draws the chart.
 pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let Some(plot) = Plot::of(view, area) else {
-        let text = if view.points.is_empty() { "no run is over yet" } else { "nothing to draw: no throughput, no CPU time" };
+        let text =
+            if view.points.is_empty() { "no run is over yet" } else { "nothing to draw: no throughput, no CPU time" };
         put(buf, area, (area.x + 1, area.y), text, cx.theme.dim);
         return;
     };
@@ -62,9 +66,9 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
         plot.legend(cx, Rect { height: 1, ..area }, buf);
     }
     plot.axes(cx, buf);
-    plot.regions(cx, buf);
     plot.ideal(cx, buf);
     plot.laws(cx, buf);
+    plot.regions(cx, buf);
     plot.measured(state.chosen(), cx, buf);
 }
 
@@ -91,13 +95,13 @@ impl<'a> Plot<'a> {
         let drawn = [THROUGHPUT, BUSY].map(|quantity| (quantity, measured(view, quantity)));
         let (quantity, points) = drawn.into_iter().find(|(_, points)| !points.is_empty())?;
         let widest = view.points.iter().map(|point| point.n).max().unwrap_or(1).max(1);
-        let mut plot = Plot { view, quantity, points, widest: f64::from(widest), top: 1.0, area };
+        let mut plot = Plot { view, quantity, points, widest: f64::from(widest), top: 1.0, whole: area, area };
         let highest = plot.highest();
         let legend = u16::from(area.height >= LEGEND);
         let height = area.height.saturating_sub(legend + 2);
         let ticks = ticks(highest, height);
         plot.top = ticks.last().copied().unwrap_or(1.0);
-        let labels = ticks.iter().map(|value| width(&quantity_text(*value, quantity))).max().unwrap_or(0) as u16;
+        let labels = ticks.iter().map(|value| width(&label_of(*value, quantity))).max().unwrap_or(0) as u16;
         let left = (labels + 2).min(area.width / 2);
         // One column at the right stays free for half a label.
         let columns = area.width.saturating_sub(left + 2);
@@ -192,7 +196,7 @@ impl<'a> Plot<'a> {
     }
 
     fn axes(&self, cx: &Cx<'_>, buf: &mut Buffer) {
-        let (plot, whole, dim) = (self.area, buf.area, cx.theme.dim);
+        let (plot, whole, dim) = (self.area, self.whole, cx.theme.dim);
         let [corner, tick, below] = cx.glyphs.axes;
         let axis = plot.x.saturating_sub(1);
         for y in plot.top()..plot.bottom() {
@@ -200,7 +204,7 @@ impl<'a> Plot<'a> {
         }
         for value in ticks(self.top, plot.height) {
             let (y, symbol) = if value > 0.0 { (self.y(value), tick) } else { (plot.bottom(), corner) };
-            let label = quantity_text(value, self.quantity);
+            let label = label_of(value, self.quantity);
             put(buf, whole, (axis, y), symbol, dim);
             put(buf, whole, (axis.saturating_sub(width(&label) as u16 + 1), y), &label, dim);
         }
@@ -254,7 +258,8 @@ impl<'a> Plot<'a> {
         let band = if cx.glyphs.unicode { cx.glyphs.light } else { ":" };
         let ideal = if cx.glyphs.unicode { "⠢" } else { "." };
         let has_law = self.fitted().next().is_some();
-        let mut parts = vec![(mark(false, cx.glyphs), cx.theme.text, self.quantity.title), (ideal, cx.theme.dim, "ideal")];
+        let mut parts =
+            vec![(mark(false, cx.glyphs), cx.theme.text, self.quantity.title), (ideal, cx.theme.dim, "ideal")];
         if has_law {
             parts.extend([(law, cx.theme.series[0], "law"), (band, cx.theme.dim, "95% of runs")]);
         } else if self.quantity == THROUGHPUT {
@@ -298,12 +303,9 @@ fn ticks(highest: f64, height: u16) -> Vec<f64> {
     round_values(highest, usize::from(height / 3).clamp(1, 5))
 }
 
-fn quantity_text(value: f64, quantity: Quantity) -> String {
-    quantity_of(value, quantity.unit)
-}
-
-fn quantity_of(value: f64, unit: MetricUnit) -> String {
-    match unit {
+/// Without what the legend says: per second.
+fn label_of(value: f64, shown: Quantity) -> String {
+    match shown.unit {
         MetricUnit::PerSecond => quantity(value, MetricUnit::Count).joined(),
         unit => quantity(value, unit).joined(),
     }

@@ -30,8 +30,9 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     }
     if !areas.rule.is_empty() {
         let name = if state.page == Page::Functions { cx.theme.tab_open } else { cx.theme.dim };
-        let x = put(buf, areas.rule, areas.rule.x + 1, Page::Functions.title(), name) + 3;
-        lost(state, cx, areas.rule, x, buf);
+        let x = put(buf, areas.rule, areas.rule.x + 1, Page::Functions.title(), name);
+        let x = put(buf, areas.rule, x + 1, "by what they lost", cx.theme.dim);
+        lost(state, cx, areas.rule, x + 3, buf);
     }
     if !areas.losses.is_empty() {
         losses::draw(state, cx, areas.losses, buf);

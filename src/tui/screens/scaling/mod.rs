@@ -156,7 +156,7 @@ impl State {
                 self.functions.go(&keys, row, areas.losses.height);
                 return if again { self.enter(cx) } else { Vec::new() };
             }
-        } else if let Some(at) = self.point_below(areas, x, y) {
+        } else if let Some(at) = self.point_below(areas, cx, x, y) {
             let again = self.at() == Some(at) && !inside(areas.chart);
             if self.page == Page::Functions {
                 self.page = Page::Points;
@@ -168,12 +168,12 @@ impl State {
     }
 
     /// The point whose row or column is at a place of the screen.
-    fn point_below(&self, areas: &Areas, x: u16, y: u16) -> Option<usize> {
+    fn point_below(&self, areas: &Areas, cx: &Cx<'_>, x: u16, y: u16) -> Option<usize> {
         let inside = |area: Rect| area.contains((x, y).into());
         let view = self.view.as_ref()?;
         match () {
             () if inside(areas.points) => table::row_at(self, areas.points, y),
-            () if inside(areas.stack) => stack::point_at(self, view, areas.stack, y),
+            () if inside(areas.stack) => stack::point_at(self, view, cx, areas.stack, y),
             () if inside(areas.chart) => chart::point_at(view, areas.chart, x),
             () => None,
         }

@@ -32,7 +32,7 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
     }
     let legend = legend(state, view, cx, area);
     title(state, view, cx, area, buf);
-    let bars = bars(view, area, legend.len() as u16);
+    let bars = bars(view, area, &legend);
     for (at, y) in shown(state, view, bars.height).zip(bars.top()..bars.bottom()) {
         row(view, at, state.at() == Some(at), cx, Rect { y, height: 1, ..bars }, buf);
     }
@@ -47,10 +47,10 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
 }
 
 /// The point whose bar is at a line of the terminal.
-pub(super) fn point_at(state: &State, view: &ScalingView, area: Rect, y: u16) -> Option<usize> {
-    let bars = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+pub(super) fn point_at(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, y: u16) -> Option<usize> {
+    let bars = bars(view, area, &legend(state, view, cx, area));
     let row = usize::from(y.checked_sub(bars.y)?);
-    shown(state, view, bars.height).nth(row)
+    shown(state, view, bars.height).nth(row).filter(|_| y < bars.bottom())
 }
 
 fn room(area: Rect) -> usize {
@@ -59,16 +59,22 @@ fn room(area: Rect) -> usize {
 
 fn title(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let text = match state.chosen().and_then(|n| stack_of(view, n)) {
-        Some(stack) => format!("where {} cores went, and at n = {}", if view.points.len() > 1 { "the" } else { "its" }, stack.n),
+        Some(stack) => format!("where the cores went; numbers: n = {}", stack.n),
         None => "where the cores went".to_string(),
     };
-    put(buf, Rect { height: area.height.min(1), ..area }, area.x + 1, &end(&text, room(area), cx.glyphs.ellipsis), cx.theme.heading);
+    put(
+        buf,
+        Rect { height: area.height.min(1), ..area },
+        area.x + 1,
+        &end(&text, room(area), cx.glyphs.ellipsis),
+        cx.theme.heading,
+    );
 }
 
 /// The bars' place: as many as there are points, but never without a line of legend.
-fn bars(view: &ScalingView, area: Rect, legend: u16) -> Rect {
+fn bars(view: &ScalingView, area: Rect, legend: &[Vec<Span>]) -> Rect {
     let height = area.height.saturating_sub(1);
-    let kept = if height > 3 { legend.min(height / 2).max(1) } else { 0 };
+    let kept = if height > 3 { (legend.len() as u16).min(height / 2).max(1) } else { 0 };
     let wanted = u16::try_from(view.points.len()).unwrap_or(u16::MAX);
     Rect { y: area.y + 1.min(area.height), height: wanted.min(height - kept.min(height)), ..area }
 }
@@ -102,7 +108,10 @@ fn row(view: &ScalingView, at: usize, chosen: bool, cx: &Cx<'_>, area: Rect, buf
     if chosen {
         // The bar's own colours say what its parts are: only what stands beside it is set off.
         for x in [area.x..area.x + LEFT.min(area.width), area.right().saturating_sub(RIGHT)..area.right()] {
-            buf.set_style(Rect { x: x.start, width: x.end - x.start, ..area }.intersection(buf.area), cx.theme.selected);
+            buf.set_style(
+                Rect { x: x.start, width: x.end - x.start, ..area }.intersection(buf.area),
+                cx.theme.selected,
+            );
         }
     }
 }
@@ -136,17 +145,28 @@ fn parts(stack: &Stack, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 /// A part of a line with its style.
 type Span = (String, Style);
 
-/// What the letters stand for, with cores at the chosen point, in as many lines as it takes.
+/// What the letters stand for, with cores at the chosen point: in full where that takes few lines, else in a word each.
 fn legend(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect) -> Vec<Vec<Span>> {
+    let full = legend_of(state, view, cx, area, words::slice);
+    let few = full.len() <= usize::from(area.height / 6).max(2);
+    if few { full } else { legend_of(state, view, cx, area, |kind| short(kind).to_string()) }
+}
+
+fn legend_of(
+    state: &State,
+    view: &ScalingView,
+    cx: &Cx<'_>,
+    area: Rect,
+    word: impl Fn(SliceKind) -> String,
+) -> Vec<Vec<Span>> {
     let chosen = state.chosen().and_then(|n| stack_of(view, n));
     let useful = chosen.map_or(String::new(), |stack| format!(" {}", three_digits(stack.useful)));
     let mut all = vec![(mark(None, cx), format!("useful{useful}"))];
     for kind in kinds(view) {
         let cores = chosen.and_then(|stack| stack.slices.iter().find(|slice| slice.kind == kind));
         let cores = cores.map_or(String::new(), |slice| format!(" {}", three_digits(slice.cores)));
-        all.push((mark(Some(kind), cx), format!("{}{cores}", words::slice(kind))));
+        all.push((mark(Some(kind), cx), format!("{}{cores}", word(kind))));
     }
-    // Longest last, so that the lines fill well; the order of the parts is kept otherwise.
     let mut lines: Vec<Vec<Span>> = vec![Vec::new()];
     let mut used = 0;
     for ((symbol, style), text) in all {
@@ -180,6 +200,31 @@ fn mark(kind: Option<SliceKind>, cx: &Cx<'_>) -> Span {
     let symbol = kind.map_or(cx.glyphs.full, letter).to_string();
     let plain = kind.is_none() || cx.theme.is_mono() || !cx.glyphs.unicode;
     (symbol, if plain { style(kind, cx.theme) } else { filled(kind, cx.theme) })
+}
+
+/// A reason in a word.
+fn short(kind: SliceKind) -> &'static str {
+    match kind {
+        SliceKind::MoreWork => "work",
+        SliceKind::Smt => "SMT",
+        SliceKind::Cpi => "CPI",
+        SliceKind::Frequency => "clock",
+        SliceKind::CpuTime => "CPU time",
+        SliceKind::RunQueue => "queue",
+        SliceKind::Throttled => "quota",
+        SliceKind::Unseen => "unseen",
+        SliceKind::Blocked(cause) => match cause {
+            Cause::Lock => "lock",
+            Cause::BlockIo => "disk",
+            Cause::Network => "network",
+            Cause::Sleep => "sleep",
+            Cause::RunQueue => "preempted",
+            Cause::Events => "events",
+            Cause::Pipe => "pipe",
+            Cause::Other => "other",
+            Cause::Unknown => "unknown",
+        },
+    }
 }
 
 /// A letter of its own for each reason.

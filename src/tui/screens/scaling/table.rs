@@ -6,10 +6,10 @@ use crate::tui::chrome::put;
 use crate::tui::panel::Cx;
 use crate::tui::widgets::Pen;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, scrolled};
-use crate::tui::widgets::text::{end, width};
+use crate::tui::widgets::text::{end, width, wrap};
+use crate::view::MetricUnit;
 use crate::view::number::{percent, quantity, three_digits};
 use crate::view::scaling::{Column as Measured, PointView, ScalingView, Value};
-use crate::view::MetricUnit;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -62,9 +62,11 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
     table.draw(cell, pen, area, buf);
     let used = (view.points.len() as u16).saturating_add(1).min(area.height);
     let below = Rect { y: area.y + used, height: area.height - used, ..area };
-    for (line, y) in words::below(view).iter().zip(below.top()..below.bottom()) {
+    let room = usize::from(below.width.saturating_sub(2));
+    let lines = words::below(view).into_iter().flat_map(|text| wrap(&text, room.max(10)));
+    for (line, y) in lines.zip(below.top()..below.bottom()) {
         let row = Rect { y, height: 1, ..below };
-        put(buf, row, row.x + 1, &end(line, usize::from(row.width.saturating_sub(2)), cx.glyphs.ellipsis), cx.theme.dim);
+        put(buf, row, row.x + 1, &end(&line, room, cx.glyphs.ellipsis), cx.theme.dim);
     }
 }
 
@@ -95,15 +97,21 @@ fn column<'a>(view: &'a ScalingView, cx: &Cx<'_>, shown: Shown) -> Column<'a> {
         Shown::Region => ("CPUs", 19),
         Shown::Runs => ("runs", 20),
         Shown::Spread => (cx.glyphs.plus_minus, 11),
-        Shown::Value(at) => view.columns.get(at).map_or(("", u8::MAX), |column| (column.label, rank(column.name, at))),
+        Shown::Value(at) => {
+            view.columns.get(at).map_or(("", u8::MAX), |column| (column.label, rank(view, column.name, at)))
+        }
     };
     let widest = view.points.iter().map(|point| width(&text(view, point, shown, cx))).max().unwrap_or(0);
     let least = widest.max(width(title)).min(24) as u16;
     Column { title, least, grows: 0, right: shown != Shown::Region, rank, cut: Cut::End }
 }
 
-/// Throughput always stays; of the rest, the last of all goes first.
-fn rank(name: &str, at: usize) -> u8 {
+/// What was never measured goes before all else; throughput stays.
+fn rank(view: &ScalingView, name: &str, at: usize) -> u8 {
+    let known = |point: &PointView| point.values.get(name).is_some_and(|value| value.mean().is_some());
+    if !view.points.iter().any(known) {
+        return 140_u8.saturating_add(at.min(100) as u8);
+    }
     let first = FIRST.iter().position(|first| *first == name).map(|at| at as u8);
     first.unwrap_or_else(|| 30_u8.saturating_add(at.min(100) as u8))
 }
