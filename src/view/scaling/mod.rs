@@ -3,6 +3,7 @@
 
 mod build;
 mod difference;
+mod progress;
 mod report;
 pub mod words;
 
