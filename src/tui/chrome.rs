@@ -11,8 +11,8 @@ use crate::model::Measure;
 use crate::units::Nanos;
 use crate::view::escape::visible;
 use crate::view::look::{Head, SweepHead};
-use crate::view::scaling::Progress;
 use crate::view::number;
+use crate::view::scaling::Progress;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -231,7 +231,8 @@ fn progress(sweep: &SweepHead, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: 
     if let Some(seconds) = eta_seconds {
         text += &format!(" {} about {} left", glyphs.dot, clock(Nanos(seconds.saturating_mul(1_000_000_000))));
     }
-    let right = put(buf, area, area.x + 1, &end(&text, usize::from(area.width.saturating_sub(2)), glyphs.ellipsis), theme.text);
+    let right =
+        put(buf, area, area.x + 1, &end(&text, usize::from(area.width.saturating_sub(2)), glyphs.ellipsis), theme.text);
     let columns = usize::from(area.right().saturating_sub(right + 3));
     let share = f64::from(over) / f64::from(planned.max(1));
     put(buf, area, right + 2, &filled(share, columns, glyphs), theme.shown);

@@ -64,8 +64,12 @@ impl App {
     pub(super) fn go(&mut self, screen: ScreenId) -> Vec<Effect> {
         if !self.kind.has(screen) {
             return match self.kind {
-                Kind::Profile => self.say("only a sweep has this screen: ironlaw sweep, ironlaw view NAME.sweep", false),
-                Kind::Sweep => self.say("a sweep has no such screen: its runs' recordings have, ironlaw view RECORDING", false),
+                Kind::Profile => {
+                    self.say("only a sweep has this screen: ironlaw sweep, ironlaw view NAME.sweep", false)
+                }
+                Kind::Sweep => {
+                    self.say("a sweep has no such screen: its runs' recordings have, ironlaw view RECORDING", false)
+                }
             };
         }
         self.screen = screen;
@@ -85,7 +89,9 @@ impl App {
             Action::StepForwardMuch => isize::MAX,
             Action::PickTarget => return Some(self.say("a sweep's session has nothing to choose from", false)),
             Action::Record => return Some(self.say("the sweep and its runs' recordings are on disk already", false)),
-            Action::Export => return Some(self.say("pictures: ironlaw report NAME.sweep --format html -o page.html", false)),
+            Action::Export => {
+                return Some(self.say("pictures: ironlaw report NAME.sweep --format html -o page.html", false));
+            }
             action if action.is_of_time() => return Some(self.say("a sweep has points in place of a time", false)),
             _ => return None,
         };

@@ -3,8 +3,8 @@
 
 use super::query::Bounds;
 use super::scene::Scene;
-use crate::analysis::{metrics, summary};
 use super::sweep::SweepHead;
+use crate::analysis::{metrics, summary};
 use crate::model::{LossKind, Measure, Note, Scope, Target};
 use crate::units::Nanos;
 use crate::view::notes;

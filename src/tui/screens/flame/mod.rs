@@ -4,9 +4,9 @@
 mod draw;
 mod find;
 mod moves;
-mod words;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use crate::tui::keys::Action;
 use crate::tui::panel::{Cx, Panel, Wish};

@@ -1,9 +1,9 @@
 //! Words for the call trees of two points of a sweep: what they and their cells cost per operation.
 //! It never compares: the difference says what grew.
 
+use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::number::{quantity, seconds};
-use crate::view::MetricUnit;
 use crate::view::scaling::{CostAxis, Difference};
 
 /// What is shown: `CPU time per op: 640 ns at n = 1, 1.02 us at n = 16`.

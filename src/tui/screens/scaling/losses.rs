@@ -2,6 +2,7 @@
 //! It never orders them: analysis does.
 
 use super::State;
+use super::words;
 use crate::tui::chrome::put;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
@@ -13,7 +14,6 @@ use crate::view::scaling::{FunctionId, Loss, LossRow};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use super::words;
 
 /// A function, and whether it is there for its waits.
 pub(super) type Key = (bool, FunctionId);

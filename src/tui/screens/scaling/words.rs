@@ -4,10 +4,10 @@
 use super::losses::Row;
 use super::{State, table};
 use crate::tui::panel::Cx;
+use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::number::{percent, quantity, three_digits};
 use crate::view::scaling::{Loss, PointView, ScalingView, Value, words};
-use crate::view::MetricUnit;
 
 /// A point: throughput, efficiency, what cost most, and what is missing.
 pub(super) fn point(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
@@ -43,7 +43,8 @@ fn most_lost(view: &ScalingView, point: &PointView) -> Option<String> {
     let stack = view.stacks.iter().find(|stack| stack.n == point.n)?;
     let mut slices: Vec<_> = stack.slices.iter().filter(|slice| slice.cores > 0.0).collect();
     slices.sort_by(|a, b| b.cores.total_cmp(&a.cores));
-    let slice = |slice: &&crate::view::scaling::Slice| format!("{} {}", words::slice(slice.kind), three_digits(slice.cores));
+    let slice =
+        |slice: &&crate::view::scaling::Slice| format!("{} {}", words::slice(slice.kind), three_digits(slice.cores));
     let most: Vec<_> = slices.iter().take(2).map(slice).collect();
     (!most.is_empty()).then(|| format!("cores lost: {}", most.join(", ")))
 }
@@ -64,7 +65,10 @@ fn missing(view: &ScalingView, point: &PointView) -> Vec<String> {
 /// All slices of a point, with nanoseconds per operation.
 pub(super) fn stack(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
     let Some(stack) = view.stacks.iter().find(|stack| stack.n == point.n) else {
-        return format!("{}; where its cores went is not known: it takes operations here and at the base", head(view, point, cx));
+        return format!(
+            "{}; where its cores went is not known: it takes operations here and at the base",
+            head(view, point, cx)
+        );
     };
     let slice = |slice: &crate::view::scaling::Slice| {
         format!("{} {} ({} ns/op)", words::slice(slice.kind), three_digits(slice.cores), three_digits(slice.ns_per_op))
@@ -123,7 +127,9 @@ pub(super) fn no_losses(state: &State, view: &ScalingView) -> String {
         (Some(_), None) if view.ops.is_none() => {
             "what code lost per operation is not known: nothing counts operations (give --ops)".to_string()
         }
-        (Some(point), None) => format!("n = {} cannot be compared: it takes operations and samples there and at the base", point.n),
+        (Some(point), None) => {
+            format!("n = {} cannot be compared: it takes operations and samples there and at the base", point.n)
+        }
         (Some(_), Some(_)) if state.only => "no function matches the search".to_string(),
         (Some(point), Some(_)) => format!("no samples at n = {}", point.n),
     }
@@ -133,12 +139,8 @@ pub(super) fn no_losses(state: &State, view: &ScalingView) -> String {
 pub(super) fn lost(state: &State, view: &ScalingView) -> Option<String> {
     let (loss, base) = (state.loss()?, view.base?);
     let unit = view.cost_unit;
-    let mut text = format!(
-        "n = {base} -> {}: CPU {} -> {} {unit}/op",
-        loss.n,
-        three_digits(loss.base),
-        three_digits(loss.here)
-    );
+    let mut text =
+        format!("n = {base} -> {}: CPU {} -> {} {unit}/op", loss.n, three_digits(loss.base), three_digits(loss.here));
     if let Some((before, here)) = loss.blocked {
         text += &format!(", blocked {} -> {} ns/op", three_digits(before), three_digits(here));
     }
