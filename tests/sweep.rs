@@ -85,3 +85,80 @@ fn every_json_sweep_keeps_to_its_schema_and_the_schema_refuses_text_for_numbers(
         assert!(schemas.validate(&wrong, id).is_err(), "the schema would take a string for a number");
     }
 }
+
+fn html(report: &SweepReport) -> String {
+    String::from_utf8(export::html::sweep(report).expect("it can be drawn")).expect("HTML is UTF-8")
+}
+
+/// What stands between two texts, each time.
+fn between<'a>(text: &'a str, from: &'a str, to: &'a str) -> Vec<&'a str> {
+    text.split(from).skip(1).map(|rest| rest.split_once(to).map_or(rest, |(part, _)| part)).collect()
+}
+
+#[test]
+fn the_page_loads_nothing_and_no_name_acts_in_it() {
+    for report in [report(Machine::Clock), report(Machine::Counters), thin()] {
+        let page = html(&report);
+        assert!(!page.contains("<script"), "scripts stand in frames only");
+        assert!(!page.contains("<b>&"), "the command acts as markup");
+        for name in sweep::HOSTILE.iter().filter(|name| name.contains(['<', '"', '\u{1b}'])) {
+            assert!(!page.contains(name), "{name} stands there as it is");
+        }
+        // Names of namespaces and what inferno's script says about itself; nothing of it is fetched.
+        let mut rest = page.clone();
+        for known in [
+            "http://www.w3.org/2000/svg",
+            "http://www.w3.org/1999/xlink",
+            "http://github.com/jonhoo/inferno",
+            "https://github.com/jonhoo/inferno/",
+            "https://github.com/brendangregg/FlameGraph",
+            "http://www.brendangregg.com/flamegraphs.html",
+            "https://web.dev/",
+        ] {
+            rest = rest.replace(known, "");
+        }
+        assert!(!rest.contains("http://") && !rest.contains("https://"), "an address in the page");
+        assert!(!rest.contains(" src=") && !rest.contains("url(http") && !rest.contains("@import"));
+    }
+}
+
+#[test]
+fn every_picture_of_the_page_is_well_formed() {
+    let page = html(&report(Machine::Clock));
+    let pictures = between(&page, "<svg", "</svg>");
+    assert_eq!(pictures.len(), 4, "the chart, the stacks and two differences");
+    for picture in pictures {
+        let picture = format!("<svg{picture}</svg>");
+        let document = roxmltree::Document::parse(&picture).unwrap_or_else(|error| panic!("{error} in {picture}"));
+        assert_eq!(document.root_element().first_element_child().map(|first| first.tag_name().name()), Some("title"));
+    }
+    let frames = between(&page, "srcdoc=\"", "\"");
+    assert_eq!(frames.len(), 2, "the base and the widest point");
+    for frame in frames {
+        let frame = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
+            .iter()
+            .fold(frame.to_string(), |text, (from, to)| text.replace(from, to));
+        let picture = frame.find("<svg").map_or("", |at| &frame[at..]);
+        let document = roxmltree::Document::parse(picture).expect("well-formed XML");
+        assert_eq!(document.descendants().filter(|node| node.has_tag_name("script")).count(), 1, "only inferno's own");
+    }
+}
+
+#[test]
+fn the_pictures_are_the_same_bytes_each_time() {
+    assert_eq!(html(&report(Machine::Counters)), html(&report(Machine::Counters)));
+}
+
+/// Writes what there is to be looked at: `cargo test --test sweep -- --ignored`, with a folder in `LOOK`.
+#[test]
+#[ignore = "writes files to be looked at"]
+fn write_pages_to_look_at() {
+    let folder = std::path::PathBuf::from(std::env::var_os("LOOK").expect("LOOK names a folder"));
+    for (name, report) in [("clock", report(Machine::Clock)), ("counters", report(Machine::Counters)), ("thin", thin())]
+    {
+        std::fs::write(folder.join(format!("{name}.html")), html(&report)).expect("it can be written");
+    }
+    let difference = report(Machine::Clock).cpu.expect("there are two points");
+    let svg = export::difference::render(&difference, "a <server>");
+    std::fs::write(folder.join("difference.svg"), svg).expect("it can be written");
+}

@@ -131,7 +131,7 @@ impl Drawing {
         let all = format!("all: {}", caption(difference));
         let y = HEAD + self.height - ROW;
         let width = difference.width * self.scale;
-        draw(&mut out, &Shape { x: PAD, y, width, fill: STEPS[2].1, edge: "", label: &all, title: &all });
+        draw(&mut out, &Shape { x: PAD, y, width, fill: STEPS[2].1, edge: "", mark: "", label: &all, title: &all });
         for seat in &self.seats {
             let cell = &difference.cells[seat.cell];
             let step = &STEPS[(i32::from(cell.step) + 2).clamp(0, 4) as usize];
@@ -147,7 +147,8 @@ impl Drawing {
                     (_, true) => " stroke=\"#a34a00\" stroke-width=\"1.5\"",
                     _ => "",
                 },
-                label: &format!("{} {name}", step.0),
+                mark: step.0,
+                label: &name,
                 title: &title(cell, difference, step.0),
             };
             draw(&mut out, &shape);
@@ -162,12 +163,13 @@ struct Shape<'a> {
     width: f64,
     fill: &'a str,
     edge: &'a str,
+    mark: &'a str,
     label: &'a str,
     title: &'a str,
 }
 
 fn draw(out: &mut String, shape: &Shape<'_>) {
-    let Shape { x, y, width, fill, edge, label, title } = shape;
+    let Shape { x, y, width, fill, edge, mark, label, title } = shape;
     // A hair of room between neighbours, but never more than the cell.
     let (inner, height) = ((width - 0.6).max(width * 0.6), ROW - 1.5);
     out.push_str(&format!(
@@ -179,9 +181,10 @@ fn draw(out: &mut String, shape: &Shape<'_>) {
     let room = ((width - 6.0) / COLUMN).max(0.0) as usize;
     // Fewer letters than these say nothing.
     if room >= 4 {
-        let shown = columns::function(label, room);
+        let shown = columns::function(label, room.saturating_sub(mark.len() + 1));
+        let shown = format!("{mark} {shown}");
         let (x, y) = (px(x + 3.0), px(y + 12.0));
-        out.push_str(&format!("<text x=\"{x}\" y=\"{y}\" fill=\"#1a1a1a\">{}</text>", escaped(&shown)));
+        out.push_str(&format!("<text x=\"{x}\" y=\"{y}\" fill=\"#1a1a1a\">{}</text>", escaped(shown.trim())));
     }
     out.push_str("</g>");
 }
@@ -228,5 +231,72 @@ fn legend(out: &mut String, hatch: &str) {
             px(y)
         ));
         x += 17.0 + COLUMN * (text.len() as f64 + 2.5);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::CodeKind;
+    use crate::view::scaling::FunctionId;
+
+    fn cell(name: &str, parent: Option<u32>, below: (u32, u32), base: f64, here: f64, width: f64) -> DifferenceCell {
+        let function =
+            FunctionId { name: name.to_string(), module: "m<".to_string(), kind: CodeKind::User, inlined: false };
+        let step = if here > base { 2 } else { -2 };
+        let (first_child, children) = below;
+        DifferenceCell {
+            function,
+            parent,
+            first_child,
+            children,
+            base,
+            here,
+            own_base: 0.0,
+            own_here: 0.0,
+            width,
+            step,
+        }
+    }
+
+    fn two_below_main() -> Difference {
+        Difference {
+            axis: CostAxis::Cpu,
+            unit: "ns",
+            base_n: 1,
+            n: 8,
+            base: 100.0,
+            here: 300.0,
+            samples: [50, 60],
+            width: 400.0,
+            cells: vec![
+                cell("main", None, (1, 2), 100.0, 300.0, 400.0),
+                cell("gone<away>", Some(0), (3, 0), 100.0, 0.0, 100.0),
+                cell("came", Some(0), (3, 0), 0.0, 300.0, 300.0),
+            ],
+            roots: 1,
+        }
+    }
+
+    #[test]
+    fn what_is_gone_and_what_is_new_are_drawn_told_and_as_wide_as_their_cost() {
+        let text = String::from_utf8(render(&two_below_main(), "</svg>")).unwrap_or_default();
+        let document = roxmltree::Document::parse(&text).expect("well-formed XML");
+        let titles: Vec<_> = document.descendants().filter(|node| node.has_tag_name("title")).collect();
+        for (start, told, width) in [
+            ("gone<away> (m<): 100 to 0 ns per op, -100 --, gone", "url(#gone-cpu)", "294.4"),
+            ("came (m<): 0 to 300 ns per op, +300 ++, new", "#f2a65a", "884.4"),
+        ] {
+            let title = titles.iter().find(|title| title.text().is_some_and(|text| text.starts_with(start)));
+            let rect = title.and_then(|title| title.next_sibling_element()).expect("a cell with its title");
+            assert_eq!((rect.attribute("fill"), rect.attribute("width")), (Some(told), Some(width)));
+        }
+    }
+
+    #[test]
+    fn a_cell_nobody_could_see_takes_what_it_calls_with_it() {
+        let mut thin = two_below_main();
+        thin.cells[1].width = 0.1;
+        assert_eq!(Drawing::of(&thin).seats.len(), 2);
     }
 }

@@ -150,3 +150,57 @@ fn failed(run: &RunMeta) -> Option<Note> {
     let text = format!("Run {} of n = {} does not count: {reason}", run.repeat, run.n);
     Some(Note { topic: "failed-run".to_string(), text, fix: None })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Why;
+    use crate::view::scaling::fixture::{self, Machine};
+
+    fn view(machine: Machine) -> ScalingView {
+        ScalingView::of(&fixture::meta(machine), &fixture::scaling(machine), None)
+    }
+
+    #[test]
+    fn every_row_has_every_column_and_a_missing_value_keeps_its_reason() {
+        let view = view(Machine::Clock);
+        for point in &view.points {
+            let names: Vec<_> = point.values.0.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, view.columns.iter().map(|column| column.name).collect::<Vec<_>>());
+            assert_eq!(point.values.get("cpi"), Some(Value::Missing { missing: Why::NotSupported }));
+        }
+        assert_eq!((view.base, view.cost_unit), (Some(1), "ns"));
+    }
+
+    #[test]
+    fn cycles_per_operation_are_path_length_times_cpi_with_both_their_intervals() {
+        let estimate = |mean, half| Measure::exact(Estimate { mean, half, runs: 3 });
+        let mut numbers = fixture::scaling(Machine::Counters).points[0].numbers;
+        (numbers.path_length, numbers.cpi) = (estimate(2000.0, Some(30.0)), estimate(0.5, Some(0.01)));
+        let cycles = cycles_per_op(&numbers).value().copied();
+        assert_eq!(cycles, Some(Estimate { mean: 1000.0, half: Some(25.0), runs: 3 }));
+        numbers.cpi = estimate(0.5, None);
+        assert_eq!(cycles_per_op(&numbers).value().and_then(|cycles| cycles.half), None);
+    }
+
+    #[test]
+    fn failed_runs_and_runs_that_never_came_are_noted_but_not_while_it_runs_on() {
+        let topics = |meta: &SweepMeta, runs_on| -> Vec<String> {
+            notes(meta, runs_on).into_iter().map(|note| note.topic).collect()
+        };
+        let mut meta = fixture::meta(Machine::Clock);
+        assert_eq!(topics(&meta, false), ["no-cgroup", "failed-run"]);
+        meta.runs[0].state = RunState::Planned;
+        assert_eq!(topics(&meta, false), ["no-cgroup", "failed-run", "sweep-stopped"]);
+        assert_eq!(topics(&meta, true), ["no-cgroup", "failed-run"]);
+    }
+
+    #[test]
+    fn what_ran_already_is_named_by_its_target_and_a_command_by_itself() {
+        let mut meta = fixture::meta(Machine::Clock);
+        assert!(title(&meta).starts_with("./server --threads {threads}"));
+        (meta.command, meta.target) =
+            (Vec::new(), Some(crate::model::Target::Processes { pids: vec![41], children: true }));
+        assert_eq!(title(&meta), "pid 41");
+    }
+}

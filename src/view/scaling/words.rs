@@ -100,6 +100,25 @@ pub fn peak(law: &Usl) -> String {
     }
 }
 
+/// The same in two words: `peak at 12.6`.
+#[must_use]
+pub fn peak_at(law: &Usl) -> String {
+    match law.peak {
+        Peak::None => "no peak".to_string(),
+        Peak::At { n, .. } => format!("peak at {}", three_digits(n)),
+        Peak::BeyondMeasured { .. } => "peak far out".to_string(),
+    }
+}
+
+/// The peak's width and throughput, where it is to be believed.
+#[must_use]
+pub fn peak_point(law: &Usl) -> Option<(f64, f64)> {
+    match law.peak {
+        Peak::At { n, ops_per_s } => Some((n, ops_per_s)),
+        Peak::None | Peak::BeyondMeasured { .. } => None,
+    }
+}
+
 fn bound(bound: Bound) -> String {
     let shown = |value: f64| three_digits(value);
     match bound.half {
