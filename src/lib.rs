@@ -22,6 +22,7 @@
 //! | [`symbols`] | addresses to names | opens a file itself |
 //! | [`unwind`] | registers and stack bytes to addresses | reads memory or files |
 //! | [`collect`] | live capture: open, drain, reassemble, host facts | symbolizes, blocks on a reader |
+//! | [`ops`] | operations counted without a kernel event: output, endpoint, file, page, rate | changes what the command prints |
 //! | [`store`] | the recording on disk | knows live from replay |
 //! | [`tables`] | columns and Parquet; the only place that names polars | knows what a sample is |
 //! | [`analysis`] | profile to metrics, call trees, causes | does I/O, formats |
@@ -58,6 +59,7 @@ pub mod collect;
 pub mod error;
 pub mod export;
 pub mod model;
+pub mod ops;
 pub mod pmu;
 pub mod session;
 pub mod store;

@@ -39,6 +39,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("session", &["collect", "ops", "store", "symbols", "unwind", "sys", "model", "units"]),
     ("collect", &["sys", "pmu", "unwind", "model", "units"]),
+    ("ops", &["sys", "model", "units"]),
     ("export", &["view", "tables", "model", "units"]),
     ("view", &["analysis", "model", "units"]),
     ("analysis", &["model", "units"]),

@@ -2,6 +2,7 @@
 //! It never counts; `ops` and `collect` do.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::PathBuf;
 
 /// A source of operations. Whatever it is, it yields a total that only grows.
@@ -67,4 +68,28 @@ pub enum Reads {
     Sum,
     /// Operations per second since the number before.
     Rate,
+}
+
+/// As it is typed.
+impl fmt::Display for OpsSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpsSpec::Output { pattern, reads: Reads::Total } => write!(f, "regex:{pattern}"),
+            OpsSpec::Output { pattern, reads: Reads::Sum } => write!(f, "regex-sum:{pattern}"),
+            OpsSpec::Output { pattern, reads: Reads::Rate } => write!(f, "regex-rate:{pattern}"),
+            OpsSpec::Uprobe { binary, symbol } => write!(f, "uprobe:{}:{symbol}", binary.display()),
+            OpsSpec::Tracepoint { category, name } => write!(f, "tracepoint:{category}:{name}"),
+            OpsSpec::Http { authority, path, metric, labels } => {
+                write!(f, "http://{authority}{path}#{metric}")?;
+                for (at, (name, value)) in labels.iter().enumerate() {
+                    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+                    write!(f, "{}{name}=\"{value}\"", if at == 0 { "{" } else { "," })?;
+                }
+                f.write_str(if labels.is_empty() { "" } else { "}" })
+            }
+            OpsSpec::File { path } => write!(f, "file:{}", path.display()),
+            OpsSpec::Page { name } => write!(f, "page:{name}"),
+            OpsSpec::Rate { per_second } => write!(f, "rate:{per_second}"),
+        }
+    }
 }
