@@ -98,6 +98,8 @@ pub struct Part {
     pub ratio: f64,
     /// Its share of the change, `ln(ratio) / ln(slowdown)`; all together are 1. `None` for a change too small to share out.
     pub share: Option<f64>,
+    /// What it did to the seconds one thread spends on an operation; all together are the difference.
+    pub seconds: f64,
 }
 
 /// Below this logarithm (2%) shares of a change are noise over noise.
@@ -143,8 +145,14 @@ impl Law {
         let factors = counted().unwrap_or_else(|| vec![cpu, utilisation]);
         let total = cpu.1 * utilisation.1;
         let shared = total.ln().abs() > LEAST_CHANGE;
-        let part =
-            |(factor, ratio): (LawFactor, f64)| Part { factor, ratio, share: shared.then(|| ratio.ln() / total.ln()) };
+        let time = |law: &Law| over(law.cpu_per_op, law.utilisation).value().copied();
+        let unit = log_mean(time(self)?, time(before)?)?;
+        let part = |(factor, ratio): (LawFactor, f64)| Part {
+            factor,
+            ratio,
+            share: shared.then(|| ratio.ln() / total.ln()),
+            seconds: unit * ratio.ln(),
+        };
         Some(Slowdown { ratio: total, parts: factors.into_iter().map(part).collect() })
     }
 }
@@ -153,6 +161,14 @@ impl Law {
 fn ratio(above: Measure<f64>, below: Measure<f64>) -> Option<f64> {
     let (above, below) = (*above.value()?, *below.value()?);
     (above > 0.0 && below > 0.0).then(|| above / below)
+}
+
+/// The logarithmic mean `(a - b) / ln(a / b)`: times the logarithm of a factor, that factor's part of the difference (LMDI-I).
+/// `None` unless both are positive.
+pub(crate) fn log_mean(a: f64, b: f64) -> Option<f64> {
+    let grown = (a - b) / b;
+    let mean = if grown == 0.0 { b } else { b * grown / grown.ln_1p() };
+    (a > 0.0 && b > 0.0 && mean.is_finite()).then_some(mean)
 }
 
 #[cfg(test)]
@@ -215,19 +231,95 @@ mod tests {
         }
     }
 
+    /// SPECjbb on 32 cores of 64 logical CPUs at 2.5 GHz, with one thread each and with both, per second.
+    const ONE_EACH: Row = Row(32.0, 75.8e9, 1.199e6, 80.256e9, 1.0, 0.5016 * 2.0);
+    const BOTH: Row = Row(64.0, 78.4e9, 1.235e6, 157.744e9, 1.0, 0.9859);
+    /// A slide on SMT: 16 cores at 3 GHz, without it and with it, per second.
+    const SMT_OFF: Row = Row(16.0, 96e9, 1000.0, 48e9, 1.0, 1.0);
+    const SMT_ON: Row = Row(32.0, 110e9, 1200.0, 96e9, 1.0, 1.0);
+
     #[test]
-    fn the_published_slowdowns_split_into_the_published_shares() {
-        for (before, after, slowdown, shares) in [
-            (BEFORE_1, BEFORE_160, 21.716_860, [-0.614, 98.759, 1.775, 0.081]),
-            (AFTER_1, AFTER_160, 2.615_901, [-2.741, 84.511, 18.071, 0.159]),
-            (AFTER_160, BEFORE_160, 8.731_551, [0.798, 105.134, -5.976, 0.044]),
+    fn the_published_slowdowns_split_into_the_published_factors_and_shares() {
+        // Slowdown, factors, shares in percent, and how many digits the shares were printed with.
+        for (before, after, slowdown, ratios, shares, digit) in [
+            (
+                BEFORE_1,
+                BEFORE_160,
+                21.716_860,
+                [0.981_263, 20.902_808, 1.056_150, 1.002_493],
+                [-0.614, 98.759, 1.775, 0.081],
+                1e-3,
+            ),
+            (
+                AFTER_1,
+                AFTER_160,
+                2.615_901,
+                [0.973_990, 2.253_900, 1.189_779, 1.001_534],
+                [-2.741, 84.511, 18.071, 0.159],
+                1e-3,
+            ),
+            (
+                AFTER_160,
+                BEFORE_160,
+                8.731_551,
+                [1.017_439, 9.759_015, 0.878_540, 1.000_957],
+                [0.798, 105.134, -5.976, 0.044],
+                1e-3,
+            ),
+            (AFTER_1, BEFORE_1, 1.051_758, [1.009_897, 1.052_291, 0.989_698, 1.0], [19.5, 101.0, -20.5, 0.0], 0.05),
+            (ONE_EACH, BOTH, 1.941_700, [1.004_151, 1.900_328, 1.0, 1.017_547], [0.624, 96.754, 0.0, 2.621], 1e-3),
+            (SMT_OFF, SMT_ON, 1.666_667, [0.954_861, 1.745_455, 1.0, 1.0], [-9.042, 109.042, 0.0, 0.0], 1e-3),
         ] {
             let found = law(&after).slowdown(&law(&before)).unwrap();
             close(found.ratio, slowdown, 1e-6);
-            close(found.parts.iter().map(|part| part.ratio).product::<f64>() / slowdown, 1.0, 1e-6);
-            for (part, share) in found.parts.iter().zip(shares) {
-                close(part.share.unwrap() * 100.0, share, 1e-3);
+            let product = found.parts.iter().map(|part| part.ratio).product::<f64>();
+            assert!((product - found.ratio).abs() / found.ratio < 1e-9, "{found:?}");
+            for ((part, ratio), share) in found.parts.iter().zip(ratios).zip(shares) {
+                close(part.ratio, ratio, 1e-6);
+                close(part.share.unwrap() * 100.0, share, digit);
             }
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_slowdown_are_the_published_nanoseconds_and_add_up() {
+        for (before, after, times, parts) in [
+            (BEFORE_1, BEFORE_160, [198.6751, 4314.5994], [-25.29, 4064.84, 73.05, 3.33]),
+            (AFTER_1, AFTER_160, [188.8982, 494.1390], [-8.37, 257.96, 55.16, 0.49]),
+        ] {
+            let found = law(&after).slowdown(&law(&before)).unwrap();
+            for (part, ns) in found.parts.iter().zip(parts) {
+                close(part.seconds * 1e9, ns, 0.005);
+            }
+            let sum = found.parts.iter().map(|part| part.seconds).sum::<f64>();
+            close(sum * 1e9, times[1] - times[0], 1e-4);
+        }
+    }
+
+    #[test]
+    fn the_published_machines_have_the_published_costs() {
+        for (row, path, cpi, ghz, per_core_second) in [
+            (ONE_EACH, 63_219.3, 1.058_786, 2.5, 37_349.0),
+            (BOTH, 63_481.8, 2.012_041, 2.5, 19_573.0),
+            (SMT_OFF, 96e6, 0.5, 3.0, 62.5),
+            (SMT_ON, 91.667e6, 0.872_727, 3.0, 37.5),
+        ] {
+            let law = law(&row);
+            close(law.path_length.value().unwrap() / path, 1.0, 1e-5);
+            close(*law.cpi.value().unwrap(), cpi, 1e-6);
+            close(law.frequency.value().unwrap() / 1e9, ghz, 1e-5);
+            close(1.0 / law.cpu_per_op.value().unwrap(), per_core_second, 0.5);
+        }
+    }
+
+    #[test]
+    fn the_logarithmic_mean_lies_between_and_is_steady_where_both_are_equal() {
+        for (a, b, expected) in [(4.0, 4.0, 4.0), (1.0, std::f64::consts::E, std::f64::consts::E - 1.0)] {
+            close(log_mean(a, b).unwrap(), expected, 1e-12);
+        }
+        close(log_mean(1.0 + 1e-13, 1.0).unwrap(), 1.0, 1e-12);
+        for (a, b) in [(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0), (f64::NAN, 1.0), (f64::MAX, f64::MIN_POSITIVE)] {
+            assert_eq!(log_mean(a, b), None, "{a} {b}");
         }
     }
 

@@ -12,6 +12,7 @@ mod observe;
 mod offcpu;
 mod operations;
 mod ranking;
+pub mod scaling;
 mod selection;
 mod summary;
 mod tasks;

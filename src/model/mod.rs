@@ -10,7 +10,9 @@ mod meta;
 mod ops;
 mod plan;
 pub mod profile;
+mod region;
 mod stack;
+mod sweep;
 mod target;
 mod task;
 
@@ -22,6 +24,8 @@ pub use measure::{Measure, Quality, Why};
 pub use meta::{Coverage, Meta, Note};
 pub use ops::{OpsSpec, Reads};
 pub use plan::{CallGraph, EventKind, EventSpec, Plan, Rate};
+pub use region::Region;
 pub use stack::{FrameDef, FrameId, StackDef, StackEnd, StackId, Symbol};
+pub use sweep::{Placement, RunMeta, RunState, SweepMeta, Width};
 pub use target::Target;
 pub use task::{TaskChange, TaskEvent};

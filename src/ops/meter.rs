@@ -25,15 +25,15 @@ enum Source {
 pub struct Meter {
     source: Source,
     total: Total,
-    /// When a page that the program will make was last seen not to exist: its count began from nothing after that.
-    absent: Option<Nanos>,
+    /// The target's program has not begun yet: whatever is found later and not now, it has made from nothing.
+    before_program: bool,
 }
 
 impl Meter {
     /// A meter for a source that is read; `None` for one that is not, but matched or counted by the kernel. Nothing is
-    /// opened yet.
+    /// opened yet. `before_program`: the target is a command that will be started after the first reading.
     #[must_use]
-    pub fn of(spec: &OpsSpec) -> Option<Meter> {
+    pub fn of(spec: &OpsSpec, before_program: bool) -> Option<Meter> {
         let source = match spec.clone() {
             OpsSpec::Http { authority, path, metric, labels } => Source::Http { authority, path, metric, labels },
             OpsSpec::File { path } => Source::File(path),
@@ -41,37 +41,35 @@ impl Meter {
             OpsSpec::Rate { per_second } => Source::Rate(per_second),
             OpsSpec::Output { .. } | OpsSpec::Uprobe { .. } | OpsSpec::Tracepoint { .. } => return None,
         };
-        let total = if matches!(source, Source::Rate(_)) { Total::from_nothing() } else { Total::default() };
-        Some(Meter { source, total, absent: None })
+        Some(Meter { source, total: Total::default(), before_program })
     }
 
-    /// Reads once; `now` is asked before and after. What comes are totals with their times, one or, when the source began
-    /// to count since the last call, two. The first total of all is 0.
+    /// Whether the total has a base: from then on readings give totals.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.total.has_begun()
+    }
+
+    /// Reads once, and gives the total with its time; `now` is asked before and after. The first total is 0, and where the
+    /// program has not begun, its time is the session's start: until then nothing could be counted.
     ///
     /// # Errors
     /// What could not be read, by name; the next call may succeed.
-    pub fn read(&mut self, now: impl Fn() -> Nanos) -> Result<Vec<(Nanos, Ops)>> {
-        let before = now();
-        let counters = self.source.read(before).inspect_err(|_| {
-            if !self.total.has_begun() && matches!(&self.source, Source::Page(path) if !path.exists()) {
-                self.absent = Some(before);
-            }
-        })?;
+    pub fn read(&mut self, now: impl Fn() -> Nanos) -> Result<(Nanos, Ops)> {
+        let known = matches!(self.source, Source::Rate(_));
+        let first = !self.total.has_begun();
+        let at_start = std::mem::take(&mut self.before_program) || known && first;
+        let before = if known && first { Nanos(0) } else { now() };
+        let counters = match self.source.read(before) {
+            // A page is made by the program itself, empty.
+            Err(_) if first && at_start && self.source.is_absent_page() => Vec::new(),
+            Err(error) => return Err(error),
+            Ok(counters) => counters,
+        };
         // A server has put its page together somewhere between the question and the answer.
-        let at = Nanos(before.0 + (now() - before).0 / 2);
-        let mut totals = Vec::new();
-        if let Some(absent) = self.absent.take() {
-            self.total = Total::from_nothing();
-            totals.push((absent, Ops(0)));
-        } else if let Source::Rate(_) = self.source
-            && self.total.ops() == Ops(0)
-        {
-            totals.push((Nanos(0), Ops(0)));
-        }
-        let at = if let Source::Rate(_) = self.source { before } else { at };
+        let at = if known { before } else { Nanos(before.0 + (now() - before).0 / 2) };
         self.total.read(counters);
-        totals.push((at, self.total.ops()));
-        Ok(totals)
+        Ok((if first && at_start { Nanos(0) } else { at }, self.total.ops()))
     }
 }
 
@@ -88,5 +86,70 @@ impl Source {
             Source::Page(path) => Ok(vec![page::read(path)?]),
             Source::Rate(per_second) => Ok(vec![(String::new(), per_second * at.seconds())]),
         }
+    }
+
+    fn is_absent_page(&self) -> bool {
+        matches!(self, Source::Page(path) if !path.exists())
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Reads once a second, from second 3 on.
+    fn check(mut meter: Meter, set: &mut dyn FnMut(usize), expected: &[Option<(u64, u64)>]) {
+        for (nth, expected) in expected.iter().enumerate() {
+            set(nth);
+            let now = || Nanos((nth as u64 + 3) * SECOND);
+            let read = meter.read(now).ok().map(|(at, total)| (at.0 / SECOND, total.0));
+            assert_eq!(read, *expected, "reading {nth}");
+        }
+    }
+
+    #[test]
+    fn a_file_counts_from_the_first_reading_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("total");
+        let spec = OpsSpec::File { path: path.clone() };
+        let texts = ["100", "150", "no number", "180", "30"];
+        let expected = [Some((3, 0)), Some((4, 50)), None, Some((6, 80)), Some((7, 110))];
+        check(Meter::of(&spec, false).unwrap(), &mut |nth| std::fs::write(&path, texts[nth]).unwrap(), &expected);
+        let from_start = [Some((0, 0)), Some((4, 50))];
+        check(Meter::of(&spec, true).unwrap(), &mut |nth| std::fs::write(&path, texts[nth]).unwrap(), &from_start);
+    }
+
+    #[test]
+    fn a_page_that_the_program_makes_counts_from_nothing() {
+        let name = format!("meter-test-{}", std::process::id());
+        let spec = OpsSpec::Page { name: name.clone() };
+        let path = page::path(Path::new(page::DIRECTORY), &name);
+        let mut set = |nth| {
+            if nth == 2 {
+                std::fs::write(&path, page::tests::page(64, 1, &[40])).unwrap();
+            }
+        };
+        check(Meter::of(&spec, true).unwrap(), &mut set, &[Some((0, 0)), None, Some((5, 40))]);
+        std::fs::remove_file(&path).unwrap();
+        check(Meter::of(&spec, false).unwrap(), &mut set, &[None, None, Some((5, 0))]);
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_rate_counts_the_sessions_time() {
+        let meter = Meter::of(&OpsSpec::Rate { per_second: 2.5 }, false).unwrap();
+        check(meter, &mut |_| (), &[Some((0, 0)), Some((4, 10)), Some((5, 12)), Some((6, 15))]);
+    }
+
+    #[test]
+    fn a_servers_totals_stand_in_the_middle_of_question_and_answer() {
+        let mut meter = Meter::of(&OpsSpec::File { path: "/proc/self/stat".into() }, false).unwrap();
+        let asked = Cell::new(0);
+        let (at, _) = meter.read(|| Nanos(asked.replace(asked.get() + 100))).unwrap();
+        assert_eq!(at, Nanos(50));
     }
 }

@@ -91,10 +91,10 @@ fn once(file: &File, head: Head) -> Result<Vec<u64>> {
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn page(line: u32, slots: u32, counts: &[u64]) -> Vec<u8> {
+    pub(in crate::ops) fn page(line: u32, slots: u32, counts: &[u64]) -> Vec<u8> {
         let mut bytes = vec![0; (line * (slots + 1)) as usize];
         bytes[..8].copy_from_slice(b"IRONLAWP");
         bytes[8..12].copy_from_slice(&VERSION.to_ne_bytes());

@@ -28,9 +28,10 @@ pub use request::STACK_BYTES;
 pub use run::{EndReason, Ended};
 
 use crate::error::{Context, Result};
-use crate::model::{EventSpec, Note, Plan, Target};
+use crate::model::{EventSpec, Note, OpsSpec, Plan, Target};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
+use crate::sys::passing::Printed;
 use crate::sys::spawn::{self, Started};
 use assemble::Assembler;
 use attach::Attached;
@@ -48,6 +49,7 @@ pub struct Sampler {
     hardware: Hardware,
     assembler: Assembler<Proc>,
     command: Option<Started>,
+    printed: Option<Printed>,
     cpus: Vec<u32>,
     events: Vec<EventSpec>,
     notes: Vec<Note>,
@@ -70,9 +72,13 @@ impl Sampler {
         limits::raise_open_files();
         let mut menu = request::choose(plan, root)?;
         let mut notes = std::mem::take(&mut menu.notes);
-        let command = match &plan.target {
-            Target::Command { argv } => Some(spawn::start(argv)?),
-            _ => None,
+        let (command, printed) = match &plan.target {
+            Target::Command { argv } if matches!(plan.ops, Some(OpsSpec::Output { .. })) => {
+                let (command, printed) = spawn::start_read(argv)?;
+                (Some(command), Some(printed))
+            }
+            Target::Command { argv } => (Some(spawn::start(argv)?), None),
+            _ => (None, None),
         };
         let cpus = match &plan.target {
             Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
@@ -98,6 +104,7 @@ impl Sampler {
             hardware,
             assembler,
             command,
+            printed,
             cpus,
             events: menu.specs,
             notes,
@@ -126,6 +133,11 @@ impl Sampler {
     #[must_use]
     pub fn command_pid(&self) -> Option<u32> {
         self.command.as_ref().map(Started::pid)
+    }
+
+    /// What a started command prints, where its operations are read from that; it must be read, or the command waits.
+    pub fn take_printed(&mut self) -> Option<Printed> {
+        self.printed.take()
     }
 
     /// Modules by id, with their files held open, for the symbolizer's thread.

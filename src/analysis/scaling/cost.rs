@@ -1,0 +1,109 @@
+//! What sampled or blocked time is made of, told by names alone, so that the costs of two recordings can be compared.
+//! It never keeps addresses, processes or threads: they differ from run to run.
+
+use super::types::{Cost, FunctionId, PathCost};
+use crate::analysis::calltree::{TRUNCATED, UNKNOWN};
+use crate::analysis::names::{Call, CodeKind, Names, short};
+use crate::analysis::observe::Observation;
+use crate::model::profile::Profile;
+use crate::model::{StackEnd, StackId, Unit};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Adds observations up by stack.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    by_stack: FxHashMap<(Option<StackId>, bool), (f64, u64)>,
+}
+
+impl Sums {
+    /// Adds one; time in the run queue is none of its stack's.
+    pub fn add(&mut self, seen: &Observation) {
+        let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
+        let (weight, samples) = self.by_stack.entry((seen.stack, incomplete)).or_default();
+        *weight += seen.weight as f64;
+        *samples += 1;
+    }
+
+    /// Names the stacks; those of equal functions become one path.
+    pub fn cost(self, profile: &Profile, names: &Names, unit: Unit) -> Cost {
+        let mut paths: BTreeMap<Vec<FunctionId>, (f64, u64)> = BTreeMap::new();
+        // In the order of stacks: a hash map's order would show in the last digits of a sum.
+        let mut stacks: Vec<_> = self.by_stack.into_iter().collect();
+        stacks.sort_unstable_by_key(|(stack, _)| *stack);
+        for ((stack, incomplete), (weight, samples)) in stacks {
+            let sum = paths.entry(frames(profile, names, stack, incomplete)).or_default();
+            *sum = (sum.0 + weight, sum.1 + samples);
+        }
+        let paths: Vec<_> =
+            paths.into_iter().map(|(frames, (weight, samples))| PathCost { frames, weight, samples }).collect();
+        Cost {
+            unit,
+            samples: paths.iter().map(|path| path.samples).sum(),
+            weight: paths.iter().map(|path| path.weight).sum(),
+            paths,
+        }
+    }
+}
+
+fn frames(profile: &Profile, names: &Names, stack: Option<StackId>, incomplete: bool) -> Vec<FunctionId> {
+    let mut calls: Vec<_> = names.walk(profile, stack).map(|call| function(names, call)).collect();
+    if calls.is_empty() {
+        calls.push(heading(UNKNOWN));
+    }
+    if incomplete {
+        calls.push(heading(TRUNCATED));
+    }
+    calls.reverse();
+    calls
+}
+
+fn function(names: &Names, call: Call) -> FunctionId {
+    let function = &names.functions[call.function as usize];
+    FunctionId {
+        name: function.name.clone(),
+        module: short(&function.module).to_string(),
+        kind: function.kind,
+        inlined: names.labels[call.label as usize].inlined,
+    }
+}
+
+fn heading(text: &str) -> FunctionId {
+    FunctionId { name: text.to_string(), module: String::new(), kind: CodeKind::Heading, inlined: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::observe::observations;
+    use crate::analysis::selection::{Selection, Who};
+    use crate::analysis::testing::Synthetic;
+
+    fn paths(synthetic: Synthetic) -> Vec<(String, f64, u64)> {
+        let profile = synthetic.finish();
+        let mut sums = Sums::default();
+        observations(&profile, &Selection::default(), &Who::All).for_each(|seen| sums.add(&seen));
+        let cost = sums.cost(&profile, &Names::of(&profile), Unit::Nanos);
+        assert_eq!(cost.weight, cost.paths.iter().map(|path| path.weight).sum::<f64>());
+        let text = |path: &PathCost| path.frames.iter().map(|f| f.name.clone()).collect::<Vec<_>>().join(";");
+        cost.paths.iter().map(|path| (text(path), path.weight, path.samples)).collect()
+    }
+
+    #[test]
+    fn equal_functions_make_one_path_whatever_their_addresses_and_threads() {
+        let mut synthetic = Synthetic::new();
+        synthetic.weight = 10;
+        synthetic.samples(0, 41, "/a/app!main;/a/app!work", 2).samples(0, 42, "/b/app!main;/b/app!work", 3);
+        synthetic.samples(0, 41, "/a/app!main;/a/app!+0x40", 1).samples(0, 41, "/a/app!main;/a/app!+0x80", 1);
+        let expected = [("main;[unresolved]".to_string(), 20.0, 2), ("main;work".to_string(), 50.0, 5)];
+        assert_eq!(paths(synthetic), expected);
+    }
+
+    #[test]
+    fn incomplete_stacks_stand_under_their_heading_and_none_is_one_too() {
+        let mut synthetic = Synthetic::new();
+        synthetic.ended(0, 41, "app!work", 2, StackEnd::Truncated).samples(0, 41, "", 1);
+        let expected = [("[truncated stack];work".to_string(), 2.0, 2), ("[unknown]".to_string(), 1.0, 1)];
+        assert_eq!(paths(synthetic), expected);
+    }
+}

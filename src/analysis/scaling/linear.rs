@@ -1,0 +1,81 @@
+//! Three equations with three unknowns, some of which may be held: what each step of a fit comes down to.
+//! It never iterates.
+
+pub(super) type Vector = [f64; 3];
+pub(super) type Matrix = [Vector; 3];
+
+pub(super) fn dot(a: Vector, b: Vector) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The inverse over the free rows and columns, zero elsewhere; `None` if there is none. Scaled to a unit diagonal first.
+pub(super) fn inverse(matrix: &Matrix, free: [bool; 3]) -> Option<Matrix> {
+    let scale = [0, 1, 2].map(|i| if free[i] { matrix[i][i].sqrt() } else { 1.0 });
+    if scale.iter().any(|scale| !scale.is_finite() || *scale <= 0.0) {
+        return None;
+    }
+    let mut left = [[0.0; 3]; 3];
+    let mut right = [[0.0; 3]; 3];
+    for i in 0..3 {
+        for j in 0..3 {
+            let inside = free[i] && free[j];
+            left[i][j] = if inside { matrix[i][j] / scale[i] / scale[j] } else { f64::from(u8::from(i == j)) };
+            right[i][j] = f64::from(u8::from(i == j && free[i]));
+        }
+    }
+    for pivot in 0..3 {
+        let largest = (pivot..3).max_by(|a, b| left[*a][pivot].abs().total_cmp(&left[*b][pivot].abs()))?;
+        left.swap(pivot, largest);
+        right.swap(pivot, largest);
+        let value = left[pivot][pivot];
+        if value.abs() < 1e-15 {
+            return None;
+        }
+        left[pivot] = left[pivot].map(|cell| cell / value);
+        right[pivot] = right[pivot].map(|cell| cell / value);
+        for row in (0..3).filter(|row| *row != pivot) {
+            let factor = left[row][pivot];
+            for column in 0..3 {
+                left[row][column] -= factor * left[pivot][column];
+                right[row][column] -= factor * right[pivot][column];
+            }
+        }
+    }
+    Some([0, 1, 2].map(|i| [0, 1, 2].map(|j| right[i][j] / scale[i] / scale[j])))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    const MATRIX: Matrix = [[4e12, 2e6, 1.0], [2e6, 3.0, 0.0], [1.0, 0.0, 2e-6]];
+
+    #[test]
+    fn a_matrix_times_its_inverse_is_one_whatever_its_scales() {
+        let inverse = inverse(&MATRIX, [true; 3]).unwrap();
+        for (i, row) in MATRIX.into_iter().enumerate() {
+            for j in 0..3 {
+                let cell = dot(row, inverse.map(|row| row[j]));
+                let scale = (MATRIX[i][i] / MATRIX[j][j]).sqrt();
+                assert!((cell / scale - f64::from(u8::from(i == j))).abs() < 1e-9, "{i} {j} {cell}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_held_neither_moves_nor_matters() {
+        let held = inverse(&MATRIX, [true, false, true]).unwrap();
+        assert_eq!(held[1], [0.0; 3]);
+        let without = [[4e12, 0.0, 1.0], [0.0, 7.0, 0.0], [1.0, 0.0, 2e-6]];
+        let expected = inverse(&without, [true; 3]).unwrap();
+        assert!((held[0][0] / expected[0][0] - 1.0).abs() < 1e-12 && (held[2][2] / expected[2][2] - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_matrix_without_an_inverse_has_none() {
+        assert_eq!(inverse(&[[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 1.0]], [true; 3]), None);
+        assert_eq!(inverse(&[[f64::NAN; 3]; 3], [true; 3]), None);
+        assert_eq!(inverse(&[[0.0; 3]; 3], [true; 3]), None);
+    }
+}

@@ -1,0 +1,337 @@
+//! Which code lost at a width: cost per operation against the base, because shares of two profiles compare nothing
+//! (a function may fall from 6% to 2% and cost five times as much). It never says why; the causes are in the stack.
+
+use super::owner::owner;
+use super::types::{Cost, FunctionId, Loss, LossRow, PathCost, Point, Run};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A smaller growth of the whole is noise over noise: nothing was lost that could be shared out.
+const LEAST: f64 = 1.02;
+/// From so many runs on their scatter is asked as well.
+const ENOUGH_RUNS: usize = 3;
+
+impl Loss {
+    /// What `here` costs more per operation than `base`; `None` without operations or samples in either.
+    #[must_use]
+    pub fn of(base: &Point, here: &Point) -> Option<Loss> {
+        let sampled = |point| Costs::of(point, |run| Some(&run.cpu), |path| path.frames.last(), sampling);
+        let waited = |point| Costs::of(point, |run| run.blocked.as_ref(), owner, waiting);
+        let (before, after) = (sampled(base)?, sampled(here)?);
+        if before.whole <= 0.0 || after.whole <= 0.0 {
+            return None;
+        }
+        let waits = waited(base).zip(waited(here));
+        Some(Loss {
+            n: here.n,
+            base: before.whole,
+            here: after.whole,
+            blocked: waits.as_ref().map(|(before, after)| (before.whole, after.whole)),
+            functions: rows(&before, &after),
+            waits: waits.map(|(before, after)| rows(&before, &after)).unwrap_or_default(),
+        })
+    }
+}
+
+/// The innermost call path that growth can be followed down to without leaving a fifth of it behind at any step.
+#[must_use]
+pub fn hot_path(base: &Point, here: &Point) -> Vec<FunctionId> {
+    let mut growth: BTreeMap<&[FunctionId], f64> = BTreeMap::new();
+    for (point, sign) in [(base, -1.0), (here, 1.0)] {
+        let Some(runs) = runs(point, |run| Some(&run.cpu)) else { return vec![] };
+        let count = runs.len() as f64;
+        for (cost, ops) in runs {
+            for path in &cost.paths {
+                *growth.entry(path.frames.as_slice()).or_default() += sign * path.weight / ops / count;
+            }
+        }
+    }
+    let mut paths: Vec<_> = growth.into_iter().collect();
+    let mut hot = Vec::new();
+    loop {
+        let whole: f64 = paths.iter().map(|(_, growth)| growth).sum();
+        let mut callees: BTreeMap<&FunctionId, f64> = BTreeMap::new();
+        for (frames, growth) in &paths {
+            if let Some(callee) = frames.get(hot.len()) {
+                *callees.entry(callee).or_default() += growth;
+            }
+        }
+        let largest = callees.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((callee, _)) = largest.filter(|(_, growth)| whole > 0.0 && *growth > MOST * whole) else { break };
+        paths.retain(|(frames, _)| frames.get(hot.len()) == Some(callee));
+        hot.push(callee.clone());
+    }
+    hot
+}
+
+/// The part of a function's growth that one callee must hold to be gone down to.
+const MOST: f64 = 0.8;
+
+/// Each run's cost with its operations; `None` if one run lacks either.
+fn runs<'a>(point: &'a Point, of: impl Fn(&'a Run) -> Option<&'a Cost>) -> Option<Vec<(&'a Cost, f64)>> {
+    let ops = |run: &Run| run.totals.ops.value().copied().filter(|ops| *ops > 0.0 && ops.is_finite());
+    let runs: Option<Vec<_>> = point.runs.iter().map(|run| of(run).zip(ops(run))).collect();
+    runs.filter(|runs| !runs.is_empty())
+}
+
+/// What the functions of a point cost per operation.
+struct Costs {
+    whole: f64,
+    samples: u64,
+    functions: BTreeMap<FunctionId, Sum>,
+    /// Variance of a function's cost that comes of having seen only so many samples.
+    variance: fn(&Costs, Sum) -> f64,
+    runs: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    /// Sum and sum of squares over the runs.
+    cost: f64,
+    squares: f64,
+    samples: u64,
+    called: bool,
+}
+
+impl Costs {
+    fn of<'a>(
+        point: &'a Point,
+        of: impl Fn(&'a Run) -> Option<&'a Cost>,
+        whose: fn(&PathCost) -> Option<&FunctionId>,
+        variance: fn(&Costs, Sum) -> f64,
+    ) -> Option<Costs> {
+        let runs = runs(point, of)?;
+        let mut costs = Costs { whole: 0.0, samples: 0, functions: BTreeMap::new(), variance, runs: runs.len() };
+        for (cost, ops) in runs {
+            let mut once: BTreeMap<FunctionId, Sum> = BTreeMap::new();
+            for path in &cost.paths {
+                if let Some(function) = whose(path) {
+                    let sum = once.entry(FunctionId { inlined: false, ..function.clone() }).or_default();
+                    sum.cost += path.weight / ops;
+                    sum.samples += path.samples;
+                    sum.called |= !function.inlined;
+                }
+            }
+            for (function, sum) in once {
+                costs.whole += sum.cost / costs.runs as f64;
+                costs.samples += sum.samples;
+                let all = costs.functions.entry(function).or_default();
+                all.cost += sum.cost;
+                all.squares += sum.cost * sum.cost;
+                all.samples += sum.samples;
+                all.called |= sum.called;
+            }
+        }
+        costs.whole.is_finite().then_some(costs)
+    }
+
+    /// Mean cost of a function and its variance.
+    fn cell(&self, sum: Sum) -> (f64, f64) {
+        let runs = self.runs as f64;
+        let mean = sum.cost / runs;
+        let scatter = (sum.squares / runs - mean * mean).max(0.0) / (runs - 1.0);
+        let seen = (self.variance)(self, sum);
+        (mean, if self.runs >= ENOUGH_RUNS { seen.max(scatter) } else { seen })
+    }
+}
+
+/// Of a share of samples: binomial. One more sample in and one out of the function keep the few and the none from looking
+/// certain.
+fn sampling(costs: &Costs, sum: Sum) -> f64 {
+    let all = costs.samples as f64;
+    let share = (sum.samples as f64 + 1.0) / (all + 2.0);
+    costs.whole * costs.whole * share * (1.0 - share) / all.max(1.0)
+}
+
+/// Every wait is seen, but a few waits of very different lengths are still a chance: as if the lengths were exponential.
+fn waiting(costs: &Costs, sum: Sum) -> f64 {
+    let mean = sum.cost / costs.runs as f64;
+    2.0 * mean * mean / (sum.samples as f64).max(1.0)
+}
+
+/// One row per function of either side, the largest growth first.
+fn rows(before: &Costs, after: &Costs) -> Vec<LossRow> {
+    let lost = after.whole - before.whole;
+    let shared = after.whole > LEAST * before.whole;
+    let functions: BTreeSet<_> = before.functions.keys().chain(after.functions.keys()).collect();
+    let row = |function: &FunctionId| {
+        let sums = [before, after].map(|costs| costs.functions.get(function).copied().unwrap_or_default());
+        let ((base, base_variance), (here, here_variance)) = (before.cell(sums[0]), after.cell(sums[1]));
+        LossRow {
+            function: FunctionId { inlined: !sums.iter().any(|sum| sum.called), ..function.clone() },
+            base,
+            here,
+            error: (base_variance + here_variance).sqrt(),
+            share: shared.then(|| (here - base) / lost),
+        }
+    };
+    let sound =
+        |row: &LossRow| [row.base, row.here, row.error, row.share.unwrap_or_default()].iter().all(|v| v.is_finite());
+    let mut rows: Vec<_> = functions.into_iter().map(row).filter(sound).collect();
+    rows.sort_by(|a, b| b.growth().total_cmp(&a.growth()));
+    rows
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::testing::{before, cost, function, run};
+    use super::*;
+    use crate::model::{Measure, Region, Why};
+    use proptest::prelude::*;
+
+    fn point(runs: Vec<Run>) -> Point {
+        Point::of(runs[0].n, Region::Cores, runs)
+    }
+
+    /// A run of 1000 operations with these samples, a microsecond each, and these waits.
+    fn sampled(n: u32, paths: &[(&str, u64)], waits: &[(&str, u64)]) -> Run {
+        let weighed = |paths: &[(&str, u64)]| {
+            cost(&paths.iter().map(|(path, count)| (*path, *count as f64 * 1e3, *count)).collect::<Vec<_>>())
+        };
+        Run { cpu: weighed(paths), blocked: Some(weighed(waits)), ..run(n, 100.0) }
+    }
+
+    fn of(base: &[(&str, u64)], here: &[(&str, u64)]) -> Loss {
+        Loss::of(&point(vec![sampled(1, base, &[])]), &point(vec![sampled(8, here, &[])])).unwrap()
+    }
+
+    /// Shares of cycles in percent by function at 1 and at 160 threads, cycles per operation at both, share of the loss.
+    const ROCKSDB: [(&str, f64, f64, f64, f64, f64); 6] = [
+        ("rocksdb::Stats::FinishedOps", 3.26, 87.10, 24.5, 13443.0, 91.4),
+        ("rocksdb::Version::Get", 3.47, 2.06, 26.1, 317.9, 1.99),
+        ("ThreadLocalPtr::StaticMeta::Swap", 1.34, 1.71, 10.1, 263.9, 1.73),
+        ("DBImpl::GetImpl", 6.37, 1.60, 47.9, 246.9, 1.36),
+        ("Benchmark::ReadRandom", 2.94, 0.97, 22.1, 149.7, 0.87),
+        ("GetContext::GetContext", 2.88, 0.52, 21.7, 80.3, 0.40),
+    ];
+
+    #[test]
+    fn the_published_profiles_lost_in_the_published_functions() {
+        let profile = |threads: u32, cycles: f64, percent: fn(usize) -> f64| {
+            let mut paths: Vec<_> = (0..ROCKSDB.len())
+                .map(|at| (ROCKSDB[at].0, cycles * percent(at) / 100.0, (percent(at) * 1000.0) as u64))
+                .collect();
+            let rest = 100.0 - (0..ROCKSDB.len()).map(percent).sum::<f64>();
+            paths.push(("everything else", cycles * rest / 100.0, (rest * 1000.0) as u64));
+            point(vec![Run { cpu: cost(&paths), ..before(threads) }])
+        };
+        let base = profile(1, 1_136_230_674_488.0, |at| ROCKSDB[at].1);
+        let here = profile(160, 171_717_420_118_090.0, |at| ROCKSDB[at].2);
+        let loss = Loss::of(&base, &here).unwrap();
+        assert!((loss.base - 752.4692).abs() < 1e-4 && (loss.here - 15434.0129).abs() < 1e-4);
+        assert_eq!(loss.functions[0].function.name, "rocksdb::Stats::FinishedOps");
+        for (name, _, _, base, here, share) in ROCKSDB {
+            let row = loss.functions.iter().find(|row| row.function.name == name).unwrap();
+            assert!((row.base - base).abs() < 0.1 && (row.here - here).abs() < 0.1, "{row:?}");
+            assert!((row.share.unwrap() * 100.0 - share).abs() < 0.1, "{row:?}");
+            assert!(row.is_real(), "{row:?}");
+        }
+        assert_eq!((loss.blocked, loss.waits.len()), (None, 0));
+    }
+
+    #[test]
+    fn a_function_that_came_cost_nothing_before_and_one_that_went_costs_nothing_now() {
+        let loss = of(&[("main;old", 1000), ("main;same", 1000)], &[("main;new", 3000), ("main;same", 1000)]);
+        let rows: Vec<_> = loss.functions.iter().map(|r| (r.function.name.as_str(), r.base, r.here, r.share)).collect();
+        let expected =
+            [("new", 0.0, 3000.0, Some(1.5)), ("same", 1000.0, 1000.0, Some(0.0)), ("old", 1000.0, 0.0, Some(-0.5))];
+        assert_eq!(rows, expected);
+        assert!(loss.functions[0].is_real() && !loss.functions[1].is_real() && loss.functions[2].is_real());
+    }
+
+    #[test]
+    fn one_sample_more_or_less_is_not_real_and_no_loss_is_not_shared_out() {
+        let loss = of(&[("main;hot", 1000)], &[("main;hot", 1000), ("main;rare", 2)]);
+        assert!(loss.functions.iter().all(|row| !row.is_real() && row.share.is_none()), "{loss:?}");
+    }
+
+    #[test]
+    fn the_error_is_the_binomial_one_unless_three_runs_scatter_more() {
+        let steady = |n: u32| vec![sampled(n, &[("a", 5000), ("b", 5000)], &[]); 3];
+        let error = |runs: Vec<Run>| Loss::of(&point(steady(1)), &point(runs)).unwrap().functions[0].error;
+        // 30000 samples of 20 ns at each side, half of them in the function.
+        let binomial = 10_000.0 * (0.25_f64 / 30_000.0 * 2.0).sqrt();
+        assert!((error(steady(8)) - binomial).abs() < 0.01, "{}", error(steady(8)));
+        let uneven = [4000, 5000, 6000].map(|count| sampled(8, &[("a", count), ("b", 10_000 - count)], &[]));
+        let scatter = ((1000.0_f64.powi(2) / 3.0) + binomial.powi(2) / 2.0).sqrt();
+        assert!((error(uneven.to_vec()) - scatter).abs() < 0.01, "{}", error(uneven.to_vec()));
+        assert!(error(uneven[..2].to_vec()) < binomial * 1.2, "two runs have no scatter to speak of");
+    }
+
+    #[test]
+    fn waits_are_told_for_the_programs_own_functions() {
+        let lock = "main;append;libc.so.6!pthread_mutex_lock;[kernel]!futex_wait";
+        let read = "main;load;libc.so.6!read;[kernel]!io_schedule";
+        let busy = [("main;work", 1000)];
+        let base = point(vec![sampled(1, &busy, &[(lock, 10), (read, 500)])]);
+        let here = point(vec![sampled(8, &busy, &[(lock, 800), (read, 600)])]);
+        let loss = Loss::of(&base, &here).unwrap();
+        assert_eq!(loss.blocked, Some((510.0, 1400.0)));
+        let rows: Vec<_> = loss.waits.iter().map(|row| (row.function.name.as_str(), row.growth())).collect();
+        assert_eq!(rows, [("append", 790.0), ("load", 100.0)]);
+        assert!(loss.waits[0].is_real() && (loss.waits[0].share.unwrap() - 790.0 / 890.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_function_inlined_here_and_called_there_is_one_function() {
+        let mut inlined = sampled(8, &[("main;work", 100)], &[]);
+        inlined.cpu.paths[0].frames[1].inlined = true;
+        let base = point(vec![sampled(1, &[("main;work", 100)], &[])]);
+        let rows = Loss::of(&base, &point(vec![inlined.clone()])).unwrap().functions;
+        assert_eq!((rows.len(), rows[0].function.inlined), (1, false));
+        let rows = Loss::of(&point(vec![inlined.clone()]), &point(vec![inlined])).unwrap().functions;
+        assert!(rows[0].function.inlined);
+    }
+
+    #[test]
+    fn the_hot_path_goes_down_until_the_growth_parts() {
+        let base = point(vec![sampled(1, &[("main;work;a", 100), ("main;work;b", 100), ("main;log", 100)], &[])]);
+        let path = |here: &[(&str, u64)]| {
+            let names = hot_path(&base, &point(vec![sampled(8, here, &[])]));
+            names.into_iter().map(|function| function.name).collect::<Vec<_>>()
+        };
+        assert_eq!(path(&[("main;work;a", 900), ("main;work;b", 800), ("main;log", 150)]), ["main", "work"]);
+        assert_eq!(path(&[("main;work;a;spin", 900), ("main;work;b", 100)]), ["main", "work", "a", "spin"]);
+        assert_eq!(path(&[("main;work;a", 50)]), [""; 0], "nothing grew");
+    }
+
+    #[test]
+    fn without_operations_or_samples_there_is_no_loss_to_tell() {
+        let sound = point(vec![sampled(1, &[("a", 10)], &[])]);
+        let mut silent = sampled(8, &[("a", 10)], &[]);
+        silent.totals.ops = Measure::Missing(Why::NoOpsSource);
+        for other in [silent, sampled(8, &[], &[])] {
+            assert_eq!(Loss::of(&sound, &point(vec![other.clone()])), None);
+            assert_eq!(hot_path(&sound, &point(vec![other])), []);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_weight_gives_a_number_that_is_none(
+            weights in prop::collection::vec((any::<f64>(), 0..u64::MAX >> 8), 1..5), ops in any::<f64>(),
+        ) {
+            let paths: Vec<_> = ["a", "b", "c;d", "a;d"].into_iter().zip(&weights).map(|(p, (w, s))| (p, *w, *s)).collect();
+            let mut hostile = sampled(8, &[], &[]);
+            (hostile.cpu, hostile.totals.ops) = (cost(&paths), Measure::exact(ops));
+            hostile.blocked = Some(hostile.cpu.clone());
+            let (sound, hostile) = (point(vec![sampled(1, &[("a", 10)], &[("b", 5)])]), point(vec![hostile]));
+            let _ = hot_path(&sound, &hostile);
+            for loss in [Loss::of(&sound, &hostile), Loss::of(&hostile, &sound)].into_iter().flatten() {
+                let rows = loss.functions.iter().chain(&loss.waits);
+                let of_rows = rows.flat_map(|r| [r.base, r.here, r.error, r.share.unwrap_or_default()]);
+                let blocked = loss.blocked.unwrap_or_default();
+                let all = of_rows.chain([loss.base, loss.here, blocked.0, blocked.1]);
+                prop_assert!(all.into_iter().all(f64::is_finite), "{loss:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_shares_of_all_functions_are_the_whole_loss() {
+        let loss = of(&[("a", 100), ("b", 70), ("c", 20)], &[("a", 300), ("b", 60), ("d", 99)]);
+        let sum: f64 = loss.functions.iter().filter_map(|row| row.share).sum();
+        assert!((sum - 1.0).abs() < 1e-12, "{loss:?}");
+        assert_eq!(loss.functions[0].function, function("a"));
+    }
+}

@@ -1,0 +1,26 @@
+//! How a program scales: runs at several widths, the law they follow, where each lost core went and which code lost it.
+//! It never reads a file and never runs anything; `sweep` hands in the runs.
+
+mod cost;
+mod linear;
+mod loss;
+mod owner;
+mod parts;
+mod point;
+mod run;
+mod speedup;
+mod split;
+mod stack;
+mod student;
+#[cfg(test)]
+mod testing;
+mod types;
+mod usl;
+
+pub use speedup::{amdahl, efficiency, karp_flatt, speedup};
+pub use student::t95;
+pub use types::{
+    Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Scaling, Slice,
+    SliceKind, Split, Stack, Usl,
+};
+pub use usl::peak;

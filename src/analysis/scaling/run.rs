@@ -1,0 +1,218 @@
+//! What one run of a sweep comes to, so that its recording need not be kept in memory.
+//! It never looks at another run.
+
+use super::cost::Sums;
+use super::split::{Clocks, split};
+use super::types::{Cost, Run, Split};
+use crate::analysis::observe::observations;
+use crate::analysis::{
+    Axis, Cause, Counters, Names, Selection, Tasks, ThreadRow, Totals, Who, Window, metrics, offcpu, operations,
+    summary, threads,
+};
+use crate::model::profile::Profile;
+use crate::model::{Measure, Scope, TaskState, Unit, Why};
+use std::collections::BTreeMap;
+
+impl Run {
+    /// Works one run out from its recording: `n` threads (or CPUs), measured in that window.
+    ///
+    /// Its workers are the `n` threads with most CPU time; [`Totals::threads`] is `n` times the window's length, whatever
+    /// threads there were, so that helpers that only wait do not pass for idle workers.
+    #[must_use]
+    pub fn of(profile: &Profile, n: u32, window: Window) -> Run {
+        let (tasks, counters, names) = (Tasks::of(profile), Counters::of(profile), Names::of(profile));
+        let wall = window.span().seconds();
+        let whole = f64::from(n) * wall;
+        let seen = summary(profile, &tasks, &Selection { time: window.range(), ..Selection::default() });
+        let metrics = metrics(&counters, &tasks, &Who::All, window, Some(&seen));
+        let totals =
+            Totals { threads: Measure::exact(whole), ..Totals::of(&metrics, operations(profile, window), wall) };
+        let workers = workers(profile, &tasks, &counters, n, window);
+        let waits = waits(profile, &names, &tasks, &workers, window);
+        let (blocked, causes, queued) = match waits {
+            Some(waits) => (Some(waits.cost), waits.causes, Measure::exact(waits.queued)),
+            None => (None, vec![], Measure::Missing(Why::NotRecorded)),
+        };
+        let seconds = |name| counters.delta(name, Scope::Target, window).map(|ns| ns * 1e-9);
+        let delay = match seconds("run-delay") {
+            // The spans off the CPU hold the workers' time in the queue as well.
+            Measure::Missing(why) => {
+                if queued.value().is_some() {
+                    queued
+                } else {
+                    Measure::Missing(why)
+                }
+            }
+            known => known,
+        };
+        let clocks = Clocks { cpu: totals.cpu, delay, throttled: seconds("cgroup-throttled-time") };
+        let split: Split = split(whole, &clocks, &causes);
+        let cpu = on_cpu(profile, &names, window);
+        Run { n, totals, metrics, split, balance: balance(&workers), cpu, blocked }
+    }
+}
+
+fn workers(profile: &Profile, tasks: &Tasks, counters: &Counters, n: u32, window: Window) -> Vec<ThreadRow> {
+    let selection = Selection { time: window.range(), ..Selection::default() };
+    let mut rows = threads(profile, tasks, counters, &selection, window);
+    rows.truncate(n as usize);
+    rows
+}
+
+/// Threads that were not there do not count: that a program started fewer than it was told is not imbalance.
+fn balance(workers: &[ThreadRow]) -> Measure<f64> {
+    let times: Vec<f64> = workers.iter().filter_map(|worker| worker.cpu_time.value().copied()).collect();
+    let most = times.iter().copied().fold(0.0, f64::max);
+    if times.is_empty() {
+        let why = workers.iter().find_map(|worker| worker.cpu_time.why());
+        return Measure::Missing(why.unwrap_or(Why::NotRecorded));
+    }
+    if most > 0.0 {
+        Measure::exact(times.iter().sum::<f64>() / times.len() as f64 / most)
+    } else {
+        Measure::Missing(Why::Idle)
+    }
+}
+
+/// The samples of the first event that stands for CPU time. Page faults and the like do not.
+fn on_cpu(profile: &Profile, names: &Names, window: Window) -> Cost {
+    let stands_for_time = |unit: Unit| matches!(unit, Unit::Nanos | Unit::Cycles);
+    let event = profile.meta.events.iter().position(|event| stands_for_time(event.unit));
+    let unit = event.map_or(Unit::Nanos, |at| profile.meta.events[at].unit);
+    let Some(event) = event.and_then(|at| u16::try_from(at).ok()) else {
+        return Cost { unit, samples: 0, weight: 0.0, paths: vec![] };
+    };
+    let selection = Selection { time: window.range(), axis: Axis::Event(event), ..Selection::default() };
+    let mut sums = Sums::default();
+    observations(profile, &selection, &Who::All).for_each(|seen| sums.add(&seen));
+    sums.cost(profile, names, unit)
+}
+
+struct Waits {
+    cost: Cost,
+    causes: Vec<(Cause, f64)>,
+    queued: f64,
+}
+
+/// The workers' time off the CPU; `None` where it was not recorded.
+fn waits(profile: &Profile, names: &Names, tasks: &Tasks, workers: &[ThreadRow], window: Window) -> Option<Waits> {
+    if !profile.meta.plan.off_cpu && profile.off_cpu.is_empty() {
+        return None;
+    }
+    let tids: Vec<u32> = workers.iter().map(|worker| worker.task.tid).collect();
+    let (mut sums, mut causes, mut queued) = (Sums::default(), BTreeMap::<Cause, u64>::new(), 0_u64);
+    // No thread at all would mean every thread.
+    if !tids.is_empty() {
+        let selection = Selection { tids, time: window.range(), axis: Axis::OffCpu, ..Selection::default() };
+        offcpu::each(profile, names, tasks, &selection, |span, seen, cause| {
+            queued = queued.saturating_add(seen.queued);
+            // A preempted thread was in the queue all the while.
+            if span.state == TaskState::Runnable {
+                queued = queued.saturating_add(seen.weight);
+                return;
+            }
+            sums.add(seen);
+            let sum = causes.entry(cause).or_default();
+            *sum = sum.saturating_add(seen.weight);
+        });
+    }
+    let seconds = |ns: u64| ns as f64 * 1e-9;
+    let causes = causes.into_iter().map(|(cause, ns)| (cause, seconds(ns))).collect();
+    Some(Waits { cost: sums.cost(profile, names, Unit::Nanos), causes, queued: seconds(queued) })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+    use crate::model::StackId;
+    use crate::units::Ops;
+
+    const WINDOW: Window = Window { from: ms_const(1000), to: ms_const(3000) };
+    const FUTEX: &str = "app!main;app!work;libc.so.6!pthread_mutex_lock;[kernel]!futex_wait;[kernel]!schedule";
+
+    const fn ms_const(milliseconds: u64) -> crate::units::Nanos {
+        crate::units::Nanos(milliseconds * 1_000_000)
+    }
+
+    /// Two workers, one of which waits for a lock, and a main thread that waits for them all the while.
+    fn synthetic() -> Synthetic {
+        let mut synthetic = Synthetic::new();
+        synthetic.weight = 10_000_000;
+        synthetic.alive(41, "main").alive(42, "worker").alive(43, "worker");
+        for (tid, cpu) in [(41, 0), (42, 2000), (43, 1000)] {
+            synthetic.reading("task-clock", Scope::Thread(tid), 1000, 0);
+            synthetic.reading("task-clock", Scope::Thread(tid), 3000, ms(cpu).0);
+        }
+        for (name, at, value) in [("task-clock", 1000, 0), ("task-clock", 3000, ms(3000).0)] {
+            synthetic.reading(name, Scope::Target, at, value);
+        }
+        synthetic.reading("run-delay", Scope::Target, 3000, ms(200).0);
+        synthetic.samples(500, 42, "app!main;app!warm_up", 10);
+        synthetic.samples(1000, 42, "app!main;app!work", 200).samples(1000, 43, "app!main;app!work", 100);
+        synthetic.off_cpu(900, 41, TaskState::Sleeping, 5000, None, "app!main;[kernel]!futex_wait");
+        synthetic.off_cpu(2000, 43, TaskState::Sleeping, 500, Some(100), FUTEX);
+        synthetic.off_cpu(2700, 43, TaskState::Runnable, 0, Some(100), "app!main");
+        synthetic
+    }
+
+    fn run(synthetic: Synthetic) -> Run {
+        let mut profile = synthetic.finish();
+        profile.ops = vec![(ms(1000), Ops(100)), (ms(3000), Ops(500))];
+        Run::of(&profile, 2, WINDOW)
+    }
+
+    #[test]
+    fn a_run_is_what_its_workers_did_in_its_window() {
+        let run = run(synthetic());
+        assert_eq!((run.n, run.totals.wall, run.totals.ops), (2, 2.0, Measure::exact(400.0)));
+        assert_eq!((run.totals.cpu, run.totals.threads), (Measure::exact(3.0), Measure::exact(4.0)));
+        let (running, queued, unseen) = (run.split.running, run.split.queued, run.split.unseen);
+        assert_eq!((running, queued), (Measure::exact(3.0), Measure::exact(0.2)));
+        assert_eq!(run.split.blocked, [(Cause::Lock, 0.5)], "the main thread is no worker");
+        assert!((unseen.value().unwrap() - 0.3).abs() < 1e-9);
+        assert_eq!(run.split.throttled, Measure::Missing(Why::NotRecorded));
+        assert_eq!(run.balance, Measure::exact(0.75));
+        assert_eq!((run.cpu.samples, run.cpu.weight), (300, 3e9), "warming up is left out");
+        let blocked = run.blocked.unwrap();
+        assert_eq!((blocked.samples, blocked.weight, blocked.paths.len()), (1, 5e8, 1));
+        assert_eq!(blocked.paths[0].frames[2].module, "libc.so.6");
+    }
+
+    #[test]
+    fn without_the_schedulers_word_the_workers_own_spans_tell_the_queue() {
+        let mut synthetic = synthetic();
+        synthetic.define("run-delay");
+        let mut profile = synthetic.finish();
+        let delay = profile.counter("run-delay").unwrap().id;
+        profile.readings.retain(|reading| reading.counter != delay);
+        assert_eq!(Run::of(&profile, 2, WINDOW).split.queued, Measure::exact(0.2));
+        profile.off_cpu.clear();
+        let run = Run::of(&profile, 2, WINDOW);
+        assert_eq!((run.blocked, run.split.queued), (None, Measure::Missing(Why::NotRecorded)));
+        assert_eq!(run.split.unseen, Measure::exact(1.0));
+    }
+
+    #[test]
+    fn samples_that_do_not_stand_for_time_are_no_cpu_time() {
+        let mut synthetic = synthetic();
+        synthetic.meta.events = vec![crate::analysis::testing::event("page-faults", Unit::Count)];
+        assert_eq!(run(synthetic).cpu, Cost { unit: Unit::Nanos, samples: 0, weight: 0.0, paths: vec![] });
+    }
+
+    #[test]
+    fn an_empty_recording_or_window_gives_a_run_without_numbers() {
+        let empty = Synthetic::new().finish();
+        let mut damaged = synthetic().finish();
+        damaged.off_cpu.iter_mut().for_each(|span| span.stack = Some(StackId(u32::MAX)));
+        let nothing = Window { from: ms(5000), to: ms(5000) };
+        for (profile, n, window) in [(&empty, 4, WINDOW), (&damaged, u32::MAX, WINDOW), (&damaged, 0, nothing)] {
+            let run = Run::of(profile, n, window);
+            assert!(run.metrics.iter().filter_map(|metric| metric.value.value()).all(|value| value.is_finite()));
+            let split = run.split;
+            let parts = [split.running, split.queued, split.throttled, split.unseen, run.balance];
+            assert!(parts.iter().filter_map(Measure::value).all(|value| value.is_finite()), "{parts:?}");
+        }
+    }
+}

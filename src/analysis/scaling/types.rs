@@ -1,0 +1,317 @@
+//! The plain data that the parts of the scaling analysis hand on.
+//! It never computes.
+
+use crate::analysis::findings::Judged;
+use crate::analysis::{Cause, CodeKind, Metric, Totals};
+use crate::model::{Measure, Region, Unit};
+use serde::Serialize;
+
+/// What one run amounts to: all that is kept of its profile. Times are seconds of the run's measured window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Threads, or CPUs, of this run.
+    pub n: u32,
+    /// What was counted, in one window.
+    pub totals: Totals,
+    /// The window's metrics, as [`crate::analysis::metrics`] gives them.
+    pub metrics: Vec<Metric>,
+    /// Where the time of the `n` workers went.
+    pub split: Split,
+    /// Mean over the largest CPU time of the `n` threads with most of it, 0 to 1: 1 is balanced.
+    pub balance: Measure<f64>,
+    /// Sampled CPU time.
+    pub cpu: Cost,
+    /// Time blocked, if it was recorded.
+    pub blocked: Option<Cost>,
+}
+
+/// Where the time of the workers went; all parts add up to `n` times the elapsed time. Seconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    /// On a CPU.
+    pub running: Measure<f64>,
+    /// Runnable without a CPU, throttling left out.
+    pub queued: Measure<f64>,
+    /// Held back by the control group's quota.
+    pub throttled: Measure<f64>,
+    /// Blocked, by cause; empty where time off the CPU was not recorded.
+    pub blocked: Vec<(Cause, f64)>,
+    /// The rest: blocked, but nobody saw by what.
+    pub unseen: Measure<f64>,
+}
+
+/// What sampled time, or time blocked, is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cost {
+    /// Samples, or spans.
+    pub samples: u64,
+    /// What weights are in: nanoseconds, or cycles where cycles were sampled.
+    pub unit: Unit,
+    /// What they stand for together.
+    pub weight: f64,
+    /// By call path, root first; headings of threads and processes left out, so that runs can be compared.
+    pub paths: Vec<PathCost>,
+}
+
+/// What one call path took by itself, without what it called.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathCost {
+    /// Root first: name, module and kind of each function.
+    pub frames: Vec<FunctionId>,
+    /// Its part of [`Cost::weight`].
+    pub weight: f64,
+    /// Its samples.
+    pub samples: u64,
+}
+
+/// One function as it is told apart from others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct FunctionId {
+    /// Its name.
+    pub name: String,
+    /// The file name of its module; empty if unknown.
+    pub module: String,
+    /// Where the code lives.
+    pub kind: CodeKind,
+    /// Whether it was inlined into its caller.
+    pub inlined: bool,
+}
+
+/// A mean over repeated runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of its 95% confidence interval (Student's t); `None` with one run.
+    pub half: Option<f64>,
+    /// Runs it is taken from.
+    pub runs: u32,
+}
+
+/// All runs of one width.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// Threads, or CPUs.
+    pub n: u32,
+    /// What its CPUs were.
+    pub region: Region,
+    /// The runs, in the order they were made.
+    pub runs: Vec<Run>,
+    /// Their means.
+    pub numbers: Numbers,
+}
+
+/// The columns of the table that performance engineers know. Means over the runs of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Numbers {
+    /// Operations in a run.
+    pub ops: Measure<Estimate>,
+    /// Elapsed seconds of a run's window.
+    pub seconds: Measure<Estimate>,
+    /// Operations per second.
+    pub ops_per_s: Measure<Estimate>,
+    /// Instructions in a run.
+    pub instructions: Measure<Estimate>,
+    /// Cycles in a run.
+    pub cycles: Measure<Estimate>,
+    /// Instructions per operation.
+    pub path_length: Measure<Estimate>,
+    /// Cycles per instruction.
+    pub cpi: Measure<Estimate>,
+    /// Cycles per second of CPU time.
+    pub frequency: Measure<Estimate>,
+    /// Nanoseconds of CPU time per operation.
+    pub cpu_ns_per_op: Measure<Estimate>,
+    /// Microseconds one thread spends on an operation, waits included: n x seconds / operations.
+    pub us_per_op: Measure<Estimate>,
+    /// Share of the workers' time on a CPU, 0 to 1.
+    pub utilisation: Measure<Estimate>,
+    /// CPUs kept busy.
+    pub busy_cores: Measure<Estimate>,
+    /// Throughput over the base's per-thread throughput.
+    pub speedup: Measure<Estimate>,
+    /// Speed-up over n.
+    pub efficiency: Measure<Estimate>,
+    /// The serial fraction that would explain the speed-up by itself (Karp-Flatt); missing at the base.
+    pub karp_flatt: Measure<Estimate>,
+}
+
+/// A sweep, worked out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaling {
+    /// By width, ascending.
+    pub points: Vec<Point>,
+    /// Index of the point everything is compared with: the smallest width that has operations.
+    pub base: usize,
+    /// The universal scalability law of each region of at least three points, widest last.
+    pub fits: Vec<Fit>,
+    /// Where the cores of each point went; one per point that can be compared with the base.
+    pub stacks: Vec<Stack>,
+    /// Which code lost, per point other than the base.
+    pub losses: Vec<Loss>,
+    /// What it comes to.
+    pub findings: Judged,
+}
+
+/// The law of one region.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fit {
+    /// The region.
+    pub region: Region,
+    /// Its widths.
+    pub widths: Vec<u32>,
+    /// The law, or why there is none.
+    pub law: Result<Usl, NoFit>,
+}
+
+/// Why no law was fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoFit {
+    /// Fewer than five widths.
+    TooFewWidths,
+    /// Nothing counted operations.
+    NoOps,
+    /// The least squares did not settle.
+    NoMinimum,
+}
+
+/// `X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1))`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Usl {
+    /// Throughput of one thread.
+    pub gamma: Bound,
+    /// Contention: what has to be done one after the other.
+    pub alpha: Bound,
+    /// Coherency: what each pair of threads costs.
+    pub beta: Bound,
+    /// Standard error of the residuals, operations per second.
+    pub residual: f64,
+    /// Degrees of freedom: widths less three.
+    pub freedom: u32,
+    /// Where throughput peaks.
+    pub peak: Peak,
+}
+
+/// A coefficient with its standard 95% interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bound {
+    /// Its value.
+    pub value: f64,
+    /// Its standard error; `None` at the edge of what is allowed, where none exists.
+    pub error: Option<f64>,
+    /// Half the width of the 95% interval by Student's t.
+    pub half: Option<f64>,
+}
+
+/// Where throughput peaks by the law.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Peak {
+    /// It grows on and on: coherency is nothing.
+    None,
+    /// At that width.
+    At {
+        /// The width.
+        n: f64,
+        /// Throughput there.
+        ops_per_s: f64,
+    },
+    /// More than four times beyond the widest run: not to be believed.
+    BeyondMeasured {
+        /// The width.
+        n: f64,
+    },
+}
+
+/// Where the cores of a run went: `useful` and all slices add up to `n`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stack {
+    /// Threads, or CPUs.
+    pub n: u32,
+    /// Cores' worth of the base's work: the speed-up.
+    pub useful: f64,
+    /// What became of the others; negative for what got better.
+    pub slices: Vec<Slice>,
+}
+
+/// One reason why cores were lost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Slice {
+    /// Which.
+    pub kind: SliceKind,
+    /// Cores lost by it.
+    pub cores: f64,
+    /// The same as nanoseconds of a thread's time per operation.
+    pub ns_per_op: f64,
+}
+
+/// Reasons why cores are lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SliceKind {
+    /// More instructions per operation.
+    MoreWork,
+    /// More cycles per instruction because siblings share the core.
+    Smt,
+    /// More cycles per instruction, otherwise.
+    Cpi,
+    /// Fewer cycles per second.
+    Frequency,
+    /// More CPU time per operation, where the three above cannot be told apart.
+    CpuTime,
+    /// Runnable without a CPU.
+    RunQueue,
+    /// Held back by the control group's quota.
+    Throttled,
+    /// Blocked.
+    Blocked(Cause),
+    /// Blocked, but nobody saw by what.
+    Unseen,
+}
+
+/// Which code lost at a width, by cost per operation against the base. Nanoseconds per operation; cycles where they were sampled.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Loss {
+    /// Threads, or CPUs.
+    pub n: u32,
+    /// CPU time per operation at the base.
+    pub base: f64,
+    /// CPU time per operation here.
+    pub here: f64,
+    /// Time blocked per operation at the base and here; `None` where it was not recorded.
+    pub blocked: Option<(f64, f64)>,
+    /// Functions by what they lost with CPU time of their own, most first.
+    pub functions: Vec<LossRow>,
+    /// Functions by the time blocked below them, for the innermost function of the program's own on each path.
+    pub waits: Vec<LossRow>,
+}
+
+/// One function's loss.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LossRow {
+    /// The function.
+    pub function: FunctionId,
+    /// Cost per operation at the base.
+    pub base: f64,
+    /// Cost per operation here.
+    pub here: f64,
+    /// Standard error of the difference, by sampling and by the scatter of runs.
+    pub error: f64,
+    /// Its part of the whole loss on its axis, 1 for all; `None` where nothing was lost.
+    pub share: Option<f64>,
+}
+
+impl LossRow {
+    /// What an operation costs more here than at the base.
+    #[must_use]
+    pub fn growth(&self) -> f64 {
+        self.here - self.base
+    }
+
+    /// Whether the growth is more than two standard errors.
+    #[must_use]
+    pub fn is_real(&self) -> bool {
+        self.growth().abs() > 2.0 * self.error
+    }
+}

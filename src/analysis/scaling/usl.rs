@@ -1,0 +1,333 @@
+//! The universal scalability law of a few widths: how much of the loss is waiting in line, how much is talking to each
+//! other, and where throughput peaks. Least squares on the throughput itself: the old quadratic transform leans wholly
+//! on the first point. It never fits across regions; who calls it does not hand them in together.
+
+use super::linear::{Matrix, Vector, dot, inverse};
+use super::student::t95;
+use super::types::{Bound, NoFit, Peak, Usl};
+
+/// A width, its throughput in operations per second and the weight of that point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sighting {
+    /// Threads, or CPUs.
+    pub n: f64,
+    /// Operations per second.
+    pub x: f64,
+    /// Weight in the least squares; a mean of 1 over all points keeps the residual in operations per second.
+    pub weight: f64,
+}
+
+/// Fewer widths leave too little to tell three coefficients from noise.
+const FEWEST: usize = 5;
+/// A smaller coherency is none.
+const NO_COHERENCY: f64 = 1e-9;
+/// A peak this many times beyond the widest run is a guess.
+const FARTHEST: f64 = 4.0;
+const STEPS: usize = 500;
+/// Starts for contention and coherency; the first is the customary one, the others lead out of flat corners.
+const STARTS: [(f64, f64); 4] = [(0.01, 1e-4), (0.1, 0.01), (0.5, 0.1), (0.9, 0.0)];
+
+/// Fits gamma, alpha and beta.
+///
+/// # Errors
+/// Fewer than five distinct widths, or no minimum within a bounded number of steps.
+pub fn fit(points: &[Sighting]) -> Result<Usl, NoFit> {
+    let sane = |p: &&Sighting| p.n >= 1.0 && p.n.is_finite() && p.x > 0.0 && p.x.is_finite() && p.weight > 0.0;
+    let mut points: Vec<_> = points.iter().filter(sane).copied().collect();
+    points.sort_unstable_by(|a, b| a.n.total_cmp(&b.n).then(a.x.total_cmp(&b.x)));
+    let mut widths: Vec<_> = points.iter().map(|point| point.n).collect();
+    widths.dedup();
+    if widths.len() < FEWEST {
+        return Err(NoFit::TooFewWidths);
+    }
+    // In units of the best throughput per thread all three coefficients are of the order of one or less.
+    let unit = points.iter().map(|point| point.x / point.n).fold(0.0, f64::max);
+    points.iter_mut().for_each(|point| point.x /= unit);
+    let minima = STARTS.iter().filter_map(|(alpha, beta)| descend(&points, [1.0, *alpha, *beta]));
+    let (best, squares) = minima.min_by(|a, b| a.1.total_cmp(&b.1)).ok_or(NoFit::NoMinimum)?;
+    law(&points, best, squares, unit, widths[widths.len() - 1]).ok_or(NoFit::NoMinimum)
+}
+
+fn law(points: &[Sighting], best: Vector, squares: f64, unit: f64, widest: f64) -> Option<Usl> {
+    let freedom = points.len() - best.len();
+    let variance = squares / freedom as f64;
+    let free = free(best, [0.0; 3]);
+    // All three count here even where one is at its bound: that it might have been another number widens the others' errors.
+    let matrix = normal(points, best).0;
+    let covariance = inverse(&matrix, [true; 3]).or_else(|| inverse(&matrix, free))?;
+    let t = t95(freedom as f64)?;
+    let bound = |at: usize, unit: f64| {
+        let error = free[at].then(|| unit * (variance * covariance[at][at]).sqrt());
+        Bound { value: unit * best[at], error, half: error.map(|error| t * error) }
+    };
+    let mut usl = Usl {
+        gamma: bound(0, unit),
+        alpha: bound(1, 1.0),
+        beta: bound(2, 1.0),
+        residual: unit * variance.sqrt(),
+        freedom: freedom as u32,
+        peak: Peak::None,
+    };
+    usl.peak = usl.find_peak(widest);
+    let numbers = [usl.gamma, usl.alpha, usl.beta].into_iter().flat_map(|b| [Some(b.value), b.error]).flatten();
+    (usl.residual.is_finite() && numbers.into_iter().all(f64::is_finite)).then_some(usl)
+}
+
+/// The width at which throughput peaks; `None` without coherency.
+#[must_use]
+pub fn peak(alpha: f64, beta: f64) -> Option<f64> {
+    // Contention of all the work there is peaks at once, whatever the formula says below one.
+    (beta >= NO_COHERENCY).then(|| ((1.0 - alpha).max(0.0) / beta).sqrt().max(1.0))
+}
+
+impl Usl {
+    /// Throughput at a width by the law.
+    #[must_use]
+    pub fn throughput(&self, n: f64) -> f64 {
+        self.gamma.value * n / denominator(n, self.alpha.value, self.beta.value)
+    }
+
+    /// The width at which linear growth would meet the limit: more threads mostly wait in line. `None` without contention.
+    #[must_use]
+    pub fn optimal(&self) -> Option<f64> {
+        (self.alpha.value > 0.0).then(|| 1.0 / self.alpha.value)
+    }
+
+    /// The throughput that contention alone would allow at most; `None` without contention.
+    #[must_use]
+    pub fn limit(&self) -> Option<f64> {
+        (self.alpha.value > 0.0).then(|| self.gamma.value / self.alpha.value)
+    }
+
+    fn find_peak(&self, widest: f64) -> Peak {
+        match peak(self.alpha.value, self.beta.value) {
+            None => Peak::None,
+            Some(n) if n > FARTHEST * widest => Peak::BeyondMeasured { n },
+            Some(n) => Peak::At { n, ops_per_s: self.throughput(n) },
+        }
+    }
+}
+
+fn denominator(n: f64, alpha: f64, beta: f64) -> f64 {
+    1.0 + alpha * (n - 1.0) + beta * n * (n - 1.0)
+}
+
+fn squares(points: &[Sighting], [gamma, alpha, beta]: Vector) -> f64 {
+    let residual = |p: &Sighting| p.x - gamma * p.n / denominator(p.n, alpha, beta);
+    points.iter().map(|point| point.weight * residual(point).powi(2)).sum()
+}
+
+/// `J'WJ` and `J'Wr` of the law's derivatives by gamma, alpha and beta.
+fn normal(points: &[Sighting], [gamma, alpha, beta]: Vector) -> (Matrix, Vector) {
+    let (mut matrix, mut slope) = ([[0.0; 3]; 3], [0.0; 3]);
+    for Sighting { n, x, weight } in points {
+        let d = denominator(*n, alpha, beta);
+        let residual = x - gamma * n / d;
+        let by = [n / d, -gamma * n * (n - 1.0) / (d * d), -gamma * n * n * (n - 1.0) / (d * d)];
+        for row in 0..3 {
+            slope[row] += weight * by[row] * residual;
+            for column in 0..3 {
+                matrix[row][column] += weight * by[row] * by[column];
+            }
+        }
+    }
+    (matrix, slope)
+}
+
+/// Levenberg-Marquardt's steps, cut to `gamma >= 0`, alpha and beta in 0 to 1. `None` if it does not settle.
+fn descend(points: &[Sighting], start: Vector) -> Option<(Vector, f64)> {
+    let (mut at, mut damping) = (start, 1e-3);
+    let mut best = squares(points, at);
+    for _ in 0..STEPS {
+        let (mut matrix, slope) = normal(points, at);
+        matrix.iter_mut().enumerate().for_each(|(at, row)| row[at] *= 1.0 + damping);
+        let step = inverse(&matrix, free(at, slope)).map(|inverse| inverse.map(|row| dot(row, slope)));
+        let next = step.map(|step| project([at[0] + step[0], at[1] + step[1], at[2] + step[2]]));
+        let found = next.map(|next| (next, squares(points, next))).filter(|(_, squares)| *squares < best);
+        let Some((next, squares)) = found else {
+            damping *= 10.0;
+            // Not even the smallest step leads down: this is the minimum.
+            if damping > 1e16 {
+                return best.is_finite().then_some((at, best));
+            }
+            continue;
+        };
+        (at, best, damping) = (next, squares, (damping / 10.0).max(1e-12));
+    }
+    None
+}
+
+fn project([gamma, alpha, beta]: Vector) -> Vector {
+    [gamma.max(0.0), alpha.clamp(0.0, 1.0), beta.clamp(0.0, 1.0)]
+}
+
+/// Which coefficients may move: not one at its bound that would be pushed beyond it.
+fn free(at: Vector, slope: Vector) -> [bool; 3] {
+    let upper = [f64::INFINITY, 1.0, 1.0];
+    [0, 1, 2].map(|i| !(at[i] <= 0.0 && slope[i] <= 0.0 || at[i] >= upper[i] && slope[i] >= 0.0))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const RAYTRACER: [(f64, f64); 11] = [
+        (1.0, 20.0),
+        (4.0, 78.0),
+        (8.0, 130.0),
+        (12.0, 170.0),
+        (16.0, 190.0),
+        (20.0, 200.0),
+        (24.0, 210.0),
+        (28.0, 230.0),
+        (32.0, 260.0),
+        (48.0, 280.0),
+        (64.0, 310.0),
+    ];
+    const SPECSDM91: [(f64, f64); 7] =
+        [(1.0, 64.9), (18.0, 995.9), (36.0, 1652.4), (72.0, 1853.2), (108.0, 1828.9), (144.0, 1775.0), (216.0, 1702.2)];
+    const SYNTHETIC: [(f64, f64); 6] =
+        [(1.0, 1.0), (2.0, 1.8868), (4.0, 3.0769), (6.0, 3.5294), (8.0, 3.5398), (10.0, 3.3557)];
+
+    fn fitted(points: &[(f64, f64)]) -> Usl {
+        let sightings: Vec<_> = points.iter().map(|(n, x)| Sighting { n: *n, x: *x, weight: 1.0 }).collect();
+        fit(&sightings).unwrap()
+    }
+
+    fn close(found: f64, expected: f64, digit: f64) {
+        assert!((found - expected).abs() <= digit, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn the_published_server_has_its_published_law() {
+        let usl = fitted(&SPECSDM91);
+        close(usl.alpha.value, 0.027_728_5, 1e-6);
+        close(usl.alpha.error.unwrap(), 0.009_121_7, 1e-6);
+        close(usl.beta.value, 0.000_104_365_8, 1e-9);
+        close(usl.beta.error.unwrap(), 0.000_019_9, 1e-7);
+        close(usl.gamma.value, 89.995_2, 1e-3);
+        close(usl.gamma.error.unwrap(), 14.213_5, 1e-2);
+        close(usl.residual, 82.845_8, 1e-3);
+        assert_eq!(usl.freedom, 4);
+        let Peak::At { n, ops_per_s } = usl.peak else { panic!("{usl:?}") };
+        close(n, 96.519_4, 1e-3);
+        close(ops_per_s, 1884.0, 0.5);
+        close(usl.optimal().unwrap(), 36.064_1, 1e-3);
+        close(usl.throughput(36.064_1), 1542.0, 0.5);
+        close(usl.limit().unwrap(), 3245.59, 0.1);
+        let predicted = [90.0, 1078.0, 1541.0, 1850.0, 1879.0, 1822.0, 1646.0];
+        let efficiency = [0.7211, 0.6148, 0.5100, 0.2860, 0.1882, 0.1370, 0.0876];
+        for (((n, x), expected), part) in SPECSDM91.into_iter().zip(predicted).zip(efficiency) {
+            close(usl.throughput(n), expected, 0.5);
+            close(x / usl.gamma.value / n, part, 1e-4);
+        }
+    }
+
+    #[test]
+    fn the_first_points_of_the_published_ray_tracer_have_the_standard_interval() {
+        let usl = fitted(&RAYTRACER[..6]);
+        close(usl.alpha.value, 0.024_444_05, 1e-7);
+        close(usl.alpha.error.unwrap(), 0.008_390_67, 1e-7);
+        close(usl.beta.value, 0.001_626_809, 1e-8);
+        close(usl.beta.error.unwrap(), 0.000_261_4, 1e-7);
+        close(usl.gamma.value, 20.856_05, 1e-4);
+        close(usl.gamma.error.unwrap(), 0.788_507, 1e-5);
+        close(usl.residual, 1.834, 1e-3);
+        let half = usl.alpha.half.unwrap();
+        close(usl.alpha.value - half, -0.002_26, 1e-5);
+        close(usl.alpha.value + half, 0.051_15, 1e-5);
+        close(usl.beta.value - usl.beta.half.unwrap(), 0.000_795, 1e-6);
+        close(usl.beta.value + usl.beta.half.unwrap(), 0.002_459, 1e-6);
+        close(usl.gamma.value - usl.gamma.half.unwrap(), 18.347, 1e-3);
+        close(usl.gamma.value + usl.gamma.half.unwrap(), 23.365, 1e-3);
+        let Peak::At { n, ops_per_s } = usl.peak else { panic!("{usl:?}") };
+        close(n, 24.488, 1e-3);
+        close(ops_per_s, 203.49, 1e-2);
+        close(usl.optimal().unwrap(), 40.910, 1e-3);
+        close(usl.throughput(40.910), 184.21, 1e-2);
+        close(usl.limit().unwrap(), 853.2, 0.1);
+    }
+
+    #[test]
+    fn the_whole_ray_tracer_ends_at_the_bound_of_no_coherency() {
+        let usl = fitted(&RAYTRACER);
+        assert_eq!((usl.beta, usl.peak), (Bound { value: 0.0, error: None, half: None }, Peak::None));
+        close(usl.alpha.value, 0.057_770_8, 1e-6);
+        close(usl.alpha.error.unwrap(), 0.013_29, 1e-5);
+        close(usl.gamma.value, 21.848_84, 1e-4);
+        close(usl.gamma.error.unwrap(), 2.196, 1e-3);
+        close(usl.residual, 9.3357, 1e-4);
+        assert_eq!(usl.freedom, 8);
+        close(usl.optimal().unwrap(), 17.310, 1e-3);
+        close(usl.throughput(17.310), 194.72, 1e-2);
+        close(usl.limit().unwrap(), 378.199, 1e-2);
+    }
+
+    #[test]
+    fn the_synthetic_points_give_back_the_law_that_made_them() {
+        let usl = fitted(&SYNTHETIC);
+        close(usl.alpha.value, 0.02, 1e-4);
+        close(usl.beta.value, 0.02, 1e-4);
+        close(usl.gamma.value, 1.0, 1e-4);
+        let Peak::At { n, ops_per_s } = usl.peak else { panic!("{usl:?}") };
+        close(n, 7.0, 1e-2);
+        close(ops_per_s, 3.5714, 1e-3);
+    }
+
+    #[test]
+    fn a_peak_needs_coherency_and_some_nearness() {
+        close(peak(0.001, 0.000_01).unwrap(), 316.0696, 1e-4);
+        assert_eq!(peak(0.5, 9e-10), None);
+        assert_eq!(peak(1.0, 0.5), Some(1.0));
+        let made = |n: f64| (n, n / denominator(n, 0.001, 0.000_01));
+        let usl = fitted(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(made));
+        let Peak::BeyondMeasured { n } = usl.peak else { panic!("{usl:?}") };
+        close(n, 316.07, 0.1);
+    }
+
+    #[test]
+    fn four_widths_are_too_few_however_often_they_ran() {
+        let mut points = vec![];
+        for n in [1.0, 2.0, 4.0, 8.0] {
+            points.extend([Sighting { n, x: n, weight: 1.0 }; 3]);
+        }
+        points.push(Sighting { n: 16.0, x: f64::NAN, weight: 1.0 });
+        assert_eq!(fit(&points), Err(NoFit::TooFewWidths));
+    }
+
+    #[test]
+    fn a_heavier_point_draws_the_curve_to_itself() {
+        let weighted = |weight: f64| {
+            let heavy = |(n, x): (f64, f64)| Sighting { n, x, weight: if n == 216.0 { weight } else { 1.0 } };
+            (fit(&SPECSDM91.map(heavy)).unwrap().throughput(216.0) - 1702.2).abs()
+        };
+        assert!(weighted(100.0) < 0.2 * weighted(1.0), "{} {}", weighted(100.0), weighted(1.0));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_law_made_the_points_is_found_again(
+            gamma in 1e-3..1e9_f64, alpha in 0.0..0.5_f64, beta in 0.0..0.01_f64,
+        ) {
+            let made = |n: f64| (n, gamma * n / denominator(n, alpha, beta));
+            let usl = fitted(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(made));
+            for n in [1.0, 6.0, 32.0] {
+                prop_assert!((usl.throughput(n) / made(n).1 - 1.0).abs() < 1e-6, "{usl:?}");
+            }
+        }
+
+        #[test]
+        fn no_input_gives_a_number_that_is_none(
+            points in prop::collection::vec((any::<f64>(), any::<f64>(), any::<f64>()), 0..9),
+        ) {
+            let points: Vec<_> = points.into_iter().map(|(n, x, weight)| Sighting { n, x, weight }).collect();
+            if let Ok(usl) = fit(&points) {
+                let bounds = [usl.gamma, usl.alpha, usl.beta];
+                let numbers = bounds.iter().flat_map(|b| [Some(b.value), b.error, b.half]).flatten();
+                prop_assert!(numbers.chain([usl.residual]).all(f64::is_finite), "{usl:?}");
+            }
+        }
+    }
+}
