@@ -16,9 +16,13 @@ const PATIENCE: Nanos = Nanos(50_000_000);
 /// A total is handed over no earlier: by then it is known whether it was printed before the command's end.
 const HOLD: Nanos = Nanos(200_000_000);
 
+/// Pieces of output that can lie in the pipes when the command has ended: a pipe holds a megabyte at most, unless root made
+/// it larger.
+const MOST_LEFT: usize = 64;
+
 /// A command's output, not yet read.
 #[derive(Debug)]
-pub(super) struct Listening {
+pub(in crate::session) struct Listening {
     matcher: Matcher,
     reads: Reads,
     printed: Printed,
@@ -37,24 +41,25 @@ impl Listening {
     pub(super) fn run(mut self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<Last>) -> LastCount {
         let (mut live, mut next, mut held) = (true, self.clock.now() + interval, None);
         loop {
-            let any = self.pass(PATIENCE);
-            let now = self.clock.now();
-            let order = if self.printed.is_open() {
-                mailbox.try_recv()
-            } else {
-                mailbox.recv().map_err(|_| TryRecvError::Disconnected)
-            };
-            match order {
+            self.pass(PATIENCE);
+            match mailbox.try_recv() {
                 Ok(Last) => live = false,
-                Err(TryRecvError::Disconnected) if !any || !self.printed.is_open() => break,
-                Err(_) => {}
+                Err(TryRecvError::Disconnected) => break,
+                Err(TryRecvError::Empty) => {}
             }
+            let now = self.clock.now();
             if live && now >= next {
                 held = held.or(self.matcher.latest().filter(|point| Some(*point) != outlet.sent));
                 if let Some(point) = held.filter(|(at, _)| *at + HOLD <= now) {
                     send(&mut outlet, point);
                     (held, next) = (None, now + interval);
                 }
+            }
+        }
+        // The command has ended: what it printed lies in the pipes. What it left running may print for ever.
+        for _ in 0..MOST_LEFT {
+            if !self.pass(Nanos(0)) {
+                break;
             }
         }
         self.last(&outlet)

@@ -17,7 +17,7 @@ const LOOK: Nanos = Nanos(20_000_000);
 
 /// A source, asked for the first time.
 #[derive(Debug)]
-pub(super) struct Polling {
+pub(in crate::session) struct Polling {
     meter: Meter,
     first: Result<Point>,
     clock: Clock,
