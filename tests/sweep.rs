@@ -7,7 +7,7 @@ mod sweep;
 
 use ironlaw::export;
 use ironlaw::export::text::Style;
-use ironlaw::view::scaling::SweepReport;
+use ironlaw::view::scaling::{Peak, SweepReport, Value};
 use sweep::Machine;
 
 fn report(machine: Machine) -> SweepReport {
@@ -141,6 +141,38 @@ fn every_picture_of_the_page_is_well_formed() {
         let picture = frame.find("<svg").map_or("", |at| &frame[at..]);
         let document = roxmltree::Document::parse(picture).expect("well-formed XML");
         assert_eq!(document.descendants().filter(|node| node.has_tag_name("script")).count(), 1, "only inferno's own");
+    }
+}
+
+/// Numbers no run can have, from a damaged recording.
+#[test]
+fn absurd_numbers_neither_panic_nor_leave_a_picture_ill_formed() {
+    let absurd = [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, 1e-300, f64::MIN_POSITIVE / 4.0];
+    for (number, n) in absurd.into_iter().flat_map(|number| [0, 1, u32::MAX].map(|n| (number, n))) {
+        let mut scaling = sweep::scaling(Machine::Counters);
+        for run in scaling.points.iter_mut().flat_map(|point| &mut point.runs) {
+            run.totals.ops = model::Measure::exact(number);
+            run.cpu.paths.iter_mut().for_each(|path| path.weight = number);
+        }
+        scaling.points.last_mut().expect("there are points").n = n;
+        for stack in &mut scaling.stacks {
+            (stack.n, stack.useful) = (n, number);
+            stack.slices.iter_mut().for_each(|slice| slice.cores = number);
+        }
+        scaling.losses.iter_mut().flat_map(|loss| &mut loss.functions).for_each(|row| row.here = number);
+        let mut report = SweepReport::of(&sweep::meta(Machine::Counters), &scaling);
+        for (_, value) in report.view.points.iter_mut().flat_map(|point| &mut point.values.0) {
+            *value = Value::Known { mean: number, half: Some(number) };
+        }
+        for law in report.view.fits.iter_mut().filter_map(|fit| fit.law.as_mut().ok()) {
+            (law.alpha.value, law.beta.value, law.peak) = (number, number, Peak::At { n: number, ops_per_s: number });
+        }
+        text(&report, 80);
+        assert!(!export::markdown::sweep(&report).is_empty() && !export::csv::sweep(&report).is_empty());
+        export::json::sweep(&report).expect("it can be written");
+        for picture in between(&html(&report), "<svg", "</svg>") {
+            assert!(!picture.contains("NaN") && !picture.contains("inf\""), "{number} in {picture}");
+        }
     }
 }
 

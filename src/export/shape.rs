@@ -44,12 +44,16 @@ impl Shape {
         if !value.is_finite() {
             return "-".to_string();
         }
+        // No measurement is as large; all its digits would burst any table.
+        if value.abs() >= 1e15 {
+            return format!("{value:.2e}");
+        }
         let text = format!("{value:.*}", self.decimals);
         // What rounds to nothing is not below nothing.
         let bare = text.strip_prefix('-').filter(|rest| rest.bytes().all(|b| matches!(b, b'0' | b'.')));
         match bare {
             Some(rest) => rest.to_string(),
-            None if self.decimals == 0 && value.abs() < 1e15 => thousands(value),
+            None if self.decimals == 0 => thousands(value),
             None => text,
         }
     }
@@ -91,6 +95,7 @@ mod tests {
             (MetricUnit::Ratio, vec![0.0, -0.0001, 4.5], "", vec!["0.0000", "-0.0001", "4.5000"]),
             (MetricUnit::Ratio, vec![1e-9, 4.5], "", vec!["0.0000", "4.5000"]),
             (MetricUnit::Ratio, vec![-4000.0, f64::NAN], "", vec!["-4,000", "-"]),
+            (MetricUnit::Ratio, vec![1e300], "", vec!["1.00e300"]),
             (MetricUnit::Count, vec![], "", vec![]),
         ] {
             let shape = Shape::of(unit, values.iter().copied());

@@ -54,6 +54,7 @@ pub fn cost(paths: &[(&str, f64, u64)]) -> Cost {
     };
     let paths: Vec<_> = paths.iter().map(path).collect();
     Cost {
+        unit: crate::model::Unit::Nanos,
         samples: paths.iter().map(|path| path.samples).sum(),
         weight: paths.iter().map(|path| path.weight).sum(),
         paths,

@@ -53,6 +53,13 @@ pub struct Cost {
     pub paths: Vec<PathCost>,
 }
 
+/// Nothing, in nanoseconds.
+impl Default for Cost {
+    fn default() -> Cost {
+        Cost { unit: Unit::Nanos, samples: 0, weight: 0.0, paths: vec![] }
+    }
+}
+
 /// What one call path took by itself, without what it called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathCost {

@@ -113,7 +113,8 @@ pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Differen
     let total = [total(Side::Base), total(Side::Here)];
     let (cells, roots) = tree.cells(&Noise { total, samples });
     let width: f64 = cells.iter().take(roots as usize).map(|root| root.width).sum();
-    (width > 0.0).then_some(Difference {
+    // Only a damaged recording holds weights without a finite sum.
+    (width > 0.0 && width.is_finite()).then_some(Difference {
         axis,
         unit,
         base_n: base.n,

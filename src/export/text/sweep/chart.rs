@@ -66,7 +66,7 @@ fn draw(page: &mut Page, view: &ScalingView, points: &[(f64, f64)]) {
     let fit = words::chosen(&view.fits).and_then(|fit| Some((fit, fit.law.as_ref().ok()?)));
     let unit = Shape::of(MetricUnit::PerSecond, points.iter().map(|p| p.1));
     let label = width(&unit.show(most_x)) + 2;
-    let columns = (page.width - label - 4).min(72);
+    let columns = page.width.saturating_sub(label + 4).clamp(2, 72);
     let mut canvas = Canvas { rows: vec![vec![' '; columns]; ROWS], columns, most_n, most_x: most_x * 1.08 };
     let base = view.base.and_then(|base| points.iter().find(|(n, _)| *n == f64::from(base)));
     for column in 0..columns {
