@@ -53,6 +53,13 @@ pub struct Cost {
     pub paths: Vec<PathCost>,
 }
 
+impl Default for Cost {
+    /// Nothing, in the unit of the CPU clock.
+    fn default() -> Cost {
+        Cost { samples: 0, unit: Unit::Nanos, weight: 0.0, paths: Vec::new() }
+    }
+}
+
 /// What one call path took by itself, without what it called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathCost {
