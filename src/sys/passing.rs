@@ -108,7 +108,7 @@ mod tests {
         let [(out, to_out), (err, to_err)] =
             [pipe_with(PipeFlags::CLOEXEC).unwrap(), pipe_with(PipeFlags::CLOEXEC).unwrap()];
         let mut printed = Printed::new([out, err]);
-        assert!(!printed.read(Nanos(0), &mut |..| panic!("nothing was printed")));
+        assert!(!printed.read(Nanos(0), &mut |_, _| panic!("nothing was printed")));
         rustix::io::write(&to_err, b"e\0\xff").unwrap();
         let mut seen = Vec::new();
         assert!(printed.read(SECOND, &mut |at, bytes| seen.push((at, bytes.to_vec()))));
