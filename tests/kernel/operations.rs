@@ -45,8 +45,14 @@ struct Waiting {
 
 impl Waiting {
     fn python(work: &str) -> Waiting {
-        let code =
-            format!("import os,sys,threading,time\nprint(flush=True)\nsys.stdin.readline()\n{work}\ntime.sleep(60)");
+        Waiting::prepared("", work)
+    }
+
+    /// The same, with something that is done before it waits.
+    fn prepared(before: &str, work: &str) -> Waiting {
+        let code = format!(
+            "import os,sys,threading,time\n{before}\nprint(flush=True)\nsys.stdin.readline()\n{work}\ntime.sleep(60)"
+        );
         let mut child = Command::new("python3")
             .args(["-c", &code])
             .stdin(Stdio::piped())
@@ -149,16 +155,17 @@ fn threads_born_later_count_and_keep_their_count_when_they_end() {
 }
 
 #[test]
-fn one_thread_counts_alone_and_all_that_were_there_count_together() {
+fn threads_that_were_there_count_together_and_one_alone_if_asked_for() {
     require!("perf", "tracefs", "root");
-    let work = "for _ in range(30): os.getppid()\nprint(flush=True)";
-    let waiting = Waiting::python(work);
-    let target = Target::Threads { tids: vec![waiting.workload.pid()] };
-    let born = format!("threading.Thread(target=lambda: [os.getppid() for _ in range(9)]).start()\n{work}");
-    assert_eq!(waiting.counted(&Plan { ops: getppid(), ..plan(target, 0.0) }).operations(), 30);
-    let waiting = Waiting::python(&born);
-    let target = Target::Threads { tids: vec![waiting.workload.pid()] };
-    assert_eq!(waiting.counted(&Plan { ops: getppid(), ..plan(target, 0.0) }).operations(), 30);
+    let before = "go=threading.Event()\ndef f():\n  go.wait()\n  for _ in range(9): os.getppid()\n\
+                  ts=[threading.Thread(target=f) for _ in range(3)]\nfor t in ts: t.start()";
+    let work = "go.set()\nfor t in ts: t.join()\nfor _ in range(30): os.getppid()\nprint(flush=True)";
+    for (alone, expected) in [(false, 57), (true, 30)] {
+        let waiting = Waiting::prepared(before, work);
+        let pid = waiting.workload.pid();
+        let target = if alone { Target::Threads { tids: vec![pid] } } else { waiting.workload.target() };
+        assert_eq!(waiting.counted(&Plan { ops: getppid(), ..plan(target, 0.0) }).operations(), expected);
+    }
 }
 
 #[test]
