@@ -43,7 +43,7 @@ fn main() -> io::Result<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "example".to_string());
     let (threads, requests) = (4, 500_000);
     let page = page(&name, threads)?;
-    let serve = |thread: u32| {
+    let serve = |thread: u32| -> io::Result<()> {
         for request in 1..=requests {
             black_box(handle_request(request));
             if request % BATCH == 0 || request == requests {
