@@ -39,7 +39,8 @@ impl Sums {
             paths.into_iter().map(|(frames, (weight, samples))| PathCost { frames, weight, samples }).collect();
         Cost {
             samples: paths.iter().map(|path| path.samples).sum(),
-            weight: paths.iter().map(|path| path.weight).sum(),
+            // A sum of nothing is a negative zero.
+            weight: paths.iter().map(|path| path.weight).sum::<f64>() + 0.0,
             paths,
         }
     }
