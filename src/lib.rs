@@ -22,12 +22,14 @@
 //! | [`symbols`] | addresses to names | opens a file itself |
 //! | [`unwind`] | registers and stack bytes to addresses | reads memory or files |
 //! | [`collect`] | live capture: open, drain, reassemble, host facts | symbolizes, blocks on a reader |
+//! | [`ops`] | what counts a program's operations, apart from the kernel | tells operations apart |
 //! | [`store`] | the recording on disk | knows live from replay |
 //! | [`tables`] | columns and Parquet; the only place that names polars | knows what a sample is |
 //! | [`analysis`] | profile to metrics, call trees, causes | does I/O, formats |
 //! | [`view`] | plain, serialisable view models | draws |
 //! | [`export`] | views to bytes: text, JSON, CSV, Markdown, SVG | writes a file |
 //! | [`session`] | wiring of a source to its readers | formats |
+//! | [`sweep`] | runs of one program at several widths, and the folder they end in | judges |
 //! | [`tui`] | the terminal session: state, keys, screens; the only place that names ratatui | reaches a profile or the kernel |
 //! | [`cli`] | the command line: parse, plan, run, print | measures |
 //!
@@ -58,9 +60,11 @@ pub mod collect;
 pub mod error;
 pub mod export;
 pub mod model;
+pub mod ops;
 pub mod pmu;
 pub mod session;
 pub mod store;
+pub mod sweep;
 pub mod symbols;
 pub mod sys;
 pub mod tables;

@@ -225,7 +225,7 @@ fn more_busy_threads_than_cpus_wait_for_them() {
     require!("perf");
     let dir = Dir::new();
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    dir.record("crowd", "", &format!("spin --threads {} --seconds 1.5", 4 * cpus));
+    dir.record("crowd", "", &format!("oversubscribed --threads {cpus} --seconds 1.5"));
     let report = dir.report("crowd.ironlaw", "");
     if finding(&report, "cgroup-throttling").is_none() {
         assert!(queued(&report) > 0.6, "four threads for each of {cpus} CPUs: {}", report["findings"]);
@@ -363,4 +363,123 @@ fn execer_is_named_by_the_program_it_has_become() {
     // The kernel names a program run through /proc/self/exe after that link.
     let renamed = list(&report, "processes").filter(|row| row["name"] == "exe").count();
     assert!(renamed >= 4, "{}", report["processes"]);
+}
+
+/// Where the finding of that rule lies, which must be there.
+#[track_caller]
+fn found_at<'a>(report: &'a Value, rule: &str) -> BTreeSet<&'a str> {
+    place(finding(report, rule).unwrap_or_else(|| panic!("no {rule} in {}", report["findings"])))
+}
+
+#[test]
+fn a_workload_that_scales_has_nothing_to_find() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("scaling", "", "scaling --threads 2 --seconds 1");
+    let report = dir.report("scaling.ironlaw", "");
+    let share = samples_in(&report, "crunch_numbers") / number(&report["samples"]["count"]);
+    assert!(share > 0.85, "{share} of the samples are in crunch_numbers");
+    assert_eq!(own_findings(&report), BTreeSet::from(["hot-function".to_string()]), "{}", report["findings"]);
+}
+
+/// Far more threads than can hold the lock, so that most wait for it however busy the machine is.
+#[test]
+fn a_mutex_is_waited_for_where_it_is_taken() {
+    require!("perf", "tracefs", "root");
+    let dir = Dir::new();
+    dir.record("mutex", "--off-cpu", "mutex --threads 8 --seconds 1.5");
+    let report = dir.report("mutex.ironlaw", "");
+    assert!(found_at(&report, "lock-wait").contains("update_shared_index"), "{}", report["findings"]);
+    let below = share_of(&blocked(&dir, "mutex.ironlaw"), "indexer_main", |stack| has(stack, "update_shared_index"));
+    assert!(below > 0.95, "{below} of the waits are for the index");
+    let (locked, free) = (samples_in(&report, "update_shared_index"), samples_in(&report, "parse_document"));
+    assert!((0.5..0.7).contains(&(locked / (locked + free))), "{locked} samples with the lock, {free} without");
+}
+
+/// Whether a loop of the program waits cannot be told without counters, and is not denied either.
+#[test]
+fn a_spin_lock_shows_as_the_function_that_spins() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("spinning", "", "spinlock --threads 4 --seconds 2");
+    let report = dir.report("spinning.ironlaw", "");
+    assert!(found_at(&report, "hot-function").contains("acquire_spin_lock"), "{}", report["findings"]);
+    assert_ne!(verdict(&report, "spin-wait"), "clear", "{}", report["findings"]);
+}
+
+/// `found`, `undecided` or `clear`.
+fn verdict(report: &Value, rule: &str) -> &'static str {
+    let undecided = report["findings"]["undecided"].as_array().expect("some rules are undecided");
+    match finding(report, rule) {
+        Some(_) => "found",
+        None if undecided.iter().any(|row| row["rule"] == rule) => "undecided",
+        None => "clear",
+    }
+}
+
+/// Shares of CPU time are what was planted even where others take most of the CPUs.
+#[test]
+fn a_serial_part_is_run_by_one_thread_while_the_others_wait() {
+    require!("perf", "tracefs", "root");
+    let dir = Dir::new();
+    dir.record("serial", "--off-cpu", "serial --threads 3 --seconds 2");
+    let report = dir.report("serial.ironlaw", "");
+    let (serial, parallel) = (samples_in(&report, "merge_results"), samples_in(&report, "analyse_unit"));
+    let share = serial / (serial + parallel);
+    let error = (0.3 * 0.7 / (serial + parallel)).sqrt();
+    assert!((share - 0.3).abs() < 4.0 * error + 0.02, "{share} of {} samples are serial", serial + parallel);
+    let others = dir.report("serial.ironlaw", "--thread analyst-1 --thread analyst-2");
+    assert_eq!(samples_in(&others, "merge_results"), 0.0);
+    let stacks = blocked(&dir, "serial.ironlaw --thread analyst-1 --thread analyst-2");
+    let waiting = share_of(&stacks, "analyst_main", |stack| has(stack, "wait_for_others"));
+    assert!(waiting > 0.95, "{waiting} of the waits are for thread 0");
+}
+
+#[test]
+fn an_uneven_load_is_found_with_the_threads_that_share_it() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("uneven", "", "imbalance --threads 3 --seconds 2");
+    let report = dir.report("uneven.ironlaw", "");
+    let most = samples_in(&dir.report("uneven.ironlaw", "--thread renderer-0"), "render_tile");
+    let all = samples_in(&report, "render_tile");
+    let error = (0.6 * 0.4 / all).sqrt();
+    assert!((most / all - 0.6).abs() < 4.0 * error + 0.02, "{most} of {all} samples are in the busiest thread");
+    // Where CPUs are short, waiting for one makes the threads look alike.
+    match finding(&report, "load-imbalance") {
+        Some(found) => assert_eq!(found["place"]["threads"].as_array().map(Vec::len), Some(3), "{found}"),
+        None => assert!(queued(&report) > 0.3, "{}", report["findings"]),
+    }
+}
+
+#[test]
+fn kernel_time_page_faults_and_the_allocator_are_found_at_their_callers() {
+    require!("perf");
+    let dir = Dir::new();
+    for (workload, rule, caller) in [
+        ("syscall", "kernel-time", "ask_kernel"),
+        ("faults", "page-faults", "touch_fresh_pages"),
+        ("allocator", "allocator", "exchange_object"),
+    ] {
+        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1"));
+        let report = dir.report(&format!("{workload}.ironlaw"), "");
+        assert!(found_at(&report, rule).contains(caller), "{workload}: {}", report["findings"]);
+    }
+}
+
+/// One window of samples shows them all as a hot function; what makes them slow takes counters.
+#[test]
+fn what_only_counters_tell_apart_is_never_called_clear() {
+    require!("perf");
+    let dir = Dir::new();
+    for (workload, rule, function) in [
+        ("false-sharing", "false-sharing", "bump_counter"),
+        ("chase-llc", "cache-capacity", "follow_pointers"),
+        ("chase-tlb", "page-walks", "follow_pointers"),
+    ] {
+        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1"));
+        let report = dir.report(&format!("{workload}.ironlaw"), "");
+        assert!(found_at(&report, "hot-function").contains(function), "{workload}: {}", report["findings"]);
+        assert_ne!(verdict(&report, rule), "clear", "{workload}: {}", report["findings"]);
+    }
 }

@@ -34,8 +34,7 @@ static void *player_main(void *arg)
     struct worker *worker = arg;
     struct table *table = (struct table *)worker->shared + worker->index / 2;
     int side = worker->index % 2;
-    uint64_t end_ns = worker->job->end_ns;
-    struct timespec end = { .tv_sec = (time_t)(end_ns / 1000000000), .tv_nsec = (long)(end_ns % 1000000000) };
+    struct timespec end = workload_timespec(worker->job->end_ns);
     pthread_mutex_lock(&table->lock);
     while (wait_for_turn(table, side, &end)) {
         workload_done(worker->job, 1);

@@ -11,29 +11,62 @@
 
 #define NS_PER_S 1000000000ull
 
-volatile uint64_t workload_sink;
+_Atomic uint64_t workload_sink;
 
+/* Sorted by name; `about` is a part of the expected diagnosis in the workload's own file, word for word. */
 static const struct {
     const char *name;
     workload_fn *run;
+    const char *about;
 } TABLE[] = {
-    { "churn", workload_churn },
-    { "deep", workload_deep },
-    { "execer", workload_execer },
-    { "false-sharing", workload_false_sharing },
-    { "forker", workload_forker },
-    { "futex", workload_futex },
-    { "hotspot", workload_hotspot },
-    { "io", workload_io },
-    { "many-threads", workload_many_threads },
-    { "sleep-loop", workload_sleep_loop },
-    { "spin", workload_spin },
+    { "allocator", workload_allocator, "CPU time goes to malloc and free, below exchange_object" },
+    { "atomic", workload_atomic, "every operation changes one counter that all threads share, by compare-and-swap" },
+    { "chase-dram", workload_chase_dram,
+      "four times the cache per thread: one miss per hop with any number of threads" },
+    { "chase-llc", workload_chase_llc,
+      "half the last-level cache per thread: it fits for one or two, and slows down with more" },
+    { "chase-tlb", workload_chase_tlb,
+      "one line in every page: the lines stay in the cache, their translations do not" },
+    { "churn", workload_churn, "threads are born and die at 500 per second and spawner" },
+    { "deep", workload_deep, "all CPU in deep_leaf, called through 200 frames of descend without frame pointers" },
+    { "execer", workload_execer, "children burn 50 ms in before_exec, then execute this program again" },
+    { "false-sharing", workload_false_sharing, "threads write neighbouring counters in one cache line" },
+    { "faults", workload_faults, "CPU time goes to page faults below touch_fresh_pages" },
+    { "forker", workload_forker,
+      "the named process uses no CPU; its children, `threads` at a time and about 100 ms old each, burn it all" },
+    { "futex", workload_futex, "pairs of threads wait for each other (futex, in wait_for_turn)" },
+    { "hotspot", workload_hotspot,
+      "the workers' CPU is 60% checksum_block, 25% compress_block, 10% encode_reply, 5% parse_request" },
+    { "imbalance", workload_imbalance, "thread 0 gets three times the share of each other thread in every round" },
+    { "io", workload_io, "threads wait for storage: off the CPU in flush_block (fsync), little CPU" },
+    { "many-threads", workload_many_threads,
+      "next to no CPU over `threads` threads that sleep a second at a time; what costs is their number" },
+    { "mutex", workload_mutex, "a mutex around 60% of every operation: threads wait for it in update_shared_index" },
+    { "oversubscribed", workload_oversubscribed,
+      "four threads for each one asked for do the work of `scaling`: they wait for a CPU" },
+    { "retry", workload_retry, "every operation looks at one entry of each thread, several times (scan_all_threads)" },
+    { "scaling", workload_scaling,
+      "nothing is shared: throughput grows with the cores, all of it user time in crunch_numbers" },
+    { "serial", workload_serial,
+      "30% of one thread's time is serial: in every round thread 0 alone runs merge_results" },
+    { "sleep-loop", workload_sleep_loop, "no CPU; every thread is off the CPU all the time, asleep in nap" },
+    { "spin", workload_spin, "`threads` cores busy, all of it user time in spin_burn; no waits but for a CPU" },
+    { "spinlock", workload_spinlock,
+      "a test-and-set lock around 80% of every operation: threads burn CPU in acquire_spin_lock" },
+    { "stream", workload_stream, "every thread reads and writes its own array of twice the last-level cache" },
+    { "syscall", workload_syscall, "most CPU time is kernel time below ask_kernel" },
 };
 
 /* The name of workload `index`, or NULL past the last one. */
 const char *ironlaw_workload_name(unsigned index)
 {
     return index < sizeof TABLE / sizeof *TABLE ? TABLE[index].name : NULL;
+}
+
+/* What workload `index` plants, or NULL past the last one. */
+const char *ironlaw_workload_about(unsigned index)
+{
+    return index < sizeof TABLE / sizeof *TABLE ? TABLE[index].about : NULL;
 }
 
 /* Runs a workload and stores how many operations it completed. Returns 0 or an errno value; ENOENT: no such name. */
@@ -60,6 +93,11 @@ uint64_t workload_now_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+struct timespec workload_timespec(uint64_t ns)
+{
+    return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
+}
+
 int workload_over(const struct job *job)
 {
     return workload_now_ns() >= job->end_ns;
@@ -70,7 +108,7 @@ void workload_sleep_ns(const struct job *job, uint64_t ns)
     uint64_t until = workload_now_ns() + ns, end = job->end_ns;
     if (until > end)
         until = end;
-    struct timespec at = { .tv_sec = (time_t)(until / NS_PER_S), .tv_nsec = (long)(until % NS_PER_S) };
+    struct timespec at = workload_timespec(until);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
         ;
 }

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* A function that must be seen by its own name in every stack: neither inlined nor cloned nor specialised. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -31,13 +32,17 @@ struct worker {
 /* Runs until the job is over; returns 0 or an errno value. */
 typedef int workload_fn(struct job *job);
 
-workload_fn workload_churn, workload_deep, workload_execer, workload_false_sharing, workload_forker, workload_futex,
-    workload_hotspot, workload_io, workload_many_threads, workload_sleep_loop, workload_spin;
+workload_fn workload_allocator, workload_atomic, workload_chase_dram, workload_chase_llc, workload_chase_tlb,
+    workload_churn, workload_deep, workload_execer, workload_false_sharing, workload_faults, workload_forker,
+    workload_futex, workload_hotspot, workload_imbalance, workload_io, workload_many_threads, workload_mutex,
+    workload_oversubscribed, workload_retry, workload_scaling, workload_serial, workload_sleep_loop, workload_spin,
+    workload_spinlock, workload_stream, workload_syscall;
 
 /* Where results go so that no work is optimised away. */
-extern volatile uint64_t workload_sink;
+extern _Atomic uint64_t workload_sink;
 
 uint64_t workload_now_ns(void);
+struct timespec workload_timespec(uint64_t ns);
 
 /* Whether the job's time is up. */
 int workload_over(const struct job *job);

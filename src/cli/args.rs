@@ -5,6 +5,7 @@ mod capture;
 mod generate;
 mod readers;
 mod session;
+mod sweep;
 mod target;
 mod tools;
 mod values;
@@ -13,8 +14,9 @@ pub use capture::{CaptureArgs, RecordArgs};
 pub use generate::{completions, man_page};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
+pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
 pub use target::TargetArgs;
-pub use tools::{CompletionsArgs, ConfigArgs, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
+pub use tools::{CompletionsArgs, ConfigArgs, DemoArg, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
 pub use values::{CpuList, FrequencyArg, ThreadFilter};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -27,6 +29,8 @@ Examples:
   ironlaw top -p 1234               watch a process: flame graph, threads, findings
   ironlaw record -p 1234 -d 10      profile a process for 10 seconds
   ironlaw record -- ./app --fast    profile a command from its first instruction
+  ironlaw sweep -L threads 1-8 -- ./bench --threads={threads}
+                                    how it scales, and what stops it
   ironlaw view                      look through the newest recording here
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
@@ -60,6 +64,14 @@ impl Cli {
     #[must_use]
     pub fn from_command_line() -> Cli {
         Cli::parse()
+    }
+
+    /// The same from a line that this program wrote itself.
+    ///
+    /// # Errors
+    /// What clap says of it.
+    pub fn from_words(words: &[String]) -> Result<Cli, String> {
+        Cli::try_parse_from(words).map_err(|error| error.to_string())
     }
 }
 
@@ -102,6 +114,8 @@ pub enum Command {
     View(ViewArgs),
     /// Profile a program and write a recording
     Record(RecordArgs),
+    /// Run a program at several widths: how it scales, and what stops it
+    Sweep(SweepArgs),
     /// Say what a recording shows: metrics, functions, threads, waits
     Report(ReportArgs),
     /// Draw a recording as a flame graph

@@ -1,7 +1,7 @@
 //! `ironlaw demo`: profiles a built-in program with a planted hot spot, so that the first look needs no set-up.
 //! The program is this executable itself, run as `ironlaw workload`.
 
-use super::args::{CaptureArgs, DemoArgs, GlobalArgs, TargetArgs, TopArgs, WorkloadArgs};
+use super::args::{CaptureArgs, DemoArg, DemoArgs, GlobalArgs, TargetArgs, TopArgs, WorkloadArgs};
 use super::out::{self, Terminal};
 use super::top::{self, First, Opening};
 use super::{capture, flamegraph, report};
@@ -18,6 +18,9 @@ const SESSION_SECONDS: f64 = 24.0 * 3600.0;
 
 /// Opens the session on the workload; without a terminal, or if asked to, records it and prints the report.
 pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
+    if args.what == DemoArg::Sweep {
+        return sweep(args, global, terminal);
+    }
     let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if args.headless || args.output.is_some() || !interactive {
         return headless(args, global, terminal);
@@ -25,6 +28,38 @@ pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> 
     let target = TargetArgs { command: command(args, SESSION_SECONDS)?, ..TargetArgs::default() };
     let top = TopArgs { target, ..TopArgs::default() };
     top::session(Opening::of(top), First::Target, terminal)
+}
+
+/// Sweeps a workload whose threads share a lock.
+fn sweep(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
+    let program = program()?;
+    let most = args.threads.unwrap_or_else(|| 2 * cpus());
+    let seconds = format!("{}s", args.seconds.seconds());
+    let output = args.output.clone().unwrap_or_else(|| std::env::temp_dir().join("demo.sweep"));
+    let line = [
+        "ironlaw",
+        "sweep",
+        "--force",
+        "-r",
+        "2",
+        "-L",
+        "threads",
+        &format!("1-{most}:x2,{most}"),
+        "--ops",
+        r"regex:ops (\d+)",
+        "-o",
+        &output.to_string_lossy(),
+        "--",
+        &program,
+        "workload",
+        "mutex",
+        "--threads={threads}",
+        "--seconds",
+        &seconds,
+        "--print-ops",
+    ]
+    .map(String::from);
+    super::sweep::demo(&line, args.headless || args.output.is_some(), global, terminal)
 }
 
 /// Records the workload, prints the report, says where the flame graph is and what to try next.
@@ -56,11 +91,8 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
 
 /// This executable, run as the workload.
 fn command(args: &DemoArgs, seconds: f64) -> Result<Vec<String>> {
-    let program = std::env::current_exe().context(|| "cannot find this program's own file")?;
-    let threads = args.threads.unwrap_or_else(|| {
-        std::thread::available_parallelism().map_or(2, |cpus| u32::try_from(cpus.get()).unwrap_or(8).min(8))
-    });
-    let program = program.to_string_lossy().into_owned();
+    let program = program()?;
+    let threads = args.threads.unwrap_or_else(cpus);
     Ok(vec![
         program,
         "workload".into(),
@@ -70,8 +102,41 @@ fn command(args: &DemoArgs, seconds: f64) -> Result<Vec<String>> {
     ])
 }
 
-/// Runs a built-in workload in this process.
+fn program() -> Result<String> {
+    let program = std::env::current_exe().context(|| "cannot find this program's own file")?;
+    Ok(program.to_string_lossy().into_owned())
+}
+
+/// CPUs to use: all, but no more than 8.
+fn cpus() -> u32 {
+    std::thread::available_parallelism().map_or(2, |cpus| u32::try_from(cpus.get()).unwrap_or(8).min(8))
+}
+
+/// Runs a built-in workload in this process; without a name it lists them.
 pub(super) fn workload(args: &WorkloadArgs) -> Result<()> {
-    let operations = workload::run(&args.name, args.threads, args.seconds.seconds())?;
+    let Some(name) = &args.name else { return out::deliver(list().as_bytes(), None) };
+    let operations = workload::run(name, args.threads, args.seconds.seconds())?;
     if args.print_ops { out::deliver(format!("ops {operations}\n").as_bytes(), None) } else { Ok(()) }
+}
+
+fn list() -> String {
+    let width = workload::all().iter().map(|known| known.name.len()).max().unwrap_or(0);
+    workload::all().iter().map(|known| format!("{:width$}  {}\n", known.name, known.about)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_list_is_a_name_and_what_it_plants() {
+        let list = list();
+        let column = |line: &str| line.find("  ").map(|end| line.len() - line[end..].trim_start().len());
+        let first = list.lines().next().and_then(column);
+        for (line, known) in list.lines().zip(workload::all()) {
+            assert!(line.starts_with(known.name) && line.ends_with(known.about), "{line}");
+            assert!(column(line) == first && line.chars().count() <= 120, "{line}");
+        }
+        assert_eq!(list.lines().count(), workload::all().len());
+    }
 }

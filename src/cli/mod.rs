@@ -11,6 +11,8 @@ mod flamegraph;
 mod out;
 mod record;
 mod report;
+mod seat;
+mod sweep;
 mod top;
 
 use self::args::{Cli, Command, TopArgs};
@@ -37,6 +39,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Top(args) => top::run(args, terminal)?,
         Command::View(args) => top::view(args, terminal)?,
         Command::Record(args) => return record::run(args, terminal),
+        Command::Sweep(args) => return sweep::run(args, &cli.global, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,

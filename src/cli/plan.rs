@@ -160,7 +160,7 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
         interval: args.interval,
         duration: args.duration,
         delay: args.delay,
-        ops: None,
+        ops: args.ops.clone(),
     };
     Ok(CapturePlan { plan, notes })
 }

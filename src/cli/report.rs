@@ -1,13 +1,14 @@
 //! `ironlaw report`: what a recording shows, as text for people or in a form for programs.
 //! It never captures.
 
-use super::args::{ByArg, GlobalArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg, ThreadFilter};
+use super::args::{ByArg, GlobalArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg, SweepFormat, ThreadFilter};
 use super::{out, plan};
 use crate::analysis::{GroupBy, Selection, SortBy};
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{csv, json, markdown, text};
 use crate::model::profile::Profile;
 use crate::session;
+use crate::sweep::{self, Folder};
 use crate::view::report::{Report, ReportOptions};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,11 @@ const DETAIL: usize = 10;
 
 /// Prints the report, or writes it to a file.
 pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
-    let profile = load(&recording(&args.selection)?, &args.selection)?;
+    let path = recording(&args.selection)?;
+    if Folder::is_one(&path) {
+        return sweep(&path, args, global);
+    }
+    let profile = load(&path, &args.selection)?;
     let options = ReportOptions {
         selection: selection(&args.selection, &profile)?,
         by: match args.by {
@@ -41,8 +46,26 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         ReportFormat::Json => json::report(&report)?,
         ReportFormat::Csv => csv::report(&report),
         ReportFormat::Markdown => markdown::report(&report),
+        ReportFormat::Html => {
+            return Err(Error::new(ErrorKind::Usage, "there is no page of a recording, only of a sweep")
+                .hint("Choose text, json, csv or md; `ironlaw flamegraph` draws the recording."));
+        }
     };
     out::deliver(&bytes, args.output.as_deref())
+}
+
+/// What a sweep comes to, worked out anew from its recordings.
+fn sweep(path: &Path, args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
+    let (meta, results) = sweep::load(path)?;
+    let format = match args.format {
+        ReportFormat::Text => SweepFormat::Text,
+        ReportFormat::Json => SweepFormat::Json,
+        ReportFormat::Csv => SweepFormat::Csv,
+        ReportFormat::Markdown => SweepFormat::Markdown,
+        ReportFormat::Html => SweepFormat::Html,
+    };
+    let report = super::sweep::report(&meta, &results);
+    out::deliver(&super::sweep::render(&report, format, global, args.output.is_some())?, args.output.as_deref())
 }
 
 /// The report as `demo` prints it: the first functions only.

@@ -1,6 +1,10 @@
 //! The report's main table for spreadsheets and scripts: RFC 4180, lines ending in CR LF.
 //! It never lets a name become a formula: one that begins like one gets an apostrophe before it, as spreadsheets expect.
 
+mod sweep;
+
+pub use sweep::sweep;
+
 use crate::view::escape::visible;
 use crate::view::report::{FunctionRow, Report};
 use crate::view::{CodeKind, WindowMetrics};

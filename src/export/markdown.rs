@@ -1,6 +1,11 @@
 //! The report for tickets and reviews: GitHub's Markdown.
 //! It never lets a name act as markup: names stand in code spans.
 
+mod sweep;
+
+pub use sweep::sweep;
+
+use crate::model::Note;
 use crate::view::Measured;
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
@@ -13,7 +18,7 @@ use crate::view::report::{FunctionRow, OffCpuView, Report};
 pub fn report(report: &Report) -> Vec<u8> {
     let mut out = format!("## ironlaw report: {}\n\n", code(&report.target));
     head(&mut out, report);
-    notes(&mut out, report);
+    notes(&mut out, &report.notes);
     findings(&mut out, &report.findings);
     metrics(&mut out, report);
     functions(&mut out, report);
@@ -74,8 +79,8 @@ fn head(out: &mut String, report: &Report) {
     }
 }
 
-fn notes(out: &mut String, report: &Report) {
-    for note in &report.notes {
+fn notes(out: &mut String, notes: &[Note]) {
+    for note in notes {
         let fix = note.fix.as_deref().map_or(String::new(), |fix| format!(" {}", plain(fix)));
         out.push_str(&format!("\n> {}{fix}\n", plain(&note.text)));
     }

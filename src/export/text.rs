@@ -8,12 +8,14 @@ mod header;
 mod metrics;
 mod off_cpu;
 mod page;
+mod sweep;
 mod threads;
 
 use super::columns;
 use crate::view::report::Report;
 pub use checklist::{Item, Mark, checklist};
 use page::Page;
+pub use sweep::sweep;
 
 /// How text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +37,7 @@ impl Default for Style {
 pub fn report(report: &Report, style: Style) -> Vec<u8> {
     let mut page = Page::new(style);
     header::write(&mut page, report);
-    findings::write(&mut page, &report.findings);
+    findings::write(&mut page, &report.findings, "what holds the selected threads back, most important first");
     metrics::write(&mut page, report);
     functions::write(&mut page, report);
     threads::write(&mut page, report);

@@ -68,3 +68,63 @@ pub enum Reads {
     /// Operations per second since the number before.
     Rate,
 }
+
+impl OpsSpec {
+    /// A few words for headers: `calls of do_work in /opt/server`, `requests_total at http://host:9090/metrics`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self {
+            OpsSpec::Output { pattern, reads } => format!("{} in the output by /{pattern}/", reads.word()),
+            OpsSpec::Uprobe { binary, symbol } => format!("calls of {symbol} in {}", binary.display()),
+            OpsSpec::Tracepoint { category, name } => format!("tracepoint {category}:{name}"),
+            OpsSpec::Http { authority, path, metric, labels } => {
+                let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}=\"{value}\"")).collect();
+                let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+                format!("{metric}{labels} at http://{authority}{path}")
+            }
+            OpsSpec::File { path } => format!("the total in {}", path.display()),
+            OpsSpec::Page { name } => format!("shared page {name}"),
+            OpsSpec::Rate { per_second } => format!("{per_second} per second, as given"),
+        }
+    }
+}
+
+impl Reads {
+    fn word(self) -> &'static str {
+        match self {
+            Reads::Total => "totals",
+            Reads::Sum => "counts",
+            Reads::Rate => "rates",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_says_in_a_few_words_what_it_counts() {
+        let http = |labels| OpsSpec::Http {
+            authority: "db:9090".to_string(),
+            path: "/metrics".to_string(),
+            metric: "ops".to_string(),
+            labels,
+        };
+        for (spec, expected) in [
+            (http(vec![]), "ops at http://db:9090/metrics"),
+            (
+                http(vec![("op".into(), "get".into()), ("x".into(), "1".into())]),
+                "ops{op=\"get\",x=\"1\"} at http://db:9090/metrics",
+            ),
+            (
+                OpsSpec::Output { pattern: "ops=(\\d+)".into(), reads: Reads::Rate },
+                "rates in the output by /ops=(\\d+)/",
+            ),
+            (OpsSpec::Uprobe { binary: "/opt/s".into(), symbol: "work".into() }, "calls of work in /opt/s"),
+            (OpsSpec::Rate { per_second: 250.0 }, "250 per second, as given"),
+        ] {
+            assert_eq!(spec.label(), expected);
+        }
+    }
+}

@@ -59,6 +59,9 @@ pub struct SweepMeta {
     /// How long each run is measured; `None`: until it ends.
     #[serde(default)]
     pub duration: Option<Nanos>,
+    /// The beginning of each run that is not measured.
+    #[serde(default)]
+    pub leave_out: Nanos,
     /// Start, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
     /// The runs in the order they are made.

@@ -3,6 +3,7 @@
 
 use super::counting::Counting;
 use super::naming::Namer;
+use super::operations::{CountedOperations, Operations};
 use crate::collect::readings::Readings;
 use crate::collect::sampler::{Ended, Sampler};
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -28,6 +29,7 @@ pub(super) struct Flow {
     wake: SyncSender<Vec<Event>>,
     namer: Namer,
     counting: Counting,
+    operations: Option<CountedOperations>,
     drain: JoinHandle<Result<Ended>>,
     stop: StopToken,
 }
@@ -46,8 +48,8 @@ pub(super) enum Next {
 /// A capture's last word.
 #[derive(Debug)]
 pub(super) struct LastWord {
-    /// Names that came late.
-    pub names: Vec<Event>,
+    /// Names and totals of operations that came late.
+    pub late: Vec<Event>,
     /// What was met on the way.
     pub notes: Vec<Note>,
     /// How it ended.
@@ -59,6 +61,7 @@ impl Flow {
     pub(super) fn start(
         sampler: Sampler,
         readings: Readings,
+        operations: Option<Operations>,
         interval: Nanos,
         clock: Clock,
         fetch: bool,
@@ -67,15 +70,23 @@ impl Flow {
         let stop = StopToken::new()?;
         let namer = Namer::start(sampler.modules(), Options::default(), fetch);
         let counting = Counting::start(readings, interval, clock, sender.clone())?;
+        let operations = operations.map(|operations| operations.start(interval, sender.clone())).transpose()?;
         let (wake, stopping, last) = (sender.clone(), stop.clone(), counting.last_reading());
-        let run = move || {
-            let ended = sampler.run(sender, stopping, || last.take());
-            // Also after a failure: the counters' thread must end, or nobody would ever hang up.
+        let last_ops = operations.as_ref().map(CountedOperations::last_count);
+        let last = move || {
+            if let Some(ops) = &last_ops {
+                ops.ask();
+            }
             last.take();
+        };
+        let run = move || {
+            let ended = sampler.run(sender, stopping, &last);
+            // Also after a failure: the counters' thread must end, or nobody would ever hang up.
+            last();
             ended
         };
         let drain = std::thread::Builder::new().name("drain".into()).spawn(run);
-        Ok(Flow { batches, wake, namer, counting, drain: drain.context(|| "cannot start a thread")?, stop })
+        Ok(Flow { batches, wake, namer, counting, operations, drain: drain.context(|| "cannot start a thread")?, stop })
     }
 
     /// The next events; waits for them, but not long.
@@ -112,6 +123,13 @@ impl Flow {
         let ended = self.drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
         let (names, mut notes) = self.namer.finish();
         notes.extend(self.counting.finish());
-        Ok(LastWord { names, notes, ended: ended? })
+        let ended = ended?;
+        let mut late = names;
+        if let Some(operations) = self.operations {
+            let (totals, said) = operations.finish(&ended);
+            late.extend(totals);
+            notes.extend(said);
+        }
+        Ok(LastWord { late, notes, ended })
     }
 }

@@ -2,10 +2,11 @@
 //! It never makes the drain thread wait: what cannot be handed over in time is counted as lost there.
 
 use super::flow::Flow;
+use super::operations::{self, Operations};
 use super::recorder::Recorder;
 use super::tally::Tally;
 use crate::collect::readings::{Readings, Sources};
-use crate::collect::sampler::Sampler;
+use crate::collect::sampler::{EndReason, Sampler};
 use crate::collect::{catalog, host};
 use crate::error::{Error, Result};
 use crate::model::{Definition, Event, Meta, Note, Plan};
@@ -14,6 +15,7 @@ use crate::sys::clock::{self, Clock};
 use crate::sys::procfs::ProcFs;
 use crate::sys::signals::Signals;
 use crate::sys::sysfs::SysFs;
+use std::sync::atomic::AtomicBool;
 
 /// A capture, opened and ready to run.
 #[derive(Debug)]
@@ -21,6 +23,7 @@ pub struct Live {
     signals: Signals,
     sampler: Sampler,
     readings: Readings,
+    operations: Option<Operations>,
     clock: Clock,
     meta: Meta,
     fetch: bool,
@@ -37,6 +40,8 @@ pub struct Outcome {
     pub bytes: u64,
     /// Why the recording on disk is incomplete, if it is.
     pub write_failure: Option<Error>,
+    /// Why the capture ended.
+    pub reason: EndReason,
 }
 
 impl Live {
@@ -49,7 +54,9 @@ impl Live {
         // Before any thread is started, so that none of them is ended by a signal.
         let signals = Signals::block()?;
         let clock = Clock::start();
-        let sampler = Sampler::open(&plan, &clock)?;
+        operations::check(&plan)?;
+        let mut sampler = Sampler::open(&plan, &clock)?;
+        let operations = Operations::open(&plan, sampler.take_printed(), clock)?;
         let mut readings = Readings::open(Sources::live()?, &plan.target, sampler.command_pid(), clock.now())?;
         notes.extend_from_slice(sampler.notes());
         notes.extend(readings.take_notes());
@@ -66,7 +73,7 @@ impl Live {
             exit_status: None,
             notes,
         };
-        Ok(Live { signals, sampler, readings, clock, meta, fetch })
+        Ok(Live { signals, sampler, readings, operations, clock, meta, fetch })
     }
 
     /// What is known of the session before it runs.
@@ -75,24 +82,38 @@ impl Live {
         &self.meta
     }
 
+    /// The process of a command that was started and still waits.
+    #[must_use]
+    pub fn command_pid(&self) -> Option<u32> {
+        self.sampler.command_pid()
+    }
+
     /// Runs until the target ends, the planned time is over or a signal asks to stop, recording into `output`.
     ///
     /// # Errors
     /// Nothing could be captured. A full disk is no such error: it stops the capture and is told in the outcome.
     pub fn run(self, output: Writer) -> Result<Outcome> {
-        let Live { signals, sampler, readings, clock, meta, fetch } = self;
+        self.run_unless(output, &AtomicBool::new(false))
+    }
+
+    /// The same; it also ends when `asked` is set by another thread.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn run_unless(self, output: Writer, asked: &AtomicBool) -> Result<Outcome> {
+        let Live { signals, sampler, readings, operations, clock, meta, fetch } = self;
         let interval = meta.plan.interval;
         let mut recorder = Recorder::new(meta, output, clock);
         recorder.keep(&counters());
-        let flow = Flow::start(sampler, readings, interval, clock, fetch)?;
-        recorder.consume(&flow, signals);
+        let flow = Flow::start(sampler, readings, operations, interval, clock, fetch)?;
+        recorder.consume(&flow, signals, asked);
         Ok(recorder.finish(&flow.finish()?))
     }
 
     /// Starts the capture for a reader that holds it; signals are the caller's.
     pub(super) fn start(self) -> Result<(Flow, Meta, Clock)> {
-        let Live { sampler, readings, clock, meta, fetch, .. } = self;
-        Ok((Flow::start(sampler, readings, meta.plan.interval, clock, fetch)?, meta, clock))
+        let Live { sampler, readings, operations, clock, meta, fetch, .. } = self;
+        Ok((Flow::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?, meta, clock))
     }
 }
 

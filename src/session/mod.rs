@@ -6,11 +6,13 @@ mod flow;
 mod keeper;
 mod live;
 mod naming;
+mod operations;
 mod recorder;
 mod replay;
 mod tally;
 mod watchman;
 
+pub use crate::collect::sampler::EndReason;
 pub use keeper::{Holding, Keeper, Limit, News};
 pub use live::{Live, Outcome};
 pub use replay::open;

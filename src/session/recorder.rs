@@ -10,6 +10,7 @@ use crate::store::Writer;
 use crate::sys::clock::Clock;
 use crate::sys::signals::{Signal, Signals};
 use crate::units::Nanos;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is buffered is written out this often, so that a killed recording loses no more.
 const FLUSH_EVERY: Nanos = Nanos(1_000_000_000);
@@ -30,9 +31,12 @@ impl Recorder {
         Recorder { meta, tally: Tally::default(), writer, failure: None, clock, flushed: Nanos(0) }
     }
 
-    /// Records until the capture is over.
-    pub(super) fn consume(&mut self, flow: &Flow, mut signals: Signals) {
+    /// Records until the capture is over; ends it when a signal or `asked` says so.
+    pub(super) fn consume(&mut self, flow: &Flow, mut signals: Signals, asked: &AtomicBool) {
         loop {
+            if asked.load(Ordering::Relaxed) {
+                flow.stop().stop();
+            }
             match flow.next() {
                 Next::Events(events) => self.keep(&events),
                 Next::Quiet => {}
@@ -53,13 +57,13 @@ impl Recorder {
 
     /// The last names, the last flush, the final word about the session.
     pub(super) fn finish(mut self, last: &LastWord) -> Outcome {
-        self.keep(&last.names);
+        self.keep(&last.late);
         last_word(&mut self.meta, last);
         let bytes = self.writer.finish(&self.meta).unwrap_or_else(|error| {
             self.failure.get_or_insert(error);
             0
         });
-        Outcome { meta: self.meta, tally: self.tally, bytes, write_failure: self.failure }
+        Outcome { meta: self.meta, tally: self.tally, bytes, write_failure: self.failure, reason: last.ended.reason }
     }
 
     /// Records events; what the disk refuses stays buffered and is tried again at the next flush.

@@ -2,6 +2,7 @@
 //! Readers of text files come in pairs: `parse(text)` is pure, `open(root, ...)` finds the file.
 #![allow(unsafe_code, reason = "the one layer that talks to the kernel; every block says why it is sound")]
 
+pub mod affinity;
 pub mod bpf;
 pub mod caps;
 pub mod cgroupfs;
@@ -9,6 +10,7 @@ pub mod clock;
 pub mod event_sources;
 pub mod files;
 pub mod limits;
+pub mod passing;
 pub mod perf;
 pub mod perf_probe;
 pub mod procfs;

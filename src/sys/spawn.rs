@@ -1,6 +1,7 @@
 //! Starts the command to be profiled so that not even its first instruction is missed: the child waits before `exec`.
-//! It never touches the command's standard streams, and never leaves a waiting child behind.
+//! It never touches the command's standard streams unless asked to read them, and never leaves a waiting child behind.
 
+use super::passing::Printed;
 use super::signals::watched;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::units::Nanos;
@@ -29,6 +30,21 @@ pub struct Started {
 /// # Errors
 /// `Usage` for an empty command or one with a zero byte; `Exhausted` and the like from `fork(2)`.
 pub fn start(argv: &[String]) -> Result<Started> {
+    begin(argv, None)
+}
+
+/// The same; what the command prints comes through pipes.
+///
+/// # Errors
+/// As above.
+pub fn start_read(argv: &[String]) -> Result<(Started, Printed)> {
+    let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe");
+    let (out, err) = (pipe()?, pipe()?);
+    let started = begin(argv, Some([out.1.as_fd(), err.1.as_fd()]))?;
+    Ok((started, Printed::new([out.0, err.0])))
+}
+
+fn begin(argv: &[String], streams: Option<[BorrowedFd<'_>; 2]>) -> Result<Started> {
     let name = argv.first().ok_or_else(|| Error::new(ErrorKind::Usage, "no command given"))?.clone();
     let words: Vec<CString> = argv
         .iter()
@@ -38,11 +54,12 @@ pub fn start(argv: &[String]) -> Result<Started> {
     let pointers: Vec<_> = words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
     let (wait, go) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe")?;
     let (failed, report) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe")?;
+    let streams = streams.map(|streams| streams.map(|stream| stream.as_raw_fd()));
     // SAFETY: the child calls only async-signal-safe functions (see `child`) and never returns.
     let forked = unsafe {
         let forked = libc::fork();
         if forked == 0 {
-            child(wait.as_raw_fd(), go.as_raw_fd(), report.as_raw_fd(), &pointers);
+            child(wait.as_raw_fd(), go.as_raw_fd(), report.as_raw_fd(), streams, &pointers);
         }
         forked
     };
@@ -57,7 +74,7 @@ pub fn start(argv: &[String]) -> Result<Started> {
 ///
 /// # Safety
 /// Only in a freshly forked child; `argv` ends with a null pointer and its strings outlive the call.
-unsafe fn child(wait: RawFd, go: RawFd, report: RawFd, argv: &[*const libc::c_char]) -> ! {
+unsafe fn child(wait: RawFd, go: RawFd, report: RawFd, streams: Option<[RawFd; 2]>, argv: &[*const libc::c_char]) -> ! {
     // SAFETY: only async-signal-safe calls, on descriptors and memory copied by `fork`.
     unsafe {
         libc::close(go);
@@ -72,6 +89,10 @@ unsafe fn child(wait: RawFd, go: RawFd, report: RawFd, argv: &[*const libc::c_ch
                 -1 if *libc::__errno_location() == libc::EINTR => {}
                 _ => libc::_exit(125),
             }
+        }
+        if let Some([out, err]) = streams {
+            libc::dup2(out, 1);
+            libc::dup2(err, 2);
         }
         libc::execvp(argv[0], argv.as_ptr());
         let errno = *libc::__errno_location();
@@ -175,6 +196,17 @@ mod tests {
 
     fn argv(words: &[&str]) -> Vec<String> {
         words.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_a_command_prints_comes_by_stream() {
+        let (mut started, mut printed) = start_read(&argv(&["sh", "-c", "echo a; echo b >&2; printf c"])).unwrap();
+        started.release().unwrap();
+        let mut texts = [String::new(), String::new()];
+        while printed.is_open() {
+            printed.read(Nanos(50_000_000), &mut |at, bytes| texts[at].push_str(std::str::from_utf8(bytes).unwrap()));
+        }
+        assert_eq!((started.wait(), texts), (Some(0), ["a\nc".to_string(), "b\n".to_string()]));
     }
 
     fn ended(words: &[&str]) -> Option<i32> {

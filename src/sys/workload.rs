@@ -7,23 +7,38 @@ use std::sync::OnceLock;
 
 unsafe extern "C" {
     fn ironlaw_workload_name(index: c_uint) -> *const c_char;
+    fn ironlaw_workload_about(index: c_uint) -> *const c_char;
     fn ironlaw_workload(name: *const c_char, threads: c_int, seconds: f64, ops: *mut u64) -> c_int;
 }
 
-/// The names of all workloads, sorted; each is described at the top of its file under native/workloads.
-pub fn names() -> &'static [&'static str] {
-    static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
-    NAMES.get_or_init(|| (0..).map_while(name).collect())
+/// A workload and what it plants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Workload {
+    /// What [`run`] knows it by, e.g. `false-sharing`.
+    pub name: &'static str,
+    /// The planted cause in a few words; the whole of it is at the top of the workload's file under native/workloads.
+    pub about: &'static str,
 }
 
-fn name(index: c_uint) -> Option<&'static str> {
-    // SAFETY: the function only reads a constant table and returns null past its end.
-    let name = unsafe { ironlaw_workload_name(index) };
-    if name.is_null() {
+/// All workloads, sorted by name.
+pub fn all() -> &'static [Workload] {
+    static ALL: OnceLock<Vec<Workload>> = OnceLock::new();
+    ALL.get_or_init(|| (0..).map_while(workload).collect())
+}
+
+fn workload(index: c_uint) -> Option<Workload> {
+    // SAFETY: both functions only read a constant table and return null past its end.
+    let (name, about) = unsafe { (ironlaw_workload_name(index), ironlaw_workload_about(index)) };
+    if name.is_null() || about.is_null() {
         return None;
     }
     // SAFETY: a non-null result points to a string literal, which lives as long as the program.
-    unsafe { CStr::from_ptr(name) }.to_str().ok()
+    let (name, about) = unsafe { (CStr::from_ptr(name), CStr::from_ptr(about)) };
+    Some(Workload { name: name.to_str().ok()?, about: about.to_str().ok()? })
+}
+
+fn is_known(name: &str) -> bool {
+    all().iter().any(|workload| workload.name == name)
 }
 
 /// Runs a workload to its end and returns the operations it completed.
@@ -31,7 +46,7 @@ fn name(index: c_uint) -> Option<&'static str> {
 pub fn run(name: &str, threads: u32, seconds: f64) -> Result<u64> {
     let unknown = || {
         Error::new(ErrorKind::Usage, format!("there is no workload '{name}'"))
-            .hint(format!("Choose one of: {}.", names().join(", ")))
+            .hint(format!("Choose one of: {}.", all().iter().map(|known| known.name).collect::<Vec<_>>().join(", ")))
     };
     let c_name = CString::new(name).map_err(|_| unknown())?;
     let c_threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
@@ -40,7 +55,7 @@ pub fn run(name: &str, threads: u32, seconds: f64) -> Result<u64> {
     // thread it started before it returns.
     match unsafe { ironlaw_workload(c_name.as_ptr(), c_threads, seconds, &raw mut ops) } {
         0 => Ok(ops),
-        libc::ENOENT if !names().contains(&name) => Err(unknown()),
+        libc::ENOENT if !is_known(name) => Err(unknown()),
         libc::EINVAL => Err(Error::new(
             ErrorKind::Usage,
             format!("workload {name} cannot run with {threads} threads for {seconds} seconds"),
@@ -59,9 +74,9 @@ mod tests {
 
     #[test]
     fn every_workload_runs_and_ends_in_time() {
-        assert!(names().is_sorted() && names().contains(&"hotspot"), "{:?}", names());
+        assert!(all().is_sorted_by_key(|workload| workload.name) && is_known("hotspot"), "{:?}", all());
         // The children of `execer` execute the program they are part of, which here is the test and knows no workload.
-        for name in names().iter().filter(|name| **name != "execer") {
+        for Workload { name, .. } in all().iter().filter(|workload| workload.name != "execer") {
             // On a busy machine a short run may end before its first operation.
             assert!([0.02, 1.0, 10.0].iter().any(|seconds| run(name, 3, *seconds).unwrap() > 0), "{name}");
         }
@@ -69,8 +84,24 @@ mod tests {
 
     #[test]
     fn no_time_at_all_is_still_a_clean_run() {
-        for name in names() {
-            run(name, 1, 0.0).unwrap();
+        for workload in all() {
+            run(workload.name, 1, 0.0).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_list_says_what_the_workloads_files_expect() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("native/workloads");
+        for Workload { name, about } in all() {
+            let file = match *name {
+                "oversubscribed" => "scaling.c".to_string(),
+                chase if chase.starts_with("chase-") => "chase.c".to_string(),
+                _ => format!("{}.c", name.replace('-', "_")),
+            };
+            let text = std::fs::read_to_string(folder.join(&file)).unwrap();
+            let comment = text.strip_prefix("/* Expected diagnosis: ").unwrap().split("*/").next().unwrap();
+            let words = |text: &str| text.split_whitespace().filter(|word| *word != "*").collect::<Vec<_>>().join(" ");
+            assert!(words(comment).contains(&words(about)), "{file} does not say of {name}: {about}");
         }
     }
 

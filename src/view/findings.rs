@@ -103,10 +103,16 @@ impl FindingsView {
     /// The verdicts on what has been worked out already.
     #[must_use]
     pub fn of_sight(sight: &Sight<'_>) -> FindingsView {
-        let Judged { found, undecided, clear } = judge(sight);
+        FindingsView::of_judged(judge(sight), sight.tasks)
+    }
+
+    /// Verdicts as they are shown; places name their threads by `tasks`.
+    #[must_use]
+    pub fn of_judged(judged: Judged, tasks: &Tasks) -> FindingsView {
+        let Judged { found, undecided, clear } = judged;
         let undecided = undecided.into_iter().map(|(rule, title, why)| UndecidedView { rule, title, why }).collect();
         FindingsView {
-            found: found.into_iter().map(|finding| FindingView::of(finding, sight.tasks)).collect(),
+            found: found.into_iter().map(|finding| FindingView::of(finding, tasks)).collect(),
             undecided,
             clear,
         }

@@ -17,5 +17,5 @@ pub mod report;
 pub mod scaling;
 pub mod threads;
 
-pub use crate::analysis::{Axis, CodeKind, GroupBy, MetricUnit, Section, TimeRange, WindowMetrics};
+pub use crate::analysis::{Axis, Cause, CodeKind, GroupBy, MetricUnit, Section, TimeRange, WindowMetrics};
 pub use measured::Measured;

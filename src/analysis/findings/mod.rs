@@ -17,6 +17,7 @@ mod memory_pressure;
 mod migrations;
 mod others_wait;
 mod page_faults;
+mod scaling;
 mod serial;
 mod sight;
 mod stacks;
@@ -26,6 +27,7 @@ mod user_spin;
 mod waits;
 mod words;
 
+pub use scaling::judge_scaling;
 pub use sight::Sight;
 
 use super::metrics::MetricUnit;

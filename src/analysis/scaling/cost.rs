@@ -6,7 +6,7 @@ use crate::analysis::calltree::{TRUNCATED, UNKNOWN};
 use crate::analysis::names::{Call, CodeKind, Names, short};
 use crate::analysis::observe::Observation;
 use crate::model::profile::Profile;
-use crate::model::{StackEnd, StackId};
+use crate::model::{StackEnd, StackId, Unit};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ impl Sums {
     }
 
     /// Names the stacks; those of equal functions become one path.
-    pub fn cost(self, profile: &Profile, names: &Names) -> Cost {
+    pub fn cost(self, profile: &Profile, names: &Names, unit: Unit) -> Cost {
         let mut paths: BTreeMap<Vec<FunctionId>, (f64, u64)> = BTreeMap::new();
         // In the order of stacks: a hash map's order would show in the last digits of a sum.
         let mut stacks: Vec<_> = self.by_stack.into_iter().collect();
@@ -38,6 +38,7 @@ impl Sums {
         let paths: Vec<_> =
             paths.into_iter().map(|(frames, (weight, samples))| PathCost { frames, weight, samples }).collect();
         Cost {
+            unit,
             samples: paths.iter().map(|path| path.samples).sum(),
             // A sum of nothing is a negative zero.
             weight: paths.iter().map(|path| path.weight).sum::<f64>() + 0.0,
@@ -83,7 +84,7 @@ mod tests {
         let profile = synthetic.finish();
         let mut sums = Sums::default();
         observations(&profile, &Selection::default(), &Who::All).for_each(|seen| sums.add(&seen));
-        let cost = sums.cost(&profile, &Names::of(&profile));
+        let cost = sums.cost(&profile, &Names::of(&profile), Unit::Nanos);
         assert_eq!(cost.weight, cost.paths.iter().map(|path| path.weight).sum::<f64>());
         let text = |path: &PathCost| path.frames.iter().map(|f| f.name.clone()).collect::<Vec<_>>().join(";");
         cost.paths.iter().map(|path| (text(path), path.weight, path.samples)).collect()

@@ -62,7 +62,7 @@ struct Worker {
 
 /// The `n` threads with most CPU time. One that came and went between two readings has its part of the samples instead.
 fn workers(profile: &Profile, tasks: &Tasks, counters: &Counters, n: u32, window: Window) -> Vec<Worker> {
-    let axis = cpu_axis(profile).unwrap_or(Axis::Event(0));
+    let axis = cpu_axis(profile).map_or(Axis::Event(0), |(axis, _)| axis);
     let selection = Selection { time: window.range(), axis, ..Selection::default() };
     let rows = threads(profile, tasks, counters, &selection, window);
     let samples = rows.iter().map(|row| row.samples).fold(0, u64::saturating_add);
@@ -94,19 +94,19 @@ fn balance(workers: &[Worker]) -> Measure<f64> {
     }
 }
 
-/// The first event that stands for CPU time. Page faults and the like do not.
-fn cpu_axis(profile: &Profile) -> Option<Axis> {
-    let stands_for_time = |unit: Unit| matches!(unit, Unit::Nanos | Unit::Cycles);
-    let event = profile.meta.events.iter().position(|event| stands_for_time(event.unit))?;
-    u16::try_from(event).ok().map(Axis::Event)
+/// The first event that stands for CPU time, and in what. Page faults and the like do not.
+fn cpu_axis(profile: &Profile) -> Option<(Axis, Unit)> {
+    let units = profile.meta.events.iter().map(|event| event.unit).zip(0..);
+    let mut time = units.filter(|(unit, _)| matches!(unit, Unit::Nanos | Unit::Cycles));
+    time.next().map(|(unit, at)| (Axis::Event(at), unit))
 }
 
 fn on_cpu(profile: &Profile, names: &Names, window: Window) -> Cost {
-    let Some(axis) = cpu_axis(profile) else { return Cost::default() };
+    let Some((axis, unit)) = cpu_axis(profile) else { return Cost::default() };
     let selection = Selection { time: window.range(), axis, ..Selection::default() };
     let mut sums = Sums::default();
     observations(profile, &selection, &Who::All).for_each(|seen| sums.add(&seen));
-    sums.cost(profile, names)
+    sums.cost(profile, names, unit)
 }
 
 struct Waits {
@@ -139,7 +139,7 @@ fn waits(profile: &Profile, names: &Names, tasks: &Tasks, workers: &[Worker], wi
     }
     let seconds = |ns: u64| ns as f64 * 1e-9;
     let causes = causes.into_iter().map(|(cause, ns)| (cause, seconds(ns))).collect();
-    Some(Waits { cost: sums.cost(profile, names), causes, queued: seconds(queued) })
+    Some(Waits { cost: sums.cost(profile, names, Unit::Nanos), causes, queued: seconds(queued) })
 }
 
 #[cfg(test)]

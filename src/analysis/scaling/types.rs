@@ -3,7 +3,7 @@
 
 use crate::analysis::findings::Judged;
 use crate::analysis::{Cause, CodeKind, Metric, Totals};
-use crate::model::{Measure, Region};
+use crate::model::{Measure, Region, Unit};
 use serde::Serialize;
 
 /// What one run amounts to: all that is kept of its profile. Times are seconds of the run's measured window.
@@ -41,14 +41,23 @@ pub struct Split {
 }
 
 /// What sampled time, or time blocked, is made of.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// Samples, or spans.
     pub samples: u64,
-    /// Nanoseconds they stand for, or cycles where cycles were sampled.
+    /// What weights are in: nanoseconds, or cycles where cycles were sampled.
+    pub unit: Unit,
+    /// What they stand for together.
     pub weight: f64,
     /// By call path, root first; headings of threads and processes left out, so that runs can be compared.
     pub paths: Vec<PathCost>,
+}
+
+impl Default for Cost {
+    /// Nothing, in the unit of the CPU clock.
+    fn default() -> Cost {
+        Cost { samples: 0, unit: Unit::Nanos, weight: 0.0, paths: Vec::new() }
+    }
 }
 
 /// What one call path took by itself, without what it called.

@@ -2,7 +2,7 @@
 //! It never decides what they mean on this machine.
 
 use super::{FrequencyArg, TargetArgs, values};
-use crate::model::CallGraph;
+use crate::model::{CallGraph, OpsSpec};
 use crate::units::Nanos;
 use clap::Args;
 use std::path::PathBuf;
@@ -34,6 +34,19 @@ pub struct CaptureArgs {
     /// Record as well where threads wait, and for what
     #[arg(long)]
     pub off_cpu: bool,
+    /// How operations are counted, for everything per operation:
+    ///   regex:PATTERN        a total in the command's output (first group);
+    ///                        regex-sum: adds the numbers up, regex-rate: takes
+    ///                        them as operations per second
+    ///   uprobe:BINARY:SYMBOL calls of a function, counted by the kernel
+    ///   tracepoint:CAT:NAME  hits of a kernel tracepoint
+    ///   http://HOST:PORT/PATH#METRIC{label="value"}
+    ///                        a Prometheus metric, summed over its series
+    ///   file:PATH            a number that grows
+    ///   page:NAME            counted by the program with ironlaw.h
+    ///   rate:N               so many per second, as you know
+    #[arg(long, value_name = "SPEC", value_parser = values::ops, verbatim_doc_comment)]
+    pub ops: Option<OpsSpec>,
     /// Fetch missing debug information by build-id with debuginfod-find, over the network
     #[arg(long)]
     pub debuginfod: bool,
@@ -60,6 +73,7 @@ impl Default for CaptureArgs {
             call_graph: CallGraph::Auto,
             call_graph_default: false,
             off_cpu: false,
+            ops: None,
             debuginfod: false,
             interval: Nanos(1_000_000_000),
             delay: Nanos(0),

@@ -18,6 +18,8 @@ pub enum ReportFormat {
     /// For tickets and reviews.
     #[value(name = "md", alias = "markdown")]
     Markdown,
+    /// A page with charts and flame graphs; of a sweep only.
+    Html,
 }
 
 /// The order of the functions.

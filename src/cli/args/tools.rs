@@ -28,11 +28,23 @@ pub struct DoctorArgs {
     pub format: DoctorFormat,
 }
 
+/// What a demonstration shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DemoArg {
+    /// Where a program's time goes: 60, 25, 10 and 5% in four functions.
+    Profile,
+    /// How a program scales: a lock lets more threads do hardly more.
+    Sweep,
+}
+
 /// `ironlaw demo`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "In a terminal it opens the session, elsewhere it prints a report.")]
 pub struct DemoArgs {
-    /// How long to record without the terminal session
+    /// What to show
+    #[arg(value_name = "WHAT", default_value = "profile")]
+    pub what: DemoArg,
+    /// How long to record without the terminal session; in a sweep, each run
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::seconds)]
     pub seconds: Nanos,
     /// Worker threads of the built-in program [default: one per CPU, at most 8]
@@ -49,9 +61,12 @@ pub struct DemoArgs {
 /// `ironlaw workload`.
 #[derive(Debug, Clone, Args)]
 pub struct WorkloadArgs {
-    /// Its name; a wrong one lists all
-    #[arg(value_name = "NAME")]
-    pub name: String,
+    /// Its name
+    #[arg(value_name = "NAME", required_unless_present = "list")]
+    pub name: Option<String>,
+    /// List the names with what each plants, and end
+    #[arg(long, conflicts_with = "name")]
+    pub list: bool,
     /// Threads it runs
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,

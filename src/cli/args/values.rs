@@ -2,7 +2,8 @@
 //! It never compares one argument with another.
 
 use crate::analysis::TimeRange;
-use crate::model::CallGraph;
+use crate::model::{CallGraph, OpsSpec};
+use crate::ops;
 use crate::units::Nanos;
 
 /// What `-F` said.
@@ -62,6 +63,14 @@ fn span(text: &str, bare_unit_ns: u64) -> Result<Nanos, String> {
     let ns = number * unit_ns as f64;
     // Longer than a century: a slip of the finger, and room for sums of times.
     if ns > 3.2e18 { Err("that is longer than a century".into()) } else { Ok(Nanos(ns.round() as u64)) }
+}
+
+/// A source of operations.
+pub(super) fn ops(text: &str) -> Result<OpsSpec, String> {
+    ops::parse(text).map_err(|error| match error.remedy() {
+        Some(remedy) => format!("{error}. {remedy}"),
+        None => error.to_string(),
+    })
 }
 
 pub(super) fn frequency(text: &str) -> Result<FrequencyArg, String> {

@@ -1,7 +1,7 @@
 //! The live sampling path: events are opened on a target, their rings drained by readiness, the stream reassembled.
 //! It never symbolizes, and a slow reader never slows the draining.
 //!
-//! The kernel's side is in `attach`, `rings`, `hardware` and `run`; everything between a record's bytes and the event
+//! The kernel's side is in `attach`, `rings`, `hardware`, `operations` and `run`; everything between a record's bytes and the event
 //! stream (`assemble` and what it uses) is fed with bytes and asks the system only through one small trait.
 
 mod assemble;
@@ -14,7 +14,12 @@ mod maps;
 mod merge;
 mod modules;
 mod off_cpu;
+mod operations;
 mod outbox;
+mod probe;
+mod probe_file;
+mod probe_names;
+mod probe_point;
 mod request;
 mod rings;
 mod run;
@@ -28,14 +33,16 @@ pub use request::STACK_BYTES;
 pub use run::{EndReason, Ended};
 
 use crate::error::{Context, Result};
-use crate::model::{EventSpec, Note, Plan, Target};
+use crate::model::{EventSpec, Note, OpsSpec, Plan, Target};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
+use crate::sys::passing::Printed;
 use crate::sys::spawn::{self, Started};
 use assemble::Assembler;
 use attach::Attached;
 use follow::Follow;
 use hardware::Hardware;
+use operations::Operations;
 use std::path::Path;
 use std::sync::Arc;
 use world::Proc;
@@ -46,8 +53,10 @@ pub struct Sampler {
     clock: Clock,
     attached: Attached,
     hardware: Hardware,
+    operations: Option<Operations>,
     assembler: Assembler<Proc>,
     command: Option<Started>,
+    printed: Option<Printed>,
     cpus: Vec<u32>,
     events: Vec<EventSpec>,
     notes: Vec<Note>,
@@ -70,9 +79,13 @@ impl Sampler {
         limits::raise_open_files();
         let mut menu = request::choose(plan, root)?;
         let mut notes = std::mem::take(&mut menu.notes);
-        let command = match &plan.target {
-            Target::Command { argv } => Some(spawn::start(argv)?),
-            _ => None,
+        let (command, printed) = match &plan.target {
+            Target::Command { argv } if matches!(plan.ops, Some(OpsSpec::Output { .. })) => {
+                let (command, printed) = spawn::start_read(argv)?;
+                (Some(command), Some(printed))
+            }
+            Target::Command { argv } => (Some(spawn::start(argv)?), None),
+            _ => (None, None),
         };
         let cpus = match &plan.target {
             Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
@@ -87,6 +100,7 @@ impl Sampler {
         let (hardware, note) = Hardware::open(&menu, &reach, &cpus, on_exec, root);
         notes.append(&mut attached.notes);
         notes.extend(note);
+        let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
         let mut follow = Follow::new(&plan.target);
         pid.into_iter().for_each(|pid| follow.join(pid));
         let mut assembler = Assembler::new(*clock, plan.call_graph, follow, Proc::new("/proc"));
@@ -96,8 +110,10 @@ impl Sampler {
             clock: *clock,
             attached,
             hardware,
+            operations,
             assembler,
             command,
+            printed,
             cpus,
             events: menu.specs,
             notes,
@@ -126,6 +142,11 @@ impl Sampler {
     #[must_use]
     pub fn command_pid(&self) -> Option<u32> {
         self.command.as_ref().map(Started::pid)
+    }
+
+    /// What a started command prints, where its operations are read from that; it must be read, or the command waits.
+    pub fn take_printed(&mut self) -> Option<Printed> {
+        self.printed.take()
     }
 
     /// Modules by id, with their files held open, for the symbolizer's thread.

@@ -9,8 +9,9 @@ use crate::view::number;
 
 const INDENT: &str = "    ";
 
-pub(super) fn write(page: &mut Page, view: &FindingsView) {
-    page.heading("Findings", "what holds the selected threads back, most important first");
+/// `about` says what the findings are on.
+pub(super) fn write(page: &mut Page, view: &FindingsView, about: &str) {
+    page.heading("Findings", about);
     if view.found.is_empty() {
         page.line(&format!("  - nothing found: {} rules clear", view.clear.len()));
     }

@@ -3,6 +3,7 @@
 
 use super::page::{Ink, Page};
 use crate::export::columns;
+use crate::model::Note;
 use crate::view::escape::visible;
 use crate::view::number;
 use crate::view::report::Report;
@@ -25,7 +26,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     field(page, "samples", &samples(report));
     field(page, "stacks", &stacks(report));
     field(page, "own cost", &own_cost(report));
-    notes(page, report);
+    notes(page, &report.notes);
 }
 
 fn title(page: &mut Page, report: &Report) {
@@ -41,7 +42,7 @@ fn title(page: &mut Page, report: &Report) {
     page.line(&format!("{}  {title}", page.paint(Ink::Quiet, "ironlaw report")));
 }
 
-fn field(page: &mut Page, label: &str, text: &str) {
+pub(super) fn field(page: &mut Page, label: &str, text: &str) {
     let lead = page.paint(Ink::Quiet, &columns::left(&format!("  {label}"), LABEL));
     let indent = " ".repeat(LABEL);
     for (at, part) in columns::wrap(text, page.width - LABEL).iter().enumerate() {
@@ -131,12 +132,12 @@ fn own_cost(report: &Report) -> String {
     }
 }
 
-fn notes(page: &mut Page, report: &Report) {
-    if report.notes.is_empty() {
+pub(super) fn notes(page: &mut Page, notes: &[Note]) {
+    if notes.is_empty() {
         return;
     }
     page.heading("What to know", "");
-    for note in &report.notes {
+    for note in notes {
         let mark = page.paint(Ink::Alert, "!");
         let wrapped = columns::wrap(&visible(&note.text), page.width - 4);
         for (at, part) in wrapped.iter().enumerate() {

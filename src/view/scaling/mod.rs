@@ -1,11 +1,24 @@
 //! View model: a sweep with its table, law, stacks, losses and findings, for the screen and every format.
 //! It never fits or judges: analysis does.
 
+mod build;
+mod difference;
+mod progress;
+mod report;
+pub mod words;
+
 use super::findings::FindingsView;
 use crate::analysis::MetricUnit;
-use crate::analysis::scaling::{Fit, Loss, Stack};
 use crate::model::{Note, Region, Why, Width};
 use serde::{Serialize, Serializer, ser::SerializeMap};
+
+pub use crate::analysis::scaling::{Bound, Fit, FunctionId, Loss, LossRow, NoFit, Peak, Slice, SliceKind, Stack, Usl};
+pub use difference::{CostAxis, Difference, DifferenceCell, difference};
+pub use report::SweepReport;
+
+#[cfg(test)]
+#[path = "../../../tests/support/sweep.rs"]
+pub(crate) mod fixture;
 
 /// A sweep.
 #[derive(Debug, Clone, PartialEq, Serialize)]

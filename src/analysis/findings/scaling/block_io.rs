@@ -1,0 +1,78 @@
+//! Workers that wait longer for storage with every further one.
+//! It never says which device or file: the kernel's accounting does not.
+
+use super::paths::Wait;
+use super::places::blocked_place;
+use super::words::{name, percent, seconds};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::{Cause, MetricUnit as U};
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "block-io", title: "waiting for storage", kind: Kind::Wait, judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let Ok(waits) = step.waits() else { return by_accounting(step) };
+    let share = step.blocked(Cause::BlockIo);
+    let blocked = step.blocked_per_op(Cause::BlockIo)?;
+    if share < limits::FACTOR || !blocked.grew() || no_pressure(step) {
+        return Ok(None);
+    }
+    let lead = waits.lead(Wait::Storage);
+    let at = lead.map_or(String::new(), |lead| format!(", most of it in {}", name(&lead.function)));
+    let claim = format!(
+        "{} of the lost cores wait for storage{at}; each operation waits {}, {} at n={}.",
+        percent(share),
+        seconds(blocked.here.value),
+        seconds(blocked.base.value),
+        step.base.n
+    );
+    let found = finding(step, share, claim, Confidence::High);
+    Ok(Some(Finding { place: lead.map(blocked_place), ..found }))
+}
+
+/// Where nobody recorded time off the CPU the kernel's own accounting of it remains, if it keeps one.
+fn by_accounting(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let delay = step.metric("block_io_delay")?;
+    let share = (delay.amount() * f64::from(step.here.n) / step.lost()).clamp(0.0, 1.0);
+    if share < limits::FACTOR || delay.amount() < limits::STORAGE || !delay.grew() || no_pressure(step) {
+        return Ok(None);
+    }
+    let claim = format!(
+        "{} of the lost cores wait for storage: threads wait {} of their time, {} at n={}.",
+        percent(share),
+        percent(delay.here.value),
+        percent(delay.base.value),
+        step.base.n
+    );
+    Ok(Some(finding(step, share, claim, Confidence::Medium)))
+}
+
+const PRESSURE: [(&str, &str); 2] =
+    [("psi_io_some", "I/O pressure, group"), ("host_psi_io_some", "I/O pressure, machine")];
+
+/// Whether the kernel knows of nobody who waited for storage.
+fn no_pressure(step: &Step<'_>) -> bool {
+    let known: Vec<f64> = PRESSURE.iter().filter_map(|(name, _)| Some(step.metric(name).ok()?.here.value)).collect();
+    !known.is_empty() && known.iter().all(|pressure| *pressure < limits::IO_PRESSURE)
+}
+
+fn finding(step: &Step<'_>, share: f64, claim: String, confidence: Confidence) -> Finding {
+    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
+    for (name, label) in PRESSURE {
+        let pressure = step.metric(name).ok();
+        evidence.extend(pressure.map(|change| Evidence::of(label, change.here.value, U::Share, limits::IO_PRESSURE)));
+    }
+    Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim,
+        evidence,
+        confidence,
+        place: None,
+        refuted_by: "I/O pressure (PSI) is about 0 and no thread is in state D",
+        next_step:
+            "Compare with what the device can do (iostat -x): fewer or larger requests, more at a time, or a cache."
+                .to_string(),
+    }
+}

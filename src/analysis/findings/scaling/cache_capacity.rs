@@ -1,0 +1,59 @@
+//! A last-level cache that the threads together have outgrown.
+//! It never speaks where bandwidth is used up: misses come with that.
+
+use super::bandwidth::saturated;
+use super::mean::{Change, Mean};
+use super::places::{grower_place, growers};
+use super::slower::{counted, evidence};
+use super::step::Step;
+use super::words::{digits, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "cache-capacity", title: "last-level cache too small", kind: Kind::Cpi, judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let Some((slower, misses)) = counted(step, "llc_mpki")? else { return Ok(None) };
+    let misses = per_op(step, misses);
+    let full = saturated(step).is_ok_and(|used| used.is_some());
+    if !misses.by(limits::MISSES) || !misses.grew() || full {
+        return Ok(None);
+    }
+    let ratio = misses.ratio();
+    let mut evidence = evidence(slower.share, &slower);
+    evidence.extend(ratio.map(|ratio| Evidence::of("misses, growth", ratio, U::Ratio, limits::MISSES)));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(slower.share),
+        claim: format!(
+            "up to {} of the lost cores wait for memory because the last-level cache holds less for each thread: {} \
+             misses per operation, {} at n={}{}.",
+            percent(slower.share),
+            digits(misses.here.value),
+            digits(misses.base.value),
+            step.base.n,
+            growers(step)
+        ),
+        evidence,
+        confidence: Confidence::Medium,
+        place: grower_place(step),
+        refuted_by: "misses of the caches before it grow as much: then each thread touches more",
+        next_step:
+            "Let threads work on the same data at the same time, or on smaller pieces; compare with fewer threads per \
+                    cache."
+                .to_string(),
+    }))
+}
+
+/// Misses per thousand instructions as misses per operation; where nobody counted instructions these must do.
+fn per_op(step: &Step<'_>, misses: Change) -> Change {
+    let Ok(path) = step.number(|numbers| numbers.path_length) else { return misses };
+    let times = |mean: Mean, path: Mean| {
+        let factor = path.value / 1000.0;
+        Mean { value: mean.value * factor, error: mean.error * factor }
+    };
+    Change { base: times(misses.base, path.base), here: times(misses.here, path.here) }
+}

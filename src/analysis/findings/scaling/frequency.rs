@@ -1,0 +1,49 @@
+//! A clock that slows down as more cores are at work.
+//! It never guesses at the clock from time alone.
+
+use super::mean::Change;
+use super::step::Step;
+use super::words::{digits, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::scaling::SliceKind;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "frequency", title: "lower clock frequency", kind: Kind::Clock, judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    if !step.cpu_grew() {
+        return Ok(None);
+    }
+    let clock = step.number(|numbers| numbers.frequency)?;
+    let slower = Change { base: clock.here, here: clock.base };
+    // Stolen time counts as CPU time without cycles.
+    let share = (step.share(&[SliceKind::Frequency]) - step.taken.clock).max(0.0);
+    let ratio = slower.ratio().unwrap_or(1.0);
+    if share < limits::FACTOR || ratio < limits::FREQUENCY || !slower.grew() {
+        return Ok(None);
+    }
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "the clock falls from {} to {} GHz, {} of the lost cores.",
+            digits(clock.base.value * 1e-9),
+            digits(clock.here.value * 1e-9),
+            percent(share)
+        ),
+        evidence: vec![
+            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+            Evidence::of("time per cycle, growth", ratio, U::Ratio, limits::FREQUENCY),
+            Evidence::plain("frequency", clock.here.value, U::Hertz),
+        ],
+        confidence: Confidence::High,
+        place: None,
+        refuted_by: "cycles per second of CPU time stay as they are; stolen time looks like a slow clock in a guest",
+        next_step:
+            "Repeat the sweep with a fixed clock (turbo off) to see what the program loses itself; see the power \
+                    limit and heavy vector code."
+                .to_string(),
+    }))
+}

@@ -1,0 +1,229 @@
+//! What sampled time per operation grew by, by what its code is known for, and which path grew most.
+//! It never compares shares: a function that takes less of the whole may cost many times more.
+
+use super::mean::{Change, Mean};
+use super::step::ops;
+use crate::analysis::findings::holds::asker;
+use crate::analysis::names::{CodeKind, Function};
+use crate::analysis::scaling::{Cost, FunctionId, PathCost, Run};
+use crate::model::Why;
+use rustc_hash::FxHashMap;
+
+/// Growth by class of path.
+#[derive(Debug)]
+pub(super) struct Growths<C> {
+    pub total: Change,
+    classes: Vec<Class<C>>,
+}
+
+#[derive(Debug)]
+struct Class<C> {
+    class: C,
+    change: Change,
+    lead: Option<Lead>,
+}
+
+/// The path of a class whose cost per operation grew most.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Lead {
+    /// Root first, up to the function that tells.
+    pub frames: Vec<String>,
+    /// That function.
+    pub function: String,
+    /// The innermost of the program's own functions that led there, if it is another.
+    pub caller: Option<String>,
+}
+
+const NOTHING: Change = Change { base: Mean { value: 0.0, error: 0.0 }, here: Mean { value: 0.0, error: 0.0 } };
+
+impl<C: Copy + PartialEq> Growths<C> {
+    /// From the runs at the base and here; `of` says what a path, root first, is known for and which function tells it.
+    ///
+    /// # Errors
+    /// `NotRecorded` where a run has no such cost, `TooFewSamples` where those here say too little, else why operations
+    /// are missing.
+    pub fn of(
+        base: &[Run],
+        here: &[Run],
+        cost: impl Fn(&Run) -> Option<&Cost>,
+        fewest: u64,
+        of: impl Fn(&[&Function]) -> (C, usize),
+    ) -> Result<Growths<C>, Why> {
+        let mut sorter = Sorter { functions: FxHashMap::default(), branches: FxHashMap::default(), of };
+        let before = sorter.side(base, &cost, 0)?;
+        let after = sorter.side(here, &cost, 1)?;
+        if after.samples < fewest {
+            return Err(Why::TooFewSamples);
+        }
+        let mut known: Vec<C> = Vec::new();
+        for (class, _) in before.classes.iter().chain(&after.classes) {
+            if !known.contains(class) {
+                known.push(*class);
+            }
+        }
+        let class = |class| Class {
+            class,
+            change: Change { base: before.mean(class), here: after.mean(class) },
+            lead: sorter.lead(class),
+        };
+        Ok(Growths {
+            total: Change { base: before.total, here: after.total },
+            classes: known.into_iter().map(class).collect(),
+        })
+    }
+
+    fn class(&self, class: C) -> Option<&Class<C>> {
+        self.classes.iter().find(|known| known.class == class)
+    }
+
+    /// The growth of a class; of one that never occurred it is nothing.
+    pub fn get(&self, class: C) -> Change {
+        self.class(class).map_or(NOTHING, |known| known.change)
+    }
+
+    /// Its part of all growth, 0 to 1; nothing for what is noise.
+    pub fn part(&self, class: C) -> f64 {
+        let (change, all) = (self.get(class), self.total.amount());
+        if change.grew() && all > 0.0 { (change.amount() / all).min(1.0) } else { 0.0 }
+    }
+
+    /// Its path that grew most.
+    pub fn lead(&self, class: C) -> Option<&Lead> {
+        self.class(class).and_then(|known| known.lead.as_ref())
+    }
+}
+
+/// Costs of one width.
+struct Side<C> {
+    samples: u64,
+    total: Mean,
+    classes: Vec<(C, Mean)>,
+}
+
+impl<C: Copy + PartialEq> Side<C> {
+    fn mean(&self, class: C) -> Mean {
+        self.classes.iter().find(|(known, _)| *known == class).map_or(NOTHING.base, |(_, mean)| *mean)
+    }
+}
+
+/// Cost per operation of one path, at the base and here.
+type Branch = [f64; 2];
+
+/// Sorts paths into classes, and gathers them over both widths.
+struct Sorter<'a, C, F: Fn(&[&Function]) -> (C, usize)> {
+    functions: FxHashMap<&'a FunctionId, Function>,
+    /// By what leads to the function that tells.
+    branches: FxHashMap<&'a [FunctionId], (C, Branch)>,
+    of: F,
+}
+
+/// What a class has in one run.
+struct Part<C> {
+    class: C,
+    weight: f64,
+    samples: u64,
+}
+
+impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F> {
+    fn side(&mut self, runs: &'a [Run], cost: &impl Fn(&Run) -> Option<&Cost>, side: usize) -> Result<Side<C>, Why> {
+        let (mut samples, mut totals) = (0_u64, Vec::new());
+        let mut parts: Vec<(f64, Vec<Part<C>>)> = Vec::new();
+        let mut counted: Vec<(&Cost, f64)> = Vec::new();
+        let mut reason = Why::NotRecorded;
+        for run in runs {
+            match (cost(run), ops(run)) {
+                (Some(cost), Ok(ops)) => counted.push((cost, ops)),
+                (_, Err(why)) => reason = why,
+                (None, _) => {}
+            }
+        }
+        if counted.is_empty() {
+            return Err(reason);
+        }
+        let count = counted.len() as f64;
+        for (cost, ops) in counted {
+            samples = samples.saturating_add(cost.samples);
+            totals.push(per_op(cost.weight, cost.samples, ops, cost.samples));
+            parts.push((ops, self.run(&cost.paths, side, 1.0 / (ops * count))));
+        }
+        let mut classes: Vec<C> = Vec::new();
+        for part in parts.iter().flat_map(|(_, parts)| parts) {
+            if !classes.contains(&part.class) {
+                classes.push(part.class);
+            }
+        }
+        let mean = |class: C| {
+            let of_run = |(ops, parts): &(f64, Vec<Part<C>>)| {
+                let part = parts.iter().find(|part| part.class == class);
+                part.map_or((0.0, 0.0), |part| per_op(part.weight, part.samples, *ops, samples))
+            };
+            combined(&parts.iter().map(of_run).collect::<Vec<_>>())
+        };
+        Ok(Side {
+            samples,
+            total: combined(&totals),
+            classes: classes.iter().map(|class| (*class, mean(*class))).collect(),
+        })
+    }
+
+    /// The classes of one run; `scale` makes a weight a cost per operation of a whole width.
+    fn run(&mut self, paths: &'a [PathCost], side: usize, scale: f64) -> Vec<Part<C>> {
+        let mut parts: Vec<Part<C>> = Vec::new();
+        for path in paths {
+            for id in &path.frames {
+                self.functions.entry(id).or_insert_with(|| function(id));
+            }
+            let functions: Vec<&Function> = path.frames.iter().filter_map(|id| self.functions.get(id)).collect();
+            let (class, at) = (self.of)(&functions);
+            let leading = path.frames.get(..=at).unwrap_or(&path.frames);
+            let (_, branch) = self.branches.entry(leading).or_insert((class, [0.0; 2]));
+            if let Some(cost) = branch.get_mut(side) {
+                *cost += path.weight * scale;
+            }
+            match parts.iter_mut().find(|part| part.class == class) {
+                Some(part) => {
+                    part.weight += path.weight;
+                    part.samples = part.samples.saturating_add(path.samples);
+                }
+                None => parts.push(Part { class, weight: path.weight, samples: path.samples }),
+            }
+        }
+        parts
+    }
+
+    fn lead(&self, class: C) -> Option<Lead> {
+        let growth = |[base, here]: &Branch| here - base;
+        let of_class = self.branches.iter().filter(|(frames, (known, _))| *known == class && !frames.is_empty());
+        let most = of_class.max_by(|(a, (_, x)), (b, (_, y))| growth(x).total_cmp(&growth(y)).then(b.cmp(a)));
+        let (frames, _) = most?;
+        let (last, outside) = frames.split_last()?;
+        let inwards: Vec<&Function> = outside.iter().rev().filter_map(|id| self.functions.get(id)).collect();
+        let caller = inwards.get(asker(inwards.iter().copied()));
+        Some(Lead {
+            frames: frames.iter().map(|id| id.name.clone()).collect(),
+            function: last.name.clone(),
+            caller: caller.filter(|function| function.kind != CodeKind::Kernel).map(|function| function.name.clone()),
+        })
+    }
+}
+
+/// What the tables of names ask about.
+fn function(id: &FunctionId) -> Function {
+    Function { name: id.name.clone(), module: id.module.clone(), kind: id.kind }
+}
+
+/// Cost per operation and its standard error by sampling.
+fn per_op(weight: f64, samples: u64, ops: f64, all: u64) -> (f64, f64) {
+    let cost = weight / ops;
+    let (own, all) = (samples as f64, (all as f64).max(1.0));
+    let error = if samples > 0 { cost * ((1.0 - own / all).max(0.0) / own).sqrt() } else { 0.0 };
+    (cost, error)
+}
+
+/// The mean over runs; its error is that of sampling or that of scatter, which holds it, whichever is larger.
+fn combined(runs: &[(f64, f64)]) -> Mean {
+    let values: Vec<f64> = runs.iter().map(|(cost, _)| *cost).collect();
+    let Some(mean) = Mean::of(&values) else { return NOTHING.base };
+    let sampling = runs.iter().map(|(_, error)| error * error).sum::<f64>().sqrt() / values.len() as f64;
+    Mean { error: mean.error.max(sampling), ..mean }
+}

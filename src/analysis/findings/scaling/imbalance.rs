@@ -1,0 +1,105 @@
+//! Work that is shared out unevenly: the busiest worker is saturated while others are done.
+//! It never speaks of threads that are all idle: then the busiest is not what limits them.
+
+use super::step::{Step, known};
+use super::words::{digits, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::{Measure, Why};
+
+pub(super) const RULE: Rule = Rule { id: "load-imbalance", title: "uneven load", kind: Kind::Idle, judge };
+
+/// How the busiest worker limits the others.
+pub(super) struct Busiest {
+    /// Mean CPU time of the workers over the most.
+    pub balance: f64,
+    /// Share of the time in which the busiest ran or wanted to.
+    pub at_work: f64,
+    /// The part of the lost cores that are others without work meanwhile.
+    pub share: f64,
+    /// Whether the serial fraction of Karp and Flatt stays as it is over the widths that lost: then it is one piece of
+    /// work that cannot be shared out. `None` where one width alone lost.
+    pub constant: Option<bool>,
+    /// That fraction.
+    pub fraction: Option<f64>,
+}
+
+/// The busiest worker, if it is saturated while others are not.
+pub(super) fn busiest(step: &Step<'_>) -> Result<Option<Busiest>, Why> {
+    if step.left_idle(step.idle()) < limits::FACTOR {
+        return Ok(None);
+    }
+    let balance = step.change(|run| known(run.balance))?;
+    let worked = step.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
+    let even = balance.here.value;
+    if even <= 0.0 || even >= limits::BALANCE || balance.amount() >= 0.0 {
+        return Ok(None);
+    }
+    let at_work = (worked.here.value / even).min(1.0);
+    let cores = f64::from(step.here.n) * at_work * (1.0 - even);
+    let share = (cores / step.lost()).min(step.left_idle(step.idle()));
+    if at_work < limits::SATURATED || share < limits::FACTOR {
+        return Ok(None);
+    }
+    let fractions = fractions(step);
+    Ok(Some(Busiest {
+        balance: even,
+        at_work,
+        share,
+        constant: constant(&fractions),
+        fraction: fractions.last().copied(),
+    }))
+}
+
+/// Serial fractions of the widths that lost.
+fn fractions(step: &Step<'_>) -> Vec<f64> {
+    let lost = step.points.iter().skip(1).filter(|point| super::lost(point));
+    let known = lost.filter_map(|point| match point.numbers.karp_flatt {
+        Measure::Known { value, .. } => Some(value.mean),
+        Measure::Missing(_) => None,
+    });
+    known.collect()
+}
+
+fn constant(fractions: &[f64]) -> Option<bool> {
+    let most = fractions.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let least = fractions.iter().copied().fold(f64::INFINITY, f64::min);
+    (fractions.len() > 1).then_some(least > 0.0 && most <= least * limits::CONSTANT)
+}
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let Some(busiest) = busiest(step)?.filter(|busiest| busiest.constant != Some(true)) else { return Ok(None) };
+    let unsure = if busiest.constant.is_none() { "; a serial section looks the same at one width" } else { "" };
+    let mut evidence = evidence(&busiest);
+    evidence.extend(busiest.fraction.map(|part| Evidence::plain("serial fraction (Karp-Flatt)", part, U::Share)));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(busiest.share),
+        claim: format!(
+            "{} of the lost cores are workers without work while the busiest is at work {} of the time: on average they \
+             do {} of what it does{unsure}.",
+            percent(busiest.share),
+            percent(busiest.at_work),
+            percent(busiest.balance)
+        ),
+        evidence,
+        confidence: if busiest.constant.is_none() { Confidence::Low } else { Confidence::Medium },
+        place: None,
+        refuted_by: "over a longer time all workers are at work equally",
+        next_step: format!(
+            "Compare the busiest thread with the others in the run at n={} (`ironlaw report --thread`); share the work \
+             out in smaller pieces, or let idle workers take from the busiest.",
+            digits(f64::from(step.here.n))
+        ),
+    }))
+}
+
+/// The numbers that uneven load and a serial section have in common.
+pub(super) fn evidence(busiest: &Busiest) -> Vec<Evidence> {
+    vec![
+        Evidence::of("of the lost cores", busiest.share, U::Share, limits::FACTOR),
+        Evidence::of("CPU time, mean over most (is less)", busiest.balance, U::Share, limits::BALANCE),
+        Evidence::of("busiest at work", busiest.at_work, U::Share, limits::SATURATED),
+    ]
+}

@@ -1,0 +1,77 @@
+//! Time in the kernel that grows per operation, beyond its lock loops and page faults.
+//! It never calls kernel time wrong: only its growth is of interest.
+
+use super::paths::Code;
+use super::places::{below, cpu_place, kernel_seen};
+use super::step::{Step, known, metric, ops};
+use super::words::{name, percent, seconds};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "kernel-time", title: "time in the kernel", kind: Kind::Cpu, judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    if !step.cpu_grew() {
+        return Ok(None);
+    }
+    let counted = step.change(|run| Ok(metric(run, "system_share")? * known(run.totals.cpu)? / ops(run)?));
+    if kernel_seen(step).is_err() {
+        return by_count(step, &counted?);
+    }
+    let share = step.code_share(Code::Kernel);
+    let Some(lead) = step.cpu()?.lead(Code::Kernel).filter(|_| share >= limits::FACTOR) else { return Ok(None) };
+    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
+    if let Ok(counted) = counted {
+        evidence.push(Evidence::plain("kernel time per operation, counted", counted.here.value, U::Seconds));
+        evidence.push(Evidence::plain("the same at the base", counted.base.value, U::Seconds));
+    }
+    let claim = format!(
+        "{} of the lost cores are in the kernel, most of it in {}{}.",
+        percent(share),
+        name(&lead.function),
+        below(lead)
+    );
+    let found = finding(share, claim, evidence, Confidence::High);
+    Ok(Some(Finding { place: Some(cpu_place(lead)), ..found }))
+}
+
+/// Where the kernel's functions cannot be seen, its time alone.
+fn by_count(step: &Step<'_>, counted: &super::mean::Change) -> Result<Option<Finding>, Why> {
+    let all = step.number(|numbers| numbers.cpu_ns_per_op)?.amount() * 1e-9;
+    let part = if all > 0.0 { (counted.amount() / all).clamp(0.0, 1.0) } else { 0.0 };
+    let share = step.work() * part;
+    if share < limits::FACTOR || !counted.grew() {
+        return Ok(None);
+    }
+    let claim = format!(
+        "{} of the lost cores are in the kernel: {} per operation, {} at n={}; its functions cannot be seen.",
+        percent(share),
+        seconds(counted.here.value),
+        seconds(counted.base.value),
+        step.base.n
+    );
+    let evidence = vec![
+        Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+        Evidence::plain("kernel time per operation, counted", counted.here.value, U::Seconds),
+        Evidence::plain("the same at the base", counted.base.value, U::Seconds),
+    ];
+    Ok(Some(finding(share, claim, evidence, Confidence::Medium)))
+}
+
+fn finding(share: f64, claim: String, evidence: Vec<Evidence>, confidence: Confidence) -> Finding {
+    Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim,
+        evidence,
+        confidence,
+        place: None,
+        refuted_by: "the kernel's time per operation stays flat with n",
+        next_step:
+            "Compare system calls per operation at both widths (`perf trace -s`): if they are flat each costs more, \
+                    and the leading path shows where."
+                .to_string(),
+    }
+}

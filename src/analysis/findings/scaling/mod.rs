@@ -1,0 +1,243 @@
+//! Why a program does not scale, rule by rule, from a sweep: each width that lost against the base, and in which code.
+//! It never speaks of a sweep that scales, and never splits time that was not measured apart.
+
+mod address_space;
+mod allocator;
+mod bandwidth;
+mod block_io;
+mod cache_capacity;
+mod contended_line;
+mod cpi_growth;
+mod cpu_time_growth;
+mod frequency;
+mod growth;
+mod hand_over;
+mod hot;
+mod imbalance;
+mod kernel_spin;
+mod kernel_time;
+mod limits;
+mod locks;
+mod mean;
+mod more_work;
+mod outside;
+mod page_walks;
+mod paths;
+mod places;
+mod remote_memory;
+mod run_queue;
+mod serial;
+mod sharing;
+mod slower;
+mod smt;
+mod spin;
+mod steal;
+mod step;
+mod throttling;
+mod unseen;
+
+use super::{Confidence, Evidence, Finding, Judged, Place, Verdict, weight, words};
+use crate::analysis::scaling::{Fit, Loss, Point, Stack};
+use crate::model::{Region, Why};
+use step::{Step, Taken};
+
+/// What a rule's share is a part of, so that no core is lost twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Waits that no other rule claims.
+    Wait,
+    /// Workers without anything to do.
+    Idle,
+    /// CPU time without cycles, or with slower ones.
+    Clock,
+    /// More CPU time per operation.
+    Cpu,
+    /// Slower instructions: several reasons may explain the same cycles.
+    Cpi,
+    /// What remains of CPU time per operation.
+    Rest,
+}
+
+/// One rule.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    id: &'static str,
+    title: &'static str,
+    kind: Kind,
+    /// The finding, nothing, or why it cannot say.
+    judge: fn(&Step<'_>) -> Result<Option<Finding>, Why>,
+}
+
+/// In the order of decision: what is cheap and certain comes before what needs interpretation, and what remains last.
+const RULES: &[Rule] = &[
+    throttling::RULE,
+    steal::RULE,
+    run_queue::RULE,
+    locks::RULE,
+    block_io::RULE,
+    serial::RULE,
+    imbalance::RULE,
+    hand_over::RULE,
+    outside::RULE,
+    unseen::RULE,
+    frequency::RULE,
+    spin::RULE,
+    contended_line::RULE,
+    address_space::RULE,
+    allocator::RULE,
+    kernel_spin::RULE,
+    kernel_time::RULE,
+    smt::RULE,
+    bandwidth::RULE,
+    sharing::RULE,
+    remote_memory::RULE,
+    cache_capacity::RULE,
+    page_walks::RULE,
+    more_work::RULE,
+    cpi_growth::RULE,
+    cpu_time_growth::RULE,
+];
+
+/// All verdicts on one width that lost.
+struct Rung {
+    /// Index of its point.
+    at: usize,
+    n: u32,
+    /// Whether it is the widest of its region that lost.
+    widest: bool,
+    verdicts: Vec<Verdict>,
+}
+
+/// Applies every rule to the widest point of each region that lost, and tells from which width on each finding holds.
+/// `points` ascend by width, `base` is the index of the one that the others are compared with. Of a rule that finds
+/// something in several regions the finding that weighs most is kept.
+#[must_use]
+pub fn judge_scaling(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> Judged {
+    let mut judged = Judged::default();
+    if let Err(why) = comparable(points, base) {
+        judged.undecided = RULES.iter().map(|rule| (rule.id, rule.title, why)).collect();
+        return judged;
+    }
+    let rungs = rungs(points, base, stacks, losses, fits);
+    for (index, rule) in RULES.iter().enumerate() {
+        match decide(&rungs, index) {
+            Verdict::Found(finding) => judged.found.push(finding),
+            Verdict::Undecided(why) => judged.undecided.push((rule.id, rule.title, why)),
+            Verdict::Clear => judged.clear.push(rule.id),
+        }
+    }
+    // The sort is stable: what weighs the same stays in the order of decision.
+    judged.found.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    judged
+}
+
+/// Whether any width can be compared with the base.
+fn comparable(points: &[Point], base: usize) -> Result<(), Why> {
+    let others = points.get(base.saturating_add(1)..).unwrap_or_default();
+    let mut reason = Why::NotRecorded;
+    for point in others {
+        match point.numbers.efficiency.why() {
+            None => return Ok(()),
+            Some(why) => reason = why,
+        }
+    }
+    Err(reason)
+}
+
+/// Whether a width lost so much that its interval does not reach up to what counts as scaling.
+fn lost(point: &Point) -> bool {
+    let efficiency = point.numbers.efficiency.value();
+    efficiency.is_some_and(|efficiency| efficiency.mean + efficiency.half.unwrap_or(0.0) < limits::SCALES)
+}
+
+fn rungs(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> Vec<Rung> {
+    let after = points.iter().enumerate().skip(base.saturating_add(1));
+    let lossy: Vec<(usize, &Point)> = after.filter(|(_, point)| lost(point)).collect();
+    let widest = |region: Region| lossy.iter().rev().find(|(_, point)| point.region == region).map(|(at, _)| *at);
+    let rung = |(at, point): &(usize, &Point)| {
+        let stack = stacks.iter().find(|stack| stack.n == point.n);
+        let reach = points.get(base..=*at).unwrap_or_default();
+        let step = stack.and_then(|stack| Step::of(reach, stack, losses, fits));
+        let verdicts = step.map_or_else(|| vec![Verdict::Undecided(Why::NotRecorded); RULES.len()], verdicts);
+        Rung { at: *at, n: point.n, widest: widest(point.region) == Some(*at), verdicts }
+    };
+    lossy.iter().map(rung).collect()
+}
+
+fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
+    let single = step.base.runs.len().min(step.here.runs.len()) < 2;
+    let verdict = |rule: &Rule| match (rule.judge)(&step) {
+        Ok(Some(mut finding)) => {
+            step.taken.add(rule.kind, &finding);
+            // Nobody knows how much a single run scatters.
+            finding.confidence = if single { finding.confidence.min(Confidence::Medium) } else { finding.confidence };
+            Verdict::Found(finding)
+        }
+        Ok(None) => Verdict::Clear,
+        Err(why) => Verdict::Undecided(why),
+    };
+    RULES.iter().map(verdict).collect()
+}
+
+impl Taken {
+    fn add(&mut self, kind: Kind, finding: &Finding) {
+        let share = finding.share.unwrap_or(0.0);
+        if matches!(kind, Kind::Cpu | Kind::Cpi) {
+            self.functions.extend(finding.place.iter().filter_map(|place| place.frames.last().cloned()));
+        }
+        match kind {
+            Kind::Wait => {}
+            Kind::Idle => self.idle += share,
+            Kind::Clock => self.clock += share,
+            Kind::Cpu | Kind::Rest => self.cpu += share,
+            Kind::Cpi => self.cpi = self.cpi.max(share),
+        }
+    }
+}
+
+/// What a rule, by its index, comes to over all widths that lost.
+fn decide(rungs: &[Rung], rule: usize) -> Verdict {
+    let found = |rung: &Rung| match rung.verdicts.get(rule) {
+        Some(Verdict::Found(finding)) => Some(finding.clone()),
+        _ => None,
+    };
+    let mut best: Option<(usize, Finding)> = None;
+    for (index, rung) in rungs.iter().enumerate().filter(|(_, rung)| rung.widest) {
+        let heavier = |finding: &Finding| best.as_ref().is_none_or(|(_, known)| weight(finding) >= weight(known));
+        if let Some(finding) = found(rung).filter(heavier) {
+            best = Some((index, finding));
+        }
+    }
+    if let Some((index, finding)) = best {
+        let first = since(rungs, index, |rung| found(rung).is_some());
+        return Verdict::Found(told(finding, rungs, index, first));
+    }
+    let reasons = rungs.iter().filter(|rung| rung.widest).filter_map(|rung| rung.verdicts.get(rule));
+    let undecided = reasons.rev().find(|verdict| matches!(verdict, Verdict::Undecided(_)));
+    undecided.cloned().unwrap_or(Verdict::Clear)
+}
+
+/// The first of the widths up to that one at all of which it is found.
+fn since(rungs: &[Rung], index: usize, found: impl Fn(&Rung) -> bool) -> usize {
+    let mut first = index;
+    while let Some(before) = first.checked_sub(1)
+        && let (Some(narrower), Some(rung)) = (rungs.get(before), rungs.get(first))
+        && narrower.at + 1 == rung.at
+        && found(narrower)
+    {
+        first = before;
+    }
+    first
+}
+
+/// With the widths it speaks of.
+fn told(mut finding: Finding, rungs: &[Rung], index: usize, first: usize) -> Finding {
+    if let (Some(here), Some(first)) = (rungs.get(index), rungs.get(first)) {
+        let from = if first.n < here.n { format!(", and from n={} on", first.n) } else { String::new() };
+        finding.claim = format!("At n={}{from}: {}", here.n, finding.claim);
+    }
+    finding
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! Cycles in page walks that grow with the threads.
+//! It never blames walks that one thread has as well.
+
+use super::places::{grower_place, growers};
+use super::slower::{counted, evidence};
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "page-walks", title: "TLB misses and page walks", kind: Kind::Cpi, judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let Some((slower, walks)) = counted(step, "page_walk_share")? else { return Ok(None) };
+    let cost = step.number(|numbers| numbers.cpu_ns_per_op)?;
+    let all = cost.amount();
+    let grown = walks.here.value * cost.here.value - walks.base.value * cost.base.value;
+    let part = if all > 0.0 { (grown / all).clamp(0.0, 1.0) } else { 0.0 };
+    let share = slower.share * part;
+    let many = walks.here.value >= limits::PAGE_WALKS && walks.by(limits::PAGE_WALKS_GROWTH);
+    if share < limits::FACTOR || !many || !walks.grew() {
+        return Ok(None);
+    }
+    let mut evidence = evidence(share, &slower);
+    evidence.push(Evidence::of("of the cycles in page walks", walks.here.value, U::Share, limits::PAGE_WALKS));
+    evidence
+        .extend(walks.ratio().map(|ratio| Evidence::of("growth of these", ratio, U::Ratio, limits::PAGE_WALKS_GROWTH)));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "{} of the lost cores walk page tables: {} of the cycles, {} at n={}{}.",
+            percent(share),
+            percent(walks.here.value),
+            percent(walks.base.value),
+            step.base.n,
+            growers(step)
+        ),
+        evidence,
+        confidence: Confidence::High,
+        place: grower_place(step),
+        refuted_by: "with huge pages it loses as much",
+        next_step: "Put the data on huge pages (madvise MADV_HUGEPAGE, hugetlbfs), or touch fewer pages per operation."
+            .to_string(),
+    }))
+}

@@ -1,0 +1,58 @@
+//! Where in the code a finding of a sweep lies, and how its claim names that.
+//! It never judges.
+
+use super::growth::Lead;
+use super::step::Step;
+use super::{Place, hot, limits, words};
+use crate::analysis::scaling::{FunctionId, LossRow};
+use crate::analysis::{Axis, CodeKind};
+use crate::model::Why;
+
+/// A place on the CPU.
+pub(super) fn cpu_place(lead: &Lead) -> Place {
+    Place { frames: lead.frames.clone(), axis: Axis::Event(0), threads: Vec::new() }
+}
+
+/// A place off the CPU.
+pub(super) fn blocked_place(lead: &Lead) -> Place {
+    Place { frames: lead.frames.clone(), axis: Axis::OffCpu, threads: Vec::new() }
+}
+
+/// Which of the program's functions led there, in words.
+pub(super) fn below(lead: &Lead) -> String {
+    lead.caller.as_ref().map_or(String::new(), |caller| format!(" below {}", words::name(caller)))
+}
+
+/// Whether samples show the kernel's functions by name.
+pub(super) fn kernel_seen(step: &Step<'_>) -> Result<(), Why> {
+    step.cpu()?;
+    let frames = step.here.runs.iter().flat_map(|run| &run.cpu.paths).flat_map(|path| &path.frames);
+    let named = |id: &FunctionId| id.kind == CodeKind::Kernel && !id.name.starts_with('[');
+    let hardly_there = || step.metric("system_share").is_ok_and(|share| share.here.value < limits::KERNEL_SEEN);
+    if frames.into_iter().any(named) || hardly_there() { Ok(()) } else { Err(Why::NotPermitted) }
+}
+
+/// The functions whose CPU time per operation grew most, in words: up to three that are no noise.
+pub(super) fn growers(step: &Step<'_>) -> String {
+    let named: Vec<String> = grown(step)
+        .take(3)
+        .map(|row| {
+            let part = row.share.map_or(String::new(), |share| format!(" ({})", words::percent(share)));
+            format!("{}{part}", words::name(&row.function.name))
+        })
+        .collect();
+    if named.is_empty() { String::new() } else { format!(", most of it in {}", named.join(", ")) }
+}
+
+/// Where that function which grew most is, if one did.
+pub(super) fn grower_place(step: &Step<'_>) -> Option<Place> {
+    let row = grown(step).next()?;
+    Some(Place { frames: hot::frames(step, &row.function), axis: Axis::Event(0), threads: Vec::new() })
+}
+
+/// Functions that cost more than at the base, beyond noise, and that no finding has named.
+fn grown<'a>(step: &Step<'a>) -> impl Iterator<Item = &'a LossRow> {
+    let rows = step.loss.map_or(&[][..], |loss| &loss.functions);
+    let named = step.taken.functions.clone();
+    rows.iter().filter(move |row| row.is_real() && row.growth() > 0.0 && !named.contains(&row.function.name))
+}

@@ -1,0 +1,43 @@
+//! Memory of another node, which more reads reach as threads spread over nodes.
+//! It never says which pages: only where they lie does.
+
+use super::places::{grower_place, growers};
+use super::slower::{counted, evidence};
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "remote-memory", title: "memory of another NUMA node", kind: Kind::Cpi, judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let Some((slower, remote)) = counted(step, "remote_dram_share")? else { return Ok(None) };
+    if remote.amount() < limits::REMOTE || !remote.grew() {
+        return Ok(None);
+    }
+    let mut evidence = evidence(slower.share, &slower);
+    evidence.push(Evidence::of("reads from another node, growth", remote.amount(), U::Share, limits::REMOTE));
+    evidence.push(Evidence::plain("reads from another node", remote.here.value, U::Share));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(slower.share),
+        claim: format!(
+            "up to {} of the lost cores wait for memory of another node: {} of the reads that reach memory, {} at n={}{}.",
+            percent(slower.share),
+            percent(remote.here.value),
+            percent(remote.base.value),
+            step.base.n,
+            growers(step)
+        ),
+        evidence,
+        confidence: Confidence::Medium,
+        place: grower_place(step),
+        refuted_by: "on one node, or with memory interleaved (numactl), it loses as much",
+        next_step:
+            "See where the pages lie (numastat -p) and let each thread allocate and first touch what it uses, or bind \
+                    a process to each node."
+                .to_string(),
+    }))
+}

@@ -1,0 +1,45 @@
+//! A part of the work that one thread does while all others wait: Amdahl's serial section.
+//! It never calls uneven load that: a serial section costs the same fraction at every width.
+
+use super::imbalance::{busiest, evidence};
+use super::paths::Wait;
+use super::places::blocked_place;
+use super::words::{digits, name, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule { id: "serial-section", title: "serial section", kind: Kind::Idle, judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let Some(busiest) = busiest(step)?.filter(|busiest| busiest.constant == Some(true)) else { return Ok(None) };
+    let Some(fraction) = busiest.fraction else { return Ok(None) };
+    let mut evidence = evidence(&busiest);
+    evidence.push(Evidence::plain("serial fraction (Karp-Flatt)", fraction, U::Share));
+    let law = step.fits.iter().find(|fit| fit.region == step.here.region).and_then(|fit| fit.law.ok());
+    evidence.extend(law.map(|law| Evidence::plain("contention by the scalability law", law.alpha.value, U::Share)));
+    let lead = step.waits().ok().and_then(|waits| waits.lead(Wait::Signal));
+    let at = lead.map_or(String::new(), |lead| format!(", the others wait in {}", name(&lead.function)));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(busiest.share),
+        claim: format!(
+            "{} of the lost cores are workers without work while one thread is at work {} of the time{at}; {} of the \
+             work is serial at every width, so no more than {} times one thread's throughput is to be had.",
+            percent(busiest.share),
+            percent(busiest.at_work),
+            percent(fraction),
+            digits(1.0 / fraction)
+        ),
+        evidence,
+        confidence: Confidence::High,
+        place: lead.map(blocked_place),
+        refuted_by: "the serial fraction of Karp and Flatt rises or falls with n",
+        next_step: format!(
+            "In the run at n={} look at the busiest thread alone (`ironlaw report --thread`): make what it does while the \
+             others wait cheaper, or share it out.",
+            step.here.n
+        ),
+    }))
+}

@@ -1,0 +1,49 @@
+//! What all reasons for slower instructions have in common: cycles per instruction that grew.
+//! It never says which reason it is.
+
+use super::step::Step;
+use super::{Evidence, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::scaling::SliceKind;
+use crate::model::Why;
+
+/// Instructions that take more cycles than at the base.
+pub(super) struct Slower {
+    /// The part of the lost cores that they took.
+    pub share: f64,
+    /// Cycles per instruction, here over the base; `None` where nobody counted them, and CPU time must do.
+    pub ratio: Option<f64>,
+}
+
+/// How much slower instructions are, if that is worth a reason.
+pub(super) fn slower(step: &Step<'_>) -> Option<Slower> {
+    if !step.cpu_grew() {
+        return None;
+    }
+    let left = step.left();
+    let Ok(cpi) = step.number(|numbers| numbers.cpi) else {
+        return (left >= limits::FACTOR).then_some(Slower { share: left, ratio: None });
+    };
+    let share = step.share(&[SliceKind::Cpi]).min(left);
+    let is_real = share >= limits::FACTOR && cpi.grew() && cpi.by(limits::CPI);
+    is_real.then(|| Slower { share, ratio: cpi.ratio() })
+}
+
+/// The numbers that they have in common.
+pub(super) fn evidence(share: f64, slower: &Slower) -> Vec<Evidence> {
+    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
+    evidence
+        .extend(slower.ratio.map(|ratio| Evidence::of("cycles per instruction, growth", ratio, U::Ratio, limits::CPI)));
+    evidence
+}
+
+/// A metric that only hardware counters give, where slower instructions make it of interest.
+///
+/// # Errors
+/// Why it is missing.
+pub(super) fn counted(step: &Step<'_>, name: &str) -> Result<Option<(Slower, super::mean::Change)>, Why> {
+    match slower(step) {
+        Some(slower) => Ok(Some((slower, step.hardware(name)?))),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,244 @@
+//! One width against the base: all that a scaling rule may look at.
+//! It never judges.
+
+use super::growth::Growths;
+use super::limits;
+use super::mean::{Change, Mean};
+use super::paths::{Code, Wait, code, wait};
+use crate::analysis::Cause;
+use crate::analysis::scaling::{Estimate, Fit, Loss, Numbers, Point, Run, SliceKind, Stack};
+use crate::model::{Measure, Region, Why};
+
+/// What rules before the present one have explained, in parts of the lost cores.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Taken {
+    /// By CPU time without cycles, or with slower ones.
+    pub clock: f64,
+    /// Of what CPU time per operation grew.
+    pub cpu: f64,
+    /// The most that one reason for slower instructions explains: they look at the same cycles.
+    pub cpi: f64,
+    /// Of the time in which workers had nothing to do.
+    pub idle: f64,
+    /// Functions named for what they do on the CPU.
+    pub functions: Vec<String>,
+}
+
+/// One width against the base.
+#[derive(Debug)]
+pub(super) struct Step<'a> {
+    pub base: &'a Point,
+    pub here: &'a Point,
+    /// All points from the base to here, by width.
+    pub points: &'a [Point],
+    /// The losses of these.
+    pub losses: &'a [Loss],
+    pub stack: &'a Stack,
+    pub loss: Option<&'a Loss>,
+    pub fits: &'a [Fit],
+    pub taken: Taken,
+    cpu: Result<Growths<Code>, Why>,
+    waits: Result<Growths<Wait>, Why>,
+}
+
+/// What CPU time per operation grew by: more or slower instructions, or both where nobody counted them.
+const WORK: [SliceKind; 3] = [SliceKind::MoreWork, SliceKind::Cpi, SliceKind::CpuTime];
+const CPU: [SliceKind; 5] =
+    [SliceKind::MoreWork, SliceKind::Cpi, SliceKind::CpuTime, SliceKind::Smt, SliceKind::Frequency];
+
+impl<'a> Step<'a> {
+    /// `points` run from the base to the width that is judged; `None` for fewer than two, or where nothing was lost.
+    pub fn of(points: &'a [Point], stack: &'a Stack, losses: &'a [Loss], fits: &'a [Fit]) -> Option<Step<'a>> {
+        let [base, .., here] = points else { return None };
+        if f64::from(here.n) - stack.useful <= 0.0 {
+            return None;
+        }
+        Some(Step {
+            base,
+            here,
+            points,
+            losses,
+            stack,
+            loss: losses.iter().find(|loss| loss.n == here.n),
+            fits,
+            taken: Taken::default(),
+            cpu: Growths::of(&base.runs, &here.runs, |run| Some(&run.cpu), limits::FEWEST_SAMPLES, code),
+            waits: Growths::of(&base.runs, &here.runs, |run| run.blocked.as_ref(), 0, wait),
+        })
+    }
+
+    /// Cores lost.
+    pub fn lost(&self) -> f64 {
+        f64::from(self.here.n) - self.stack.useful
+    }
+
+    /// The part of the lost cores that went these ways, 0 to 1.
+    pub fn share(&self, kinds: &[SliceKind]) -> f64 {
+        let slices = self.stack.slices.iter().filter(|slice| kinds.contains(&slice.kind));
+        (slices.map(|slice| slice.cores).sum::<f64>() / self.lost()).clamp(0.0, 1.0)
+    }
+
+    /// The part that workers were blocked by a cause.
+    pub fn blocked(&self, cause: Cause) -> f64 {
+        self.share(&[SliceKind::Blocked(cause)])
+    }
+
+    /// The part that more and slower instructions took.
+    pub fn work(&self) -> f64 {
+        self.share(&WORK)
+    }
+
+    /// Whether CPU time per operation is a reason at all: then, and only then, its factors are of interest.
+    pub fn cpu_grew(&self) -> bool {
+        let all = self.share(&CPU).max(self.share(&WORK));
+        let change = self.number(|numbers| numbers.cpu_ns_per_op);
+        all >= limits::FACTOR && change.is_ok_and(|change| change.grew())
+    }
+
+    /// The part of the growth of CPU time that is left to explain. Siblings and the clock have slices of their own where
+    /// cycles were counted, and take from the one of CPU time where not.
+    pub fn left(&self) -> f64 {
+        let clock = self.share(&[SliceKind::Frequency]).min(self.taken.clock);
+        let whole = self.work() + self.share(&[SliceKind::Smt]) + clock;
+        (whole - self.taken.clock - self.taken.cpu).max(0.0)
+    }
+
+    /// The same less what reasons for slower instructions explain.
+    pub fn unexplained(&self) -> f64 {
+        (self.left() - self.taken.cpi).max(0.0)
+    }
+
+    /// A column of the table at both widths.
+    pub fn number(&self, of: impl Fn(&Numbers) -> Measure<Estimate>) -> Result<Change, Why> {
+        let known = |point: &Point| match of(&point.numbers) {
+            Measure::Known { value, .. } => Ok(Mean::from(value)),
+            Measure::Missing(why) => Err(why),
+        };
+        Ok(Change { base: known(self.base)?, here: known(self.here)? })
+    }
+
+    /// Anything that each run tells, at both widths.
+    pub fn change(&self, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Change, Why> {
+        Ok(Change { base: mean(self.base, &of)?, here: mean(self.here, &of)? })
+    }
+
+    /// A metric at both widths.
+    pub fn metric(&self, name: &str) -> Result<Change, Why> {
+        self.change(|run| metric(run, name))
+    }
+
+    /// Growth of a metric that is a rate, per operation.
+    pub fn per_op(&self, name: &str) -> Result<Change, Why> {
+        self.change(|run| Ok(metric(run, name)? * run.totals.wall / ops(run)?))
+    }
+
+    /// A metric that only hardware counters give.
+    pub fn hardware(&self, name: &str) -> Result<Change, Why> {
+        let absent = !self.here.runs.iter().flat_map(|run| &run.metrics).any(|metric| metric.name == name);
+        if absent { Err(self.no_counter()) } else { self.metric(name) }
+    }
+
+    /// Why a counter that nobody recorded is missing: as that of cycles is.
+    pub fn no_counter(&self) -> Why {
+        match self.metric("cycles") {
+            Err(why @ (Why::NotSupported | Why::NotPermitted)) => why,
+            _ => Why::NotRecorded,
+        }
+    }
+
+    /// Share of the workers' time in a state, here and at the base; the state in seconds per run.
+    pub fn state(&self, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Change, Why> {
+        self.change(|run| {
+            let whole = f64::from(run.n) * run.totals.wall;
+            if whole > 0.0 { Ok(of(run)? / whole) } else { Err(Why::Idle) }
+        })
+    }
+
+    /// Seconds that workers were blocked by a cause, per operation.
+    pub fn blocked_per_op(&self, cause: Cause) -> Result<Change, Why> {
+        self.change(|run| Ok(seconds_blocked(run, cause) / ops(run)?))
+    }
+
+    /// Sampled CPU time by what the code is known for.
+    pub fn cpu(&self) -> Result<&Growths<Code>, Why> {
+        self.cpu.as_ref().map_err(|why| *why)
+    }
+
+    /// Blocked time by what was waited for.
+    pub fn waits(&self) -> Result<&Growths<Wait>, Why> {
+        self.waits.as_ref().map_err(|why| *why)
+    }
+
+    /// The part of the lost cores that such code lost on the CPU.
+    pub fn code_share(&self, code: Code) -> f64 {
+        self.cpu.as_ref().map_or(0.0, |growths| self.work() * growths.part(code))
+    }
+
+    /// The part of the lost cores that such waits in locks' system calls took. What no stack shows is a wait for a signal,
+    /// which accuses nobody.
+    pub fn wait_share(&self, wait: Wait) -> f64 {
+        let whole = self.blocked(Cause::Lock);
+        let unknown = if wait == Wait::Signal { whole } else { 0.0 };
+        self.waits.as_ref().map_or(unknown, |growths| {
+            let sum: f64 = Wait::LOCKS.iter().map(|one| growths.get(*one).amount().max(0.0)).sum();
+            if sum > 0.0 { whole * growths.get(wait).amount().max(0.0) / sum } else { unknown }
+        })
+    }
+
+    /// The part of the lost cores in which workers had nothing to do: they waited for a signal, for work, for somebody
+    /// outside, or nobody knows for what.
+    pub fn idle(&self) -> f64 {
+        use Cause::{Events, Network, Other, Pipe, Sleep, Unknown};
+        let outside = [Events, Network, Other, Pipe, Sleep, Unknown].map(SliceKind::Blocked);
+        self.wait_share(Wait::Signal) + self.share(&outside) + self.share(&[SliceKind::Unseen])
+    }
+
+    /// What remains of a part of [`Step::idle`] after those who explained some of it.
+    pub fn left_idle(&self, part: f64) -> f64 {
+        let idle = self.idle();
+        if idle > 0.0 { part * (1.0 - self.taken.idle / idle).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The widest point before siblings joined, if here they have.
+    pub fn before_siblings(&self) -> Option<&'a Point> {
+        let whole = |point: &&Point| matches!(point.region, Region::Cores | Region::Nodes(_));
+        self.points.iter().rev().find(whole).filter(|_| self.here.region == Region::Smt)
+    }
+}
+
+/// Over the runs that tell it.
+fn mean(point: &Point, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Mean, Why> {
+    let (mut values, mut reason) = (Vec::new(), Why::NotRecorded);
+    for run in &point.runs {
+        match of(run) {
+            Ok(value) => values.push(value),
+            Err(why) => reason = why,
+        }
+    }
+    Mean::of(&values).ok_or(reason)
+}
+
+/// A metric of a run.
+pub(super) fn metric(run: &Run, name: &str) -> Result<f64, Why> {
+    let metric = run.metrics.iter().find(|metric| metric.name == name);
+    metric.map_or(Err(Why::NotRecorded), |metric| known(metric.value))
+}
+
+/// Operations of a run, more than none.
+pub(super) fn ops(run: &Run) -> Result<f64, Why> {
+    let ops = known(run.totals.ops)?;
+    if ops > 0.0 { Ok(ops) } else { Err(Why::Idle) }
+}
+
+/// Seconds that the workers of a run were blocked by a cause.
+pub(super) fn seconds_blocked(run: &Run, cause: Cause) -> f64 {
+    run.split.blocked.iter().filter(|(known, _)| *known == cause).map(|(_, seconds)| seconds).sum()
+}
+
+/// A measured value as a result.
+pub(super) fn known(measure: Measure<f64>) -> Result<f64, Why> {
+    match measure {
+        Measure::Known { value, .. } => Ok(value),
+        Measure::Missing(why) => Err(why),
+    }
+}

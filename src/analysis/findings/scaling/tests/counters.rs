@@ -1,0 +1,147 @@
+//! Programs on a machine with hardware counters: each factor of CPU time has its own rule.
+
+use super::*;
+use mill::Load;
+
+fn slower(more: f64) -> Load {
+    even().stretched(1.0 + 0.05 * more)
+}
+
+/// A program with that many instructions per operation at that clock in GHz.
+fn counted(load: fn(f64) -> (Load, f64, f64)) -> Mill {
+    Mill::of(&WIDTHS, move |n| {
+        let (load, path, ghz) = load(f64::from(n - 1));
+        Load { counted: Some((path, ghz)), ..load }
+    })
+}
+
+fn programs() -> Vec<(&'static str, Mill)> {
+    let mut siblings = counted(|more| {
+        let joined = if more > 14.0 { 1.8 } else { 1.0 };
+        (Load { siblings: joined, ..even().stretched(joined) }, 2000.0, 3.0)
+    });
+    siblings.widths[4].1 = Region::Smt;
+    vec![
+        ("frequency", counted(|more| (even().stretched(1.0 + 0.03 * more), 2000.0, 3.0 / (1.0 + 0.03 * more)))),
+        ("spin-wait", counted(|more| (even().on_cpu("worker;retry", 20.0 + 80.0 * more), 2000.0 + 150.0 * more, 3.0))),
+        ("more-work", counted(|more| (even().stretched(1.0 + 0.05 * more), 2000.0 * (1.0 + 0.05 * more), 3.0))),
+        ("false-sharing", counted(|more| (even().on_cpu("worker;count", 20.0 + 80.0 * more), 2000.0, 3.0))),
+        ("cpi-growth", counted(|more| (slower(more), 2000.0, 3.0))),
+        ("memory-bandwidth", counted(|more| (slower(more).metric("memory_bandwidth", 9e9), 2000.0, 3.0))),
+        ("cache-capacity", counted(|more| (slower(more).metric("llc_mpki", 1.0 + more), 2000.0, 3.0))),
+        ("page-walks", counted(|more| (slower(more).metric("page_walk_share", 0.03 * more), 2000.0, 3.0))),
+        ("remote-memory", counted(|more| (slower(more).metric("remote_dram_share", 0.04 * more), 2000.0, 3.0))),
+        ("smt-sharing", siblings),
+        (
+            "kernel-lock-spin",
+            counted(|more| {
+                let spin = "worker;open;[kernel]!__x64_sys_openat;[kernel]!native_queued_spin_lock_slowpath";
+                (even().on_cpu(spin, 60.0 * more), 2000.0 + 60.0 * more, 3.0)
+            }),
+        ),
+        ("lock-wait", counted(|more| (even().off_cpu(&lock("take"), 90.0 * more), 2000.0, 3.0))),
+    ]
+}
+
+#[test]
+fn each_program_is_found_by_its_own_rule_first_and_time_alone_is_no_finding() {
+    for (rule, mill) in programs() {
+        let judged = mill.judged();
+        let found: Vec<&str> = judged.found.iter().map(|finding| finding.rule).collect();
+        assert_eq!(found.first(), Some(&rule), "{:#?}", judged.found);
+        assert!(!found.contains(&"cpu-time-growth") && !found.contains(&"contended-line"), "{found:?}");
+        assert_eq!(found.len(), 1, "{rule}: {:#?}", judged.found);
+    }
+}
+
+#[test]
+fn without_counters_the_same_programs_get_the_finding_that_says_what_cannot_be_told_apart() {
+    for (rule, mut mill) in programs() {
+        let load = mill.load;
+        mill.load = Box::new(move |n| Load { counted: None, ..load(n) });
+        let judged = mill.judged();
+        let expected = match rule {
+            "spin-wait" | "false-sharing" => "contended-line",
+            "frequency" | "more-work" | "cpi-growth" => "cpu-time-growth",
+            known => known,
+        };
+        assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), [expected], "{rule}");
+        if expected != rule {
+            assert!(judged.found[0].claim.contains("cannot be told apart without hardware counters"), "{rule}");
+        }
+    }
+}
+
+/// RocksDB 9.2.0 `readrandom` on two Xeon Platinum 8383C: cycles per operation and function, published
+/// (91.4% of their growth, 91.2% of that of time, as the clock falls too).
+#[test]
+fn cache_line_sharing_leads_where_instructions_stay_and_one_function_slows_down_twentyfold() {
+    let cycles = |one: bool| -> [(&str, f64); 6] {
+        let rows = [
+            ("FinishedOps", 24.5, 13_443.0),
+            ("Version::Get", 26.1, 317.9),
+            ("Swap", 10.1, 263.9),
+            ("GetImpl", 47.9, 246.9),
+            ("ReadRandom", 22.1, 149.7),
+            ("elsewhere", 621.8, 1_012.6),
+        ];
+        rows.map(|(name, before, after)| (name, if one { before } else { after }))
+    };
+    let mut mill = Mill::of(&[1, 160], move |n| {
+        let (one, ghz) = (n == 1, if n == 1 { 3.798_451 } else { 3.596_507 });
+        let cpu = cycles(one).map(|(name, cycles)| (format!("worker;{name}"), cycles / ghz)).to_vec();
+        let path = if one { 2_072.445 } else { 2_033.614 };
+        Load { cpu, unseen: if one { 0.58 } else { 23.2 }, counted: Some((path, ghz)), ..even() }
+    });
+    mill.off_cpu = false;
+    let judged = mill.judged();
+    let found: Vec<&str> = judged.found.iter().map(|finding| finding.rule).collect();
+    assert_eq!(found, ["false-sharing"], "{:#?}", judged.found);
+    let first = &judged.found[0];
+    assert!(first.claim.contains("take 20.9 times the cycles"), "{}", first.claim);
+    assert!(first.claim.contains("91.2% of the growth is in `FinishedOps`"), "{}", first.claim);
+    assert!(first.share.unwrap() > 0.85);
+    assert_eq!(first.place.as_ref().unwrap().frames, ["worker", "FinishedOps"]);
+    let load = mill.load;
+    mill.load = Box::new(move |n| Load { counted: None, ..load(n) });
+    let joint = mill.judged();
+    assert_eq!(joint.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["contended-line"]);
+    assert!(joint.found[0].share.unwrap() > 0.9);
+}
+
+#[test]
+fn modified_lines_of_others_make_sharing_certain_and_their_absence_rules_it_out() {
+    let shared = |hitm: f64| {
+        Mill::of(&WIDTHS, move |n| {
+            let more = f64::from(n - 1);
+            let load = even().on_cpu("worker;count", 20.0 + 80.0 * more).metric("hitm_per_kinstr", 0.1 + hitm * more);
+            Load { counted: Some((2000.0, 3.0)), ..load }
+        })
+    };
+    let certain = finding(&shared(0.2).judged(), "false-sharing");
+    assert_eq!(certain.confidence, Confidence::High);
+    let judged = shared(0.0).judged();
+    assert!(judged.clear.contains(&"false-sharing"));
+    assert_eq!(judged.found[0].rule, "cpi-growth");
+}
+
+#[test]
+fn misses_belong_to_used_up_bandwidth_but_two_reasons_for_the_same_cycles_are_both_named() {
+    let mill = counted(|more| {
+        let load = even().stretched(1.0 + 0.05 * more).metric("memory_bandwidth", 9e9).metric("llc_mpki", 1.0 + more);
+        (load, 2000.0, 3.0)
+    });
+    let judged = mill.judged();
+    assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["memory-bandwidth"]);
+    let both = counted(|more| {
+        let load = even().stretched(1.0 + 0.05 * more).metric("remote_dram_share", 0.04 * more);
+        (load.metric("llc_mpki", 1.0 + more), 2000.0, 3.0)
+    });
+    let both = both.judged();
+    assert_eq!(both.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["remote-memory", "cache-capacity"]);
+    let growing = counted(|more| {
+        let load = even().stretched(1.0 + 0.05 * more).metric("memory_bandwidth", 9e9 * (1.0 + more));
+        (load, 2000.0, 3.0)
+    });
+    assert!(growing.judged().clear.contains(&"memory-bandwidth"));
+}

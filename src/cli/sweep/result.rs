@@ -1,0 +1,32 @@
+//! What a sweep comes to, in every form it can be printed in.
+//! It never runs anything.
+
+use crate::analysis::scaling::Run;
+use crate::cli::args::{GlobalArgs, SweepFormat};
+use crate::cli::out;
+use crate::error::Result;
+use crate::export;
+use crate::model::SweepMeta;
+use crate::sweep::scaling;
+use crate::view::scaling::SweepReport;
+
+/// The report on a sweep, as far as it has come.
+pub(in crate::cli) fn report(meta: &SweepMeta, results: &[Option<Run>]) -> SweepReport {
+    SweepReport::of(meta, &scaling(meta, results))
+}
+
+/// The report as bytes.
+pub(in crate::cli) fn render(
+    report: &SweepReport,
+    format: SweepFormat,
+    global: &GlobalArgs,
+    to_file: bool,
+) -> Result<Vec<u8>> {
+    Ok(match format {
+        SweepFormat::Text => export::text::sweep(report, out::style(global, to_file)),
+        SweepFormat::Json => export::json::sweep(report)?,
+        SweepFormat::Csv => export::csv::sweep(report),
+        SweepFormat::Markdown => export::markdown::sweep(report),
+        SweepFormat::Html => export::html::sweep(report)?,
+    })
+}

@@ -1,0 +1,61 @@
+//! The flame graphs of the page: the differences as pictures of ours, the others live in frames of their own.
+//! It never lets a frame's script reach the page: frames are sandboxed, but for the box that asks what to search for.
+
+use crate::error::Result;
+use crate::export::difference;
+use crate::export::markup::{attribute, escaped};
+use crate::export::svg::{self, SvgOptions};
+use crate::view::flame::Flame;
+use crate::view::scaling::{CostAxis, Difference, SweepReport};
+
+pub(super) fn differences(report: &SweepReport) -> String {
+    let both = [&report.cpu, &report.blocked];
+    both.into_iter().flatten().map(one).collect()
+}
+
+fn one(difference: &Difference) -> String {
+    let (title, what) = match difference.axis {
+        CostAxis::Cpu => ("What changed on the CPU", "on the CPU"),
+        CostAxis::Blocked => ("What changed off the CPU", "blocked"),
+    };
+    format!(
+        "<section><h2>{title}</h2><p class=\"about\">Call paths by what an operation costs {what}, n = {} against n = {}. \
+         A cell is as wide as the larger of its two costs, so that what is gone shows too. Hover for the numbers.</p>\
+         <figure>{}<figcaption>{}</figcaption></figure></section>",
+        difference.n,
+        difference.base_n,
+        difference::embedded(difference),
+        escaped(&difference::caption(difference))
+    )
+}
+
+pub(super) fn section(report: &SweepReport) -> Result<String> {
+    if report.flames.is_empty() {
+        return Ok(String::new());
+    }
+    let mut out = String::from("<section><h2>Flame graphs</h2>");
+    out.push_str("<p class=\"about\">CPU time by call path. Click a cell to zoom, Ctrl-F inside to search.</p>");
+    for (n, flame) in &report.flames {
+        out.push_str(&frame(*n, flame)?);
+    }
+    Ok(out + "</section>")
+}
+
+fn frame(n: u32, flame: &Flame) -> Result<String> {
+    let bytes = svg::render(flame, &SvgOptions::default())?;
+    let text = String::from_utf8_lossy(&bytes);
+    // The prologue is for files of their own.
+    let picture = text.find("<svg").map_or("", |at| &text[at..]);
+    let height = picture.split_once(" height=\"").and_then(|(_, rest)| rest.split('"').next()?.parse::<f64>().ok());
+    // The script writes what is zoomed into the address, which a frame without one refuses.
+    let page = format!(
+        "<!DOCTYPE html><meta charset=\"utf-8\"><title>Flame graph</title><style>body{{margin:0}}body>svg{{display:block;width:100%}}</style>\
+         <script>history.replaceState=function(){{}}</script>{picture}"
+    );
+    Ok(format!(
+        "<figure><figcaption>n = {n}</figcaption><iframe title=\"Flame graph at n = {n}\" sandbox=\"allow-scripts allow-modals\" \
+         height=\"{}\" srcdoc=\"{}\"></iframe></figure>",
+        height.unwrap_or(600.0).ceil(),
+        attribute(&page)
+    ))
+}

@@ -1,0 +1,69 @@
+//! The top of the page: what was swept, where, and what it came to in a few numbers.
+//! It never repeats the table.
+
+use crate::export::markup::escaped;
+use crate::model::RunState;
+use crate::view::MetricUnit;
+use crate::view::number::{date, percent, quantity, three_digits};
+use crate::view::scaling::{PointView, ScalingView, SweepReport, words};
+
+pub(super) fn facts(report: &SweepReport) -> String {
+    let (view, meta) = (&report.view, &report.meta);
+    let is = |wanted: fn(&RunState) -> bool| meta.runs.iter().filter(|run| wanted(&run.state)).count();
+    let done = is(|state| matches!(state, RunState::Done { .. }));
+    let failed = is(|state| matches!(state, RunState::Failed { .. }));
+    let runs = format!(
+        "{} widths of {} x {}, in random order (seed {}); {done} of {} count, {failed} failed",
+        meta.widths.len(),
+        words::width(meta.width),
+        meta.repeats,
+        meta.seed,
+        meta.runs.len()
+    );
+    let rows = [
+        ("Host", format!("{} {}", meta.host.hostname, view.machine)),
+        ("Started", date(meta.started_unix_ns)),
+        ("Runs", runs),
+        ("CPUs", view.placement.clone()),
+        ("Operations", view.ops.clone().unwrap_or_else(|| "not counted".to_string())),
+    ];
+    rows.iter().map(|(label, text)| format!("<dt>{label}</dt><dd>{}</dd>\n", escaped(text))).collect()
+}
+
+/// The numbers one looks for first.
+pub(super) fn tiles(view: &ScalingView) -> String {
+    let value = |point: &PointView, name: &str| point.values.get(name).and_then(|value| value.mean());
+    let mut tiles: Vec<(String, String)> = Vec::new();
+    let best = view.points.iter().filter_map(|point| Some((point.n, value(point, "ops_per_s")?)));
+    if let Some((n, x)) = best.max_by(|a, b| a.1.total_cmp(&b.1)) {
+        tiles.push((format!("most throughput, at n = {n}"), quantity(x, MetricUnit::PerSecond).joined()));
+    }
+    if let Some(widest) = view.points.last().filter(|point| view.base != Some(point.n)) {
+        let n = widest.n;
+        if let Some(speedup) = value(widest, "speedup") {
+            tiles.push((format!("speed-up at n = {n}"), three_digits(speedup)));
+        }
+        if let Some(efficiency) = value(widest, "efficiency") {
+            tiles.push((format!("efficiency at n = {n}"), percent(efficiency).joined()));
+        }
+    }
+    if let Some(Ok(law)) = words::chosen(&view.fits).map(|fit| fit.law.as_ref()) {
+        tiles.push(("by the scalability law".to_string(), words::peak_at(law)));
+    }
+    let item = |(label, number): &(String, String)| format!("<li><span>{label}</span><strong>{number}</strong></li>");
+    match tiles.is_empty() {
+        true => String::new(),
+        false => format!("<ul class=\"tiles\">{}</ul>", tiles.iter().map(item).collect::<String>()),
+    }
+}
+
+pub(super) fn notes(view: &ScalingView) -> String {
+    let item = |note: &crate::model::Note| {
+        let fix = note.fix.as_deref().map_or(String::new(), |fix| format!(" {}", escaped(fix)));
+        format!("<li>{}{fix}</li>\n", escaped(&note.text))
+    };
+    match view.notes.is_empty() {
+        true => String::new(),
+        false => format!("<ul class=\"notes\">{}</ul>", view.notes.iter().map(item).collect::<String>()),
+    }
+}

@@ -1,0 +1,150 @@
+//! The tables of the page, each with a caption and headings that a screen reader can follow.
+//! It never shows a missing value as a number.
+
+use crate::export::markup::escaped;
+use crate::export::shape::Shape;
+use crate::view::CodeKind;
+use crate::view::number::{percent, three_digits};
+use crate::view::scaling::{Column, LossRow, PointView, ScalingView, Value, words};
+
+/// Rows of a table of losses.
+const MOST: usize = 25;
+/// What a page has room for, intervals and all.
+const MOST_COLUMNS: usize = 11;
+
+/// A table under construction. What goes in is HTML already, but for captions and names of rows.
+pub(super) struct Html {
+    out: String,
+    names: usize,
+}
+
+impl Html {
+    pub fn table(caption: &str) -> Html {
+        let out = format!("<div class=\"scroll\"><table><caption>{}</caption>", escaped(caption));
+        Html { out, names: 1 }
+    }
+
+    /// The headings; the first `names` columns hold names.
+    pub fn head(&mut self, cells: impl Iterator<Item = String>, names: usize) {
+        self.names = names;
+        self.out.push_str("<thead><tr>");
+        for (at, cell) in cells.enumerate() {
+            let class = self.class(at);
+            self.out.push_str(&format!("<th scope=\"col\"{class}>{cell}</th>"));
+        }
+        self.out.push_str("</tr></thead><tbody>");
+    }
+
+    pub fn row(&mut self, name: &str, cells: impl Iterator<Item = String>) {
+        self.out.push_str(&format!("<tr><th scope=\"row\" class=\"name\">{}</th>", escaped(name)));
+        for (at, cell) in cells.enumerate() {
+            let class = self.class(at + 1);
+            self.out.push_str(&format!("<td{class}>{cell}</td>"));
+        }
+        self.out.push_str("</tr>\n");
+    }
+
+    fn class(&self, at: usize) -> &'static str {
+        if at < self.names { " class=\"name\"" } else { "" }
+    }
+
+    pub fn finish(self) -> String {
+        self.out + "</tbody></table></div>"
+    }
+}
+
+pub(super) fn points(view: &ScalingView) -> String {
+    if view.points.is_empty() {
+        return "<p>No run is over.</p>".to_string();
+    }
+    let (columns, gaps) = words::table(view);
+    let tables = columns.len().div_ceil(MOST_COLUMNS).max(1);
+    let caption = "Means over the runs; ± is half the width of the 95% confidence interval";
+    let blocks = columns.chunks(columns.len().div_ceil(tables).max(1)).enumerate();
+    let captions = |at| if at == 0 { caption } else { "The same runs, further columns" };
+    let tables: String = blocks.map(|(at, block)| block_of(view, block, captions(at))).collect();
+    let gaps: String = gaps.iter().map(|gap| format!("<p class=\"about\">{}</p>", escaped(&gap.text()))).collect();
+    tables + &gaps
+}
+
+fn block_of(view: &ScalingView, columns: &[&Column], caption: &str) -> String {
+    let means = |column: &Column| view.points.iter().filter_map(|point| point.values.get(column.name)?.mean());
+    let shapes: Vec<Shape> = columns.iter().map(|column| Shape::of(column.unit, means(column))).collect();
+    let heads = columns.iter().zip(&shapes).map(|(column, shape)| {
+        let unit = shape.unit.trim_end_matches("/s");
+        if unit.is_empty() { column.label.to_string() } else { format!("{}<br>{unit}", column.label) }
+    });
+    let mut table = Html::table(caption);
+    table.head(["n", "region", "runs"].map(str::to_string).into_iter().chain(heads), 2);
+    for point in &view.points {
+        let first = [escaped(&point.region.label()), point.runs.to_string()];
+        let cells = columns.iter().zip(&shapes).map(|(column, shape)| cell(view, point, column, shape));
+        table.row(&point.n.to_string(), first.into_iter().chain(cells));
+    }
+    table.finish()
+}
+
+fn cell(view: &ScalingView, point: &PointView, column: &Column, shape: &Shape) -> String {
+    match point.values.get(column.name) {
+        Some(Value::Known { mean, half: Some(half) }) => {
+            format!("{}<small>±{}</small>", shape.show(mean), shape.show(half))
+        }
+        Some(Value::Known { mean, half: None }) => shape.show(mean),
+        _ => format!("<span title=\"{}\">-</span>", words::missing(view, point, column).map_or(String::new(), escaped)),
+    }
+}
+
+pub(super) fn losses(view: &ScalingView) -> String {
+    let Some((loss, base)) = view.losses.last().zip(view.base) else { return String::new() };
+    let caption = |unit: &str, before: f64, here: f64| {
+        let (before, here) = (three_digits(before), three_digits(here));
+        format!("{unit} per op, n = {base} to {}: {before} to {here}; growth ± two standard errors", loss.n)
+    };
+    let unit = if view.cost_unit == "cycles" { "Cycles" } else { "CPU ns" };
+    let mut out = String::from("<section><h2>Code that costs more</h2>");
+    out.push_str(&loss_table(&caption(unit, loss.base, loss.here), &loss.functions));
+    if let Some((before, here)) = loss.blocked {
+        out.push_str("</section><section><h2>Waits that cost more</h2>");
+        out.push_str(&loss_table(&caption("ns blocked", before, here), &loss.waits));
+    }
+    out + "</section>"
+}
+
+fn loss_table(caption: &str, rows: &[LossRow]) -> String {
+    let real: Vec<&LossRow> = rows.iter().filter(|row| row.is_real()).collect();
+    if real.is_empty() {
+        return format!("<p class=\"about\">{}: nothing beyond what chance may do.</p>", escaped(caption));
+    }
+    let mut table = Html::table(caption);
+    let heads = ["function", "module", "growth", "base", "here", "of loss"].map(str::to_string);
+    table.head(heads.into_iter(), 2);
+    let shown = &real[..real.len().min(MOST)];
+    let shape = Shape::plain(shown.iter().map(|row| row.growth()));
+    for row in shown {
+        table.row(&row.function.name, cells(row, &shape).into_iter());
+    }
+    let others = rows.len() - shown.len();
+    let more = if others > 0 {
+        format!("<p class=\"about\">and {others} more: smaller, or within what chance may do</p>")
+    } else {
+        String::new()
+    };
+    table.finish() + &more
+}
+
+fn cells(row: &LossRow, shape: &Shape) -> [String; 5] {
+    let place = match row.function.kind {
+        CodeKind::Kernel => " (kernel)",
+        CodeKind::Jit => " (JIT)",
+        CodeKind::User | CodeKind::Heading => "",
+    };
+    let growth = row.growth();
+    let (sign, class) = if growth > 0.0 { ("+", "") } else { ("", " class=\"less\"") };
+    [
+        format!("{}{place}", escaped(&row.function.module)),
+        format!("<span{class}>{sign}{}</span><small>±{}</small>", shape.show(growth), shape.show(2.0 * row.error)),
+        shape.show(row.base),
+        shape.show(row.here),
+        row.share.map_or("-".to_string(), |share| percent(share).joined()),
+    ]
+}

@@ -1,0 +1,29 @@
+//! Puts parts into a page at `{{name}}`.
+//! It never looks for names in what it has put in, so that no part can call for another.
+
+/// The page with its parts; a name without a part leaves nothing.
+pub(super) fn fill(page: &str, parts: &[(&str, String)]) -> String {
+    let mut out = String::with_capacity(page.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>());
+    let mut rest = page;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.push_str(before);
+        let Some((name, beyond)) = after.split_once("}}") else { break };
+        if let Some((_, part)) = parts.iter().find(|(known, _)| *known == name) {
+            out.push_str(part);
+        }
+        rest = beyond;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_cannot_call_for_another() {
+        let parts = [("a", "<{{b}}>".to_string()), ("b", "secret".to_string())];
+        assert_eq!(fill("x {{a}} {{c}} y", &parts), "x <{{b}}>  y");
+    }
+}

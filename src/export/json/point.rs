@@ -1,0 +1,67 @@
+//! A row of the sweep's table as JSON: a number or `null` for each column, intervals and reasons beside them.
+//! It never leaves a column out.
+
+use crate::model::{Region, Why};
+use crate::view::scaling::{PointView, ScalingView, Value, words};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+pub(super) struct PointRow<'a> {
+    pub view: &'a ScalingView,
+    pub point: &'a PointView,
+}
+
+struct Missing {
+    why: Why,
+    reason: &'static str,
+}
+
+impl Serialize for PointRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (view, point) = (self.view, self.point);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("threads", &point.n)?;
+        map.serialize_entry("region", &region(point.region))?;
+        map.serialize_entry("runs", &point.runs)?;
+        for column in &view.columns {
+            map.serialize_entry(column.name, &point.values.get(column.name).and_then(|value| value.mean()))?;
+        }
+        let halves = view.columns.iter().filter_map(|column| match point.values.get(column.name) {
+            Some(Value::Known { half: Some(half), .. }) => Some((column.name, half)),
+            _ => None,
+        });
+        map.serialize_entry("ci95", &Entries(halves.collect()))?;
+        let missing = view.columns.iter().filter_map(|column| {
+            let why = match point.values.get(column.name) {
+                Some(Value::Missing { missing }) => missing,
+                _ => Why::NotRecorded,
+            };
+            Some((column.name, Missing { why, reason: words::missing(view, point, column)? }))
+        });
+        map.serialize_entry("missing", &Entries(missing.collect()))?;
+        map.end()
+    }
+}
+
+impl Serialize for Missing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("why", &self.why)?;
+        map.serialize_entry("reason", self.reason)?;
+        map.end()
+    }
+}
+
+/// An object in the order of its entries.
+struct Entries<T>(Vec<(&'static str, T)>);
+
+impl<T: Serialize> Serialize for Entries<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// `cores`, `smt`, `2_nodes`.
+pub(super) fn region(region: Region) -> String {
+    region.label().to_lowercase().replace(' ', "_")
+}

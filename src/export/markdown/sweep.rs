@@ -1,0 +1,134 @@
+//! A sweep for tickets and reviews: GitHub's Markdown.
+//! It never lets a name act as markup: names stand in code spans.
+
+use super::{code, findings, notes, plain};
+use crate::export::shape::Shape;
+use crate::view::number::{date, percent, three_digits};
+use crate::view::scaling::{Column, LossRow, ScalingView, SliceKind, Stack, SweepReport, Value, words};
+
+/// Rows of a table of losses.
+const MOST: usize = 20;
+
+/// The sweep as UTF-8 Markdown.
+#[must_use]
+pub fn sweep(report: &SweepReport) -> Vec<u8> {
+    let view = &report.view;
+    let mut out = format!("## ironlaw sweep: {}\n\n", code(&view.title));
+    head(&mut out, report);
+    notes(&mut out, &view.notes);
+    findings(&mut out, &view.findings);
+    table(&mut out, view);
+    law(&mut out, view);
+    stack(&mut out, view);
+    losses(&mut out, view);
+    out.into_bytes()
+}
+
+fn head(out: &mut String, report: &SweepReport) {
+    let (view, meta) = (&report.view, &report.meta);
+    let runs =
+        format!("{} widths of {} x {}, seed {}", meta.widths.len(), words::width(meta.width), meta.repeats, meta.seed);
+    let rows = [
+        ("host", format!("{} {}", code(&meta.host.hostname), plain(&view.machine))),
+        ("started", date(meta.started_unix_ns)),
+        ("runs", runs),
+        ("CPUs", view.placement.clone()),
+        ("operations", view.ops.as_deref().map_or("not counted".to_string(), code)),
+    ];
+    out.push_str("| | |\n|---|---|\n");
+    for (label, text) in rows {
+        out.push_str(&format!("| {label} | {text} |\n"));
+    }
+}
+
+fn table(out: &mut String, view: &ScalingView) {
+    out.push_str("\n### Scaling\n\n");
+    let (present, gaps) = words::table(view);
+    let shapes: Vec<Shape> = present.iter().map(|column| shape(view, column)).collect();
+    let heads = present.iter().zip(&shapes).map(|(column, shape)| {
+        let unit = shape.unit.trim_end_matches("/s");
+        if unit.is_empty() { column.label.to_string() } else { format!("{}, {unit}", column.label) }
+    });
+    out.push_str(&format!("| n | region | runs | {} |\n", heads.collect::<Vec<_>>().join(" | ")));
+    out.push_str(&format!("|---:|---|---:|{}\n", "---:|".repeat(present.len())));
+    for point in &view.points {
+        let cell = |(column, shape): (&&Column, &Shape)| match point.values.get(column.name) {
+            Some(Value::Known { mean, half: Some(half) }) => format!("{} ±{}", shape.show(mean), shape.show(half)),
+            Some(Value::Known { mean, half: None }) => shape.show(mean),
+            _ => "-".to_string(),
+        };
+        let cells: Vec<_> = present.iter().zip(&shapes).map(cell).collect();
+        out.push_str(&format!("| {} | {} | {} | {} |\n", point.n, point.region.label(), point.runs, cells.join(" | ")));
+    }
+    for gap in gaps {
+        out.push_str(&format!("\n> {}\n", plain(&gap.text())));
+    }
+}
+
+fn shape(view: &ScalingView, column: &Column) -> Shape {
+    let means = view.points.iter().filter_map(|point| point.values.get(column.name)?.mean());
+    Shape::of(column.unit, means)
+}
+
+fn law(out: &mut String, view: &ScalingView) {
+    let text = words::chosen(&view.fits).map_or("not fitted".to_string(), words::law);
+    out.push_str(&format!("\nUniversal scalability law: {}\n", plain(&text)));
+}
+
+fn stack(out: &mut String, view: &ScalingView) {
+    let stacks: Vec<&Stack> = view.stacks.iter().filter(|stack| !stack.slices.is_empty()).collect();
+    if stacks.is_empty() {
+        return;
+    }
+    let shape = Shape::fixed(2);
+    let row = |out: &mut String, label: &str, of: &dyn Fn(&Stack) -> String| {
+        let cells: Vec<_> = stacks.iter().map(|stack| of(stack)).collect();
+        out.push_str(&format!("| {label} | {} |\n", cells.join(" | ")));
+    };
+    out.push_str("\n### Where the cores went\n\n");
+    row(out, "cores at n", &|stack| stack.n.to_string());
+    out.push_str(&format!("|---|{}\n", "---:|".repeat(stacks.len())));
+    row(out, "useful: the speed-up", &|stack| shape.show(stack.useful));
+    for kind in words::kinds(&stacks) {
+        row(out, &words::slice(kind), &|stack| cores(stack, kind).map_or("-".to_string(), |cores| shape.show(cores)));
+    }
+}
+
+fn cores(stack: &Stack, kind: SliceKind) -> Option<f64> {
+    stack.slices.iter().find(|slice| slice.kind == kind).map(|slice| slice.cores)
+}
+
+fn losses(out: &mut String, view: &ScalingView) {
+    let Some((loss, base)) = view.losses.last().zip(view.base) else { return };
+    let title = format!("per op, n = {base} to {}", loss.n);
+    let unit = if view.cost_unit == "cycles" { "cycles" } else { "CPU ns" };
+    loss_table(out, &format!("Code that costs more: {unit} {title}"), &loss.functions);
+    if loss.blocked.is_some() {
+        loss_table(out, &format!("Waits that cost more: ns blocked {title}"), &loss.waits);
+    }
+}
+
+fn loss_table(out: &mut String, title: &str, rows: &[LossRow]) {
+    let real: Vec<&LossRow> = rows.iter().filter(|row| row.is_real()).collect();
+    out.push_str(&format!("\n### {title}\n\n"));
+    if real.is_empty() {
+        out.push_str("Nothing beyond what chance may do.\n");
+        return;
+    }
+    out.push_str("| growth | ± | base | here | of loss | function | module |\n|---:|---:|---:|---:|---:|---|---|\n");
+    for row in real.iter().take(MOST) {
+        out.push_str(&format!(
+            "| {} | {} | {} | {} | {} | {} | {} |\n",
+            three_digits(row.growth()),
+            three_digits(2.0 * row.error),
+            three_digits(row.base),
+            three_digits(row.here),
+            row.share.map_or("-".to_string(), |share| percent(share).joined()),
+            code(&row.function.name),
+            code(&row.function.module)
+        ));
+    }
+    if real.len() > MOST {
+        out.push_str(&format!("\nand {} more\n", real.len() - MOST));
+    }
+}

@@ -1,0 +1,106 @@
+//! Numbers of one column in one form: they share unit and decimals, so that a column reads like a chart.
+//! It never lets a trifle beside large numbers decide: what is less than a hundredth of the largest loses digits.
+
+use crate::view::MetricUnit;
+use crate::view::number;
+
+/// How the numbers of a column are written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shape {
+    /// The unit for the heading; may be empty.
+    pub unit: String,
+    factor: f64,
+    decimals: usize,
+}
+
+impl Shape {
+    /// The form in which the smallest of these numbers keeps three digits.
+    pub fn of(unit: MetricUnit, values: impl Iterator<Item = f64>) -> Shape {
+        let sizes = values.map(f64::abs).filter(|value| value.is_finite());
+        let (least, most) = sizes.fold((f64::INFINITY, 0.0_f64), |(least, most), size| {
+            (if size > 0.0 { least.min(size) } else { least }, most.max(size))
+        });
+        // A trifle among large numbers would cost them all a readable form.
+        let at_least = |part: f64| if least.is_finite() { least.max(most / part) } else { 0.0 };
+        let (factor, name) = scale(unit, at_least(1000.0));
+        let telling = at_least(100.0) / factor;
+        let decimals = if telling > 0.0 { (2 - telling.log10().floor() as i32).clamp(0, 6) as usize } else { 0 };
+        Shape { unit: name.to_string(), factor, decimals }
+    }
+
+    /// For plain numbers with a unit of their own.
+    pub fn plain(values: impl Iterator<Item = f64>) -> Shape {
+        Shape::of(MetricUnit::Ratio, values)
+    }
+
+    /// Plain numbers with so many decimals.
+    pub fn fixed(decimals: usize) -> Shape {
+        Shape { unit: String::new(), factor: 1.0, decimals }
+    }
+
+    /// A number of the column.
+    pub fn show(&self, value: f64) -> String {
+        let value = value / self.factor;
+        if !value.is_finite() {
+            return "-".to_string();
+        }
+        // No measurement is as large; all its digits would burst any table.
+        if value.abs() >= 1e15 {
+            return format!("{value:.2e}");
+        }
+        let text = format!("{value:.*}", self.decimals);
+        // What rounds to nothing is not below nothing.
+        let bare = text.strip_prefix('-').filter(|rest| rest.bytes().all(|b| matches!(b, b'0' | b'.')));
+        match bare {
+            Some(rest) => rest.to_string(),
+            None if self.decimals == 0 => thousands(value),
+            None => text,
+        }
+    }
+}
+
+fn thousands(value: f64) -> String {
+    let sign = if value.round() < 0.0 { "-" } else { "" };
+    format!("{sign}{}", number::count(value.abs().round() as u64))
+}
+
+/// What a column's smallest number is divided by, and what that is called.
+fn scale(unit: MetricUnit, least: f64) -> (f64, &'static str) {
+    let units: &[(f64, &str)] = match unit {
+        MetricUnit::Share => return (0.01, "%"),
+        MetricUnit::Cores | MetricUnit::Threads | MetricUnit::Ratio => return (1.0, ""),
+        MetricUnit::PerSecond => &[(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")],
+        MetricUnit::Count => &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")],
+        MetricUnit::Hertz => &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")],
+        MetricUnit::Bytes => &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")],
+        MetricUnit::Seconds => &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")],
+    };
+    let fits = |(factor, _): &&(f64, &'static str)| least >= *factor;
+    let one = || units.iter().find(|(factor, _)| *factor == 1.0);
+    let found = if least > 0.0 { units.iter().find(fits).or(units.last()) } else { one() };
+    found.copied().unwrap_or((1.0, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_shares_its_unit_and_decimals_and_its_smallest_number_keeps_three_digits() {
+        for (unit, values, name, expected) in [
+            (MetricUnit::PerSecond, vec![1.25e6, 6.2e6, 3.2e8], "M/s", vec!["1.25", "6.20", "320.00"]),
+            (MetricUnit::Share, vec![0.997, 0.046], "%", vec!["99.70", "4.60"]),
+            (MetricUnit::Ratio, vec![752.4, 15_434.0], "", vec!["752", "15,434"]),
+            (MetricUnit::Hertz, vec![3.798e9, 3.16e9], "GHz", vec!["3.80", "3.16"]),
+            (MetricUnit::Ratio, vec![0.0, -0.0001, 4.5], "", vec!["0.0000", "-0.0001", "4.5000"]),
+            (MetricUnit::Ratio, vec![1e-9, 4.5], "", vec!["0.0000", "4.5000"]),
+            (MetricUnit::Ratio, vec![-4000.0, f64::NAN], "", vec!["-4,000", "-"]),
+            (MetricUnit::Ratio, vec![1e300], "", vec!["1.00e300"]),
+            (MetricUnit::Count, vec![], "", vec![]),
+        ] {
+            let shape = Shape::of(unit, values.iter().copied());
+            let shown: Vec<_> = values.iter().map(|value| shape.show(*value)).collect();
+            assert_eq!((shape.unit.as_str(), shown), (name, expected.iter().map(ToString::to_string).collect()));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Numbers in what a command prints, line by line, and what they add up to.
+//! It never changes or delays the output itself: it is shown bytes that have been passed on.
+
+use super::number::first_number;
+use super::total::Total;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Reads;
+use crate::units::{Nanos, Ops};
+use regex::bytes::Regex;
+
+/// A longer line is no line for people; it is not matched.
+const LONGEST: usize = 64 << 10;
+
+/// Which stream of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Its standard output.
+    Out,
+    /// Its standard error.
+    Err,
+}
+
+/// Looks for numbers in a command's output.
+#[derive(Debug)]
+pub struct Matcher {
+    pattern: Regex,
+    reads: Reads,
+    total: Total,
+    /// One unfinished line for each stream.
+    lines: [Line; 2],
+    /// The last number: when, and the total with it.
+    latest: Option<(Nanos, Ops)>,
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    bytes: Vec<u8>,
+    too_long: bool,
+}
+
+/// Compiles a pattern. It is one against bytes: output need not be UTF-8.
+pub(super) fn pattern(text: &str) -> Result<Regex> {
+    if text.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, "the pattern of --ops is empty")
+            .hint("Write e.g. regex:'requests: ([0-9]+)'; the first group is the number."));
+    }
+    Regex::new(text).map_err(|error| {
+        Error::new(ErrorKind::Usage, format!("the pattern of --ops cannot be read: {error}"))
+            .hint("It is a regular expression; a bracket or parenthesis that stands for itself is written \\( or \\[.")
+    })
+}
+
+impl Matcher {
+    /// A matcher that has seen nothing; its total begins at 0.
+    ///
+    /// # Errors
+    /// `Usage` for a pattern that is none.
+    pub fn new(text: &str, reads: Reads) -> Result<Matcher> {
+        let lines = Default::default();
+        Ok(Matcher { pattern: pattern(text)?, reads, total: Total::from_nothing(), lines, latest: None })
+    }
+
+    /// Takes in bytes that were printed at a time since the session's start. Lines end with a line feed or, as those that
+    /// are drawn over, a carriage return.
+    pub fn take(&mut self, stream: Stream, bytes: &[u8], at: Nanos) {
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let ended = matches!(piece.last(), Some(b'\n' | b'\r'));
+            let line = &mut self.lines[stream as usize];
+            line.push(&piece[..piece.len() - usize::from(ended)]);
+            if ended {
+                self.end_line(stream, at);
+            }
+        }
+    }
+
+    /// Nothing more comes from this stream: an unfinished line counts as well.
+    pub fn end(&mut self, stream: Stream, at: Nanos) {
+        self.end_line(stream, at);
+    }
+
+    /// When the last number came, and the total with it; `None` while none has come.
+    #[must_use]
+    pub fn latest(&self) -> Option<(Nanos, Ops)> {
+        self.latest
+    }
+
+    fn end_line(&mut self, stream: Stream, at: Nanos) {
+        let line = std::mem::take(&mut self.lines[stream as usize]);
+        if !line.too_long {
+            self.matched(&line.bytes, at);
+        }
+        // The buffer is kept for the next line.
+        self.lines[stream as usize].bytes = line.bytes;
+        self.lines[stream as usize].bytes.clear();
+    }
+
+    fn matched(&mut self, line: &[u8], at: Nanos) {
+        let number = |found: regex::bytes::Captures<'_>| {
+            let text = found.get(1).or_else(|| found.get(0))?;
+            first_number(&String::from_utf8_lossy(text.as_bytes()))
+        };
+        let numbers = self.pattern.captures_iter(line).filter_map(number);
+        let (count, sum, last) = numbers.fold((0, 0.0, 0.0), |(count, sum, _), value| (count + 1, sum + value, value));
+        if count == 0 {
+            return;
+        }
+        match self.reads {
+            Reads::Total => self.total.read([(String::new(), last)]),
+            Reads::Sum => self.total.add(sum),
+            Reads::Rate => {
+                let since = self.latest.map_or(Nanos(0), |(before, _)| before);
+                self.total.add(last * (at - since).seconds());
+            }
+        }
+        self.latest = Some((at, self.total.ops()));
+    }
+}
+
+impl Line {
+    fn push(&mut self, bytes: &[u8]) {
+        self.too_long |= self.bytes.len() + bytes.len() > LONGEST;
+        if !self.too_long {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// One piece of output per second.
+    fn check(pattern: &str, reads: Reads, pieces: &[&str], expected: Option<(u64, u64)>) {
+        let mut matcher = Matcher::new(pattern, reads).unwrap();
+        let mut at = Nanos(0);
+        for piece in pieces {
+            at += Nanos(SECOND);
+            matcher.take(Stream::Out, piece.as_bytes(), at);
+        }
+        matcher.end(Stream::Out, at);
+        let latest = matcher.latest().map(|(at, total)| (at.0 / SECOND, total.0));
+        assert_eq!(latest, expected, "{pattern} {reads:?} {pieces:?}");
+    }
+
+    #[test]
+    fn numbers_become_totals_as_they_are_meant() {
+        check("ops ([0-9]+)", Reads::Total, &["ops 10\n", "ops 30\nops 25\n", "else\n"], Some((2, 55)));
+        check("ops (.*)", Reads::Total, &["\nops 1,234k\n"], Some((1, 1_234_000)));
+        check("[0-9]+ done", Reads::Sum, &["3 done, 4 done\n", "5 done\n"], Some((2, 12)));
+        check("rps=(\\S+)", Reads::Rate, &["rps=100\n", "-\n", "rps=2.5\n", "x"], Some((3, 105)));
+        check("ops ([0-9]+)", Reads::Total, &["nothing\n", "ops x\n"], None);
+        check("ops (-?[0-9]+)", Reads::Total, &["ops -5\n"], None);
+        check("ops 0*(0)", Reads::Sum, &["ops 0\n"], Some((1, 0)));
+    }
+
+    #[test]
+    fn lines_are_put_together_from_pieces_and_the_last_needs_no_end() {
+        check("ops ([0-9]+)", Reads::Total, &["op", "s 1", "2", "3"], Some((4, 123)));
+        check("ops ([0-9]+)$", Reads::Sum, &["ops 1\rops 2\rops 3\r\n"], Some((1, 6)));
+        check("^ops ([0-9]+)$", Reads::Sum, &["ops 1\r\nops 2\r\n", "\n\n"], Some((1, 3)));
+    }
+
+    #[test]
+    fn the_two_streams_keep_their_lines_apart() {
+        let mut matcher = Matcher::new("^ops ([0-9]+)$", Reads::Sum).unwrap();
+        matcher.take(Stream::Out, b"ops 1", Nanos(1));
+        matcher.take(Stream::Err, b"ops 20\nops ", Nanos(2));
+        matcher.take(Stream::Out, b"0\n", Nanos(3));
+        matcher.take(Stream::Err, b"7", Nanos(4));
+        matcher.end(Stream::Err, Nanos(5));
+        matcher.end(Stream::Out, Nanos(6));
+        assert_eq!(matcher.latest(), Some((Nanos(5), Ops(37))));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_and_endless_lines_do_no_harm() {
+        let mut matcher = Matcher::new("ops ([0-9]+)", Reads::Sum).unwrap();
+        matcher.take(Stream::Out, b"\xff\xfe\0ops 4\xff\n", Nanos(1));
+        for _ in 0..64 {
+            matcher.take(Stream::Out, &[b'x'; 4096], Nanos(2));
+            assert!(matcher.lines[0].bytes.len() <= LONGEST);
+        }
+        matcher.take(Stream::Out, b"ops 100\nops 1\n", Nanos(3));
+        assert_eq!(matcher.latest(), Some((Nanos(3), Ops(5))));
+    }
+}

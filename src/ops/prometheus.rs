@@ -1,0 +1,216 @@
+//! The text that Prometheus exporters offer, read for one metric.
+//! It never keeps the rest: a page of a hundred thousand series costs no more memory than the series that fit.
+
+use super::near::near;
+use super::total::Raw;
+use crate::error::{Error, ErrorKind, Result};
+
+/// More series than this under one name are a mistake in the labels.
+const MAX_SERIES: usize = 10_000;
+
+/// One line's series.
+#[derive(Debug, PartialEq)]
+struct Series<'a> {
+    name: String,
+    labels: Vec<(String, String)>,
+    /// The labels as written, which tells series of one name apart.
+    written: &'a str,
+    value: f64,
+}
+
+/// The counters of that name that bear all of `labels`, each with its labels as its name. Values that are no count (NaN,
+/// infinite, negative) are left out.
+///
+/// # Errors
+/// `NotFound` when no series fits; the hint names those that are near.
+pub(super) fn counters(text: &str, metric: &str, labels: &[(String, String)]) -> Result<Vec<Raw>> {
+    let named = || lines(text).filter(|line| may_be(line, metric)).filter_map(series).filter(|it| it.name == metric);
+    let fits = |series: &Series<'_>| labels.iter().all(|label| series.labels.contains(label));
+    let fitting: Vec<_> = named().filter(fits).take(MAX_SERIES + 1).collect();
+    if fitting.len() > MAX_SERIES {
+        return Err(Error::new(ErrorKind::Exhausted, format!("{metric} has more than {MAX_SERIES} series"))
+            .hint("Narrow it by labels: METRIC{label=\"value\"}."));
+    }
+    if fitting.is_empty() {
+        let first = named().next();
+        return Err(match first {
+            Some(_) => no_such_labels(metric, labels, named()),
+            None => no_such_metric(text, metric),
+        });
+    }
+    let count = |value: f64| value.is_finite() && value >= 0.0;
+    let counts: Vec<_> =
+        fitting.into_iter().filter(|it| count(it.value)).map(|it| (it.written.to_string(), it.value)).collect();
+    if counts.is_empty() {
+        return Err(Error::new(ErrorKind::NotFound, format!("{metric} has no value that is a count")));
+    }
+    Ok(counts)
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// Cheap, before a line is read in earnest; names in braces are rare.
+fn may_be(line: &str, metric: &str) -> bool {
+    line.starts_with(metric) || line.starts_with('{')
+}
+
+fn no_such_metric(text: &str, metric: &str) -> Error {
+    let names: Vec<_> = lines(text).filter_map(series).map(|series| series.name).collect();
+    let error = Error::new(ErrorKind::NotFound, format!("there is no metric '{metric}'"));
+    let similar = near(metric, names.iter().map(String::as_str));
+    if !similar.is_empty() {
+        return error.hint(format!("There are: {}.", similar.join(", ")));
+    }
+    match names.first() {
+        Some(first) => error.hint(format!("There are others, from {first} on; none is like it.")),
+        None => error.hint("What came holds no metric at all: is the path right?"),
+    }
+}
+
+fn no_such_labels<'a>(metric: &str, labels: &[(String, String)], named: impl Iterator<Item = Series<'a>>) -> Error {
+    let wanted: Vec<_> = labels.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+    let there: Vec<_> = named.take(4).map(|series| format!("{metric}{{{}}}", series.written)).collect();
+    Error::new(ErrorKind::NotFound, format!("no series of {metric} bears {}", wanted.join(",")))
+        .hint(format!("Its series are: {}.", there.join(", ")))
+}
+
+/// `name{label="value",...} value [timestamp]`; `None` for what is none.
+fn series(line: &str) -> Option<Series<'_>> {
+    let end = line.find(|c: char| c == '{' || c.is_whitespace())?;
+    let (name, rest) = line.split_at(end);
+    let mut series = Series { name: name.to_string(), labels: Vec::new(), written: "", value: 0.0 };
+    let mut rest = rest.trim_start();
+    if rest.starts_with('{') {
+        let length = labels(rest, &mut series)?;
+        series.written = &rest[1..length - 1];
+        rest = &rest[length..];
+    }
+    series.value = rest.split_whitespace().next()?.parse().ok()?;
+    (!series.name.is_empty()).then_some(series)
+}
+
+/// Reads `{label="value",...}`, whose length it returns; a lone quoted text is the metric's name.
+fn labels(text: &str, series: &mut Series<'_>) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += text[at..].len() - text[at..].trim_start_matches([' ', '\t', ',']).len();
+        match text[at..].chars().next()? {
+            '}' => return Some(at + 1),
+            '"' => {
+                let (name, length) = quoted(&text[at..])?;
+                series.name = name;
+                at += length;
+            }
+            _ => {
+                let equals = at + text[at..].find('=')?;
+                let name = text[at..equals].trim();
+                let open = equals + 1 + text[equals + 1..].find('"')?;
+                let (value, length) = quoted(&text[open..])?;
+                series.labels.push((name.to_string(), value));
+                at = open + length;
+            }
+        }
+    }
+}
+
+/// A text in quotes with `\\`, `\"` and `\n` taken back, and how long it was with them.
+pub(super) fn quoted(text: &str) -> Option<(String, usize)> {
+    let mut value = String::new();
+    let mut chars = text.char_indices();
+    chars.next().filter(|(_, quote)| *quote == '"')?;
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((value, at + 1)),
+            '\\' => match chars.next()?.1 {
+                'n' => value.push('\n'),
+                other => value.push(other),
+            },
+            _ => value.push(c),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = r#"
+# HELP http_requests_total Requests. http_requests_total 77
+# TYPE http_requests_total counter
+http_requests_total{method="GET",path="/a b"} 1027 1395066363000
+http_requests_total{method="POST", path="C:\\dir\"x\"\n",} 3
+http_requests_total_other 5
+  requests 1.5e3   # {trace="x"} 1
+broken{method="GET
+broken
+nan NaN
+inf{a="b"} +Inf
+negative -4
+{"quoted.name", method="GET"} 9
+"#;
+
+    fn label(name: &str, value: &str) -> (String, String) {
+        (name.to_string(), value.to_string())
+    }
+
+    fn check(metric: &str, labels: &[(String, String)], expected: f64) {
+        let counters = counters(PAGE, metric, labels).unwrap();
+        assert_eq!(counters.iter().map(|(_, value)| value).sum::<f64>(), expected, "{metric} {labels:?}");
+    }
+
+    #[test]
+    fn the_series_that_bear_the_labels_are_counted() {
+        check("http_requests_total", &[], 1030.0);
+        check("http_requests_total", &[label("method", "GET")], 1027.0);
+        check("http_requests_total", &[label("method", "POST"), label("path", "C:\\dir\"x\"\n")], 3.0);
+        check("requests", &[], 1500.0);
+        check("http_requests_total_other", &[], 5.0);
+        check("quoted.name", &[label("method", "GET")], 9.0);
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_with_what_is() {
+        for (metric, labels, message, hint) in [
+            ("http_request_total", vec![], "no metric 'http_request_total'", "http_requests_total"),
+            ("http_requests_total", vec![label("method", "PUT")], "bears method=\"PUT\"", "{method=\"GET\",path="),
+            ("xyzzy", vec![], "no metric 'xyzzy'", "none is like it"),
+            ("nan", vec![], "no value that is a count", ""),
+            ("inf", vec![], "no value that is a count", ""),
+            ("negative", vec![], "no value that is a count", ""),
+            ("broken", vec![], "no metric 'broken'", ""),
+        ] {
+            let error = counters(PAGE, metric, &labels).unwrap_err();
+            assert!(error.to_string().contains(message), "{metric}: {error}");
+            assert!(error.remedy().unwrap_or_default().contains(hint), "{metric}: {:?}", error.remedy());
+        }
+        let error = counters("<html>\n", "x", &[]).unwrap_err();
+        assert!(error.remedy().unwrap().contains("no metric at all"), "{error}");
+    }
+
+    #[test]
+    fn no_text_makes_it_stumble() {
+        for text in [
+            "{",
+            "a{",
+            "a{b",
+            "a{b=",
+            "a{b=\"",
+            "a{b=\"\\",
+            "a{\"",
+            "{} 1",
+            "a{,,,} ",
+            "é{é=\"é\"} 1",
+            "a{b=x\"y\"} 2",
+            "a{=\"\"}3",
+        ] {
+            let _ = counters(text, "a", &[]);
+            for end in (0..PAGE.len()).filter(|end| PAGE.is_char_boundary(*end)) {
+                let _ = series(&PAGE[..end]);
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a live sweep has changed, written down before it is changed, so that even after kill -9 it can be put back.
+//! It never changes anything itself.
+
+use crate::error::{Context, Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{ErrorKind as Io, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// A thread's CPUs as they were found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Its process.
+    pub pid: u32,
+    /// Its number.
+    pub tid: u32,
+    /// When it was started, clock ticks since boot: numbers are used again, moments are not.
+    pub started: u64,
+    /// The CPUs it might run on.
+    pub cpus: Vec<u32>,
+}
+
+/// All that one sweep has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entries {
+    /// The process that sweeps.
+    pub sweeper: u32,
+    /// When that was started.
+    pub sweeper_started: u64,
+    /// The threads.
+    pub threads: Vec<Found>,
+}
+
+/// A journal on disk; it is removed when everything has been put back.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+}
+
+/// Where journals lie: one folder per machine for root, one per session for others; memory, not disk, as the settings are.
+#[must_use]
+pub fn folder(is_root: bool, runtime_dir: Option<&str>, temp: &Path) -> PathBuf {
+    match runtime_dir.filter(|dir| dir.starts_with('/')) {
+        _ if is_root => PathBuf::from("/run/ironlaw"),
+        Some(dir) => Path::new(dir).join("ironlaw"),
+        None => temp.join("ironlaw-sweeps"),
+    }
+}
+
+impl Journal {
+    /// Opens the journal of the sweeping process; one that is still there belongs to a sweep that was killed.
+    ///
+    /// # Errors
+    /// What the file system refuses.
+    pub fn create(folder: &Path, sweeper: u32) -> Result<Journal> {
+        let made = DirBuilder::new().mode(0o700).recursive(true).create(folder);
+        made.context(|| format!("cannot create {}", folder.display()))?;
+        Ok(Journal { path: folder.join(format!("sweep-{sweeper}.json")) })
+    }
+
+    /// Writes all of it; on return it will survive this process.
+    ///
+    /// # Errors
+    /// What the file system refuses.
+    pub fn write(&self, entries: &Entries) -> Result<()> {
+        let place = || format!("cannot write {}", self.path.display());
+        let bytes = serde_json::to_vec(entries)
+            .map_err(|error| Error::new(ErrorKind::Io, error.to_string()).context(place()))?;
+        let temp = self.path.with_extension("tmp");
+        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temp);
+        file.and_then(|mut file| file.write_all(&bytes)).and_then(|()| fs::rename(&temp, &self.path)).context(place)
+    }
+
+    /// Everything has been put back.
+    pub fn close(&self) {
+        // One that stays is found, and found to be done, by `sweep --restore`.
+        let _ = fs::remove_file(&self.path);
+    }
+
+    /// The journals that lie in a folder, with what they hold.
+    ///
+    /// # Errors
+    /// The folder cannot be read. One that is not there holds none.
+    pub fn all(folder: &Path) -> Result<Vec<(Journal, Result<Entries>)>> {
+        let place = || format!("cannot read {}", folder.display());
+        let files = match fs::read_dir(folder) {
+            Err(error) if error.kind() == Io::NotFound => return Ok(Vec::new()),
+            files => files.context(place)?,
+        };
+        let mut found = Vec::new();
+        for file in files {
+            let path = file.context(place)?.path();
+            if path.extension().is_some_and(|extension| extension == "json") {
+                let entries = read(&path);
+                found.push((Journal { path }, entries));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn read(path: &Path) -> Result<Entries> {
+    let place = || format!("cannot read {}", path.display());
+    let text = fs::read(path).context(place)?;
+    serde_json::from_slice(&text).map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()).context(place()))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_down_is_found_until_it_is_closed() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("a/b");
+        assert!(Journal::all(&folder).unwrap().is_empty());
+        let journal = Journal::create(&folder, 7).unwrap();
+        let threads = vec![Found { pid: 9, tid: 10, started: 11, cpus: vec![0, 1] }];
+        let entries = Entries { sweeper: 7, sweeper_started: 8, threads };
+        journal.write(&entries).unwrap();
+        let all = Journal::all(&folder).unwrap();
+        assert_eq!(all[0].1.as_ref().unwrap(), &entries);
+        journal.close();
+        assert!(Journal::all(&folder).unwrap().is_empty());
+    }
+
+    #[test]
+    fn rubbish_is_told_and_not_taken_for_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("sweep-1.json"), "{").unwrap();
+        assert_eq!(Journal::all(dir.path()).unwrap()[0].1.as_ref().unwrap_err().kind(), ErrorKind::Corrupt);
+    }
+
+    #[test]
+    fn journals_lie_where_their_owner_can_write() {
+        let temp = Path::new("/tmp");
+        assert_eq!(folder(true, Some("/run/user/0"), temp), Path::new("/run/ironlaw"));
+        assert_eq!(folder(false, Some("/run/user/7"), temp), Path::new("/run/user/7/ironlaw"));
+        assert_eq!(folder(false, None, temp), Path::new("/tmp/ironlaw-sweeps"));
+    }
+}

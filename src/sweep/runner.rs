@@ -1,0 +1,293 @@
+//! Makes the runs of a sweep one after the other, each into a recording of its own, and keeps what each amounts to.
+//! It never prints; whoever watches is told after every change.
+
+use super::template::fill;
+use super::{Folder, Narrowed};
+use crate::analysis::TimeRange;
+use crate::analysis::scaling::Run;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::{Note, Plan, RunMeta, RunState, SweepMeta, Target};
+use crate::session::{self, EndReason, Live, Outcome};
+use crate::store::Writer;
+use crate::sys::signals::{Signal, Signals};
+use crate::sys::sysfs::format_cpu_list;
+use crate::sys::terminal::put_aside;
+use crate::sys::{affinity, spawn};
+use crate::units::Nanos;
+use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What every run of a command is made with.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    /// How to capture; its target is replaced by the filled-in command.
+    pub plan: Plan,
+    /// `NAME=VALUE` with places to fill in.
+    pub environment: Vec<String>,
+    /// A shell command before each run.
+    pub prepare: Option<String>,
+    /// A shell command after each run.
+    pub cleanup: Option<String>,
+    /// Runs before the first that counts, whose recordings are thrown away.
+    pub warm_up: u32,
+    /// A run that takes longer is ended and does not count.
+    pub timeout: Option<Nanos>,
+    /// Whether missing debug information is fetched.
+    pub fetch: bool,
+}
+
+/// A sweep as it stands.
+#[derive(Debug)]
+pub struct Sweep {
+    /// What it says of itself.
+    pub meta: SweepMeta,
+    /// What each run of `meta.runs` amounts to; `None` for one that does not count or is still to come.
+    pub results: Vec<Option<Run>>,
+    folder: Folder,
+}
+
+impl Sweep {
+    /// A sweep of which nothing has been run.
+    ///
+    /// # Errors
+    /// What the file system refuses.
+    pub fn begin(folder: Folder, meta: SweepMeta) -> Result<Sweep> {
+        folder.write(&meta)?;
+        Ok(Sweep { results: vec![None; meta.runs.len()], meta, folder })
+    }
+
+    /// Its directory.
+    #[must_use]
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Makes all runs of a command. It ends early when `stop` is set or a signal comes, and keeps what it has.
+    ///
+    /// # Errors
+    /// No run could even be begun, or the sweep cannot be written down. A run that fails does not end the others.
+    pub fn run(&mut self, recipe: &Recipe, stop: &AtomicBool, tell: &mut dyn FnMut(&Sweep)) -> Result<()> {
+        let mut signals = Signals::block()?;
+        self.warm_up(recipe, stop)?;
+        for at in 0..self.meta.runs.len() {
+            if asked_to_stop(&mut signals, stop) {
+                break;
+            }
+            self.one(at, stop, tell, |sweep, run| sweep.command_run(recipe, run, stop))?;
+        }
+        self.end(stop, tell)
+    }
+
+    /// Sweeps something that runs: confines it to ever other CPUs and captures it in each. What was found is put back before
+    /// this returns, however it ends.
+    ///
+    /// # Errors
+    /// The target is gone, or may not be changed; what could not be put back.
+    pub fn run_live(
+        &mut self,
+        plan: &Plan,
+        fetch: bool,
+        narrowed: &mut Narrowed,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&Sweep),
+    ) -> Result<()> {
+        // Before anything is changed: a signal between two runs must not end this process without putting things back.
+        let mut signals = Signals::block()?;
+        for at in 0..self.meta.runs.len() {
+            if asked_to_stop(&mut signals, stop) {
+                break;
+            }
+            let cpus = self.meta.runs[at].cpus.clone();
+            if let Err(error) = narrowed.to(&cpus) {
+                self.meta.runs[at].state = RunState::Failed { reason: error.to_string() };
+                stop.store(true, Ordering::Relaxed);
+                break;
+            }
+            self.one(at, stop, tell, |sweep, run| sweep.capture(plan.clone(), fetch, run, stop, |_| Ok(())))?;
+        }
+        narrowed.restore()?;
+        self.end(stop, tell)
+    }
+
+    /// Makes run number `at` by `make`, and writes down how it fared.
+    fn one(
+        &mut self,
+        at: usize,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&Sweep),
+        make: impl FnOnce(&Sweep, &RunMeta) -> Result<Outcome>,
+    ) -> Result<()> {
+        self.meta.runs[at].state = RunState::Running;
+        self.folder.write(&self.meta)?;
+        tell(self);
+        let run = self.meta.runs[at].clone();
+        let made = make(self, &run).and_then(|outcome| self.judge(&run, outcome, stop));
+        self.meta.runs[at].state = match made {
+            Ok((state, result)) => {
+                self.results[at] = result;
+                state
+            }
+            // What cannot be found or is not allowed will be so in every run.
+            Err(error)
+                if at == 0
+                    && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotPermitted | ErrorKind::Usage) =>
+            {
+                return Err(error);
+            }
+            Err(error) => RunState::Failed { reason: error.to_string() },
+        };
+        self.folder.write(&self.meta)?;
+        tell(self);
+        Ok(())
+    }
+
+    /// The last word of a sweep.
+    fn end(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Sweep)) -> Result<()> {
+        self.meta.stopped = stop.load(Ordering::Relaxed) && self.meta.over() < self.meta.runs.len();
+        self.folder.write(&self.meta)?;
+        tell(self);
+        Ok(())
+    }
+
+    fn warm_up(&mut self, recipe: &Recipe, stop: &AtomicBool) -> Result<()> {
+        let Some(first) = self.meta.runs.first().cloned() else { return Ok(()) };
+        for _ in 0..recipe.warm_up {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let outcome = self.command_run(recipe, &first, stop)?;
+            note_stop(&outcome, stop);
+            self.discard(&first);
+        }
+        Ok(())
+    }
+
+    fn command_run(&self, recipe: &Recipe, run: &RunMeta, stop: &AtomicBool) -> Result<Outcome> {
+        // Twenty commands' output between the lines of progress would help nobody: each gets a file of its own.
+        let output = self.recording(run)?.with_extension("out");
+        let file = File::create(&output).context(|| format!("cannot create {}", output.display()))?;
+        let _aside = put_aside(&file)?;
+        let cpus = format_cpu_list(&run.cpus);
+        let filled = |text: &String| fill(text, run.n, &cpus);
+        shell("--prepare", recipe.prepare.as_ref().map(filled))?;
+        let environment = recipe.environment.iter().map(filled);
+        let assignments: Vec<String> = environment.collect();
+        // env(1) replaces itself by the command, so that the profile is the command's alone.
+        let env = (!assignments.is_empty()).then(|| "env".to_string());
+        let argv = env.into_iter().chain(assignments).chain(self.meta.command.iter().map(filled)).collect();
+        let plan = Plan {
+            target: Target::Command { argv },
+            duration: recipe.plan.duration.or(recipe.timeout),
+            ..recipe.plan.clone()
+        };
+        let outcome =
+            self.capture(plan, recipe.fetch, run, stop, |live| match (live.command_pid(), run.cpus.as_slice()) {
+                (Some(pid), [_, ..]) => affinity::set(pid, &run.cpus),
+                _ => Ok(()),
+            });
+        let cleaned = shell("--cleanup", recipe.cleanup.as_ref().map(filled));
+        let outcome = outcome?;
+        let too_long = recipe.plan.duration.is_none() && outcome.reason == EndReason::Duration;
+        if let Some(limit) = recipe.timeout.filter(|_| too_long) {
+            return Err(Error::new(ErrorKind::Io, format!("it ran longer than --timeout ({} s)", limit.seconds())));
+        }
+        cleaned.map(|()| outcome)
+    }
+
+    /// Captures one run into its recording; `ready` is called when everything is open and nothing runs yet.
+    fn capture(
+        &self,
+        plan: Plan,
+        fetch: bool,
+        run: &RunMeta,
+        stop: &AtomicBool,
+        ready: impl FnOnce(&Live) -> Result<()>,
+    ) -> Result<Outcome> {
+        let live = Live::open(plan, Vec::new(), fetch)?;
+        ready(&live)?;
+        let path = self.recording(run)?;
+        let writer = Writer::create(&path, live.meta(), true)?;
+        let outcome = live.run_unless(writer, stop)?;
+        note_stop(&outcome, stop);
+        Ok(outcome)
+    }
+
+    /// Whether a run counts, and what it amounts to.
+    fn judge(&mut self, run: &RunMeta, outcome: Outcome, stop: &AtomicBool) -> Result<(RunState, Option<Run>)> {
+        if let Some(error) = outcome.write_failure {
+            return Err(error);
+        }
+        self.keep_notes(&outcome.meta.notes);
+        if stop.load(Ordering::Relaxed) && outcome.reason == EndReason::Stopped {
+            return Ok((RunState::Failed { reason: "it was ended before its time".to_string() }, None));
+        }
+        let ended_itself = outcome.reason == EndReason::TargetGone;
+        if ended_itself && self.meta.target.is_some() {
+            return Ok((RunState::Failed { reason: "the target has ended".to_string() }, None));
+        }
+        if let Some(code) = outcome.meta.exit_status.filter(|code| *code != 0 && ended_itself) {
+            return Ok((RunState::Failed { reason: format!("the command ended with exit code {code}") }, None));
+        }
+        let result = digest(&self.meta, run, &self.recording(run)?)?;
+        Ok((RunState::Done { wall_ns: outcome.meta.duration_ns.unwrap_or(0) }, Some(result)))
+    }
+
+    /// The same fallback in every run is told once.
+    fn keep_notes(&mut self, notes: &[Note]) {
+        for note in notes {
+            if !self.meta.notes.iter().any(|known| known.topic == note.topic) {
+                self.meta.notes.push(note.clone());
+            }
+        }
+    }
+
+    fn recording(&self, run: &RunMeta) -> Result<std::path::PathBuf> {
+        let outside = || Error::new(ErrorKind::Corrupt, format!("'{}' is no place for a recording", run.recording));
+        self.folder.recording(&run.recording).ok_or_else(outside)
+    }
+
+    fn discard(&self, run: &RunMeta) {
+        if let Ok(path) = self.recording(run) {
+            // The run that counts replaces it anyway.
+            let _ = std::fs::remove_dir_all(path);
+        }
+    }
+}
+
+/// What a recorded run amounts to.
+pub(super) fn digest(meta: &SweepMeta, run: &RunMeta, recording: &std::path::Path) -> Result<Run> {
+    let profile = session::open(recording)?;
+    let time = TimeRange { from: meta.leave_out, to: None };
+    Ok(Run::of(&profile, run.n, time.window(&profile.ticks, profile.duration())))
+}
+
+/// Whether the sweep is to end: it was said so, or a signal came between two runs.
+fn asked_to_stop(signals: &mut Signals, stop: &AtomicBool) -> bool {
+    while let Some(signal) = signals.take() {
+        if signal != Signal::Child {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+    stop.load(Ordering::Relaxed)
+}
+
+/// A signal that ended a run ends the sweep.
+fn note_stop(outcome: &Outcome, stop: &AtomicBool) {
+    if outcome.reason == EndReason::Stopped {
+        stop.store(true, Ordering::Relaxed);
+    }
+}
+
+fn shell(flag: &str, command: Option<String>) -> Result<()> {
+    let Some(command) = command else { return Ok(()) };
+    let argv = ["sh".to_string(), "-c".to_string(), command];
+    let mut started = spawn::start(&argv)?;
+    started.release()?;
+    match started.wait() {
+        Some(0) => Ok(()),
+        code => {
+            let code = code.map_or_else(|| "no exit code".to_string(), |code| format!("exit code {code}"));
+            Err(Error::new(ErrorKind::Io, format!("the {flag} command ended with {code}"))).context(|| argv[2].clone())
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! A command with `{threads}` and `{cpus}` in it, filled in for one run.
+//! It never runs a shell.
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// What stands for the number of threads of a run.
+pub const THREADS: &str = "{threads}";
+/// What stands for the CPUs of a run, as a list like `0-3,8`.
+pub const CPUS: &str = "{cpus}";
+
+/// Fills a text in.
+#[must_use]
+pub fn fill(text: &str, width: u32, cpus: &str) -> String {
+    text.replace(THREADS, &width.to_string()).replace(CPUS, cpus)
+}
+
+/// Refuses a command that is the same at every width.
+///
+/// # Errors
+/// `Usage`, saying what to write.
+pub fn check(command: &[String], environment: &[String]) -> Result<()> {
+    let told = command.iter().chain(environment).any(|word| word.contains(THREADS) || word.contains(CPUS));
+    if told {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Usage, "the command is not told how many threads to run").hint(
+        "Put {threads} where the number belongs, e.g. -- ./app --threads={threads}, or --env OMP_NUM_THREADS={threads}. \
+         To give it fewer CPUs instead, sweep -L cpus.",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_places_are_filled_wherever_they_stand() {
+        assert_eq!(fill("--n={threads} -c {cpus} {other}", 4, "0-3"), "--n=4 -c 0-3 {other}");
+    }
+
+    #[test]
+    fn a_command_that_is_told_nothing_is_refused() {
+        let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert!(check(&words(&["app"]), &[]).is_err());
+        assert!(check(&words(&["app", "-j{threads}"]), &[]).is_ok());
+        assert!(check(&words(&["app"]), &words(&["OMP_NUM_THREADS={threads}"])).is_ok());
+    }
+}

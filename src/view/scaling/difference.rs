@@ -1,0 +1,342 @@
+//! The call trees of two points as one: what each call path costs per operation at the base and here.
+//! It never hides what vanished or what is new: a cell is as wide as the larger of its two costs.
+
+use crate::analysis::scaling::{Cost, FunctionId, Point, Run};
+use crate::view::report::unit_of;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// Which cost of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostAxis {
+    /// Time, or cycles, on a CPU.
+    Cpu,
+    /// Time blocked.
+    Blocked,
+}
+
+/// Two call trees as one. Costs are per operation, means over the runs, in [`Difference::unit`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// Which cost.
+    pub axis: CostAxis,
+    /// `ns` or `cycles`.
+    pub unit: &'static str,
+    /// Width of the base.
+    pub base_n: u32,
+    /// Width of what is compared with it.
+    pub n: u32,
+    /// Cost of an operation at the base.
+    pub base: f64,
+    /// Cost of an operation here.
+    pub here: f64,
+    /// Samples, or spans, of the base's runs and of those here.
+    pub samples: [u64; 2],
+    /// The sum of the roots' widths: at least as much as either cost.
+    pub width: f64,
+    /// Breadth first: the roots, then their children; those of one cell are neighbours, by name.
+    pub cells: Vec<DifferenceCell>,
+    /// How many of the first cells have no parent.
+    pub roots: u32,
+}
+
+/// A call path in both trees.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DifferenceCell {
+    /// The function at its end.
+    pub function: FunctionId,
+    /// Its caller.
+    pub parent: Option<u32>,
+    /// First of its children.
+    pub first_child: u32,
+    /// How many it has.
+    pub children: u32,
+    /// What it and all it calls cost at the base; 0 if it is new.
+    pub base: f64,
+    /// What it and all it calls cost here; 0 if it vanished.
+    pub here: f64,
+    /// What its own code costs at the base.
+    pub own_base: f64,
+    /// What its own code costs here.
+    pub own_here: f64,
+    /// How wide it is drawn: the larger of its own costs and the widths of its children. Never less than `base` or `here`,
+    /// and more than both where some of its callees grew and others shrank.
+    pub width: f64,
+    /// From -2, much less, to 2, much more; 0 is what chance alone may do.
+    pub step: i8,
+}
+
+impl DifferenceCell {
+    /// What it costs more here, less below zero.
+    #[must_use]
+    pub fn growth(&self) -> f64 {
+        self.here - self.base
+    }
+
+    /// Not there at the base.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.base <= 0.0 && self.here > 0.0
+    }
+
+    /// No longer there.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.here <= 0.0 && self.base > 0.0
+    }
+}
+
+impl Difference {
+    /// The rows of cells, from the roots'.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        let mut rows: Vec<u32> = Vec::with_capacity(self.cells.len());
+        for cell in &self.cells {
+            rows.push(cell.parent.map_or(1, |parent| rows[parent as usize] + 1));
+        }
+        rows.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// What an operation costs at two points, by call path; `None` where one of them has no operations or no samples.
+#[must_use]
+pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Difference> {
+    let (base_runs, here_runs) = (costs(base, axis), costs(here, axis));
+    let unit = unit_of(here_runs.first().or(base_runs.first())?.0.unit);
+    if base_runs.is_empty() || here_runs.is_empty() {
+        return None;
+    }
+    let mut tree = Tree::default();
+    let samples = [tree.add(&base_runs, Side::Base), tree.add(&here_runs, Side::Here)];
+    let total = |side: Side| tree.branches.iter().map(|branch| branch.own[side as usize]).sum();
+    let total = [total(Side::Base), total(Side::Here)];
+    let (cells, roots) = tree.cells(&Noise { total, samples });
+    let width: f64 = cells.iter().take(roots as usize).map(|root| root.width).sum();
+    // Only a damaged recording holds weights without a finite sum.
+    (width > 0.0 && width.is_finite()).then_some(Difference {
+        axis,
+        unit,
+        base_n: base.n,
+        n: here.n,
+        base: total[0],
+        here: total[1],
+        samples,
+        width,
+        cells,
+        roots,
+    })
+}
+
+/// What the runs with operations cost, each with its operations.
+fn costs<'a>(point: &'a Point, axis: CostAxis) -> Vec<(&'a Cost, f64)> {
+    let cost = |run: &'a Run| match axis {
+        CostAxis::Cpu => Some(&run.cpu),
+        CostAxis::Blocked => run.blocked.as_ref(),
+    };
+    point.runs.iter().filter_map(|run| Some((cost(run)?, operations(run)?))).collect()
+}
+
+fn operations(run: &Run) -> Option<f64> {
+    run.totals.ops.value().copied().filter(|ops| *ops > 0.0 && ops.is_finite())
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Base,
+    Here,
+}
+
+/// A cell under construction.
+#[derive(Debug)]
+struct Branch<'a> {
+    function: &'a FunctionId,
+    parent: Option<u32>,
+    own: [f64; 2],
+}
+
+/// Both trees; a parent's index is lower than its child's.
+#[derive(Debug, Default)]
+struct Tree<'a> {
+    branches: Vec<Branch<'a>>,
+    known: FxHashMap<(Option<u32>, &'a FunctionId), u32>,
+}
+
+impl<'a> Tree<'a> {
+    /// Adds the mean of some runs and returns their samples.
+    fn add(&mut self, runs: &[(&'a Cost, f64)], side: Side) -> u64 {
+        for (cost, ops) in runs {
+            let per_run = ops * runs.len() as f64;
+            for path in cost.paths.iter().filter(|path| path.weight > 0.0 && path.weight.is_finite()) {
+                if let Some(leaf) = self.place(&path.frames) {
+                    self.branches[leaf as usize].own[side as usize] += path.weight / per_run;
+                }
+            }
+        }
+        runs.iter().map(|(cost, _)| cost.samples).sum()
+    }
+
+    fn place(&mut self, frames: &'a [FunctionId]) -> Option<u32> {
+        let mut at = None;
+        for function in frames {
+            let next = self.branches.len() as u32;
+            let branch = *self.known.entry((at, function)).or_insert(next);
+            if branch == next {
+                self.branches.push(Branch { function, parent: at, own: [0.0; 2] });
+            }
+            at = Some(branch);
+        }
+        at
+    }
+
+    /// Costs with all that is called, and widths, of each branch.
+    fn inclusive(&self) -> Vec<([f64; 2], f64)> {
+        let own = |branch: &Branch<'_>| (branch.own, branch.own[0].max(branch.own[1]));
+        let mut sums: Vec<_> = self.branches.iter().map(own).collect();
+        for at in (0..self.branches.len()).rev() {
+            if let Some(parent) = self.branches[at].parent {
+                let ([base, here], width) = sums[at];
+                let above = &mut sums[parent as usize];
+                above.0 = [above.0[0] + base, above.0[1] + here];
+                above.1 += width;
+            }
+        }
+        sums
+    }
+
+    /// The branches below each, and the roots at the end, by name.
+    fn below(&self) -> (Vec<Vec<u32>>, Vec<u32>) {
+        let mut children = vec![Vec::new(); self.branches.len()];
+        let mut roots = Vec::new();
+        for (at, branch) in self.branches.iter().enumerate() {
+            branch.parent.map_or(&mut roots, |parent| &mut children[parent as usize]).push(at as u32);
+        }
+        let by_name = |list: &mut Vec<u32>| list.sort_unstable_by_key(|at| self.branches[*at as usize].function);
+        children.iter_mut().for_each(by_name);
+        by_name(&mut roots);
+        (children, roots)
+    }
+
+    fn cells(&self, noise: &Noise) -> (Vec<DifferenceCell>, u32) {
+        let (sums, (children, roots)) = (self.inclusive(), self.below());
+        let mut cells = Vec::with_capacity(self.branches.len());
+        let mut order: Vec<(u32, Option<u32>)> = roots.iter().map(|root| (*root, None)).collect();
+        // Breadth first, so that the children of one cell are neighbours.
+        while let Some((at, parent)) = order.get(cells.len()).copied() {
+            let (branch, below) = (&self.branches[at as usize], &children[at as usize]);
+            let ([base, here], width) = sums[at as usize];
+            let here_at = cells.len() as u32;
+            cells.push(DifferenceCell {
+                function: branch.function.clone(),
+                parent,
+                first_child: order.len() as u32,
+                children: below.len() as u32,
+                base,
+                here,
+                own_base: branch.own[0],
+                own_here: branch.own[1],
+                width,
+                step: noise.step(base, here),
+            });
+            order.extend(below.iter().map(|child| (*child, Some(here_at))));
+        }
+        (cells, roots.len() as u32)
+    }
+}
+
+/// What chance alone may do to a cost, by sampling; the scatter of runs is not in it.
+#[derive(Debug, Clone, Copy)]
+struct Noise {
+    total: [f64; 2],
+    samples: [u64; 2],
+}
+
+impl Noise {
+    fn step(&self, base: f64, here: f64) -> i8 {
+        let variance = |side: Side, cost: f64| {
+            let (total, samples) = (self.total[side as usize], self.samples[side as usize].max(1) as f64);
+            let share = if total > 0.0 { (cost / total).min(1.0) } else { 0.0 };
+            // A share of zero has no variance by the formula; one sample more or less is what chance may do then.
+            (share * (1.0 - share) / samples).max(samples.powi(-2)) * total * total
+        };
+        let error = (variance(Side::Base, base) + variance(Side::Here, here)).sqrt();
+        let growth = here - base;
+        let much = 0.05 * self.total[0].max(self.total[1]);
+        let step = match growth.abs() {
+            small if small <= 2.0 * error => 0,
+            large if large >= much || here >= 2.0 * base || base >= 2.0 * here => 2,
+            _ => 1,
+        };
+        if growth < 0.0 { -step } else { step }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::scaling::Scaling;
+    use crate::view::scaling::fixture::{self, Machine};
+    use proptest::prelude::*;
+
+    fn named<'a>(difference: &'a Difference, name: &str) -> &'a DifferenceCell {
+        difference.cells.iter().find(|cell| cell.function.name == name).expect("it is there")
+    }
+
+    /// One run of `ops` operations at a point, its paths written `a;b 10`, nanoseconds in all.
+    fn point(n: u32, ops: f64, folded: &[(&str, f64)]) -> Point {
+        let Scaling { mut points, .. } = fixture::scaling(Machine::Clock);
+        let path = |(names, ns): &(&str, f64)| (names.split(';').map(fixture::user).collect(), ns / ops);
+        let mut point = points.remove(0);
+        point.n = n;
+        point.runs.truncate(1);
+        point.runs[0].totals.ops = crate::model::Measure::exact(ops);
+        point.runs[0].cpu = fixture::cost(folded.iter().map(path).collect(), ops);
+        point
+    }
+
+    #[test]
+    fn costs_are_per_operation_and_what_came_or_went_is_there() {
+        let base = point(1, 10.0, &[("main;a", 1e9), ("main;gone", 5e8)]);
+        let here = point(4, 40.0, &[("main;a", 4e9), ("main;new", 8e9)]);
+        let difference = difference(&base, &here, CostAxis::Cpu).expect("both have operations");
+        assert_eq!((difference.base, difference.here, difference.width), (1.5e8, 3e8, 3.5e8));
+        let (a, gone, new) = (named(&difference, "a"), named(&difference, "gone"), named(&difference, "new"));
+        assert_eq!((a.base, a.here, a.step), (1e8, 1e8, 0));
+        assert_eq!((gone.is_gone(), gone.width, gone.step), (true, 5e7, -2));
+        assert_eq!((new.is_new(), new.width, new.step), (true, 2e8, 2));
+    }
+
+    #[test]
+    fn what_cannot_be_put_per_operation_is_not_compared() {
+        let (good, none) = (point(1, 10.0, &[("main", 1e9)]), point(2, 0.0, &[]));
+        assert_eq!(difference(&good, &none, CostAxis::Cpu), None);
+        assert_eq!(difference(&none, &good, CostAxis::Cpu), None);
+    }
+
+    proptest! {
+        #[test]
+        fn children_lie_within_their_callers_and_no_cost_is_wider_than_its_cell(
+            base in proptest::collection::vec((0_usize..3, 0_usize..4, 1.0..1e9), 1..20),
+            here in proptest::collection::vec((0_usize..3, 0_usize..4, 1.0..1e9), 1..20),
+        ) {
+            let folded = |list: &[(usize, usize, f64)]| -> Vec<(String, f64)> {
+                list.iter().map(|(a, b, ns)| (format!("main;f{a};g{b}"), *ns)).collect()
+            };
+            let (base, here) = (folded(&base), folded(&here));
+            let as_given = |list: &[(String, f64)]| list.iter().map(|(names, ns)| (names.clone(), *ns)).collect::<Vec<_>>();
+            let at = |n, list: &[(String, f64)]| {
+                let list = as_given(list);
+                point(n, 7.0, &list.iter().map(|(names, ns)| (names.as_str(), *ns)).collect::<Vec<_>>())
+            };
+            let difference = difference(&at(1, &base), &at(2, &here), CostAxis::Cpu).expect("there is something");
+            for cell in &difference.cells {
+                let below = &difference.cells[cell.first_child as usize..][..cell.children as usize];
+                let sum: f64 = below.iter().map(|child| child.width).sum();
+                prop_assert!(sum <= cell.width * (1.0 + 1e-9));
+                prop_assert!(cell.width >= cell.base.max(cell.here) * (1.0 - 1e-9));
+            }
+            let roots: f64 = difference.cells[..difference.roots as usize].iter().map(|root| root.here).sum();
+            prop_assert!((roots - difference.here).abs() <= 1e-6 * difference.here);
+        }
+    }
+}
