@@ -16,6 +16,9 @@ const COLUMN: f64 = 6.7;
 /// Narrower cells are left out, and so is what they call.
 const LEAST: f64 = 0.4;
 
+/// Narrower cells have no edge.
+const EDGED: f64 = 4.0;
+
 /// What the changes look like, from much less to much more: mark, colour, words. Dark text is readable on all of them.
 const STEPS: [(&str, &str, &str); 5] = [
     ("--", "#8fb8ea", "much less"),
@@ -143,6 +146,8 @@ impl Drawing {
                 width: cell.width * self.scale,
                 fill: if cell.is_gone() { &hatched } else { step.1 },
                 edge: match (cell.is_gone(), cell.is_new()) {
+                    // An edge would be all one sees of it.
+                    _ if cell.width * self.scale < EDGED => "",
                     (true, _) => " stroke=\"#2f5f9e\" stroke-dasharray=\"3 2\"",
                     (_, true) => " stroke=\"#a34a00\" stroke-width=\"1.5\"",
                     _ => "",

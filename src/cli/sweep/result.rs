@@ -16,7 +16,12 @@ pub(in crate::cli) fn report(meta: &SweepMeta, results: &[Option<Run>]) -> Sweep
 }
 
 /// The report as bytes.
-pub(in crate::cli) fn render(report: &SweepReport, format: SweepFormat, global: &GlobalArgs, to_file: bool) -> Result<Vec<u8>> {
+pub(in crate::cli) fn render(
+    report: &SweepReport,
+    format: SweepFormat,
+    global: &GlobalArgs,
+    to_file: bool,
+) -> Result<Vec<u8>> {
     Ok(match format {
         SweepFormat::Text => export::text::sweep(report, out::style(global, to_file)),
         SweepFormat::Json => export::json::sweep(report)?,

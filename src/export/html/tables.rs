@@ -10,7 +10,7 @@ use crate::view::scaling::{Column, LossRow, PointView, ScalingView, Value, words
 /// Rows of a table of losses.
 const MOST: usize = 25;
 /// What a page has room for, intervals and all.
-const MOST_COLUMNS: usize = 11;
+const MOST_COLUMNS: usize = 8;
 
 /// A table under construction. What goes in is HTML already, but for captions and names of rows.
 pub(super) struct Html {
