@@ -86,6 +86,7 @@ fn wrong_usage_is_told_from_failure_and_says_what_to_do() {
         ("report", 1, "ironlaw record"),
         ("flamegraph", 1, "ironlaw record"),
         ("workload nonesuch", 2, "hotspot"),
+        ("workload", 2, "<NAME>"),
     ] {
         let ran = dir.line(line);
         assert_eq!((ran.code, ran.out.as_str()), (Some(code), ""), "{line}: {}", ran.err);

@@ -375,7 +375,7 @@ fn found_at<'a>(report: &'a Value, rule: &str) -> BTreeSet<&'a str> {
 fn a_workload_that_scales_has_nothing_to_find() {
     require!("perf");
     let dir = Dir::new();
-    dir.record("scaling", "", "scaling --threads 2 --seconds 1.5");
+    dir.record("scaling", "", "scaling --threads 2 --seconds 1");
     let report = dir.report("scaling.ironlaw", "");
     let share = samples_in(&report, "crunch_numbers") / number(&report["samples"]["count"]);
     assert!(share > 0.85, "{share} of the samples are in crunch_numbers");
@@ -387,7 +387,7 @@ fn a_workload_that_scales_has_nothing_to_find() {
 fn a_mutex_is_waited_for_where_it_is_taken() {
     require!("perf", "tracefs", "root");
     let dir = Dir::new();
-    dir.record("mutex", "--off-cpu", "mutex --threads 8 --seconds 2");
+    dir.record("mutex", "--off-cpu", "mutex --threads 8 --seconds 1.5");
     let report = dir.report("mutex.ironlaw", "");
     assert!(found_at(&report, "lock-wait").contains("update_shared_index"), "{}", report["findings"]);
     let below = share_of(&blocked(&dir, "mutex.ironlaw"), "indexer_main", |stack| has(stack, "update_shared_index"));
@@ -461,7 +461,7 @@ fn kernel_time_page_faults_and_the_allocator_are_found_at_their_callers() {
         ("faults", "page-faults", "touch_fresh_pages"),
         ("allocator", "allocator", "exchange_object"),
     ] {
-        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1.5"));
+        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1"));
         let report = dir.report(&format!("{workload}.ironlaw"), "");
         assert!(found_at(&report, rule).contains(caller), "{workload}: {}", report["findings"]);
     }
@@ -477,7 +477,7 @@ fn what_only_counters_tell_apart_is_never_called_clear() {
         ("chase-llc", "cache-capacity", "follow_pointers"),
         ("chase-tlb", "page-walks", "follow_pointers"),
     ] {
-        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1.2"));
+        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1"));
         let report = dir.report(&format!("{workload}.ironlaw"), "");
         assert!(found_at(&report, "hot-function").contains(function), "{workload}: {}", report["findings"]);
         assert_ne!(verdict(&report, rule), "clear", "{workload}: {}", report["findings"]);

@@ -13,7 +13,7 @@ use crate::units::{Nanos, Ops};
 pub fn operations(profile: &Profile, window: Window) -> Measure<f64> {
     let totals = profile.ops.as_slice();
     let (Some((first, _)), Some((last, _))) = (totals.first(), totals.last()) else {
-        return Measure::Missing(Why::NoOpsSource);
+        return Measure::Missing(if profile.meta.plan.ops.is_some() { Why::OpsSilent } else { Why::NoOpsSource });
     };
     let (from, to) = (window.from.max(*first), window.to.min(*last));
     let span = window.span().as_f64();

@@ -123,3 +123,20 @@ fn list() -> String {
     let width = workload::all().iter().map(|known| known.name.len()).max().unwrap_or(0);
     workload::all().iter().map(|known| format!("{:width$}  {}\n", known.name, known.about)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_list_is_a_name_and_what_it_plants() {
+        let list = list();
+        let column = |line: &str| line.find("  ").map(|end| line.len() - line[end..].trim_start().len());
+        let first = list.lines().next().and_then(column);
+        for (line, known) in list.lines().zip(workload::all()) {
+            assert!(line.starts_with(known.name) && line.ends_with(known.about), "{line}");
+            assert!(column(line) == first && line.chars().count() <= 120, "{line}");
+        }
+        assert_eq!(list.lines().count(), workload::all().len());
+    }
+}

@@ -11,6 +11,7 @@ mod flamegraph;
 mod out;
 mod record;
 mod report;
+mod seat;
 mod sweep;
 mod top;
 

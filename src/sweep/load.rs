@@ -3,9 +3,11 @@
 
 use super::runner::digest;
 use super::{Folder, per_core};
+use crate::analysis::findings::judge_scaling;
 use crate::analysis::scaling::{Run, Scaling};
 use crate::error::Result;
-use crate::model::{Note, RunMeta, RunState, SweepMeta};
+use crate::model::{Note, Region, RunMeta, RunState, SweepMeta};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -53,10 +55,19 @@ fn read(folder: &Folder, meta: &SweepMeta, run: &RunMeta) -> Result<Option<Run>>
 /// Works a sweep out, as far as it has come.
 #[must_use]
 pub fn scaling(meta: &SweepMeta, results: &[Option<Run>]) -> Scaling {
-    let counted = meta.runs.iter().zip(results).filter_map(|(run, result)| Some((run, result.as_ref()?)));
-    let runs = counted.map(|(run, result)| {
-        let threads_per_core = per_core(&meta.host.cpus, &run.cpus);
-        (run.region, threads_per_core, result.clone())
-    });
-    Scaling::of(runs)
+    let mut widths: BTreeMap<u32, (Region, Vec<Run>)> = BTreeMap::new();
+    for (run, result) in meta.runs.iter().zip(results) {
+        if let Some(result) = result {
+            widths.entry(run.n).or_insert_with(|| (run.region, Vec::new())).1.push(result.clone());
+        }
+    }
+    let threads_per_core = |n: u32| {
+        let run = meta.runs.iter().find(|run| run.n == n && !run.cpus.is_empty())?;
+        Some(per_core(&meta.host.cpus, &run.cpus))
+    };
+    let runs = widths.into_iter().map(|(n, (region, runs))| (n, region, runs)).collect();
+    let mut scaling = Scaling::of(runs, threads_per_core);
+    let Scaling { points, base, fits, stacks, losses, .. } = &scaling;
+    scaling.findings = judge_scaling(points, *base, stacks, losses, fits);
+    scaling
 }

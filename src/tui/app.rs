@@ -12,7 +12,7 @@ use super::keys::KeyTable;
 use super::overlay::Overlay;
 use super::panel::{Cx, Panel, ScreenId};
 use super::picker::Picker;
-use super::screens::{self, Panels};
+use super::screens::{self, Kind, Panels};
 use super::settings::Settings;
 use super::theme::{Glyphs, Theme};
 use super::time::Time;
@@ -50,6 +50,8 @@ pub struct App {
     /// Whether what cannot be opened leads back to the picker.
     pub(super) from_picker: bool,
     pub(super) picker: Picker,
+    /// Which screens there are.
+    pub(super) kind: Kind,
     pub(super) screen: ScreenId,
     pub(super) panels: Panels,
     pub(super) time: Time,
@@ -89,6 +91,7 @@ impl App {
             stage: Stage::Picking,
             from_picker: true,
             picker: Picker::default(),
+            kind: Kind::Profile,
             screen: ScreenId::Overview,
             panels: screens::all(),
             time: Time::new(true, false),
@@ -115,6 +118,12 @@ impl App {
     #[must_use]
     pub fn opening(settings: &Settings, size: (u16, u16)) -> App {
         App { stage: Stage::Opening, from_picker: false, ..App::new(settings, size) }
+    }
+
+    /// A session on a sweep, which its host opens.
+    #[must_use]
+    pub fn sweep(settings: &Settings, size: (u16, u16)) -> App {
+        App { kind: Kind::Sweep, screen: Kind::Sweep.first(), ..App::opening(settings, size) }
     }
 
     /// Begins on another screen than the overview.
@@ -166,6 +175,7 @@ impl App {
             whose: self.whose.clone(),
             axis: self.axis,
             against: self.time.against(),
+            point: self.panels.scaling.chosen(),
             ask: self.panel().ask(),
         }
     }

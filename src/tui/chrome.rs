@@ -2,15 +2,17 @@
 //! It never draws the open screen.
 
 use super::panel::ScreenId;
-use super::screens;
+use super::screens::Kind;
 use super::theme::{Glyphs, Theme};
 use super::time::Time;
+use super::widgets::bar::filled;
 use super::widgets::text::{end, middle, width};
 use crate::model::Measure;
 use crate::units::Nanos;
 use crate::view::escape::visible;
-use crate::view::look::Head;
+use crate::view::look::{Head, SweepHead};
 use crate::view::number;
+use crate::view::scaling::Progress;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -78,6 +80,26 @@ fn who(head: &Head, doing: Doing<'_>, glyphs: &Glyphs) -> String {
 
 /// What the samples are and how good they are; true marks what is not as it should be.
 fn quality(head: &Head) -> Vec<(String, bool)> {
+    let mut parts = match &head.sweep {
+        Some(sweep) => sweep_parts(sweep),
+        None => capture_parts(head),
+    };
+    if !head.notes.is_empty() {
+        parts.push((format!("{} note{}", head.notes.len(), if head.notes.len() == 1 { "" } else { "s" }), false));
+    }
+    parts
+}
+
+fn sweep_parts(sweep: &SweepHead) -> Vec<(String, bool)> {
+    let runs = format!("{} run{}", sweep.runs, if sweep.runs == 1 { "" } else { "s" });
+    let ops = match &sweep.ops {
+        Some(ops) => (format!("ops: {}", visible(ops)), false),
+        None => ("no operations counted".to_string(), true),
+    };
+    vec![(runs, false), ops, (visible(&sweep.machine).into_owned(), false)]
+}
+
+fn capture_parts(head: &Head) -> Vec<(String, bool)> {
     let mut parts = vec![(format!("{} {}", visible(&head.event), head.rate), false)];
     if let Some(whole) = head.whole {
         parts.push((format!("stacks {} whole", number::percent(whole).joined()), whole < 0.95));
@@ -86,13 +108,15 @@ fn quality(head: &Head) -> Vec<(String, bool)> {
     if let Measure::Known { value, .. } = head.own_cpu {
         parts.push((format!("own cost {}", number::percent(value).joined()), value > 0.05));
     }
-    if !head.notes.is_empty() {
-        parts.push((format!("{} note{}", head.notes.len(), if head.notes.len() == 1 { "" } else { "s" }), false));
-    }
     parts
 }
 
 fn state(head: &Head, time: &Time, doing: Doing<'_>) -> String {
+    match head.sweep.as_ref().map(|sweep| sweep.progress) {
+        Some(Some(Progress { over, planned, .. })) => return format!("RUNS {over}/{planned}"),
+        Some(None) => return if doing.ended { "ENDED" } else { "SWEEP" }.to_string(),
+        None => {}
+    }
     let word = match (doing.live, doing.ended, time.follows()) {
         (false, _, true) => "RECORDING",
         (_, _, false) => "PAUSED",
@@ -109,26 +133,33 @@ pub fn clock(at: Nanos) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// The screens' names with where each begins and ends; the tabs of a narrow terminal are cut to their numbers and
+/// A screen, its tab's label, and where that begins.
+pub type Tab = (ScreenId, String, u16);
+
+/// The screens' names with where each begins, and how many findings there are; the tabs of a narrow terminal are cut to their numbers and
 /// first letters.
 #[must_use]
-pub fn tabs(columns: u16) -> Vec<(ScreenId, String, u16)> {
-    let full: usize = screens::ORDER.iter().map(|(_, name)| name.len() + 4).sum::<usize>() + 8;
+pub fn tabs(kind: Kind, findings: Option<usize>, columns: u16) -> Vec<Tab> {
+    let count = |screen| match findings {
+        Some(count @ 1..) if screen == ScreenId::Findings => format!(" {count}"),
+        _ => String::new(),
+    };
+    let full: usize = kind.screens().map(|(_, screen, name)| name.len() + count(screen).len() + 4).sum::<usize>() + 8;
     let cut = if full <= usize::from(columns) { usize::MAX } else { 4 };
     let mut x = 1;
-    let tab = |(at, (screen, name)): (usize, &(ScreenId, &str))| {
-        let label = format!("{} {}", at + 1, name.chars().take(cut).collect::<String>());
+    let tab = |(number, screen, name): (u8, ScreenId, &str)| {
+        let label = format!("{number} {}{}", name.chars().take(cut).collect::<String>(), count(screen));
         let start = x;
         x += label.len() as u16 + 2;
-        (*screen, label, start)
+        (screen, label, start)
     };
-    screens::ORDER.iter().enumerate().map(tab).collect()
+    kind.screens().map(tab).collect()
 }
 
 /// The tabs, the open one marked by more than colour.
-pub fn tab_line(open: ScreenId, help: &str, theme: &Theme, area: Rect, buf: &mut Buffer) {
-    for (screen, label, start) in tabs(area.width) {
-        put(buf, area, area.x + start, &label, if screen == open { theme.tab_open } else { theme.dim });
+pub fn tab_line(tabs: &[Tab], open: ScreenId, help: &str, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    for (screen, label, start) in tabs {
+        put(buf, area, area.x + start, label, if *screen == open { theme.tab_open } else { theme.dim });
     }
     let help = format!("{help} help");
     let x = area.right().saturating_sub(width(&help) as u16 + 1);
@@ -159,6 +190,9 @@ pub fn moment_at(head: &Head, area: Rect, column: u16) -> Nanos {
 
 /// The history as busy cores over time, the shown part set off, the marks named.
 pub fn strip(head: &Head, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
+    if let Some(sweep) = &head.sweep {
+        return progress(sweep, theme, glyphs, area, buf);
+    }
     let chart = strip_chart(area);
     put(buf, area, area.x + 1, &clock(head.since), theme.dim);
     let columns = columns(head, chart.width);
@@ -180,6 +214,28 @@ pub fn strip(head: &Head, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rec
     }
     let label = format!("{} {}", clock(head.now), shown_label(time));
     put(buf, area, chart.right() + 1, &end(&label, usize::from(STRIP_RIGHT - 2), glyphs.ellipsis), theme.text);
+}
+
+/// In place of a history: how far a sweep has come; once it is over, how its runs were placed.
+fn progress(sweep: &SweepHead, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
+    let Some(Progress { over, planned, running, eta_seconds }) = sweep.progress else {
+        let text = format!("placement: {}", visible(&sweep.placement));
+        let room = usize::from(area.width.saturating_sub(2));
+        put(buf, area, area.x + 1, &end(&text, room, glyphs.ellipsis), theme.dim);
+        return;
+    };
+    let mut text = format!("{over} of {planned} runs");
+    if let Some(n) = running {
+        text += &format!(" {} n = {n} runs", glyphs.dot);
+    }
+    if let Some(seconds) = eta_seconds {
+        text += &format!(" {} about {} left", glyphs.dot, clock(Nanos(seconds.saturating_mul(1_000_000_000))));
+    }
+    let right =
+        put(buf, area, area.x + 1, &end(&text, usize::from(area.width.saturating_sub(2)), glyphs.ellipsis), theme.text);
+    let columns = usize::from(area.right().saturating_sub(right + 3));
+    let share = f64::from(over) / f64::from(planned.max(1));
+    put(buf, area, right + 2, &filled(share, columns, glyphs), theme.shown);
 }
 
 fn shown_label(time: &Time) -> String {

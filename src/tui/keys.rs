@@ -88,11 +88,11 @@ impl KeyTable {
         TABLE.iter().map(|row| (row.action, row.name, row.text))
     }
 
-    /// The keys by section, in the table's order.
+    /// The keys by section, in the table's order, of the actions there are.
     #[must_use]
-    pub fn help(&self) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
+    pub fn help(&self, is_there: impl Fn(Action) -> bool) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
         let mut help: Vec<(Section, Vec<(String, &'static str)>)> = Vec::new();
-        for (row, keys) in TABLE.iter().zip(&self.keys) {
+        for (row, keys) in TABLE.iter().zip(&self.keys).filter(|(row, _)| is_there(row.action)) {
             let keys = keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
             match help.last_mut() {
                 Some((section, rows)) if *section == row.section => rows.push((keys, row.text)),

@@ -47,6 +47,8 @@ pub enum ScreenId {
     Counters,
     /// The findings.
     Findings,
+    /// The sweep.
+    Scaling,
 }
 
 /// What a panel wants of the session.
@@ -72,6 +74,11 @@ pub enum Wish {
 
 /// A screen: its state, its keys, its drawing. All areas are the one [`Panel::draw`] is given for the same terminal size.
 pub trait Panel: Debug {
+    /// What keys mean here besides what the table says, for the help.
+    fn keys(&self) -> &'static [(Action, &'static str)] {
+        &[]
+    }
+
     /// The view it needs now.
     fn ask(&self) -> Ask;
 

@@ -32,42 +32,8 @@ impl Loss {
     }
 }
 
-/// The innermost call path that growth can be followed down to without leaving a fifth of it behind at any step.
-#[must_use]
-pub fn hot_path(base: &Point, here: &Point) -> Vec<FunctionId> {
-    let mut growth: BTreeMap<&[FunctionId], f64> = BTreeMap::new();
-    for (point, sign) in [(base, -1.0), (here, 1.0)] {
-        let Some(runs) = runs(point, |run| Some(&run.cpu)) else { return vec![] };
-        let count = runs.len() as f64;
-        for (cost, ops) in runs {
-            for path in &cost.paths {
-                *growth.entry(path.frames.as_slice()).or_default() += sign * path.weight / ops / count;
-            }
-        }
-    }
-    let mut paths: Vec<_> = growth.into_iter().collect();
-    let mut hot = Vec::new();
-    loop {
-        let whole: f64 = paths.iter().map(|(_, growth)| growth).sum();
-        let mut callees: BTreeMap<&FunctionId, f64> = BTreeMap::new();
-        for (frames, growth) in &paths {
-            if let Some(callee) = frames.get(hot.len()) {
-                *callees.entry(callee).or_default() += growth;
-            }
-        }
-        let largest = callees.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        let Some((callee, _)) = largest.filter(|(_, growth)| whole > 0.0 && *growth > MOST * whole) else { break };
-        paths.retain(|(frames, _)| frames.get(hot.len()) == Some(callee));
-        hot.push(callee.clone());
-    }
-    hot
-}
-
-/// The part of a function's growth that one callee must hold to be gone down to.
-const MOST: f64 = 0.8;
-
 /// Each run's cost with its operations; `None` if one run lacks either.
-fn runs<'a>(point: &'a Point, of: impl Fn(&'a Run) -> Option<&'a Cost>) -> Option<Vec<(&'a Cost, f64)>> {
+pub(super) fn runs<'a>(point: &'a Point, of: impl Fn(&'a Run) -> Option<&'a Cost>) -> Option<Vec<(&'a Cost, f64)>> {
     let ops = |run: &Run| run.totals.ops.value().copied().filter(|ops| *ops > 0.0 && ops.is_finite());
     let runs: Option<Vec<_>> = point.runs.iter().map(|run| of(run).zip(ops(run))).collect();
     runs.filter(|runs| !runs.is_empty())
@@ -107,17 +73,17 @@ impl Costs {
                 if let Some(function) = whose(path) {
                     let sum = once.entry(FunctionId { inlined: false, ..function.clone() }).or_default();
                     sum.cost += path.weight / ops;
-                    sum.samples += path.samples;
+                    sum.samples = sum.samples.saturating_add(path.samples);
                     sum.called |= !function.inlined;
                 }
             }
             for (function, sum) in once {
                 costs.whole += sum.cost / costs.runs as f64;
-                costs.samples += sum.samples;
+                costs.samples = costs.samples.saturating_add(sum.samples);
                 let all = costs.functions.entry(function).or_default();
                 all.cost += sum.cost;
                 all.squares += sum.cost * sum.cost;
-                all.samples += sum.samples;
+                all.samples = all.samples.saturating_add(sum.samples);
                 all.called |= sum.called;
             }
         }
@@ -249,7 +215,7 @@ mod tests {
     fn the_error_is_the_binomial_one_unless_three_runs_scatter_more() {
         let steady = |n: u32| vec![sampled(n, &[("a", 5000), ("b", 5000)], &[]); 3];
         let error = |runs: Vec<Run>| Loss::of(&point(steady(1)), &point(runs)).unwrap().functions[0].error;
-        // 30000 samples of 20 ns at each side, half of them in the function.
+        // 10000 ns per operation from 30000 samples on each side, half of them in the function.
         let binomial = 10_000.0 * (0.25_f64 / 30_000.0 * 2.0).sqrt();
         assert!((error(steady(8)) - binomial).abs() < 0.01, "{}", error(steady(8)));
         let uneven = [4000, 5000, 6000].map(|count| sampled(8, &[("a", count), ("b", 10_000 - count)], &[]));
@@ -284,25 +250,12 @@ mod tests {
     }
 
     #[test]
-    fn the_hot_path_goes_down_until_the_growth_parts() {
-        let base = point(vec![sampled(1, &[("main;work;a", 100), ("main;work;b", 100), ("main;log", 100)], &[])]);
-        let path = |here: &[(&str, u64)]| {
-            let names = hot_path(&base, &point(vec![sampled(8, here, &[])]));
-            names.into_iter().map(|function| function.name).collect::<Vec<_>>()
-        };
-        assert_eq!(path(&[("main;work;a", 900), ("main;work;b", 800), ("main;log", 150)]), ["main", "work"]);
-        assert_eq!(path(&[("main;work;a;spin", 900), ("main;work;b", 100)]), ["main", "work", "a", "spin"]);
-        assert_eq!(path(&[("main;work;a", 50)]), [""; 0], "nothing grew");
-    }
-
-    #[test]
     fn without_operations_or_samples_there_is_no_loss_to_tell() {
         let sound = point(vec![sampled(1, &[("a", 10)], &[])]);
         let mut silent = sampled(8, &[("a", 10)], &[]);
         silent.totals.ops = Measure::Missing(Why::NoOpsSource);
         for other in [silent, sampled(8, &[], &[])] {
-            assert_eq!(Loss::of(&sound, &point(vec![other.clone()])), None);
-            assert_eq!(hot_path(&sound, &point(vec![other])), []);
+            assert_eq!(Loss::of(&sound, &point(vec![other])), None);
         }
     }
 
@@ -316,7 +269,6 @@ mod tests {
             (hostile.cpu, hostile.totals.ops) = (cost(&paths), Measure::exact(ops));
             hostile.blocked = Some(hostile.cpu.clone());
             let (sound, hostile) = (point(vec![sampled(1, &[("a", 10)], &[("b", 5)])]), point(vec![hostile]));
-            let _ = hot_path(&sound, &hostile);
             for loss in [Loss::of(&sound, &hostile), Loss::of(&hostile, &sound)].into_iter().flatten() {
                 let rows = loss.functions.iter().chain(&loss.waits);
                 let of_rows = rows.flat_map(|r| [r.base, r.here, r.error, r.share.unwrap_or_default()]);

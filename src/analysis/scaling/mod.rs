@@ -2,21 +2,25 @@
 //! It never reads a file and never runs anything; `sweep` hands in the runs.
 
 mod cost;
+mod hot_path;
 mod linear;
 mod loss;
 mod owner;
 mod parts;
 mod point;
+mod regions;
 mod run;
 mod speedup;
 mod split;
 mod stack;
 mod student;
+mod sweep;
 #[cfg(test)]
 mod testing;
 mod types;
 mod usl;
 
+pub use hot_path::hot_path;
 pub use speedup::{amdahl, efficiency, karp_flatt, speedup};
 pub use student::t95;
 pub use types::{

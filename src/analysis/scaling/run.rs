@@ -198,7 +198,7 @@ mod tests {
     fn samples_that_do_not_stand_for_time_are_no_cpu_time() {
         let mut synthetic = synthetic();
         synthetic.meta.events = vec![crate::analysis::testing::event("page-faults", Unit::Count)];
-        assert_eq!(run(synthetic).cpu, Cost { unit: Unit::Nanos, samples: 0, weight: 0.0, paths: vec![] });
+        assert_eq!(run(synthetic).cpu, Cost::default());
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! `ironlaw sweep`: runs a program at several widths, or confines one that runs to ever other CPUs, and says how it scales.
 //! The result stays on disk; what it comes to goes to the standard output.
 
+mod board;
+mod desk;
 mod lines;
 mod plan;
 mod result;
+mod watch;
 
 pub(super) use result::{render, report};
+pub(super) use watch::read_back;
 
 use super::args::{CaptureArgs, Cli, Command, GlobalArgs, SweepArgs, SweepFormat, TargetArgs, WarmUp};
 use super::out::{self, Terminal};
@@ -21,6 +25,7 @@ use crate::sys::sysfs::SysFs;
 use crate::sys::{affinity, clock};
 use lines::Lines;
 use plan::{Machine, Subject};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -31,6 +36,10 @@ pub(super) fn run(args: &SweepArgs, global: &GlobalArgs, terminal: &Terminal) ->
         return restore(terminal);
     }
     let (mut sweep, recipe) = begin(args)?;
+    if !args.headless && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        let sweep = watch::made(sweep, recipe, terminal)?;
+        return conclude(&sweep, args.format, global, terminal);
+    }
     let mut lines = Lines::default();
     carry_out(&mut sweep, &recipe, &AtomicBool::new(false), &mut |sweep| lines.tell(sweep, terminal))?;
     conclude(&sweep, args.format, global, terminal)

@@ -1,11 +1,12 @@
 //! Carries out the session's effects: looks on the keeper's thread, opening and closing on threads of their own.
 //! It never changes the session's state: what comes of an effect goes back as a message.
 
+use super::super::seat::{Holder, Leaving, Seat};
 use super::choices::Chooser;
 use super::opening::{Opened, Opening};
 use super::writing;
-use crate::error::{Error, Result};
-use crate::session::{Holding, Limit, Watchman};
+use crate::error::Result;
+use crate::session::{Holding, Limit};
 use crate::sys::clock::Clock;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
@@ -31,34 +32,19 @@ pub(super) struct Desk {
     /// What was opened comes from the thread that opened it, before the message that says so.
     arrivals: (Sender<Opened>, Receiver<Opened>),
     open: Option<Opened>,
-    _watchman: Watchman,
-}
-
-/// What is to be said when the terminal is back.
-#[derive(Debug, Default)]
-pub(super) struct Leaving {
-    pub said: Vec<String>,
-    pub failure: Option<Error>,
 }
 
 impl Desk {
-    pub(super) fn new(
-        term: Term<File>,
-        opening: Opening,
-        limit: Limit,
-        watchman: Watchman,
-        sender: Sender<Msg>,
-    ) -> Desk {
+    pub(super) fn new(seat: Seat, opening: Opening) -> Desk {
         Desk {
-            term,
+            term: seat.term,
             opening,
-            limit,
+            limit: seat.limit,
             clock: Clock::start(),
-            sender,
+            sender: seat.sender,
             chooser: None,
             arrivals: channel(),
             open: None,
-            _watchman: watchman,
         }
     }
 
@@ -119,10 +105,12 @@ impl Desk {
             });
         }
     }
+}
 
+impl Holder for Desk {
     /// Gives the terminal back and ends the capture. After an end that nobody asked for, what is held is written first,
     /// unless all of it was being recorded.
-    pub(super) fn leave(mut self, by_force: bool) -> Leaving {
+    fn leave(mut self, by_force: bool) -> Leaving {
         self.term.leave();
         let mut leaving = Leaving::default();
         self.opened();

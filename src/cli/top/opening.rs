@@ -2,15 +2,14 @@
 //! It never runs on the session's thread: opening 5,000 threads takes a second.
 
 use super::super::args::{CaptureArgs, TargetArgs, TopArgs};
-use super::super::{capture, out::Terminal};
-use crate::error::{Context, Result};
+use super::super::capture;
+use crate::error::Result;
 use crate::model::profile::Profile;
 use crate::session::{self, Keeper, Limit, Live, News};
 use crate::store::{self, Writer};
 use crate::sys::perf::tracefs;
 use crate::tui::msg::Msg;
 use crate::view::picker::Choice;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -82,13 +81,6 @@ impl Opening {
     fn sees_waits(&self) -> bool {
         self.off_cpu.unwrap_or_else(|| tracefs::is_readable(Path::new("/")))
     }
-
-    /// Where a started command writes, as the terminal is taken.
-    pub(super) fn command_output(&self) -> Result<CommandOutput> {
-        let path = std::env::temp_dir().join(format!("ironlaw-{}.out", std::process::id()));
-        let file = File::options().append(true).create_new(true).open(&path);
-        Ok(CommandOutput { file: file.context(|| format!("cannot create {}", path.display()))?, path })
-    }
 }
 
 /// A target by the same flags as on the command line.
@@ -107,38 +99,5 @@ fn message(news: News) -> Msg {
         News::Fresh => Msg::Fresh,
         News::Ended(ending) => Msg::Ended(ending),
         News::Failed(error) => Msg::Failed(error),
-    }
-}
-
-/// A file for what a started command writes; removed at the end if that was nothing.
-#[derive(Debug)]
-pub(super) struct CommandOutput {
-    file: File,
-    path: PathBuf,
-}
-
-impl CommandOutput {
-    pub(super) fn file(&self) -> &File {
-        &self.file
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Says where it is, if there is anything in it.
-    pub(super) fn tell(&self, terminal: &Terminal) {
-        if self.file.metadata().is_ok_and(|file| file.len() > 0) {
-            terminal.say(&format!("the command's output: {}", self.path.display()));
-        }
-    }
-}
-
-impl Drop for CommandOutput {
-    fn drop(&mut self) {
-        if self.file.metadata().is_ok_and(|file| file.len() == 0) {
-            // It is empty and lies among temporary files: no loss if it stays.
-            let _ = std::fs::remove_file(&self.path);
-        }
     }
 }

@@ -8,7 +8,7 @@ use crate::tui::layout::Areas;
 use crate::tui::line::Line;
 use crate::tui::overlay::{Overlay, Palette, PromptKind};
 use crate::tui::panel::{ScreenId, Wish};
-use crate::tui::screens;
+use crate::tui::screens::{self, Kind};
 use crate::view::Axis;
 use crate::view::look::Whose;
 
@@ -16,6 +16,9 @@ impl App {
     /// Carries out an action.
     pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
         self.notice = None;
+        if let Some(effects) = self.in_sweep(action) {
+            return effects;
+        }
         match action {
             Action::Quit => vec![Effect::Quit],
             Action::PickTarget => self.close(),
@@ -29,8 +32,8 @@ impl App {
                 Some(screen) => self.go(screen),
                 None => Vec::new(),
             },
-            Action::NextScreen => self.go(screens::after(self.screen, 1)),
-            Action::PreviousScreen => self.go(screens::after(self.screen, -1)),
+            Action::NextScreen => self.go(self.kind.after(self.screen, 1)),
+            Action::PreviousScreen => self.go(self.kind.after(self.screen, -1)),
             Action::OffCpu => self.toggle_axis(),
             Action::Copy => match self.panel().selected_name() {
                 Some(name) => vec![Effect::Copy(name)],
@@ -59,11 +62,42 @@ impl App {
     }
 
     pub(super) fn go(&mut self, screen: ScreenId) -> Vec<Effect> {
+        if !self.kind.has(screen) {
+            return match self.kind {
+                Kind::Profile => {
+                    self.say("only a sweep has this screen: ironlaw sweep, ironlaw view NAME.sweep", false)
+                }
+                Kind::Sweep => {
+                    self.say("a sweep has no such screen: its runs' recordings have, ironlaw view RECORDING", false)
+                }
+            };
+        }
         self.screen = screen;
         let text = self.search.clone();
         self.with_panel(|panel, _| panel.search(&text));
         self.problem = None;
         self.ask()
+    }
+
+    /// What a sweep's session does otherwise: it has points in place of a time. `None` for anything else.
+    fn in_sweep(&mut self, action: Action) -> Option<Vec<Effect>> {
+        let by = match action {
+            _ if self.kind != Kind::Sweep => return None,
+            Action::StepBack => -1,
+            Action::StepForward => 1,
+            Action::StepBackMuch => isize::MIN,
+            Action::StepForwardMuch => isize::MAX,
+            Action::PickTarget => return Some(self.say("a sweep's session has nothing to choose from", false)),
+            Action::Record => return Some(self.say("the sweep and its runs' recordings are on disk already", false)),
+            Action::Export => {
+                return Some(self.say("pictures: ironlaw report NAME.sweep --format html -o page.html", false));
+            }
+            action if action.is_of_time() => return Some(self.say("a sweep has points in place of a time", false)),
+            _ => return None,
+        };
+        self.panels.scaling.step(by);
+        // The sweep's own view holds all points.
+        Some(if self.screen == ScreenId::Scaling { Vec::new() } else { self.ask() })
     }
 
     /// What moves the time that is shown; `None` for anything else.

@@ -7,6 +7,7 @@ use crate::tui::keys::Action;
 use crate::tui::layout::{Areas, LEAST};
 use crate::tui::overlay::{Overlay, Palette, PromptKind};
 use crate::tui::panel::{Cx, ScreenId};
+use crate::tui::screens;
 use crate::tui::widgets::text::{end, width};
 use crate::view::escape::visible;
 use crate::view::look::Head;
@@ -60,7 +61,7 @@ impl App {
         let doing = Doing { live, ended: self.ended.is_some(), whose: &self.whose_label };
         let look = (&self.theme, &self.glyphs);
         chrome::head_line(head, &self.time, doing, look, areas.head, buf);
-        chrome::tab_line(self.screen, &self.keys.first(Action::Help), &self.theme, areas.tabs, buf);
+        chrome::tab_line(&self.tabs(), self.screen, &self.keys.first(Action::Help), &self.theme, areas.tabs, buf);
         chrome::rule(&self.theme, &self.glyphs, areas.rule, buf);
         match &self.problem {
             None => self.panel().draw(&self.cx(head), areas.body, buf),
@@ -169,7 +170,14 @@ impl App {
 
     fn help_lines(&self) -> Vec<Spans> {
         let mut lines = Vec::new();
-        for (section, rows) in self.keys.help() {
+        let here = self.panel().keys().iter();
+        let here: Vec<_> = here.map(|(action, text)| (self.keys.keys_for(*action).join(" "), *text)).collect();
+        let here = (!here.is_empty() && matches!(self.stage, Stage::Open { .. })).then_some(("On this screen", here));
+        let is_there = |action| match action {
+            Action::Screen(number) => screens::numbered(number).is_some_and(|screen| self.kind.has(screen)),
+            _ => true,
+        };
+        for (section, rows) in here.into_iter().chain(self.keys.help(is_there)) {
             lines.push(vec![(section.to_string(), self.theme.heading)]);
             for (keys, text) in rows {
                 lines.push(vec![(format!("  {keys:<22} "), self.theme.accent), (text.to_string(), self.theme.text)]);
@@ -209,10 +217,14 @@ impl App {
 
     /// The screen whose tab is at a column.
     pub(super) fn tab_at(&self, column: u16) -> Option<ScreenId> {
-        let tabs = chrome::tabs(self.size.0);
+        let tabs = self.tabs();
         tabs.iter()
             .find(|(_, label, start)| column >= *start && column < start + label.len() as u16)
             .map(|(id, ..)| *id)
+    }
+
+    fn tabs(&self) -> Vec<chrome::Tab> {
+        chrome::tabs(self.kind, self.panels.findings(self.screen), self.size.0)
     }
 }
 

@@ -9,6 +9,8 @@ use crate::view::look::{Against, Ask, Look, When};
 use crate::view::picker::Choices;
 use ratatui::crossterm::event::Event;
 
+mod sweep;
+
 fn app() -> App {
     let mut app = App::opening(&settings(), (80, 24));
     let effects = app.update(Msg::Opened { live: true, baseline: false });
@@ -161,7 +163,8 @@ fn help_lists_every_key_and_ends_with_any_other() {
     let narrow = screen(&app, 80, 80);
     app.update(Msg::Input(Event::Resize(160, 50)));
     let wide = screen(&app, 160, 50);
-    for row in crate::tui::keys::TABLE {
+    // Only a sweep has that screen.
+    for row in crate::tui::keys::TABLE.iter().filter(|row| row.name != "scaling") {
         assert!(narrow.contains(row.text) && wide.contains(row.text), "{} in {narrow}\n{wide}", row.name);
     }
     assert!(press(&mut app, "q").is_empty(), "q closes the help, not the session");

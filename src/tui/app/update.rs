@@ -5,7 +5,7 @@ use super::{App, Notice, Stage};
 use crate::error::Error;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
-use crate::tui::screens;
+use crate::tui::screens::{self, Kind};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::escape::visible;
@@ -80,10 +80,12 @@ impl App {
         self.ended = Some(why.to_string());
         let (write, quit) =
             (self.keys.first(crate::tui::keys::Action::Record), self.keys.first(crate::tui::keys::Action::Quit));
-        self.notice = Some(Notice {
-            text: format!("{}; all of it stays browsable: {write} writes a recording, {quit} quits", visible(why)),
-            bad: false,
-        });
+        let keep = match self.kind {
+            Kind::Profile => format!("{write} writes a recording, "),
+            Kind::Sweep => String::new(),
+        };
+        let text = format!("{}; all of it stays browsable: {keep}{quit} quits", visible(why));
+        self.notice = Some(Notice { text, bad: false });
         self.ask()
     }
 

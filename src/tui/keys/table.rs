@@ -55,6 +55,14 @@ pub enum Action {
     Copy,
 }
 
+impl Action {
+    /// Whether it moves through time.
+    #[must_use]
+    pub fn is_of_time(self) -> bool {
+        TABLE.iter().any(|row| row.action == self && row.section == Section::Time)
+    }
+}
+
 /// A part of the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
@@ -123,6 +131,7 @@ pub const TABLE: &[Row] = &[
     row(A::Screen(4), "threads", Screens, "threads and CPUs", &["4"]),
     row(A::Screen(5), "counters", Screens, "counters and metrics", &["5"]),
     row(A::Screen(6), "findings", Screens, "findings: what is wrong, and where", &["6"]),
+    row(A::Screen(7), "scaling", Screens, "scaling: throughput against width", &["7"]),
     row(A::NextScreen, "next-screen", Screens, "next screen", &["Tab"]),
     row(A::PreviousScreen, "previous-screen", Screens, "previous screen", &["Shift-Tab"]),
     row(A::Up, "up", Moving, "up", &["Up", "k"]),

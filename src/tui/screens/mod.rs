@@ -5,20 +5,66 @@ mod findings;
 mod flame;
 mod functions;
 mod overview;
+mod scaling;
 mod threads;
 
 use super::panel::{Panel, ScreenId};
 use crate::view::look::Body;
 
 /// The screens in the order of their numbers.
-pub const ORDER: [(ScreenId, &str); 6] = [
+const ORDER: [(ScreenId, &str); 7] = [
     (ScreenId::Overview, "Overview"),
     (ScreenId::Flame, "Flame"),
     (ScreenId::Functions, "Functions"),
     (ScreenId::Threads, "Threads"),
     (ScreenId::Counters, "Counters"),
     (ScreenId::Findings, "Findings"),
+    (ScreenId::Scaling, "Scaling"),
 ];
+
+/// What a session is about, which decides the screens it has. A screen keeps its number in all of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// A capture or a recording.
+    #[default]
+    Profile,
+    /// A sweep.
+    Sweep,
+}
+
+impl Kind {
+    /// Whether its sessions have that screen.
+    #[must_use]
+    pub fn has(self, screen: ScreenId) -> bool {
+        match self {
+            Kind::Profile => screen != ScreenId::Scaling,
+            Kind::Sweep => matches!(screen, ScreenId::Flame | ScreenId::Findings | ScreenId::Scaling),
+        }
+    }
+
+    /// The screens it has: number, which, name.
+    pub fn screens(self) -> impl Iterator<Item = (u8, ScreenId, &'static str)> {
+        let all = ORDER.iter().zip(1_u8..).map(|((screen, name), number)| (number, *screen, *name));
+        all.filter(move |(_, screen, _)| self.has(*screen))
+    }
+
+    /// The screen it begins with.
+    #[must_use]
+    pub fn first(self) -> ScreenId {
+        match self {
+            Kind::Profile => ScreenId::Overview,
+            Kind::Sweep => ScreenId::Scaling,
+        }
+    }
+
+    /// The screen so many places further, around the end.
+    #[must_use]
+    pub fn after(self, screen: ScreenId, by: isize) -> ScreenId {
+        let all: Vec<_> = self.screens().map(|(_, screen, _)| screen).collect();
+        let here = all.iter().position(|other| *other == screen).unwrap_or(0);
+        all[(here as isize + by).rem_euclid(all.len() as isize) as usize]
+    }
+}
 
 /// All panels, empty.
 #[must_use]
@@ -30,6 +76,7 @@ pub fn all() -> Panels {
         threads: threads::State::default(),
         counters: counters::State::default(),
         findings: findings::State::default(),
+        scaling: scaling::State::default(),
     }
 }
 
@@ -44,6 +91,8 @@ pub struct Panels {
     threads: threads::State,
     counters: counters::State,
     findings: findings::State,
+    /// The sweep: the session looks at the point that is chosen there.
+    pub scaling: scaling::State,
 }
 
 impl Panels {
@@ -57,6 +106,7 @@ impl Panels {
             ScreenId::Threads => &self.threads,
             ScreenId::Counters => &self.counters,
             ScreenId::Findings => &self.findings,
+            ScreenId::Scaling => &self.scaling,
         }
     }
 
@@ -69,6 +119,7 @@ impl Panels {
             ScreenId::Threads => &mut self.threads,
             ScreenId::Counters => &mut self.counters,
             ScreenId::Findings => &mut self.findings,
+            ScreenId::Scaling => &mut self.scaling,
         }
     }
 
@@ -77,7 +128,7 @@ impl Panels {
     pub fn findings(&self, open: ScreenId) -> Option<usize> {
         match open {
             ScreenId::Findings => self.findings.count(),
-            _ => self.overview.findings().or(self.findings.count()),
+            _ => self.overview.findings().or(self.scaling.findings()).or(self.findings.count()),
         }
     }
 }
@@ -92,6 +143,7 @@ pub fn of(body: &Body) -> ScreenId {
         Body::Threads(_) => ScreenId::Threads,
         Body::Counters(_) => ScreenId::Counters,
         Body::Findings(_) => ScreenId::Findings,
+        Body::Scaling(_) => ScreenId::Scaling,
     }
 }
 
@@ -101,13 +153,6 @@ pub fn numbered(number: u8) -> Option<ScreenId> {
     ORDER.get(usize::from(number).checked_sub(1)?).map(|(screen, _)| *screen)
 }
 
-/// The screen so many places further, around the end.
-#[must_use]
-pub fn after(screen: ScreenId, by: isize) -> ScreenId {
-    let here = ORDER.iter().position(|(other, _)| *other == screen).unwrap_or(0);
-    ORDER[(here as isize + by).rem_euclid(ORDER.len() as isize) as usize].0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,8 +160,18 @@ mod tests {
     #[test]
     fn screens_follow_each_other_around() {
         assert_eq!(numbered(2), Some(ScreenId::Flame));
-        assert_eq!((numbered(0), numbered(7)), (None, None));
-        assert_eq!(after(ScreenId::Overview, -1), ScreenId::Findings);
-        assert_eq!(after(ScreenId::Findings, 1), ScreenId::Overview);
+        assert_eq!((numbered(0), numbered(8)), (None, None));
+        assert_eq!(Kind::Profile.after(ScreenId::Overview, -1), ScreenId::Findings);
+        assert_eq!(Kind::Profile.after(ScreenId::Findings, 1), ScreenId::Overview);
+        assert_eq!(Kind::Sweep.after(ScreenId::Scaling, 1), ScreenId::Flame);
+        assert_eq!(Kind::Sweep.after(ScreenId::Flame, -1), ScreenId::Scaling);
+    }
+
+    #[test]
+    fn a_screen_has_its_number_in_every_session() {
+        for kind in [Kind::Profile, Kind::Sweep] {
+            assert!(kind.has(kind.first()));
+            assert!(kind.screens().all(|(number, screen, _)| numbered(number) == Some(screen)));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! View model: the call tree ready to be laid out as a flame graph, with what each cell weighed in what it is compared with.
 //! It never draws and orders by name, not weight: a live picture must not dance.
 
+mod difference;
 mod layout;
 mod past;
 
@@ -8,6 +9,7 @@ pub use layout::{Cell, Layout, Place, lay_out};
 
 use super::look::{Grouping, Scene};
 use super::report::axis_of;
+use super::scaling::Difference;
 use crate::analysis::{CallTree, CodeKind};
 use serde::Serialize;
 
@@ -28,10 +30,12 @@ pub struct Icicle {
     pub samples: u64,
     /// What it is compared with; `None` without a comparison.
     pub past: Option<Past>,
+    /// What cells cost per operation at two points of a sweep, in the order of the nodes; `None` for one profile.
+    pub difference: Option<Box<Difference>>,
 }
 
 /// A name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Label {
     /// Function name, or a heading.
     pub text: String,
@@ -117,6 +121,7 @@ impl Icicle {
             total: roots.iter().fold(0, |sum, root| sum.saturating_add(values[*root as usize])),
             samples: roots.iter().map(|root| samples[*root as usize]).sum(),
             past: None,
+            difference: None,
         };
         // Breadth first, so that the children of one cell are neighbours.
         let mut order: Vec<(u32, Option<u32>)> = roots.into_iter().map(|root| (root, None)).collect();
@@ -167,7 +172,8 @@ impl Icicle {
         path
     }
 
-    /// The deepest cell found along these names from the root; names that are not there are skipped over.
+    /// The deepest cell found along these names from the root; names that are not there are skipped over. If none is near
+    /// the root, the heaviest cell of the last name, wherever it is.
     #[must_use]
     pub fn find(&self, names: &[String]) -> Option<u32> {
         let mut at = None;
@@ -176,7 +182,12 @@ impl Icicle {
             let next = self.below(at).find(same).or_else(|| self.within(at, same));
             at = next.or(at);
         }
-        at
+        at.or_else(|| self.heaviest(names.last()?))
+    }
+
+    fn heaviest(&self, name: &str) -> Option<u32> {
+        let same = |node: &u32| self.label(*node).is_some_and(|label| label.text == name);
+        (0..self.nodes.len() as u32).filter(same).max_by_key(|node| self.nodes[*node as usize].value)
     }
 
     /// The heaviest cell below `node` that fits, not far down: headings and kernel entries may lie between.
@@ -274,11 +285,12 @@ mod tests {
 
     #[test]
     fn a_path_is_found_by_names_with_gaps() {
-        let icicle = icicle("[p 1];start;main;work;leaf 10 [p 1];start;idle 5", None);
+        let icicle = icicle("[p 1];start;main;work;leaf 10 [p 1];start;idle 5 a;b;c;d;e;f;deep 1", None);
         for (names, expected) in [
             (&["main", "work"][..], "work"),
             (&["start", "main", "work", "gone", "leaf"], "leaf"),
             (&["start", "gone"], "start"),
+            (&["deep"], "deep"),
         ] {
             let names: Vec<_> = names.iter().map(ToString::to_string).collect();
             let found = icicle.find(&names).and_then(|node| icicle.label(node)).map(|label| label.text.as_str());

@@ -3,6 +3,7 @@
 
 use super::query::Bounds;
 use super::scene::Scene;
+use super::sweep::SweepHead;
 use crate::analysis::{metrics, summary};
 use crate::model::{LossKind, Measure, Note, Scope, Target};
 use crate::units::Nanos;
@@ -73,6 +74,8 @@ pub struct Head {
     pub notes: Vec<Note>,
     /// CPUs of the machine; 0 if unknown.
     pub cpus: usize,
+    /// What is said of a sweep in place of how well one profile was captured; `None` for a profile.
+    pub sweep: Option<SweepHead>,
 }
 
 impl Head {
@@ -111,6 +114,7 @@ impl Head {
             strip: strip(scene, scene.bounds),
             notes: notes::notes(meta, &summary),
             cpus: meta.host.cpus.len(),
+            sweep: None,
         }
     }
 }

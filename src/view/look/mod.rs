@@ -1,21 +1,24 @@
-//! One look at a profile, live or recorded: the head every screen shows and the view the screen asked for.
+//! One look at a profile, live or recorded, or at a sweep: the head every screen shows and the view the screen asked for.
 //! It never draws, and never asks again by itself.
 
 mod head;
 mod query;
 mod scene;
+mod sweep;
 
 pub use head::{Head, Moment, Strip};
 pub use query::{Against, Ask, Bounds, Grouping, Query, When, Whose};
 pub use scene::Scene;
+pub use sweep::{SweepHead, look_at_sweep};
 
 use super::counters::CountersView;
 use super::findings::FindingsView;
 use super::functions::FunctionsView;
 use super::icicle::Icicle;
 use super::overview::Overview;
+use super::scaling::ScalingView;
 use super::threads::ThreadsView;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::model::profile::Profile;
 
 /// What one look gave.
@@ -44,6 +47,8 @@ pub enum Body {
     Counters(CountersView),
     /// The findings.
     Findings(FindingsView),
+    /// The sweep.
+    Scaling(Box<ScalingView>),
 }
 
 /// Looks at `profile`, whose capture still runs if `live`; `baseline` is the recording to compare with.
@@ -63,5 +68,6 @@ fn body(scene: &Scene<'_>, ask: &Ask) -> Result<Body, Error> {
         Ask::Functions { by, detail } => Body::Functions(FunctionsView::of(scene, *by, detail.as_ref())),
         Ask::Counters => Body::Counters(CountersView::of(scene)),
         Ask::Findings => Body::Findings(FindingsView::of(scene)),
+        Ask::Scaling => return Err(Error::new(ErrorKind::Unsupported, "one recording is no sweep")),
     })
 }

@@ -96,6 +96,8 @@ pub enum Ask {
     Counters,
     /// The findings.
     Findings,
+    /// The sweep: of a sweep's session only.
+    Scaling,
 }
 
 /// One question of the screen to the profile.
@@ -111,6 +113,8 @@ pub struct Query {
     pub axis: Axis,
     /// What changes are measured against.
     pub against: Against,
+    /// The width of a sweep that is compared with its base; `None` for a profile, or for the widest.
+    pub point: Option<u32>,
     /// Which view.
     pub ask: Ask,
 }
@@ -166,6 +170,7 @@ mod tests {
                 whose: Whose::default(),
                 axis: Axis::Event(0),
                 against: Against::Nothing,
+                point: None,
                 ask: Ask::Overview,
             };
             let time = query.time(bounds);

@@ -3,6 +3,7 @@
 
 mod build;
 mod difference;
+mod progress;
 mod report;
 pub mod words;
 
@@ -17,7 +18,7 @@ pub use report::SweepReport;
 
 #[cfg(test)]
 #[path = "../../../tests/support/sweep.rs"]
-mod fixture;
+pub(crate) mod fixture;
 
 /// A sweep.
 #[derive(Debug, Clone, PartialEq, Serialize)]

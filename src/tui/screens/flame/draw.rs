@@ -1,8 +1,9 @@
 //! Draws the cells and the title above them. It never changes the state.
 
-use super::{Colours, State, amount};
+use super::{Colours, State, amount, words};
 use crate::tui::chrome::put;
 use crate::tui::panel::Cx;
+use crate::tui::theme::Theme;
 use crate::tui::widgets::names::short;
 use crate::tui::widgets::text::{end, width};
 use crate::view::escape::visible;
@@ -45,11 +46,14 @@ fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
         Axis::OffCpu => "time waiting".to_string(),
         Axis::Event(_) => format!("time running, by {}", visible(&cx.head.event)),
     };
-    let mut text =
-        format!("{what}: {} in {} samples", amount(icicle.total, icicle.unit), number::count(icicle.samples));
+    let mut text = match &icicle.difference {
+        Some(difference) => words::title(difference),
+        None => format!("{what}: {} in {} samples", amount(icicle.total, icicle.unit), number::count(icicle.samples)),
+    };
     text += match state.colours {
         Colours::Kind => "  [k kernel, J just in time, pale: inlined]",
         Colours::Name => "  [shaded by name]",
+        Colours::Change if icicle.difference.is_some() => "  [-- - = + ++ change per op]",
         Colours::Change => "  [-- - = + ++ change of the share]",
     };
     let height = u32::from(State::rows(area).height);
@@ -106,15 +110,9 @@ fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buff
 
 /// What says by a letter what the hue says: change, kernel, just in time.
 fn mark(state: &State, cx: &Cx<'_>, node: u32, kind: CodeKind) -> String {
-    let step = state.icicle.change(node).map(|change| change.step);
-    let change = match (cx.compared, step) {
-        (true, Some(-2)) => "-- ",
-        (true, Some(-1)) => "- ",
-        (true, Some(0)) => "= ",
-        (true, Some(1)) => "+ ",
-        (true, Some(_)) => "++ ",
-        _ => "",
-    };
+    let compared = cx.compared || state.icicle.difference.is_some();
+    let step = state.icicle.step(node).filter(|_| compared);
+    let change = step.map_or(String::new(), |step| format!("{} ", Theme::change_mark(step)));
     let kind = match kind {
         CodeKind::Kernel => "k ",
         CodeKind::Jit => "J ",
@@ -125,8 +123,8 @@ fn mark(state: &State, cx: &Cx<'_>, node: u32, kind: CodeKind) -> String {
 
 fn style(state: &State, cx: &Cx<'_>, cell: &Cell) -> Style {
     let Some(label) = state.icicle.label(cell.node) else { return cx.theme.dim };
-    let base = match (state.colours, state.icicle.change(cell.node)) {
-        (Colours::Change, Some(change)) => cx.theme.change(change.step),
+    let base = match (state.colours, state.icicle.step(cell.node)) {
+        (Colours::Change, Some(step)) => cx.theme.change(step),
         (Colours::Name, _) => cx.theme.cell(CodeKind::User, false, shade(&label.text)),
         _ => cx.theme.cell(label.kind, label.inlined, shade(&label.text) / 2),
     };

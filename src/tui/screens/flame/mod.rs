@@ -6,6 +6,7 @@ mod find;
 mod moves;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use crate::tui::keys::Action;
 use crate::tui::panel::{Cx, Panel, Wish};
@@ -145,6 +146,9 @@ impl State {
     /// Everything about a cell in one line.
     fn describe(&self, node: u32) -> Option<String> {
         let (label, cell) = (self.icicle.label(node)?, self.icicle.nodes.get(node as usize)?);
+        if let Some(difference) = &self.icicle.difference {
+            return words::cell(difference, node, label.inlined);
+        }
         let percent = |value: u64| number::percent(self.icicle.share(value)).joined();
         let mut text = format!("{}  total {}", visible(&label.text), percent(cell.value));
         if let Some(zoom) = self.zoom_node.filter(|zoom| *zoom != node) {
@@ -178,7 +182,7 @@ impl Panel for State {
 
     fn show(&mut self, body: Body) {
         let Body::Flame(icicle) = body else { return };
-        let compared = icicle.past.is_some();
+        let compared = icicle.is_compared();
         if compared != self.compared {
             self.colours = if compared { Colours::Change } else { Colours::Kind };
             self.compared = compared;

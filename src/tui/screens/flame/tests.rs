@@ -172,3 +172,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn two_points_of_a_sweep_are_compared_per_operation() {
+    use crate::view::scaling::fixture::{Machine, scaling};
+    use crate::view::scaling::{CostAxis, difference};
+    let points = scaling(Machine::Clock).points;
+    let mut state = State::default();
+    state.show(Body::Flame(crate::view::icicle::Icicle::of_difference(
+        difference(&points[0], &points[6], CostAxis::Cpu).expect("both have operations"),
+    )));
+    insta::assert_snapshot!("difference", drawn(&state, 100, 8));
+    let mut said = Vec::new();
+    for name in ["futex_wait", "fast_path_alone", "queued_spin_lock_slowpath", "main"] {
+        state.zoom_to(vec![name.to_string()]);
+        said.push(with_cx(false, |cx| state.status(cx)).expect("it is selected"));
+    }
+    insta::assert_snapshot!("difference_status", said.join("\n"));
+}

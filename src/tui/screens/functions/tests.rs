@@ -93,6 +93,7 @@ impl Stage {
             whose: Whose::default(),
             axis: self.axis,
             against: self.against,
+            point: None,
             ask: self.panel.ask(),
         };
         let bounds = Bounds { since: ms(0), now: ms(2000) };

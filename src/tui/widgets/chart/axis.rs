@@ -31,7 +31,7 @@ const STEPS: [u64; 20] = [
 ];
 
 /// Values from zero to the first that is not below `highest`, in at most `steps` even round steps.
-pub(super) fn values(highest: f64, steps: usize) -> Vec<f64> {
+pub fn values(highest: f64, steps: usize) -> Vec<f64> {
     let highest = if highest.is_finite() && highest > 1e-300 { highest.min(1e300) } else { 1.0 };
     let steps = steps.max(1);
     let decade = 10_f64.powf((highest / steps as f64).log10().floor());

@@ -4,6 +4,7 @@ use super::Pen;
 use super::put;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 /// Bits of the Braille dots of a cell, by row from the top and column.
 const BRAILLE: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
@@ -12,7 +13,7 @@ const LETTERS_APART: usize = 30;
 
 /// Where dots are set, and by which line last.
 #[derive(Debug)]
-pub(super) struct Canvas {
+pub struct Canvas {
     columns: usize,
     rows: usize,
     /// Dots to a cell, across and down.
@@ -32,6 +33,8 @@ pub(super) fn letter(line: usize) -> char {
 }
 
 impl Canvas {
+    /// One of so many cells; without Braille a dot is a whole cell.
+    #[must_use]
     pub fn new(columns: u16, rows: u16, braille: bool) -> Canvas {
         let (columns, rows) = (usize::from(columns), usize::from(rows));
         let dots = if braille { (2, 4) } else { (1, 1) };
@@ -39,6 +42,7 @@ impl Canvas {
     }
 
     /// The dot of two shares, from the left and from the bottom.
+    #[must_use]
     pub fn dot(&self, across: f64, up: f64) -> (usize, usize) {
         let scaled = |share: f64, count: usize| {
             let last = count.saturating_sub(1);
@@ -84,6 +88,17 @@ impl Canvas {
         }
         if letters && self.dots.0 > 1 {
             self.letters(pen, area, buf);
+        }
+    }
+
+    /// Puts the dots on the screen in one style; `plain` stands for a dot where there is no Braille.
+    pub fn paint(&self, plain: &str, style: Style, area: Rect, buf: &mut Buffer) {
+        for (at, cell) in self.cells.iter().enumerate().filter(|(_, cell)| cell.bits != 0) {
+            let place = (area.x + (at % self.columns) as u16, area.y + (at / self.columns) as u16);
+            match char::from_u32(0x2800 + u32::from(cell.bits)).filter(|_| self.dots.0 > 1) {
+                Some(dots) => put(buf, area, place, dots.encode_utf8(&mut [0; 4]), style),
+                None => put(buf, area, place, plain, style),
+            };
         }
     }
 

@@ -9,7 +9,9 @@ use super::text::{end, width};
 use super::{Pen, put};
 use crate::units::Nanos;
 use crate::view::{MetricUnit, number};
-use canvas::Canvas;
+
+pub use axis::values as round_values;
+pub use canvas::Canvas;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

@@ -281,6 +281,7 @@ fn run(load: &Load, n: u32, factor: f64, off_cpu: bool) -> Run {
     let seconds = |ns: f64| ns * 1e-9 * ops / factor;
     let missing = Measure::Missing(Why::NotSupported);
     let running = seconds(load.cpu_ns());
+    let blocked: f64 = load.blocked_ns().values().sum();
     let metric = |name: &'static str, value: Measure<f64>| Metric {
         name,
         label: "",
@@ -315,7 +316,7 @@ fn run(load: &Load, n: u32, factor: f64, off_cpu: bool) -> Run {
             } else {
                 Vec::new()
             },
-            unseen: Measure::exact(seconds(load.unseen)),
+            unseen: Measure::exact(seconds(load.unseen + if off_cpu { 0.0 } else { blocked })),
         },
         balance: Measure::exact(load.balance),
         cpu: cost(&load.cpu, 1e6, &seconds),
