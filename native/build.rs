@@ -1,4 +1,5 @@
-//! Builds the known-answer C workloads into the program, so that `demo` and the tests need no compiler at run time.
+//! Builds the known-answer C workloads and the functions for measuring probes into the program, so that `demo` and the
+//! tests need no compiler at run time.
 //! It never looks outside native/ and runs again only when something there changes.
 
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ fn main() {
     println!("cargo:rerun-if-changed=native");
     cc::Build::new()
         .files(sources(Path::new("native/workloads")))
+        .file("native/probe_target.c")
         .std("c11")
         .define("_GNU_SOURCE", None)
         .opt_level(2)

@@ -11,7 +11,7 @@
 
 #define NS_PER_S 1000000000ull
 
-volatile uint64_t workload_sink;
+_Atomic uint64_t workload_sink;
 
 /* Sorted by name; `about` is a part of the expected diagnosis in the workload's own file, word for word. */
 static const struct {

@@ -39,7 +39,7 @@ workload_fn workload_allocator, workload_atomic, workload_chase_dram, workload_c
     workload_spinlock, workload_stream, workload_syscall;
 
 /* Where results go so that no work is optimised away. */
-extern volatile uint64_t workload_sink;
+extern _Atomic uint64_t workload_sink;
 
 uint64_t workload_now_ns(void);
 struct timespec workload_timespec(uint64_t ns);

@@ -46,6 +46,8 @@ pub enum MetricUnit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Section {
+    /// What one of the program's operations costs.
+    Operation,
     /// What the CPU did for the target.
     Cpu,
     /// How the scheduler treated it.

@@ -32,6 +32,8 @@ pub enum Why {
     LostEvents,
     /// Nothing counts the program's operations.
     NoOpsSource,
+    /// What was to count the program's operations gave no total.
+    OpsSilent,
     /// It was not asked for when the recording was made.
     NotRecorded,
     /// The target had ended, or had not started, when it was to be read.
@@ -51,6 +53,7 @@ impl Why {
             Why::TooFewSamples => "too few samples",
             Why::LostEvents => "records were lost in this window",
             Why::NoOpsSource => "no operation source (give one with --ops)",
+            Why::OpsSilent => "its operation source gave no total",
             Why::NotRecorded => "not recorded",
             Why::TargetGone => "the target was gone",
             Why::Idle => "nothing ran",

@@ -1,105 +1,128 @@
-//! Operations in what a started command prints: numbers found in its lines by a regular expression.
-//! It never changes or keeps what is printed.
+//! Numbers in what a command prints, line by line, and what they add up to.
+//! It never changes or delays the output itself: it is shown bytes that have been passed on.
 
+use super::number::first_number;
 use super::total::Total;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Reads;
 use crate::units::{Nanos, Ops};
 use regex::bytes::Regex;
 
-/// A longer line holds no number that anybody reads.
-const LONGEST_LINE: usize = 64 << 10;
+/// A longer line is no line for people; it is not matched.
+const LONGEST: usize = 64 << 10;
 
-/// Reads the lines of one command.
+/// Which stream of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Its standard output.
+    Out,
+    /// Its standard error.
+    Err,
+}
+
+/// Looks for numbers in a command's output.
 #[derive(Debug)]
-pub struct Output {
+pub struct Matcher {
     pattern: Regex,
     reads: Reads,
     total: Total,
-    last: Nanos,
+    /// One unfinished line for each stream.
+    lines: [Line; 2],
+    /// The last number: when, and the total with it.
+    latest: Option<(Nanos, Ops)>,
 }
 
-/// The unfinished line of one stream.
 #[derive(Debug, Default)]
-pub struct Line {
+struct Line {
     bytes: Vec<u8>,
     too_long: bool,
 }
 
-impl Output {
-    /// Counts from `start` on.
+/// Compiles a pattern. It is one against bytes: output need not be UTF-8.
+pub(super) fn pattern(text: &str) -> Result<Regex> {
+    if text.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, "the pattern of --ops is empty")
+            .hint("Write e.g. regex:'requests: ([0-9]+)'; the first group is the number."));
+    }
+    Regex::new(text).map_err(|error| {
+        Error::new(ErrorKind::Usage, format!("the pattern of --ops cannot be read: {error}"))
+            .hint("It is a regular expression; a bracket or parenthesis that stands for itself is written \\( or \\[.")
+    })
+}
+
+impl Matcher {
+    /// A matcher that has seen nothing; its total begins at 0.
     ///
     /// # Errors
-    /// `Usage` for an expression that cannot be read.
-    pub fn new(pattern: &str, reads: Reads, start: Nanos) -> Result<Output> {
-        let pattern = Regex::new(pattern).map_err(|error| {
-            Error::new(ErrorKind::Usage, format!("--ops: {error}")).hint("Test it with: CMD | grep -P 'PATTERN'.")
-        })?;
-        Ok(Output { pattern, reads, total: Total::default(), last: start })
+    /// `Usage` for a pattern that is none.
+    pub fn new(text: &str, reads: Reads) -> Result<Matcher> {
+        let lines = Default::default();
+        Ok(Matcher { pattern: pattern(text)?, reads, total: Total::from_nothing(), lines, latest: None })
     }
 
-    /// Takes what was printed at `at`; gives the total if a number was among it.
-    pub fn read(&mut self, line: &mut Line, bytes: &[u8], at: Nanos) -> Option<Ops> {
-        let mut found = false;
-        // Programs that draw progress end their lines with a carriage return.
-        for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
-            let ends = part.ends_with(b"\n") || part.ends_with(b"\r");
-            line.too_long |= line.bytes.len() + part.len() > LONGEST_LINE;
-            if !line.too_long {
-                line.bytes.extend_from_slice(part);
-            }
-            if ends {
-                found |= self.end_line(line, at);
+    /// Takes in bytes that were printed at a time since the session's start. Lines end with a line feed or, as those that
+    /// are drawn over, a carriage return.
+    pub fn take(&mut self, stream: Stream, bytes: &[u8], at: Nanos) {
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let ended = matches!(piece.last(), Some(b'\n' | b'\r'));
+            let line = &mut self.lines[stream as usize];
+            line.push(&piece[..piece.len() - usize::from(ended)]);
+            if ended {
+                self.end_line(stream, at);
             }
         }
-        found.then(|| self.total.ops())
     }
 
-    /// The stream has ended: its last line may lack an end.
-    pub fn end(&mut self, line: &mut Line, at: Nanos) -> Option<Ops> {
-        self.end_line(line, at).then(|| self.total.ops())
+    /// Nothing more comes from this stream: an unfinished line counts as well.
+    pub fn end(&mut self, stream: Stream, at: Nanos) {
+        self.end_line(stream, at);
     }
 
-    /// The total so far.
+    /// When the last number came, and the total with it; `None` while none has come.
     #[must_use]
-    pub fn total(&self) -> Ops {
-        self.total.ops()
+    pub fn latest(&self) -> Option<(Nanos, Ops)> {
+        self.latest
     }
 
-    fn end_line(&mut self, line: &mut Line, at: Nanos) -> bool {
-        let mut found = false;
+    fn end_line(&mut self, stream: Stream, at: Nanos) {
+        let line = std::mem::take(&mut self.lines[stream as usize]);
         if !line.too_long {
-            let numbers = self.pattern.captures_iter(&line.bytes).filter_map(|captures| {
-                let text = captures.get(1).or_else(|| captures.get(0))?;
-                number(text.as_bytes())
-            });
-            for value in numbers {
-                found = true;
-                match self.reads {
-                    Reads::Total => self.total.reach(value),
-                    Reads::Sum => self.total.grow(value),
-                    Reads::Rate => self.total.grow(value * (at - self.last).seconds()),
-                }
-                self.last = at;
+            self.matched(&line.bytes, at);
+        }
+        // The buffer is kept for the next line.
+        self.lines[stream as usize].bytes = line.bytes;
+        self.lines[stream as usize].bytes.clear();
+    }
+
+    fn matched(&mut self, line: &[u8], at: Nanos) {
+        let number = |found: regex::bytes::Captures<'_>| {
+            let text = found.get(1).or_else(|| found.get(0))?;
+            first_number(&String::from_utf8_lossy(text.as_bytes()))
+        };
+        let numbers = self.pattern.captures_iter(line).filter_map(number);
+        let (count, sum, last) = numbers.fold((0, 0.0, 0.0), |(count, sum, _), value| (count + 1, sum + value, value));
+        if count == 0 {
+            return;
+        }
+        match self.reads {
+            Reads::Total => self.total.read([(String::new(), last)]),
+            Reads::Sum => self.total.add(sum),
+            Reads::Rate => {
+                let since = self.latest.map_or(Nanos(0), |(before, _)| before);
+                self.total.add(last * (at - since).seconds());
             }
         }
-        line.bytes.clear();
-        line.too_long = false;
-        found
+        self.latest = Some((at, self.total.ops()));
     }
 }
 
-/// A number as people and programs print it: `1234`, `1,234.5`, `1e6`, `12k`, `3.4M`.
-fn number(text: &[u8]) -> Option<f64> {
-    let text = std::str::from_utf8(text).ok()?.trim();
-    let (digits, factor) = match text.char_indices().next_back()? {
-        (at, 'k' | 'K') => (&text[..at], 1e3),
-        (at, 'M') => (&text[..at], 1e6),
-        (at, 'G' | 'B') => (&text[..at], 1e9),
-        _ => (text, 1.0),
-    };
-    let digits = digits.trim_end().replace([',', '_', '\''], "");
-    digits.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0).map(|value| value * factor)
+impl Line {
+    fn push(&mut self, bytes: &[u8]) {
+        self.too_long |= self.bytes.len() + bytes.len() > LONGEST;
+        if !self.too_long {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -109,60 +132,58 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn check(pattern: &str, reads: Reads, printed: &[(u64, &str)], expected: u64) {
-        let mut output = Output::new(pattern, reads, Nanos(0)).unwrap();
-        let mut line = Line::default();
-        for (second, text) in printed {
-            output.read(&mut line, text.as_bytes(), Nanos(second * SECOND));
+    /// One piece of output per second.
+    fn check(pattern: &str, reads: Reads, pieces: &[&str], expected: Option<(u64, u64)>) {
+        let mut matcher = Matcher::new(pattern, reads).unwrap();
+        let mut at = Nanos(0);
+        for piece in pieces {
+            at += Nanos(SECOND);
+            matcher.take(Stream::Out, piece.as_bytes(), at);
         }
-        output.end(&mut line, Nanos(99 * SECOND));
-        assert_eq!(output.total(), Ops(expected), "{pattern} {printed:?}");
+        matcher.end(Stream::Out, at);
+        let latest = matcher.latest().map(|(at, total)| (at.0 / SECOND, total.0));
+        assert_eq!(latest, expected, "{pattern} {reads:?} {pieces:?}");
     }
 
     #[test]
-    fn totals_sums_and_rates_become_one_growing_total() {
-        check("ops ([0-9]+)", Reads::Total, &[(1, "ops 5\nops 9\n"), (2, "ops 12\n")], 12);
-        check("did ([0-9]+)", Reads::Sum, &[(1, "did 5, did 9\n"), (2, "did 1\n")], 15);
-        check("([0-9.]+) ops/s", Reads::Rate, &[(1, "10 ops/s\n"), (3, "20.5 ops/s\n")], 51);
+    fn numbers_become_totals_as_they_are_meant() {
+        check("ops ([0-9]+)", Reads::Total, &["ops 10\n", "ops 30\nops 25\n", "else\n"], Some((2, 55)));
+        check("ops (.*)", Reads::Total, &["\nops 1,234k\n"], Some((1, 1_234_000)));
+        check("[0-9]+ done", Reads::Sum, &["3 done, 4 done\n", "5 done\n"], Some((2, 12)));
+        check("rps=(\\S+)", Reads::Rate, &["rps=100\n", "-\n", "rps=2.5\n", "x"], Some((3, 105)));
+        check("ops ([0-9]+)", Reads::Total, &["nothing\n", "ops x\n"], None);
+        check("ops (-?[0-9]+)", Reads::Total, &["ops -5\n"], None);
+        check("ops 0*(0)", Reads::Sum, &["ops 0\n"], Some((1, 0)));
     }
 
     #[test]
-    fn a_line_may_come_in_pieces_and_the_last_may_lack_its_end() {
-        check("ops ([0-9]+)", Reads::Total, &[(1, "op"), (1, "s 4"), (2, "2\nops 43\rops 4"), (3, "4")], 44);
+    fn lines_are_put_together_from_pieces_and_the_last_needs_no_end() {
+        check("ops ([0-9]+)", Reads::Total, &["op", "s 1", "2", "3"], Some((4, 123)));
+        check("ops ([0-9]+)$", Reads::Sum, &["ops 1\rops 2\rops 3\r\n"], Some((1, 6)));
+        check("^ops ([0-9]+)$", Reads::Sum, &["ops 1\r\nops 2\r\n", "\n\n"], Some((1, 3)));
     }
 
     #[test]
-    fn a_total_that_falls_has_begun_anew() {
-        check("([0-9]+)", Reads::Total, &[(1, "100\n"), (2, "30\n"), (3, "50\n")], 150);
+    fn the_two_streams_keep_their_lines_apart() {
+        let mut matcher = Matcher::new("^ops ([0-9]+)$", Reads::Sum).unwrap();
+        matcher.take(Stream::Out, b"ops 1", Nanos(1));
+        matcher.take(Stream::Err, b"ops 20\nops ", Nanos(2));
+        matcher.take(Stream::Out, b"0\n", Nanos(3));
+        matcher.take(Stream::Err, b"7", Nanos(4));
+        matcher.end(Stream::Err, Nanos(5));
+        matcher.end(Stream::Out, Nanos(6));
+        assert_eq!(matcher.latest(), Some((Nanos(5), Ops(37))));
     }
 
     #[test]
-    fn numbers_are_read_as_people_write_them() {
-        for (text, value) in [
-            ("1,234.5", Some(1234.5)),
-            ("1e6", Some(1e6)),
-            ("12k", Some(12e3)),
-            ("3.4 M", Some(3.4e6)),
-            ("1'000", Some(1000.0)),
-            ("-5", None),
-            ("nan", None),
-            ("", None),
-            ("ops", None),
-        ] {
-            assert_eq!(number(text.as_bytes()), value, "{text}");
+    fn bytes_that_are_no_text_and_endless_lines_do_no_harm() {
+        let mut matcher = Matcher::new("ops ([0-9]+)", Reads::Sum).unwrap();
+        matcher.take(Stream::Out, b"\xff\xfe\0ops 4\xff\n", Nanos(1));
+        for _ in 0..64 {
+            matcher.take(Stream::Out, &[b'x'; 4096], Nanos(2));
+            assert!(matcher.lines[0].bytes.len() <= LONGEST);
         }
-    }
-
-    #[test]
-    fn a_line_without_end_takes_no_memory() {
-        let mut output = Output::new("([0-9]+)", Reads::Total, Nanos(0)).unwrap();
-        let mut line = Line::default();
-        for _ in 0..100 {
-            output.read(&mut line, &[b'1'; 4096], Nanos(0));
-        }
-        assert!(line.bytes.len() <= LONGEST_LINE);
-        output.read(&mut line, b"\n7\n", Nanos(0));
-        assert_eq!(output.total(), Ops(7));
-        assert!(Output::new("(", Reads::Total, Nanos(0)).is_err());
+        matcher.take(Stream::Out, b"ops 100\nops 1\n", Nanos(3));
+        assert_eq!(matcher.latest(), Some((Nanos(3), Ops(5))));
     }
 }

@@ -1,88 +1,153 @@
-//! The page that a program counts its operations in with `native/ironlaw.h`: a head, then a cache line per thread.
-//! It is read as a file: a program that cuts it short gives an error here, where a mapping would end this process.
+//! The shared page that a program counts in with `native/ironlaw.h`: one counter per thread, added up here.
+//! It never maps the page: a page that is cut short while it is read ends a reading, not this process.
 
+use super::total::Raw;
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::sys::files::{open_plain, read_from};
 use std::fs::File;
-use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-const MAGIC: &[u8; 8] = b"IRONLAW1";
-/// Bytes of the head, whatever the length of a line.
-const HEAD: usize = 128;
-/// More threads than any program has.
-const MOST_LINES: usize = 1 << 16;
+/// Where pages lie.
+pub(super) const DIRECTORY: &str = "/dev/shm";
+/// `ironlaw_page.magic`, written last, in the machine's byte order.
+const MAGIC: u64 = u64::from_ne_bytes(*b"IRONLAWP");
+const VERSION: u32 = 1;
+/// `IRONLAW_MAX_SLOTS`.
+const MAX_SLOTS: u32 = 65_536;
 
-/// An open page.
-#[derive(Debug)]
-pub(super) struct Page {
-    file: File,
-    path: PathBuf,
+/// The head of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Head {
+    /// Bytes from one counter to the next; the head itself takes as many.
+    line: u32,
+    slots: u32,
+    /// When counting began from nothing; a page that is begun anew gets another.
+    started: u64,
 }
 
-impl Page {
-    /// The page of that name.
-    pub fn open(name: &str) -> Result<Page> {
-        let path = PathBuf::from(format!("/dev/shm/ironlaw-{name}"));
-        let file =
-            File::open(&path).context(|| format!("cannot open the page {}", path.display())).map_err(|error| {
-                error.hint("The program makes it with ironlaw_open(name) of ironlaw.h; start it first.")
-            })?;
-        Ok(Page { file, path })
-    }
+/// Where the page of that name lies.
+pub(super) fn path(directory: &Path, name: &str) -> PathBuf {
+    directory.join(format!("ironlaw-{name}"))
+}
 
-    /// The operations all threads have counted.
-    pub fn total(&self) -> Result<f64> {
-        let place = || format!("cannot read the page {}", self.path.display());
-        let wrong = |why: &str| Error::new(ErrorKind::Corrupt, why).context(place());
-        let mut head = [0u8; HEAD];
-        self.file.read_exact_at(&mut head, 0).context(place)?;
-        let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
-        let (line, lines) = (word(8), word(12));
-        if &head[..8] != MAGIC || !(8..=4096).contains(&line) || lines > MOST_LINES {
-            return Err(wrong("it is not one of ironlaw.h"));
+/// The page's counters, added up, under the name of the count they belong to.
+///
+/// # Errors
+/// `NotFound` while there is no page, `Corrupt` for a file that is none.
+pub(super) fn read(path: &Path) -> Result<Raw> {
+    let named = || format!("cannot read operations from {}", path.display());
+    let (file, _) = open_plain(path).context(named).map_err(|error| {
+        let hint = "The program makes it with ironlaw_open(\"NAME\", THREADS) of native/ironlaw.h, once it runs.";
+        if error.kind() == ErrorKind::NotFound { error.hint(hint) } else { error }
+    })?;
+    let head = Head::parse(&read_from(&file, 0, 64)?).context(named)?;
+    let total = counters(&file, head).context(named)?.into_iter().fold(0_u64, u64::saturating_add);
+    Ok((head.started.to_string(), total as f64))
+}
+
+impl Head {
+    fn parse(bytes: &[u8]) -> Result<Head> {
+        let four = |at: usize| bytes.get(at..at + 4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes);
+        let eight = |at: usize| bytes.get(at..at + 8).and_then(|it| it.try_into().ok()).map(u64::from_ne_bytes);
+        let no_page = || Error::new(ErrorKind::Corrupt, "the file is no page that ironlaw_open made");
+        if eight(0) != Some(MAGIC) {
+            return Err(no_page());
         }
-        let mut counts = vec![0u8; line * lines];
-        self.file.read_exact_at(&mut counts, HEAD as u64).context(place)?;
-        let first = |chunk: &[u8]| chunk.first_chunk::<8>().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
-        Ok(counts.chunks(line).map(first).fold(0u64, u64::wrapping_add) as f64)
+        let (Some(version), Some(line), Some(slots), Some(started)) = (four(8), four(12), four(16), eight(24)) else {
+            return Err(no_page());
+        };
+        if version != VERSION {
+            return Err(Error::new(ErrorKind::Unsupported, format!("the page has version {version}, not {VERSION}"))
+                .hint("Build the program with the ironlaw.h of this version of ironlaw."));
+        }
+        if !matches!(line, 64 | 128) || slots == 0 || slots > MAX_SLOTS {
+            return Err(no_page());
+        }
+        Ok(Head { line, slots, started })
     }
+}
+
+/// One count per thread. The kernel need not copy eight bytes at once, so a count that changes meanwhile may come torn: of
+/// three readings the middle one is whole, unless two were torn.
+fn counters(file: &File, head: Head) -> Result<Vec<u64>> {
+    let readings = [once(file, head)?, once(file, head)?, once(file, head)?];
+    let middle = |slot: usize| {
+        let mut three = readings.each_ref().map(|reading| reading[slot]);
+        three.sort_unstable();
+        three[1]
+    };
+    Ok((0..head.slots as usize).map(middle).collect())
+}
+
+fn once(file: &File, head: Head) -> Result<Vec<u64>> {
+    let (line, slots) = (head.line as usize, head.slots as usize);
+    let bytes = read_from(file, line as u64, (line * slots) as u64)?;
+    if bytes.len() < line * slots {
+        return Err(Error::new(ErrorKind::Corrupt, "the page is shorter than it says"));
+    }
+    let count = |slot: &[u8]| slot.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+    Ok(bytes.chunks_exact(line).map(count).collect())
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn page(bytes: &[u8]) -> Page {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("page");
-        std::fs::write(&path, bytes).unwrap();
-        Page { file: File::open(&path).unwrap(), path }
-    }
-
-    fn made(line: u32, lines: u32, counts: &[u64]) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(line.to_ne_bytes());
-        bytes.extend(lines.to_ne_bytes());
-        bytes.resize(HEAD, 0);
-        for count in counts {
-            bytes.extend(count.to_ne_bytes());
-            bytes.resize(bytes.len() + line as usize - 8, 0);
+    pub(in crate::ops) fn page(line: u32, slots: u32, counts: &[u64]) -> Vec<u8> {
+        let mut bytes = vec![0; (line * (slots + 1)) as usize];
+        bytes[..8].copy_from_slice(b"IRONLAWP");
+        bytes[8..12].copy_from_slice(&VERSION.to_ne_bytes());
+        bytes[12..16].copy_from_slice(&line.to_ne_bytes());
+        bytes[16..20].copy_from_slice(&slots.to_ne_bytes());
+        bytes[24..32].copy_from_slice(&77_u64.to_ne_bytes());
+        for (slot, count) in counts.iter().enumerate() {
+            let at = line as usize * (slot + 1);
+            bytes[at..at + 8].copy_from_slice(&count.to_ne_bytes());
         }
         bytes
     }
 
-    #[test]
-    fn every_threads_line_counts() {
-        assert_eq!(page(&made(64, 3, &[5, 0, 37])).total().unwrap(), 42.0);
-        assert_eq!(page(&made(128, 1, &[7])).total().unwrap(), 7.0);
+    fn check(bytes: &[u8], expected: Result<f64, &str>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = path(dir.path(), "test");
+        std::fs::write(&path, bytes).unwrap();
+        match (read(&path), expected) {
+            (Ok(raw), Ok(total)) => assert_eq!(raw, ("77".to_string(), total)),
+            (Err(error), Err(text)) => assert!(error.to_string().contains(text), "{error}"),
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
-    fn rubbish_and_short_pages_are_refused() {
-        for bytes in [vec![], b"IRONLAW9".to_vec(), made(64, 3, &[1]), made(7, 1, &[]), made(64, u32::MAX, &[])] {
-            assert!(page(&bytes).total().is_err(), "{} bytes", bytes.len());
+    fn all_threads_counts_are_added_up() {
+        check(&page(64, 1, &[9]), Ok(9.0));
+        check(&page(128, 3, &[1, 20, 300]), Ok(321.0));
+        check(&page(64, 4, &[]), Ok(0.0));
+    }
+
+    #[test]
+    fn what_is_no_page_is_told_so() {
+        let whole = page(64, 2, &[1, 2]);
+        check(b"", Err("no page"));
+        check(&[0; 4096], Err("no page"));
+        check(&whole[..40], Err("shorter"));
+        check(&whole[..150], Err("shorter"));
+        check(&page(64, 0, &[]), Err("no page"));
+        for (at, value, text) in [(8, 2_u32, "version 2"), (12, 8, "no page"), (16, u32::MAX, "no page")] {
+            let mut wrong = whole.clone();
+            wrong[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+            check(&wrong, Err(text));
         }
-        assert_eq!(Page::open("no such page").unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_page_that_is_not_there_and_a_link_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = read(&path(dir.path(), "none")).unwrap_err();
+        assert!(error.kind() == ErrorKind::NotFound && error.remedy().unwrap().contains("ironlaw.h"), "{error}");
+        std::fs::write(dir.path().join("real"), page(64, 1, &[1])).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("real"), path(dir.path(), "link")).unwrap();
+        assert!(read(&path(dir.path(), "link")).is_err());
     }
 }

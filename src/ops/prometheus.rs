@@ -1,124 +1,216 @@
-//! Prometheus' text format: the sum of the series that fit. Pure.
+//! The text that Prometheus exporters offer, read for one metric.
+//! It never keeps the rest: a page of a hundred thousand series costs no more memory than the series that fit.
 
-use std::iter::Peekable;
-use std::str::Chars;
+use super::near::near;
+use super::total::Raw;
+use crate::error::{Error, ErrorKind, Result};
 
-/// Labels by name.
-type Labels = Vec<(String, String)>;
+/// More series than this under one name are a mistake in the labels.
+const MAX_SERIES: usize = 10_000;
 
-/// The name and labels of `name{label="value",...}`; `None` for what is none.
-#[must_use]
-pub fn series(text: &str) -> Option<(String, Labels)> {
-    let mut chars = text.chars().peekable();
-    let found = head(&mut chars)?;
-    chars.next().is_none().then_some(found)
+/// One line's series.
+#[derive(Debug, PartialEq)]
+struct Series<'a> {
+    name: String,
+    labels: Vec<(String, String)>,
+    /// The labels as written, which tells series of one name apart.
+    written: &'a str,
+    value: f64,
 }
 
-/// The sum of all series of that name which bear these labels; `None` if there is none.
-#[must_use]
-pub fn sum(text: &str, metric: &str, labels: &[(String, String)]) -> Option<f64> {
-    let lines = text.lines().map(str::trim_start).filter(|line| line.starts_with(metric));
-    let fitting = lines.filter_map(|line| {
-        let mut chars = line.chars().peekable();
-        let (name, found) = head(&mut chars)?;
-        let fits = name == metric && labels.iter().all(|label| found.contains(label));
-        let rest: String = chars.collect();
-        // A time stamp may follow the value.
-        let value: f64 = rest.split_whitespace().next()?.parse().ok()?;
-        (fits && value.is_finite()).then_some(value)
-    });
-    fitting.fold(None, |sum, value| Some(sum.unwrap_or(0.0) + value))
-}
-
-/// Names that look like the one that was not found, at most five.
-#[must_use]
-pub fn near(text: &str, metric: &str) -> Vec<String> {
-    let part = metric.split('_').max_by_key(|part| part.len()).unwrap_or(metric);
-    let mut names: Vec<String> = text
-        .lines()
-        .filter(|line| !line.starts_with('#') && line.contains(part))
-        .filter_map(|line| Some(line.split(['{', ' ']).next()?.to_string()))
-        .collect();
-    names.dedup();
-    names.truncate(5);
-    names
-}
-
-fn head(chars: &mut Peekable<Chars<'_>>) -> Option<(String, Labels)> {
-    let name = word(chars);
-    let mut labels = Vec::new();
-    if chars.next_if_eq(&'{').is_some() {
-        loop {
-            blanks(chars);
-            if chars.next_if_eq(&'}').is_some() {
-                break;
-            }
-            let label = word(chars);
-            blanks(chars);
-            chars.next_if_eq(&'=').filter(|_| !label.is_empty())?;
-            blanks(chars);
-            labels.push((label, quoted(chars)?));
-            blanks(chars);
-            if chars.next_if_eq(&',').is_none() && chars.peek() != Some(&'}') {
-                return None;
-            }
-        }
+/// The counters of that name that bear all of `labels`, each with its labels as its name. Values that are no count (NaN,
+/// infinite, negative) are left out.
+///
+/// # Errors
+/// `NotFound` when no series fits; the hint names those that are near.
+pub(super) fn counters(text: &str, metric: &str, labels: &[(String, String)]) -> Result<Vec<Raw>> {
+    let named = || lines(text).filter(|line| may_be(line, metric)).filter_map(series).filter(|it| it.name == metric);
+    let fits = |series: &Series<'_>| labels.iter().all(|label| series.labels.contains(label));
+    let fitting: Vec<_> = named().filter(fits).take(MAX_SERIES + 1).collect();
+    if fitting.len() > MAX_SERIES {
+        return Err(Error::new(ErrorKind::Exhausted, format!("{metric} has more than {MAX_SERIES} series"))
+            .hint("Narrow it by labels: METRIC{label=\"value\"}."));
     }
-    (!name.is_empty()).then_some((name, labels))
+    if fitting.is_empty() {
+        let first = named().next();
+        return Err(match first {
+            Some(_) => no_such_labels(metric, labels, named()),
+            None => no_such_metric(text, metric),
+        });
+    }
+    let count = |value: f64| value.is_finite() && value >= 0.0;
+    let counts: Vec<_> =
+        fitting.into_iter().filter(|it| count(it.value)).map(|it| (it.written.to_string(), it.value)).collect();
+    if counts.is_empty() {
+        return Err(Error::new(ErrorKind::NotFound, format!("{metric} has no value that is a count")));
+    }
+    Ok(counts)
 }
 
-fn word(chars: &mut Peekable<Chars<'_>>) -> String {
-    std::iter::from_fn(|| chars.next_if(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'))).collect()
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-fn blanks(chars: &mut Peekable<Chars<'_>>) {
-    while chars.next_if(char::is_ascii_whitespace).is_some() {}
+/// Cheap, before a line is read in earnest; names in braces are rare.
+fn may_be(line: &str, metric: &str) -> bool {
+    line.starts_with(metric) || line.starts_with('{')
 }
 
-fn quoted(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
-    chars.next_if_eq(&'"')?;
-    let mut text = String::new();
+fn no_such_metric(text: &str, metric: &str) -> Error {
+    let names: Vec<_> = lines(text).filter_map(series).map(|series| series.name).collect();
+    let error = Error::new(ErrorKind::NotFound, format!("there is no metric '{metric}'"));
+    let similar = near(metric, names.iter().map(String::as_str));
+    if !similar.is_empty() {
+        return error.hint(format!("There are: {}.", similar.join(", ")));
+    }
+    match names.first() {
+        Some(first) => error.hint(format!("There are others, from {first} on; none is like it.")),
+        None => error.hint("What came holds no metric at all: is the path right?"),
+    }
+}
+
+fn no_such_labels<'a>(metric: &str, labels: &[(String, String)], named: impl Iterator<Item = Series<'a>>) -> Error {
+    let wanted: Vec<_> = labels.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+    let there: Vec<_> = named.take(4).map(|series| format!("{metric}{{{}}}", series.written)).collect();
+    Error::new(ErrorKind::NotFound, format!("no series of {metric} bears {}", wanted.join(",")))
+        .hint(format!("Its series are: {}.", there.join(", ")))
+}
+
+/// `name{label="value",...} value [timestamp]`; `None` for what is none.
+fn series(line: &str) -> Option<Series<'_>> {
+    let end = line.find(|c: char| c == '{' || c.is_whitespace())?;
+    let (name, rest) = line.split_at(end);
+    let mut series = Series { name: name.to_string(), labels: Vec::new(), written: "", value: 0.0 };
+    let mut rest = rest.trim_start();
+    if rest.starts_with('{') {
+        let length = labels(rest, &mut series)?;
+        series.written = &rest[1..length - 1];
+        rest = &rest[length..];
+    }
+    series.value = rest.split_whitespace().next()?.parse().ok()?;
+    (!series.name.is_empty()).then_some(series)
+}
+
+/// Reads `{label="value",...}`, whose length it returns; a lone quoted text is the metric's name.
+fn labels(text: &str, series: &mut Series<'_>) -> Option<usize> {
+    let mut at = 1;
     loop {
-        match chars.next()? {
-            '"' => return Some(text),
-            '\\' => match chars.next()? {
-                'n' => text.push('\n'),
-                other => text.push(other),
-            },
-            other => text.push(other),
+        at += text[at..].len() - text[at..].trim_start_matches([' ', '\t', ',']).len();
+        match text[at..].chars().next()? {
+            '}' => return Some(at + 1),
+            '"' => {
+                let (name, length) = quoted(&text[at..])?;
+                series.name = name;
+                at += length;
+            }
+            _ => {
+                let equals = at + text[at..].find('=')?;
+                let name = text[at..equals].trim();
+                let open = equals + 1 + text[equals + 1..].find('"')?;
+                let (value, length) = quoted(&text[open..])?;
+                series.labels.push((name.to_string(), value));
+                at = open + length;
+            }
         }
     }
+}
+
+/// A text in quotes with `\\`, `\"` and `\n` taken back, and how long it was with them.
+pub(super) fn quoted(text: &str) -> Option<(String, usize)> {
+    let mut value = String::new();
+    let mut chars = text.char_indices();
+    chars.next().filter(|(_, quote)| *quote == '"')?;
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((value, at + 1)),
+            '\\' => match chars.next()?.1 {
+                'n' => value.push('\n'),
+                other => value.push(other),
+            },
+            _ => value.push(c),
+        }
+    }
+    None
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
-    const PAGE: &str = "# HELP http_requests_total The total.\n# TYPE http_requests_total counter\n\
-        http_requests_total{method=\"post\",code=\"200\"} 1027 1395066363000\n\
-        http_requests_total{method=\"post\",code=\"400\"}    3 1395066363000\n\
-        http_requests_total_seconds 9\n\
-        odd{path=\"C:\\\\DIR\\\\\",error=\"a \\\"b\\\"\\n}\"} 1.5e1\nnothing NaN\nbroken{a=b} 4\nplain 7\n";
+    const PAGE: &str = r#"
+# HELP http_requests_total Requests. http_requests_total 77
+# TYPE http_requests_total counter
+http_requests_total{method="GET",path="/a b"} 1027 1395066363000
+http_requests_total{method="POST", path="C:\\dir\"x\"\n",} 3
+http_requests_total_other 5
+  requests 1.5e3   # {trace="x"} 1
+broken{method="GET
+broken
+nan NaN
+inf{a="b"} +Inf
+negative -4
+{"quoted.name", method="GET"} 9
+"#;
 
-    fn check(metric: &str, labels: &[(&str, &str)], expected: Option<f64>) {
-        let labels: Vec<_> = labels.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
-        assert_eq!(sum(PAGE, metric, &labels), expected, "{metric} {labels:?}");
+    fn label(name: &str, value: &str) -> (String, String) {
+        (name.to_string(), value.to_string())
+    }
+
+    fn check(metric: &str, labels: &[(String, String)], expected: f64) {
+        let counters = counters(PAGE, metric, labels).unwrap();
+        assert_eq!(counters.iter().map(|(_, value)| value).sum::<f64>(), expected, "{metric} {labels:?}");
     }
 
     #[test]
-    fn series_that_fit_are_added_up() {
-        check("http_requests_total", &[], Some(1030.0));
-        check("http_requests_total", &[("code", "400")], Some(3.0));
-        check("http_requests_total", &[("code", "500")], None);
-        check("odd", &[("path", "C:\\DIR\\"), ("error", "a \"b\"\n}")], Some(15.0));
-        check("plain", &[], Some(7.0));
-        for none in ["nothing", "broken", "http", "absent"] {
-            check(none, &[], None);
+    fn the_series_that_bear_the_labels_are_counted() {
+        check("http_requests_total", &[], 1030.0);
+        check("http_requests_total", &[label("method", "GET")], 1027.0);
+        check("http_requests_total", &[label("method", "POST"), label("path", "C:\\dir\"x\"\n")], 3.0);
+        check("requests", &[], 1500.0);
+        check("http_requests_total_other", &[], 5.0);
+        check("quoted.name", &[label("method", "GET")], 9.0);
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_with_what_is() {
+        for (metric, labels, message, hint) in [
+            ("http_request_total", vec![], "no metric 'http_request_total'", "http_requests_total"),
+            ("http_requests_total", vec![label("method", "PUT")], "bears method=\"PUT\"", "{method=\"GET\",path="),
+            ("xyzzy", vec![], "no metric 'xyzzy'", "none is like it"),
+            ("nan", vec![], "no value that is a count", ""),
+            ("inf", vec![], "no value that is a count", ""),
+            ("negative", vec![], "no value that is a count", ""),
+            ("broken", vec![], "no metric 'broken'", ""),
+        ] {
+            let error = counters(PAGE, metric, &labels).unwrap_err();
+            assert!(error.to_string().contains(message), "{metric}: {error}");
+            assert!(error.remedy().unwrap_or_default().contains(hint), "{metric}: {:?}", error.remedy());
         }
+        let error = counters("<html>\n", "x", &[]).unwrap_err();
+        assert!(error.remedy().unwrap().contains("no metric at all"), "{error}");
     }
 
     #[test]
-    fn names_that_look_alike_are_offered() {
-        assert_eq!(near(PAGE, "http_requests"), ["http_requests_total", "http_requests_total_seconds"]);
+    fn no_text_makes_it_stumble() {
+        for text in [
+            "{",
+            "a{",
+            "a{b",
+            "a{b=",
+            "a{b=\"",
+            "a{b=\"\\",
+            "a{\"",
+            "{} 1",
+            "a{,,,} ",
+            "é{é=\"é\"} 1",
+            "a{b=x\"y\"} 2",
+            "a{=\"\"}3",
+        ] {
+            let _ = counters(text, "a", &[]);
+            for end in (0..PAGE.len()).filter(|end| PAGE.is_char_boundary(*end)) {
+                let _ = series(&PAGE[..end]);
+            }
+        }
     }
 }

@@ -1,77 +1,126 @@
-//! `--ops SPEC` as typed, read into what it means. Pure.
+//! `--ops SPEC` as typed, read into an [`OpsSpec`].
+//! It never looks whether what is named exists; that shows at the first reading.
 
-use super::output::Output;
+use super::output::pattern;
+use super::prometheus::quoted;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{OpsSpec, Reads};
-use crate::units::Nanos;
 use std::path::PathBuf;
 
+/// The forms there are, for whoever typed another.
 const FORMS: &str = "The forms are: regex:PATTERN, regex-sum:PATTERN, regex-rate:PATTERN, uprobe:BINARY:SYMBOL, \
-                     tracepoint:CATEGORY:NAME, http://HOST:PORT/PATH#METRIC{label=\"value\"}, file:PATH, page:NAME, rate:N.";
+    tracepoint:CATEGORY:NAME, http://HOST[:PORT]/PATH#METRIC{LABEL=\"VALUE\"}, file:PATH, page:NAME, rate:N.";
 
-/// Reads a source of operations.
+/// Reads a specification.
 ///
 /// # Errors
-/// `Usage`, with all forms there are.
+/// `Usage`, with the forms there are, or with what is wrong about this one.
 pub fn parse(text: &str) -> Result<OpsSpec> {
-    let wrong = |why: &str| Error::new(ErrorKind::Usage, format!("--ops '{text}' {why}")).hint(FORMS);
-    if text.starts_with("https:") {
-        return Err(wrong(
-            "asks for an encrypted connection, which is not spoken here: name a local exporter's http address",
-        ));
-    }
-    if let Some(address) = text.strip_prefix("http://") {
-        return http(address).ok_or_else(|| wrong("names no metric: write http://HOST:PORT/PATH#METRIC"));
-    }
-    let (form, rest) =
-        text.split_once(':').filter(|(_, rest)| !rest.is_empty()).ok_or_else(|| wrong("is no source"))?;
-    let output = |reads| {
-        Output::new(rest, reads, Nanos(0))?;
-        Ok(OpsSpec::Output { pattern: rest.to_string(), reads })
-    };
-    let pair = |split: Option<(&str, &str)>, why| {
-        let both = split.filter(|(a, b)| !a.is_empty() && !b.is_empty());
-        both.map(|(a, b)| (a.to_string(), b.to_string())).ok_or_else(|| wrong(why))
-    };
+    let (form, rest) = text.split_once(':').ok_or_else(|| wrong(text, "has no form").hint(FORMS))?;
     match form {
-        "regex" => output(Reads::Total),
-        "regex-sum" => output(Reads::Sum),
-        "regex-rate" => output(Reads::Rate),
+        "regex" => output(rest, Reads::Total),
+        "regex-sum" => output(rest, Reads::Sum),
+        "regex-rate" => output(rest, Reads::Rate),
         "uprobe" => {
-            // A C++ symbol holds colons in pairs, a path none at its end.
-            let at = rest
-                .char_indices()
-                .find(|(at, c)| *c == ':' && !rest[at + 1..].starts_with(':') && !rest[..*at].ends_with(':'));
-            let split = at.map(|(at, _)| (&rest[..at], &rest[at + 1..]));
-            let (binary, symbol) = pair(split, "names no function: write uprobe:BINARY:SYMBOL")?;
-            Ok(OpsSpec::Uprobe { binary: PathBuf::from(binary), symbol })
+            let (binary, symbol) = pair(rest, last_single_colon(rest)).ok_or_else(|| {
+                wrong(text, "names no binary and function").hint("Write e.g. uprobe:/usr/bin/app:handle_request.")
+            })?;
+            Ok(OpsSpec::Uprobe { binary: PathBuf::from(binary), symbol: symbol.to_string() })
         }
         "tracepoint" => {
-            let (category, name) = pair(rest.split_once(':'), "names no event: write tracepoint:CATEGORY:NAME")?;
-            Ok(OpsSpec::Tracepoint { category, name })
+            let (category, name) = pair(rest, rest.find(':')).ok_or_else(|| {
+                wrong(text, "names no tracepoint").hint("Write e.g. tracepoint:syscalls:sys_enter_sendto.")
+            })?;
+            Ok(OpsSpec::Tracepoint { category: category.to_string(), name: name.to_string() })
         }
+        "http" => http(text, rest),
+        "https" => Err(Error::new(ErrorKind::Usage, "operations are not read over https")
+            .hint("Point --ops at the exporter itself on this machine: http://localhost:PORT/metrics#METRIC.")),
+        "file" if rest.is_empty() => Err(wrong(text, "names no file").hint("Write e.g. file:/run/app/requests.")),
         "file" => Ok(OpsSpec::File { path: PathBuf::from(rest) }),
-        "page" if rest.contains('/') => Err(wrong("names a page with a slash in it")),
-        "page" => Ok(OpsSpec::Page { name: rest.to_string() }),
+        "page" => page(text, rest),
         "rate" => match rest.parse::<f64>() {
             Ok(per_second) if per_second.is_finite() && per_second > 0.0 => Ok(OpsSpec::Rate { per_second }),
-            _ => Err(wrong("is no rate: write operations per second, e.g. rate:1500")),
+            _ => Err(wrong(text, "names no rate above 0").hint("Write operations per second, e.g. rate:5000.")),
         },
-        _ => Err(wrong("is no source")),
+        _ => Err(wrong(text, &format!("begins with no known form ('{form}')")).hint(FORMS)),
     }
 }
 
-fn http(address: &str) -> Option<OpsSpec> {
-    let (place, series) = address.split_once('#')?;
-    let (authority, path) = place.split_at(place.find('/').unwrap_or(place.len()));
-    let (metric, labels) = super::prometheus::series(series)?;
-    let path = if path.is_empty() { "/metrics" } else { path };
-    (!authority.is_empty()).then(|| OpsSpec::Http {
-        authority: if authority.contains(':') { authority.to_string() } else { format!("{authority}:80") },
-        path: path.to_string(),
-        metric,
-        labels,
-    })
+fn wrong(text: &str, what: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("--ops '{text}' {what}"))
+}
+
+fn pair(text: &str, colon: Option<usize>) -> Option<(&str, &str)> {
+    let (first, second) = (text.get(..colon?)?, text.get(colon? + 1..)?);
+    (!first.is_empty() && !second.is_empty()).then_some((first, second))
+}
+
+/// Names of C++ and Rust hold colons in pairs, and a path may hold one.
+fn last_single_colon(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let colon = |at: usize| bytes.get(at) == Some(&b':');
+    (0..bytes.len()).rev().find(|at| colon(*at) && !colon(at + 1) && !(*at > 0 && colon(at - 1)))
+}
+
+fn output(text: &str, reads: Reads) -> Result<OpsSpec> {
+    pattern(text)?;
+    Ok(OpsSpec::Output { pattern: text.to_string(), reads })
+}
+
+fn page(text: &str, name: &str) -> Result<OpsSpec> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+        return Err(wrong(text, "names no page")
+            .hint("Write the name the program gave to ironlaw_open: letters, digits, '.', '_' and '-', at most 64."));
+    }
+    Ok(OpsSpec::Page { name: name.to_string() })
+}
+
+fn http(text: &str, rest: &str) -> Result<OpsSpec> {
+    let example = "Write e.g. 'http://localhost:9100/metrics#requests_total{method=\"GET\"}'; quote it for the shell.";
+    let wrong = |what: &str| wrong(text, what).hint(example);
+    let address = rest.strip_prefix("//").ok_or_else(|| wrong("is no address"))?;
+    let (address, metric) = address.split_once('#').ok_or_else(|| wrong("names no metric after '#'"))?;
+    let (host, path) = address.find('/').map_or((address, "/metrics"), |slash| address.split_at(slash));
+    let printable = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
+    if host.contains('@') || !printable(host) || !printable(path) {
+        return Err(wrong("has no plain host and path"));
+    }
+    let authority = with_port(host).ok_or_else(|| wrong("has no host, or no port from 1 to 65535"))?;
+    let (metric, labels) = selector(metric).ok_or_else(|| wrong("names no metric that can be read"))?;
+    Ok(OpsSpec::Http { authority, path: path.to_string(), metric, labels })
+}
+
+/// `host`, `host:port`, `[::1]:port`; the port of HTTP where none is said.
+fn with_port(host: &str) -> Option<String> {
+    let end_of_name = host.rfind(']').map_or(0, |bracket| bracket + 1);
+    let (name, port) = match host[end_of_name..].find(':') {
+        Some(colon) => (&host[..end_of_name + colon], host[end_of_name + colon + 1..].parse().ok()?),
+        None => (host, 80_u16),
+    };
+    (!name.is_empty() && port > 0).then(|| format!("{name}:{port}"))
+}
+
+/// `metric` or `metric{label="value",...}`.
+fn selector(text: &str) -> Option<(String, Vec<(String, String)>)> {
+    let (metric, braces) = text.split_at(text.find('{').unwrap_or(text.len()));
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':' | '.');
+    if metric.is_empty() || !metric.chars().all(plain) {
+        return None;
+    }
+    let mut labels = Vec::new();
+    if !braces.is_empty() {
+        let mut rest = braces.strip_prefix('{')?.strip_suffix('}')?.trim();
+        while !rest.is_empty() {
+            let (name, after) = rest.split_once('=')?;
+            let (value, length) = quoted(after)?;
+            labels.push((name.trim().to_string(), value));
+            rest = after[length..].trim_start();
+            rest = if rest.is_empty() { rest } else { rest.strip_prefix(',')?.trim_start() };
+        }
+    }
+    Some((metric.to_string(), labels))
 }
 
 #[cfg(test)]
@@ -79,57 +128,70 @@ fn http(address: &str) -> Option<OpsSpec> {
 mod tests {
     use super::*;
 
-    fn text(value: &str) -> String {
-        value.to_string()
+    fn http_spec(authority: &str, path: &str, metric: &str, labels: &[(&str, &str)]) -> OpsSpec {
+        let labels = labels.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())).collect();
+        OpsSpec::Http { authority: authority.into(), path: path.into(), metric: metric.into(), labels }
     }
 
     #[test]
-    fn every_form_is_understood() {
-        for (typed, expected) in [
-            ("regex:ops: ([0-9]+)", OpsSpec::Output { pattern: text("ops: ([0-9]+)"), reads: Reads::Total }),
-            ("regex-rate:x", OpsSpec::Output { pattern: text("x"), reads: Reads::Rate }),
-            ("uprobe:/bin/db:run", OpsSpec::Uprobe { binary: "/bin/db".into(), symbol: text("run") }),
-            ("uprobe:db:ns::A::get", OpsSpec::Uprobe { binary: "db".into(), symbol: text("ns::A::get") }),
-            ("tracepoint:net:net_dev_xmit", OpsSpec::Tracepoint { category: text("net"), name: text("net_dev_xmit") }),
-            ("file:/tmp/n", OpsSpec::File { path: "/tmp/n".into() }),
-            ("page:db", OpsSpec::Page { name: text("db") }),
-            ("rate:1e3", OpsSpec::Rate { per_second: 1000.0 }),
+    fn every_form_is_read() {
+        let output = |pattern: &str, reads| OpsSpec::Output { pattern: pattern.into(), reads };
+        for (text, expected) in [
+            ("regex:ops ([0-9]+)", output("ops ([0-9]+)", Reads::Total)),
+            ("regex-sum:done: (\\d+)", output("done: (\\d+)", Reads::Sum)),
+            ("regex-rate:.", output(".", Reads::Rate)),
+            ("uprobe:/opt/a:b/app:f", OpsSpec::Uprobe { binary: "/opt/a:b/app".into(), symbol: "f".into() }),
+            ("uprobe:db:ns::A::get", OpsSpec::Uprobe { binary: "db".into(), symbol: "ns::A::get".into() }),
             (
-                "http://localhost:9121/metrics#redis_commands_total{cmd=\"get\",db=\"0\"}",
-                OpsSpec::Http {
-                    authority: text("localhost:9121"),
-                    path: text("/metrics"),
-                    metric: text("redis_commands_total"),
-                    labels: vec![(text("cmd"), text("get")), (text("db"), text("0"))],
-                },
+                "tracepoint:syscalls:sys_enter_read",
+                OpsSpec::Tracepoint { category: "syscalls".into(), name: "sys_enter_read".into() },
             ),
-            (
-                "http://h#m",
-                OpsSpec::Http { authority: text("h:80"), path: text("/metrics"), metric: text("m"), labels: vec![] },
-            ),
+            ("file:/run/x", OpsSpec::File { path: "/run/x".into() }),
+            ("page:app-1", OpsSpec::Page { name: "app-1".into() }),
+            ("rate:2.5", OpsSpec::Rate { per_second: 2.5 }),
+            ("http://a:9/m?x=1#n", http_spec("a:9", "/m?x=1", "n", &[])),
+            ("http://[::1]:9/#n{a=\"b\",c=\"d\\\"e\"}", http_spec("[::1]:9", "/", "n", &[("a", "b"), ("c", "d\"e")])),
         ] {
-            assert_eq!(parse(typed).unwrap(), expected, "{typed}");
+            assert_eq!(parse(text).unwrap(), expected, "{text}");
         }
+        assert_eq!(parse("http://host#n{}").unwrap(), http_spec("host:80", "/metrics", "n", &[]));
+        assert_eq!(parse("http://[::1]/x#n{ a=\"b\" , }").unwrap(), http_spec("[::1]:80", "/x", "n", &[("a", "b")]));
     }
 
     #[test]
-    fn what_is_not_understood_is_answered_with_the_forms() {
-        for typed in [
-            "",
-            "regex:",
-            "regex:(",
-            "uprobe:x",
-            "tracepoint:a:",
-            "http://h/p",
-            "https://h#m",
-            "rate:-1",
-            "rate:x",
-            "page:a/b",
-            "odd:1",
+    fn what_cannot_be_read_says_what_could() {
+        for (text, message, hint) in [
+            ("", "has no form", "regex:PATTERN"),
+            ("requests", "has no form", "page:NAME"),
+            ("kafka:x", "no known form ('kafka')", "rate:N"),
+            ("regex:ops (", "unclosed group", "parenthes"),
+            ("regex:", "empty", "regex:"),
+            ("regex-sum:[", "unclosed", ""),
+            ("uprobe:app", "binary and function", "handle_request"),
+            ("uprobe:app:", "binary and function", "handle_request"),
+            ("tracepoint:x", "no tracepoint", "sys_enter_sendto"),
+            ("https://x/metrics#n", "https", "http://localhost"),
+            ("http:/x#n", "no address", "quote it"),
+            ("http://x/metrics", "no metric after '#'", "quote it"),
+            ("http:///metrics#n", "no host", ""),
+            ("http://x:99999/#n", "no port", ""),
+            ("http://me@x/#n", "plain host", ""),
+            ("http://x/a b#n", "plain host", ""),
+            ("http://x/#n{a=b}", "no metric", ""),
+            ("http://x/#n{a=\"b\"", "no metric", ""),
+            ("http://x/#", "no metric", ""),
+            ("file:", "no file", ""),
+            ("page:../x", "no page", "letters"),
+            ("page:", "no page", "letters"),
+            ("rate:0", "no rate", "rate:5000"),
+            ("rate:-1", "no rate", ""),
+            ("rate:inf", "no rate", ""),
+            ("rate:x", "no rate", ""),
         ] {
-            let error = parse(typed).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Usage, "{typed}");
-            assert!(error.remedy().is_some(), "{typed}");
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Usage, "{text}");
+            assert!(error.to_string().contains(message), "{text}: {error}");
+            assert!(error.remedy().unwrap_or_default().contains(hint), "{text}: {:?}", error.remedy());
         }
     }
 }

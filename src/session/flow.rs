@@ -48,8 +48,8 @@ pub(super) enum Next {
 /// A capture's last word.
 #[derive(Debug)]
 pub(super) struct LastWord {
-    /// Names that came late.
-    pub names: Vec<Event>,
+    /// Names and totals of operations that came late.
+    pub late: Vec<Event>,
     /// What was met on the way.
     pub notes: Vec<Note>,
     /// How it ended.
@@ -72,10 +72,10 @@ impl Flow {
         let counting = Counting::start(readings, interval, clock, sender.clone())?;
         let operations = operations.map(|operations| operations.start(interval, sender.clone())).transpose()?;
         let (wake, stopping, last) = (sender.clone(), stop.clone(), counting.last_reading());
-        let last_ops = operations.as_ref().map(CountedOperations::last_reading);
+        let last_ops = operations.as_ref().map(CountedOperations::last_count);
         let last = move || {
             if let Some(ops) = &last_ops {
-                ops.take();
+                ops.ask();
             }
             last.take();
         };
@@ -123,7 +123,14 @@ impl Flow {
         let ended = self.drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
         let (names, mut notes) = self.namer.finish();
         notes.extend(self.counting.finish());
-        notes.extend(self.operations.and_then(CountedOperations::finish));
-        Ok(LastWord { names, notes, ended: ended? })
+        let mut ended = ended?;
+        notes.append(&mut ended.notes);
+        let mut late = names;
+        if let Some(operations) = self.operations {
+            let (totals, said) = operations.finish(&ended);
+            late.extend(totals);
+            notes.extend(said);
+        }
+        Ok(LastWord { late, notes, ended })
     }
 }

@@ -2,7 +2,7 @@
 //! It never makes the drain thread wait: what cannot be handed over in time is counted as lost there.
 
 use super::flow::Flow;
-use super::operations::Operations;
+use super::operations::{self, Operations};
 use super::recorder::Recorder;
 use super::tally::Tally;
 use crate::collect::readings::{Readings, Sources};
@@ -54,6 +54,7 @@ impl Live {
         // Before any thread is started, so that none of them is ended by a signal.
         let signals = Signals::block()?;
         let clock = Clock::start();
+        operations::check(&plan)?;
         let mut sampler = Sampler::open(&plan, &clock)?;
         let operations = Operations::open(&plan, sampler.take_printed(), clock)?;
         let mut readings = Readings::open(Sources::live()?, &plan.target, sampler.command_pid(), clock.now())?;

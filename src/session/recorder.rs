@@ -57,7 +57,7 @@ impl Recorder {
 
     /// The last names, the last flush, the final word about the session.
     pub(super) fn finish(mut self, last: &LastWord) -> Outcome {
-        self.keep(&last.names);
+        self.keep(&last.late);
         last_word(&mut self.meta, last);
         let bytes = self.writer.finish(&self.meta).unwrap_or_else(|error| {
             self.failure.get_or_insert(error);

@@ -1,6 +1,7 @@
 //! On which CPUs a thread may run: read, and set. It decides nothing and remembers nothing.
 
 use crate::error::{Context, Error, ErrorKind, Result};
+use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io;
@@ -10,7 +11,7 @@ use std::io;
 /// # Errors
 /// `NotFound` for a thread that has ended.
 pub fn get(tid: u32) -> Result<Vec<u32>> {
-    let set = sched_getaffinity(thread(tid)?).map_err(io::Error::from).context(|| cannot("read", tid))?;
+    let set = sched_getaffinity(thread(tid)?).map_err(refusal).context(|| cannot("read", tid))?;
     let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu));
     Ok(cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
@@ -25,7 +26,14 @@ pub fn set(tid: u32, cpus: &[u32]) -> Result<()> {
         let cpu = usize::try_from(*cpu).ok().filter(|cpu| *cpu < CpuSet::MAX_CPU);
         set.set(cpu.ok_or_else(|| Error::new(ErrorKind::Usage, "CPUs beyond number 1023 cannot be named here"))?);
     }
-    sched_setaffinity(thread(tid)?, &set).map_err(io::Error::from).context(|| cannot("set", tid))
+    sched_setaffinity(thread(tid)?, &set).map_err(refusal).context(|| cannot("set", tid))
+}
+
+fn refusal(errno: Errno) -> Error {
+    match errno {
+        Errno::SRCH => Error::new(ErrorKind::NotFound, "it has ended"),
+        errno => Error::from(io::Error::from(errno)),
+    }
 }
 
 fn thread(tid: u32) -> Result<Option<Pid>> {

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod event_sources;
 pub mod files;
 pub mod limits;
+pub mod passing;
 pub mod perf;
 pub mod perf_probe;
 pub mod procfs;

@@ -1,6 +1,7 @@
 //! Starts the command to be profiled so that not even its first instruction is missed: the child waits before `exec`.
-//! It never touches the command's standard streams, and never leaves a waiting child behind.
+//! It never touches the command's standard streams unless asked to read them, and never leaves a waiting child behind.
 
+use super::passing::Printed;
 use super::signals::watched;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::units::Nanos;
@@ -40,7 +41,7 @@ pub fn start_read(argv: &[String]) -> Result<(Started, Printed)> {
     let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe");
     let (out, err) = (pipe()?, pipe()?);
     let started = begin(argv, Some([out.1.as_fd(), err.1.as_fd()]))?;
-    Ok((started, Printed { streams: [Some(out.0), Some(err.0)] }))
+    Ok((started, Printed::new([out.0, err.0])))
 }
 
 fn begin(argv: &[String], streams: Option<[BorrowedFd<'_>; 2]>) -> Result<Started> {
@@ -97,36 +98,6 @@ unsafe fn child(wait: RawFd, go: RawFd, report: RawFd, streams: Option<[RawFd; 2
         let errno = *libc::__errno_location();
         libc::write(report, (&raw const errno).cast(), size_of::<i32>());
         libc::_exit(127)
-    }
-}
-
-/// What a command prints, as it comes: first its standard output, then its standard error.
-#[derive(Debug)]
-pub struct Printed {
-    streams: [Option<OwnedFd>; 2],
-}
-
-impl Printed {
-    /// Hands what has been printed to `take`, with the stream's number; waits for it, but not longer than `patience`.
-    /// Whether more can come.
-    pub fn read(&mut self, patience: Nanos, take: &mut dyn FnMut(usize, &[u8])) -> bool {
-        let open: Vec<usize> = (0..2).filter(|at| self.streams[*at].is_some()).collect();
-        let mut fds: Vec<_> = self.streams.iter().flatten().map(|stream| PollFd::new(stream, PollFlags::IN)).collect();
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::try_from(patience.0.min(999_999_999)).unwrap_or(0) };
-        // Interrupted or over: what counts is what can be read.
-        let _ = poll(&mut fds, Some(&timeout));
-        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
-        for (at, _) in open.into_iter().zip(ready).filter(|(_, ready)| *ready) {
-            let mut bytes = [0u8; 1 << 14];
-            let read = self.streams[at]
-                .as_ref()
-                .map(|stream| rustix::io::retry_on_intr(|| rustix::io::read(stream, &mut bytes)));
-            match read {
-                Some(Ok(count)) if count > 0 => take(at, &bytes[..count]),
-                _ => self.streams[at] = None,
-            }
-        }
-        self.streams.iter().any(Option::is_some)
     }
 }
 
@@ -232,8 +203,8 @@ mod tests {
         let (mut started, mut printed) = start_read(&argv(&["sh", "-c", "echo a; echo b >&2; printf c"])).unwrap();
         started.release().unwrap();
         let mut texts = [String::new(), String::new()];
-        while printed.read(Nanos(50_000_000), &mut |at, bytes| texts[at].push_str(std::str::from_utf8(bytes).unwrap()))
-        {
+        while printed.is_open() {
+            printed.read(Nanos(50_000_000), &mut |at, bytes| texts[at].push_str(std::str::from_utf8(bytes).unwrap()));
         }
         assert_eq!((started.wait(), texts), (Some(0), ["a\nc".to_string(), "b\n".to_string()]));
     }

@@ -11,6 +11,12 @@ pub fn columns(fd: impl AsFd) -> Option<usize> {
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }
 
+/// Copies of this process's standard output and standard error.
+pub(super) fn outputs() -> std::io::Result<[OwnedFd; 2]> {
+    let copy = |fd: std::os::fd::BorrowedFd<'_>| rustix::io::fcntl_dupfd_cloexec(fd, 3);
+    Ok([copy(std::io::stdout().as_fd())?, copy(std::io::stderr().as_fd())?])
+}
+
 /// This process's standard streams, put aside: what it or a program it starts reads is empty, and what they write goes
 /// to a file. Put back when dropped.
 #[derive(Debug)]

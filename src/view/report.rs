@@ -35,6 +35,8 @@ pub struct Report {
     pub started_unix_ns: u64,
     /// Length of the whole recording, seconds.
     pub duration_s: f64,
+    /// What counted the program's operations, in words.
+    pub operation_source: Option<String>,
     /// How the stacks were taken: auto, fp, dwarf, lbr or none.
     pub call_graph: &'static str,
     /// Samples asked for, e.g. `997 Hz`.

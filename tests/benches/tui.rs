@@ -68,6 +68,7 @@ fn seen(ask: Ask) -> Look {
         whose: Whose::default(),
         axis: Axis::Event(0),
         against: Against::Nothing,
+        point: None,
         ask,
     };
     look(&PROFILE, None, Bounds { since: Nanos(0), now: Nanos(60_000_000_000) }, true, query)

@@ -3,7 +3,7 @@
 
 use super::types::{Cost, Estimate, FunctionId, PathCost, Run, Split};
 use crate::analysis::{Cause, CodeKind, Totals};
-use crate::model::{Measure, Why};
+use crate::model::{Measure, Unit, Why};
 
 /// Ten seconds in which three quarters of the workers' time went into running, the rest into a lock and the queue.
 pub fn run(n: u32, ops_per_s: f64) -> Run {
@@ -54,8 +54,8 @@ pub fn cost(paths: &[(&str, f64, u64)]) -> Cost {
     };
     let paths: Vec<_> = paths.iter().map(path).collect();
     Cost {
-        unit: crate::model::Unit::Nanos,
         samples: paths.iter().map(|path| path.samples).sum(),
+        unit: Unit::Nanos,
         weight: paths.iter().map(|path| path.weight).sum(),
         paths,
     }

@@ -53,10 +53,10 @@ pub struct Cost {
     pub paths: Vec<PathCost>,
 }
 
-/// Nothing, in nanoseconds.
 impl Default for Cost {
+    /// Nothing, in the unit of the CPU clock.
     fn default() -> Cost {
-        Cost { unit: Unit::Nanos, samples: 0, weight: 0.0, paths: vec![] }
+        Cost { samples: 0, unit: Unit::Nanos, weight: 0.0, paths: Vec::new() }
     }
 }
 

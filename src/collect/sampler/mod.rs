@@ -1,7 +1,7 @@
 //! The live sampling path: events are opened on a target, their rings drained by readiness, the stream reassembled.
 //! It never symbolizes, and a slow reader never slows the draining.
 //!
-//! The kernel's side is in `attach`, `rings`, `hardware` and `run`; everything between a record's bytes and the event
+//! The kernel's side is in `attach`, `rings`, `hardware`, `operations` and `run`; everything between a record's bytes and the event
 //! stream (`assemble` and what it uses) is fed with bytes and asks the system only through one small trait.
 
 mod assemble;
@@ -14,7 +14,12 @@ mod maps;
 mod merge;
 mod modules;
 mod off_cpu;
+mod operations;
 mod outbox;
+mod probe;
+mod probe_file;
+mod probe_names;
+mod probe_point;
 mod request;
 mod rings;
 mod run;
@@ -31,11 +36,13 @@ use crate::error::{Context, Result};
 use crate::model::{EventSpec, Note, OpsSpec, Plan, Target};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
-use crate::sys::spawn::{self, Printed, Started};
+use crate::sys::passing::Printed;
+use crate::sys::spawn::{self, Started};
 use assemble::Assembler;
 use attach::Attached;
 use follow::Follow;
 use hardware::Hardware;
+use operations::Operations;
 use std::path::Path;
 use std::sync::Arc;
 use world::Proc;
@@ -46,6 +53,7 @@ pub struct Sampler {
     clock: Clock,
     attached: Attached,
     hardware: Hardware,
+    operations: Option<Operations>,
     assembler: Assembler<Proc>,
     command: Option<Started>,
     printed: Option<Printed>,
@@ -92,6 +100,7 @@ impl Sampler {
         let (hardware, note) = Hardware::open(&menu, &reach, &cpus, on_exec, root);
         notes.append(&mut attached.notes);
         notes.extend(note);
+        let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
         let mut follow = Follow::new(&plan.target);
         pid.into_iter().for_each(|pid| follow.join(pid));
         let mut assembler = Assembler::new(*clock, plan.call_graph, follow, Proc::new("/proc"));
@@ -101,6 +110,7 @@ impl Sampler {
             clock: *clock,
             attached,
             hardware,
+            operations,
             assembler,
             command,
             printed,

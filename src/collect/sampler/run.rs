@@ -5,9 +5,10 @@ use super::Sampler;
 use super::attach::threads_of;
 use super::coverage::coverage;
 use super::merge::Merge;
+use super::operations::Operations;
 use super::outbox::ReaderGone;
 use crate::error::Result;
-use crate::model::{Coverage, Event, Target};
+use crate::model::{Coverage, Event, Note, Target};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::perf::poll::Poll;
 use crate::sys::signals::StopToken;
@@ -53,6 +54,8 @@ pub struct Ended {
     pub coverage: Vec<Coverage>,
     /// A command's exit code, or 128 plus the signal that ended it; `None` without a command, or while it still runs.
     pub exit_status: Option<i32>,
+    /// What is to be known of the counts that were taken.
+    pub notes: Vec<Note>,
 }
 
 impl Sampler {
@@ -79,7 +82,7 @@ impl Sampler {
             self.round(&mut merge, monotonic_ns().saturating_sub(SLACK_NS));
             let now = self.clock.now();
             if now >= next_reading {
-                self.read_hardware(now);
+                self.read_counters(now);
                 next_reading = now + self.plan.interval;
             }
             reason = match self.assembler.out.flush(now, &out) {
@@ -93,7 +96,9 @@ impl Sampler {
         let coverage = coverage(&self.attached.events, self.assembler.origins(), &self.events);
         sampled();
         let exit_status = self.dismiss(reason, &stop);
-        Ok(Ended { reason, at, sampled: at - began, samples: self.assembler.samples, coverage, exit_status })
+        let sampled = at - began;
+        let notes = self.operations.as_ref().map(|operations| operations.verdict(sampled)).unwrap_or_default();
+        Ok(Ended { reason, at, sampled, samples: self.assembler.samples, coverage, exit_status, notes })
     }
 
     fn watched(&self, stop: &StopToken) -> Result<Poll> {
@@ -114,6 +119,10 @@ impl Sampler {
     fn begin(&mut self, poll: &mut Poll, stop: &StopToken) -> Result<Option<EndReason>> {
         if let Some(command) = &mut self.command {
             if self.plan.delay.0 == 0 {
+                // Nothing has been counted yet.
+                if let Some(operations) = &mut self.operations {
+                    self.assembler.out.push(operations.read(self.clock.now()));
+                }
                 self.attached.everywhere.iter().for_each(|event| drop(event.enable()));
                 command.release()?;
                 return Ok(None);
@@ -134,6 +143,8 @@ impl Sampler {
             let _ = event.enable();
         }
         self.hardware.enable();
+        self.read_operations(self.clock.now());
+        self.operations.iter().for_each(Operations::enable);
         self.assembler.unwatched();
         Ok(None)
     }
@@ -189,9 +200,16 @@ impl Sampler {
         assembler.sweep();
     }
 
-    fn read_hardware(&mut self, at: Nanos) {
+    fn read_counters(&mut self, at: Nanos) {
         for reading in self.hardware.read(at) {
             self.assembler.out.push(reading);
+        }
+        self.read_operations(at);
+    }
+
+    fn read_operations(&mut self, at: Nanos) {
+        if let Some(operations) = &mut self.operations {
+            self.assembler.out.push(operations.read(at));
         }
     }
 
@@ -221,7 +239,7 @@ impl Sampler {
         }
         let at = self.clock.now();
         self.round(merge, u64::MAX);
-        self.read_hardware(at);
+        self.read_counters(at);
         self.assembler.finish(at);
         at
     }
@@ -242,7 +260,7 @@ impl Sampler {
 }
 
 /// Processes in a control group and below it.
-fn processes_below(directory: &Path) -> Vec<u32> {
+pub(super) fn processes_below(directory: &Path) -> Vec<u32> {
     let mut pids: Vec<u32> = std::fs::read_to_string(directory.join("cgroup.procs"))
         .map(|text| text.lines().filter_map(|line| line.parse().ok()).collect())
         .unwrap_or_default();

@@ -23,6 +23,9 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     if let Some(selected) = selected(report) {
         field(page, "selected", &selected);
     }
+    if let Some(source) = &report.operation_source {
+        field(page, "ops", &visible(source));
+    }
     field(page, "samples", &samples(report));
     field(page, "stacks", &stacks(report));
     field(page, "own cost", &own_cost(report));

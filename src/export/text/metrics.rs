@@ -14,8 +14,12 @@ const GAP: usize = 4;
 const LABEL: usize = 23;
 const NUMBER: usize = 8;
 
-const LEFT: [(Section, &str); 3] =
-    [(Section::Cpu, "CPU"), (Section::Memory, "memory"), (Section::Tool, "ironlaw itself")];
+const LEFT: [(Section, &str); 4] = [
+    (Section::Operation, "per operation"),
+    (Section::Cpu, "CPU"),
+    (Section::Memory, "memory"),
+    (Section::Tool, "ironlaw itself"),
+];
 const RIGHT: [(Section, &str); 3] =
     [(Section::Scheduler, "scheduler"), (Section::Cgroup, "control group"), (Section::Host, "machine")];
 
@@ -73,7 +77,14 @@ fn scaled(page: &mut Page, report: &Report) {
 
 fn missing(page: &mut Page, report: &Report) {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for metric in &report.metrics {
+    // Without operations nothing has a cost per operation: one word for all of them.
+    let operations = report.metric("operations").and_then(|metric| match metric.value {
+        Measured::Missing { reason, .. } => Some(reason),
+        Measured::Known { .. } => None,
+    });
+    reasons.extend(operations.map(|reason| (reason, vec!["operations and what one costs"])));
+    let rest = report.metrics.iter().filter(|metric| operations.is_none() || metric.section != Section::Operation);
+    for metric in rest {
         if let Measured::Missing { reason, .. } = metric.value {
             match reasons.iter_mut().find(|(known, _)| *known == reason) {
                 Some((_, names)) => names.push(metric.name),

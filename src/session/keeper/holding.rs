@@ -144,7 +144,7 @@ impl Holding {
         let Some(last) = last else { return };
         last_word(&mut self.builder.profile_mut().meta, &last);
         self.now = self.now.max(last.ended.at);
-        self.take(last.names);
+        self.take(last.late);
     }
 
     /// Lets go of the oldest quarter of the time until what is left fits.

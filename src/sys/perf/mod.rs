@@ -10,3 +10,5 @@ pub mod record;
 pub mod registers;
 pub mod ring;
 pub mod tracefs;
+pub mod uprobe;
+pub mod uprobe_cost;

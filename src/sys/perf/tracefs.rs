@@ -85,7 +85,8 @@ pub fn is_readable(root: &Path) -> bool {
     find(root).is_ok()
 }
 
-fn find(root: &Path) -> Result<PathBuf> {
+/// Where tracefs is mounted below `root`.
+pub(super) fn find(root: &Path) -> Result<PathBuf> {
     let mut refused = None;
     for place in PLACES {
         let path = root.join(place);

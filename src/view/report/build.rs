@@ -7,11 +7,11 @@ use super::{
 use crate::analysis::findings::Sight;
 use crate::analysis::{
     Axis, Counters, GroupBy, Names, Ranking, Selection, SortBy, Summary, Tasks, Window, blocked_paths, metrics,
-    off_cpu_totals, processes, rank, summary, threads,
+    off_cpu_totals, operations, per_operation, processes, rank, summary, threads,
 };
 use crate::error::Result;
 use crate::model::profile::Profile;
-use crate::model::{CallGraph, Meta, Rate, Unit};
+use crate::model::{CallGraph, Meta, OpsSpec, Rate, Unit};
 use crate::view::findings::FindingsView;
 use crate::view::notes::notes;
 
@@ -83,6 +83,7 @@ impl Report {
             process_names: process_rows.iter().map(|row| row.comm.clone()).filter(|name| !name.is_empty()).collect(),
             started_unix_ns: meta.started_unix_ns,
             duration_s: profile.duration().seconds(),
+            operation_source: meta.plan.ops.as_ref().map(OpsSpec::label),
             call_graph: call_graph(meta.plan.call_graph),
             rate: rate(meta.plan.rate),
             selection: selection_view(profile, selection, window),
@@ -90,7 +91,7 @@ impl Report {
             samples: samples(&summary, &functions),
             notes: notes(meta, &summary),
             findings: FindingsView::of_sight(&sight),
-            metrics: metric_views(&counters, &tasks, selection, window, &summary),
+            metrics: metric_views(profile, &counters, &tasks, selection, window, &summary),
             functions: rows(&functions, options.limit()),
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),
             groups: (options.by != GroupBy::Function).then(|| groups(&ranked(options.by), options)),
@@ -127,13 +128,16 @@ fn groups(ranking: &Ranking, options: &ReportOptions) -> Groups {
 }
 
 fn metric_views(
+    profile: &Profile,
     counters: &Counters,
     tasks: &Tasks,
     selection: &Selection,
     window: Window,
     summary: &Summary,
 ) -> Vec<MetricView> {
-    let all = metrics(counters, tasks, &selection.who(tasks), window, Some(summary));
+    let who = selection.who(tasks);
+    let mut all = per_operation(counters, &who, window, operations(profile, window));
+    all.extend(metrics(counters, tasks, &who, window, Some(summary)));
     let view = |metric: crate::analysis::Metric| MetricView {
         name: metric.name,
         label: metric.label,

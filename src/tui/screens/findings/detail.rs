@@ -77,6 +77,7 @@ fn remedy(why: Why) -> Option<&'static str> {
         Why::TooFewSamples => Some("look at a longer time, or sample more often (--freq)"),
         Why::LostEvents => Some("sample less often (--freq), or look at a time without losses"),
         Why::Idle => Some("look at a time in which it ran"),
+        Why::OpsSilent => Some("see what the recording says about its operation source"),
         Why::NotPermitted | Why::Multiplexed | Why::NoOpsSource | Why::TargetGone => None,
     }
 }

@@ -80,6 +80,7 @@ pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&
         Why::NotSupported => &["not counted here (no PMU; ironlaw doctor)", "no PMU"],
         Why::NotPermitted => &["refused by the kernel (ironlaw doctor)", "refused"],
         Why::NoOpsSource => &["nothing counts operations (--ops)", "no --ops"],
+        Why::OpsSilent => &["the operation source gave no total", "no total yet"],
         Why::Multiplexed => &["counted for too little of the time"],
         Why::TooFewSamples => &["too few samples"],
         Why::LostEvents => &["records were lost"],

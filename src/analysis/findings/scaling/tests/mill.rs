@@ -7,7 +7,7 @@ use crate::analysis::scaling::{
     Cost, Estimate, Fit, FunctionId, Loss, LossRow, Numbers, PathCost, Point, Run, Slice, SliceKind, Split, Stack,
 };
 use crate::analysis::{Cause, CodeKind, Metric, MetricUnit, Section, Totals};
-use crate::model::{Measure, Region, TaskState, Why};
+use crate::model::{Measure, Region, TaskState, Unit, Why};
 use std::collections::BTreeMap;
 
 /// Seconds of a run.
@@ -332,8 +332,8 @@ fn cost(paths: &[(String, f64)], every: f64, seconds: &impl Fn(f64) -> f64) -> C
     };
     let paths: Vec<PathCost> = paths.iter().map(path).collect();
     Cost {
-        unit: crate::model::Unit::Nanos,
         samples: paths.iter().map(|path| path.samples).sum(),
+        unit: Unit::Nanos,
         weight: paths.iter().map(|path| path.weight).sum(),
         paths,
     }

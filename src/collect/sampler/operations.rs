@@ -1,0 +1,307 @@
+//! Operations that the kernel counts: calls of a function or hits of a tracepoint, counted wherever the target runs.
+//! It never samples them and never scales: a count is every hit or it is said to be less.
+
+use super::attach::threads_of;
+use super::probe::{self, Probe};
+use super::request::{paranoid, refused};
+use super::run::processes_below;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Event, Note, OpsSpec, Plan, Target};
+use crate::sys::perf::event::{self, Counted, Inherit, PerfEvent, Place, Request, TRACEPOINT};
+use crate::sys::perf::tracefs::Format;
+use crate::units::{Nanos, Ops};
+use rustc_hash::FxHashSet;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Times the threads are listed anew when some were born while the events were opened.
+const MOST_LOOKS: usize = 5;
+/// Share of the target's CPU time that probing may take before the numbers are called distorted.
+const DISTORTS: f64 = 0.02;
+const ESRCH: i32 = 3;
+const EINVAL: i32 = 22;
+const ENODEV: i32 = 19;
+/// `ENOTSUPP`, which the kernel gives for an instruction it cannot put a probe on, and which C does not know.
+const ENOTSUPP: i32 = 524;
+
+/// What is counted: the events go before the probe they are on.
+#[derive(Debug)]
+pub struct Operations {
+    counters: Vec<Counter>,
+    probe: Option<Probe>,
+}
+
+#[derive(Debug)]
+struct Counter {
+    event: PerfEvent,
+    /// Kept for when it cannot be read any more.
+    last: Counted,
+}
+
+/// What is asked of the kernel, and how it may be weakened.
+struct Asked<'a> {
+    request: Request,
+    name: String,
+    root: &'a Path,
+}
+
+impl Operations {
+    /// Opens the plan's counting events, stopped; `None` when it counts nothing or something that is not the kernel's.
+    /// `command` is the process of a started command, whose events start at its `exec` with `on_exec`. Files are read below
+    /// `root`.
+    ///
+    /// # Errors
+    /// `NotFound` for a function or tracepoint that is not there, with names like it; `NotPermitted` and `Unsupported` for
+    /// what the kernel refuses; `Exhausted` for limits; all with the remedy.
+    pub fn open(
+        plan: &Plan,
+        command: Option<u32>,
+        cpus: &[u32],
+        on_exec: bool,
+        root: &Path,
+        notes: &mut Vec<Note>,
+    ) -> Result<Option<Operations>> {
+        let (id, name, probe) = match &plan.ops {
+            Some(OpsSpec::Tracepoint { category, name }) => {
+                (Format::open(root, category, name)?.id, format!("{category}:{name}"), None)
+            }
+            Some(OpsSpec::Uprobe { binary, symbol }) => {
+                let search = std::env::var_os("PATH").unwrap_or_default();
+                let probe = Probe::define(binary, symbol, &processes(&plan.target), &search, root)?;
+                notes.push(probe.note());
+                (probe.id(), probe.name().to_string(), Some(probe))
+            }
+            _ => return Ok(None),
+        };
+        let mut request = Request::counting(TRACEPOINT, [id, 0, 0]);
+        request.enable_on_exec = on_exec;
+        let events = Asked { request, name, root }.open(&plan.target, command, cpus, notes)?;
+        let counters = events.into_iter().map(|event| Counter { event, last: Counted::default() }).collect();
+        Ok(Some(Operations { counters, probe }))
+    }
+
+    /// Starts counting.
+    pub fn enable(&self) {
+        // A thread that has ended meanwhile has nothing left to count.
+        self.counters.iter().for_each(|counter| drop(counter.event.enable()));
+    }
+
+    /// All hits by now, those of ended threads and processes included.
+    pub fn read(&mut self, at: Nanos) -> Event {
+        for counter in &mut self.counters {
+            counter.last = counter.event.read().unwrap_or(counter.last);
+        }
+        Event::Ops { at, total: Ops(self.total().value) }
+    }
+
+    fn total(&self) -> Counted {
+        self.counters.iter().fold(Counted::default(), |total, counter| Counted {
+            value: total.value + counter.last.value,
+            enabled_ns: total.enabled_ns + counter.last.enabled_ns,
+            running_ns: total.running_ns + counter.last.running_ns,
+        })
+    }
+
+    /// What is to be said about the count once it has been read for the last time.
+    pub fn verdict(&self, sampled: Nanos) -> Vec<Note> {
+        let total = self.total();
+        let cost = self.probe.as_ref().and_then(Probe::cost_ns);
+        multiplexed(total).into_iter().chain(cost.and_then(|cost| distorted(total, cost, sampled))).collect()
+    }
+}
+
+/// A part of the time it was not counted. Cannot happen to events that need no hardware.
+fn multiplexed(total: Counted) -> Option<Note> {
+    (total.running_ns < total.enabled_ns).then(|| Note {
+        topic: "ops-multiplexed".to_string(),
+        text: format!(
+            "Operations were counted for {:.1}% of the time only; the count is not scaled up.",
+            100.0 * total.running_ns as f64 / total.enabled_ns as f64
+        ),
+        fix: None,
+    })
+}
+
+/// The probe took so much of the target's time that everything else measured is about a slower program.
+fn distorted(total: Counted, cost_ns: f64, sampled: Nanos) -> Option<Note> {
+    let share = total.value as f64 * cost_ns / total.running_ns as f64;
+    (share > DISTORTS).then(|| Note {
+        topic: "ops-probe-cost".to_string(),
+        text: format!(
+            "{:.0} calls/s at {} each take {:.0}% of the target's CPU time: the numbers below are distorted.",
+            total.value as f64 / sampled.seconds(),
+            probe::each(cost_ns),
+            100.0 * share.min(1.0)
+        ),
+        fix: Some("Count something rarer, or have the program count (--ops page:, --ops file:).".to_string()),
+    })
+}
+
+impl Asked<'_> {
+    fn open(
+        mut self,
+        target: &Target,
+        command: Option<u32>,
+        cpus: &[u32],
+        notes: &mut Vec<Note>,
+    ) -> Result<Vec<PerfEvent>> {
+        match target {
+            Target::Command { .. } => {
+                self.request.inherit = Inherit::All;
+                self.tasks(|| command.into_iter().collect(), notes)
+            }
+            Target::Processes { pids, children } => {
+                self.request.inherit = if *children { Inherit::All } else { Inherit::Threads };
+                let root = self.root;
+                self.tasks(|| pids.iter().flat_map(|pid| threads_of(root, *pid)).collect(), notes)
+            }
+            Target::Threads { tids } => self.tasks(|| tids.clone(), notes),
+            Target::Cpus { .. } => self.each_cpu(cpus, Place::Cpu),
+            Target::Cgroup { name, path } => {
+                let directory = File::open(path)
+                    .map_err(|error| Error::from(error).context(format!("cannot open control group {name}")))?;
+                self.each_cpu(cpus, |cpu| Place::Cgroup { directory: &directory, cpu })
+            }
+        }
+    }
+
+    /// One event per CPU; one that went offline meanwhile is left out.
+    fn each_cpu<'a>(&self, cpus: &[u32], place: impl Fn(u32) -> Place<'a>) -> Result<Vec<PerfEvent>> {
+        let mut events = Vec::new();
+        for cpu in cpus {
+            match event::open(&self.request, &[], place(*cpu)) {
+                Ok(opened) => events.extend(opened),
+                Err(error) if error.raw_os_error() == Some(ENODEV) && cpus.len() > 1 => {}
+                Err(error) => return Err(self.refused(&error)),
+            }
+        }
+        Ok(events)
+    }
+
+    /// One event per thread, which those born later inherit. A thread born while they are opened has inherited one or not,
+    /// and nothing tells: they are opened anew until none was born meanwhile.
+    fn tasks(&mut self, list: impl Fn() -> Vec<u32>, notes: &mut Vec<Note>) -> Result<Vec<PerfEvent>> {
+        let mut known: FxHashSet<u32> = list().into_iter().collect();
+        for look in 1.. {
+            let events = self.threads(&known, notes)?;
+            let now: FxHashSet<u32> = list().into_iter().collect();
+            let born = now.difference(&known).count();
+            if born == 0 || look == MOST_LOOKS {
+                notes.extend((born > 0).then(|| restless(born)));
+                return Ok(events);
+            }
+            known = now;
+        }
+        Ok(Vec::new())
+    }
+
+    fn threads(&mut self, tids: &FxHashSet<u32>, notes: &mut Vec<Note>) -> Result<Vec<PerfEvent>> {
+        let mut events = Vec::new();
+        for tid in tids {
+            match self.thread(*tid, notes) {
+                Ok(opened) => events.extend(opened),
+                Err(error) if error.raw_os_error() == Some(ESRCH) => {}
+                Err(error) => return Err(self.refused(&error)),
+            }
+        }
+        if events.is_empty() {
+            return Err(Error::new(ErrorKind::NotFound, "the target ended before its operations could be counted"));
+        }
+        Ok(events)
+    }
+
+    fn thread(&mut self, tid: u32, notes: &mut Vec<Note>) -> io::Result<Vec<PerfEvent>> {
+        let place = Place::Task { tid, cpu: None };
+        match event::open(&self.request, &[], place) {
+            // Kernels before 5.13 know no inheritance of threads only.
+            Err(error) if error.raw_os_error() == Some(EINVAL) && self.request.inherit == Inherit::Threads => {
+                self.request.inherit = Inherit::All;
+                let opened = event::open(&self.request, &[], place)?;
+                notes.push(Note {
+                    topic: "ops-children".to_string(),
+                    text: "This kernel counts the operations of processes that the target forks as well.".to_string(),
+                    fix: None,
+                });
+                Ok(opened)
+            }
+            opened => opened,
+        }
+    }
+
+    fn refused(&self, error: &io::Error) -> Error {
+        let error = match error.raw_os_error() {
+            Some(EINVAL | ENOTSUPP) => {
+                Error::new(ErrorKind::Unsupported, format!("the kernel cannot put a probe on {} ({error})", self.name))
+                    .hint("Its first instruction may be one that cannot be replaced: count another function.")
+            }
+            _ => refused(error, &self.name, paranoid(self.root)),
+        };
+        error.context("cannot count operations")
+    }
+}
+
+fn restless(born: usize) -> Note {
+    Note {
+        topic: "ops-restless".to_string(),
+        text: format!("Calls of {born} threads that were born while the counters were opened may be missing."),
+        fix: None,
+    }
+}
+
+/// The processes a file is looked for in.
+fn processes(target: &Target) -> Vec<u32> {
+    match target {
+        Target::Processes { pids, .. } => pids.clone(),
+        Target::Threads { tids } => tids.clone(),
+        Target::Cgroup { path, .. } => processes_below(path),
+        // A command has not executed anything yet; on whole CPUs anything may run.
+        Target::Command { .. } | Target::Cpus { .. } => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn counted(value: u64, enabled_ns: u64, running_ns: u64) -> Counted {
+        Counted { value, enabled_ns, running_ns }
+    }
+
+    #[test]
+    fn a_probe_that_takes_more_than_a_fiftieth_of_the_cpu_time_is_said_to_distort() {
+        let second = Nanos(1_000_000_000);
+        let note = distorted(counted(200_000, second.0, second.0), 1_400.0, second).unwrap();
+        assert!(note.text.starts_with("200000 calls/s at 1.4 us each take 28% of"), "{}", note.text);
+        for (value, running) in [(10_000, second.0), (0, second.0), (0, 0)] {
+            assert_eq!(distorted(counted(value, running, running), 1_400.0, second), None);
+        }
+    }
+
+    #[test]
+    fn a_count_of_a_part_of_the_time_is_said_and_not_scaled() {
+        assert_eq!(multiplexed(counted(9, 100, 100)), None);
+        assert!(multiplexed(counted(9, 100, 50)).unwrap().text.contains("50.0%"));
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_count_is_left_to_others() {
+        let plan = |ops| Plan {
+            target: Target::Threads { tids: vec![std::process::id()] },
+            events: vec![],
+            rate: crate::model::Rate::Frequency(1),
+            call_graph: crate::model::CallGraph::None,
+            off_cpu: false,
+            interval: Nanos(1),
+            duration: None,
+            delay: Nanos(0),
+            ops,
+        };
+        let open = |ops| Operations::open(&plan(ops), None, &[0], false, Path::new("/nowhere"), &mut vec![]);
+        assert!(open(None).unwrap().is_none());
+        assert!(open(Some(OpsSpec::Rate { per_second: 1.0 })).unwrap().is_none());
+        let spec = OpsSpec::Tracepoint { category: "a".to_string(), name: "b".to_string() };
+        assert!(open(Some(spec)).unwrap_err().remedy().unwrap().contains("mount -t tracefs"));
+    }
+}

@@ -1,0 +1,198 @@
+//! Which file a probe goes into: the one the target has mapped, before one of the same name elsewhere.
+//! It never reads symbols.
+
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::Bytes;
+use crate::sys::files::{self, Identity};
+use crate::sys::procfs::{Mapping, ProcFs};
+use rustc_hash::FxHashSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Processes of a target that are looked into.
+const MOST_PROCESSES: usize = 256;
+/// Where libraries lie that the target has not mapped yet, below the root; `*` is the machine's own folder.
+const LIBRARIES: [&str; 7] =
+    ["lib64", "usr/lib64", "lib/*-linux-gnu", "usr/lib/*-linux-gnu", "usr/lib", "lib", "usr/local/lib"];
+
+/// A file to be probed.
+#[derive(Debug)]
+pub struct Found {
+    /// Opened, so that the file looked into is the file that is probed.
+    pub file: File,
+    /// Its name as its users see it.
+    pub path: PathBuf,
+}
+
+/// Finds every file that `binary` means to the target's processes: the one they have mapped under that path (or, without
+/// a slash, that file name), even when it has been replaced or lies in a container. Where none has, the path itself, or the
+/// first of that name in `search` (as in `PATH`) and the folders of libraries. /proc and all paths are looked for below
+/// `root`.
+///
+/// # Errors
+/// `NotFound` with the places looked into; `NotPermitted` and the like from opening it.
+pub fn find(binary: &Path, pids: &[u32], search: &OsStr, root: &Path) -> Result<Vec<Found>> {
+    let mapped = mapped(binary, pids, root)?;
+    if !mapped.is_empty() {
+        return Ok(mapped);
+    }
+    let paths = if bare(binary) { searched(binary, search, root) } else { own_views(binary, pids, root) };
+    for path in paths {
+        match files::open_regular(&path) {
+            Ok((file, _)) => return Ok(vec![Found { file, path }]),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).context(|| format!("cannot open {}", path.display())),
+        }
+    }
+    let (text, hint) = if bare(binary) {
+        (
+            "is in no folder of PATH, none of libraries, and not mapped by the target",
+            "Give its path, or check the name.",
+        )
+    } else {
+        ("does not exist", "Check the path; for a program in a container give the path inside it, and the target.")
+    };
+    Err(Error::new(ErrorKind::NotFound, format!("{} {text}", binary.display())).hint(hint))
+}
+
+fn bare(binary: &Path) -> bool {
+    binary.components().count() == 1 && !binary.is_absolute()
+}
+
+/// The files that the processes have mapped under that name, each once.
+fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<Found>> {
+    let proc = ProcFs::new(root.join("proc"));
+    // A link such as /usr/bin/python3 is mapped under the name of the file it leads to.
+    let resolved = std::fs::canonicalize(binary).ok();
+    let fits = |path: &Path| match bare(binary) {
+        true => path.file_name() == binary.file_name(),
+        false => path == binary || Some(path) == resolved.as_deref(),
+    };
+    let mut seen = FxHashSet::default();
+    let mut found = Vec::new();
+    for pid in pids.iter().take(MOST_PROCESSES) {
+        let mappings = proc.mappings(*pid).unwrap_or_default();
+        for mapping in mappings.into_iter().filter(|mapping| mapping.executable && mapping.inode != 0) {
+            let Some(path) = mapping.path.clone().filter(|path| fits(path)) else { continue };
+            if seen.insert((mapping.device, mapping.inode)) {
+                let (file, _) = open_mapped(&proc, *pid, &mapping, &path)
+                    .context(|| format!("cannot open {} of process {pid}", path.display()))?;
+                found.push(Found { file, path });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The very file, else (without the privilege for that) the one of its name in the process's view of the file system.
+fn open_mapped(proc: &ProcFs, pid: u32, mapping: &Mapping, path: &Path) -> io::Result<(File, Identity)> {
+    let process = proc.root().join(pid.to_string());
+    let very = process.join(format!("map_files/{:x}-{:x}", mapping.start, mapping.end));
+    files::open_regular(&very).or_else(|error| match mapping.deleted {
+        true => Err(error),
+        false => files::open_regular(&below(&process.join("root"), path)),
+    })
+}
+
+/// The path as the processes see it, then as we do.
+fn own_views(binary: &Path, pids: &[u32], root: &Path) -> Vec<PathBuf> {
+    let theirs = pids.first().filter(|_| binary.is_absolute());
+    let theirs = theirs.map(|pid| below(&root.join("proc").join(pid.to_string()).join("root"), binary));
+    let ours = if binary.is_absolute() { below(root, binary) } else { binary.to_path_buf() };
+    theirs.into_iter().chain([ours]).collect()
+}
+
+/// Where a bare name may lie.
+fn searched(binary: &Path, search: &OsStr, root: &Path) -> Vec<PathBuf> {
+    let programs =
+        std::env::split_paths(search).filter(|folder| folder.is_absolute()).map(|folder| below(root, &folder));
+    let machine = format!("{}-linux-gnu", std::env::consts::ARCH);
+    let libraries = LIBRARIES.iter().map(|folder| root.join(folder.replace("*-linux-gnu", &machine)));
+    programs.chain(libraries).map(|folder| folder.join(binary)).collect()
+}
+
+fn below(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// The separate debug file of a build id, where distributions put it below `root`.
+#[must_use]
+pub fn debug_file(build_id: Option<&str>, root: &Path) -> Option<Bytes> {
+    let (folder, rest) = build_id?.split_at_checked(2)?;
+    let path = root.join("usr/lib/debug/.build-id").join(folder).join(format!("{rest}.debug"));
+    files::map(&files::open_regular(&path).ok()?.0).ok()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use std::fs::{create_dir_all, write};
+
+    /// A root with a server of our own, one in a container, and a library.
+    fn root() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        for (folder, file, text) in [
+            ("usr/bin", "server", "ours"),
+            ("usr/lib", "libx.so", "library"),
+            ("proc/7/root/usr/bin", "server", "theirs"),
+            ("proc/7/root/opt", "tool", "tool"),
+            ("proc/8/map_files", "1000-2000", "replaced"),
+        ] {
+            create_dir_all(root.join(folder)).unwrap();
+            write(root.join(folder).join(file), text).unwrap();
+        }
+        write(
+            root.join("proc/7/maps"),
+            "1000-2000 r-xp 0 08:01 5 /usr/bin/server\n3000-4000 r--p 0 08:01 6 /opt/tool\n",
+        )
+        .unwrap();
+        write(root.join("proc/8/maps"), "1000-2000 r-xp 0 08:01 9 /usr/bin/server (deleted)\n").unwrap();
+        dir
+    }
+
+    #[test]
+    fn what_the_target_has_mapped_comes_before_files_of_the_same_name() {
+        let dir = root();
+        for (binary, pids, texts) in [
+            ("server", &[][..], &["ours"][..]),
+            ("server", &[7], &["theirs"]),
+            ("/usr/bin/server", &[7], &["theirs"]),
+            ("/usr/bin/server", &[8], &["replaced"]),
+            ("server", &[7, 8, 7], &["theirs", "replaced"]),
+            ("/opt/tool", &[7], &["tool"]),
+            ("libx.so", &[7], &["library"]),
+            ("/usr/bin/server", &[9], &["ours"]),
+        ] {
+            let found = find(Path::new(binary), pids, OsStr::new("/bin:/usr/bin"), dir.path()).unwrap();
+            let read: Vec<String> = found
+                .iter()
+                .map(|found| String::from_utf8(files::read_from(&found.file, 0, 99).unwrap()).unwrap())
+                .collect();
+            assert_eq!(read, texts, "{binary} {pids:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_nowhere_says_where_it_was_looked_for() {
+        let dir = root();
+        for (binary, said) in [("nothing", "PATH"), ("/no/thing", "does not exist"), ("/usr/bin", "regular file")] {
+            let error = find(Path::new(binary), &[], OsStr::new("/usr/bin"), dir.path()).unwrap_err();
+            assert!(error.to_string().contains(said) && error.to_string().contains(binary), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_debug_file_is_found_by_build_id() {
+        let dir = root();
+        create_dir_all(dir.path().join("usr/lib/debug/.build-id/ab")).unwrap();
+        write(dir.path().join("usr/lib/debug/.build-id/ab/cdef.debug"), "x").unwrap();
+        assert!(debug_file(Some("abcdef"), dir.path()).is_some());
+        for none in [None, Some(""), Some("a"), Some("abcd"), Some("ä")] {
+            assert!(debug_file(none, dir.path()).is_none());
+        }
+    }
+}

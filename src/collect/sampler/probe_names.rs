@@ -1,0 +1,143 @@
+//! Whether a linker's name is the function a user wrote, and which names come near one.
+//! It never reads a file.
+
+use cpp_demangle::{DemangleOptions, Symbol};
+
+/// Names longer than this are not compared letter by letter.
+const LONGEST_COMPARED: usize = 64;
+/// Differing letters up to which a name comes near.
+const MOST_DIFFERENT: usize = 3;
+
+/// A name as written.
+#[derive(Debug)]
+pub struct Names<'a> {
+    written: &'a str,
+    /// Stands in every linker name that may fit; readable names are made only of those.
+    part: &'a str,
+}
+
+impl<'a> Names<'a> {
+    pub fn new(written: &'a str) -> Names<'a> {
+        Names { written, part: last_word(written) }
+    }
+
+    /// Whether the linker's name is this function's: with its parameters or without.
+    pub fn fit(&self, linker: &str) -> bool {
+        linker.contains(self.part) && readable(linker).iter().any(|name| name == self.written)
+    }
+}
+
+/// The function's own word: the last one before parameters and template arguments. Empty for an operator, which is
+/// linked under another name.
+fn last_word(written: &str) -> &str {
+    let path = written.split(['(', '<']).next().unwrap_or_default();
+    let word = path.rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default();
+    if path.contains("operator") { "" } else { word }
+}
+
+/// A linker's name as people write it, the shortest form first; none where it already is as written.
+fn readable(linker: &str) -> Vec<String> {
+    if let Ok(name) = rustc_demangle::try_demangle(linker) {
+        return vec![format!("{name:#}")];
+    }
+    let Some(symbol) = linker.starts_with("_Z").then(|| Symbol::new(linker).ok()).flatten() else { return Vec::new() };
+    [
+        DemangleOptions::new().no_params().no_return_type(),
+        DemangleOptions::new().no_return_type(),
+        DemangleOptions::new(),
+    ]
+    .iter()
+    .filter_map(|options| symbol.demangle_with_options(options).ok())
+    .collect()
+}
+
+/// The names nearest to one that is not there, as people write them: those that contain it, then those that differ in few
+/// letters.
+pub fn near<'a>(names: impl Iterator<Item = &'a str>, wanted: &str, most: usize) -> Vec<String> {
+    let needle = last_word(wanted).to_lowercase();
+    if needle.is_empty() {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, &str)> = names.filter_map(|name| Some((distance(name, &needle)?, name))).collect();
+    found.sort_unstable();
+    found.dedup();
+    let mut names: Vec<String> = Vec::new();
+    for (_, linker) in found {
+        let name = readable(linker).into_iter().next().unwrap_or_else(|| linker.to_string());
+        if names.len() < most && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// How far a linker's name is from a word in small letters; `None`: too far.
+fn distance(linker: &str, needle: &str) -> Option<usize> {
+    let name = linker.to_lowercase();
+    if name.contains(needle) {
+        return Some(name.len() - needle.len());
+    }
+    let comparable =
+        name.len().max(needle.len()) <= LONGEST_COMPARED && name.len().abs_diff(needle.len()) <= MOST_DIFFERENT;
+    let differing = comparable.then(|| edits(name.as_bytes(), needle.as_bytes()))?;
+    // Beyond every name that contains it.
+    (differing <= MOST_DIFFERENT && differing * 2 < needle.len()).then_some(usize::MAX / 2 + differing)
+}
+
+/// Letters to insert, remove or replace to make one of the other.
+fn edits(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_is_known_by_every_way_to_write_it() {
+        for (linker, written, fits) in [
+            ("_ZN7rocksdb5Stats11FinishedOpsEv", "rocksdb::Stats::FinishedOps", true),
+            ("_ZN7rocksdb5Stats11FinishedOpsEv", "rocksdb::Stats::FinishedOps()", true),
+            ("_ZN7rocksdb5Stats11FinishedOpsEv", "Stats::FinishedOps", false),
+            ("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt", true),
+            ("_RNvC6_123foo3bar", "123foo::bar", true),
+            ("_ZplRK1AS1_", "operator+(A const&, A const&)", true),
+            ("_ZplRK1AS1_", "operator+", true),
+            ("_ZN1AD1Ev", "A::~A", true),
+            ("_Z3maxIiET_S0_S0_", "max<int>", true),
+            ("_Z3maxIiET_S0_S0_", "int max<int>(int, int)", true),
+            ("processCommand", "process", false),
+            ("_Z", "_Z3f", false),
+        ] {
+            assert_eq!(Names::new(written).fit(linker), fits, "{linker} {written}");
+        }
+    }
+
+    #[test]
+    fn near_names_contain_it_or_differ_little() {
+        let names =
+            ["processCommand", "processCommandAndReset", "call", "proccesCommand", "_ZN1a14processCommandEi", "x"];
+        let found = |wanted| near(names.into_iter(), wanted, 3);
+        assert_eq!(found("processcommand"), ["processCommand", "processCommandAndReset", "a::processCommand"]);
+        assert_eq!(found("procesCommand"), ["proccesCommand", "processCommand"]);
+        assert_eq!(found("cal"), ["call"]);
+        assert!(found("zzzzzz").is_empty() && found("").is_empty() && found("a::operator+").is_empty());
+    }
+
+    #[test]
+    fn edits_are_counted() {
+        for (a, b, count) in [("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3), ("ab", "ba", 2)] {
+            assert_eq!(edits(a.as_bytes(), b.as_bytes()), count, "{a} {b}");
+        }
+    }
+}

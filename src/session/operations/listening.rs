@@ -1,0 +1,134 @@
+//! The thread that passes a command's output on, at once and unchanged, and looks for numbers in what has gone by.
+//! It never holds output back for a reader of totals.
+
+use super::{Last, LastCount, Outlet, Point, gap};
+use crate::error::Result;
+use crate::model::{Note, Reads};
+use crate::ops::{Matcher, Stream};
+use crate::sys::clock::Clock;
+use crate::sys::passing::{Onward, Printed};
+use crate::units::{Nanos, Ops};
+use std::io::ErrorKind;
+use std::sync::mpsc::{Receiver, TryRecvError};
+
+/// How long to wait for more output before looking for orders.
+const PATIENCE: Nanos = Nanos(50_000_000);
+/// A total is handed over no earlier: by then it is known whether it was printed before the command's end.
+const HOLD: Nanos = Nanos(200_000_000);
+
+/// Pieces of output that can lie in the pipes when the command has ended: a pipe holds a megabyte at most, unless root made
+/// it larger.
+const MOST_LEFT: usize = 64;
+
+/// A command's output, not yet read.
+#[derive(Debug)]
+pub(in crate::session) struct Listening {
+    matcher: Matcher,
+    reads: Reads,
+    printed: Printed,
+    onward: Onward,
+    clock: Clock,
+    failure: Option<String>,
+}
+
+impl Listening {
+    pub(super) fn open(pattern: &str, reads: Reads, printed: Printed, clock: Clock) -> Result<Listening> {
+        let (matcher, onward) = (Matcher::new(pattern, reads)?, Onward::open()?);
+        Ok(Listening { matcher, reads, printed, onward, clock, failure: None })
+    }
+
+    /// Passes on until the output has ended, or nobody waits for it any more and nothing is left of it.
+    pub(super) fn run(mut self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<Last>) -> LastCount {
+        let (mut live, mut next, mut held) = (true, self.clock.now() + interval, None);
+        loop {
+            self.pass(PATIENCE);
+            match mailbox.try_recv() {
+                Ok(Last) => live = false,
+                Err(TryRecvError::Disconnected) => break,
+                Err(TryRecvError::Empty) => {}
+            }
+            let now = self.clock.now();
+            if live && now >= next {
+                held = held.or(self.matcher.latest().filter(|point| Some(*point) != outlet.sent));
+                if let Some(point) = held.filter(|(at, _)| *at + HOLD <= now) {
+                    send(&mut outlet, point);
+                    (held, next) = (None, now + interval);
+                }
+            }
+        }
+        // The command has ended: what it printed lies in the pipes. What it left running may print for ever.
+        for _ in 0..MOST_LEFT {
+            if !self.pass(Nanos(0)) {
+                break;
+            }
+        }
+        self.last(&outlet)
+    }
+
+    /// Passes on what comes within a time; whether anything did.
+    fn pass(&mut self, patience: Nanos) -> bool {
+        let Listening { matcher, printed, onward, clock, failure, .. } = self;
+        let mut gone = None;
+        let any = printed.read(patience, &mut |nth, bytes| {
+            let stream = if nth == 0 { Stream::Out } else { Stream::Err };
+            match onward.write(nth, bytes) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => gone = Some(nth),
+                Err(error) => drop(failure.get_or_insert(error.to_string())),
+            }
+            if bytes.is_empty() {
+                matcher.end(stream, clock.now());
+            } else {
+                matcher.take(stream, bytes, clock.now());
+            }
+        });
+        // Whoever read the output has gone: the command is to learn it as if it had printed there itself.
+        gone.into_iter().for_each(|nth| printed.close(nth));
+        any
+    }
+
+    fn last(mut self, outlet: &Outlet) -> LastCount {
+        let mut notes: Vec<Note> = Vec::new();
+        let note = |topic: &str, text: String| Note { topic: topic.to_string(), text, fix: None };
+        if self.printed.is_open() {
+            notes.push(note(
+                "output-cut",
+                "what the command left running can print no more: its output went through ironlaw".to_string(),
+            ));
+        }
+        let now = self.clock.now();
+        [Stream::Out, Stream::Err].into_iter().for_each(|stream| self.matcher.end(stream, now));
+        if let Some(failure) = self.failure {
+            notes.push(note("output-lost", format!("not all of the command's output could be passed on: {failure}")));
+        }
+        let mut points = Vec::new();
+        match self.matcher.latest() {
+            None => notes.push(Note {
+                fix: Some("Try the pattern on what the command prints; its first group is the number.".to_string()),
+                ..gap("no line that the command printed holds a number by the pattern of --ops".to_string())
+            }),
+            Some(latest) => {
+                points.extend(outlet.sent.is_none().then_some(START));
+                points.extend(Some(latest).filter(|latest| Some(*latest) != outlet.sent));
+                // The total stands until the command's end, even if it has been told before.
+                if points.is_empty() {
+                    points.push(latest);
+                }
+            }
+        }
+        LastCount { points, holds_to_end: self.reads != Reads::Rate, notes }
+    }
+}
+
+/// A command has done nothing before it starts.
+const START: Point = (Nanos(0), Ops(0));
+
+/// The first total is preceded by none at the start: while no number has come, nothing is known.
+fn send(outlet: &mut Outlet, point: Point) {
+    if outlet.sent.is_none() {
+        outlet.send(START);
+    }
+    if outlet.sent.is_some() {
+        outlet.send(point);
+    }
+}

@@ -1,0 +1,205 @@
+//! Counts operations on a thread of its own: neither a server that does not answer nor a reader that is slow delays the rest.
+//! It never counts what the kernel counts; the sampler does.
+
+mod listening;
+mod polling;
+
+use crate::collect::sampler::{EndReason, Ended};
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::{Event, Note, OpsSpec, Plan, Target};
+use crate::sys::clock::Clock;
+use crate::sys::passing::Printed;
+use crate::units::{Nanos, Ops};
+use listening::Listening;
+use polling::Polling;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::time::Duration;
+
+/// A total and its time.
+type Point = (Nanos, Ops);
+
+/// A source that does not answer its last question is given up after this long: somebody waits for the end.
+const LAST_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A source of operations that is open.
+#[derive(Debug)]
+pub(super) enum Operations {
+    Polled(Polling),
+    Printed(Box<Listening>),
+}
+
+/// Told to a thread: sampling is over, count once more and keep the result. Hanging up means: end.
+#[derive(Debug, Clone, Copy)]
+struct Last;
+
+/// What a thread has not handed over when it ends.
+#[derive(Debug, Default)]
+struct LastCount {
+    /// Totals, the newest last.
+    points: Vec<Point>,
+    /// Whether the newest total still held when the target had ended.
+    holds_to_end: bool,
+    notes: Vec<Note>,
+}
+
+/// The thread.
+#[derive(Debug)]
+pub(super) struct CountedOperations {
+    orders: Sender<Last>,
+    done: Receiver<LastCount>,
+    /// Whether the thread may be left behind.
+    leave: bool,
+}
+
+/// Makes the thread count for the last time.
+#[derive(Debug, Clone)]
+pub(super) struct LastOrder(Sender<Last>);
+
+/// What can be told without opening anything.
+///
+/// # Errors
+/// `Usage` for a source that this target cannot have.
+pub(super) fn check(plan: &Plan) -> Result<()> {
+    match (&plan.ops, &plan.target) {
+        (Some(OpsSpec::Output { .. }), target) if !matches!(target, Target::Command { .. }) => {
+            Err(Error::new(ErrorKind::Usage, "--ops regex reads what a command prints, and none is started here").hint(
+                "Start the program here: -- CMD. Of one that runs, operations are counted with uprobe:, tracepoint:, http:, file: or page:.",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Operations {
+    /// The plan's source, asked for the first time; `None` without one, or for one that the kernel counts.
+    pub(super) fn open(plan: &Plan, printed: Option<Printed>, clock: Clock) -> Result<Option<Operations>> {
+        check(plan)?;
+        match (&plan.ops, printed) {
+            (None, _) => Ok(None),
+            (Some(OpsSpec::Output { pattern, reads }), Some(printed)) => {
+                let listening = Listening::open(pattern, *reads, printed, clock)?;
+                Ok(Some(Operations::Printed(Box::new(listening))))
+            }
+            (Some(spec), _) => {
+                let starts = matches!(plan.target, Target::Command { .. });
+                Ok(Polling::open(spec, starts, clock)?.map(Operations::Polled))
+            }
+        }
+    }
+
+    /// Starts the thread.
+    pub(super) fn start(self, interval: Nanos, out: SyncSender<Vec<Event>>) -> Result<CountedOperations> {
+        let (orders, mailbox) = channel();
+        let (tell, done) = sync_channel(1);
+        let leave = matches!(self, Operations::Polled(_));
+        let run = move || {
+            let outlet = Outlet { out, sent: None };
+            let last = match self {
+                Operations::Polled(polling) => polling.run(interval, outlet, &mailbox),
+                Operations::Printed(listening) => listening.run(interval, outlet, &mailbox),
+            };
+            // Who waited may have given up.
+            let _ = tell.send(last);
+        };
+        std::thread::Builder::new().name("operations".into()).spawn(run).context(|| "cannot start a thread")?;
+        Ok(CountedOperations { orders, done, leave })
+    }
+}
+
+impl CountedOperations {
+    pub(super) fn last_count(&self) -> LastOrder {
+        LastOrder(self.orders.clone())
+    }
+
+    /// Waits for the thread, which has been told to count for the last time: what it still had to say. Output is passed on
+    /// to its end, however slowly it is read; a source that does not answer is left behind.
+    pub(super) fn finish(self, ended: &Ended) -> (Vec<Event>, Vec<Note>) {
+        drop(self.orders);
+        let patience = if self.leave { LAST_PATIENCE } else { Duration::MAX };
+        let mut last = match self.done.recv_timeout(patience) {
+            Ok(last) => last,
+            Err(RecvTimeoutError::Timeout) => {
+                let notes = vec![gap("the source did not answer at the session's end".to_string())];
+                LastCount { notes, ..LastCount::default() }
+            }
+            Err(RecvTimeoutError::Disconnected) => LastCount::default(),
+        };
+        last.reach_end(ended);
+        let event = |(at, total)| Event::Ops { at, total };
+        (last.points.into_iter().map(event).collect(), last.notes)
+    }
+}
+
+impl LastOrder {
+    /// Returns at once: the count is taken from the thread's end.
+    pub(super) fn ask(&self) {
+        // An error means that the thread has ended, and so has counted.
+        let _ = self.0.send(Last);
+    }
+}
+
+impl LastCount {
+    /// A target that has ended counts no more: what was found out a moment later was true at its end.
+    fn reach_end(&mut self, ended: &Ended) {
+        if ended.reason != EndReason::TargetGone {
+            return;
+        }
+        for (at, _) in &mut self.points {
+            *at = (*at).min(ended.at);
+        }
+        if let Some((at, total)) = self.points.last().copied()
+            && self.holds_to_end
+            && at < ended.at
+        {
+            self.points.push((ended.at, total));
+        }
+    }
+}
+
+/// The way of totals into the stream of events; they come in the order of their times.
+#[derive(Debug)]
+struct Outlet {
+    out: SyncSender<Vec<Event>>,
+    sent: Option<Point>,
+}
+
+impl Outlet {
+    /// Hands a total over unless the reader is far behind: then a later one will do.
+    fn send(&mut self, (at, total): Point) {
+        if self.out.try_send(vec![Event::Ops { at, total }]).is_ok() {
+            self.sent = Some((at, total));
+        }
+    }
+}
+
+/// Operations that were not counted.
+fn gap(text: String) -> Note {
+    Note { topic: "ops-gap".to_string(), text: format!("operations: {text}"), fix: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(reason: EndReason) -> Ended {
+        let at = Nanos(1000);
+        Ended { reason, at, sampled: at, samples: 0, coverage: vec![], exit_status: None, notes: vec![] }
+    }
+
+    fn check_end(reason: EndReason, holds_to_end: bool, points: &[u64], expected: &[u64]) {
+        let points = points.iter().map(|at| (Nanos(*at), Ops(7))).collect();
+        let mut last = LastCount { points, holds_to_end, notes: vec![] };
+        last.reach_end(&ended(reason));
+        assert_eq!(last.points.iter().map(|(at, _)| at.0).collect::<Vec<_>>(), expected, "{reason:?} {holds_to_end}");
+    }
+
+    #[test]
+    fn the_last_total_reaches_to_the_targets_end_and_no_further() {
+        check_end(EndReason::TargetGone, true, &[0, 900], &[0, 900, 1000]);
+        check_end(EndReason::TargetGone, true, &[0, 1003], &[0, 1000]);
+        check_end(EndReason::TargetGone, false, &[900], &[900]);
+        check_end(EndReason::TargetGone, true, &[], &[]);
+        check_end(EndReason::Duration, true, &[900], &[900]);
+        check_end(EndReason::Stopped, true, &[1003], &[1003]);
+    }
+}

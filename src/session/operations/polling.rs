@@ -1,0 +1,194 @@
+//! The thread that asks a source of operations once an interval.
+//! It never makes anybody wait for an answer.
+
+use super::{Last, LastCount, Outlet, Point, gap};
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::{Note, OpsSpec};
+use crate::ops::Meter;
+use crate::sys::clock::Clock;
+use crate::units::Nanos;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How long the first answer may take; the server's own patience is shorter, a name's resolution may not be.
+const FIRST_PATIENCE: Duration = Duration::from_secs(5);
+/// A source that the started command brings along is looked for this often.
+const LOOK: Nanos = Nanos(20_000_000);
+
+/// A source, asked for the first time.
+#[derive(Debug)]
+pub(in crate::session) struct Polling {
+    meter: Meter,
+    first: Result<Point>,
+    clock: Clock,
+}
+
+impl Polling {
+    /// Asks for the first time: what was counted before does not belong to the session. A source that a command brings
+    /// along (`starts`) need not answer yet. `None` for sources that are not asked.
+    pub(super) fn open(spec: &OpsSpec, starts: bool, clock: Clock) -> Result<Option<Polling>> {
+        let Some(mut meter) = Meter::of(spec, starts) else { return Ok(None) };
+        let (tell, answer) = channel();
+        let ask = move || {
+            let first = meter.read(|| clock.now());
+            // Who asked may have given up.
+            let _ = tell.send((meter, first));
+        };
+        std::thread::Builder::new().name("operations".into()).spawn(ask).context(|| "cannot start a thread")?;
+        let (meter, first) = answer.recv_timeout(FIRST_PATIENCE).map_err(|_| {
+            Error::new(ErrorKind::Io, format!("{} does not answer", spec.label()))
+                .hint("Does the host's name resolve, and does the server answer others?")
+        })?;
+        match first {
+            Err(error) if !starts => Err(error),
+            first => Ok(Some(Polling { meter, first, clock })),
+        }
+    }
+
+    /// Asks until told to end.
+    pub(super) fn run(self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<Last>) -> LastCount {
+        let Polling { mut meter, first, clock } = self;
+        let mut record = Record::default();
+        if let Some(point) = record.note(meter.has_begun(), first) {
+            outlet.send(point);
+        }
+        loop {
+            let pause = if meter.has_begun() { interval } else { interval.min(LOOK) };
+            let told = match mailbox.recv_timeout(Duration::from_nanos(pause.0)) {
+                Ok(Last) => true,
+                Err(RecvTimeoutError::Timeout) => false,
+                Err(RecvTimeoutError::Disconnected) => return record.end(None),
+            };
+            // A source that is silent would make the end wait for nothing.
+            if told && record.silent {
+                return record.end(None);
+            }
+            let read = meter.read(|| clock.now());
+            let point = record.note(meter.has_begun(), read);
+            if told || mailbox.try_recv().is_ok() {
+                return record.end(point);
+            }
+            if let Some(point) = point {
+                outlet.send(point);
+            }
+        }
+    }
+}
+
+/// How the questions fared.
+#[derive(Debug, Default)]
+struct Record {
+    asked: u64,
+    failed: u64,
+    begun: bool,
+    silent: bool,
+    reason: Option<Error>,
+}
+
+impl Record {
+    /// Before a source has begun, its silence is no gap.
+    fn note(&mut self, begun: bool, read: Result<Point>) -> Option<Point> {
+        self.silent = read.is_err();
+        if begun && !std::mem::replace(&mut self.begun, begun) {
+            *self = Record { begun, silent: self.silent, ..Record::default() };
+        }
+        self.asked += 1;
+        read.map_err(|error| {
+            self.failed += 1;
+            self.reason.get_or_insert(error);
+        })
+        .ok()
+    }
+
+    fn end(self, point: Option<Point>) -> LastCount {
+        let fix = self.reason.as_ref().and_then(|error| error.remedy().map(ToString::to_string));
+        let text = self.reason.map(|error| {
+            if self.begun {
+                format!("{} of {} readings failed, the first because: {error}", self.failed, self.asked)
+            } else {
+                format!("the source never answered: {error}")
+            }
+        });
+        let notes = text.map(|text| Note { fix, ..gap(text) }).into_iter().collect();
+        LastCount { points: point.into_iter().collect(), holds_to_end: true, notes }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::model::Event;
+    use crate::units::Ops;
+    use std::sync::mpsc::sync_channel;
+
+    fn file(text: &str) -> (tempfile::TempDir, OpsSpec, std::path::PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("total");
+        if !text.is_empty() {
+            std::fs::write(&path, text).unwrap();
+        }
+        (dir, OpsSpec::File { path: path.clone() }, path)
+    }
+
+    #[test]
+    fn what_is_not_there_is_an_error_unless_the_command_may_bring_it() {
+        let (_dir, spec, _) = file("");
+        let clock = Clock::start();
+        assert!(Polling::open(&spec, false, clock).unwrap_err().to_string().contains("total"));
+        let waiting = Polling::open(&spec, true, clock).unwrap().unwrap();
+        assert!(!waiting.meter.has_begun());
+        assert!(
+            Polling::open(&OpsSpec::Tracepoint { category: "a".into(), name: "b".into() }, false, clock)
+                .unwrap()
+                .is_none()
+        );
+    }
+
+    /// Runs until the reader has seen `wait_for`, then tells it to end.
+    fn run(polling: Polling, wait_for: u64, mut set: impl FnMut(u64)) -> (Vec<u64>, LastCount) {
+        let (out, events) = sync_channel(64);
+        let (orders, mailbox) = channel();
+        let thread = std::thread::spawn(move || polling.run(Nanos(5_000_000), Outlet { out, sent: None }, &mailbox));
+        let mut totals = Vec::new();
+        for batch in &events {
+            totals.extend(batch.iter().filter_map(|event| match event {
+                Event::Ops { total, .. } => Some(total.0),
+                _ => None,
+            }));
+            set(*totals.last().unwrap());
+            if totals.last() == Some(&wait_for) {
+                break;
+            }
+        }
+        orders.send(Last).unwrap();
+        (totals, thread.join().unwrap())
+    }
+
+    #[test]
+    fn totals_come_until_the_last_which_is_kept_for_the_end() {
+        let (_dir, spec, path) = file("100");
+        let polling = Polling::open(&spec, false, Clock::start()).unwrap().unwrap();
+        std::fs::write(&path, "142").unwrap();
+        let (totals, last) = run(polling, 42, |_| ());
+        assert!(totals.starts_with(&[0, 42]), "{totals:?}");
+        assert_eq!(last.points.last().unwrap().1, Ops(42));
+        assert!(last.notes.is_empty() && last.holds_to_end);
+    }
+
+    #[test]
+    fn gaps_are_told_once_and_a_source_that_never_came_is_told_apart() {
+        let mut record = Record::default();
+        let error = || Err(Error::new(ErrorKind::Io, "no luck").hint("Try harder."));
+        assert_eq!(record.note(false, error()), None);
+        let never = std::mem::take(&mut record).end(None).notes;
+        assert!(never[0].text.contains("never answered: no luck") && never[0].fix.is_some(), "{never:?}");
+        record.note(false, error());
+        for read in [Ok((Nanos(1), Ops(0))), error(), Ok((Nanos(2), Ops(5))), error()] {
+            record.note(true, read);
+        }
+        let notes = record.end(None).notes;
+        assert!(notes.len() == 1 && notes[0].text.contains("2 of 4 readings failed"), "{notes:?}");
+        assert_eq!(notes[0].topic, "ops-gap");
+    }
+}

@@ -1,0 +1,135 @@
+//! A probe on a user function, defined in tracefs so that events on it can be inherited by new threads and processes.
+//! It never opens an event, and removes what it defined.
+//!
+//! The kernel's `uprobe` PMU needs no definition, but must not be used with inheritance: the kernel reads the path, which
+//! lies in our memory, again at each fork of the target, and the target's `fork` fails (seen on 6.18). A definition is
+//! also one handler for all events, where every event of the PMU is a handler of its own, run at each hit.
+
+use super::tracefs::{self, Format};
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::sys::clock::monotonic_ns;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+/// The folder of our definitions in tracefs.
+const GROUP: &str = "ironlaw";
+/// Definitions of processes that are gone are removed when this old, so that one of another pid namespace is not taken
+/// between its definition and its first event; later the kernel refuses to remove what is in use.
+const STALE_NS: u64 = 60_000_000_000;
+const EEXIST: i32 = 17;
+
+/// A defined probe; removed when dropped, which must be after its events.
+#[derive(Debug)]
+pub struct Uprobe {
+    control: PathBuf,
+    name: String,
+    /// `config` of a tracepoint event that counts its hits.
+    pub id: u64,
+}
+
+impl Uprobe {
+    /// Defines one probe that is hit at all of these offsets in files. tracefs is looked for below `root`.
+    ///
+    /// # Errors
+    /// `Unsupported` without tracefs or user probes in the kernel, `NotPermitted` when it may not be written.
+    pub fn define(root: &Path, places: &[(&File, u64)]) -> Result<Uprobe> {
+        let control = tracefs::find(root)?.join("uprobe_events");
+        remove_stale(&control, root);
+        let name = format!("p{}_{:x}", std::process::id(), monotonic_ns());
+        for (at, (file, offset)) in places.iter().enumerate() {
+            // By descriptor: a path may hold blanks, lie in another mount namespace, or no longer exist.
+            let line = format!("p:{GROUP}/{name} /proc/self/fd/{}:{offset:#x}", file.as_raw_fd());
+            match write(&control, &line) {
+                // Two names of one file, such as one layer below two containers.
+                Err(error) if at > 0 && error.raw_os_error() == Some(EEXIST) => {}
+                done => done.map_err(|error| refused(error, &control))?,
+            }
+        }
+        let mut probe = Uprobe { control, name, id: 0 };
+        probe.id = Format::open(root, GROUP, &probe.name).context(|| "cannot read the probe's number")?.id;
+        Ok(probe)
+    }
+}
+
+impl Drop for Uprobe {
+    fn drop(&mut self) {
+        // If it fails the definition stays, costs nothing, and is removed by the next run that defines one.
+        let _ = write(&self.control, &format!("-:{GROUP}/{}", self.name));
+    }
+}
+
+/// Appends: opened otherwise, the file would lose everybody's definitions.
+fn write(control: &Path, line: &str) -> io::Result<()> {
+    OpenOptions::new().append(true).open(control)?.write_all(format!("{line}\n").as_bytes())
+}
+
+fn refused(error: io::Error, control: &Path) -> Error {
+    let error = match error.kind() {
+        io::ErrorKind::NotFound => Error::new(ErrorKind::Unsupported, "this kernel has no user probes")
+            .hint("It needs CONFIG_UPROBE_EVENTS; a tracepoint works without."),
+        io::ErrorKind::PermissionDenied => Error::from(error).hint(format!(
+            "Run as root, or with CAP_PERFMON and write access to {} (sudo chgrp GROUP, sudo chmod g+w; its folder is \
+             mounted with mode 700: sudo mount -o remount,mode=755 /sys/kernel/tracing).",
+            control.display()
+        )),
+        _ => Error::from(error),
+    };
+    error.context(format!("cannot define a probe in {}", control.display()))
+}
+
+fn remove_stale(control: &Path, root: &Path) {
+    let Ok(text) = std::fs::read_to_string(control) else { return };
+    let gone = |pid: u32| !root.join("proc").join(pid.to_string()).exists();
+    for name in stale(&text, monotonic_ns(), gone) {
+        let _ = write(control, &format!("-:{GROUP}/{name}"));
+    }
+}
+
+/// Names of our definitions in `uprobe_events` whose process is gone.
+fn stale(text: &str, now: u64, gone: impl Fn(u32) -> bool) -> Vec<&str> {
+    let old = |name: &str| {
+        let (pid, since) = name.strip_prefix('p')?.split_once('_')?;
+        let since = u64::from_str_radix(since, 16).ok()?;
+        Some(gone(pid.parse().ok()?) && now.saturating_sub(since) > STALE_NS)
+    };
+    let names = text.lines().filter_map(|line| {
+        let (group, name) = line.split_whitespace().next()?.strip_prefix("p:")?.split_once('/')?;
+        (group == GROUP).then_some(name)
+    });
+    names.filter(|name| old(name).unwrap_or(false)).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_old_definitions_of_processes_that_are_gone_are_stale() {
+        let text = "p:ironlaw/p7_1 /a:0x10\np:ironlaw/p8_1 /a:0x10\np:probe/p7_1 /a:0x10\nr:ironlaw/p7_2 /a:0x1\n\
+                    p:ironlaw/p7_ffffffffffff /a:0x10\np:ironlaw/mine /a:0x10\np:ironlaw/p7 x\n\n";
+        assert_eq!(stale(text, STALE_NS + 2, |pid| pid == 7), ["p7_1"]);
+        assert!(stale("p:ironlaw/p7_1 /a:0x10", 5, |_| true).is_empty(), "too young");
+    }
+
+    #[test]
+    fn a_definition_is_appended_and_removed_and_a_kernel_without_probes_says_so() {
+        let root = tempfile::tempdir().unwrap();
+        let tracing = root.path().join("sys/kernel/tracing");
+        std::fs::create_dir_all(tracing.join("events")).unwrap();
+        let file = File::open("/proc/self/exe").unwrap();
+        let error = Uprobe::define(root.path(), &[(&file, 16)]).unwrap_err();
+        assert!(error.kind() == ErrorKind::Unsupported && error.remedy().unwrap().contains("UPROBE"), "{error}");
+
+        let control = tracing.join("uprobe_events");
+        std::fs::write(&control, "p:other/x /a:0x1\n").unwrap();
+        // This tracefs never makes the event's folder, so the definition is taken back.
+        assert!(Uprobe::define(root.path(), &[(&file, 16)]).is_err());
+        let text = std::fs::read_to_string(&control).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0] == "p:other/x /a:0x1" && lines[1].starts_with("p:ironlaw/p") && lines[1].ends_with(":0x10"));
+        assert!(lines.len() == 3 && lines[2].starts_with("-:ironlaw/p"), "{text}");
+    }
+}

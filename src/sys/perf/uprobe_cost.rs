@@ -1,0 +1,125 @@
+//! What one hit of a user probe costs on this machine: measured on functions of our own that do nothing.
+//! It never touches another process.
+
+use super::event::{self, Place, Request};
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::sys::clock::monotonic_ns;
+use crate::sys::procfs;
+use std::ffi::{c_uint, c_void};
+use std::path::Path;
+
+unsafe extern "C" {
+    fn ironlaw_probe_target(kind: c_uint) -> *const c_void;
+    fn ironlaw_probe_call(kind: c_uint, times: c_uint);
+}
+
+/// Calls per batch, and batches: the middle one is not disturbed by a preemption here and there.
+const CALLS: u32 = 40;
+const BATCHES: usize = 11;
+
+/// How a probed function begins: the kernel emulates some instructions and single-steps the others, which costs up to ten
+/// times as much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// A register is pushed, or it jumps.
+    Push,
+    /// A long nop.
+    Nop,
+    /// `endbr64`.
+    Endbr,
+    /// Anything else, and everything on machines other than x86-64.
+    Other,
+}
+
+impl Entry {
+    /// By the function's first bytes.
+    #[must_use]
+    pub fn of(code: &[u8]) -> Entry {
+        match code {
+            _ if !cfg!(target_arch = "x86_64") => Entry::Other,
+            [0x50..=0x57 | 0x70..=0x7f | 0x90 | 0xe8 | 0xe9 | 0xeb, ..] => Entry::Push,
+            [0x41, 0x50..=0x57, ..] | [0x0f, 0x80..=0x8f, ..] => Entry::Push,
+            [0x0f, 0x1f, ..] | [0x66, 0x0f, 0x1f, ..] => Entry::Nop,
+            [0xf3, 0x0f, 0x1e, 0xfa, ..] => Entry::Endbr,
+            _ => Entry::Other,
+        }
+    }
+}
+
+/// Nanoseconds that a counted call of a function with this beginning takes longer. About a tenth of a second passes: most
+/// of it the kernel needs to remove the probe. The PMU's type is read below `root`.
+///
+/// # Errors
+/// As `perf_event_open(2)`; `Unsupported` without the PMU, or when the calls were not counted.
+pub fn measure(entry: Entry, root: &Path) -> Result<f64> {
+    let kind = entry as c_uint;
+    let types = root.join("sys/bus/event_source/devices/uprobe/type");
+    let pmu = std::fs::read_to_string(&types).context(|| format!("cannot read {}", types.display()))?;
+    let pmu =
+        pmu.trim().parse().map_err(|_| Error::new(ErrorKind::Corrupt, format!("{}: {pmu:?}", types.display())))?;
+    let plain = batch(kind);
+    let path = c"/proc/self/exe";
+    let request = Request::counting(pmu, [0, path.as_ptr() as u64, offset_in_file(kind)?]);
+    let events = event::open(&request, &[], Place::Task { tid: 0, cpu: None })?;
+    let event = events.first().ok_or_else(|| Error::new(ErrorKind::Io, "no event was opened"))?;
+    event.enable()?;
+    batch(kind);
+    let mut batches: [f64; BATCHES] = std::array::from_fn(|_| batch(kind));
+    let calls = u64::from(CALLS) * (BATCHES as u64 + 1);
+    if event.read()?.value != calls {
+        return Err(Error::new(ErrorKind::Unsupported, "calls of our own function were not counted"));
+    }
+    batches.sort_by(f64::total_cmp);
+    Ok((batches[BATCHES / 2] - plain).max(0.0))
+}
+
+/// Nanoseconds per call.
+fn batch(kind: c_uint) -> f64 {
+    let start = monotonic_ns();
+    // SAFETY: the function calls an empty function so many times and checks its argument.
+    unsafe { ironlaw_probe_call(kind, CALLS) };
+    (monotonic_ns() - start) as f64 / f64::from(CALLS)
+}
+
+fn offset_in_file(kind: c_uint) -> Result<u64> {
+    // SAFETY: the function only returns an address.
+    let address = unsafe { ironlaw_probe_target(kind) } as u64;
+    let maps = std::fs::read("/proc/self/maps").context(|| "cannot read /proc/self/maps")?;
+    let mapping = procfs::mappings(&maps).find(|mapping| (mapping.start..mapping.end).contains(&address));
+    let mapping = mapping.ok_or_else(|| Error::new(ErrorKind::Io, "our own code is not mapped"))?;
+    Ok(address - mapping.start + mapping.offset)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn how_a_function_begins_is_told_by_its_first_bytes() {
+        let table: [(&[u8], Entry); 8] = [
+            (&[0x55, 0x48], Entry::Push),
+            (&[0x41, 0x57], Entry::Push),
+            (&[0x41, 0x89], Entry::Other),
+            (&[0xf3, 0x0f, 0x1e, 0xfa], Entry::Endbr),
+            (&[0x0f, 0x1f, 0x44, 0, 0], Entry::Nop),
+            (&[0x48, 0x83, 0xec, 8], Entry::Other),
+            (&[0x41], Entry::Other),
+            (&[], Entry::Other),
+        ];
+        for (code, entry) in table {
+            assert_eq!(Entry::of(code), entry, "{code:x?}");
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn each_target_begins_as_its_kind_says() {
+        let own = std::fs::read("/proc/self/exe").unwrap();
+        for entry in [Entry::Push, Entry::Nop, Entry::Endbr, Entry::Other] {
+            let offset = offset_in_file(entry as c_uint).unwrap() as usize;
+            assert_eq!(Entry::of(&own[offset..]), entry);
+        }
+    }
+}
