@@ -66,7 +66,7 @@ fn the_result_comes_in_every_form() {
     assert!(shown.contains("Throughput") && shown.contains("Where the cores went"), "{shown}");
     for (format, begins) in [("csv", ""), ("md", "#"), ("html", "<!DOCTYPE html>")] {
         let page = dir.line(&format!("report s.sweep --format {format}")).succeeds().out;
-        assert!(page.trim_start().starts_with(begins) && page.contains("scaling"), "{format}: {page:.200}");
+        assert!(page.trim_start().starts_with(begins) && page.contains("fficiency"), "{format}: {page:.200}");
     }
 }
 
