@@ -3,6 +3,9 @@
 
 mod support;
 
+#[path = "kernel/operations.rs"]
+mod operations;
+
 use ironlaw::collect::sampler::{EndReason, Ended, Sampler};
 use ironlaw::error::ErrorKind;
 use ironlaw::model::{

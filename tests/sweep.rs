@@ -1,6 +1,6 @@
 //! A sweep made by hand, in every format.
 
-use ironlaw::{analysis, model, units};
+use ironlaw::{analysis, model};
 
 #[path = "support/sweep.rs"]
 mod sweep;

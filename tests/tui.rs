@@ -337,3 +337,43 @@ fn recordings(dir: &Dir) -> usize {
     let names = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
     names.filter(|path| path.extension().is_some_and(|extension| extension == "ironlaw")).count()
 }
+
+/// A sweep of a program that waits for a lock, its operations counted in what it prints.
+fn sweep<'a>(name: &'a str, seconds: &'a str) -> Vec<&'a str> {
+    let own =
+        ["sweep", "-L", "threads", "1,2", "-r", "1", "--place", "none", "--ops", "regex:ops ([0-9]+)", "-o", name];
+    let command = ["--", IRONLAW, "workload", "mutex", "--threads", "{threads}", "--print-ops", "--seconds", seconds];
+    own.into_iter().chain(command).collect()
+}
+
+#[test]
+fn a_sweep_is_watched_to_its_end_and_looked_through_again() {
+    let dir = Alone::begin();
+    let mut pty = ironlaw(&dir, &sweep("lock", "1"));
+    pty.wait_for("7 Scaling");
+    pty.wait_for("the sweep is over");
+    pty.press("Enter");
+    pty.wait_for("per op: ");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+    assert!(pty.text().contains("look through it with: ironlaw view lock.sweep"), "{}", pty.text());
+
+    let mut pty = ironlaw(&dir, &["view", "lock"]);
+    pty.wait_for("SWEEP");
+    pty.wait_for("ops/s");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+}
+
+#[test]
+fn a_sweep_that_is_left_ends_and_says_what_it_has() {
+    let dir = Alone::begin();
+    let mut pty = ironlaw(&dir, &sweep("early", "60"));
+    pty.wait_for("RUNS 0/2");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(1));
+    pty.assert_restored();
+    assert!(pty.text().contains("no run of early.sweep counts"), "{}", pty.text());
+}

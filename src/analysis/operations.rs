@@ -15,8 +15,10 @@ pub fn operations(profile: &Profile, window: Window) -> Measure<f64> {
     let (Some((first, _)), Some((last, _))) = (totals.first(), totals.last()) else {
         return Measure::Missing(if profile.meta.plan.ops.is_some() { Why::OpsSilent } else { Why::NoOpsSource });
     };
-    let (from, to) = (window.from.max(*first), window.to.min(*last));
-    let span = window.span().as_f64();
+    // Counters are read for the last time a moment after the capture has ended: in that moment nothing was completed.
+    let end = profile.meta.duration_ns.map_or(window.to, |end| window.to.min(Nanos(end)));
+    let (from, to) = (window.from.max(*first), end.min(*last));
+    let span = (end - window.from).as_f64();
     let coverage = (to - from).as_f64() / span.max(1.0);
     if coverage < COVERAGE_FLOOR {
         return Measure::Missing(Why::TooFewSamples);

@@ -3,8 +3,8 @@
 
 use super::columns;
 use super::markup::{escaped, px};
+use super::shape::cost;
 use crate::view::escape::visible;
-use crate::view::number::three_digits;
 use crate::view::scaling::{CostAxis, Difference, DifferenceCell};
 
 const WIDTH: f64 = 1200.0;
@@ -15,6 +15,9 @@ const HEAD: f64 = 58.0;
 const COLUMN: f64 = 6.7;
 /// Narrower cells are left out, and so is what they call.
 const LEAST: f64 = 0.4;
+
+/// Narrower cells have no edge.
+const EDGED: f64 = 4.0;
 
 /// What the changes look like, from much less to much more: mark, colour, words. Dark text is readable on all of them.
 const STEPS: [(&str, &str, &str); 5] = [
@@ -67,15 +70,15 @@ fn open(height: f64, caption: &str) -> String {
     )
 }
 
-/// `CPU ns per op, n = 1 to 16: 711 to 1,020`.
+/// `CPU time per op, n = 1 to 16: 711 ns to 1.02 us`.
 pub(super) fn caption(difference: &Difference) -> String {
     let Difference { unit, base_n, n, base, here, .. } = difference;
     let what = match difference.axis {
-        CostAxis::Cpu if *unit == "ns" => "CPU ns".to_string(),
-        CostAxis::Cpu => unit.to_string(),
-        CostAxis::Blocked => "ns blocked".to_string(),
+        CostAxis::Cpu if *unit == "ns" => "CPU time",
+        CostAxis::Cpu => unit,
+        CostAxis::Blocked => "time blocked",
     };
-    format!("{what} per op, n = {base_n} to {n}: {} to {}", three_digits(*base), three_digits(*here))
+    format!("{what} per op, n = {base_n} to {n}: {} to {}", cost(*base, unit), cost(*here, unit))
 }
 
 /// Where a cell stands: its left edge and its row from the root's.
@@ -143,6 +146,8 @@ impl Drawing {
                 width: cell.width * self.scale,
                 fill: if cell.is_gone() { &hatched } else { step.1 },
                 edge: match (cell.is_gone(), cell.is_new()) {
+                    // An edge would be all one sees of it.
+                    _ if cell.width * self.scale < EDGED => "",
                     (true, _) => " stroke=\"#2f5f9e\" stroke-dasharray=\"3 2\"",
                     (_, true) => " stroke=\"#a34a00\" stroke-width=\"1.5\"",
                     _ => "",
@@ -189,7 +194,7 @@ fn draw(out: &mut String, shape: &Shape<'_>) {
     out.push_str("</g>");
 }
 
-/// `parse (server): 12.0 to 222 ns per op, +210 ++; 4.20% of all here`.
+/// `parse (server): 12.0 ns to 222 ns per op, +210 ns ++; 4.2% of all here`.
 fn title(cell: &DifferenceCell, difference: &Difference, mark: &str) -> String {
     let module = match visible(&cell.function.module) {
         module if module.is_empty() => String::new(),
@@ -203,12 +208,11 @@ fn title(cell: &DifferenceCell, difference: &Difference, mark: &str) -> String {
     let sign = if cell.growth() > 0.0 { "+" } else { "" };
     let share = if difference.here > 0.0 { cell.here / difference.here * 100.0 } else { 0.0 };
     format!(
-        "{}{module}: {} to {} {} per op, {sign}{} {mark}{state}; {share:.1}% of all here",
+        "{}{module}: {} to {} per op, {sign}{} {mark}{state}; {share:.1}% of all here",
         visible(&cell.function.name),
-        three_digits(cell.base),
-        three_digits(cell.here),
-        difference.unit,
-        three_digits(cell.growth()),
+        cost(cell.base, difference.unit),
+        cost(cell.here, difference.unit),
+        cost(cell.growth(), difference.unit),
     )
 }
 
@@ -284,8 +288,8 @@ mod tests {
         let document = roxmltree::Document::parse(&text).expect("well-formed XML");
         let titles: Vec<_> = document.descendants().filter(|node| node.has_tag_name("title")).collect();
         for (start, told, width) in [
-            ("gone<away> (m<): 100 to 0 ns per op, -100 --, gone", "url(#gone-cpu)", "294.4"),
-            ("came (m<): 0 to 300 ns per op, +300 ++, new", "#f2a65a", "884.4"),
+            ("gone<away> (m<): 100 ns to 0 s per op, -100 ns --, gone", "url(#gone-cpu)", "294.4"),
+            ("came (m<): 0 s to 300 ns per op, +300 ns ++, new", "#f2a65a", "884.4"),
         ] {
             let title = titles.iter().find(|title| title.text().is_some_and(|text| text.starts_with(start)));
             let rect = title.and_then(|title| title.next_sibling_element()).expect("a cell with its title");

@@ -33,6 +33,15 @@ impl Shape {
         Shape::of(MetricUnit::Ratio, values)
     }
 
+    /// For costs of an operation, given in nanoseconds or cycles: times get the unit that suits them.
+    pub fn cost(unit: &str, values: impl Iterator<Item = f64>) -> Shape {
+        if unit != "ns" {
+            return Shape { unit: unit.to_string(), ..Shape::plain(values) };
+        }
+        let shape = Shape::of(MetricUnit::Seconds, values.map(|ns| ns * 1e-9));
+        Shape { factor: shape.factor * 1e9, ..shape }
+    }
+
     /// Plain numbers with so many decimals.
     pub fn fixed(decimals: usize) -> Shape {
         Shape { unit: String::new(), factor: 1.0, decimals }
@@ -51,17 +60,24 @@ impl Shape {
         let text = format!("{value:.*}", self.decimals);
         // What rounds to nothing is not below nothing.
         let bare = text.strip_prefix('-').filter(|rest| rest.bytes().all(|b| matches!(b, b'0' | b'.')));
-        match bare {
-            Some(rest) => rest.to_string(),
-            None if self.decimals == 0 => thousands(value),
-            None => text,
-        }
+        thousands(bare.unwrap_or(&text))
     }
 }
 
-fn thousands(value: f64) -> String {
-    let sign = if value.round() < 0.0 { "-" } else { "" };
-    format!("{sign}{}", number::count(value.abs().round() as u64))
+/// A cost of an operation by itself, with its unit.
+pub(super) fn cost(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => number::seconds(value * 1e-9).joined(),
+        _ => format!("{} {unit}", number::three_digits(value)),
+    }
+}
+
+/// The digits before the point set apart by threes.
+fn thousands(text: &str) -> String {
+    let (sign, text) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let (whole, part) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let whole = whole.parse().map_or(whole.to_string(), number::count);
+    format!("{sign}{whole}{part}")
 }
 
 /// What a column's smallest number is divided by, and what that is called.
@@ -84,6 +100,25 @@ fn scale(unit: MetricUnit, least: f64) -> (f64, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cost_in_time_gets_the_unit_that_suits_it_and_one_in_cycles_keeps_its_own() {
+        for (unit, values, name, expected) in [
+            ("ns", [13_699_744.0, 88_460.0], "us", ["13,700", "88"]),
+            ("ns", [375.0, 3.0], "ns", ["375.00", "3.00"]),
+            ("cycles", [13_443.0, 291.8], "cycles", ["13,443", "292"]),
+        ] {
+            let shape = Shape::cost(unit, values.into_iter());
+            assert_eq!(
+                (shape.unit.as_str(), values.map(|value| shape.show(value))),
+                (name, expected.map(String::from))
+            );
+        }
+        assert_eq!(
+            [cost(-60.0, "ns"), cost(17.9e6, "ns"), cost(700.0, "cycles")],
+            ["-60.0 ns", "17.9 ms", "700 cycles"]
+        );
+    }
 
     #[test]
     fn a_column_shares_its_unit_and_decimals_and_its_smallest_number_keeps_three_digits() {

@@ -123,7 +123,8 @@ impl Flow {
         let ended = self.drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
         let (names, mut notes) = self.namer.finish();
         notes.extend(self.counting.finish());
-        let ended = ended?;
+        let mut ended = ended?;
+        notes.append(&mut ended.notes);
         let mut late = names;
         if let Some(operations) = self.operations {
             let (totals, said) = operations.finish(&ended);

@@ -50,7 +50,7 @@ pub fn meta(machine: Machine) -> SweepMeta {
         placement: Placement::Cores,
         ops: Some(OpsSpec::Output { pattern: "ops: ([0-9]+)".to_string(), reads: Reads::Total }),
         duration: None,
-        leave_out: crate::units::Nanos(0),
+        leave_out: Default::default(),
         started_unix_ns: 1_700_000_000_000_000_000,
         runs: runs.map(|(n, repeat)| run_meta(n, repeat)).collect(),
         notes: vec![Note {

@@ -40,7 +40,8 @@ impl Sums {
         Cost {
             unit,
             samples: paths.iter().map(|path| path.samples).sum(),
-            weight: paths.iter().map(|path| path.weight).sum(),
+            // A sum of nothing is a negative zero.
+            weight: paths.iter().map(|path| path.weight).sum::<f64>() + 0.0,
             paths,
         }
     }

@@ -8,20 +8,11 @@ use std::collections::BTreeMap;
 /// The part of a function's growth that one callee must hold to be gone down to.
 const MOST: f64 = 0.8;
 
-/// The innermost call path that growth can be followed down to without leaving a fifth of it behind at any step.
+/// The innermost call path that growth can be followed down to without leaving a fifth of it behind at any step; empty
+/// without operations or samples in either, or if cycles were sampled in some runs and time in others.
 #[must_use]
 pub fn hot_path(base: &Point, here: &Point) -> Vec<FunctionId> {
-    let mut growth: BTreeMap<&[FunctionId], f64> = BTreeMap::new();
-    for (point, sign) in [(base, -1.0), (here, 1.0)] {
-        let Some(runs) = runs(point, |run| Some(&run.cpu)) else { return vec![] };
-        let count = runs.len() as f64;
-        for (cost, ops) in runs {
-            for path in &cost.paths {
-                *growth.entry(path.frames.as_slice()).or_default() += sign * path.weight / ops / count;
-            }
-        }
-    }
-    let mut paths: Vec<_> = growth.into_iter().collect();
+    let Some(mut paths) = growth(base, here) else { return vec![] };
     let mut hot = Vec::new();
     loop {
         let whole: f64 = paths.iter().map(|(_, growth)| growth).sum();
@@ -32,11 +23,27 @@ pub fn hot_path(base: &Point, here: &Point) -> Vec<FunctionId> {
             }
         }
         let largest = callees.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        let Some((callee, _)) = largest.filter(|(_, growth)| whole > 0.0 && *growth > MOST * whole) else { break };
+        let Some((callee, _)) = largest.filter(|(_, growth)| whole > 0.0 && *growth > MOST * whole) else { return hot };
         paths.retain(|(frames, _)| frames.get(hot.len()) == Some(callee));
         hot.push(callee.clone());
     }
-    hot
+}
+
+/// What each path costs more per operation than at the base.
+fn growth<'a>(base: &'a Point, here: &'a Point) -> Option<Vec<(&'a [FunctionId], f64)>> {
+    let (mut growth, mut units) = (BTreeMap::<&[FunctionId], f64>::new(), Vec::new());
+    for (point, sign) in [(base, -1.0), (here, 1.0)] {
+        let runs = runs(point, |run| Some(&run.cpu))?;
+        let count = runs.len() as f64;
+        for (cost, ops) in runs {
+            units.push(cost.unit);
+            for path in &cost.paths {
+                *growth.entry(path.frames.as_slice()).or_default() += sign * path.weight / ops / count;
+            }
+        }
+    }
+    let alike = units.windows(2).all(|pair| pair[0] == pair[1]);
+    alike.then(|| growth.into_iter().collect())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use super::owner::owner;
 use super::types::{Cost, FunctionId, Loss, LossRow, PathCost, Point, Run};
+use crate::model::Unit;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A smaller growth of the whole is noise over noise: nothing was lost that could be shared out.
@@ -11,13 +12,14 @@ const LEAST: f64 = 1.02;
 const ENOUGH_RUNS: usize = 3;
 
 impl Loss {
-    /// What `here` costs more per operation than `base`; `None` without operations or samples in either.
+    /// What `here` costs more per operation than `base`; `None` without operations or samples in either, or if cycles were
+    /// sampled in some runs and time in others.
     #[must_use]
     pub fn of(base: &Point, here: &Point) -> Option<Loss> {
         let sampled = |point| Costs::of(point, |run| Some(&run.cpu), |path| path.frames.last(), sampling);
         let waited = |point| Costs::of(point, |run| run.blocked.as_ref(), owner, waiting);
         let (before, after) = (sampled(base)?, sampled(here)?);
-        if before.whole <= 0.0 || after.whole <= 0.0 {
+        if before.whole <= 0.0 || after.whole <= 0.0 || before.unit != after.unit {
             return None;
         }
         let waits = waited(base).zip(waited(here));
@@ -32,15 +34,16 @@ impl Loss {
     }
 }
 
-/// Each run's cost with its operations; `None` if one run lacks either.
+/// Each run's cost with its operations; `None` if one run lacks either, or their units differ.
 pub(super) fn runs<'a>(point: &'a Point, of: impl Fn(&'a Run) -> Option<&'a Cost>) -> Option<Vec<(&'a Cost, f64)>> {
     let ops = |run: &Run| run.totals.ops.value().copied().filter(|ops| *ops > 0.0 && ops.is_finite());
     let runs: Option<Vec<_>> = point.runs.iter().map(|run| of(run).zip(ops(run))).collect();
-    runs.filter(|runs| !runs.is_empty())
+    runs.filter(|runs| runs.windows(2).all(|pair| pair[0].0.unit == pair[1].0.unit) && !runs.is_empty())
 }
 
 /// What the functions of a point cost per operation.
 struct Costs {
+    unit: Unit,
     whole: f64,
     samples: u64,
     functions: BTreeMap<FunctionId, Sum>,
@@ -66,7 +69,14 @@ impl Costs {
         variance: fn(&Costs, Sum) -> f64,
     ) -> Option<Costs> {
         let runs = runs(point, of)?;
-        let mut costs = Costs { whole: 0.0, samples: 0, functions: BTreeMap::new(), variance, runs: runs.len() };
+        let mut costs = Costs {
+            unit: runs[0].0.unit,
+            whole: 0.0,
+            samples: 0,
+            functions: BTreeMap::new(),
+            variance,
+            runs: runs.len(),
+        };
         for (cost, ops) in runs {
             let mut once: BTreeMap<FunctionId, Sum> = BTreeMap::new();
             for path in &cost.paths {
@@ -247,6 +257,15 @@ mod tests {
         assert_eq!((rows.len(), rows[0].function.inlined), (1, false));
         let rows = Loss::of(&point(vec![inlined.clone()]), &point(vec![inlined])).unwrap().functions;
         assert!(rows[0].function.inlined);
+    }
+
+    #[test]
+    fn cycles_and_time_are_not_compared() {
+        let time = sampled(1, &[("a", 10)], &[]);
+        let mut cycles = sampled(8, &[("a", 10)], &[]);
+        cycles.cpu.unit = Unit::Cycles;
+        assert_eq!(Loss::of(&point(vec![time.clone()]), &point(vec![cycles.clone()])), None);
+        assert_eq!(Loss::of(&point(vec![time.clone()]), &point(vec![time, cycles])), None);
     }
 
     #[test]

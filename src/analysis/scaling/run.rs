@@ -14,12 +14,15 @@ use crate::model::{Measure, Scope, TaskState, Unit, Why};
 use std::collections::BTreeMap;
 
 impl Run {
-    /// Works one run out from its recording: `n` threads (or CPUs), measured in that window.
+    /// Works one run out from its recording: `n` threads (or CPUs), measured in the smallest window between readings that
+    /// holds `window`.
     ///
     /// Its workers are the `n` threads with most CPU time; [`Totals::threads`] is `n` times the window's length, whatever
     /// threads there were, so that helpers that only wait do not pass for idle workers.
     #[must_use]
     pub fn of(profile: &Profile, n: u32, window: Window) -> Run {
+        // What was counted between two readings belongs to neither end: the window grows to where counters were read.
+        let window = window.range().window(&profile.ticks, profile.duration());
         let (tasks, counters, names) = (Tasks::of(profile), Counters::of(profile), Names::of(profile));
         let wall = window.span().seconds();
         let whole = f64::from(n) * wall;
@@ -34,16 +37,14 @@ impl Run {
             None => (None, vec![], Measure::Missing(Why::NotRecorded)),
         };
         let seconds = |name| counters.delta(name, Scope::Target, window).map(|ns| ns * 1e-9);
-        let delay = match seconds("run-delay") {
-            // The spans off the CPU hold the workers' time in the queue as well.
-            Measure::Missing(why) => {
-                if queued.value().is_some() {
-                    queued
-                } else {
-                    Measure::Missing(why)
-                }
+        // Each misses some: the scheduler's count that of threads that ended between two readings, the spans off the CPU that
+        // of threads that are no workers.
+        let delay = match (seconds("run-delay"), queued) {
+            (Measure::Known { value, quality }, Measure::Known { value: spans, .. }) => {
+                Measure::Known { value: value.max(spans), quality }
             }
-            known => known,
+            (Measure::Missing(_), spans @ Measure::Known { .. }) => spans,
+            (delay, Measure::Missing(_)) => delay,
         };
         let clocks = Clocks { cpu: totals.cpu, delay, throttled: seconds("cgroup-throttled-time") };
         let split: Split = split(whole, &clocks, &causes);
@@ -52,19 +53,38 @@ impl Run {
     }
 }
 
-fn workers(profile: &Profile, tasks: &Tasks, counters: &Counters, n: u32, window: Window) -> Vec<ThreadRow> {
-    let selection = Selection { time: window.range(), ..Selection::default() };
-    let mut rows = threads(profile, tasks, counters, &selection, window);
-    rows.truncate(n as usize);
-    rows
+/// A thread that worked.
+struct Worker {
+    tid: u32,
+    /// CPU time, seconds.
+    cpu: Measure<f64>,
+}
+
+/// The `n` threads with most CPU time. One that came and went between two readings has its part of the samples instead.
+fn workers(profile: &Profile, tasks: &Tasks, counters: &Counters, n: u32, window: Window) -> Vec<Worker> {
+    let axis = cpu_axis(profile).map_or(Axis::Event(0), |(axis, _)| axis);
+    let selection = Selection { time: window.range(), axis, ..Selection::default() };
+    let rows = threads(profile, tasks, counters, &selection, window);
+    let samples = rows.iter().map(|row| row.samples).fold(0, u64::saturating_add);
+    let all = counters.delta("task-clock", Scope::Target, window).map(|ns| ns * 1e-9);
+    let sampled = |row: &ThreadRow| {
+        all.ratio(Measure::exact(samples as f64), |all, whole| (whole > 0.0).then(|| all * row.samples as f64 / whole))
+    };
+    let cpu = |row: &ThreadRow| if row.cpu_time.value().is_some() { row.cpu_time } else { sampled(row) };
+    let mut workers: Vec<_> = rows.iter().map(|row| Worker { tid: row.task.tid, cpu: cpu(row) }).collect();
+    // Stable: without any CPU time the rows come by their samples.
+    let known = |worker: &Worker| worker.cpu.value().copied().unwrap_or(-1.0);
+    workers.sort_by(|a, b| known(b).total_cmp(&known(a)));
+    workers.truncate(n as usize);
+    workers
 }
 
 /// Threads that were not there do not count: that a program started fewer than it was told is not imbalance.
-fn balance(workers: &[ThreadRow]) -> Measure<f64> {
-    let times: Vec<f64> = workers.iter().filter_map(|worker| worker.cpu_time.value().copied()).collect();
+fn balance(workers: &[Worker]) -> Measure<f64> {
+    let times: Vec<f64> = workers.iter().filter_map(|worker| worker.cpu.value().copied()).collect();
     let most = times.iter().copied().fold(0.0, f64::max);
     if times.is_empty() {
-        let why = workers.iter().find_map(|worker| worker.cpu_time.why());
+        let why = workers.iter().find_map(|worker| worker.cpu.why());
         return Measure::Missing(why.unwrap_or(Why::NotRecorded));
     }
     if most > 0.0 {
@@ -74,15 +94,16 @@ fn balance(workers: &[ThreadRow]) -> Measure<f64> {
     }
 }
 
-/// The samples of the first event that stands for CPU time. Page faults and the like do not.
+/// The first event that stands for CPU time, and in what. Page faults and the like do not.
+fn cpu_axis(profile: &Profile) -> Option<(Axis, Unit)> {
+    let units = profile.meta.events.iter().map(|event| event.unit).zip(0..);
+    let mut time = units.filter(|(unit, _)| matches!(unit, Unit::Nanos | Unit::Cycles));
+    time.next().map(|(unit, at)| (Axis::Event(at), unit))
+}
+
 fn on_cpu(profile: &Profile, names: &Names, window: Window) -> Cost {
-    let stands_for_time = |unit: Unit| matches!(unit, Unit::Nanos | Unit::Cycles);
-    let event = profile.meta.events.iter().position(|event| stands_for_time(event.unit));
-    let unit = event.map_or(Unit::Nanos, |at| profile.meta.events[at].unit);
-    let Some(event) = event.and_then(|at| u16::try_from(at).ok()) else {
-        return Cost { unit, samples: 0, weight: 0.0, paths: vec![] };
-    };
-    let selection = Selection { time: window.range(), axis: Axis::Event(event), ..Selection::default() };
+    let Some((axis, unit)) = cpu_axis(profile) else { return Cost::default() };
+    let selection = Selection { time: window.range(), axis, ..Selection::default() };
     let mut sums = Sums::default();
     observations(profile, &selection, &Who::All).for_each(|seen| sums.add(&seen));
     sums.cost(profile, names, unit)
@@ -95,11 +116,11 @@ struct Waits {
 }
 
 /// The workers' time off the CPU; `None` where it was not recorded.
-fn waits(profile: &Profile, names: &Names, tasks: &Tasks, workers: &[ThreadRow], window: Window) -> Option<Waits> {
+fn waits(profile: &Profile, names: &Names, tasks: &Tasks, workers: &[Worker], window: Window) -> Option<Waits> {
     if !profile.meta.plan.off_cpu && profile.off_cpu.is_empty() {
         return None;
     }
-    let tids: Vec<u32> = workers.iter().map(|worker| worker.task.tid).collect();
+    let tids: Vec<u32> = workers.iter().map(|worker| worker.tid).collect();
     let (mut sums, mut causes, mut queued) = (Sums::default(), BTreeMap::<Cause, u64>::new(), 0_u64);
     // No thread at all would mean every thread.
     if !tids.is_empty() {
@@ -181,10 +202,12 @@ mod tests {
     }
 
     #[test]
-    fn without_the_schedulers_word_the_workers_own_spans_tell_the_queue() {
+    fn where_the_scheduler_saw_less_the_workers_own_spans_tell_the_queue() {
         let mut synthetic = synthetic();
-        synthetic.define("run-delay");
+        let late = synthetic.define("run-delay");
         let mut profile = synthetic.finish();
+        profile.readings.iter_mut().filter(|reading| reading.counter == late).for_each(|reading| reading.value /= 2);
+        assert_eq!(Run::of(&profile, 2, WINDOW).split.queued, Measure::exact(0.2), "it missed threads that ended");
         let delay = profile.counter("run-delay").unwrap().id;
         profile.readings.retain(|reading| reading.counter != delay);
         assert_eq!(Run::of(&profile, 2, WINDOW).split.queued, Measure::exact(0.2));
@@ -192,6 +215,29 @@ mod tests {
         let run = Run::of(&profile, 2, WINDOW);
         assert_eq!((run.blocked, run.split.queued), (None, Measure::Missing(Why::NotRecorded)));
         assert_eq!(run.split.unseen, Measure::exact(1.0));
+    }
+
+    #[test]
+    fn a_worker_that_was_never_read_is_known_by_its_samples() {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "main").alive(42, "brief").alive(43, "briefer");
+        synthetic.reading("task-clock", Scope::Thread(41), 3000, ms(20).0);
+        synthetic.reading("task-clock", Scope::Target, 3000, ms(400).0);
+        synthetic.samples(1000, 42, "app!work", 20).samples(1000, 43, "app!work", 10);
+        synthetic.off_cpu(2000, 42, TaskState::Sleeping, 100, None, FUTEX);
+        synthetic.off_cpu(2000, 41, TaskState::Sleeping, 900, None, FUTEX);
+        let run = run(synthetic);
+        assert_eq!((run.balance, run.blocked.unwrap().weight), (Measure::exact(0.75), 1e8));
+    }
+
+    #[test]
+    fn a_window_grows_to_where_counters_were_read() {
+        let mut synthetic = synthetic();
+        synthetic.meta.duration_ns = Some(ms(2999).0);
+        synthetic.tick(1000, 1000).tick(3000, 2000);
+        let profile = synthetic.finish();
+        let run = Run::of(&profile, 2, Window { from: ms(1200), to: ms(2999) });
+        assert_eq!((run.totals.wall, run.totals.cpu), (2.0, Measure::exact(3.0)));
     }
 
     #[test]

@@ -54,8 +54,8 @@ impl Bell {
     }
 }
 
-/// Runs a session on a sweep. `open` begins or reads it, on a thread of its own; `stop` asks it to end when the session is
-/// left, however that happens, and does not wait.
+/// Runs a session on a sweep. `open` begins or reads it, on a thread of its own; `stop` ends it when the session is left,
+/// however that happens. It returns once no run has the standard streams any more: they are put back after that.
 ///
 /// # Errors
 /// Those of `open`; `Usage` where there is no terminal.

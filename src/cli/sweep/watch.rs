@@ -7,6 +7,7 @@ use super::desk::{Bell, session};
 use crate::cli::out::Terminal;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::sweep::{Recipe, Sweep, load};
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,16 +19,24 @@ use std::sync::mpsc::{Sender, channel};
 /// `Usage` where there is no terminal; those of the runs.
 pub(super) fn made(sweep: Sweep, recipe: Recipe, terminal: &Terminal) -> Result<Sweep> {
     let board = Board::new(sweep.meta.clone(), sweep.results.clone(), false);
-    let (stop, (sender, made)) = (Arc::new(AtomicBool::new(false)), channel());
-    let asked = Arc::clone(&stop);
+    let (asked, (sender, made)) = (Arc::new(AtomicBool::new(false)), channel());
+    // Nothing is ever sent: it is closed when the sweep has ended.
+    let (running, ended) = channel::<Infallible>();
+    let stop = Arc::clone(&asked);
     let open = move |bell: &Bell| {
         let (bell, shown) = (bell.clone(), board.clone());
-        let work = move || make(sweep, &recipe, &asked, &shown, &bell, &sender);
+        let work = move || {
+            make(sweep, &recipe, &stop, &shown, &bell, &sender);
+            drop(running);
+        };
         std::thread::Builder::new().name("sweep".to_string()).spawn(work).context(|| "cannot start a thread")?;
         Ok(board.source())
     };
-    session(open, move || stop.store(true, Ordering::Relaxed), terminal)?;
-    // The run under way is ended first, and threads that were confined get their CPUs back.
+    let stop = move || {
+        asked.store(true, Ordering::Relaxed);
+        let _ = ended.recv();
+    };
+    session(open, stop, terminal)?;
     let lost = |_| Error::new(ErrorKind::Io, "the sweep ended without a word: this is a defect of ironlaw");
     made.recv().map_err(lost)?
 }

@@ -2,15 +2,15 @@
 //! It never shows a missing value as a number.
 
 use crate::export::markup::escaped;
-use crate::export::shape::Shape;
+use crate::export::shape::{Shape, cost};
 use crate::view::CodeKind;
-use crate::view::number::{percent, three_digits};
+use crate::view::number::percent;
 use crate::view::scaling::{Column, LossRow, PointView, ScalingView, Value, words};
 
 /// Rows of a table of losses.
 const MOST: usize = 25;
 /// What a page has room for, intervals and all.
-const MOST_COLUMNS: usize = 11;
+const MOST_COLUMNS: usize = 8;
 
 /// A table under construction. What goes in is HTML already, but for captions and names of rows.
 pub(super) struct Html {
@@ -96,30 +96,32 @@ fn cell(view: &ScalingView, point: &PointView, column: &Column, shape: &Shape) -
 
 pub(super) fn losses(view: &ScalingView) -> String {
     let Some((loss, base)) = view.losses.last().zip(view.base) else { return String::new() };
-    let caption = |unit: &str, before: f64, here: f64| {
-        let (before, here) = (three_digits(before), three_digits(here));
-        format!("{unit} per op, n = {base} to {}: {before} to {here}; growth ± two standard errors", loss.n)
+    let caption = |what: &str, unit: &str, before: f64, here: f64| {
+        let (before, here) = (cost(before, unit), cost(here, unit));
+        format!("{what} per op, n = {base} to {}: {before} to {here}; growth ± two standard errors", loss.n)
     };
-    let unit = if view.cost_unit == "cycles" { "Cycles" } else { "CPU ns" };
+    let unit = view.cost_unit;
+    let what = if unit == "ns" { "CPU time" } else { "Cycles" };
     let mut out = String::from("<section><h2>Code that costs more</h2>");
-    out.push_str(&loss_table(&caption(unit, loss.base, loss.here), &loss.functions));
+    out.push_str(&loss_table(&caption(what, unit, loss.base, loss.here), &loss.functions, unit));
     if let Some((before, here)) = loss.blocked {
         out.push_str("</section><section><h2>Waits that cost more</h2>");
-        out.push_str(&loss_table(&caption("ns blocked", before, here), &loss.waits));
+        out.push_str(&loss_table(&caption("Time blocked", "ns", before, here), &loss.waits, "ns"));
     }
     out + "</section>"
 }
 
-fn loss_table(caption: &str, rows: &[LossRow]) -> String {
+fn loss_table(caption: &str, rows: &[LossRow], unit: &str) -> String {
     let real: Vec<&LossRow> = rows.iter().filter(|row| row.is_real()).collect();
     if real.is_empty() {
         return format!("<p class=\"about\">{}: nothing beyond what chance may do.</p>", escaped(caption));
     }
-    let mut table = Html::table(caption);
-    let heads = ["function", "module", "growth", "base", "here", "of loss"].map(str::to_string);
-    table.head(heads.into_iter(), 2);
     let shown = &real[..real.len().min(MOST)];
-    let shape = Shape::plain(shown.iter().map(|row| row.growth()));
+    let shape = Shape::cost(unit, shown.iter().map(|row| row.growth()));
+    let mut table = Html::table(caption);
+    let costs = ["growth", "base", "here"].map(|head| format!("{head}<br>{}", shape.unit));
+    let heads = ["function", "module"].map(str::to_string).into_iter().chain(costs);
+    table.head(heads.chain(["of loss".to_string()]), 2);
     for row in shown {
         table.row(&row.function.name, cells(row, &shape).into_iter());
     }

@@ -2,8 +2,8 @@
 //! It never lets a name act as markup: names stand in code spans.
 
 use super::{code, findings, notes, plain};
-use crate::export::shape::Shape;
-use crate::view::number::{date, percent, three_digits};
+use crate::export::shape::{Shape, cost};
+use crate::view::number::{date, percent};
 use crate::view::scaling::{Column, LossRow, ScalingView, SliceKind, Stack, SweepReport, Value, words};
 
 /// Rows of a table of losses.
@@ -100,15 +100,15 @@ fn cores(stack: &Stack, kind: SliceKind) -> Option<f64> {
 
 fn losses(out: &mut String, view: &ScalingView) {
     let Some((loss, base)) = view.losses.last().zip(view.base) else { return };
-    let title = format!("per op, n = {base} to {}", loss.n);
-    let unit = if view.cost_unit == "cycles" { "cycles" } else { "CPU ns" };
-    loss_table(out, &format!("Code that costs more: {unit} {title}"), &loss.functions);
+    let what = if view.cost_unit == "ns" { "CPU time" } else { view.cost_unit };
+    let title = |title: &str, what: &str| format!("{title}: {what} per op, n = {base} to {}", loss.n);
+    loss_table(out, &title("Code that costs more", what), &loss.functions, view.cost_unit);
     if loss.blocked.is_some() {
-        loss_table(out, &format!("Waits that cost more: ns blocked {title}"), &loss.waits);
+        loss_table(out, &title("Waits that cost more", "time blocked"), &loss.waits, "ns");
     }
 }
 
-fn loss_table(out: &mut String, title: &str, rows: &[LossRow]) {
+fn loss_table(out: &mut String, title: &str, rows: &[LossRow], unit: &str) {
     let real: Vec<&LossRow> = rows.iter().filter(|row| row.is_real()).collect();
     out.push_str(&format!("\n### {title}\n\n"));
     if real.is_empty() {
@@ -117,16 +117,10 @@ fn loss_table(out: &mut String, title: &str, rows: &[LossRow]) {
     }
     out.push_str("| growth | ± | base | here | of loss | function | module |\n|---:|---:|---:|---:|---:|---|---|\n");
     for row in real.iter().take(MOST) {
-        out.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} |\n",
-            three_digits(row.growth()),
-            three_digits(2.0 * row.error),
-            three_digits(row.base),
-            three_digits(row.here),
-            row.share.map_or("-".to_string(), |share| percent(share).joined()),
-            code(&row.function.name),
-            code(&row.function.module)
-        ));
+        let costs = [row.growth(), 2.0 * row.error, row.base, row.here].map(|value| cost(value, unit));
+        let share = row.share.map_or("-".to_string(), |share| percent(share).joined());
+        let (function, module) = (code(&row.function.name), code(&row.function.module));
+        out.push_str(&format!("| {} | {share} | {function} | {module} |\n", costs.join(" | ")));
     }
     if real.len() > MOST {
         out.push_str(&format!("\nand {} more\n", real.len() - MOST));

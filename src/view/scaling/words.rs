@@ -33,15 +33,19 @@ pub fn slice_name(kind: SliceKind) -> String {
     }
 }
 
-/// The causes of some stacks, in the order they first appear.
+/// The causes of some stacks that matter anywhere, in the order they first appear.
 #[must_use]
 pub fn kinds(stacks: &[&Stack]) -> Vec<SliceKind> {
+    /// Cores: what two decimals would show as nothing.
+    const NOTHING: f64 = 0.005;
     let mut kinds = Vec::new();
-    for slice in stacks.iter().flat_map(|stack| &stack.slices) {
+    let slices = || stacks.iter().flat_map(|stack| &stack.slices);
+    for slice in slices() {
         if !kinds.contains(&slice.kind) {
             kinds.push(slice.kind);
         }
     }
+    kinds.retain(|kind| slices().any(|slice| slice.kind == *kind && slice.cores.abs() >= NOTHING));
     kinds
 }
 

@@ -2,12 +2,12 @@
 //! It never lists a growth that chance alone may explain.
 
 use crate::export::columns::{function, left, middle, right, width};
-use crate::export::shape::Shape;
+use crate::export::shape::{Shape, cost};
 use crate::export::text::page::Page;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
-use crate::view::number::{percent, three_digits};
-use crate::view::scaling::{Loss, LossRow, ScalingView};
+use crate::view::number::percent;
+use crate::view::scaling::{LossRow, ScalingView};
 
 const MOST: usize = 12;
 const MODULE: usize = 16;
@@ -15,34 +15,47 @@ const MODULE: usize = 16;
 /// A table of rows on one axis.
 struct Table<'a> {
     title: &'a str,
-    about: String,
+    /// What is counted, before its unit.
+    what: &'a str,
+    unit: &'a str,
+    /// The base, and the point shown.
+    widths: (u32, u32),
+    totals: (f64, f64),
     rows: &'a [LossRow],
 }
 
 pub(super) fn write(page: &mut Page, view: &ScalingView) {
     let Some((loss, base)) = view.losses.last().zip(view.base) else { return };
-    let Loss { n, base: before, here, blocked, functions, waits } = loss;
-    let totals = |unit: &str, before: f64, here: f64| {
-        format!("{unit}/op, n = {base} -> {n}: {} -> {}", three_digits(before), three_digits(here))
+    let widths = (base, loss.n);
+    let code = Table {
+        title: "Code that costs more",
+        what: if view.cost_unit == "ns" { "CPU " } else { "" },
+        unit: view.cost_unit,
+        widths,
+        totals: (loss.base, loss.here),
+        rows: &loss.functions,
     };
-    let unit = if view.cost_unit == "cycles" { "cycles" } else { "CPU ns" };
-    let about = format!("{}; k: kernel, j: JIT", totals(unit, *before, *here));
-    table(page, &Table { title: "Code that costs more", about, rows: functions });
-    if let Some((before, here)) = blocked {
-        let about = totals("ns blocked", *before, *here);
-        table(page, &Table { title: "Waits that cost more", about, rows: waits });
+    table(page, &code);
+    if let Some(totals) = loss.blocked {
+        let title = "Waits that cost more";
+        table(page, &Table { title, what: "blocked ", unit: "ns", widths, totals, rows: &loss.waits });
     }
 }
 
 fn table(page: &mut Page, table: &Table<'_>) {
-    page.heading(table.title, &table.about);
-    let real: Vec<&LossRow> = table.rows.iter().filter(|row| row.is_real()).collect();
+    let Table { title, what, unit, widths: (base, n), totals: (before, here), rows } = table;
+    let real: Vec<&LossRow> = rows.iter().filter(|row| row.is_real()).collect();
+    let shown = &real[..real.len().min(MOST)];
+    let shape = Shape::cost(unit, shown.iter().map(|row| row.growth()));
+    let legend = [('k', "; k: kernel"), ('j', "; j: JIT")].into_iter();
+    let legend: String =
+        legend.filter(|(letter, _)| shown.iter().any(|row| mark(row) == *letter)).map(|(_, text)| text).collect();
+    let (before, here) = (cost(*before, unit), cost(*here, unit));
+    page.heading(title, &format!("{what}{}/op, n = {base} -> {n}: {before} -> {here}{legend}", shape.unit));
     if real.is_empty() {
         page.line("  - nothing beyond what chance may do");
         return;
     }
-    let shown = &real[..real.len().min(MOST)];
-    let shape = Shape::plain(shown.iter().map(|row| row.growth()));
     let cells: Vec<[String; 5]> = shown.iter().map(|row| cells(row, &shape)).collect();
     let captions = ["growth", "±", "base", "here", "of loss"].map(str::to_string);
     let wide = |at: usize| cells.iter().chain([&captions]).map(|row| width(&row[at])).max().unwrap_or(0);
@@ -58,7 +71,7 @@ fn table(page: &mut Page, table: &Table<'_>) {
         page.line(&format!("{} {}", line(cells), place(row, name, modules)));
     }
     page.left_out(real.len() - shown.len(), "functions that cost more or less", "");
-    page.left_out(table.rows.len() - real.len(), "within what chance may do", "");
+    page.left_out(rows.len() - real.len(), "within what chance may do", "");
 }
 
 fn cells(row: &LossRow, shape: &Shape) -> [String; 5] {
@@ -73,11 +86,15 @@ fn cells(row: &LossRow, shape: &Shape) -> [String; 5] {
 }
 
 fn place(row: &LossRow, name: usize, modules: usize) -> String {
-    let mark = match row.function.kind {
+    let mark = mark(row);
+    let shown = function(&visible(&row.function.name), name);
+    format!(" {mark} {}  {}", left(&shown, name), middle(&visible(&row.function.module), modules))
+}
+
+fn mark(row: &LossRow) -> char {
+    match row.function.kind {
         CodeKind::Kernel => 'k',
         CodeKind::Jit => 'j',
         CodeKind::User | CodeKind::Heading => ' ',
-    };
-    let shown = function(&visible(&row.function.name), name);
-    format!(" {mark} {}  {}", left(&shown, name), middle(&visible(&row.function.module), modules))
+    }
 }

@@ -184,10 +184,10 @@ impl<'a> Plot<'a> {
             let style = if is_chosen { cx.theme.accent2.add_modifier(Modifier::BOLD) } else { cx.theme.text };
             if let Some(half) = half {
                 for y in self.y(mean + half)..=self.y(mean - half) {
-                    put(buf, self.area, (x, y), cx.glyphs.bar, style);
+                    self.over((x, y), cx.glyphs.bar, style, buf);
                 }
             }
-            put(buf, self.area, (x, self.y(*mean)), mark(is_chosen, cx.glyphs), style);
+            self.over((x, self.y(*mean)), mark(is_chosen, cx.glyphs), style, buf);
             if is_chosen {
                 let axis = Rect { y: self.area.bottom(), height: 2, ..self.area };
                 put(buf, axis, (x, axis.y), cx.glyphs.up, style);
@@ -273,6 +273,11 @@ impl<'a> Plot<'a> {
             x = put(buf, area, (x, area.y), symbol, style);
             x = put(buf, area, (x + 1, area.y), text, cx.theme.dim) + 2;
         }
+    }
+
+    /// Puts a sign over whatever stands there, colours and all.
+    fn over(&self, place: (u16, u16), symbol: &str, style: Style, buf: &mut Buffer) {
+        put(buf, self.area, place, symbol, Style::reset().patch(style));
     }
 
     /// Puts a sign where nothing stands yet.

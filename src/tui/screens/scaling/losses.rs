@@ -49,10 +49,12 @@ impl Row<'_> {
     }
 }
 
-/// First the functions on a CPU, then the waits.
+/// The functions on a CPU and the waits; first those that lost more together.
 pub(super) fn rows(loss: &Loss) -> Vec<Row<'_>> {
     let row = |waits| move |loss| Row { waits, loss };
-    loss.functions.iter().map(row(false)).chain(loss.waits.iter().map(row(true))).collect()
+    let (running, waiting) = (loss.functions.iter().map(row(false)), loss.waits.iter().map(row(true)));
+    let waited = loss.blocked.map_or(0.0, |(base, here)| here - base);
+    if waited > loss.here - loss.base { waiting.chain(running).collect() } else { running.chain(waiting).collect() }
 }
 
 const fn column(title: &'static str, least: u16, grows: u16, right: bool, rank: u8) -> Column<'static> {

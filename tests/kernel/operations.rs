@@ -1,0 +1,221 @@
+//! Operations counted by the kernel, on programs that know how many there were.
+
+use super::*;
+use ironlaw::model::OpsSpec;
+use std::path::Path;
+
+const IRONLAW: &str = env!("CARGO_BIN_EXE_ironlaw");
+
+impl Captured {
+    /// The totals in the order they were read.
+    fn totals(&self) -> Vec<u64> {
+        self.events
+            .iter()
+            .filter_map(|event| if let Event::Ops { total, .. } = event { Some(total.0) } else { None })
+            .collect()
+    }
+
+    /// The last total; all of them begin at zero and grow.
+    #[track_caller]
+    fn operations(&self) -> u64 {
+        let totals = self.totals();
+        assert!(totals.first() == Some(&0) && totals.is_sorted(), "{totals:?}");
+        *totals.last().unwrap()
+    }
+}
+
+fn uprobe(binary: impl AsRef<Path>, symbol: &str) -> Option<OpsSpec> {
+    Some(OpsSpec::Uprobe { binary: binary.as_ref().to_path_buf(), symbol: symbol.to_string() })
+}
+
+fn tracepoint(category: &str, name: &str) -> Option<OpsSpec> {
+    Some(OpsSpec::Tracepoint { category: category.to_string(), name: name.to_string() })
+}
+
+fn command(argv: &[&str], ops: Option<OpsSpec>) -> Plan {
+    let argv = argv.iter().map(ToString::to_string).collect();
+    Plan { ops, interval: Nanos(100_000_000), ..plan(Target::Command { argv }, 60.0) }
+}
+
+/// A Python program that waits for a line, does its work, says how much it did, and waits to be killed.
+struct Waiting {
+    workload: Workload,
+    said: std::io::BufReader<std::process::ChildStdout>,
+}
+
+impl Waiting {
+    fn python(work: &str) -> Waiting {
+        Waiting::prepared("", work)
+    }
+
+    /// The same, with something that is done before it waits.
+    fn prepared(before: &str, work: &str) -> Waiting {
+        let code = format!(
+            "import os,sys,threading,time\n{before}\nprint(flush=True)\nsys.stdin.readline()\n{work}\ntime.sleep(60)"
+        );
+        let mut child = Command::new("python3")
+            .args(["-c", &code])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut said = std::io::BufReader::new(child.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut said, &mut String::new()).unwrap();
+        Waiting { workload: Workload(child), said }
+    }
+
+    /// Captures while it works, from before its first operation until after its last.
+    fn counted(mut self, plan: &Plan) -> Captured {
+        let sampler = Sampler::open(&Plan { duration: None, ..plan.clone() }, &Clock::start()).unwrap();
+        let (sender, receiver) = sync_channel(64);
+        let (stop, sampler_cpus) = (StopToken::new().unwrap(), sampler.cpus().len());
+        let token = stop.clone();
+        let worker = thread::spawn(move || sampler.run(sender, stop, || {}).unwrap());
+        let mut events: Vec<Event> = receiver.recv().unwrap();
+        while !events.iter().any(|event| matches!(event, Event::Ops { .. })) {
+            events.extend(receiver.recv().unwrap());
+        }
+        // The first total is handed over once everything counts.
+        std::io::Write::write_all(&mut self.workload.0.stdin.take().unwrap(), b"go\n").unwrap();
+        std::io::BufRead::read_line(&mut self.said, &mut String::new()).unwrap();
+        token.stop();
+        events.extend(receiver.iter().flatten());
+        Captured { events, ended: worker.join().unwrap(), cost: Nanos(0), sampler_cpus }
+    }
+}
+
+/// `getppid` by system call: some C libraries remember what `getpid` says.
+const GETPPID: &str = "syscalls:sys_enter_getppid";
+
+fn getppid() -> Option<OpsSpec> {
+    GETPPID.split_once(':').and_then(|(category, name)| tracepoint(category, name))
+}
+
+#[test]
+fn calls_of_a_commands_function_are_counted_to_the_last_one() {
+    require!("perf", "tracefs", "root");
+    // The function runs once per operation that the workload then says it completed.
+    let sh = format!("exec {IRONLAW} workload hotspot --threads 3 --seconds 0.5 --print-ops > \"$0\"");
+    let dir = tempfile::tempdir().unwrap();
+    let said = dir.path().join("ops");
+    let captured = capture(&command(&["sh", "-c", &sh, said.to_str().unwrap()], uprobe(IRONLAW, "handle_request")));
+    let text = std::fs::read_to_string(said).unwrap();
+    let last: u64 = text.split_whitespace().rev().find_map(|word| word.parse().ok()).unwrap();
+    eprintln!("{last} operations, {:?}, {:?}", captured.totals(), captured.ended.notes);
+    assert!(last > 0 && captured.operations() == last, "{last} operations, {:?}", captured.totals());
+}
+
+#[test]
+fn a_frequent_probe_says_what_it_costs_and_a_rare_one_only_what_a_call_costs() {
+    require!("perf", "tracefs", "root");
+    let loops = |times: &str| format!("import os\nfor _ in range({times}): os.getppid()");
+    for (code, distorts) in [(loops("300000"), true), (loops("1") + "\nsum(range(30000000))", false)] {
+        let sampler =
+            Sampler::open(&command(&["python3", "-c", &code], uprobe("libc.so.6", "getppid")), &Clock::start());
+        let sampler = sampler.unwrap();
+        let said = sampler.notes().iter().find(|note| note.topic == "ops-probe").unwrap().text.clone();
+        assert!(
+            said.starts_with("Calls of libc.so.6:getppid are counted at ") && said.ends_with("(measured)."),
+            "{said}"
+        );
+        let ended = run(sampler).ended;
+        eprintln!("{said} {:?}", ended.notes);
+        assert_eq!(ended.notes.iter().any(|note| note.topic == "ops-probe-cost"), distorts, "{:?}", ended.notes);
+    }
+}
+
+#[test]
+fn children_count_where_they_are_followed_and_live_on_when_they_fork() {
+    require!("perf", "tracefs", "root");
+    // Its forks must succeed with the probe inherited: a probe may cost time, never the target's correctness.
+    let work = "for _ in range(3):\n  pid=os.fork()\n  if pid==0:\n    for _ in range(100): os.getppid()\n    os._exit(0)\n  \
+                os.waitpid(pid,0)\nfor _ in range(7): os.getppid()\nprint(flush=True)";
+    for ops in [getppid(), uprobe("libc.so.6", "getppid")] {
+        for (children, expected) in [(true, 307), (false, 7)] {
+            let waiting = Waiting::python(work);
+            let target = Target::Processes { pids: vec![waiting.workload.pid()], children };
+            let counted = waiting.counted(&Plan { ops: ops.clone(), ..plan(target, 0.0) }).operations();
+            assert_eq!(counted, expected, "children: {children}, {ops:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_born_later_count_and_keep_their_count_when_they_end() {
+    require!("perf", "tracefs", "root");
+    let work = "def f():\n  for _ in range(50): os.getppid()\n\
+                ts=[threading.Thread(target=f) for _ in range(8)]\nfor t in ts: t.start()\nfor t in ts: t.join()\n\
+                print(flush=True)";
+    for ops in [getppid(), uprobe("libc.so.6", "getppid")] {
+        let waiting = Waiting::python(work);
+        let target = waiting.workload.target();
+        assert_eq!(waiting.counted(&Plan { ops, ..plan(target, 0.0) }).operations(), 400);
+    }
+}
+
+#[test]
+fn threads_that_were_there_count_together_and_one_alone_if_asked_for() {
+    require!("perf", "tracefs", "root");
+    let before = "go=threading.Event()\ndef f():\n  go.wait()\n  for _ in range(9): os.getppid()\n\
+                  ts=[threading.Thread(target=f) for _ in range(3)]\nfor t in ts: t.start()";
+    let work = "go.set()\nfor t in ts: t.join()\nfor _ in range(30): os.getppid()\nprint(flush=True)";
+    for (alone, expected) in [(false, 57), (true, 30)] {
+        let waiting = Waiting::prepared(before, work);
+        let pid = waiting.workload.pid();
+        let target = if alone { Target::Threads { tids: vec![pid] } } else { waiting.workload.target() };
+        assert_eq!(waiting.counted(&Plan { ops: getppid(), ..plan(target, 0.0) }).operations(), expected);
+    }
+}
+
+#[test]
+fn a_control_groups_members_count_and_nobody_else() {
+    require!("perf", "tracefs", "root");
+    let Some(group) = Group::create("ironlaw-ops") else {
+        eprintln!("skipped: no writable cgroup v2 mount");
+        return;
+    };
+    let outside = Workload::python("import os\nwhile True: os.getppid()");
+    for ops in [getppid(), uprobe("libc.so.6", "getppid")] {
+        let waiting = Waiting::python("for _ in range(123): os.getppid()\nprint(flush=True)");
+        std::fs::write(group.0.join("cgroup.procs"), waiting.workload.pid().to_string()).unwrap();
+        let target = Target::Cgroup { name: "ops".to_string(), path: group.0.clone() };
+        assert_eq!(waiting.counted(&Plan { ops, ..plan(target, 0.0) }).operations(), 123);
+    }
+    drop(outside);
+}
+
+#[test]
+fn whole_cpus_count_everybody() {
+    require!("perf", "tracefs", "root");
+    let waiting = Waiting::python("for _ in range(500): os.getppid()\nprint(flush=True)");
+    let ops = uprobe("libc.so.6", "getppid");
+    let counted = waiting.counted(&Plan { ops, ..plan(Target::Cpus { cpus: vec![] }, 0.0) });
+    assert!(counted.operations() >= 500, "{:?}", counted.totals());
+}
+
+#[test]
+fn no_definition_is_left_behind_and_what_cannot_be_counted_says_why() {
+    require!("perf", "tracefs", "root");
+    let own = format!("ironlaw/p{}_", std::process::id());
+    let myself = Target::Processes { pids: vec![std::process::id()], children: false };
+    let open = |ops| Sampler::open(&Plan { ops, ..plan(myself.clone(), 0.1) }, &Clock::start());
+    for (ops, kind, said) in [
+        (uprobe(IRONLAW, "handle_requests"), ErrorKind::NotFound, "handle_request"),
+        (uprobe("no-such-program", "main"), ErrorKind::NotFound, "path"),
+        (tracepoint("syscalls", "sys_enter_nothing"), ErrorKind::NotFound, "tracing/events"),
+    ] {
+        let error = open(ops).unwrap_err();
+        assert!(error.kind() == kind && error.remedy().is_some_and(|hint| hint.contains(said)), "{error:?}");
+    }
+    let sampler = open(uprobe(IRONLAW, "handle_request")).unwrap();
+    let defined = || std::fs::read_to_string("/sys/kernel/tracing/uprobe_events").unwrap().matches(&own).count();
+    assert!(defined() > 0);
+    drop(sampler);
+    // Other tests of this process define their own.
+    let begun = Instant::now();
+    while defined() > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "a definition was left");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
