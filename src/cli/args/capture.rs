@@ -34,17 +34,26 @@ pub struct CaptureArgs {
     /// Record as well where threads wait, and for what
     #[arg(long)]
     pub off_cpu: bool,
-    /// How operations are counted, for everything per operation:
-    ///   regex:PATTERN        a total in the command's output (first group);
-    ///                        regex-sum: adds the numbers up, regex-rate: takes
-    ///                        them as operations per second
-    ///   uprobe:BINARY:SYMBOL calls of a function, counted by the kernel
-    ///   tracepoint:CAT:NAME  hits of a kernel tracepoint
-    ///   http://HOST:PORT/PATH#METRIC{label="value"}
-    ///                        a Prometheus metric, summed over its series
-    ///   file:PATH            a number that grows
-    ///   page:NAME            counted by the program with ironlaw.h
-    ///   rate:N               so many per second, as you know
+    /// What counts operations, for costs of one of them:
+    ///   regex:'requests: ([0-9]+)'
+    ///     a total in what the command prints; only
+    ///     the last one need be right
+    ///   regex-sum:'done ([0-9]+)'
+    ///     numbers in it, added up
+    ///   regex-rate:'([0-9.]+) requests/s'
+    ///     rates in it, each since the one before
+    ///   uprobe:/usr/bin/app:handle_request
+    ///     calls of a function, counted by the kernel
+    ///   tracepoint:syscalls:sys_enter_sendto
+    ///     hits of a kernel tracepoint
+    ///   'http://localhost:9100/metrics#reqs{code="200"}'
+    ///     a Prometheus counter, its series added up
+    ///   file:/run/app/requests
+    ///     the first number in a file, a total
+    ///   page:app
+    ///     counted by the program with ironlaw.h
+    ///   rate:5000
+    ///     so many per second, as you know
     #[arg(long, value_name = "SPEC", value_parser = values::ops, verbatim_doc_comment)]
     pub ops: Option<OpsSpec>,
     /// Fetch missing debug information by build-id with debuginfod-find, over the network
@@ -88,6 +97,8 @@ Examples:
   ironlaw record -G web.service -d 1m          a systemd unit
   ironlaw record -a -d 5                       the whole machine
   ironlaw record -o build.ironlaw -- make -j8  a command and its children
+  ironlaw record --ops 'regex:requests: ([0-9]+)' -- ./bench
+                                               and what one request costs
 
 Then read it with `ironlaw report` or `ironlaw flamegraph`.";
 

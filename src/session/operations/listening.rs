@@ -37,6 +37,10 @@ impl Listening {
         Ok(Listening { matcher, reads, printed, onward, clock, failure: None })
     }
 
+    pub(super) fn clock(&self) -> Clock {
+        self.clock
+    }
+
     /// Passes on until the output has ended, or nobody waits for it any more and nothing is left of it.
     pub(super) fn run(mut self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<Last>) -> LastCount {
         let (mut live, mut next, mut held) = (true, self.clock.now() + interval, None);

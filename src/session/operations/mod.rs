@@ -24,7 +24,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(1);
 /// A source of operations that is open.
 #[derive(Debug)]
 pub(super) enum Operations {
-    Polled(Polling),
+    Polled(Box<Polling>),
     Printed(Box<Listening>),
 }
 
@@ -49,6 +49,7 @@ pub(super) struct CountedOperations {
     done: Receiver<LastCount>,
     /// Whether the thread may be left behind.
     leave: bool,
+    clock: Clock,
 }
 
 /// Makes the thread count for the last time.
@@ -82,7 +83,7 @@ impl Operations {
             }
             (Some(spec), _) => {
                 let starts = matches!(plan.target, Target::Command { .. });
-                Ok(Polling::open(spec, starts, clock)?.map(Operations::Polled))
+                Ok(Polling::open(spec, starts, clock)?.map(Box::new).map(Operations::Polled))
             }
         }
     }
@@ -91,7 +92,10 @@ impl Operations {
     pub(super) fn start(self, interval: Nanos, out: SyncSender<Vec<Event>>) -> Result<CountedOperations> {
         let (orders, mailbox) = channel();
         let (tell, done) = sync_channel(1);
-        let leave = matches!(self, Operations::Polled(_));
+        let (leave, clock) = match &self {
+            Operations::Polled(polling) => (true, polling.clock()),
+            Operations::Printed(listening) => (false, listening.clock()),
+        };
         let run = move || {
             let outlet = Outlet { out, sent: None };
             let last = match self {
@@ -102,7 +106,7 @@ impl Operations {
             let _ = tell.send(last);
         };
         std::thread::Builder::new().name("operations".into()).spawn(run).context(|| "cannot start a thread")?;
-        Ok(CountedOperations { orders, done, leave })
+        Ok(CountedOperations { orders, done, leave, clock })
     }
 }
 
@@ -124,7 +128,7 @@ impl CountedOperations {
             }
             Err(RecvTimeoutError::Disconnected) => LastCount::default(),
         };
-        last.reach_end(ended);
+        last.reach_end(ended, self.clock.now());
         let event = |(at, total)| Event::Ops { at, total };
         (last.points.into_iter().map(event).collect(), last.notes)
     }
@@ -139,8 +143,9 @@ impl LastOrder {
 }
 
 impl LastCount {
-    /// A target that has ended counts no more: what was found out a moment later was true at its end.
-    fn reach_end(&mut self, ended: &Ended) {
+    /// A target that has ended counts no more: what was found out a moment later was true at its end, and stays true for
+    /// the counters' last reading, which comes after it.
+    fn reach_end(&mut self, ended: &Ended, now: Nanos) {
         if ended.reason != EndReason::TargetGone {
             return;
         }
@@ -149,9 +154,9 @@ impl LastCount {
         }
         if let Some((at, total)) = self.points.last().copied()
             && self.holds_to_end
-            && at < ended.at
         {
-            self.points.push((ended.at, total));
+            self.points.extend((at < ended.at).then_some((ended.at, total)));
+            self.points.extend((now > ended.at).then_some((now, total)));
         }
     }
 }
@@ -189,14 +194,14 @@ mod tests {
     fn check_end(reason: EndReason, holds_to_end: bool, points: &[u64], expected: &[u64]) {
         let points = points.iter().map(|at| (Nanos(*at), Ops(7))).collect();
         let mut last = LastCount { points, holds_to_end, notes: vec![] };
-        last.reach_end(&ended(reason));
+        last.reach_end(&ended(reason), Nanos(1010));
         assert_eq!(last.points.iter().map(|(at, _)| at.0).collect::<Vec<_>>(), expected, "{reason:?} {holds_to_end}");
     }
 
     #[test]
     fn the_last_total_reaches_to_the_targets_end_and_no_further() {
-        check_end(EndReason::TargetGone, true, &[0, 900], &[0, 900, 1000]);
-        check_end(EndReason::TargetGone, true, &[0, 1003], &[0, 1000]);
+        check_end(EndReason::TargetGone, true, &[0, 900], &[0, 900, 1000, 1010]);
+        check_end(EndReason::TargetGone, true, &[0, 1003], &[0, 1000, 1010]);
         check_end(EndReason::TargetGone, false, &[900], &[900]);
         check_end(EndReason::TargetGone, true, &[], &[]);
         check_end(EndReason::Duration, true, &[900], &[900]);

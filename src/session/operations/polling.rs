@@ -45,6 +45,10 @@ impl Polling {
         }
     }
 
+    pub(super) fn clock(&self) -> Clock {
+        self.clock
+    }
+
     /// Asks until told to end.
     pub(super) fn run(self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<Last>) -> LastCount {
         let Polling { mut meter, first, clock } = self;
