@@ -79,6 +79,7 @@ pub fn each(cost_ns: f64) -> String {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use super::super::probe_point::testing::{CODE, FUNC, elf};
     use super::*;
 
     #[test]
@@ -92,7 +93,8 @@ mod tests {
     fn the_file_is_named_when_the_function_is_not_in_it_or_no_probe_can_be_defined() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("bin")).unwrap();
-        std::fs::copy("/proc/self/exe", root.path().join("bin/tool")).unwrap();
+        let image = elf(0x90, &[("serve", CODE.1, FUNC)]);
+        std::fs::write(root.path().join("bin/tool"), image).unwrap();
         let define =
             |symbol| Probe::define(Path::new("tool"), symbol, &[], OsStr::new("/bin"), root.path()).unwrap_err();
         let error = define("no_such_function_here");
@@ -100,7 +102,7 @@ mod tests {
             error.to_string().contains("bin/tool") && error.to_string().contains("no_such_function_here"),
             "{error}"
         );
-        let error = define("ironlaw_probe_call");
+        let error = define("serve");
         assert!(error.remedy().unwrap().contains("mount -t tracefs") && error.to_string().contains("tool:"), "{error}");
     }
 }

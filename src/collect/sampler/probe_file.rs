@@ -42,7 +42,8 @@ pub fn find(binary: &Path, pids: &[u32], search: &OsStr, root: &Path) -> Result<
     for path in paths {
         match files::open_regular(&path) {
             Ok((file, _)) => return Ok(vec![Found { file, path }]),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // As a shell: a folder of PATH that may not be read, or holds something else of the name, is passed over.
+            Err(error) if bare(binary) || error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).context(|| format!("cannot open {}", path.display())),
         }
     }

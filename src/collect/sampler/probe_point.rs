@@ -35,15 +35,14 @@ pub fn build_id(image: &[u8]) -> Option<String> {
     Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Finds a function by its name as linked or as written; parameters may be left out. `debug` is the separate debug file of
+/// Finds a function by its name as linked or as written (parameters may be left out) or its address. `debug` is the separate debug file of
 /// a stripped image.
 ///
 /// # Errors
 /// `Corrupt` for what is no ELF file; `NotFound` with names that come near; `Usage` when several functions have the name;
 /// `Unsupported` for a function that is chosen at load time.
 pub fn parse(image: &[u8], debug: Option<&[u8]>, wanted: &str) -> Result<Point> {
-    let file = object::File::parse(image)
-        .map_err(|error| Error::new(ErrorKind::Corrupt, format!("not an ELF file: {error}")))?;
+    let file = open(image)?;
     let separate = debug.and_then(|bytes| object::File::parse(bytes).ok());
     let mut functions: Vec<Function<'_>> = functions(&file);
     functions.extend(separate.iter().flat_map(self::functions));
@@ -63,14 +62,25 @@ pub fn parse(image: &[u8], debug: Option<&[u8]>, wanted: &str) -> Result<Point> 
     Ok(Point { offset, entry: Entry::of(code) })
 }
 
+fn open(image: &[u8]) -> Result<object::File<'_>> {
+    if image.starts_with(b"#!") {
+        return Err(Error::new(ErrorKind::Corrupt, "it is a script").hint("Name its interpreter's binary instead."));
+    }
+    object::File::parse(image).map_err(|error| Error::new(ErrorKind::Corrupt, format!("not an ELF file: {error}")))
+}
+
 fn functions<'a>(file: &object::File<'a>) -> Vec<Function<'a>> {
     let function = |symbol: object::Symbol<'a, '_>| {
         let chooser = matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. } if st_info.st_type() == STT_GNU_IFUNC);
         let name = symbol.name().ok()?;
         // `memcpy@@GLIBC_2.14`
         let name = name.split_once('@').map_or(name, |(name, _)| name);
-        let wanted = (chooser || symbol.kind() == SymbolKind::Text) && symbol.is_definition() && !name.is_empty();
-        wanted.then_some(Function { name, address: symbol.address(), chooser })
+        let wanted = match chooser {
+            // The crate takes it for no definition.
+            true => !symbol.is_undefined(),
+            false => symbol.kind() == SymbolKind::Text && symbol.is_definition(),
+        };
+        (wanted && !name.is_empty()).then_some(Function { name, address: symbol.address(), chooser })
     };
     file.symbols().filter_map(function).chain(file.dynamic_symbols().filter_map(function)).collect()
 }
@@ -79,9 +89,12 @@ fn names<'a>(functions: &'a [Function<'_>]) -> impl Iterator<Item = &'a str> {
     functions.iter().map(|function| function.name)
 }
 
-/// Functions of that name, each address once: the linker's name counts before the written one.
+/// Functions of that name or at that address, each address once: the linker's name counts before the written one. Only
+/// a function's first byte will do as an address: a probe amid an instruction would destroy it.
 fn matching<'a>(functions: &[Function<'a>], wanted: &str) -> Vec<Function<'a>> {
-    let mut found: Vec<_> = functions.iter().filter(|function| function.name == wanted).copied().collect();
+    let address = wanted.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let exact = |function: &&Function<'a>| function.name == wanted || Some(function.address) == address;
+    let mut found: Vec<_> = functions.iter().filter(exact).copied().collect();
     if found.is_empty() {
         let names = Names::new(wanted);
         found.extend(functions.iter().filter(|function| names.fit(function.name)));
@@ -104,7 +117,7 @@ fn only<'a>(found: Vec<Function<'a>>, wanted: &str) -> Result<Option<Function<'a
         places.push(format!("{} more", found.len() - MOST_LISTED));
     }
     let text = format!("{} functions are called {wanted}: {}", found.len(), places.join(", "));
-    Err(Error::new(ErrorKind::Usage, text).hint("Name one of them as it stands there, or another function."))
+    Err(Error::new(ErrorKind::Usage, text).hint("Give the address of one of them in place of the name."))
 }
 
 fn absent(functions: &[Function<'_>], wanted: &str, stripped: bool) -> Error {
@@ -135,87 +148,146 @@ fn offset_of(file: &object::File<'_>, address: u64) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
+pub mod testing {
+    /// Where the code lies in the file, and where in memory.
+    pub const CODE: (u64, u64) = (0x100, 0x40_1000);
+    /// A function that is chosen when the program is loaded.
+    pub const IFUNC: u8 = 10;
+    /// Any other.
+    pub const FUNC: u8 = 2;
 
-    fn own() -> Vec<u8> {
-        std::fs::read("/proc/self/exe").unwrap()
+    /// A 64-bit little-endian ELF file of one code segment, 256 bytes of `code`, and symbols by name, address and type.
+    pub fn elf(code: u8, symbols: &[(&str, u64, u8)]) -> Vec<u8> {
+        let (mut table, mut strings) = (vec![0; 24], vec![0]);
+        for (name, address, kind) in symbols {
+            half(&mut table, &[strings.len() as u32]);
+            table.extend([1 << 4 | kind, 0, 1, 0]);
+            word(&mut table, &[*address, 1]);
+            strings.extend(name.bytes().chain([0]));
+        }
+        let (at, tables) = (CODE.0 + 256, table.len() as u64);
+        let mut file = b"\x7fELF\x02\x01\x01".to_vec();
+        file.resize(16, 0);
+        half(&mut file, &[62 << 16 | 2, 1]);
+        word(&mut file, &[0, 64, at + tables + strings.len() as u64]);
+        half(&mut file, &[0, 56 << 16 | 64, 64 << 16 | 1, 3 << 16 | 4]);
+        half(&mut file, &[1, 5]);
+        word(&mut file, &[CODE.0, CODE.1, CODE.1, 256, 256, 16]);
+        file.resize(CODE.0 as usize, 0);
+        file.resize(at as usize, code);
+        file.extend(table);
+        file.extend(&strings);
+        let sections = [
+            ([0, 0], [0; 4], 0, 0),
+            ([0, 1], [6, CODE.1, CODE.0, 256], 0, 0),
+            ([0, 2], [0, 0, at, tables], 3, 24),
+            ([0, 3], [0, 0, at + tables, strings.len() as u64], 0, 0),
+        ];
+        for (kind, place, link, each) in sections {
+            half(&mut file, &kind);
+            word(&mut file, &place);
+            half(&mut file, &[link, 1]);
+            word(&mut file, &[1, each]);
+        }
+        file
     }
 
-    fn function(name: &str, address: u64) -> Function<'_> {
-        Function { name, address, chooser: false }
+    fn half(bytes: &mut Vec<u8>, values: &[u32]) {
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+
+    fn word(bytes: &mut Vec<u8>, values: &[u64]) {
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::testing::{CODE, FUNC, IFUNC, elf};
+    use super::*;
+
+    /// `push %rbp` throughout.
+    fn program() -> Vec<u8> {
+        let symbols = [
+            ("serve", 0x10, FUNC),
+            ("serve_alias", 0x10, FUNC),
+            ("copy@@V_2", 0x20, IFUNC),
+            ("copy_fast", 0x30, FUNC),
+            ("step", 0x40, FUNC),
+            ("step", 0x50, FUNC),
+            ("_ZN1a1fEi", 0x60, FUNC),
+            ("_ZN1a1fEd", 0x70, FUNC),
+            ("f", 0x80, FUNC),
+            ("away", 0x1000, FUNC),
+        ];
+        elf(0x55, &symbols.map(|(name, at, kind)| (name, CODE.1 + at, kind)))
     }
 
     #[test]
-    fn a_c_function_is_found_where_its_code_is() {
-        let image = own();
-        let point = parse(&image, None, "ironlaw_probe_call").unwrap();
-        let mapped = parse(&image, None, "ironlaw_workload").unwrap();
-        assert!(point.offset != mapped.offset && (point.offset as usize) < image.len());
-        #[cfg(target_arch = "x86_64")]
-        for (name, entry) in [("ironlaw_probe_push", Entry::Push), ("ironlaw_probe_endbr", Entry::Endbr)] {
-            assert_eq!(
-                parse(&image, None, name).unwrap().entry,
-                entry,
-                "the offset leads to the function's first byte"
-            );
+    fn a_function_is_found_where_its_code_lies_in_the_file() {
+        let entry = if cfg!(target_arch = "x86_64") { Entry::Push } else { Entry::Other };
+        for (wanted, offset) in [
+            ("serve", 0x10),
+            ("serve_alias", 0x10),
+            ("_ZN1a1fEd", 0x70),
+            ("a::f(int)", 0x60),
+            ("f", 0x80),
+            ("0x401050", 0x50),
+        ] {
+            let point = parse(&program(), None, wanted).unwrap();
+            assert_eq!(point, Point { offset: CODE.0 + offset, entry }, "{wanted}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_one_place_says_why_and_what_to_name_instead() {
+        for (wanted, kind, said, hint) in [
+            ("serv", ErrorKind::NotFound, "no function serv", "Names like it: serve, serve_alias."),
+            ("zzz", ErrorKind::NotFound, "inlined", "nm --demangle"),
+            ("0x401011", ErrorKind::NotFound, "no function 0x401011", ""),
+            ("step", ErrorKind::Usage, "step at 0x401040, step at 0x401050", "address"),
+            ("a::f", ErrorKind::Usage, "_ZN1a1fEi at 0x401060, _ZN1a1fEd at 0x401070", "address"),
+            ("copy", ErrorKind::Unsupported, "IFUNC", "for example copy_fast"),
+            ("away", ErrorKind::Corrupt, "in no code", ""),
+        ] {
+            let error = parse(&program(), None, wanted).unwrap_err();
+            assert!(error.kind() == kind && error.to_string().contains(said), "{error:?}");
+            assert!(error.remedy().unwrap_or_default().contains(hint), "{:?}", error.remedy());
+        }
+    }
+
+    #[test]
+    fn of_many_functions_of_a_name_a_few_are_listed() {
+        let found = (1..=7).map(|at| Function { name: "step", address: at * 16, chooser: false }).collect();
+        let error = only(found, "step").unwrap_err();
+        assert!(error.to_string().starts_with("7 functions") && error.to_string().ends_with("2 more"), "{error}");
     }
 
     #[test]
     fn a_stripped_image_borrows_the_names_of_its_debug_file() {
-        let image = own();
+        let stripped = elf(0x90, &[]);
+        let error = parse(&stripped, None, "serve").unwrap_err();
+        assert!(error.to_string().contains("stripped") && error.remedy().unwrap().contains("debug symbols"), "{error}");
+        assert!(parse(&stripped, Some(b"nonsense"), "serve").is_err());
+        assert_eq!(parse(&stripped, Some(&program()), "serve").unwrap().offset, CODE.0 + 0x10);
+    }
+
+    #[test]
+    fn our_own_program_can_be_read() {
+        let image = std::fs::read("/proc/self/exe").unwrap();
         let point = parse(&image, None, "ironlaw_probe_call").unwrap();
-        assert_eq!(parse(&image, Some(&image), "ironlaw_probe_call").unwrap(), point);
-        assert_eq!(parse(&image, Some(b"nonsense"), "ironlaw_probe_call").unwrap(), point);
+        assert!((point.offset as usize) < image.len() && build_id(&image).is_none_or(|id| id.len() >= 16));
     }
 
     #[test]
-    fn a_name_that_is_not_there_brings_those_that_come_near() {
-        let error = parse(&own(), None, "ironlaw_probe_cal").unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::NotFound);
-        assert!(error.remedy().unwrap().contains("ironlaw_probe_call"), "{:?}", error.remedy());
-    }
-
-    #[test]
-    fn the_linkers_name_comes_first_and_aliases_are_one_function() {
-        let functions = [
-            function("_ZN1a1fEi", 16),
-            function("_ZN1a1fEd", 32),
-            function("f", 48),
-            function("f_alias", 48),
-            function("g", 64),
-            function("g", 64),
-        ];
-        for (wanted, addresses) in [
-            ("f", vec![48]),
-            ("g", vec![64]),
-            ("a::f(int)", vec![16]),
-            ("_ZN1a1fEd", vec![32]),
-            ("a::f", vec![16, 32]),
-            ("a::h", vec![]),
-        ] {
-            let found: Vec<u64> = matching(&functions, wanted).iter().map(|function| function.address).collect();
-            assert_eq!(found, addresses, "{wanted}");
+    fn what_is_no_program_is_refused() {
+        let image = program();
+        for length in [0, 1, 4, 63, 64, 120, 0x100, 0x200, image.len() - 1] {
+            assert!(parse(&image[..length], None, "serve").is_err(), "{length} bytes");
         }
-    }
-
-    #[test]
-    fn several_functions_of_a_name_are_listed_with_their_places() {
-        let found = (1..=7).map(|at| function("step", at * 16)).collect();
-        let error = only(found, "step").unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Usage);
-        assert!(error.to_string().contains("step at 0x10") && error.to_string().ends_with("2 more"), "{error}");
-    }
-
-    #[test]
-    fn hostile_files_are_refused() {
-        let image = own();
-        for length in [0, 1, 4, 63, 64, 200, 5000] {
-            assert!(parse(&image[..length], None, "main").is_err(), "{length} bytes");
-        }
-        assert_eq!(parse(b"#!/bin/sh\n", None, "main").unwrap_err().kind(), ErrorKind::Corrupt);
+        let error = parse(b"#!/bin/sh\n", None, "main").unwrap_err();
+        assert!(error.kind() == ErrorKind::Corrupt && error.remedy().unwrap().contains("interpreter"), "{error}");
         assert_eq!(build_id(b"\x7fELF"), None);
     }
 }
