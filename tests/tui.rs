@@ -340,7 +340,8 @@ fn recordings(dir: &Dir) -> usize {
 
 /// A sweep of a program that waits for a lock, its operations counted in what it prints.
 fn sweep<'a>(name: &'a str, seconds: &'a str) -> Vec<&'a str> {
-    let own = ["sweep", "-L", "threads", "1,2", "-r", "1", "--place", "none", "--ops", "regex:ops ([0-9]+)", "-o", name];
+    let own =
+        ["sweep", "-L", "threads", "1,2", "-r", "1", "--place", "none", "--ops", "regex:ops ([0-9]+)", "-o", name];
     let command = ["--", IRONLAW, "workload", "mutex", "--threads", "{threads}", "--print-ops", "--seconds", seconds];
     own.into_iter().chain(command).collect()
 }
