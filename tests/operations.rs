@@ -74,12 +74,16 @@ fn totals_sums_and_pieces_of_lines_are_counted_in_both_streams() {
 fn a_rate_is_counted_for_as_long_as_it_stood() {
     require!("perf");
     let (_, report) =
-        recorded(&Dir::new(), "regex-rate:([0-9.]+) req/s", &["sh", "-c", "sleep 0.3; echo 1000.5 req/s"]);
+        recorded(&Dir::new(), "regex-rate:([0-9.]+) req/s", &["sh", "-c", "sleep 0.6; echo 1000.5 req/s"]);
     let (throughput, elapsed) = (metric(&report, "throughput"), report["duration_s"].as_f64().expect("it lasted"));
-    assert!((throughput - 1000.5).abs() < 10.0 / elapsed, "{throughput}");
+    // As a sum it would be a thousand in all.
+    assert!(throughput > 700.0 && throughput < 1300.0, "{throughput} in {elapsed} s");
     let (_, report) = recorded(&Dir::new(), "rate:5000", &["sleep", "0.3"]);
-    let throughput = metric(&report, "throughput");
-    assert!((throughput - 5000.0).abs() < 50.0, "{throughput}");
+    let (operations, elapsed) = (metric(&report, "operations"), report["duration_s"].as_f64().expect("it lasted"));
+    assert!(
+        operations >= 5000.0 * elapsed - 1.0 && operations < 5000.0 * (elapsed + 2.0),
+        "{operations} in {elapsed} s"
+    );
 }
 
 #[test]
@@ -259,7 +263,7 @@ fn workers_that_count_at_the_same_time_share_their_page() {
     let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
     let total: u64 = (1..bytes.len() / 128).map(|slot| word(slot * 128)).sum();
     // A worker that had ended before the next began left the page to it.
-    assert!(total % 3_000_000 == 0 && (3_000_000..=9_000_000).contains(&total), "{total}");
+    assert!(total.is_multiple_of(3_000_000) && (3_000_000..=9_000_000).contains(&total), "{total}");
 }
 
 #[test]

@@ -10,6 +10,8 @@ use crate::view::report::{MetricView, Report};
 
 /// Two blocks of 37 columns with a gap stand beside each other on 80.
 const BLOCK: usize = 37;
+/// What was counted for more of the time than this was scaled by less than the digits that are shown.
+const WHOLE: f64 = 0.9995;
 const GAP: usize = 4;
 const LABEL: usize = 23;
 const NUMBER: usize = 8;
@@ -56,7 +58,7 @@ fn blocks(page: &Page, report: &Report, sections: &[(Section, &str)]) -> Vec<Lin
 fn row(page: &Page, metric: &MetricView) -> Option<Line> {
     let Measured::Known { value, coverage } = metric.value else { return None };
     let shown = number::quantity(value, metric.unit);
-    let mark = if coverage < 1.0 { "*" } else { "" };
+    let mark = if coverage < WHOLE { "*" } else { "" };
     let unit = format!("{}{mark}", shown.unit);
     let text = format!("    {}{}", columns::left(metric.label, LABEL - 2), columns::right(&shown.number, NUMBER));
     let width = columns::width(&text) + 1 + columns::width(&unit);
@@ -66,7 +68,7 @@ fn row(page: &Page, metric: &MetricView) -> Option<Line> {
 /// Counters that shared their hardware were not there all the time: say for how long they were.
 fn scaled(page: &mut Page, report: &Report) {
     let coverage = report.metrics.iter().filter_map(|metric| match metric.value {
-        Measured::Known { coverage, .. } if coverage < 1.0 => Some(coverage),
+        Measured::Known { coverage, .. } if coverage < WHOLE => Some(coverage),
         _ => None,
     });
     if let Some(lowest) = coverage.reduce(f64::min) {
