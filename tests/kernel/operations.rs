@@ -141,6 +141,22 @@ fn children_count_where_they_are_followed_and_live_on_when_they_fork() {
     }
 }
 
+/// Children that run side by side exchange their events at context switches.
+#[test]
+fn children_side_by_side_lose_no_call() {
+    require!("perf", "tracefs", "root");
+    let work = "for _ in range(6):\n  if os.fork()==0:\n    for _ in range(1000): os.getppid()\n    os._exit(0)\n\
+                for _ in range(6): os.wait()\nprint(flush=True)";
+    for ops in [getppid(), uprobe("libc.so.6", "getppid")] {
+        for _ in 0..3 {
+            let waiting = Waiting::python(work);
+            let target = Target::Processes { pids: vec![waiting.workload.pid()], children: true };
+            let counted = waiting.counted(&Plan { ops: ops.clone(), ..plan(target, 0.0) }).operations();
+            assert_eq!(counted, 6000, "{ops:?}");
+        }
+    }
+}
+
 #[test]
 fn threads_born_later_count_and_keep_their_count_when_they_end() {
     require!("perf", "tracefs", "root");

@@ -29,6 +29,8 @@ const ENOTSUPP: i32 = 524;
 #[derive(Debug)]
 pub struct Operations {
     counters: Vec<Counter>,
+    /// Never started: see [`Asked::keeper`].
+    _keeper: Vec<PerfEvent>,
     probe: Option<Probe>,
 }
 
@@ -42,6 +44,8 @@ struct Counter {
 /// What is asked of the kernel, and how it may be weakened.
 struct Asked<'a> {
     request: Request,
+    /// It is a hit of a probe.
+    probed: bool,
     name: String,
     root: &'a Path,
 }
@@ -76,9 +80,11 @@ impl Operations {
         };
         let mut request = Request::counting(TRACEPOINT, [id, 0, 0]);
         request.enable_on_exec = on_exec;
-        let events = Asked { request, name, root }.open(&plan.target, command, cpus, notes)?;
+        let mut asked = Asked { request, probed: probe.is_some(), name, root };
+        let events = asked.open(&plan.target, command, cpus, notes)?;
+        let keeper = asked.keeper(cpus, notes);
         let counters = events.into_iter().map(|event| Counter { event, last: Counted::default() }).collect();
-        Ok(Some(Operations { counters, probe }))
+        Ok(Some(Operations { counters, _keeper: keeper, probe }))
     }
 
     /// Starts counting.
@@ -113,13 +119,12 @@ impl Operations {
 
 /// A part of the time it was not counted. Cannot happen to events that need no hardware.
 fn multiplexed(total: Counted) -> Option<Note> {
-    (total.running_ns < total.enabled_ns).then(|| Note {
-        topic: "ops-multiplexed".to_string(),
-        text: format!(
-            "Operations were counted for {:.1}% of the time only; the count is not scaled up.",
-            100.0 * total.running_ns as f64 / total.enabled_ns as f64
-        ),
-        fix: None,
+    (total.running_ns < total.enabled_ns).then(|| {
+        let share = 100.0 * total.running_ns as f64 / total.enabled_ns as f64;
+        note(
+            "ops-multiplexed",
+            &format!("Operations were counted for {share:.1}% of the time only; this is not made up for."),
+        )
     })
 }
 
@@ -140,7 +145,7 @@ fn distorted(total: Counted, cost_ns: f64, sampled: Nanos) -> Option<Note> {
 
 impl Asked<'_> {
     fn open(
-        mut self,
+        &mut self,
         target: &Target,
         command: Option<u32>,
         cpus: &[u32],
@@ -182,6 +187,7 @@ impl Asked<'_> {
     /// One event per thread, which those born later inherit. A thread born while they are opened has inherited one or not,
     /// and nothing tells: they are opened anew until none was born meanwhile.
     fn tasks(&mut self, list: impl Fn() -> Vec<u32>, notes: &mut Vec<Note>) -> Result<Vec<PerfEvent>> {
+        self.request.keeps_task = self.probed && self.request.inherit != Inherit::No;
         let mut known: FxHashSet<u32> = list().into_iter().collect();
         for look in 1.. {
             let events = self.threads(&known, notes)?;
@@ -212,21 +218,51 @@ impl Asked<'_> {
     }
 
     fn thread(&mut self, tid: u32, notes: &mut Vec<Note>) -> io::Result<Vec<PerfEvent>> {
-        let place = Place::Task { tid, cpu: None };
-        match event::open(&self.request, &[], place) {
-            // Kernels before 5.13 know no inheritance of threads only.
-            Err(error) if error.raw_os_error() == Some(EINVAL) && self.request.inherit == Inherit::Threads => {
-                self.request.inherit = Inherit::All;
-                let opened = event::open(&self.request, &[], place)?;
-                notes.push(Note {
-                    topic: "ops-children".to_string(),
-                    text: "This kernel counts the operations of processes that the target forks as well.".to_string(),
-                    fix: None,
-                });
-                Ok(opened)
+        loop {
+            match event::open(&self.request, &[], Place::Task { tid, cpu: None }) {
+                Err(error) if error.raw_os_error() == Some(EINVAL) && self.weaken(notes) => {}
+                opened => return opened,
             }
-            opened => opened,
         }
+    }
+
+    /// Asks for less, as for an older kernel; false when there is nothing left to do without.
+    fn weaken(&mut self, notes: &mut Vec<Note>) -> bool {
+        if self.request.keeps_task {
+            self.request.keeps_task = false;
+            return true;
+        }
+        // Kernels before 5.13 know no inheritance of threads only.
+        let children = self.request.inherit == Inherit::Threads;
+        if children {
+            self.request.inherit = Inherit::All;
+            notes.push(note(
+                "ops-children",
+                "This kernel counts the operations of processes that the target forks as well.",
+            ));
+        }
+        children
+    }
+
+    /// An event that keeps the probe in every process that has the function, where the kernel would forget it in some that
+    /// the target forks: when relatives have exchanged their events, the end of one takes the probe from the other.
+    fn keeper(&self, cpus: &[u32], notes: &mut Vec<Note>) -> Vec<PerfEvent> {
+        if !self.probed || self.request.inherit != Inherit::All || self.request.keeps_task {
+            return Vec::new();
+        }
+        let request = Request::counting(self.request.pmu, self.request.config);
+        let opened = cpus.first().map_or(Ok(Vec::new()), |cpu| event::open(&request, &[], Place::Cpu(*cpu)));
+        notes.push(match &opened {
+            Ok(_) => note(
+                "ops-probe-everywhere",
+                "On this kernel every process that runs the function is slowed by the probe, not only the target's.",
+            ),
+            Err(error) => note(
+                "ops-probe-forgotten",
+                &format!("Calls in processes that the target forks may be missing on this kernel ({error})."),
+            ),
+        });
+        opened.unwrap_or_default()
     }
 
     fn refused(&self, error: &io::Error) -> Error {
@@ -242,11 +278,14 @@ impl Asked<'_> {
 }
 
 fn restless(born: usize) -> Note {
-    Note {
-        topic: "ops-restless".to_string(),
-        text: format!("Calls of {born} threads that were born while the counters were opened may be missing."),
-        fix: None,
-    }
+    note(
+        "ops-restless",
+        &format!("Calls of {born} threads that were born while the counters were opened may be missing."),
+    )
+}
+
+fn note(topic: &str, text: &str) -> Note {
+    Note { topic: topic.to_string(), text: text.to_string(), fix: None }
 }
 
 /// The processes a file is looked for in.

@@ -39,6 +39,9 @@ pub struct Request {
     pub precise: u8,
     /// Which newborn tasks it follows.
     pub inherit: Inherit,
+    /// Stays with its task at a switch between relatives, which otherwise exchange the events they inherited alike: cheaper,
+    /// but a probe is then forgotten in one when the other ends. Kernels before 6.13 refuse it for inherited events.
+    pub keeps_task: bool,
     /// Starts by itself when the task next executes a program.
     pub enable_on_exec: bool,
     /// What a sample carries.
@@ -69,6 +72,7 @@ impl Request {
             rate: None,
             precise: 0,
             inherit: Inherit::No,
+            keeps_task: false,
             enable_on_exec: false,
             layout: Layout::default(),
             side_band: false,
@@ -146,6 +150,8 @@ impl Request {
     fn sample_format(&self) -> cfg::SampleFormat {
         let layout = &self.layout;
         cfg::SampleFormat {
+            // Events of which samples would carry the count are never exchanged.
+            stat: self.keeps_task,
             code_addr: true,
             period: true,
             call_chain: layout.chain.then_some(CallChain {
