@@ -295,7 +295,7 @@ fn deep_stacks_are_whole() {
 fn churn_misses_no_thread_and_leaks_nothing() {
     require!("perf");
     let dir = Dir::new();
-    let line = format!("-q record -o churn -- {IRONLAW} workload churn --threads 2 --seconds 3 --print-ops");
+    let line = format!("-q record -o churn -- {IRONLAW} workload churn --threads 2 --seconds 3");
     let mut recorder = dir.start(&line.split_whitespace().collect::<Vec<_>>());
     let files = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
     let threads = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);

@@ -36,7 +36,7 @@ fn check_command(ops: &str, script: &str, expected: f64) {
 fn a_commands_own_count_is_the_reports_to_the_last_operation() {
     require!("perf");
     let dir = Dir::new();
-    let workload = [IRONLAW, "workload", "spin", "--threads", "2", "--seconds", "0.7", "--print-ops"];
+    let workload = [IRONLAW, "workload", "spin", "--threads", "2", "--seconds", "0.7"];
     let (ran, report) = recorded(&dir, "regex:ops ([0-9]+)", &workload);
     let printed: f64 =
         ran.out.strip_prefix("ops ").and_then(|count| count.trim().parse().ok()).expect("it was printed");

@@ -16,7 +16,7 @@ fn json(ran: Ran) -> Value {
 /// Sweeps a workload of this program over threads.
 fn sweep(dir: &Dir, flags: &str, workload: &str) -> Ran {
     let line =
-        format!("-q sweep --seed 3 --ops regex:ops\\s(\\d+) {flags} -- {IRONLAW} workload {workload} --print-ops");
+        format!("-q sweep --seed 3 --ops regex:ops\\s(\\d+) {flags} -- {IRONLAW} workload {workload}");
     dir.line(&line)
 }
 
@@ -156,7 +156,6 @@ fn an_interrupted_sweep_reports_what_it_has() {
         "{threads}",
         "--seconds",
         "1",
-        "--print-ops",
     ]);
     let done = || std::fs::read_to_string(dir.join("s.sweep/sweep.json")).is_ok_and(|meta| meta.contains("wall_ns"));
     until("the first run is over", done);

@@ -342,7 +342,7 @@ fn recordings(dir: &Dir) -> usize {
 fn sweep<'a>(name: &'a str, seconds: &'a str) -> Vec<&'a str> {
     let own =
         ["sweep", "-L", "threads", "1,2", "-r", "1", "--place", "none", "--ops", "regex:ops ([0-9]+)", "-o", name];
-    let command = ["--", IRONLAW, "workload", "mutex", "--threads", "{threads}", "--print-ops", "--seconds", seconds];
+    let command = ["--", IRONLAW, "workload", "mutex", "--threads", "{threads}", "--seconds", seconds];
     own.into_iter().chain(command).collect()
 }
 

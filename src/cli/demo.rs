@@ -6,6 +6,7 @@ use super::out::{self, Terminal};
 use super::top::{self, First, Opening};
 use super::{capture, flamegraph, report};
 use crate::error::{Context, Result};
+use crate::ops;
 use crate::session::{self, Live};
 use crate::store;
 use crate::sys::perf::tracefs;
@@ -15,6 +16,8 @@ use std::path::Path;
 
 /// Long enough for any look around; the program ends with the session.
 const SESSION_SECONDS: f64 = 24.0 * 3600.0;
+/// What the workloads print at their end.
+const OPERATIONS: &str = r"regex:^ops (\d+)";
 
 /// Opens the session on the workload; without a terminal, or if asked to, records it and prints the report.
 pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
@@ -46,7 +49,7 @@ fn sweep(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()
         "threads",
         &format!("1-{most}:x2,{most}"),
         "--ops",
-        r"regex:ops (\d+)",
+        OPERATIONS,
         "-o",
         &output.to_string_lossy(),
         "--",
@@ -56,7 +59,6 @@ fn sweep(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()
         "--threads={threads}",
         "--seconds",
         &seconds,
-        "--print-ops",
     ]
     .map(String::from);
     super::sweep::demo(&line, args.headless || args.output.is_some(), global, terminal)
@@ -72,7 +74,8 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
     terminal.say(&format!("profiling a built-in program for {seconds} s ..."));
     let target = TargetArgs { command: command(args, seconds)?, ..TargetArgs::default() };
     // Waits are worth showing, but the demo must run where they cannot be seen.
-    let how = CaptureArgs { off_cpu: tracefs::is_readable(Path::new("/")), ..CaptureArgs::default() };
+    let off_cpu = tracefs::is_readable(Path::new("/"));
+    let how = CaptureArgs { off_cpu, ops: Some(ops::parse(OPERATIONS)?), ..CaptureArgs::default() };
     let (plan, notes) = capture::plan(&target, &how)?;
     let outcome = capture::record(Live::open(plan, notes, false)?, &path, true, terminal)?;
     let picture = path.with_extension("svg");
@@ -112,11 +115,11 @@ fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(2, |cpus| u32::try_from(cpus.get()).unwrap_or(8).min(8))
 }
 
-/// Runs a built-in workload in this process; without a name it lists them.
+/// Runs a built-in workload in this process and prints how many operations it did; without a name it lists them all.
 pub(super) fn workload(args: &WorkloadArgs) -> Result<()> {
     let Some(name) = &args.name else { return out::deliver(list().as_bytes(), None) };
     let operations = workload::run(name, args.threads, args.seconds.seconds())?;
-    if args.print_ops { out::deliver(format!("ops {operations}\n").as_bytes(), None) } else { Ok(()) }
+    out::deliver(format!("ops {operations}\n").as_bytes(), None)
 }
 
 fn list() -> String {

@@ -73,9 +73,6 @@ pub struct WorkloadArgs {
     /// How long it runs
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::seconds)]
     pub seconds: Nanos,
-    /// Print the operations it completed as `ops N`
-    #[arg(long)]
-    pub print_ops: bool,
 }
 
 /// `ironlaw config`.

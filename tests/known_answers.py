@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Sweeps the workloads with known answers and prints which findings each gets: the confusion matrix of the findings.
+
+usage: known_answers.py IRONLAW [--widths 1,2] [--runs 2] [--seconds 3] [--only NAME,NAME] [--keep FOLDER]
+
+A row is a workload, a column a rule. `#` expected and found, `+` found beside it and allowed, `?` undecided for want of a
+counter, as it must be without one, `-` expected but missing, `!` found and wrong. Exit code 1 if any is `-` or `!`.
+"""
+import argparse, json, os, subprocess, sys, tempfile
+
+# What must be found: one of the names. A second set: what may be found as well, being a consequence of the first.
+# "counters": what tells the cause is a hardware counter; without one the growth must be found and the cause undecided.
+GROWTH = {"cpu-time-growth", "cpi-growth"}
+ANSWERS = {
+    "scaling":        (set(), set()),
+    "spin":           (set(), set()),
+    "mutex":          ({"lock-wait"}, {"kernel-time", "kernel-lock-spin", "hand-over"} | GROWTH),
+    "spinlock":       ({"spin-wait", "contended-line"}, GROWTH),
+    "atomic":         ({"contended-line", "spin-wait"}, GROWTH | {"more-work"}),
+    "false-sharing":  ({"contended-line", "false-sharing"}, GROWTH),
+    "retry":          ({"more-work", "cpu-time-growth", "contended-line", "spin-wait"}, GROWTH),
+    "serial":         ({"serial-section"}, {"hand-over", "lock-wait"}),
+    "imbalance":      ({"load-imbalance"}, {"hand-over", "serial-section", "lock-wait"}),
+    "oversubscribed": ({"cpu-queue"}, set()),
+    "throttled":      ({"cgroup-throttling"}, set()),
+    "syscall":        ({"kernel-time", "kernel-lock-spin", "contended-line"}, GROWTH),
+    "faults":         ({"page-faults"}, {"kernel-time", "kernel-lock-spin", "lock-wait"} | GROWTH),
+    "allocator":      ({"allocator"}, GROWTH | {"kernel-time", "page-faults", "lock-wait"}),
+    "io":             ({"block-io"}, {"kernel-time", "lock-wait", "waits-outside"} | GROWTH),
+    "stream":         (GROWTH | {"memory-bandwidth"}, {"page-walks"}),
+    "chase-llc":      (GROWTH | {"cache-capacity"}, {"page-walks"}),
+    "chase-dram":     (set(), GROWTH | {"page-walks"}),
+    "chase-tlb":      (set(), GROWTH | {"page-walks"}),
+}
+# Two of them do not stop scaling as long as caches and memory keep up: what is asserted is that nothing else is blamed.
+UNDECIDED = {
+    "stream": {"memory-bandwidth"}, "chase-llc": {"cache-capacity"}, "false-sharing": {"false-sharing"},
+}
+ALWAYS_ALLOWED = {"steal"}  # a virtual machine's neighbours are nobody's doing here
+
+def sweep(ironlaw, name, options, folder):
+    output = os.path.join(folder, name)
+    workload = "scaling" if name == "throttled" else name
+    command = [ironlaw, "-q", "sweep", "-L", "threads", options.widths, "-r", str(options.runs), "--seed", "1", "-o", output,
+               "--force", "--headless", "--format", "json", "--ops", r"regex:ops (\d+)", "--",
+               ironlaw, "workload", workload, "--threads={threads}", f"--seconds={options.seconds}"]
+    def confine():
+        with open(os.path.join(QUOTA, "cgroup.procs"), "w") as procs: procs.write(str(os.getpid()))
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=confine if name == "throttled" else None)
+    if done.returncode: sys.exit(f"{name}: {' '.join(command)}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+QUOTA = ""
+
+def quota():
+    """A control group that may use as much as one CPU; None where there are no control groups with quotas."""
+    for root in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
+        controllers = os.path.join(root, "cgroup.subtree_control")
+        try:
+            with open(controllers, "w") as file: file.write("+cpu")
+            path = os.path.join(root, "ironlaw-known-answers")
+            os.makedirs(path, exist_ok=True)
+            with open(os.path.join(path, "cpu.max"), "w") as file: file.write("60000 100000")
+            return path
+        except OSError: continue
+    path = "/sys/fs/cgroup/cpu/ironlaw-known-answers"
+    try:
+        os.makedirs(path, exist_ok=True)
+        with open(os.path.join(path, "cpu.cfs_quota_us"), "w") as file: file.write("60000")
+        return path
+    except OSError: return None
+
+def main():
+    global QUOTA
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ironlaw")
+    parser.add_argument("--widths", default="1,2")
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--seconds", default="3")
+    parser.add_argument("--only", default=",".join(ANSWERS))
+    parser.add_argument("--keep")
+    options = parser.parse_args()
+    QUOTA = quota()
+    rows, bad = [], 0
+    with tempfile.TemporaryDirectory() as temporary:
+        for name in options.only.split(","):
+            if name == "throttled" and not QUOTA:
+                print("throttled: skipped: no control group with a CPU quota can be made here"); continue
+            report = sweep(options.ironlaw, name, options, options.keep or temporary)
+            found = {finding["rule"]: finding for finding in report["findings"]}
+            undecided = {rule["rule"] for rule in report["undecided"]}
+            expected, allowed = ANSWERS[name]
+            cells = {rule: "#" if rule in expected else "+" if rule in allowed | ALWAYS_ALLOWED else "!" for rule in found}
+            cells |= {rule: "?" for rule in undecided}
+            if expected and not expected & set(found): cells |= {rule: "-" for rule in expected}
+            cells |= {rule: "-" for rule in UNDECIDED.get(name, set()) if rule not in found and rule not in undecided}
+            bad += sum(cell in "-!" for cell in cells.values())
+            points = report["points"]
+            gain = [point["ops_per_s"]["mean"] if isinstance(point["ops_per_s"], dict) else point["ops_per_s"] for point in points]
+            first = next(iter(report["findings"]), None)
+            rows.append((name, gain[-1] / gain[0] if gain[0] else float("nan"), cells, first))
+            print(f"{name:15} x{rows[-1][1]:5.2f}  " + "; ".join(
+                f"{rule}{'' if cells[rule] == '#' else cells[rule]} {finding.get('share') or 0:.0%} {finding['confidence']} "
+                f"in {', '.join(map(str, finding.get('where') or [])) or '-'}" for rule, finding in found.items()), flush=True)
+    rules = sorted({rule for _, _, cells, _ in rows for rule in cells})
+    print("\n" + "\n".join(" " * 16 + "  " * at + "| " * 0 + rule for at, rule in enumerate(rules)))
+    for name, _, cells, _ in rows:
+        print(f"{name:15} " + " ".join(cells.get(rule, ".") for rule in rules))
+    if QUOTA: os.rmdir(QUOTA)
+    print(f"\n{len(rows)} workloads, {bad} wrong cells")
+    sys.exit(bad > 0)
+
+main()
