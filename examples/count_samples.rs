@@ -36,7 +36,9 @@ fn main() -> ironlaw::error::Result<()> {
 fn names(profile: &Profile) -> HashMap<u32, Vec<(Nanos, String)>> {
     let mut names: HashMap<u32, Vec<(Nanos, String)>> = HashMap::new();
     for event in &profile.tasks {
-        if let TaskChange::Alive { comm } | TaskChange::Born { comm, .. } | TaskChange::Renamed { comm, .. } = &event.change {
+        if let TaskChange::Alive { comm } | TaskChange::Born { comm, .. } | TaskChange::Renamed { comm, .. } =
+            &event.change
+        {
             names.entry(event.tid).or_default().push((event.at, comm.clone()));
         }
     }

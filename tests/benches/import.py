@@ -25,7 +25,8 @@ def theirs(path, named, empty):
         fields = [field.strip() for field in row.split("\t")]
         if row.startswith("#") or len(fields) < 5: continue
         samples, weight, comm, dso, symbol = fields[:5]
-        symbol = re.sub(r"^\[[.kgHu]\]\s*", "", symbol)
+        # perf prints a symbol's version; it is no part of the function's name.
+        symbol = plain(re.sub(r"^\[[.kgHu]\]\s*", "", symbol).split("@")[0])
         key = (event, comm, *place(dso, symbol, modules))
         counts[key] += int(samples); weights[key] += int(weight)
     return counts, weights
@@ -37,6 +38,13 @@ def module_starts(path):
     found = re.findall(r"PERF_RECORD_MMAP -1/0: \[(0x[0-9a-f]+)\(.*: x \S*?/([^/\s]+)\.ko", text)
     return {f"[{name.replace('-', '_')}]": int(start, 16) for start, name in found}
 
+def plain(symbol):
+    """A C++ function without what the two demanglers print differently: result, parameters, template arguments."""
+    if "::" not in symbol and "(" not in symbol: return symbol
+    symbol = symbol.replace("(anonymous namespace)", "{anonymous}")
+    while (shorter := re.sub(r"<[^<>]*>", "", symbol)) != symbol: symbol = shorter
+    return symbol.split("(")[0].split(" ")[-1]
+
 def place(dso, symbol, modules={}):
     dso = object_name(dso)
     if not re.match(r"0x[0-9a-f]+$", symbol): return dso, symbol
@@ -46,7 +54,7 @@ def place(dso, symbol, modules={}):
 
 def object_name(dso):
     if dso.startswith("[kernel.kallsyms]") or dso.startswith("[guest.kernel"): return "[kernel]"
-    if re.match(r"perf-\d+\.map$|\[heap\]|\[stack|//anon|/?anon|\[vsyscall\]|memfd:|inode_\d|zero$", dso): return "[jit]"
+    if re.match(r"perf-\d+\.map$|\[heap\]|\[stack|//anon|/?anon|\[vsyscall\]|memfd:|inode_\d|zero$|\[JIT\] tid", dso): return "[jit]"
     return dso
 
 def ours(ironlaw, count, path, named, folder):
@@ -59,7 +67,7 @@ def ours(ironlaw, count, path, named, folder):
     counts, weights = collections.Counter(), collections.Counter()
     for row in out.splitlines():
         samples, weight, event, comm, dso, symbol = row.split("\t")
-        key = (event, comm.strip(), *place(dso, symbol))
+        key = (event, comm.strip(), *place(dso, plain(symbol)))
         counts[key] += int(samples); weights[key] += int(weight)
     return counts, weights
 
@@ -68,6 +76,20 @@ def merged(counts, depth):
     for key, count in counts.items():
         event, comm, dso, symbol = key
         out[(event, "" if comm.startswith(":") else comm, dso, symbol)[:depth]] += count
+    return out
+
+def pooled(theirs, mine):
+    """perf prints single addresses of a stripped program; ironlaw names its functions by where they start."""
+    starts = collections.defaultdict(set)
+    for *_, dso, symbol in mine:
+        found = re.match(r".*\+0x([0-9a-f]+)$", symbol)
+        if found: starts[dso].add(int(found.group(1), 16))
+    out = collections.Counter()
+    for (event, comm, dso, symbol), count in theirs.items():
+        if re.match(r"0x[0-9a-f]+$", symbol) and (event, comm, dso, symbol) not in mine:
+            below = [start for start in starts[dso] if start <= int(symbol, 16)]
+            if below: symbol = f"{dso}+{max(below):#x}"
+        out[(event, comm, dso, symbol)] += count
     return out
 
 def main():
@@ -85,6 +107,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             (perf, perf_weights), (mine, my_weights) = (theirs(path, options.names, folder),
                 ours(options.ironlaw, options.count_samples, path, options.names, folder))
+        perf, perf_weights = pooled(perf, mine), pooled(perf_weights, my_weights)
         events = sorted({key[0] for key in perf} | {key[0] for key in mine})
         for event in events:
             pick = lambda counts: collections.Counter({key: n for key, n in counts.items() if key[0] == event})

@@ -3,12 +3,13 @@
 
 use super::files::{Local, Wanted, build_id};
 use crate::collect::sampler::{KERNEL, Outbox, Placed, Space};
-use crate::model::{BuildId, Bytes, Definition, Event, ModuleDef, ModuleId, ModuleKind, Note};
+use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleDef, ModuleId, ModuleKind, Note};
 use crate::store::perfdata::{Build, KernelCode, Mapping};
 use crate::symbols::ModuleSource;
 use crate::sys::files;
 use crate::unwind::Code;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The kernel's own image, as perf names its mapping.
@@ -21,6 +22,8 @@ pub(super) struct Object {
     pub source: Option<ModuleSource>,
     /// The name of everything in it, where it is a single function.
     pub only: Option<String>,
+    /// Its path, if it is a file.
+    file: Option<String>,
     code: Option<Arc<Code>>,
 }
 
@@ -41,9 +44,6 @@ pub(super) struct Objects {
     kernel: Space,
     /// The symbol the kernel's image is placed by, and where it lay.
     reference: Option<(String, u64)>,
-    /// Programs and libraries mapped, and those of them that are not here.
-    files_seen: usize,
-    files_missing: Vec<String>,
 }
 
 impl Objects {
@@ -60,8 +60,6 @@ impl Objects {
             named: FxHashMap::default(),
             kernel: Space::default(),
             reference: None,
-            files_seen: 0,
-            files_missing: Vec::new(),
         };
         let source = kernel_named.then_some(ModuleSource::Kernel);
         objects.define(ModuleKind::Kernel, "[kernel]", 0, (kernel_build, source), out);
@@ -145,10 +143,14 @@ impl Objects {
         self.just_in_time.remove(&pid);
     }
 
-    /// What names will be missing, and how to have them.
-    pub(super) fn note(&self) -> Option<Note> {
+    /// Which names will be missing in these frames, and how to have them.
+    pub(super) fn note(&self, frames: &[FrameDef]) -> Option<Note> {
         const SHOWN: usize = 3;
-        let missing = &self.files_missing;
+        let hit: BTreeSet<ModuleId> = frames.iter().filter_map(|frame| frame.module).collect();
+        let files =
+            || hit.iter().filter_map(|id| self.get(*id)).filter_map(|object| Some((object, object.file.as_ref()?)));
+        let missing: Vec<&String> =
+            files().filter(|(object, _)| object.source.is_none()).map(|(_, path)| path).collect();
         let names: Vec<&str> = missing.iter().map(|path| path.rsplit('/').next().unwrap_or(path)).take(SHOWN).collect();
         let more = if missing.len() > SHOWN { ", ..." } else { "" };
         (!missing.is_empty()).then(|| Note {
@@ -157,7 +159,7 @@ impl Objects {
                 "{} of {} programs and libraries are not here in the recorded build ({}{more}): their functions are shown \
                  by address",
                 missing.len(),
-                self.files_seen,
+                files().count(),
                 names.join(", ")
             ),
             fix: Some("Copy them from that machine below one directory, with their paths, and give it with --symfs.".into()),
@@ -172,12 +174,7 @@ impl Objects {
             return *module;
         }
         let wanted = Wanted { path, build_id: identity.0.as_ref(), inode: mapping.inode };
-        // What holds data only need not be here.
-        let bytes = if mapping.data { None } else { self.local.find(&wanted) };
-        if !mapping.data {
-            self.files_seen += 1;
-            self.files_missing.extend(bytes.is_none().then(|| path.to_string()));
-        }
+        let bytes = self.local.find(&wanted);
         let build = identity.0.clone().or_else(|| build_id(bytes.as_ref()?));
         let (path_text, root) = (path.to_string(), self.local.root.clone());
         let source = bytes.map(|bytes| ModuleSource::File { bytes, path: path_text, root });
@@ -241,7 +238,8 @@ impl Objects {
             _ => None,
         };
         let code = bytes.and_then(|bytes| Code::parse(bytes).ok()).map(Arc::new);
-        self.objects.push(Object { source, only: None, code });
+        let file = (kind == ModuleKind::File).then(|| path.to_string());
+        self.objects.push(Object { source, only: None, file, code });
         out.push(Event::Define(Definition::Module(ModuleDef { id, kind, path: path.to_string(), build_id, pid })));
         id
     }
@@ -274,11 +272,12 @@ fn is_anonymous(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::FrameId;
     use crate::store::perfdata::Mode;
 
     fn mapping(pid: u32, path: &str, start: u64, inode: Option<u64>) -> Mapping<'_> {
         let (length, offset, build_id) = (0x1000, 0x100, None);
-        Mapping { pid, start, length, offset, inode, build_id, path: path.as_bytes(), mode: Mode::User, data: false }
+        Mapping { pid, start, length, offset, inode, build_id, path: path.as_bytes(), mode: Mode::User }
     }
 
     fn objects(builds: &[Build]) -> (Objects, Outbox) {
@@ -293,7 +292,10 @@ mod tests {
         let mut id = |pid, path, inode| objects.place(&mapping(pid, path, 0x5000, inode), &mut out).module.0;
         assert_eq!([id(1, "/bin/a", Some(1)), id(2, "/bin/a", Some(1)), id(2, "/bin/a", Some(2))], [1, 1, 2]);
         assert_eq!([id(1, "//anon", None), id(2, "[heap]", None), id(1, "", None)], [3, 4, 3]);
-        assert_eq!(objects.note().map(|note| note.topic), Some("files-not-here".into()));
+        let frame = |module| FrameDef { id: FrameId(0), module: Some(ModuleId(module)), address: 0 };
+        let note = |frames: &[FrameDef]| objects.note(frames).map(|note| note.text.starts_with("2 of 2"));
+        assert_eq!(note(&[frame(1), frame(2), frame(3)]), Some(true), "code without a file is no missing file");
+        assert_eq!(note(&[frame(0)]), None, "files that no stack goes through are not missed");
     }
 
     #[test]

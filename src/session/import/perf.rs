@@ -270,7 +270,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: std::mem::take(&mut self.dumps) };
         let mut names = Names::new(&objects, files, &kernel);
         names.name(&frames, |event| output.add([event]))?;
-        notes.extend(objects.note());
+        notes.extend(objects.note(&frames));
         notes.extend(names.notes());
         let meta = output.meta();
         let start = self

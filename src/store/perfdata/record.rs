@@ -63,8 +63,6 @@ pub struct Mapping<'a> {
     pub path: &'a [u8],
     /// Whose addresses these are.
     pub mode: Mode,
-    /// Whether it holds data only.
-    pub data: bool,
 }
 
 /// Counter values in a record, each with the event's number where stated.
@@ -249,7 +247,6 @@ pub(super) mod kind {
 
 /// Bits of a record's `misc`; what they mean depends on the record.
 mod misc {
-    pub const MMAP_DATA: u16 = 1 << 13;
     pub const COMM_EXEC: u16 = 1 << 13;
     pub const FORK_EXEC: u16 = 1 << 13;
     pub const MMAP_BUILD_ID: u16 = 1 << 14;
@@ -310,8 +307,7 @@ fn mapping<'a>(record: u32, misc: u16, cursor: &mut Cursor<'a>) -> Option<Mappin
         // Protection and flags.
         cursor.skip(8)?;
     }
-    let (path, data) = (cursor.name(), misc & misc::MMAP_DATA != 0);
-    Some(Mapping { pid, start, length, offset, inode, build_id, path, mode: Mode::of(misc), data })
+    Some(Mapping { pid, start, length, offset, inode, build_id, path: cursor.name(), mode: Mode::of(misc) })
 }
 
 fn sampled<'a>(misc: u16, cursor: &mut Cursor<'a>, attr: &Attr, big: bool) -> Option<Sample<'a>> {
