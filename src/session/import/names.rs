@@ -70,13 +70,66 @@ impl<'a> Names<'a> {
         let Some(moved) = self.moved.filter(|moved| *moved == 0 || module == KERNEL) else { return Vec::new() };
         let mut symbols = self.symbolizer.names(Some(module), frame.address.wrapping_add(moved));
         if module != KERNEL {
-            // The module is the frame's own: its name need not stand in the function's as well.
-            for symbol in &mut symbols {
-                if let Some((function, _)) = symbol.function.split_once(" [") {
-                    symbol.function = function.to_string();
-                }
-            }
+            // Since another boot the address may be another module's: the list says whose it is, which need not be repeated.
+            let own = object.path.strip_prefix('[');
+            symbols.retain_mut(|symbol| {
+                let Some((function, whose)) = symbol.function.split_once(" [") else { return false };
+                let (same, function) = (own == Some(whose), function.to_string());
+                symbol.function = function;
+                same
+            });
         }
         symbols
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::sampler::Outbox;
+    use crate::model::{FrameId, HostFacts};
+    use crate::session::import::files::Local;
+    use crate::session::naming::HostFiles;
+    use crate::store::perfdata::{KernelCode, Mapping, Mode};
+    use rustc_hash::FxHashMap;
+
+    /// The names at kernel addresses when the kernel's image was recorded at `recorded`: in the image, in a module, in code
+    /// made at run time.
+    fn names(recorded: u64) -> Vec<Option<String>> {
+        let text = "8000 T _text\n8010 T f\nc000 t g\t[ext4]\nd000 t h\t[xfs]\n";
+        let kernel = KernelNames { text: Some(text.into()), why_not: None };
+        let local = Local::new(None, &HostFacts::default(), &HostFacts::default());
+        let mut out = Outbox::default();
+        let mut objects = Objects::new(local.clone(), &[], true, &mut out);
+        let mapping = |path: &'static str, start, offset| {
+            let (pid, length, inode, build_id) = (u32::MAX, 0x100, None, None);
+            Mapping { pid, start, length, offset, inode, build_id, path: path.as_bytes(), mode: Mode::Kernel }
+        };
+        objects.map_kernel(&mapping("[kernel.kallsyms]_text", recorded, recorded), true, &mut out);
+        objects.map_kernel(&mapping("/lib/modules/6/ext4.ko", 0xc000, 0), true, &mut out);
+        objects.map_kernel(&mapping("/lib/modules/6/nf.ko", 0xd000, 0), true, &mut out);
+        objects.map_made(&KernelCode { start: 0xe000, length: 16, name: b"bpf_prog_1", gone: false }, &mut out);
+        let addresses = [recorded + 0x14, 0xc004, 0xd004, 0xe004].into_iter().zip(0..);
+        let frames: Vec<_> = addresses
+            .map(|(address, id)| FrameDef { id: FrameId(id), module: objects.in_kernel(address), address })
+            .collect();
+        let host = HostFiles { fetch: false };
+        let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: FxHashMap::default() };
+        let mut names = vec![None; frames.len()];
+        let done = Names::new(&objects, files, &kernel).name(&frames, |event| {
+            if let Event::Define(Definition::Names { frame, symbols }) = event {
+                names[frame.0 as usize] = symbols.first().map(|symbol| symbol.function.clone());
+            }
+            Ok(())
+        });
+        assert!(done.is_ok());
+        names
+    }
+
+    #[test]
+    fn kernel_addresses_are_named_where_they_lay_and_modules_only_by_their_own_list() {
+        let text = |name: &str| Some(name.to_string());
+        assert_eq!(names(0x8000), [text("f"), text("g"), None, text("bpf_prog_1")]);
+        assert_eq!(names(0x7000), [text("f"), None, None, text("bpf_prog_1")], "modules do not move with the image");
     }
 }

@@ -22,8 +22,9 @@ pub(super) struct Object {
     pub source: Option<ModuleSource>,
     /// The name of everything in it, where it is a single function.
     pub only: Option<String>,
-    /// Its path, if it is a file.
-    file: Option<String>,
+    /// Its path, as in its definition.
+    pub path: String,
+    is_file: bool,
     code: Option<Arc<Code>>,
 }
 
@@ -147,10 +148,9 @@ impl Objects {
     pub(super) fn note(&self, frames: &[FrameDef]) -> Option<Note> {
         const SHOWN: usize = 3;
         let hit: BTreeSet<ModuleId> = frames.iter().filter_map(|frame| frame.module).collect();
-        let files =
-            || hit.iter().filter_map(|id| self.get(*id)).filter_map(|object| Some((object, object.file.as_ref()?)));
-        let missing: Vec<&String> =
-            files().filter(|(object, _)| object.source.is_none()).map(|(_, path)| path).collect();
+        let files = || hit.iter().filter_map(|id| self.get(*id)).filter(|object| object.is_file);
+        let missing: Vec<&str> =
+            files().filter(|object| object.source.is_none()).map(|object| object.path.as_str()).collect();
         let names: Vec<&str> = missing.iter().map(|path| path.rsplit('/').next().unwrap_or(path)).take(SHOWN).collect();
         let more = if missing.len() > SHOWN { ", ..." } else { "" };
         (!missing.is_empty()).then(|| Note {
@@ -238,8 +238,8 @@ impl Objects {
             _ => None,
         };
         let code = bytes.and_then(|bytes| Code::parse(bytes).ok()).map(Arc::new);
-        let file = (kind == ModuleKind::File).then(|| path.to_string());
-        self.objects.push(Object { source, only: None, file, code });
+        let is_file = kind == ModuleKind::File;
+        self.objects.push(Object { source, only: None, path: path.to_string(), is_file, code });
         out.push(Event::Define(Definition::Module(ModuleDef { id, kind, path: path.to_string(), build_id, pid })));
         id
     }

@@ -6,6 +6,7 @@ use crate::model::Bytes;
 use crate::sys::files;
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -40,6 +41,9 @@ impl Source {
             return Err(
                 error.hint("Of `perf record --threads` there is one file per thread; record without --threads.")
             );
+        }
+        if !about.is_file() && !about.file_type().is_fifo() {
+            return Err(Error::new(ErrorKind::Unsupported, format!("{name} is neither a file nor a pipe")));
         }
         if !about.is_file() {
             return Source::read(File::open(path).context(|| format!("cannot read {name}"))?, name);
