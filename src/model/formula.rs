@@ -117,7 +117,7 @@ impl Parser<'_> {
 
     fn factor(&mut self) -> Option<Formula> {
         if self.take("(") {
-            return self.nested(|parser| parser.sum());
+            return self.nested(Self::sum);
         }
         let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c)));
         let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
@@ -137,7 +137,7 @@ impl Parser<'_> {
         })
     }
 
-    fn nested(&mut self, inner: fn(&mut Self) -> Option<Formula>) -> Option<Formula> {
+    fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Option<Formula>) -> Option<Formula> {
         self.depth += 1;
         let formula = if self.depth > DEEPEST { None } else { inner(self) };
         self.depth -= 1;
