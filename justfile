@@ -27,6 +27,11 @@ bench-cost *ARGS:
     cargo build --release --locked
     tests/benches/cost.py target/release/ironlaw {{ARGS}}
 
+# What being profiled costs real programs: throughput with and without ironlaw, interleaved (some minutes).
+bench-overhead *ARGS:
+    cargo build --release --locked
+    tests/benches/overhead.py target/release/ironlaw {{ARGS}}
+
 # Whether perf and ironlaw see the same functions of a running process in the same seconds.
 bench-agreement PID *ARGS:
     cargo build --release --locked
@@ -36,6 +41,11 @@ bench-agreement PID *ARGS:
 bench-session *ARGS:
     cargo build --release --locked
     tests/benches/session.py target/release/ironlaw {{ARGS}}
+
+# Sweeps every workload whose diagnosis is known and prints which findings each gets (some minutes, on a quiet machine).
+known-answers *ARGS:
+    cargo build --release --locked
+    tests/known_answers.py target/release/ironlaw {{ARGS}}
 
 # Take over changed golden files after reading the diff.
 accept:
