@@ -3,6 +3,7 @@
 
 mod capture;
 mod generate;
+mod import;
 mod readers;
 mod session;
 mod sweep;
@@ -12,6 +13,7 @@ mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
 pub use generate::{completions, man_page};
+pub use import::{ImportArgs, ImportFormat};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
 pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
@@ -34,6 +36,7 @@ Examples:
   ironlaw view                      look through the newest recording here
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
+  ironlaw import perf.data          look at what perf recorded
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
@@ -120,6 +123,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
+    /// Make a recording of what perf recorded, or of folded stacks
+    Import(ImportArgs),
     /// Say what works on this machine, what does not, and what would fix it
     Doctor(DoctorArgs),
     /// Profile a built-in program with a planted hot spot

@@ -16,6 +16,14 @@ mod terms;
 
 pub use list::parse;
 
+use crate::model::{EventKind, Unit};
+
+/// The name of an event that has one on every machine, and what one count of it is; `None` for any other.
+#[must_use]
+pub fn name_of(kind: &EventKind) -> Option<(String, Unit)> {
+    names::name_of(kind)
+}
+
 /// The kernel's descriptions of its performance monitoring units: text files below
 /// `/sys/bus/event_source/devices`, addressed relative to it, e.g. `cpu/format/event`.
 pub trait EventSources {

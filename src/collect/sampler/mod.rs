@@ -28,9 +28,12 @@ mod stacks;
 mod tasks;
 mod world;
 
-pub use modules::{ModuleFile, ModuleFiles};
+pub use intern::Interner;
+pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
+pub use outbox::Outbox;
 pub use request::STACK_BYTES;
 pub use run::{EndReason, Ended};
+pub use space::Space;
 
 use crate::error::{Context, Result};
 use crate::model::{EventSpec, Note, OpsSpec, Plan, Target};
