@@ -2,6 +2,7 @@
 //! It never looks at the machine; `plan` checks what the values mean together.
 
 mod capture;
+mod export;
 mod generate;
 mod readers;
 mod session;
@@ -11,6 +12,7 @@ mod tools;
 mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
+pub use export::{ExportArgs, ExportFormat};
 pub use generate::{completions, man_page};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
@@ -34,6 +36,7 @@ Examples:
   ironlaw view                      look through the newest recording here
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
+  ironlaw export -o run.pb.gz       write it for pprof and other tools
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
@@ -120,6 +123,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
+    /// Write a recording in the format of another tool
+    Export(ExportArgs),
     /// Say what works on this machine, what does not, and what would fix it
     Doctor(DoctorArgs),
     /// Profile a built-in program with a planted hot spot

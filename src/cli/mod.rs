@@ -7,6 +7,7 @@ mod capture;
 mod config;
 mod demo;
 mod doctor;
+mod export;
 mod flamegraph;
 mod out;
 mod record;
@@ -43,6 +44,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
+        Command::Export(args) => export::run(args, terminal)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,
         Command::Config(args) => config::run(args)?,

@@ -1,0 +1,144 @@
+//! `ironlaw export`: a recording in the format of another tool.
+//! It never captures, and never writes bytes that are no text on a terminal.
+
+use super::args::{ExportArgs, ExportFormat};
+use super::out::{self, Terminal};
+use super::report::{load, recording, selection};
+use crate::analysis::{Axis, Selection};
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::export::{firefox, folded, perfscript, pprof, rows, speedscope};
+use crate::model::profile::Profile;
+use crate::sweep::Folder;
+use crate::view::flame::{Flame, FlameOptions};
+use crate::view::sampled::Sampled;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+/// Writes the export, and says where a file is.
+pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
+    let file = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let format = format(args.format, file)?;
+    let to_terminal = file.is_none() && std::io::stdout().is_terminal();
+    if to_terminal && matches!(format, ExportFormat::Pprof | ExportFormat::Parquet) {
+        return Err(Error::new(ErrorKind::Usage, "this format is no text for a terminal")
+            .hint("Name a file with -o, or send it into a pipe."));
+    }
+    let source = recording(&args.selection)?;
+    if Folder::is_one(&source) {
+        return Err(Error::new(ErrorKind::Usage, format!("{} is a sweep, not a recording", source.display()))
+            .hint("Name one of the recordings in it; `ironlaw report` shows the sweep."));
+    }
+    let profile = load(&source, &args.selection)?;
+    let mut selection = selection(&args.selection, &profile)?;
+    if args.off_cpu {
+        selection.axis = Axis::OffCpu;
+    }
+    let content = Content { profile: &profile, selection, one_event: args.selection.event.is_some() };
+    // pprof is compressed in any case.
+    let compress = file.is_some_and(|path| ending(path) == "gz") && format != ExportFormat::Pprof;
+    out::stream(file, |sink| {
+        let mut sink = BufWriter::with_capacity(1 << 16, sink);
+        if compress {
+            let mut packed = GzEncoder::new(sink, Compression::default());
+            content.write(format, &mut packed)?;
+            sink = packed.finish().context(|| "cannot write the export")?;
+        } else {
+            content.write(format, &mut sink)?;
+        }
+        sink.flush().context(|| "cannot write the export")
+    })?;
+    if let Some(path) = file {
+        let size = std::fs::metadata(path).map_or(0, |file| file.len());
+        terminal.say(&format!("{} ({:.1} kB)", path.display(), size as f64 / 1e3));
+    }
+    Ok(())
+}
+
+/// What is exported.
+struct Content<'a> {
+    profile: &'a Profile,
+    selection: Selection,
+    one_event: bool,
+}
+
+impl Content<'_> {
+    fn write(&self, format: ExportFormat, out: &mut (dyn Write + Send)) -> Result<()> {
+        let options = FlameOptions { selection: self.selection.clone(), title: None };
+        if format == ExportFormat::Folded {
+            let flame = Flame::build(self.profile, &options)?;
+            return out.write_all(&folded::render(&flame, false)).context(|| "cannot write the export");
+        }
+        // Formats that name a row's event need not choose one.
+        let has_events = matches!(format, ExportFormat::Perfscript | ExportFormat::Csv | ExportFormat::Parquet);
+        let sampled = Sampled::of(self.profile, self.selection.clone(), has_events && !self.one_event)?;
+        let title = sampled.title();
+        match format {
+            ExportFormat::Folded => Ok(()),
+            ExportFormat::Pprof => pprof::write(&sampled, out),
+            ExportFormat::Speedscope => speedscope::write(&sampled, &title, out),
+            ExportFormat::Firefox => firefox::write(&sampled, &title, out),
+            ExportFormat::Perfscript => perfscript::write(&sampled, out),
+            ExportFormat::Csv => rows::csv(&sampled, out),
+            ExportFormat::Parquet => rows::parquet(&sampled, out),
+        }
+    }
+}
+
+fn ending(path: &Path) -> &str {
+    path.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
+}
+
+/// The format that was named, or that of the file's ending.
+fn format(named: Option<ExportFormat>, file: Option<&Path>) -> Result<ExportFormat> {
+    if let Some(format) = named {
+        return Ok(format);
+    }
+    let name = file.and_then(Path::file_name).map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let plain = name.strip_suffix(".gz").unwrap_or(&name);
+    let endings = [
+        (".pb", ExportFormat::Pprof),
+        (".pprof", ExportFormat::Pprof),
+        (".speedscope.json", ExportFormat::Speedscope),
+        (".speedscope", ExportFormat::Speedscope),
+        (".firefox.json", ExportFormat::Firefox),
+        (".folded", ExportFormat::Folded),
+        (".perf", ExportFormat::Perfscript),
+        (".csv", ExportFormat::Csv),
+        (".parquet", ExportFormat::Parquet),
+    ];
+    let known = endings.iter().find(|(ending, _)| plain.ends_with(ending)).map(|(_, format)| *format);
+    known.ok_or_else(|| {
+        let message = match file {
+            None => "which format?".to_string(),
+            Some(path) => format!("the ending of {} names no format", path.display()),
+        };
+        Error::new(ErrorKind::Usage, message)
+            .hint("Say --format folded, pprof, speedscope, firefox, perfscript, csv or parquet.")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_files_ending_decides_the_format_that_was_not_named() {
+        for (file, expected) in [
+            ("run.pb.gz", Some(ExportFormat::Pprof)),
+            ("run.PPROF", Some(ExportFormat::Pprof)),
+            ("a/run.speedscope.json", Some(ExportFormat::Speedscope)),
+            ("run.firefox.json.gz", Some(ExportFormat::Firefox)),
+            ("run.csv.gz", Some(ExportFormat::Csv)),
+            ("run.parquet", Some(ExportFormat::Parquet)),
+            ("run.json", None),
+            ("run", None),
+        ] {
+            assert_eq!(format(None, Some(Path::new(file))).ok(), expected, "{file}");
+        }
+        let named = format(Some(ExportFormat::Firefox), Some(Path::new("run.csv")));
+        assert_eq!(named.ok(), Some(ExportFormat::Firefox));
+        assert!(format(None, None).is_err());
+    }
+}
