@@ -9,18 +9,18 @@ WITH RECURSIVE name AS (
     WHERE depth = 0
     GROUP BY frame
 ), climb AS (
-    SELECT DISTINCT stack, stack AS at, 0 AS height FROM 'off_cpu-*.parquet' WHERE stack IS NOT NULL
+    SELECT DISTINCT stack, stack AS caller, 0 AS height FROM 'off_cpu-*.parquet' WHERE stack IS NOT NULL
     UNION ALL
     SELECT climb.stack, stacks.parent, climb.height + 1
     FROM climb
-    JOIN 'stacks-*.parquet' AS stacks ON stacks.stack = climb.at
+    JOIN 'stacks-*.parquet' AS stacks ON stacks.stack = climb.caller
     JOIN name USING (frame)
     WHERE stacks.parent IS NOT NULL AND climb.height < 16
         AND regexp_matches(name.function, '^_*(schedule|preempt_schedule|io_schedule|rt_mutex_schedule)')
 ), place AS (
     SELECT climb.stack, coalesce(name.function, '[unknown]') AS function
-    FROM (SELECT stack, arg_max(at, height) AS at FROM climb GROUP BY stack) AS climb
-    JOIN 'stacks-*.parquet' AS stacks ON stacks.stack = climb.at
+    FROM (SELECT stack, arg_max(caller, height) AS caller FROM climb GROUP BY stack) AS climb
+    JOIN 'stacks-*.parquet' AS stacks ON stacks.stack = climb.caller
     LEFT JOIN name USING (frame)
 )
 SELECT

@@ -6,13 +6,11 @@ use super::out::{self, Terminal};
 use super::report::{load, recording, selection};
 use crate::analysis::{Axis, Selection};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::export::{firefox, folded, perfscript, pprof, rows, speedscope};
+use crate::export::{firefox, folded, gzip, perfscript, pprof, rows, speedscope};
 use crate::model::profile::Profile;
 use crate::sweep::Folder;
 use crate::view::flame::{Flame, FlameOptions};
 use crate::view::sampled::Sampled;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -41,12 +39,9 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
     out::stream(file, |sink| {
         let mut sink = BufWriter::with_capacity(1 << 16, sink);
         if compress {
-            let mut packed = GzEncoder::new(sink, Compression::default());
-            content.write(format, &mut packed)?;
-            sink = packed.finish().context(|| "cannot write the export")?;
-        } else {
-            content.write(format, &mut sink)?;
+            return gzip(sink, |out| content.write(format, out));
         }
+        content.write(format, &mut sink)?;
         sink.flush().context(|| "cannot write the export")
     })?;
     if let Some(path) = file {

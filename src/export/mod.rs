@@ -6,6 +6,7 @@ pub mod csv;
 pub mod difference;
 pub mod firefox;
 pub mod folded;
+mod gzip;
 pub mod html;
 pub mod json;
 pub mod markdown;
@@ -18,3 +19,5 @@ mod shape;
 pub mod speedscope;
 pub mod svg;
 pub mod text;
+
+pub use gzip::gzip;

@@ -7,8 +7,6 @@ mod wire;
 use crate::error::{Context, Result};
 use crate::model::{Rate, Unit};
 use crate::view::sampled::{Path, Paths, Sampled};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use rustc_hash::FxHashMap;
 use std::io::Write;
 use tables::Tables;
@@ -34,8 +32,11 @@ mod field {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write(sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
-    let mut out = GzEncoder::new(out, Compression::default());
+pub fn write(sampled: &Sampled<'_>, out: &mut (dyn Write + Send)) -> Result<()> {
+    super::gzip(out, |out| write_plain(sampled, out))
+}
+
+fn write_plain(sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
     let mut tables = Tables::default();
     let mut sums: FxHashMap<(u32, u32, Path), (u64, u64)> = FxHashMap::default();
     for row in sampled.rows() {
@@ -60,9 +61,7 @@ pub fn write(sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
         field.message(field::SAMPLE, &sample);
         out.write_all(field.bytes()).context(super::quote::failed)?;
     }
-    tables.write(sampled, &mut out)?;
-    out.finish().context(super::quote::failed)?;
-    Ok(())
+    tables.write(sampled, out)
 }
 
 /// The locations of each path, worked out once: threads share stacks.

@@ -116,7 +116,7 @@ def main():
     with tempfile.TemporaryDirectory() as where:
         folder = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else os.path.join(where, "run.ironlaw")
         if len(sys.argv) < 3:
-            run(ironlaw, "record", "--off-cpu", "-I", "500ms", "--ops", r"regex:(\d+) ops", "-o", folder, "--", ironlaw,
+            run(ironlaw, "record", "--off-cpu", "-I", "500ms", "--ops", f"uprobe:{ironlaw}:pop_request", "-o", folder, "--", ironlaw,
                 "workload", "hotspot", "--threads", "2", "--seconds", "4", cwd=where)
         report = json.loads(run(ironlaw, "report", folder, "--format", "json", "--limit", "0", cwd=where))
         recording_queries(report, folder)

@@ -150,9 +150,13 @@ impl Tables {
     pub fn write(mut self, sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
         let mut tables = Message::default();
         let mut mappings: Vec<_> = std::mem::take(&mut self.mappings).into_iter().collect();
-        // The first mapping counts as the program itself, so that it should be no kernel.
-        let is_file = |id: ModuleId| sampled.modules().get(id.0 as usize).is_some_and(|m| m.kind == ModuleKind::File);
-        mappings.sort_by_key(|(module, mapping)| (!is_file(*module), mapping.id));
+        // The first mapping counts as the program itself, which is neither the kernel nor a library.
+        let rank = |id: ModuleId| {
+            let module = sampled.modules().get(id.0 as usize);
+            let is_file = module.is_some_and(|module| module.kind == ModuleKind::File);
+            (!is_file, module.is_some_and(|module| module.path.contains(".so")))
+        };
+        mappings.sort_by_key(|(module, mapping)| (rank(*module), mapping.id));
         for (module, mapping) in mappings {
             if let Some(module) = sampled.modules().get(module.0 as usize) {
                 tables.message(field::MAPPING, &self.mapping_message(module, &mapping));
