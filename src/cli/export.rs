@@ -33,7 +33,8 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
     if args.off_cpu {
         selection.axis = Axis::OffCpu;
     }
-    let content = Content { profile: &profile, selection, one_event: args.selection.event.is_some() };
+    // Refused selections must leave no file behind.
+    let content = Content::of(&profile, selection, format, args.selection.event.is_some())?;
     // pprof is compressed in any case.
     let compress = file.is_some_and(|path| ending(path) == "gz") && format != ExportFormat::Pprof;
     out::stream(file, |sink| {
@@ -52,31 +53,36 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
 }
 
 /// What is exported.
-struct Content<'a> {
-    profile: &'a Profile,
-    selection: Selection,
-    one_event: bool,
+enum Content<'a> {
+    Folded(Flame),
+    Sampled(Box<Sampled<'a>>),
 }
 
-impl Content<'_> {
-    fn write(&self, format: ExportFormat, out: &mut (dyn Write + Send)) -> Result<()> {
-        let options = FlameOptions { selection: self.selection.clone(), title: None };
+impl<'a> Content<'a> {
+    fn of(profile: &'a Profile, selection: Selection, format: ExportFormat, one_event: bool) -> Result<Content<'a>> {
         if format == ExportFormat::Folded {
-            let flame = Flame::build(self.profile, &options)?;
-            return out.write_all(&folded::render(&flame, false)).context(|| "cannot write the export");
+            return Ok(Content::Folded(Flame::build(profile, &FlameOptions { selection, title: None })?));
         }
         // Formats that name a row's event need not choose one.
         let has_events = matches!(format, ExportFormat::Perfscript | ExportFormat::Csv | ExportFormat::Parquet);
-        let sampled = Sampled::of(self.profile, self.selection.clone(), has_events && !self.one_event)?;
-        let title = sampled.title();
+        Ok(Content::Sampled(Box::new(Sampled::of(profile, selection, has_events && !one_event)?)))
+    }
+
+    fn write(&self, format: ExportFormat, out: &mut (dyn Write + Send)) -> Result<()> {
+        let sampled = match self {
+            Content::Folded(flame) => {
+                return out.write_all(&folded::render(flame, false)).context(|| "cannot write the export");
+            }
+            Content::Sampled(sampled) => sampled,
+        };
         match format {
             ExportFormat::Folded => Ok(()),
-            ExportFormat::Pprof => pprof::write(&sampled, out),
-            ExportFormat::Speedscope => speedscope::write(&sampled, &title, out),
-            ExportFormat::Firefox => firefox::write(&sampled, &title, out),
-            ExportFormat::Perfscript => perfscript::write(&sampled, out),
-            ExportFormat::Csv => rows::csv(&sampled, out),
-            ExportFormat::Parquet => rows::parquet(&sampled, out),
+            ExportFormat::Pprof => pprof::write(sampled, out),
+            ExportFormat::Speedscope => speedscope::write(sampled, &sampled.title(), out),
+            ExportFormat::Firefox => firefox::write(sampled, &sampled.title(), out),
+            ExportFormat::Perfscript => perfscript::write(sampled, out),
+            ExportFormat::Csv => rows::csv(sampled, out),
+            ExportFormat::Parquet => rows::parquet(sampled, out),
         }
     }
 }

@@ -37,7 +37,7 @@ pub fn write(sampled: &Sampled<'_>, title: &str, out: &mut dyn Write) -> Result<
     let stacks: Vec<usize> = paths.list().iter().map(|path| frames.stack(sampled, &sampled.cells(*path))).collect();
     let words = thread::Words::of(&mut frames);
 
-    write!(out, "{{\"meta\":{},\n", meta::meta(sampled, title)).context(failed)?;
+    writeln!(out, "{{\"meta\":{},", meta::meta(sampled, title)).context(failed)?;
     array(out, "libs", frames.libs(sampled).iter())?;
     out.write_all(b",\n\"pages\":[],\"counters\":[],\"profilerOverhead\":[],\n\"shared\":").context(failed)?;
     frames.write(out)?;

@@ -3,7 +3,7 @@
 
 use super::quote::failed;
 use crate::error::{Context, Result};
-use crate::model::{Meta, ModuleKind};
+use crate::model::ModuleKind;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::sampled::{Cell, Path, Row, Sampled};
@@ -111,19 +111,4 @@ fn object(sampled: &Sampled<'_>, cell: &Cell<'_>, pid: u32) -> String {
         // The last word of a line is the object.
         Some(module) => text(&module.path).replace(' ', "\u{a0}"),
     }
-}
-
-/// The comments that perf puts before its samples when asked for a header.
-#[must_use]
-pub fn header(meta: &Meta) -> String {
-    let host = &meta.host;
-    let lines = [
-        ("hostname", host.hostname.as_str()),
-        ("os release", &host.kernel),
-        ("arch", &host.arch),
-        ("cpudesc", &host.cpu_model),
-        ("cmdline", &meta.plan.target.label()),
-    ];
-    let lines: String = lines.iter().map(|(key, value)| format!("# {key} : {}\n", visible(value))).collect();
-    format!("# ========\n{lines}# ========\n#\n")
 }

@@ -57,11 +57,10 @@ impl Frames {
         let file = file.map_or(String::new(), |file| format!(",\"file\":{}", quoted(file)));
         let frame = format!("{{\"name\":{}{file}}}", quoted(cell.name));
         let next = self.list.len();
-        let id = *self.ids.entry(frame).or_insert_with_key(|frame| {
+        *self.ids.entry(frame).or_insert_with_key(|frame| {
             self.list.push(frame.clone());
             next
-        });
-        id
+        })
     }
 }
 

@@ -27,11 +27,10 @@ impl<T> Default for Numbered<T> {
 impl<T: Clone + Eq + Hash> Numbered<T> {
     fn id(&mut self, value: T) -> usize {
         let next = self.list.len();
-        let id = *self.ids.entry(value).or_insert_with_key(|value| {
+        *self.ids.entry(value).or_insert_with_key(|value| {
             self.list.push(value.clone());
             next
-        });
-        id
+        })
     }
 }
 
