@@ -33,6 +33,7 @@ Formats:
   perfscript  text as `perf script` prints it, for what reads that
   csv         a row per sample, for spreadsheets
   parquet     the same with names as they are, for databases
+Without --event, the last three hold every event, the others the first.
 
 Examples:
   ironlaw export -o run.pb.gz && go tool pprof -http : run.pb.gz
@@ -54,7 +55,7 @@ pub struct ExportArgs {
     /// Waits in place of samples: where threads did not run
     #[arg(long, conflicts_with = "event")]
     pub off_cpu: bool,
-    /// What part of it; without --event the first event, in perfscript, csv and parquet every event.
+    /// What part of it.
     #[command(flatten)]
     pub selection: SelectionArgs,
 }
