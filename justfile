@@ -47,6 +47,11 @@ known-answers *ARGS:
     cargo build --release --locked
     tests/known_answers.py target/release/ironlaw {{ARGS}}
 
+# Whether the queries of assets/sql say what the report says (needs python3 -m pip install duckdb polars).
+sql *ARGS:
+    cargo build --locked
+    tests/benches/sql.py target/debug/ironlaw {{ARGS}}
+
 # Take over changed golden files after reading the diff.
 accept:
     INSTA_UPDATE=always cargo test --locked

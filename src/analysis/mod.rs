@@ -22,14 +22,14 @@ mod time;
 mod timeline;
 
 pub use butterfly::{Branch, Butterfly, Instruction, SourceLine, Step};
-pub use calltree::{CallTree, Node};
+pub use calltree::{CallTree, Node, QUEUED, TRUNCATED, UNKNOWN};
 pub use causes::Cause;
 pub use counters::{COVERAGE_FLOOR, Counters};
 pub use law::{Law, LawFactor, Part, Slowdown, Totals};
 pub use metrics::{Metric, MetricUnit, Section, metrics};
 pub use names::{CodeKind, Function, Label, Names};
 pub use observe::{Observation, observations};
-pub use offcpu::{BlockedPath, CauseTotal, OffCpuTotals, blocked_paths, off_cpu_totals, waits_by_thread};
+pub use offcpu::{BlockedPath, CauseTotal, OffCpuTotals, blocked_paths, cause_of, off_cpu_totals, waits_by_thread};
 pub use operations::operations;
 pub use per_op::per_operation;
 pub use ranking::{GroupBy, Rank, Ranking, SortBy, rank};

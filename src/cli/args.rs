@@ -2,6 +2,7 @@
 //! It never looks at the machine; `plan` checks what the values mean together.
 
 mod capture;
+mod export;
 mod generate;
 mod import;
 mod readers;
@@ -12,6 +13,7 @@ mod tools;
 mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
+pub use export::{ExportArgs, ExportFormat};
 pub use generate::{completions, man_page};
 pub use import::{ImportArgs, ImportFormat};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
@@ -37,6 +39,7 @@ Examples:
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
   ironlaw import perf.data          look at what perf recorded
+  ironlaw export -o run.pb.gz       write it for pprof and other tools
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
@@ -125,6 +128,8 @@ pub enum Command {
     Flamegraph(FlamegraphArgs),
     /// Make a recording of what perf recorded, or of folded stacks
     Import(ImportArgs),
+    /// Write a recording in the format of another tool
+    Export(ExportArgs),
     /// Say what works on this machine, what does not, and what would fix it
     Doctor(DoctorArgs),
     /// Profile a built-in program with a planted hot spot

@@ -7,6 +7,7 @@ mod capture;
 mod config;
 mod demo;
 mod doctor;
+mod export;
 mod flamegraph;
 mod import;
 mod out;
@@ -45,6 +46,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Report(args) => report::run(args, &cli.global)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
         Command::Import(args) => import::run(args, terminal)?,
+        Command::Export(args) => export::run(args, terminal)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,
         Command::Config(args) => config::run(args)?,
