@@ -220,6 +220,7 @@ fn meta() -> Meta {
         plan,
         events: vec![],
         coverage: vec![],
+        hardware: Default::default(),
         started_unix_ns: 0,
         started_mono_ns: 0,
         duration_ns: None,

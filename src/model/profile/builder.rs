@@ -144,6 +144,7 @@ pub(super) mod testing {
             plan,
             events: vec![],
             coverage: vec![],
+            hardware: Default::default(),
             started_unix_ns: 0,
             started_mono_ns: 0,
             duration_ns: None,
