@@ -94,7 +94,7 @@ impl Hardware {
         roles.values_mut().for_each(|counters| counters.sort());
         let formable = |metric: &'static HardwareMetric| Formable {
             metric,
-            ready: metric.formulas.iter().find_map(|text| Ready::of(text, &roles)),
+            ready: plan.formulas_of(metric).find_map(|text| Ready::of(text, &roles)),
             absent: plan.absent.iter().find(|absent| absent.metric == metric.name).map(|absent| absent.why.clone()),
         };
         let per_op = |def: &PerOp| def.formulas.iter().find_map(|text| Ready::of(text, &roles));

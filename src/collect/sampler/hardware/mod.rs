@@ -71,7 +71,7 @@ pub fn hardware_plan() -> HardwarePlan {
         },
     };
     let events = vec![event("cycles", 0, Unit::Cycles), event("instructions", 1, Unit::Instructions)];
-    HardwarePlan { uarch: "generic".to_string(), groups: vec![HardwareGroup { events }], absent: vec![] }
+    HardwarePlan { uarch: "generic".to_string(), groups: vec![HardwareGroup { events }], ..HardwarePlan::default() }
 }
 
 impl Hardware {

@@ -4,9 +4,7 @@
 use super::load::Load;
 use super::request;
 use crate::collect::catalog;
-use crate::model::{
-    AbsentMetric, Formula, HARDWARE_METRICS, HardwareEvent, HardwareGroup, HardwareMetric, HardwarePlan, Note,
-};
+use crate::model::{AbsentMetric, Formula, HARDWARE_METRICS, HardwareEvent, HardwareGroup, HardwarePlan, Note};
 use crate::sys::perf::event::{self, GroupCounted, Place};
 use std::fmt;
 use std::io;
@@ -136,8 +134,11 @@ fn roles(groups: &[HardwareGroup]) -> Vec<String> {
 
 fn tell_absent(plan: &mut HardwarePlan, old: &[String], left_out: &[LeftOut]) {
     let new = roles(&plan.groups);
-    for metric in HARDWARE_METRICS.iter().filter(|metric| formed(metric, old) && !formed(metric, &new)) {
-        let needed: Vec<Formula> = metric.formulas.iter().filter_map(|text| Formula::parse(text)).collect();
+    for metric in HARDWARE_METRICS {
+        let needed: Vec<Formula> = plan.formulas_of(metric).filter_map(Formula::parse).collect();
+        if !formed(&needed, old) || formed(&needed, &new) {
+            continue;
+        }
         let needs = |role: &String| {
             !new.contains(role) && needed.iter().any(|formula| formula.names().contains(&role.as_str()))
         };
@@ -149,10 +150,9 @@ fn tell_absent(plan: &mut HardwarePlan, old: &[String], left_out: &[LeftOut]) {
     }
 }
 
-fn formed(metric: &HardwareMetric, roles: &[String]) -> bool {
+fn formed(formulas: &[Formula], roles: &[String]) -> bool {
     let counted = |name: &str| matches!(name, "wall" | "task-clock") || roles.iter().any(|role| role == name);
-    let mut formulas = metric.formulas.iter().filter_map(|text| Formula::parse(text));
-    formulas.any(|formula| formula.names().into_iter().all(counted))
+    formulas.iter().any(|formula| formula.names().into_iter().all(counted))
 }
 
 struct Trial<'a, B> {
@@ -270,7 +270,11 @@ pub(super) mod tests {
             },
         };
         let group = |roles: &&[&str]| HardwareGroup { events: roles.iter().map(event).collect() };
-        HardwarePlan { uarch: "test".to_string(), groups: groups.iter().map(group).collect(), absent: vec![] }
+        HardwarePlan {
+            uarch: "test".to_string(),
+            groups: groups.iter().map(group).collect(),
+            ..HardwarePlan::default()
+        }
     }
 
     /// A CPU with so many counters, so many of them held by others; some events it refuses, some stay at zero.
