@@ -190,6 +190,7 @@ fn meta() -> Meta {
             duration: Some(Nanos(4_000_000_000)),
             delay: Nanos(0),
             ops: None,
+            hardware: vec![],
         },
         events: vec![event],
         coverage: vec![Coverage { event: "cpu-clock:u".into(), share: 0.75 }],

@@ -3,6 +3,7 @@
 
 mod capture;
 mod generate;
+mod metrics;
 mod readers;
 mod session;
 mod sweep;
@@ -12,6 +13,7 @@ mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
 pub use generate::{completions, man_page};
+pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
 pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
@@ -122,6 +124,8 @@ pub enum Command {
     Flamegraph(FlamegraphArgs),
     /// Say what works on this machine, what does not, and what would fix it
     Doctor(DoctorArgs),
+    /// List what this machine's hardware counters give, and why the rest is missing
+    Metrics(MetricsArgs),
     /// Profile a built-in program with a planted hot spot
     Demo(DemoArgs),
     /// Run a built-in program whose diagnosis is known

@@ -8,6 +8,8 @@ mod config;
 mod demo;
 mod doctor;
 mod flamegraph;
+mod hardware;
+mod metrics;
 mod out;
 mod record;
 mod report;
@@ -43,6 +45,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
+        Command::Metrics(args) => metrics::run(args)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,
         Command::Config(args) => config::run(args)?,

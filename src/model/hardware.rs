@@ -34,6 +34,9 @@ pub struct AbsentMetric {
 pub struct HardwarePlan {
     /// The microarchitecture, e.g. `intel-spr`; `generic-intel`, `generic-amd`, `generic-arm` or `generic` where none is known.
     pub uarch: String,
+    /// The CPUs whose cores are of this kind; empty: all.
+    #[serde(default)]
+    pub cpus: Vec<u32>,
     /// Groups, most wanted first; the first holds cycles and instructions.
     pub groups: Vec<HardwareGroup>,
     /// What is not counted, and why.

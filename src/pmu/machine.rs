@@ -74,7 +74,7 @@ pub fn core_types(machine: &Machine, sources: &dyn EventSources, table: &Table) 
     kinds.into_iter().map(|pmu| core_type(machine, sources, table, Some(pmu), hybrid)).collect()
 }
 
-/// The capacity of a microarchitecture as this machine's settings leave it, for a look at a CPU that is not here.
+/// A core of a machine that is told of in words only, for a look at a CPU that is not here.
 #[must_use]
 pub fn assumed(machine: &Machine, uarch: &Uarch) -> CoreType {
     let present = Capacity { present: true, kind: PERF_TYPE_RAW, ..Capacity::default() };

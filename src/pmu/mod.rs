@@ -27,7 +27,7 @@ mod terms;
 pub use known::Known;
 pub use list::parse;
 pub use machine::{Capacity, CoreType, Machine, assumed, core_types};
-pub use sets::{SETS, Set, wanted};
+pub use sets::{SETS, Set, Wanted, wanted};
 pub use spelled::{as_perf_writes_it, group_as_perf_writes_it};
 pub use table::{Code, Cpus, Table, TableEvent, Uarch};
 

@@ -15,6 +15,18 @@ pub struct Set {
     pub metrics: &'static [&'static str],
 }
 
+/// What is to be counted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Wanted {
+    /// Metrics, most wanted first.
+    pub metrics: Vec<&'static HardwareMetric>,
+    /// So many groups at most: beyond, each would be counted too seldom to say something. `None`: as many as it takes.
+    pub most_groups: Option<usize>,
+}
+
+/// Groups that the kernel takes turns with unless more is asked for: each is counted a sixth of the time or more.
+const GROUPS_BY_DEFAULT: usize = 6;
+
 /// All sets, most wanted first.
 pub const SETS: &[Set] = &[
     Set { name: "base", by_default: true, metrics: &["branch_mpki"] },
@@ -40,6 +52,8 @@ pub const SETS: &[Set] = &[
             "tma_fetch_latency",
             "tma_branch_mispredicts",
             "tma_heavy_operations",
+            "frontend_stall_share",
+            "backend_stall_share",
         ],
     },
     Set {
@@ -59,15 +73,7 @@ pub const SETS: &[Set] = &[
     Set {
         name: "more",
         by_default: false,
-        metrics: &[
-            "branch_miss_share",
-            "lock_share",
-            "order_clears_per_kinstr",
-            "pause_share",
-            "frontend_stall_share",
-            "backend_stall_share",
-            "avx_license_share",
-        ],
+        metrics: &["branch_miss_share", "lock_share", "order_clears_per_kinstr", "pause_share", "avx_license_share"],
     },
 ];
 
@@ -76,7 +82,7 @@ pub const SETS: &[Set] = &[
 ///
 /// # Errors
 /// `Usage` for a name that is none, with the one that may be meant.
-pub fn wanted(list: &str) -> Result<Vec<&'static HardwareMetric>> {
+pub fn wanted(list: &str) -> Result<Wanted> {
     let mut metrics = Vec::new();
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         for name in names_of(word)? {
@@ -84,7 +90,8 @@ pub fn wanted(list: &str) -> Result<Vec<&'static HardwareMetric>> {
             metrics.extend(metric);
         }
     }
-    Ok(metrics)
+    let most_groups = (list.trim() == "default").then_some(GROUPS_BY_DEFAULT);
+    Ok(Wanted { metrics, most_groups })
 }
 
 fn names_of(word: &str) -> Result<Vec<&'static str>> {
@@ -120,12 +127,12 @@ mod tests {
             let sets = SETS.iter().filter(|set| set.metrics.contains(&metric.name)).count();
             assert_eq!(sets, 1, "{}", metric.name);
         }
-        assert_eq!(wanted("all").unwrap().len(), HARDWARE_METRICS.len());
+        assert_eq!(wanted("all").unwrap().metrics.len(), HARDWARE_METRICS.len());
     }
 
     #[test]
     fn a_list_mixes_sets_and_metrics_and_says_what_is_neither() {
-        let names = |list| wanted(list).unwrap().iter().map(|metric| metric.name).collect::<Vec<_>>();
+        let names = |list| wanted(list).unwrap().metrics.iter().map(|metric| metric.name).collect::<Vec<_>>();
         assert_eq!(names("mlp, numa,mlp"), ["mlp", "remote_dram_share", "remote_cache_per_kinstr"]);
         assert!(names("none").is_empty() && names("default").len() > 20);
         let error = wanted("llc_mpik").unwrap_err();

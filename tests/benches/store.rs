@@ -212,6 +212,7 @@ fn meta() -> Meta {
         duration: None,
         delay: Nanos(0),
         ops: None,
+        hardware: vec![],
     };
     Meta {
         format: (0, 0),

@@ -64,6 +64,7 @@ fn meta() -> Meta {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            hardware: vec![],
         },
         events: vec![event("cpu-clock", Unit::Nanos)],
         coverage: vec![],

@@ -136,6 +136,7 @@ pub(super) mod testing {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            hardware: vec![],
         };
         Meta {
             format: (1, 0),

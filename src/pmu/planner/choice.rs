@@ -23,6 +23,7 @@ pub(super) struct Choice {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Hindrance {
     Events(usize, Vec<String>),
+    Foreign,
     Slots,
     Shared,
     Room(usize),
@@ -64,7 +65,12 @@ fn judge(uarch: &Uarch, capacity: &Capacity, text: &str) -> Result<Choice, Hindr
     let mut roles = roles_of(&one).unwrap_or_default();
     let can = |role: &String| uarch.event(role).is_some_and(|event| !event.samples_only);
     let missing: Vec<String> = roles.iter().filter(|role| !can(role)).cloned().collect();
-    if !missing.is_empty() || roles.is_empty() {
+    // Cycles and instructions are everywhere: what remains is the metric's own, or another vendor's.
+    let own = |role: &&String| !matches!(role.as_str(), "cycles" | "instructions" | "slots");
+    if roles.iter().filter(own).count() == missing.iter().filter(own).count() {
+        return Err(Hindrance::Foreign);
+    }
+    if !missing.is_empty() {
         return Err(Hindrance::Events(missing.len(), missing));
     }
     if asks_slots && uarch.topdown_per_core && capacity.smt {
@@ -120,6 +126,8 @@ fn is_of_name(c: char) -> bool {
 /// Of two formulas that fail, the one whose failure says more: fewer missing events, else the later kind.
 fn nearer(a: Hindrance, b: Hindrance) -> Hindrance {
     match (&a, &b) {
+        (_, Hindrance::Foreign) => a,
+        (Hindrance::Foreign, _) => b,
         (Hindrance::Events(few, _), Hindrance::Events(more, _)) if more >= few => a,
         (Hindrance::Events(..), _) => b,
         (_, Hindrance::Events(..)) => a,
@@ -133,11 +141,14 @@ fn told(hindrance: Option<Hindrance>, uarch: &Uarch, capacity: &Capacity) -> Str
         None => format!("there is no formula for {name}"),
         Some(Hindrance::Events(_, missing)) => {
             let list = missing.iter().map(|role| format!("'{role}'")).collect::<Vec<_>>().join(", ");
-            format!("no event is known for {list} on {name}")
+            format!("{name} has no event for {list}")
         }
+        Some(Hindrance::Foreign) => format!("{name} has no event for it"),
         Some(Hindrance::Slots) => "the kernel does not say how many slots the pipeline has (caps/slots)".to_string(),
         Some(Hindrance::Shared) => {
-            format!("{name} counts these slots for both hyperthreads of a core together, and hyperthreading is on")
+            format!(
+                "{name} counts these slots for a core's two threads together: with hyperthreading on it says nothing"
+            )
         }
         Some(Hindrance::Room(needed)) => {
             let held =

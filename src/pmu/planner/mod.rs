@@ -11,6 +11,7 @@ pub use room::fits;
 
 use super::known;
 use super::machine::Capacity;
+use super::sets::{SETS, Wanted};
 use super::table::Uarch;
 use crate::model::{AbsentMetric, EventSpec, HardwareEvent, HardwareGroup, HardwareMetric, HardwarePlan, Unit};
 use choice::choose;
@@ -23,14 +24,21 @@ const BASE_METRIC: &str = "branch_mpki";
 /// The events for `wanted`, in groups. Without any wanted metric there is the first group alone, and on a machine that shows
 /// no PMU there is none.
 #[must_use]
-pub fn plan(uarch: &Uarch, capacity: &Capacity, wanted: &[&HardwareMetric]) -> HardwarePlan {
+pub fn plan(uarch: &Uarch, capacity: &Capacity, wanted: &Wanted) -> HardwarePlan {
     let mut plan = HardwarePlan { uarch: uarch.id.clone(), ..HardwarePlan::default() };
     let mut groups = if capacity.present { vec![base(uarch, capacity)] } else { Vec::new() };
-    for metric in wanted {
+    let most = wanted.most_groups.unwrap_or(usize::MAX);
+    for metric in &wanted.metrics {
         match choose(uarch, capacity, metric) {
             Err(why) => plan.absent.push(AbsentMetric { metric: metric.name.to_string(), why }),
             Ok(choice) => {
-                place(uarch, capacity, &choice.roles, metric.name == BASE_METRIC, &mut groups);
+                let into_first = metric.name == BASE_METRIC;
+                if !place(uarch, capacity, &choice.roles, into_first, most, &mut groups) {
+                    let set = SETS.iter().find(|set| set.metrics.contains(&metric.name)).map_or("all", |set| set.name);
+                    let why = format!("left out, so that the others are counted often enough; ask for it: -M {set}");
+                    plan.absent.push(AbsentMetric { metric: metric.name.to_string(), why });
+                    continue;
+                }
                 if !metric.formulas.contains(&choice.formula.as_str()) {
                     plan.formulas.push((metric.name.to_string(), choice.formula));
                 }
@@ -65,8 +73,15 @@ fn base(uarch: &Uarch, capacity: &Capacity) -> Vec<String> {
 }
 
 /// Puts the roles into the group that needs the fewest new events for them, or into a new one. The first group is kept small,
-/// so that it is counted most.
-fn place(uarch: &Uarch, capacity: &Capacity, roles: &[String], into_first: bool, groups: &mut Vec<Vec<String>>) {
+/// so that it is counted most. `false` if that would be one group too many.
+fn place(
+    uarch: &Uarch,
+    capacity: &Capacity,
+    roles: &[String],
+    into_first: bool,
+    most: usize,
+    groups: &mut Vec<Vec<String>>,
+) -> bool {
     let joined = |group: &Vec<String>| {
         let mut all = group.clone();
         all.extend(roles.iter().filter(|role| !group.contains(role)).cloned());
@@ -77,8 +92,10 @@ fn place(uarch: &Uarch, capacity: &Capacity, roles: &[String], into_first: bool,
     let possible = possible.filter(|(_, group)| fits(uarch, capacity, &joined(group)));
     match possible.min_by_key(|(_, group)| joined(group).len() - group.len()).map(|(number, _)| number) {
         Some(number) => groups[number] = joined(&groups[number]),
+        None if groups.len() >= most => return false,
         None => groups.push(roles.to_vec()),
     }
+    true
 }
 
 /// The events of roles: what must lead first, then the law's, then the rest as they came.

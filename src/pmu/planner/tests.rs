@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 use super::*;
 use crate::model::{EventKind, HARDWARE_METRICS};
-use crate::pmu::sets::wanted;
+use crate::pmu::sets::{Wanted, wanted};
 use crate::pmu::{Machine, Table, assumed};
 use proptest::prelude::*;
 use std::sync::OnceLock;
@@ -86,8 +86,8 @@ fn what_cannot_be_had_says_why() {
         change(&mut capacity);
         plan(&uarch, &capacity, &all)
     };
-    assert_eq!(why(&with(&|_| {}), "tma_memory_bound"), "no event is known for 'td-mem-bound', 'slots' on Skylake-SP");
-    assert!(why(&with(&|c| c.smt = true), "tma_frontend").contains("hyperthreading is on"));
+    assert_eq!(why(&with(&|_| {}), "tma_memory_bound"), "Skylake-SP has no event for it");
+    assert!(why(&with(&|c| c.smt = true), "tma_frontend").contains("with hyperthreading on"));
     assert!(why(&with(&|c| c.nodes = 1), "remote_dram_share").contains("one memory node"));
     let tight = with(&|c| (c.general, c.watchdog) = (2, 1));
     assert!(why(&tight, "page_walk_share").contains("take 3 of 2 general counters; the NMI watchdog holds one"));
@@ -149,14 +149,16 @@ proptest! {
         smt: bool,
         nodes in 0_usize..3,
         slots in prop::option::of(4_u8..=10),
+        most_groups in prop::option::of(2_usize..8),
     ) {
         let table = TABLE.get_or_init(|| Table::built_in().unwrap());
         let uarch = &table.uarchs[which % table.uarchs.len()];
         let capacity = Capacity { present: true, kind: 4, general, smt, nodes, slots_per_cycle: slots, ..Capacity::default() };
         let mut seen = std::collections::BTreeSet::new();
         asked.retain(|number| seen.insert(*number));
-        let metrics: Vec<&HardwareMetric> = asked.iter().map(|number| &HARDWARE_METRICS[*number]).collect();
-        let plan = plan(uarch, &capacity, &metrics);
+        let metrics: Vec<&'static HardwareMetric> = asked.iter().map(|number| &HARDWARE_METRICS[*number]).collect();
+        let plan = plan(uarch, &capacity, &Wanted { metrics: metrics.clone(), most_groups });
+        prop_assert!(most_groups.is_none_or(|most| plan.groups.len() <= most));
         for (number, group) in plan.groups.iter().enumerate() {
             let roles: Vec<String> = group.events.iter().map(|event| event.role.clone()).collect();
             prop_assert!(fits(uarch, &capacity, &roles), "{} of {}: {roles:?}", number, uarch.id);

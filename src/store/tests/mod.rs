@@ -25,6 +25,7 @@ fn meta() -> Meta {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            hardware: vec![],
         },
         events: vec![],
         coverage: vec![],
