@@ -5,6 +5,7 @@ mod calltree;
 mod causes;
 mod counters;
 pub mod findings;
+mod hardware;
 mod law;
 mod metrics;
 mod names;

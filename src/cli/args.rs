@@ -5,6 +5,7 @@ mod capture;
 mod export;
 mod generate;
 mod import;
+mod metrics;
 mod readers;
 mod session;
 mod sweep;
@@ -16,6 +17,7 @@ pub use capture::{CaptureArgs, RecordArgs};
 pub use export::{ExportArgs, ExportFormat};
 pub use generate::{completions, man_page};
 pub use import::{ImportArgs, ImportFormat};
+pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
 pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
@@ -132,6 +134,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Say what works on this machine, what does not, and what would fix it
     Doctor(DoctorArgs),
+    /// List what this machine's hardware counters give, and why the rest is missing
+    Metrics(MetricsArgs),
     /// Profile a built-in program with a planted hot spot
     Demo(DemoArgs),
     /// Run a built-in program whose diagnosis is known

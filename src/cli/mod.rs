@@ -9,7 +9,9 @@ mod demo;
 mod doctor;
 mod export;
 mod flamegraph;
+mod hardware;
 mod import;
+mod metrics;
 mod out;
 mod record;
 mod report;
@@ -47,6 +49,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
         Command::Import(args) => import::run(args, terminal)?,
         Command::Export(args) => export::run(args, terminal)?,
+        Command::Metrics(args) => metrics::run(args)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,
         Command::Config(args) => config::run(args)?,

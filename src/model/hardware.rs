@@ -1,7 +1,7 @@
 //! What hardware is to count: events by role, in groups that count together, and the metrics that are formed from them.
 //! It never opens an event and never divides.
 
-use super::{CounterDef, CounterId, EventSpec, Unit};
+use super::{CounterDef, CounterId, EventSpec, HardwareMetric, Unit};
 use serde::{Deserialize, Serialize};
 
 /// An event of this CPU in its role.
@@ -32,15 +32,28 @@ pub struct AbsentMetric {
 /// What to count on one kind of core.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HardwarePlan {
-    /// The microarchitecture, e.g. `intel-spr`; `generic` where none is known.
+    /// The microarchitecture, e.g. `intel-spr`; `generic-intel`, `generic-amd`, `generic-arm` or `generic` where none is known.
     pub uarch: String,
+    /// The CPUs whose cores are of this kind; empty: all.
+    #[serde(default)]
+    pub cpus: Vec<u32>,
     /// Groups, most wanted first; the first holds cycles and instructions.
     pub groups: Vec<HardwareGroup>,
     /// What is not counted, and why.
     pub absent: Vec<AbsentMetric>,
+    /// Formulas of metrics that hold for this plan in place of the common ones: metric and formula, without names that only
+    /// the machine could resolve. Where its roles were not counted after all, the common formulas are tried.
+    #[serde(default)]
+    pub formulas: Vec<(String, String)>,
 }
 
 impl HardwarePlan {
+    /// The formulas of a metric, in the order in which they are tried: the plan's own, then the common ones.
+    pub fn formulas_of<'a>(&'a self, metric: &'a HardwareMetric) -> impl Iterator<Item = &'a str> + 'a {
+        let own = self.formulas.iter().filter(|(name, _)| name == metric.name).map(|(_, formula)| formula.as_str());
+        own.chain(metric.formulas.iter().copied())
+    }
+
     /// The counters of the plan, numbered from `first` on: one for each event of each group. The same role in a later
     /// group has `.2`, `.3` ... behind its name.
     #[must_use]

@@ -292,6 +292,8 @@ fn run(load: &Load, n: u32, factor: f64, off_cpu: bool) -> Run {
         value,
         formula: String::new(),
         events: Vec::new(),
+        detail: None,
+        threshold: None,
     };
     let plain = load.metrics.iter().map(|(name, value)| metric(name, Measure::exact(*value)));
     let rates = load.per_op.iter().map(|(name, each)| metric(name, Measure::exact(each * ops / WALL)));
