@@ -220,7 +220,6 @@ impl Synthetic {
     }
 
     /// A counter of a group.
-    #[allow(dead_code, reason = "not every test that shares this builder counts in groups")]
     pub fn grouped(&mut self, counter: &str, group: u16) -> CounterId {
         self.defined(counter, Unit::Count, Some(group))
     }

@@ -205,7 +205,7 @@ fn cpus(list: &str) -> impl Iterator<Item = u32> + '_ {
     list.split(',').flat_map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let bounds = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());
-        bounds.map_or(1..=0, |(first, last)| first..=last.min(MOST))
+        bounds.into_iter().flat_map(|(first, last)| first..=last.min(MOST))
     })
 }
 

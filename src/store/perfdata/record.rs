@@ -194,7 +194,6 @@ pub struct KernelCode<'a> {
 
 /// What a record says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "a record is looked at where it is made and never kept")]
 pub enum What<'a> {
     /// Code was mapped.
     Mapped(Mapping<'a>),
