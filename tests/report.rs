@@ -2,7 +2,6 @@
 
 use ironlaw::{model, units};
 
-#[expect(dead_code, reason = "other tests use more of it")]
 #[path = "support/synthetic.rs"]
 mod synthetic;
 
