@@ -37,6 +37,10 @@ bench-session *ARGS:
     cargo build --release --locked
     tests/benches/session.py target/release/ironlaw {{ARGS}}
 
+# What ironlaw measures in emulated machines whose counts are known: arm64, amd64 (QEMU, Debian packages; see tests/vm/test).
+vm-test *ARGS:
+    tests/vm/test {{ARGS}}
+
 # Take over changed golden files after reading the diff.
 accept:
     INSTA_UPDATE=always cargo test --locked

@@ -2,6 +2,7 @@
 
 With `--icount K` an instruction takes 2^K cycles of 1 ns, so a run is the same each time as long as one CPU is busy."""
 import math
+import topology
 
 # What tests/vm/loop.c retires for one operation, and in which function.
 PER_OP, HEAVY, LIGHT = 2000, 1496, 500
@@ -145,4 +146,48 @@ def without_instructions(checks, guest):
     checks.same("the hot function", report["functions"][0]["name"], "heavy_part")
 
 
-PARTS = [path_length, whole_program, sampling, multiplexing, control_group, without_instructions]
+def sweep(checks, guest):
+    """A whole sweep of threads that take turns: path length exact and the same at every width, the lost cores waited for."""
+    ops, widths = 20_000, (1, 2, 4)
+    listed = ",".join(map(str, widths))
+    _, found = guest.run(f"""
+        ironlaw -q sweep --headless -L threads {listed} -r 2 --seed 1 -F 97 {OPS} --format json -o s \\
+            -- loop {ops} {{threads}} >/share/out/all.json
+        echo 2 >/proc/sys/kernel/perf_event_paranoid; mkdir /tmp/user; chown user /tmp/user; cd /tmp/user
+        su user -c "ironlaw -q sweep --headless --no-off-cpu --call-graph none -L threads {listed} -r 3 --seed 1 -F 97 \\
+            {OPS} --format json -o s -- loop {ops} {{threads}}" >/share/out/user.json""", smp="4")
+    base = None
+    for point in found["user"]["points"]:
+        width = point["threads"]
+        # A worker takes some 2000 instructions to be made; starting and ending the program some 20000.
+        checks.near(f"user mode: path length at {width}", point["path_length"], PER_OP, 3, "start-up of program and threads")
+        checks.near(f"user mode: its interval over repeats at {width}", point["ci95"].get("path_length", -1), 0, 0.05, "lock words")
+        base = base or point["path_length"]
+    for point in found["all"]["points"]:
+        width = point["threads"]
+        checks.near(f"path length at {width}", point["path_length"], PER_OP * 1.01, PER_OP * 0.01, "ticks, samples")
+        checks.near(f"path length x CPI / frequency over the cost at {width}",
+                    point["path_length"] * point["cpi"] / point["frequency"] * 1e9 / point["cpu_ns_per_op"], 1, 1e-9, "an identity")
+        checks.near(f"speed-up at {width}: one works at a time", point["speedup"], 1.0, 0.1, "threads are made and handed over")
+    for column in found["all"]["stack"]:
+        whole = column["useful"] + sum(slice["cores"] for slice in column["slices"])
+        checks.near(f"useful and lost cores at {column['threads']}", whole, column["threads"], 1e-9 * column["threads"], "an identity")
+    last = found["all"]["stack"][-1]
+    waits = {slice["kind"]: slice["cores"] for slice in last["slices"]}
+    checks.between("at 4, cores that wait for their turn", waits.get("blocked_lock", 0), 2.5, 3.0, "3 of 4, in a semaphore")
+
+
+def placement(checks, guest):
+    """8 CPUs in 2 memory nodes: which ones each width gets, and the regions they form."""
+    measure = "\n".join(
+        f"{topology.SWEEP} --place {how} -L cpus 1,2,4,8 {OPS} -o {how} -- loop 20000 >/share/out/{how}.json"
+        for how in ("cores", "spread"))
+    _, sweeps = guest.run(measure, smp="8,sockets=2,cores=4,threads=1", icount="off")
+    eight = list(range(8))
+    topology.check_places(checks, "cores", sweeps["cores"], {
+        1: ([0], "cores"), 2: ([0, 1], "cores"), 4: ([0, 1, 2, 3], "cores"), 8: (eight, "nodes 2")})
+    topology.check_places(checks, "spread", sweeps["spread"], {
+        1: ([0], "cores"), 2: ([0, 4], "nodes 2"), 4: ([0, 1, 4, 5], "nodes 2"), 8: (eight, "nodes 2")})
+
+
+PARTS = [path_length, whole_program, sampling, multiplexing, control_group, without_instructions, sweep, placement]

@@ -1,7 +1,8 @@
 /* A program whose instructions are known beforehand: an operation retires 2000 of them, 1496 in heavy_part, 500 in
  * light_part and 4 in work, on every architecture, whatever the compiler.
  *
- *   loop OPS [THREADS]         OPS operations in each thread, one thread after the other; prints `ops TOTAL`
+ *   loop OPS [THREADS [all]]   OPS operations in each thread, one thread after the other or all at once; prints
+ *                              `ops TOTAL`
  *   loop --beat PERIOD         until killed: interrupts each CPU every PERIOD cycles. QEMU sees that a counter of
  *                              instructions has overflown only when something else interrupts the CPU.
  */
@@ -84,13 +85,14 @@ int main(int argc, char **argv)
         return beat(strtoull(argv[2], NULL, 10));
     long threads = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
     if (argc < 2 || threads < 1 || threads > MOST_THREADS) {
-        fprintf(stderr, "usage: loop OPS [THREADS]\n");
+        fprintf(stderr, "usage: loop OPS [THREADS [all]]\n");
         return 2;
     }
     ops = strtoull(argv[1], NULL, 10);
     pthread_t running[MOST_THREADS];
+    int at_once = argc > 3 && strcmp(argv[3], "all") == 0;
     for (long i = 0; i <= threads; i++)
-        sem_init(&turn[i], 0, i == 0);
+        sem_init(&turn[i], 0, i == 0 || at_once);
     for (long i = 1; i < threads; i++)
         if (pthread_create(&running[i], NULL, worker, (void *)i) != 0)
             return 1;
