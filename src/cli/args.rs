@@ -2,7 +2,10 @@
 //! It never looks at the machine; `plan` checks what the values mean together.
 
 mod capture;
+mod export;
 mod generate;
+mod import;
+mod metrics;
 mod readers;
 mod session;
 mod sweep;
@@ -11,7 +14,10 @@ mod tools;
 mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
+pub use export::{ExportArgs, ExportFormat};
 pub use generate::{completions, man_page};
+pub use import::{ImportArgs, ImportFormat};
+pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
 pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
@@ -34,6 +40,8 @@ Examples:
   ironlaw view                      look through the newest recording here
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
+  ironlaw import perf.data          look at what perf recorded
+  ironlaw export -o run.pb.gz       write it for pprof and other tools
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
@@ -120,8 +128,14 @@ pub enum Command {
     Report(ReportArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
+    /// Make a recording of what perf recorded, or of folded stacks
+    Import(ImportArgs),
+    /// Write a recording in the format of another tool
+    Export(ExportArgs),
     /// Say what works on this machine, what does not, and what would fix it
     Doctor(DoctorArgs),
+    /// List what this machine's hardware counters give, and why the rest is missing
+    Metrics(MetricsArgs),
     /// Profile a built-in program with a planted hot spot
     Demo(DemoArgs),
     /// Run a built-in program whose diagnosis is known

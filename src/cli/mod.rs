@@ -7,7 +7,11 @@ mod capture;
 mod config;
 mod demo;
 mod doctor;
+mod export;
 mod flamegraph;
+mod hardware;
+mod import;
+mod metrics;
 mod out;
 mod record;
 mod report;
@@ -43,6 +47,9 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
+        Command::Import(args) => import::run(args, terminal)?,
+        Command::Export(args) => export::run(args, terminal)?,
+        Command::Metrics(args) => metrics::run(args)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,
         Command::Config(args) => config::run(args)?,

@@ -139,7 +139,7 @@ fn prose(text: &str) -> String {
 
 fn metrics(out: &mut String, report: &Report) {
     out.push_str("\n### Metrics\n\n| metric | value | from |\n|---|---:|---|\n");
-    for metric in &report.metrics {
+    for metric in report.telling() {
         let value = match metric.value {
             Measured::Known { value, coverage } if coverage < 1.0 => {
                 format!(
@@ -149,7 +149,10 @@ fn metrics(out: &mut String, report: &Report) {
                 )
             }
             Measured::Known { value, .. } => number::quantity(value, metric.unit).joined(),
-            Measured::Missing { reason, .. } => format!("- ({})", plain(reason)),
+            Measured::Missing { reason, .. } => match &metric.detail {
+                Some(detail) => format!("- ({}: {})", plain(reason), plain(detail)),
+                None => format!("- ({})", plain(reason)),
+            },
         };
         out.push_str(&format!("| {} | {value} | {} |\n", code(metric.name), code(&metric.formula)));
     }

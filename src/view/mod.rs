@@ -14,6 +14,7 @@ pub mod number;
 pub mod overview;
 pub mod picker;
 pub mod report;
+pub mod sampled;
 pub mod scaling;
 pub mod threads;
 

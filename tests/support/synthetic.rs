@@ -64,9 +64,11 @@ fn meta() -> Meta {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            hardware: vec![],
         },
         events: vec![event("cpu-clock", Unit::Nanos)],
         coverage: vec![],
+        hardware: Default::default(),
         started_unix_ns: 1_767_225_600_000_000_000,
         started_mono_ns: 0,
         duration_ns: Some(10_000_000_000),
@@ -194,15 +196,19 @@ impl Synthetic {
     }
 
     pub fn define(&mut self, counter: &str) -> CounterId {
-        if let Some(id) = self.counters.get(counter) {
-            return *id;
-        }
-        let id = CounterId(self.counters.len() as u16);
         let (unit, group) = match counter {
             "cycles" => (Unit::Cycles, Some(0)),
             "instructions" => (Unit::Instructions, Some(0)),
             _ => (Unit::Count, None),
         };
+        self.defined(counter, unit, group)
+    }
+
+    fn defined(&mut self, counter: &str, unit: Unit, group: Option<u16>) -> CounterId {
+        if let Some(id) = self.counters.get(counter) {
+            return *id;
+        }
+        let id = CounterId(self.counters.len() as u16);
         self.builder.apply(Event::Define(Definition::Counter(CounterDef {
             id,
             name: counter.to_string(),
@@ -211,6 +217,12 @@ impl Synthetic {
         })));
         self.counters.insert(counter.to_string(), id);
         id
+    }
+
+    /// A counter of a group.
+    #[allow(dead_code, reason = "not every test that shares this builder counts in groups")]
+    pub fn grouped(&mut self, counter: &str, group: u16) -> CounterId {
+        self.defined(counter, Unit::Count, Some(group))
     }
 
     pub fn reading(&mut self, counter: &str, scope: Scope, at_ms: u64, value: u64) -> &mut Self {

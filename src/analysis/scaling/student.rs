@@ -112,6 +112,16 @@ impl Estimate {
         sound.then_some(Estimate { mean, half, runs: values.len() as u32 })
     }
 
+    /// How far the mean may be off when it is judged: half the interval; of two runs, whose interval says nothing, the range
+    /// between them; nothing with one run, so that fewer than three runs never make for high confidence.
+    #[must_use]
+    pub fn margin(&self) -> f64 {
+        match self.runs {
+            2 => self.error().map_or(0.0, |error| 2.0 * error),
+            _ => self.half.unwrap_or(0.0),
+        }
+    }
+
     /// The standard error that the interval stands for; `None` with one run.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
@@ -160,6 +170,13 @@ mod tests {
         assert!((three.half.unwrap() - 4.302_652_73 / 3.0_f64.sqrt()).abs() < 1e-7);
         assert!((three.error().unwrap() - 1.0 / 3.0_f64.sqrt()).abs() < 1e-12);
         assert_eq!(Estimate::of(&[5.0]).unwrap(), Estimate { mean: 5.0, half: None, runs: 1 });
+    }
+
+    #[test]
+    fn two_runs_are_judged_by_their_range_and_one_by_nothing() {
+        for (values, margin) in [(&[5.0][..], 0.0), (&[9.0, 11.0], 2.0), (&[9.0, 10.0, 11.0], 2.484_137_7)] {
+            assert!((Estimate::of(values).unwrap().margin() - margin).abs() < 1e-6, "{values:?}");
+        }
     }
 
     #[test]

@@ -28,12 +28,15 @@ mod stacks;
 mod tasks;
 mod world;
 
-pub use modules::{ModuleFile, ModuleFiles};
+pub use intern::Interner;
+pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
+pub use outbox::Outbox;
 pub use request::STACK_BYTES;
 pub use run::{EndReason, Ended};
+pub use space::Space;
 
 use crate::error::{Context, Result};
-use crate::model::{EventSpec, Note, OpsSpec, Plan, Target};
+use crate::model::{EventSpec, HardwarePlan, Note, OpsSpec, Plan, Target};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
 use crate::sys::passing::Printed;
@@ -97,9 +100,11 @@ impl Sampler {
         let on_exec = command.is_some() && plan.delay.0 == 0;
         let mut attached = attach::attach(&menu, &reach, &cpus, on_exec, root)
             .context(|| format!("cannot profile {}", plan.target.label()))?;
-        let (hardware, note) = Hardware::open(&menu, &reach, &cpus, on_exec, root);
+        let used = attached.events.len() + attached.everywhere.len() + attached.rings.len();
+        let site = hardware::Site { reach: &reach, cpus: &cpus, on_exec, used, root };
+        let (hardware, counted) = Hardware::open(hardware::hardware_plan(), &menu, &site);
         notes.append(&mut attached.notes);
-        notes.extend(note);
+        notes.extend(counted);
         let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
         let mut follow = Follow::new(&plan.target);
         pid.into_iter().for_each(|pid| follow.join(pid));
@@ -130,6 +135,12 @@ impl Sampler {
     #[must_use]
     pub fn events(&self) -> &[EventSpec] {
         &self.events
+    }
+
+    /// What hardware really counts.
+    #[must_use]
+    pub fn hardware(&self) -> &HardwarePlan {
+        self.hardware.plan()
     }
 
     /// CPUs that events were opened on.
