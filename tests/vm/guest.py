@@ -47,13 +47,13 @@ class Guest:
         if built.returncode:
             raise Failed(f"the build for {self.arch} failed:\n{built.stderr[-2000:]}")
 
-    def run(self, script, smp="1", icount="0", timeout=900):
+    def run(self, script, smp="1", icount="0", cpu="", timeout=900):
         """Boots, runs the script, returns its output and the JSON files that it left in /share/out, by name."""
         out = self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
         os.chmod(out, 0o777)
-        done = tool("run", "--smp", smp, "--icount", icount, "--timeout", timeout, self.arch, self.folder, PRELUDE + script)
+        done = tool("run", "--smp", smp, "--icount", icount, "--cpu", cpu, "--timeout", timeout, self.arch, self.folder, PRELUDE + script)
         if done.returncode:
             raise Failed(f"the guest ended with {done.returncode}:\n{(done.stdout + done.stderr)[-3000:]}")
         return done.stdout, {file.stem: json.loads(file.read_text()) for file in out.glob("*.json")}
