@@ -42,6 +42,10 @@ bench-session *ARGS:
     cargo build --release --locked
     tests/benches/session.py target/release/ironlaw {{ARGS}}
 
+# What ironlaw measures in emulated machines whose counts are known: arm64, amd64 (QEMU, Debian packages; see tests/vm/test).
+vm-test *ARGS:
+    tests/vm/test {{ARGS}}
+
 # Sweeps every workload whose diagnosis is known and prints which findings each gets (some minutes, on a quiet machine).
 known-answers *ARGS:
     cargo build --release --locked
