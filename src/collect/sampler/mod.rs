@@ -28,6 +28,7 @@ mod stacks;
 mod tasks;
 mod world;
 
+pub use hardware::{HardwareTrial, try_hardware};
 pub use modules::{ModuleFile, ModuleFiles};
 pub use request::STACK_BYTES;
 pub use run::{EndReason, Ended};
