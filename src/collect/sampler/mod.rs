@@ -28,6 +28,7 @@ mod stacks;
 mod tasks;
 mod world;
 
+pub use hardware::{HardwareTrial, try_hardware};
 pub use intern::Interner;
 pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
 pub use outbox::Outbox;

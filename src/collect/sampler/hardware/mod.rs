@@ -53,6 +53,35 @@ pub struct Site<'a> {
     pub root: &'a Path,
 }
 
+/// What came of trying the events of this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HardwareTrial {
+    /// The microarchitecture.
+    pub uarch: String,
+    /// Different events that count.
+    pub events: usize,
+    /// Groups they are counted in, one after the other where they do not fit at once.
+    pub groups: usize,
+    /// Those that do not count, each with its reason.
+    pub left_out: Vec<String>,
+}
+
+/// Tries the events of the plan that a capture would take, on this thread; `None` where there is none.
+#[must_use]
+pub fn try_hardware(plans: &[HardwarePlan], exclude_kernel: bool) -> Option<HardwareTrial> {
+    let (plan, _) = hardware_plan(plans);
+    if plans.iter().all(|plan| plan.groups.is_empty()) {
+        return None;
+    }
+    let Tried { plan, left_out } = trial::tried(plan, &mut trial::Own::new(exclude_kernel));
+    let mut roles: Vec<&str> =
+        plan.groups.iter().flat_map(|group| &group.events).map(|event| event.role.as_str()).collect();
+    roles.sort_unstable();
+    roles.dedup();
+    let left_out = left_out.iter().map(LeftOut::to_string).collect();
+    Some(HardwareTrial { events: roles.len(), groups: plan.groups.len(), left_out, uarch: plan.uarch })
+}
+
 /// What to count: the plan of the kind of core that most CPUs are of. Where none has a group although cycles count, as on a
 /// machine whose sysfs is not to be seen, cycles and instructions.
 pub fn hardware_plan(plans: &[HardwarePlan]) -> (HardwarePlan, Option<Note>) {
