@@ -56,6 +56,15 @@ sql *ARGS:
     cargo build --locked
     tests/benches/sql.py target/debug/ironlaw {{ARGS}}
 
+# Whether imported perf.data files hold what `perf report` sees in them (--names for files recorded on this machine).
+bench-import FOLDER *ARGS:
+    cargo build --release --locked --bins --example count_samples
+    tests/benches/import.py target/release/ironlaw target/release/examples/count_samples {{FOLDER}} {{ARGS}}
+
+# What perf counts in the perf.data files of the tests.
+import-counts:
+    tests/benches/import.py --counts tests/fixtures/perfdata > tests/fixtures/perfdata/counts.tsv
+
 # Take over changed golden files after reading the diff.
 accept:
     INSTA_UPDATE=always cargo test --locked

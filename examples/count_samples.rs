@@ -11,8 +11,15 @@ use std::collections::{BTreeMap, HashMap};
 
 fn main() -> ironlaw::error::Result<()> {
     let path = std::env::args_os().nth(1).unwrap_or_else(|| "perf.data.ironlaw".into());
-    let profile = ironlaw::session::open(path.as_ref())?;
-    let names = names(&profile);
+    for (key, (samples, weight)) in counts(&ironlaw::session::open(path.as_ref())?) {
+        println!("{samples}\t{weight}\t{}", key.join("\t"));
+    }
+    Ok(())
+}
+
+/// Samples and weight by event, command, object and symbol.
+pub fn counts(profile: &Profile) -> BTreeMap<[String; 4], (u64, u64)> {
+    let names = names(profile);
     let mut counts: BTreeMap<[String; 4], (u64, u64)> = BTreeMap::new();
     for sample in profile.samples.iter() {
         let event = profile.meta.events.get(usize::from(sample.event)).map(|event| event.name.clone());
@@ -26,10 +33,7 @@ fn main() -> ironlaw::error::Result<()> {
         let count = counts.entry([event.unwrap_or_default(), comm, object.to_string(), symbol]).or_default();
         *count = (count.0 + 1, count.1.saturating_add(sample.weight));
     }
-    for (key, (samples, weight)) in counts {
-        println!("{samples}\t{weight}\t{}", key.join("\t"));
-    }
-    Ok(())
+    counts
 }
 
 /// Every thread's names with the moment each began.

@@ -6,7 +6,7 @@ mod record;
 
 pub use parquet::parquet;
 
-use super::csv::{line, text};
+use super::csv::{cells_of, line, text};
 use super::quote::failed;
 use crate::error::{Context, Result};
 use crate::view::sampled::Sampled;
@@ -31,7 +31,11 @@ pub fn csv(sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
     let mut stacks = Stacks::default();
     for seen in sampled.rows() {
         row.clear();
-        line(&mut row, &cells(&stacks.record(sampled, seen)));
+        let record = stacks.record(sampled, seen);
+        cells_of(&mut row, &cells(&record));
+        row.push(',');
+        row.push_str(record.words.cells.get_or_init(|| code(&record)));
+        row.push_str("\r\n");
         out.write_all(row.as_bytes()).context(failed)?;
     }
     Ok(())
@@ -58,6 +62,13 @@ fn cells(record: &Record<'_>) -> Vec<String> {
             row.kernel.map_or(String::new(), |kernel| kernel.to_string()),
         ]),
     }
-    cells.extend([text(&record.words.function), text(&record.words.module), text(&record.words.stack)]);
     cells
+}
+
+/// Function, module and stack; samples share them.
+fn code(record: &Record<'_>) -> String {
+    let words = &record.words;
+    let mut out = String::new();
+    cells_of(&mut out, &[&words.function, &words.module, &words.stack].map(|name| text(name)));
+    out
 }

@@ -84,11 +84,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         "llc_mpki",
         "LLC misses per 1000 instr",
         MetricKind::PerKilo,
-        &[
-            "1000 * llc-miss / instructions",
-            "1000 * (dram-all + remote-cache-all) / instructions",
-            "1000 * (dram-all + far-cache) / instructions",
-        ],
+        &["1000 * llc-miss / instructions", "1000 * (dram-all + remote-cache-all) / instructions"],
         "Misses of the last-level cache, prefetches by it left out; a growing path length hides them.",
     )
     .above(10.0),
@@ -128,10 +124,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         "page_walk_share",
         "page walks",
         MetricKind::Share,
-        &[
-            "(dtlb-load-walk-active + dtlb-store-walk-active + itlb-walk-active) / cycles",
-            "(dtlb-load-walk-pending + itlb-walk-pending) / cycles",
-        ],
+        &["(dtlb-load-walk-active + dtlb-store-walk-active + itlb-walk-active) / cycles"],
         "Cycles in which a page walk was under way: an upper bound of what walks cost, as they overlap with work.",
     )
     .above(0.1)
@@ -140,10 +133,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         "walks_per_kinstr",
         "page walks per 1000 instr",
         MetricKind::PerKilo,
-        &[
-            "1000 * (dtlb-load-walk-completed + dtlb-store-walk-completed + itlb-walk-completed) / instructions",
-            "1000 * (dtlb-load-walk-completed + itlb-walk-completed) / instructions",
-        ],
+        &["1000 * (dtlb-load-walk-completed + dtlb-store-walk-completed + itlb-walk-completed) / instructions"],
         "Misses of all TLBs that were walked to their end, for data and code.",
     ),
     metric(
@@ -171,11 +161,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         "remote_cache_per_kinstr",
         "from other caches per 1000 instr",
         MetricKind::PerKilo,
-        &[
-            "1000 * (remote-cache-hitm + remote-cache-fwd) / instructions",
-            "1000 * remote-cache-all / instructions",
-            "1000 * far-cache / instructions",
-        ],
+        &["1000 * (remote-cache-hitm + remote-cache-fwd) / instructions", "1000 * remote-cache-all / instructions"],
         "Lines that came from a cache beyond the own last level, modified or clean.",
     ),
     metric(

@@ -31,8 +31,6 @@ pub use sets::{SETS, Set, Wanted, wanted};
 pub use spelled::{as_perf_writes_it, group_as_perf_writes_it};
 pub use table::{Code, Cpus, Table, TableEvent, Uarch};
 
-use crate::model::EventKind;
-
 use crate::model::{EventKind, Unit};
 
 /// The name of an event that has one on every machine, and what one count of it is; `None` for any other.

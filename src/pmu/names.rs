@@ -172,6 +172,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_name_of_an_event_is_one_that_means_it() {
+        for kind in [EventKind::Hardware(8), EventKind::Software(1), EventKind::Cache(0x10203), EventKind::Cache(2)] {
+            let Some((name, unit)) = name_of(&kind) else { panic!("{kind:?} has no name") };
+            assert_eq!(generic(&name), Some((kind, unit)), "{name}");
+        }
+        assert_eq!(name_of(&EventKind::Hardware(99)), None);
+        assert_eq!(name_of(&EventKind::Cache(0xff_ffff)), None);
+    }
+
+    #[test]
     fn cache_events_are_numbered_as_in_the_manual() {
         for (name, expected) in [
             ("L1-dcache-loads", Some(0)),

@@ -2,11 +2,11 @@
 """Does an imported perf.data hold what perf sees in it? Samples and their weights per event, command, object and symbol
 against `perf report`, for every file in a folder.
 
-usage: import.py IRONLAW COUNT_SAMPLES FOLDER_OR_FILE... [--names]
+usage: import.py IRONLAW COUNT_SAMPLES FOLDER_OR_FILE... [--names] | import.py --counts FOLDER
 
 Without --names both tools name nothing (perf is given an empty --symfs), so that every address is compared: most files in
 an archive were recorded elsewhere, and perf would name them by whatever build lies here. With --names, for files recorded
-on this machine, functions are compared by name.
+on this machine, functions are compared by name. --counts prints what perf counts, for tests that run without perf.
 """
 import argparse, collections, os, re, subprocess, sys, tempfile
 
@@ -92,15 +92,26 @@ def pooled(theirs, mine):
         out[(event, comm, dso, symbol)] += count
     return out
 
+def files_in(what):
+    if not os.path.isdir(what): return [what]
+    return sorted(os.path.join(what, name) for name in os.listdir(what) if "perf.data" in name)
+
+def print_counts(folder):
+    for path in files_in(folder):
+        with tempfile.TemporaryDirectory() as empty: counts, weights = theirs(path, False, empty)
+        rows = collections.defaultdict(lambda: [0, 0, 0])
+        for key, count in counts.items():
+            row = rows[(key[0], "" if key[1].startswith(":") else key[1], key[2])]
+            row[0] += count; row[1] += weights[key]; row[2] += 1
+        for key in sorted(rows): print(os.path.basename(path), *key, *rows[key], sep="\t")
+
 def main():
+    if sys.argv[1:2] == ["--counts"]: return print_counts(sys.argv[2])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ironlaw"); parser.add_argument("count_samples"); parser.add_argument("what", nargs="+")
     parser.add_argument("--names", action="store_true"); parser.add_argument("--show", type=int, default=3)
     options = parser.parse_args()
-    files = []
-    for what in options.what:
-        if not os.path.isdir(what): files.append(what); continue
-        files += sorted(os.path.join(what, name) for name in os.listdir(what) if "perf.data" in name)
+    files = [path for what in options.what for path in files_in(what)]
     print(f"{'file':48} {'event':34} {'samples':>8} {'keys':>6}  event comm object symbol weight")
     bad = 0
     for path in files:

@@ -204,7 +204,7 @@ impl Synthetic {
         self.defined(counter, unit, group)
     }
 
-    fn defined(&mut self, counter: &str, unit: Unit, group: Option<u16>) -> CounterId {
+    pub fn defined(&mut self, counter: &str, unit: Unit, group: Option<u16>) -> CounterId {
         if let Some(id) = self.counters.get(counter) {
             return *id;
         }
@@ -217,12 +217,6 @@ impl Synthetic {
         })));
         self.counters.insert(counter.to_string(), id);
         id
-    }
-
-    /// A counter of a group.
-    #[allow(dead_code, reason = "not every test that shares this builder counts in groups")]
-    pub fn grouped(&mut self, counter: &str, group: u16) -> CounterId {
-        self.defined(counter, Unit::Count, Some(group))
     }
 
     pub fn reading(&mut self, counter: &str, scope: Scope, at_ms: u64, value: u64) -> &mut Self {

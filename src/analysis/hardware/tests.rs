@@ -12,7 +12,7 @@ fn synthetic(groups: &[Group<'_>]) -> Synthetic {
     let mut plan = HardwarePlan { uarch: "test".to_string(), ..HardwarePlan::default() };
     for (number, Group(share, counters)) in groups.iter().enumerate() {
         for (name, value) in *counters {
-            synthetic.grouped(name, number as u16);
+            synthetic.defined(name, crate::model::Unit::Count, Some(number as u16));
             let times = (2000, (2000.0 * share) as u64);
             synthetic.multiplexed(name, Scope::Target, 2000, *value, times);
         }

@@ -143,7 +143,7 @@ fn remarks(core: &CoreType, here: bool) -> Vec<String> {
             "in a virtual machine events may be missing or stay at 0: each is tried when it is opened".to_string(),
         );
     }
-    if capacity.watchdog > 0 {
+    if capacity.present && capacity.watchdog > 0 {
         remarks.push("the NMI watchdog holds one counter (sysctl kernel.nmi_watchdog=0 frees it)".to_string());
     }
     if core.uarch.id.starts_with("generic") {

@@ -12,8 +12,8 @@ pub(super) fn print(listings: &[Listing]) -> Vec<u8> {
 
 fn core(listing: &Listing) -> String {
     let mut text = String::new();
-    let pmu = listing.pmu.as_deref().unwrap_or("no PMU");
-    let _ = writeln!(text, "{} ({}), {}: {} general counters free", listing.name, listing.uarch, pmu, listing.counters);
+    let pmu = listing.pmu.as_ref().map(|pmu| format!(", {pmu}: {} general counters free", listing.counters));
+    let _ = writeln!(text, "{} ({}){}", listing.name, listing.uarch, pmu.unwrap_or_default());
     if !listing.cpus.is_empty() {
         let _ = writeln!(text, "  on {} CPUs, the first {}", listing.cpus.len(), listing.cpus[0]);
     }

@@ -237,7 +237,7 @@ fn hardware_metrics_are_planned_for_each_kind_of_core() {
         (only.uarch.as_str(), only.groups[1].events.last().unwrap().role.as_str()),
         ("generic-intel", "llc-miss")
     );
-    assert!(planned("-a -M lcl_mpki").unwrap_err().remedy().unwrap().contains("llc_mpki"));
+    assert!(planned("-a -M llc_mpkl").unwrap_err().remedy().unwrap().contains("llc_mpki"));
     // An event by its vendor's name.
     let events = planned("-a -e MEM_INST_RETIRED.LOCK_LOADS:u").unwrap().on(Target::Cpus { cpus: vec![] }).events;
     assert_eq!(events[0].kind, crate::model::EventKind::Raw { pmu: 4, config: 0x21d0, config1: 0, config2: 0 });

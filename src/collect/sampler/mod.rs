@@ -102,8 +102,10 @@ impl Sampler {
             .context(|| format!("cannot profile {}", plan.target.label()))?;
         let used = attached.events.len() + attached.everywhere.len() + attached.rings.len();
         let site = hardware::Site { reach: &reach, cpus: &cpus, on_exec, used, root };
-        let (hardware, counted) = Hardware::open(hardware::hardware_plan(), &menu, &site);
+        let (counters, kinds) = hardware::hardware_plan(&plan.hardware);
+        let (hardware, counted) = Hardware::open(counters, &menu, &site);
         notes.append(&mut attached.notes);
+        notes.extend(kinds.filter(|_| menu.hardware));
         notes.extend(counted);
         let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
         let mut follow = Follow::new(&plan.target);

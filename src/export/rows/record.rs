@@ -5,6 +5,7 @@ use crate::model::TaskState;
 use crate::view::escape::visible;
 use crate::view::sampled::{Path, Row, Sampled};
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// One row.
@@ -32,6 +33,8 @@ pub(super) struct Words {
     pub line: Option<u32>,
     /// All of it from the root, parted by `;`, which is `:` within a name.
     pub stack: String,
+    /// Function, module and stack as cells of a CSV line, once it was asked for.
+    pub cells: OnceCell<String>,
 }
 
 /// Memory for stacks already put into words.
@@ -64,7 +67,7 @@ impl Stacks {
         }
         let words = Rc::new(words(sampled, path));
         if self.bytes < KEEP_BYTES {
-            self.bytes += words.stack.len() + words.module.len() + 200;
+            self.bytes += 2 * words.stack.len() + words.module.len() + 200;
             self.known.insert(path, words.clone());
         }
         words
@@ -82,6 +85,7 @@ fn words(sampled: &Sampled<'_>, path: Path) -> Words {
         file: symbol.and_then(|symbol| symbol.file.clone()),
         line: symbol.and_then(|symbol| symbol.line),
         stack: names.join(";"),
+        cells: OnceCell::new(),
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(
     let kernel = KernelNames::choose(options, &local, recorded, &meta.host.kernel, Path::new("/"))?;
     let mut import = Import::new(&perf, local, kernel.text.is_some(), Output::new(meta, create));
     let mut records = perf.records();
-    while let Some(record) = records.next() {
+    for record in records.by_ref() {
         import.take(&record)?;
     }
     let mut notes = gaps(&perf, &records);
@@ -250,7 +250,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         let spans = (now - self.window).0 / facts::WINDOW.0;
         if spans > 0 {
             let span = Nanos(spans.saturating_mul(facts::WINDOW.0));
-            self.window = self.window + span;
+            self.window += span;
             self.out.push(Event::Tick(Tick { at: self.window, span }));
         }
     }

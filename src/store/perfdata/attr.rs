@@ -67,11 +67,16 @@ pub struct Attr {
     pub rate: u64,
     /// Bytes of user stack copied per sample.
     pub stack_bytes: u32,
-    pub(super) sample: u64,
-    pub(super) read: u64,
-    pub(super) registers: u64,
-    branches: u64,
-    flags: u64,
+    /// What samples carry (`PERF_SAMPLE_*`).
+    pub sample: u64,
+    /// How counter values are laid out (`PERF_FORMAT_*`).
+    pub read: u64,
+    /// Which of the program's registers samples carry.
+    pub registers: u64,
+    /// Which branches samples carry (`PERF_SAMPLE_BRANCH_*`).
+    pub branches: u64,
+    /// The flags, in the order of a little-endian machine.
+    pub flags: u64,
 }
 
 impl Attr {

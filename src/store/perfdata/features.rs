@@ -202,11 +202,11 @@ fn descriptions(mut section: Cursor<'_>, big: bool) -> Option<Vec<Description>> 
 /// `0-3,8`: CPU numbers in a list as the kernel writes it. Bounded: a range that long is no machine's.
 fn cpus(list: &str) -> impl Iterator<Item = u32> + '_ {
     const MOST: u32 = 1 << 16;
-    list.split(',').flat_map(|range| {
+    let bounds = list.split(',').filter_map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let bounds = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());
-        bounds.map_or(1..=0, |(first, last)| first..=last.min(MOST))
-    })
+        first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok())
+    });
+    bounds.flat_map(|(first, last)| first..=last.min(MOST))
 }
 
 #[cfg(test)]

@@ -52,9 +52,9 @@ mod tests {
     #[test]
     fn what_may_still_be_preceded_waits_for_the_next_round() {
         let mut rounds = Rounds::default();
-        [(1, "a"), (5, "d"), (3, "c")].map(|(time, record)| rounds.add(time, record));
+        [(1, "a"), (5, "d"), (3, "c")].into_iter().for_each(|(time, record)| rounds.add(time, record));
         assert_eq!(rounds.finish_round().count(), 0);
-        [(2, "b"), (9, "f"), (5, "e")].map(|(time, record)| rounds.add(time, record));
+        [(2, "b"), (9, "f"), (5, "e")].into_iter().for_each(|(time, record)| rounds.add(time, record));
         assert_eq!(rounds.finish_round().collect::<Vec<_>>(), ["a", "b", "c", "d", "e"]);
         assert_eq!(rounds.finish().collect::<Vec<_>>(), ["f"]);
         assert_eq!(rounds.finish().count(), 0);

@@ -194,7 +194,6 @@ pub struct KernelCode<'a> {
 
 /// What a record says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "a record is looked at where it is made and never kept")]
 pub enum What<'a> {
     /// Code was mapped.
     Mapped(Mapping<'a>),
@@ -392,4 +391,130 @@ pub(super) fn stamp(record: u32, body: &[u8], attr: &Attr, big: bool) -> Stamp {
 fn trailer(body: &[u8], attr: &Attr) -> Option<usize> {
     let bytes = attr.stamp_bytes();
     if bytes == 0 { None } else { body.len().checked_sub(bytes) }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    /// Bytes of either order.
+    struct Bytes {
+        bytes: Vec<u8>,
+        big: bool,
+    }
+
+    impl Bytes {
+        fn new(big: bool) -> Bytes {
+            Bytes { bytes: Vec::new(), big }
+        }
+
+        fn u64(mut self, values: &[u64]) -> Bytes {
+            for value in values {
+                self.bytes.extend(if self.big { value.to_be_bytes() } else { value.to_le_bytes() });
+            }
+            self
+        }
+
+        fn u32(mut self, values: &[u32]) -> Bytes {
+            for value in values {
+                self.bytes.extend(if self.big { value.to_be_bytes() } else { value.to_le_bytes() });
+            }
+            self
+        }
+
+        fn raw(mut self, bytes: &[u8]) -> Bytes {
+            self.bytes.extend(bytes);
+            self
+        }
+    }
+
+    /// An event whose samples carry everything, with branch records of calls.
+    fn full(big: bool) -> Attr {
+        let fields = sample::IP | sample::TID | sample::TIME | sample::ADDR | sample::READ | sample::CALLCHAIN;
+        let more = sample::ID | sample::CPU | sample::PERIOD | sample::STREAM_ID | sample::RAW | sample::BRANCH_STACK;
+        let last = sample::REGS_USER | sample::STACK_USER | sample::IDENTIFIER;
+        let format = read::ENABLED | read::RUNNING | read::ID | read::GROUP;
+        let order = |bits: u64| if big { bits.reverse_bits() } else { bits };
+        let (call_stack_and_index, ip_and_sp) = (1 << 11 | 1 << 17, 1 << 7 | 1 << 8);
+        let attr = Bytes::new(big).u32(&[0, 112]).u64(&[0, 1, fields | more | last, format, order(1 << 18), 0, 0, 0]);
+        Attr::parse(&attr.u64(&[call_stack_and_index, ip_and_sp]).u32(&[64, 0]).bytes, big).unwrap()
+    }
+
+    fn full_sample(big: bool) -> Vec<u8> {
+        let head = Bytes::new(big).u64(&[77, 0x1010]).u32(&[5, 6]).u64(&[1000, 0xadd, 77, 0]).u32(&[3, 0]).u64(&[250]);
+        let reads = head.u64(&[2, 10, 9, 41, 77, 42, 78]);
+        let chain = reads.u64(&[2, -512i64 as u64, 0x1010]);
+        let raw = chain.u32(&[12]).raw(&[0xee; 12]);
+        let branches = raw.u64(&[1, 0, 0x2000, 0x1000, 0]);
+        let registers = branches.u64(&[2, 0x7000, 0x1010]);
+        registers.u64(&[16]).raw(&[9; 16]).u64(&[8]).u64(&[0xffff]).bytes
+    }
+
+    #[test]
+    fn a_sample_with_everything_is_read_in_both_orders_of_bytes() {
+        for big in [false, true] {
+            let (attr, body) = (full(big), full_sample(big));
+            let Some(What::Sample(sample)) = parse(kind::SAMPLE, 2, &body, &attr, big) else { panic!("no sample") };
+            assert_eq!((sample.mode, sample.ip, sample.pid, sample.tid), (Mode::User, Some(0x1010), Some(5), Some(6)));
+            assert_eq!(sample.period, Some(250));
+            let reads = sample.reads.unwrap();
+            assert_eq!(reads.iter().collect::<Vec<_>>(), [(41, Some(77)), (42, Some(78))]);
+            assert_eq!((reads.enabled, reads.running), (Some(10), Some(9)));
+            assert_eq!(sample.chain.iter().nth(1), Some(0x1010));
+            assert_eq!(sample.branches.iter().collect::<Vec<_>>(), [0x2000, 0x1000, 0]);
+            let registers = sample.registers.unwrap();
+            assert_eq!([7, 8, 6, 64].map(|at| registers.get(at)), [Some(0x7000), Some(0x1010), None, None]);
+            assert!(registers.wide && sample.stack == [9; 8], "no more of the stack than could be copied");
+            assert_eq!(stamp(kind::SAMPLE, &body, &attr, big), Stamp { time: Some(1000), cpu: Some(3) });
+            assert_eq!((attr.has_call_stack(), attr.id_in_sample()), (true, Some(0)));
+        }
+    }
+
+    #[test]
+    fn a_sample_cut_anywhere_before_its_last_field_is_none() {
+        let (attr, body) = (full(false), full_sample(false));
+        for length in 0..body.len() - 8 {
+            assert_eq!(parse(kind::SAMPLE, 2, &body[..length], &attr, false), None, "{length} bytes");
+        }
+        // Counts that no record can hold, at every place.
+        for at in (0..body.len() - 7).step_by(4) {
+            let mut hostile = body.clone();
+            hostile[at..at + 8].fill(0xff);
+            let _ = parse(kind::SAMPLE, 2, &hostile, &attr, false);
+            let _ = stamp(kind::SAMPLE, &hostile, &attr, false);
+        }
+    }
+
+    #[test]
+    fn a_single_value_stands_before_its_times_and_its_number_after_them() {
+        let attr = Attr { read: read::ENABLED | read::RUNNING | read::ID | read::LOST, ..Attr::default() };
+        let body = Bytes::new(false).u32(&[1, 9]).u64(&[500, 20, 10, 77, 3]).bytes;
+        let Some(What::Read { tid, reads }) = parse(kind::READ, 0, &body, &attr, false) else { panic!("no values") };
+        assert_eq!((tid, reads.iter().collect::<Vec<_>>()), (9, vec![(500, Some(77))]));
+        assert_eq!((reads.enabled, reads.running), (Some(20), Some(10)));
+    }
+
+    #[test]
+    fn a_mapping_names_its_inode_or_its_build() {
+        let mapped = |misc: u16, file: &[u8]| {
+            let body =
+                Bytes::new(false).u32(&[5, 5]).u64(&[0x1000, 0x2000, 0x100]).raw(file).u32(&[5, 2]).raw(b"/bin/x\0\0");
+            match parse(kind::MMAP2, misc, &body.bytes, &Attr::default(), false) {
+                Some(What::Mapped(mapping)) => {
+                    (mapping.inode, mapping.build_id.map(|id| id.0.len()), mapping.path.to_vec())
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        let inode = Bytes::new(false).u32(&[8, 1]).u64(&[4711, 0]).bytes;
+        assert_eq!(mapped(2, &inode), (Some(4711), None, b"/bin/x".to_vec()));
+        let build = |length: u8| [&[length, 0, 0, 0][..], &[7; 20]].concat();
+        assert_eq!(mapped(2 | misc::MMAP_BUILD_ID, &build(16)), (None, Some(16), b"/bin/x".to_vec()));
+        assert_eq!(
+            mapped(2 | misc::MMAP_BUILD_ID, &build(255)),
+            (None, None, b"/bin/x".to_vec()),
+            "no build is that long"
+        );
+    }
 }

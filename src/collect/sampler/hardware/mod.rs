@@ -53,8 +53,30 @@ pub struct Site<'a> {
     pub root: &'a Path,
 }
 
-/// What to count: cycles and instructions.
-pub fn hardware_plan() -> HardwarePlan {
+/// What to count: the plan of the kind of core that most CPUs are of. Where none has a group although cycles count, as on a
+/// machine whose sysfs is not to be seen, cycles and instructions.
+pub fn hardware_plan(plans: &[HardwarePlan]) -> (HardwarePlan, Option<Note>) {
+    let known = plans.iter().filter(|plan| !plan.groups.is_empty());
+    let Some(plan) = known.clone().max_by_key(|plan| (plan.cpus.len(), std::cmp::Reverse(&plan.uarch))) else {
+        let absent = plans.first().map(|plan| plan.absent.clone()).unwrap_or_default();
+        return (HardwarePlan { absent, ..base() }, None);
+    };
+    let others = known.count() > 1;
+    let note = others.then(|| Note {
+        topic: "one-kind-of-core".to_string(),
+        text: format!(
+            "The machine has cores of several kinds: hardware events are counted on {} of its CPUs only, those of {}, and what \
+             ran elsewhere is missing from every hardware count.",
+            plan.cpus.len(),
+            plan.uarch
+        ),
+        fix: Some("Keep the target on CPUs of one kind, e.g. with taskset.".to_string()),
+    });
+    (plan.clone(), note)
+}
+
+/// Cycles and instructions.
+fn base() -> HardwarePlan {
     let event = |role: &str, config, unit| HardwareEvent {
         role: role.to_string(),
         event: EventSpec {
@@ -200,7 +222,19 @@ mod tests {
         let menu = Menu { sets: vec![], specs: vec![], notes: vec![], hardware: false, exclude_kernel: false };
         let reach = Reach::Threads(vec![1]);
         let site = Site { reach: &reach, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
-        let (mut hardware, notes) = Hardware::open(hardware_plan(), &menu, &site);
+        let (mut hardware, notes) = Hardware::open(base(), &menu, &site);
         assert!(hardware.read(Nanos(1)).is_empty() && notes.is_empty() && hardware.plan().groups.is_empty());
+    }
+
+    #[test]
+    fn of_several_kinds_of_core_the_most_are_counted_and_the_rest_is_said() {
+        let kind = |uarch: &str, cpus: u32| HardwarePlan { uarch: uarch.into(), cpus: (0..cpus).collect(), ..base() };
+        let (plan, note) = hardware_plan(&[kind("big", 4), kind("small", 8)]);
+        assert_eq!((plan.uarch.as_str(), note.is_some()), ("small", true));
+        assert_eq!(hardware_plan(&[kind("big", 0)]), (kind("big", 0), None));
+        let unseen = HardwarePlan { groups: vec![], ..kind("unseen", 0) };
+        for plans in [vec![], vec![unseen]] {
+            assert_eq!(hardware_plan(&plans), (base(), None));
+        }
     }
 }

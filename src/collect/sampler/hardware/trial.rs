@@ -259,7 +259,7 @@ pub(super) mod tests {
 
     /// A plan by roles; an event's name is its role in capitals.
     pub fn plan(groups: &[&[&str]]) -> HardwarePlan {
-        let base = super::super::hardware_plan().groups[0].events[0].event.clone();
+        let base = super::super::base().groups[0].events[0].event.clone();
         let event = |role: &&str| HardwareEvent {
             role: (*role).to_string(),
             event: EventSpec {
