@@ -51,7 +51,7 @@ def throttling(checks, guest):
         sleep 1; ironlaw -q record -G /sys/fs/cgroup/half -d 4 -F 97 -o g; report g.ironlaw g; wait
         mkdir /sys/fs/cgroup/one; echo '100000 100000' >/sys/fs/cgroup/one/cpu.max
         sh -c 'echo 0 >/sys/fs/cgroup/one/cgroup.procs; exec ironlaw -q sweep --headless -L threads 1,4 -r 3 --seed 1 \
-            -F 19 --call-graph none --format json --ops "regex:ops ([0-9]+)" -o s -- loop 200000 {threads} all' >/share/out/s.json""", smp="4")
+            -F 19 --call-graph none --format json --ops "regex:ops ([0-9]+)" -o s -- loop 60000 {threads} all' >/share/out/s.json""", smp="4")
     report, sweep = found["g"], found["s"]
     rules = [finding["rule"] for finding in report["findings"]["found"]]
     checks.same("the recording's first finding", rules[:1], ["cgroup-throttling"])

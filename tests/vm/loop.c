@@ -36,12 +36,6 @@
 #define WORK \
     FUNCTION(work) "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -16\nmov %rsp, %rbp\n" \
     "1: call heavy_part\ncall light_part\ndec %rdi\njnz 1b\npop %rbp\n.cfi_def_cfa_offset 8\nret\n" END(work)
-#elif defined(__riscv)
-#define PART(name, turns) FUNCTION(name) "li a1, " turns "\n1: addi a1, a1, -1\nbnez a1, 1b\nret\n" END(name)
-#define WORK \
-    FUNCTION(work) "addi sp, sp, -16\n.cfi_def_cfa_offset 16\nsd ra, 8(sp)\n.cfi_offset 1, -8\n" \
-    "1: call heavy_part\ncall light_part\naddi a0, a0, -1\nbnez a0, 1b\n" \
-    "ld ra, 8(sp)\n.cfi_restore 1\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\nret\n" END(work)
 #endif
 
 __asm__(".text\n.balign 64\n" PART(heavy_part, HEAVY_TURNS) PART(light_part, LIGHT_TURNS) WORK);
