@@ -15,6 +15,7 @@ mod per_op;
 mod ranking;
 pub mod scaling;
 mod selection;
+pub mod stats;
 mod summary;
 mod tasks;
 mod threads;
