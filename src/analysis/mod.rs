@@ -3,6 +3,7 @@
 mod butterfly;
 mod calltree;
 mod causes;
+pub mod compare;
 mod counters;
 pub mod findings;
 mod law;

@@ -3,7 +3,8 @@
 
 use crate::analysis::scaling::linear::{dot, inverse};
 
-/// `a + b z + c z^2` with `z` the intensity less its mean, over its scatter.
+/// `a + b z + c / x`, with `z` the intensity `x` less its mean over its scatter: a cost of its own, one that grows with load,
+/// and one that all share. A parabola in its place bends the wrong way where little is done.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curve {
     terms: [f64; 3],
@@ -13,9 +14,11 @@ pub struct Curve {
 
 /// Fewer values bend a curve by chance.
 const BENDS_FROM: usize = 12;
+/// A narrower range, as a part of its mean, has no bend to see.
+const BENDS_BEYOND: f64 = 0.02;
 
 impl Curve {
-    /// Weighted least squares through points `(x, y, weight)`: a bent curve where there are a dozen points, else a straight
+    /// Weighted least squares through points `(x, y, weight)`, x above zero: a bent curve where there are a dozen points, else a straight
     /// line, else the mean; `None` without points or weight, or with something that is no number.
     #[must_use]
     pub fn through(points: &[(f64, f64, f64)]) -> Option<Curve> {
@@ -24,9 +27,10 @@ impl Curve {
         let spread = points.iter().map(|(x, _, weight)| (x - centre).powi(2) * weight).sum::<f64>() / all;
         let scale = spread.sqrt();
         let tells = scale > 1e-9 * centre.abs();
-        let free = [true, tells && points.len() >= 3, tells && points.len() >= BENDS_FROM];
+        let bends = points.len() >= BENDS_FROM && scale > BENDS_BEYOND * centre;
+        let free = [true, tells && points.len() >= 3, bends];
         let scale = if tells { scale } else { 1.0 };
-        let row = |x: f64| row((x - centre) / scale);
+        let row = |x: f64| row(x, centre, scale);
         let (mut matrix, mut side) = ([[0.0; 3]; 3], [0.0; 3]);
         for (x, y, weight) in points {
             let row = row(*x);
@@ -47,7 +51,7 @@ impl Curve {
     /// Its value at an intensity.
     #[must_use]
     pub fn at(&self, x: f64) -> f64 {
-        dot(self.terms, row((x - self.centre) / self.scale))
+        dot(self.terms, row(x, self.centre, self.scale))
     }
 
     /// Whether it is bent.
@@ -57,8 +61,9 @@ impl Curve {
     }
 }
 
-fn row(z: f64) -> [f64; 3] {
-    [1.0, z, z * z]
+/// Both terms are nothing at the centre, so that they move the mean little.
+fn row(x: f64, centre: f64, scale: f64) -> [f64; 3] {
+    [1.0, (x - centre) / scale, centre / x - 1.0]
 }
 
 #[cfg(test)]
@@ -66,17 +71,17 @@ fn row(z: f64) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    fn points(count: u32, y: fn(f64) -> f64) -> Vec<(f64, f64, f64)> {
+    fn points(count: u32, y: impl Fn(f64) -> f64) -> Vec<(f64, f64, f64)> {
         (0..count).map(|at| 1e6 + 1e5 * f64::from(at)).map(|x| (x, y(x), 1.0 + x / 1e6)).collect()
     }
 
     #[test]
     fn a_curve_goes_through_what_lies_on_one() {
-        let parabola = |x: f64| 500.0 - 1e-4 * x + 2e-11 * x * x;
-        let bent = Curve::through(&points(20, parabola)).unwrap();
+        let shared = |x: f64| 500.0 + 1e-5 * x + 2e8 / x;
+        let bent = Curve::through(&points(20, shared)).unwrap();
         let straight = Curve::through(&points(5, |x| 3.0 + 2e-6 * x)).unwrap();
         for x in [1e6, 1.7e6, 2.9e6] {
-            assert!((bent.at(x) / parabola(x) - 1.0).abs() < 1e-9);
+            assert!((bent.at(x) / shared(x) - 1.0).abs() < 1e-9);
             assert!((straight.at(x) - (3.0 + 2e-6 * x)).abs() < 1e-9);
         }
         assert!(bent.is_bent() && !straight.is_bent());
@@ -86,9 +91,9 @@ mod tests {
     fn one_level_has_a_mean_and_two_have_a_line() {
         let level: Vec<_> = (0..20).map(|at| (1e6, f64::from(at % 2), 1.0)).collect();
         assert!((Curve::through(&level).unwrap().at(2e6) - 0.5).abs() < 1e-9);
-        let two: Vec<_> = (0..20).map(|at| (f64::from(at % 2), f64::from(at % 2), 1.0)).collect();
+        let two: Vec<_> = (0..20).map(|at| (1.0 + f64::from(at % 2), f64::from(at % 2), 1.0)).collect();
         let line = Curve::through(&two).unwrap();
-        assert!((line.at(0.5) - 0.5).abs() < 1e-6, "{line:?}");
+        assert!((line.at(1.5) - 0.5).abs() < 1e-6, "{line:?}");
     }
 
     #[test]

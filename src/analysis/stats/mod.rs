@@ -21,4 +21,5 @@ pub use rank::{MannWhitney, least_p, mann_whitney};
 pub use series::{Moments, autocorrelation, effective_count};
 pub use special::{normal_cdf, normal_quantile};
 pub use student::{student_quantile, student_two_sided};
+pub(in crate::analysis) use welch::combined;
 pub use welch::{Welch, welch};
