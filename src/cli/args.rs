@@ -2,6 +2,7 @@
 //! It never looks at the machine; `plan` checks what the values mean together.
 
 mod capture;
+mod diff;
 mod generate;
 mod readers;
 mod session;
@@ -11,6 +12,7 @@ mod tools;
 mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
+pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
 pub use generate::{completions, man_page};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
@@ -34,11 +36,14 @@ Examples:
   ironlaw view                      look through the newest recording here
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
+  ironlaw diff old.ironlaw new.ironlaw
+                                    what changed, and whether chance or load
+                                    could have done it
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
-Exit codes: 0 success, 1 failure, 2 wrong usage. `record -- CMD` passes on the
-code of the command.";
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken.
+`record -- CMD` passes on the code of the command.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -118,6 +123,8 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Say what a recording shows: metrics, functions, threads, waits
     Report(ReportArgs),
+    /// Compare recordings or sweeps: what changed, by how much, in which code
+    Diff(DiffArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
     /// Say what works on this machine, what does not, and what would fix it

@@ -73,13 +73,13 @@ fn cells(row: &FunctionRow) -> Vec<String> {
     ]
 }
 
-fn text(name: &str) -> String {
+pub(super) fn text(name: &str) -> String {
     let shown = visible(name);
     let formula = shown.trim_start().starts_with(['=', '+', '-', '@']);
     format!("{}{shown}", if formula { "'" } else { "" })
 }
 
-fn line(out: &mut String, cells: &[String]) {
+pub(super) fn line(out: &mut String, cells: &[String]) {
     for (at, cell) in cells.iter().enumerate() {
         if at > 0 {
             out.push(',');
