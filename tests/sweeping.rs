@@ -15,8 +15,7 @@ fn json(ran: Ran) -> Value {
 
 /// Sweeps a workload of this program over threads.
 fn sweep(dir: &Dir, flags: &str, workload: &str) -> Ran {
-    let line =
-        format!("-q sweep --seed 3 --ops regex:ops\\s(\\d+) {flags} -- {IRONLAW} workload {workload}");
+    let line = format!("-q sweep --seed 3 --ops regex:ops\\s(\\d+) {flags} -- {IRONLAW} workload {workload}");
     dir.line(&line)
 }
 

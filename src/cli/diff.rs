@@ -3,6 +3,7 @@
 
 use super::args::{DiffArgs, DiffFormat, GlobalArgs, LoadArg, NormalizeArg};
 use super::out::{self, Terminal};
+use crate::analysis::TimeRange;
 use crate::analysis::compare::{Comparison, Digest, Gravity, LoadBy, Part, Per, Settings, Side, unlike};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{compare, difference};
@@ -11,14 +12,15 @@ use crate::session;
 use crate::store;
 use crate::sweep::Folder;
 use crate::view::compare::{DiffView, picture, words};
-use crate::analysis::TimeRange;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Compares, prints, draws, and fails where a gate is broken.
 pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
     if args.flamegraph.is_some() && args.new.len() > 1 {
-        return Err(Error::new(ErrorKind::Usage, "--flamegraph draws one NEW").hint("Compare one at a time to draw it."));
+        return Err(
+            Error::new(ErrorKind::Usage, "--flamegraph draws one NEW").hint("Compare one at a time to draw it.")
+        );
     }
     let sources: Vec<Source> =
         std::iter::once(&args.base).chain(&args.new).map(|text| Source::of(text)).collect::<Result<_>>()?;
@@ -64,8 +66,11 @@ impl Source {
                 let folders = paths.iter().map(|path| Folder::open(path)).collect::<Result<_>>()?;
                 Ok(Source::Sweeps { label, folders })
             }
-            _ => Err(Error::new(ErrorKind::Usage, format!("'{text}' names no recording, or recordings and sweeps together"))
-                .hint("Repeats are all recordings or all sweeps: a1.ironlaw,a2.ironlaw,a3.ironlaw.")),
+            _ => Err(Error::new(
+                ErrorKind::Usage,
+                format!("'{text}' names no recording, or recordings and sweeps together"),
+            )
+            .hint("Repeats are all recordings or all sweeps: a1.ironlaw,a2.ironlaw,a3.ironlaw.")),
         }
     }
 
@@ -130,7 +135,7 @@ fn width(sources: &[Source], asked: Option<u32>) -> Result<Option<u32>> {
     let widths = |folders: &&Vec<(Folder, SweepMeta)>| -> BTreeSet<u32> {
         folders.iter().flat_map(|(folder, meta)| done(folder, meta).map(|(_, run)| run.n)).collect()
     };
-    let common = sweeps.iter().map(|folders| widths(folders)).reduce(|a, b| a.intersection(&b).copied().collect());
+    let common = sweeps.iter().map(widths).reduce(|a, b| a.intersection(&b).copied().collect());
     let listed = |all: &BTreeSet<u32>| all.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     match (common, asked) {
         (None, None) => Ok(None),

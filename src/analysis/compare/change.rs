@@ -3,21 +3,19 @@
 
 use super::digest::Digest;
 use super::effect::{Effect, SideEstimate, Uncertainty, by_windows};
-use super::quantity::{Cell, PRIMARY, Quantity, Role};
+use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, Role};
 use super::types::{Change, Settings, Side, Verdict};
 use crate::analysis::stats::{
     benjamini_hochberg, detectable, equivalent, holm, least_p, mann_whitney, student_quantile, student_two_sided,
 };
 use crate::model::{Measure, Quality, Why};
 
-/// Asks the same question as the primary quantity, so it is no further test.
-const INVERSE: &str = "ops_per_core_second";
-
 /// Every quantity of two sides as it is, corrected and judged.
 pub(super) fn changes(base: &Side, new: &Side, settings: &Settings) -> Vec<Change> {
     let Some(first) = base.runs.first() else { return vec![] };
     let quantities = first.whole.iter().map(|reading| reading.quantity);
-    let mut all: Vec<Change> = quantities.enumerate().map(|(at, quantity)| raw(quantity, at, base, new, settings)).collect();
+    let mut all: Vec<Change> =
+        quantities.enumerate().map(|(at, quantity)| raw(quantity, at, base, new, settings)).collect();
     judge(&mut all, settings);
     all
 }
@@ -66,9 +64,8 @@ impl Change {
     ) -> Change {
         let known = effect.and_then(|effect| Some((effect, effect.uncertainty?)));
         let tails = 1.0 - settings.confidence;
-        let p = known.and_then(|(effect, Uncertainty { error, freedom })| {
-            student_two_sided(effect.estimate / error, freedom)
-        });
+        let p = known
+            .and_then(|(effect, Uncertainty { error, freedom })| student_two_sided(effect.estimate / error, freedom));
         let interval = known.and_then(|(effect, Uncertainty { error, freedom })| {
             let half = student_quantile(tails, freedom)? * error;
             let ends = (effect.change(effect.estimate - half), effect.change(effect.estimate + half));

@@ -67,8 +67,7 @@ impl Digest {
         let spans = windows(profile, window);
         let ops_by_window = counted_by_window(profile, window, spans.len());
         let slot = |window: &Window| {
-            let ops =
-                if ops_by_window { operations(profile, *window) } else { Measure::Missing(Why::TooFewSamples) };
+            let ops = if ops_by_window { operations(profile, *window) } else { Measure::Missing(Why::TooFewSamples) };
             Slot { window: *window, cells: read(*window, ops).into_iter().map(|reading| reading.cell).collect() }
         };
         Digest {

@@ -293,7 +293,8 @@ mod tests {
 
     #[test]
     fn nothing_on_one_side_is_a_difference_and_no_ratio() {
-        let effect = Effect::of(&quantity(MetricUnit::Ratio), &runs(&[0.0, 0.0]), &runs(&[3.0, 5.0]), &Settings::default());
+        let effect =
+            Effect::of(&quantity(MetricUnit::Ratio), &runs(&[0.0, 0.0]), &runs(&[3.0, 5.0]), &Settings::default());
         let effect = effect.unwrap();
         assert_eq!((effect.scale, effect.estimate, effect.relative()), (Scale::Absolute, 4.0, None));
         let nan = SideEstimate { value: f64::NAN, ..SideEstimate::default() };

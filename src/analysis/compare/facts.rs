@@ -4,7 +4,7 @@
 use crate::analysis::{Metric, summary};
 use crate::analysis::{Selection, Tasks};
 use crate::model::profile::Profile;
-use crate::model::{CallGraph, HostFacts, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target};
+use crate::model::{CallGraph, EventKind, HostFacts, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target};
 use rustc_hash::FxHashMap;
 
 /// The conditions of one recording.
@@ -77,7 +77,7 @@ impl Facts {
             events: meta.events.iter().map(|event| event.name.clone()).collect(),
             program: program(profile),
             ops: meta.plan.ops.clone(),
-            coverage: meta.coverage.iter().map(|event| event.share).fold(1.0, f64::min),
+            coverage: coverage(profile),
             seconds,
             started_unix_ns: meta.started_unix_ns,
             lost_share: if all > 0 { seen.lost as f64 / all as f64 } else { 0.0 },
@@ -91,6 +91,14 @@ impl Facts {
     pub fn ended_unix_ns(&self) -> u64 {
         self.started_unix_ns.saturating_add((self.seconds * 1e9) as u64)
     }
+}
+
+/// Of hardware counters, the only ones that take turns.
+fn coverage(profile: &Profile) -> f64 {
+    let meta = &profile.meta;
+    let software =
+        |name: &str| meta.events.iter().any(|event| event.name == name && matches!(event.kind, EventKind::Software(_)));
+    meta.coverage.iter().filter(|event| !software(&event.event)).map(|event| event.share).fold(1.0, f64::min)
 }
 
 /// The file, libraries left out, that most samples have on their stack.

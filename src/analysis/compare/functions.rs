@@ -199,9 +199,12 @@ mod tests {
 
     #[test]
     fn costs_are_divided_by_what_was_asked_for() {
-        for (per, whole) in
-            [(Per::Op, [1.6e7, 1.75e7]), (Per::Cpu, [1e9, 1e9]), (Per::Share, [1.0, 1.0]), (Per::None, [1.6e10, 3.5e10])]
-        {
+        for (per, whole) in [
+            (Per::Op, [1.6e7, 1.75e7]),
+            (Per::Cpu, [1e9, 1e9]),
+            (Per::Share, [1.0, 1.0]),
+            (Per::None, [1.6e10, 3.5e10]),
+        ] {
             let found = compared(per);
             for (found, expected) in found.whole.iter().zip(whole) {
                 assert!((found / expected - 1.0).abs() < 1e-9, "{per:?}: {found}");

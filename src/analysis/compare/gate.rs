@@ -41,6 +41,13 @@ pub enum Standing {
     Missing,
 }
 
+/// A number, its interval and its limit on one scale.
+struct Look {
+    seen: f64,
+    interval: Option<(f64, f64)>,
+    limit: f64,
+}
+
 /// A gate with how it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
@@ -79,7 +86,11 @@ impl Gate {
             (false, false) => Limit::Value(value),
         };
         let above = rest.starts_with('>');
-        if named { Ok(Gate { text: text.trim().to_string(), name: name.to_string(), above, limit }) } else { Err(wrong()) }
+        if named {
+            Ok(Gate { text: text.trim().to_string(), name: name.to_string(), above, limit })
+        } else {
+            Err(wrong())
+        }
     }
 
     /// Whether it is about a change, and not about the new value alone.
@@ -92,13 +103,14 @@ impl Gate {
     /// direction and no zero; a limit on the value itself, and a change without an interval, by the estimate alone.
     #[must_use]
     pub fn judge(&self, comparison: &Comparison) -> Judged {
-        let judged = |seen, interval, standing, missing| Judged { gate: self.clone(), seen, interval, standing, missing };
+        let judged =
+            |seen, interval, standing, missing| Judged { gate: self.clone(), seen, interval, standing, missing };
         let absent = |why| judged(None, None, Standing::Missing, Some(why));
         let Some(change) = comparison.change(&self.name) else { return absent("no quantity has this name") };
         if let Some(why) = [change.base, change.new].iter().find_map(Measure::why) {
             return absent(why.text());
         }
-        let Some((seen, interval, limit)) = self.look(change) else { return absent("the base is nothing") };
+        let Some(Look { seen, interval, limit }) = self.look(change) else { return absent("the base is nothing") };
         let beyond = if self.above { seen > limit } else { seen < limit };
         let is_change = !matches!(self.limit, Limit::Value(_));
         let chance = interval.is_some_and(|(low, high)| if self.above { low <= 0.0 } else { high >= 0.0 });
@@ -111,17 +123,18 @@ impl Gate {
     }
 
     /// What to look at, its interval, and the limit.
-    fn look(&self, change: &Change) -> Option<(f64, Option<(f64, f64)>, f64)> {
+    fn look(&self, change: &Change) -> Option<Look> {
         let effect = change.effect?;
         let relative = effect.scale == super::effect::Scale::Relative;
         let ends = |f: &dyn Fn(f64) -> f64| change.interval.map(|(low, high)| (f(low), f(high)));
         let divided = |end: f64| if relative { end } else { end / effect.base };
         let multiplied = |end: f64| if relative { end * effect.base } else { end };
-        match self.limit {
-            Limit::Relative(limit) => Some((effect.relative()?, ends(&divided), limit)),
-            Limit::Change(limit) => Some((effect.new - effect.base, ends(&multiplied), limit)),
-            Limit::Value(limit) => Some((effect.new, ends(&|end| effect.base + multiplied(end)), limit)),
-        }
+        let (seen, interval, limit) = match self.limit {
+            Limit::Relative(limit) => (effect.relative()?, ends(&divided), limit),
+            Limit::Change(limit) => (effect.new - effect.base, ends(&multiplied), limit),
+            Limit::Value(limit) => (effect.new, ends(&|end| effect.base + multiplied(end)), limit),
+        };
+        Some(Look { seen, interval, limit })
     }
 }
 
@@ -156,7 +169,9 @@ mod tests {
             let gate = Gate::parse(text).unwrap();
             assert_eq!((gate.name.as_str(), gate.above, gate.limit), (name, above, limit), "{text}");
         }
-        for text in ["", "cpi", "cpi > ", "> 1%", "cpi = 3", "cpi > 1 2", "c p i > 1", "cpi > NaN", "cpi > inf%", "CPI > 1"] {
+        for text in
+            ["", "cpi", "cpi > ", "> 1%", "cpi = 3", "cpi > 1 2", "c p i > 1", "cpi > NaN", "cpi > inf%", "CPI > 1"]
+        {
             assert_eq!(Gate::parse(text).unwrap_err().kind(), ErrorKind::Usage, "{text}");
         }
     }

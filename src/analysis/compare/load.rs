@@ -4,7 +4,7 @@
 
 use super::digest::Digest;
 use super::effect::{Effect, FEWEST_WINDOWS, SideEstimate, resampled};
-use super::quantity::{Cell, PRIMARY, RATE, Role, WITHOUT_OPERATIONS};
+use super::quantity::{Cell, INVERSE, PRIMARY, RATE, Role, WITHOUT_OPERATIONS};
 use super::types::{Change, LoadBy, Settings, Side};
 use crate::analysis::stats::{Curve, Moments};
 use crate::model::Measure;
@@ -168,9 +168,8 @@ fn choose(base: &Side, new: &Side) -> Option<Driver> {
         (Some(_), Some(_)) => Some(Driver::BusyCores),
         // Nothing but totals: whichever moved less is what was held.
         _ => {
-            let moved = |driver: Driver| {
-                Some((mean(new, driver.quantity())? / mean(base, driver.quantity())?).ln().abs())
-            };
+            let moved =
+                |driver: Driver| Some((mean(new, driver.quantity())? / mean(base, driver.quantity())?).ln().abs());
             let (rate, cores) = (moved(Driver::OpsPerS)?, moved(Driver::BusyCores)?);
             Some(if rate <= cores { Driver::OpsPerS } else { Driver::BusyCores })
         }
@@ -213,7 +212,7 @@ pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settin
     };
     let mut out = Vec::new();
     for (at, reading) in first.whole.iter().enumerate() {
-        if reading.quantity.role != Role::Cost {
+        if reading.quantity.role != Role::Cost || reading.quantity.name == INVERSE {
             continue;
         }
         let [a, b] = [base, new].map(|side| side.runs.iter().map(|run| dots(run, at, driver)).collect::<Vec<_>>());
@@ -225,6 +224,15 @@ pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settin
         let effect = Effect::of(&reading.quantity, &a.0, &b.0, settings);
         let [base, new] = [Measure::exact(a.0.value), Measure::exact(b.0.value)];
         out.push(Change::of(reading.quantity, base, new, effect, settings));
+    }
+    let inverse = first.whole.iter().map(|reading| reading.quantity).find(|quantity| quantity.name == INVERSE);
+    let primary = out.iter().find(|change| change.quantity.name == PRIMARY).and_then(|change| change.effect);
+    if let (Some(quantity), Some(effect)) = (inverse, primary) {
+        // A curve of its own would say something a little different about the same thing.
+        let (base, new) = (1e9 / effect.base, 1e9 / effect.new);
+        let turned = Effect { base, new, estimate: -effect.estimate, ..effect };
+        let values = [base, new].map(Measure::exact);
+        out.insert(1, Change::of(quantity, values[0], values[1], Some(turned), settings));
     }
     out
 }

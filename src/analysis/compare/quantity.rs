@@ -77,6 +77,8 @@ pub struct Reading {
 
 /// The quantity that answers whether something became slower, where operations were counted.
 pub const PRIMARY: &str = "cpu_ns_per_op";
+/// Asks the same question the other way round, so it is no test of its own.
+pub const INVERSE: &str = "ops_per_core_second";
 /// In its place where they were not: then load and cost cannot be told apart.
 pub const WITHOUT_OPERATIONS: &str = "busy_cores";
 /// Operations per second.
@@ -133,7 +135,8 @@ fn shown(metrics: &[Metric]) -> impl Iterator<Item = &Metric> {
 fn context(metric: &Metric, role: Role, better: Better, below: Measure<f64>) -> Reading {
     let unit = QuantityUnit::Of(metric.unit);
     let quantity = Quantity { name: metric.name, label: metric.label, unit, better, role };
-    let cell = metric.value.value().zip(below.value()).map(|(value, below)| Cell { above: value * below, below: *below });
+    let cell =
+        metric.value.value().zip(below.value()).map(|(value, below)| Cell { above: value * below, below: *below });
     Reading { quantity, value: metric.value, cell: cell.filter(Cell::is_sound) }
 }
 
@@ -155,7 +158,7 @@ fn law(totals: &Totals) -> Vec<Reading> {
     let cost = |name, label, unit, better, above, below| of(name, label, unit, better, Role::Cost, above, below);
     vec![
         cost(PRIMARY, "CPU time per operation", Nanos, Less, cpu.map(|s| s * 1e9), ops),
-        cost("ops_per_core_second", "operations per core-second", Of(U::Ratio), More, ops, cpu),
+        cost(INVERSE, "operations per core-second", Of(U::Ratio), More, ops, cpu),
         cost("path_length", "instructions per operation", Of(U::Ratio), Less, instructions, ops),
         cost("cpi", "cycles per instruction", Of(U::Ratio), Less, cycles, instructions),
         cost("frequency", "frequency", Of(U::Hertz), More, product(totals.frequency, cpu), cpu),

@@ -169,10 +169,11 @@ mod tests {
     use super::*;
 
     /// Shares in percent and operations per core-second of three groups in two configurations.
-    const TABLE: [(&str, f64, f64, f64, f64); 3] =
+    type Row = (&'static str, f64, f64, f64, f64);
+    const TABLE: [Row; 3] =
         [("1", 50.10, 1289.0, 0.30, 1484.0), ("2", 31.50, 428.0, 0.40, 434.0), ("3", 17.40, 550.0, 0.30, 655.0)];
 
-    fn groups(of: fn(&(&str, f64, f64, f64, f64)) -> (f64, f64)) -> BTreeMap<String, Cell> {
+    fn groups(of: fn(&Row) -> (f64, f64)) -> BTreeMap<String, Cell> {
         let cell = |(share, value): (f64, f64)| Cell { above: share * value, below: share };
         TABLE.iter().map(|row| (row.0.to_string(), cell(of(row)))).collect()
     }

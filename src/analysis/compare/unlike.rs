@@ -36,11 +36,14 @@ const LOST: f64 = 0.01;
 /// Less cover of a counter is worth a warning.
 const COVERED: f64 = 0.9;
 
+/// What is looked at, how much it weighs, and its value.
+type Check = (&'static str, Gravity, fn(&Facts) -> String);
+
 /// Everything in which the recordings of two sides differ, the gravest first; recordings of one side may differ too.
 #[must_use]
 pub fn unlike(base: &Side, new: &Side) -> Vec<Unlike> {
     use Gravity::{Refuse, Tell, Warn};
-    let checks: [(&'static str, Gravity, fn(&Facts) -> String); 13] = [
+    let checks: [Check; 13] = [
         ("CPU model", Refuse, |facts| facts.host.cpu_model.clone()),
         ("architecture", Refuse, |facts| facts.host.arch.clone()),
         ("sampled events", Refuse, |facts| facts.events.join(", ")),
@@ -58,7 +61,7 @@ pub fn unlike(base: &Side, new: &Side) -> Vec<Unlike> {
             id.map_or("none".to_string(), |id| id.chars().take(12).collect())
         }),
     ];
-    let of = |(what, gravity, value): &(&'static str, Gravity, fn(&Facts) -> String)| {
+    let of = |(what, gravity, value): &Check| {
         let [a, b] = [base, new].map(|side| values(side, *value));
         // Repeats on one side only that differ among themselves are unlike too.
         (a != b || a.len() > 1).then(|| Unlike { what, base: a.join(" / "), new: b.join(" / "), gravity: *gravity })

@@ -48,10 +48,8 @@ fn noncentral(t: f64, freedom: f64, away: f64) -> f64 {
     let density = |s: f64| (ln_front + (freedom - 1.0) * s.ln() - freedom * s * s / 2.0).exp();
     let end = 1.0 + 12.0 / freedom.sqrt();
     let step = end / f64::from(STEPS);
-    let sum: f64 = (0..STEPS)
-        .map(|at| (f64::from(at) + 0.5) * step)
-        .map(|s| density(s) * normal_cdf(t * s - away))
-        .sum();
+    let sum: f64 =
+        (0..STEPS).map(|at| (f64::from(at) + 0.5) * step).map(|s| density(s) * normal_cdf(t * s - away)).sum();
     sum * step
 }
 

@@ -10,8 +10,21 @@ use crate::view::compare::{ComparisonView, DiffView, MetricRow, Role, Scale, wor
 pub fn csv(view: &DiffView) -> Vec<u8> {
     let mut out = String::new();
     let head = [
-        "new", "metric", "at", "role", "base", "value", "difference", "relative", "scale", "low", "high", "p", "corrected_p",
-        "detectable", "verdict",
+        "new",
+        "metric",
+        "at",
+        "role",
+        "base",
+        "value",
+        "difference",
+        "relative",
+        "scale",
+        "low",
+        "high",
+        "p",
+        "corrected_p",
+        "detectable",
+        "verdict",
     ];
     line(&mut out, &head.map(str::to_string));
     for comparison in &view.comparisons {

@@ -56,7 +56,10 @@ fn factors(out: &mut String, comparison: &ComparisonView) {
     let view = &comparison.factors;
     let Some([base, new]) = view.ns_per_op else { return };
     let times = [base, new].map(|ns| seconds(ns * 1e-9).joined());
-    out.push_str(&format!("\n### What made the difference\n\nTime of a thread for an operation: {} -> {}\n\n", times[0], times[1]));
+    out.push_str(&format!(
+        "\n### What made the difference\n\nA thread's time per operation: {} -> {}\n\n",
+        times[0], times[1]
+    ));
     out.push_str("| factor | base | new | time | share | per op |\n|---|---:|---:|---:|---:|---:|\n");
     for part in &view.parts {
         let value = |at: usize| part.values[at].map_or("-".to_string(), |v| words::factor_value(part.factor, v));

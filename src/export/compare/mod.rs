@@ -17,7 +17,8 @@ use crate::view::compare::{CodeRow, CodeView, ComparisonView, MetricRow, Role, w
 /// Rows for people: every cost that has a value, then what else moved.
 fn telling(view: &ComparisonView) -> Vec<&MetricRow> {
     let known = |row: &&MetricRow| row.base.value().is_some() || row.new.value().is_some();
-    let tells = |row: &&MetricRow| row.role != Role::Context || words::verdict(row) == "more" || words::verdict(row) == "less";
+    let tells =
+        |row: &&MetricRow| row.role != Role::Context || words::verdict(row) == "more" || words::verdict(row) == "less";
     view.metrics.iter().filter(known).filter(tells).collect()
 }
 
@@ -86,6 +87,19 @@ mod tests {
         }
         let page = String::from_utf8(markdown(&view, 20)).expect("it is UTF-8");
         assert!(page.contains("`parse<&str>`") && page.contains("send\\|"), "{page}");
+    }
+
+    #[test]
+    fn text_and_markdown_are_as_published() {
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path("../../../tests/golden/diff");
+        settings.set_prepend_module_to_snapshot(false);
+        let shown = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        settings.bind(|| {
+            insta::assert_snapshot!("text", shown(text(&dearer(), Style::default(), 20)));
+            insta::assert_snapshot!("markdown", shown(markdown(&dearer(), 20)));
+            insta::assert_snapshot!("csv", shown(csv(&dearer())));
+        });
     }
 
     #[test]

@@ -2,15 +2,18 @@
 //! It never shows a change of code that chance may explain.
 
 use super::{adjusted, cost, growth, missing, real, telling, value};
-use crate::export::columns::{function, left, middle, right, width};
+use crate::export::columns::{end, function, left, middle, right, width};
 use crate::export::text::Style;
 use crate::export::text::page::{Ink, Page};
 use crate::view::CodeKind;
-use crate::view::compare::{CodeRow, CodeView, ComparisonView, DiffView, GateRow, Gravity, RecordingView, SideView, words};
+use crate::view::compare::{
+    CodeRow, CodeView, ComparisonView, DiffView, GateRow, Gravity, RecordingView, SideView, words,
+};
 use crate::view::escape::visible;
 use crate::view::number::{date, percent, seconds};
 
 const MODULE: usize = 16;
+const PATHS: usize = 5;
 
 /// The comparison as UTF-8 text, with at most `limit` functions (0: all).
 #[must_use]
@@ -59,14 +62,14 @@ fn side(page: &mut Page, name: &str, side: &SideView) {
     }
 }
 
-/// `a.ironlaw  2026-01-01 00:00:00 UTC, 40.0 s, /opt/app (build 0a0b0a0b0a0b)`.
+/// `a.ironlaw, 2026-01-01 00:00:00 UTC, 40.0 s, /opt/app (build 0a0b0a0b0a0b)`.
 fn recording(run: &RecordingView) -> String {
     let program = match (&run.program, &run.build_id) {
         (Some(path), Some(id)) => format!(", {path} (build {})", id.chars().take(12).collect::<String>()),
         (Some(path), None) => format!(", {path}"),
         (None, _) => String::new(),
     };
-    format!("{}  {}, {}{program}", run.name, date(run.started_unix_ns), seconds(run.seconds).joined())
+    format!("{}, {}, {}{program}", run.name, date(run.started_unix_ns), seconds(run.seconds).joined())
 }
 
 fn gates(page: &mut Page, gates: &[GateRow]) {
@@ -125,7 +128,7 @@ fn factors(page: &mut Page, comparison: &ComparisonView) {
     let about = match (view.ns_per_op, view.ratio) {
         (Some([base, new]), Some(ratio)) => {
             let times = [base, new].map(|ns| seconds(ns * 1e-9).joined());
-            format!("time of a thread for an operation: {} -> {}, {}", times[0], times[1], words::relative(ratio - 1.0))
+            format!("a thread's time per op: {} -> {}, {}", times[0], times[1], words::relative(ratio - 1.0))
         }
         _ => String::new(),
     };
@@ -202,14 +205,26 @@ fn code(page: &mut Page, view: &CodeView, limit: usize) {
         page.paragraph("  - ", &visible(&format!("{from} is taken for {to}")), Some(Ink::Quiet));
     }
     rows(page, view, &view.functions, limit);
-    if view.hot_path.len() > 1 {
-        let path: Vec<_> = view.hot_path.iter().rev().map(|name| function(&visible(name), 30)).collect();
-        page.paragraph("  most of the growth is at ", &path.join(" < "), Some(Ink::Quiet));
-    }
+    paths(page, view);
     if view.waits.iter().any(|row| row.real) {
         page.heading("Waits", "time blocked, by the program's own function");
         rows(page, view, &view.waits, limit);
     }
+}
+
+/// The few call paths that changed most, innermost function first.
+fn paths(page: &mut Page, view: &CodeView) {
+    let (shown, more) = real(&view.paths, PATHS);
+    if shown.is_empty() {
+        return;
+    }
+    page.heading("Call paths", "innermost function first");
+    for row in shown {
+        let names = std::iter::once(&row.name).chain(row.callers.iter().rev());
+        let names: Vec<_> = names.map(|name| function(&visible(name), 30)).collect();
+        page.line(&end(&format!("  {}  {}", right(&growth(view, row), 9), names.join(" < ")), page.width));
+    }
+    page.left_out(more, "call paths that changed", "");
 }
 
 fn rows(page: &mut Page, view: &CodeView, all: &[CodeRow], limit: usize) {
@@ -219,7 +234,8 @@ fn rows(page: &mut Page, view: &CodeView, all: &[CodeRow], limit: usize) {
         return;
     }
     let cells = |row: &&CodeRow| {
-        let state = if row.state == "changed" { words::relative(row.new / row.base - 1.0) } else { row.state.to_string() };
+        let state =
+            if row.state == "changed" { words::relative(row.new / row.base - 1.0) } else { row.state.to_string() };
         [growth(view, row), cost(view, 2.0 * row.error), cost(view, row.base), cost(view, row.new), state]
     };
     let cells: Vec<[String; 5]> = shown.iter().map(cells).collect();

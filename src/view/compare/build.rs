@@ -5,9 +5,7 @@ use super::{
     CodeRow, CodeView, ComparisonView, DiffView, FactorsView, GateRow, MetricRow, PartRow, Per, RecordingView,
     SCHEMA_VERSION, SettingsView, SideView, words,
 };
-use crate::analysis::compare::{
-    Change, Comparison, Digest, Factors, FunctionChange, Functions, Gate, Settings, Side,
-};
+use crate::analysis::compare::{Change, Comparison, Digest, Factors, FunctionChange, Functions, Gate, Settings, Side};
 use crate::analysis::scaling::FunctionId;
 use crate::analysis::{Law, LawFactor};
 use crate::model::{Measure, OpsSpec, Unit};

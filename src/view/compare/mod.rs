@@ -8,11 +8,11 @@ pub mod words;
 use super::{CodeKind, Measured};
 use serde::Serialize;
 
+pub use crate::analysis::LawFactor;
 pub use crate::analysis::compare::{
     Adjustment, Basis, Better, Driver, Gravity, GroupKind, GroupRow, Guard, Lead, Load, Per, QuantityUnit, Role, Scale,
     Spread, Standing, Unlike, Verdict,
 };
-pub use crate::analysis::LawFactor;
 pub use picture::picture;
 
 #[cfg(test)]

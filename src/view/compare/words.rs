@@ -2,7 +2,7 @@
 //! It never claims more than a verdict does, and names what would make an open one certain.
 
 use super::{
-    Adjustment, Basis, ComparisonView, Driver, GateRow, Gravity, Guard, GroupKind, Lead, Load, MetricRow, Per,
+    Adjustment, Basis, ComparisonView, Driver, GateRow, Gravity, GroupKind, Guard, Lead, Load, MetricRow, Per,
     QuantityUnit, Scale, SettingsView, Spread, Standing, Unlike, Verdict,
 };
 use crate::analysis::LawFactor;
@@ -29,6 +29,12 @@ pub fn relative(part: f64) -> String {
     // More digits than one after the point are no one's measurement.
     let percent = part * 100.0;
     if percent.abs() < 10.0 { format!("{sign}{percent:.2}%") } else { format!("{sign}{percent:.1}%") }
+}
+
+/// A percentage that somebody typed: as few digits as it takes.
+#[must_use]
+fn typed(part: f64) -> String {
+    format!("{}%", (part * 1e6).round() / 1e4)
 }
 
 /// A change of a row on its scale: relative, or a difference in its unit.
@@ -98,8 +104,8 @@ pub(super) fn headline(view: &ComparisonView, settings: &Settings) -> Vec<String
 
 fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, settings: &Settings) {
     let values = [row.base.value(), row.new.value()].map(|value| value.map_or("-".to_string(), |v| shown(v, row.unit)));
-    let sure = three_digits(settings.confidence * 100.0);
-    let interval = interval(row).map_or(String::new(), |ends| format!(" ({sure}% interval {ends})"));
+    let sure = typed(settings.confidence);
+    let interval = interval(row).map_or(String::new(), |ends| format!(" ({sure} interval {ends})"));
     let change = own_change(row).unwrap_or_default();
     let at = match view.lead {
         Lead::Raw => "",
@@ -115,11 +121,13 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
         (Verdict::Undecided, _) => "Not decided",
     };
     out.push(format!("{lead}: {numbers}."));
-    let margin = relative(settings.margin).trim_start_matches('+').to_string();
+    let margin = typed(settings.margin);
     match (row.verdict, row.within_margin) {
         (Verdict::Same, _) => out.push(format!("That it differs by less than {margin} was shown, not assumed.")),
         (Verdict::More | Verdict::Less, true) => {
-            out.push(format!("Little as it is, it is there; it is less than the {margin} that --same-within calls the same."));
+            out.push(format!(
+                "Little as it is, it is there; it is less than the {margin} that --same-within calls the same."
+            ));
         }
         _ => {}
     }
@@ -143,7 +151,7 @@ fn basis(row: &MetricRow, settings: &Settings) -> String {
             format!(
                 "From {base} and {new} windows of one run each, and {} that runs of one program were taken to differ by: repeats \
                  would measure that.{seen}",
-                relative(noise).trim_start_matches('+')
+                typed(noise)
             )
         }
         Some(Basis::Nothing) | None => {
@@ -277,9 +285,10 @@ pub(super) fn no_code(base: &Side, new: &Side, per: Per) -> &'static str {
 #[must_use]
 pub fn gate(row: &GateRow) -> String {
     let number = |value: f64| if row.relative { relative(value) } else { three_digits(value) };
-    let ends = row.low.zip(row.high).map_or("no interval".to_string(), |(low, high)| {
-        format!("{} to {}", number(low), number(high))
-    });
+    let ends = row
+        .low
+        .zip(row.high)
+        .map_or("no interval".to_string(), |(low, high)| format!("{} to {}", number(low), number(high)));
     let seen = row.seen.map_or("-".to_string(), |seen| format!("{} ({ends})", number(seen)));
     match row.standing {
         Standing::Held => format!("holds: {seen}"),
@@ -296,9 +305,9 @@ pub fn gate(row: &GateRow) -> String {
 #[must_use]
 pub fn settings(settings: &SettingsView) -> String {
     format!(
-        "{}% intervals, the same within {}%, seed {}",
-        three_digits(settings.confidence * 100.0),
-        three_digits(settings.margin * 100.0),
+        "{} intervals, the same within {}, seed {}",
+        typed(settings.confidence),
+        typed(settings.margin),
         settings.seed
     )
 }
