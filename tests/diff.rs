@@ -29,9 +29,7 @@ fn compared(dir: &Dir, base: &str, new: &str) -> Value {
 fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_found_with_their_function() {
     require!("perf", "tracefs", "root");
     let dir = Dir::new();
-    for (name, workload) in
-        [("a", "paced"), ("again", "paced"), ("half", "paced-half"), ("dearer", "paced-dearer")]
-    {
+    for (name, workload) in [("a", "paced"), ("again", "paced"), ("half", "paced-half"), ("dearer", "paced-dearer")] {
         paced(&dir, name, workload);
     }
     for name in ["again", "half"] {
@@ -51,7 +49,8 @@ fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_f
     roxmltree::Document::parse(&svg).unwrap();
     assert!(svg.contains("check_twice") && svg.contains("per op"));
 
-    let gated = dir.ironlaw(&["diff", "a.ironlaw", "dearer.ironlaw", "--fail-if", "cpu_ns_per_op > +5%", "--format", "md"]);
+    let gated =
+        dir.ironlaw(&["diff", "a.ironlaw", "dearer.ironlaw", "--fail-if", "cpu_ns_per_op > +5%", "--format", "md"]);
     assert_eq!(gated.code, Some(3), "{}{}", gated.out, gated.err);
     assert!(gated.out.starts_with("## ironlaw diff") && gated.out.contains("**fail**"), "{}", gated.out);
     let passed = dir.ironlaw(&["diff", "a.ironlaw", "a.ironlaw", "--fail-if", "cpu_ns_per_op > +5%"]);
@@ -68,7 +67,11 @@ fn unlike_recordings_are_refused_by_name_and_compared_only_when_told_to() {
     assert_eq!(refused.code, Some(1), "{}", refused.out);
     assert!(refused.err.contains("sampled events: cpu-clock -> page-faults"), "{}", refused.err);
     let forced = dir.line("diff clock.ironlaw faults.ironlaw --force").succeeds();
-    assert!(forced.out.contains("not comparable") && forced.out.contains("Nothing counted operations"), "{}", forced.out);
+    assert!(
+        forced.out.contains("not comparable") && forced.out.contains("Nothing counted operations"),
+        "{}",
+        forced.out
+    );
 }
 
 #[test]

@@ -110,9 +110,12 @@ fn adjustment(base: &Side, new: &Side, driver: Driver, a: Spread, b: Spread) -> 
     let shift = (b.mean / a.mean).ln().abs();
     let varied = |spread: Spread| spread.high > spread.low * (1.0 + SAME);
     let (from, to) = (a.low.max(b.low), a.high.min(b.high));
+    // Where operations were counted, only windows that know their own can be put on a curve.
+    let counted = mean(base, RATE).is_some() && mean(new, RATE).is_some();
     let inside = |side: &Side| {
-        let all = side.runs.iter().flat_map(|run| intensities(run, driver)).flatten();
-        all.filter(|x| (from..=to).contains(x)).count()
+        let pairs = |run: &Digest| intensities(run, driver).into_iter().zip(costs(run)).collect::<Vec<_>>();
+        let all = side.runs.iter().flat_map(pairs).filter(|(_, cost)| !counted || cost.is_some());
+        all.filter(|(x, _)| x.is_some_and(|x| (from..=to).contains(&x))).count()
     };
     let windows = [inside(base), inside(new)];
     // Only runs that were read window by window have a load to regress on.

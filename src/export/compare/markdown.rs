@@ -11,7 +11,7 @@ use crate::view::number::{percent, seconds};
 pub fn markdown(view: &DiffView, limit: usize) -> Vec<u8> {
     let mut out = String::new();
     for comparison in &view.comparisons {
-        let title = format!("{} -> {}", code(&view.base.label), code(&comparison.new.label));
+        let title = format!("{} -> {}", code(&words::label(&view.base)), code(&words::label(&comparison.new)));
         out.push_str(&format!("## ironlaw diff: {title}\n\n"));
         answer(&mut out, comparison);
         gates(&mut out, comparison);
@@ -70,7 +70,7 @@ fn factors(out: &mut String, comparison: &ComparisonView) {
             value(1),
             words::relative(part.ratio - 1.0),
             part.share.map_or("-".to_string(), |share| percent(share).joined()),
-            seconds(part.ns * 1e-9).joined()
+            format_args!("{}{}", if part.ns > 0.0 { "+" } else { "" }, seconds(part.ns * 1e-9).joined())
         ));
     }
 }

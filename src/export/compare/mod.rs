@@ -86,7 +86,7 @@ mod tests {
             assert!(!text.contains('\x1b'), "{text}");
         }
         let page = String::from_utf8(markdown(&view, 20)).expect("it is UTF-8");
-        assert!(page.contains("`parse<&str>`") && page.contains("send\\|"), "{page}");
+        assert!(page.contains("`parse<&str>\\|␛[31m`"), "{page}");
     }
 
     #[test]

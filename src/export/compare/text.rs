@@ -23,7 +23,11 @@ pub fn text(view: &DiffView, style: Style, limit: usize) -> Vec<u8> {
         if at > 0 {
             page.line("");
         }
-        let title = format!("ironlaw diff  {} -> {}", visible(&view.base.label), visible(&comparison.new.label));
+        let title = format!(
+            "ironlaw diff  {} -> {}",
+            visible(&words::label(&view.base)),
+            visible(&words::label(&comparison.new))
+        );
         let title = page.paint(Ink::Heading, &middle(&title, page.width));
         page.line(&title);
         one(&mut page, view, comparison, limit);
@@ -58,13 +62,16 @@ fn one(page: &mut Page, view: &DiffView, comparison: &ComparisonView, limit: usi
 fn side(page: &mut Page, name: &str, side: &SideView) {
     for (at, run) in side.recordings.iter().enumerate() {
         let lead = if at == 0 { name } else { "" };
-        page.paragraph(&format!("  {} ", left(lead, 5)), &visible(&recording(run)), None);
+        let first = side.recordings.first().filter(|_| at > 0);
+        let known = first.is_some_and(|first| (&first.program, &first.build_id) == (&run.program, &run.build_id));
+        page.paragraph(&format!("  {} ", left(lead, 5)), &visible(&recording(run, !known)), None);
     }
 }
 
 /// `a.ironlaw, 2026-01-01 00:00:00 UTC, 40.0 s, /opt/app (build 0a0b0a0b0a0b)`.
-fn recording(run: &RecordingView) -> String {
+fn recording(run: &RecordingView, with_program: bool) -> String {
     let program = match (&run.program, &run.build_id) {
+        _ if !with_program => String::new(),
         (Some(path), Some(id)) => format!(", {path} (build {})", id.chars().take(12).collect::<String>()),
         (Some(path), None) => format!(", {path}"),
         (None, _) => String::new(),
@@ -106,7 +113,7 @@ fn table(page: &mut Page, head: &[&str], rows: &[Vec<String>]) {
     let widths: Vec<usize> = (0..head.len()).map(wide).collect();
     // The first column gives way where the page is narrow.
     let others: usize = widths[1..].iter().map(|width| width + 2).sum();
-    let first = widths[0].min(page.width.saturating_sub(others + 2)).max(8);
+    let first = widths[0].min(page.width.saturating_sub(others + 2)).max(16);
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let mut out = String::new();
         for (at, cell) in cells.enumerate() {
@@ -155,7 +162,10 @@ fn factors(page: &mut Page, comparison: &ComparisonView) {
 
 fn quantities(page: &mut Page, comparison: &ComparisonView) {
     let at_load = !comparison.adjusted.is_empty();
-    page.heading("Quantities", if at_load { "as recorded; at the same load on the right" } else { "as recorded" });
+    page.heading(
+        "Quantities",
+        if at_load { "as recorded; at the same load on the right" } else { "as recorded; ± is half the interval" },
+    );
     let row = |row: &&crate::view::compare::MetricRow| {
         let mut cells = vec![
             row.name.to_string(),
@@ -168,13 +178,13 @@ fn quantities(page: &mut Page, comparison: &ComparisonView) {
             cells.push(load.and_then(words::own_change).unwrap_or_default());
             cells.push(load.map_or(String::new(), |row| words::verdict(row).to_string()));
         } else {
-            cells.push(words::interval(row).unwrap_or("-".to_string()));
+            cells.push(words::half(row).unwrap_or("-".to_string()));
             cells.push(words::verdict(row).to_string());
         }
         cells
     };
     let rows: Vec<Vec<String>> = telling(comparison).iter().map(row).collect();
-    let last = if at_load { "same load" } else { "interval" };
+    let last = if at_load { "same load" } else { "±" };
     table(page, &["quantity", "base", "new", "change", last, "verdict"], &rows);
     for (reason, names) in missing(comparison) {
         page.paragraph("  - ", &format!("not compared: {}: {reason}", names.join(", ")), Some(Ink::Quiet));

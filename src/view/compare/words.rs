@@ -3,7 +3,7 @@
 
 use super::{
     Adjustment, Basis, ComparisonView, Driver, GateRow, Gravity, GroupKind, Guard, Lead, Load, MetricRow, Per,
-    QuantityUnit, Scale, SettingsView, Spread, Standing, Unlike, Verdict,
+    QuantityUnit, Scale, SettingsView, SideView, Spread, Standing, Unlike, Verdict,
 };
 use crate::analysis::LawFactor;
 use crate::analysis::compare::{PRIMARY, Settings, Side};
@@ -42,7 +42,7 @@ fn typed(part: f64) -> String {
 pub fn change(row: &MetricRow, value: f64) -> String {
     match (row.scale, row.unit) {
         (Some(Scale::Relative), _) => relative(value),
-        (_, QuantityUnit::Of(MetricUnit::Share)) => format!("{:+.2} points", value * 100.0),
+        (_, QuantityUnit::Of(MetricUnit::Share)) => format!("{:+.2} pt", value * 100.0),
         (_, unit) => format!("{}{}", if value > 0.0 { "+" } else { "" }, shown(value, unit)),
     }
 }
@@ -60,7 +60,23 @@ pub fn interval(row: &MetricRow) -> Option<String> {
     Some(format!("{} to {}", change(row, row.low?), change(row, row.high?)))
 }
 
-/// `dearer`, `cheaper`, `same`, `-`: what a verdict means for a row.
+/// Half of the interval's width, for narrow tables.
+#[must_use]
+pub fn half(row: &MetricRow) -> Option<String> {
+    let half = (row.high? - row.low?) / 2.0;
+    Some(change(row, half).trim_start_matches(['+', 'x', ' ']).to_string())
+}
+
+/// What a side is called where there is little room: its first recording, and how many more.
+#[must_use]
+pub fn label(side: &SideView) -> String {
+    match &side.recordings[..] {
+        [first, rest @ ..] if !rest.is_empty() => format!("{} and {} more", first.name, rest.len()),
+        _ => side.label.clone(),
+    }
+}
+
+/// `worse`, `better`, `same`, `-`: what a verdict means for a row.
 #[must_use]
 pub fn verdict(row: &MetricRow) -> &'static str {
     use super::Better::{Less, More, Neither};
