@@ -43,6 +43,8 @@
 //! A sweep is many recordings: `sweep -> session -> recording -> analysis::scaling::Run`; runs make points, points a stack of
 //! lost cores and a loss per function. Only these digests are kept, so a sweep of any length is worked out in little memory.
 //!
+//! A comparison digests each recording on its own: `sweep | session -> analysis::compare::Digest -> Comparison -> view::compare`.
+//!
 //! A recording read back yields the same [`model::Event`] stream, so live and replay share everything after the source.
 //!
 //! # Invariants
