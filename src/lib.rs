@@ -46,6 +46,8 @@
 //! An import joins in the middle: `store::perfdata --Record--> session::import --Event--> store`, through the sampler's own mappings,
 //! stacks and unwinder; `perfdata` is the pure reading of the format, `session::import` what needs files and names.
 //!
+//! A comparison digests each recording on its own: `sweep | session -> analysis::compare::Digest -> Comparison -> view::compare`.
+//!
 //! A recording read back yields the same [`model::Event`] stream, so live and replay share everything after the source.
 //!
 //! # Invariants

@@ -3,6 +3,7 @@
 mod butterfly;
 mod calltree;
 mod causes;
+pub mod compare;
 mod counters;
 pub mod findings;
 mod hardware;
@@ -16,6 +17,7 @@ mod per_op;
 mod ranking;
 pub mod scaling;
 mod selection;
+pub mod stats;
 mod summary;
 mod tasks;
 mod threads;

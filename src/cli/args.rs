@@ -3,6 +3,7 @@
 
 mod capture;
 mod export;
+mod diff;
 mod generate;
 mod import;
 mod metrics;
@@ -15,6 +16,7 @@ mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
 pub use export::{ExportArgs, ExportFormat};
+pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
 pub use generate::{completions, man_page};
 pub use import::{ImportArgs, ImportFormat};
 pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};
@@ -42,11 +44,14 @@ Examples:
   ironlaw flamegraph -o run.svg     draw it
   ironlaw import perf.data          look at what perf recorded
   ironlaw export -o run.pb.gz       write it for pprof and other tools
+  ironlaw diff old.ironlaw new.ironlaw
+                                    what changed, and whether chance or load
+                                    could have done it
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
-Exit codes: 0 success, 1 failure, 2 wrong usage. `record -- CMD` passes on the
-code of the command.";
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken.
+`record -- CMD` passes on the code of the command.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -126,6 +131,8 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Say what a recording shows: metrics, functions, threads, waits
     Report(ReportArgs),
+    /// Compare recordings or sweeps: what changed, by how much, in which code
+    Diff(DiffArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
     /// Make a recording of what perf recorded, or of folded stacks

@@ -6,6 +6,7 @@ pub mod plan;
 mod capture;
 mod config;
 mod demo;
+mod diff;
 mod doctor;
 mod export;
 mod flamegraph;
@@ -46,6 +47,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Sweep(args) => return sweep::run(args, &cli.global, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
+        Command::Diff(args) => diff::run(args, &cli.global, terminal)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
         Command::Import(args) => import::run(args, terminal)?,
         Command::Export(args) => export::run(args, terminal)?,

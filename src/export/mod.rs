@@ -2,6 +2,7 @@
 
 mod colours;
 mod columns;
+pub mod compare;
 pub mod csv;
 pub mod difference;
 pub mod firefox;
