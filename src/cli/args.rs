@@ -2,8 +2,8 @@
 //! It never looks at the machine; `plan` checks what the values mean together.
 
 mod capture;
-mod export;
 mod diff;
+mod export;
 mod generate;
 mod import;
 mod metrics;
@@ -15,8 +15,8 @@ mod tools;
 mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
-pub use export::{ExportArgs, ExportFormat};
 pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
+pub use export::{ExportArgs, ExportFormat};
 pub use generate::{completions, man_page};
 pub use import::{ImportArgs, ImportFormat};
 pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};

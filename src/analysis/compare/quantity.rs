@@ -128,7 +128,7 @@ pub fn readings(
 
 /// Those that are not here already, and no mere totals: the longer recording has more of everything.
 fn shown(metrics: &[Metric]) -> impl Iterator<Item = &Metric> {
-    let total = |metric: &&Metric| matches!(metric.events[..], [event] if metric.formula == format!("d {event}"));
+    let total = |metric: &&Metric| matches!(&metric.events[..], [event] if metric.formula == format!("d {event}"));
     metrics.iter().filter(|metric| !TWICE.contains(&metric.name)).filter(move |metric| !total(metric))
 }
 
