@@ -34,6 +34,8 @@ struct Met {
     placeless: u64,
     /// Samples with branch records that are no stack of calls.
     branches: u64,
+    /// Call chains whose end lies in code that is not here.
+    unjudged: u64,
     /// Samples by this program's count.
     samples: u64,
 }
@@ -79,6 +81,7 @@ pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(
         import.take(&record)?;
     }
     let mut notes = gaps(&perf, &records);
+    import.met.unjudged = import.stacks.unjudged();
     if import.met.samples == 0 && !notes.is_empty() {
         let why: Vec<String> = notes.into_iter().map(|note| note.text).collect();
         return Err(Error::new(ErrorKind::Corrupt, format!("no sample could be read: {}", why.join("; "))));
@@ -316,6 +319,15 @@ impl Met {
                 ),
             ));
         }
+        if self.unjudged > 0 {
+            notes.push(note(
+                "stack-ends-unknown",
+                format!(
+                    "{} stacks end in code that is not here, so nothing tells whether they are whole: they count as truncated",
+                    self.unjudged
+                ),
+            ));
+        }
         if self.branches > 0 {
             notes.push(note(
                 "branches-left-out",
@@ -333,6 +345,7 @@ fn gaps(perf: &PerfData<'_>, records: &perfdata::Records<'_, '_>) -> Vec<Note> {
         (left_out.unknown_event, "samples are of events that the file does not describe"),
         (left_out.traces, "traces made by the processor were left out (perf script --itrace decodes them)"),
         (left_out.counts, "counter values of perf stat record were left out"),
+        (left_out.switches, "context switches were left out: waits are not imported"),
     ];
     let counted = counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     let texts = perf.gaps.iter().cloned().chain(records.gap().map(String::from)).chain(counted);

@@ -30,6 +30,8 @@ pub(super) struct Stacks {
     cache: Cache,
     kernel: Vec<u64>,
     user: Vec<u64>,
+    /// Stacks of which nothing tells whether they are whole.
+    unjudged: u64,
 }
 
 /// A process's side of a stack.
@@ -45,6 +47,11 @@ impl Stacks {
     /// For a recording of a machine of this architecture (`uname -m`).
     pub(super) fn new(arch: &str) -> Stacks {
         Stacks { native: arch == std::env::consts::ARCH, ..Stacks::default() }
+    }
+
+    /// Stacks so far of which nothing tells whether they are whole.
+    pub(super) fn unjudged(&self) -> u64 {
+        self.unjudged
     }
 
     /// The stack of a sample and how it ends.
@@ -130,7 +137,11 @@ impl Stacks {
     fn chain_end(&mut self, around: Surroundings<'_>) -> StackEnd {
         let Some(outermost) = self.user.last().copied() else { return StackEnd::Whole };
         let known = around.space.find(outermost).is_some_and(|(module, _)| around.objects.has_code(module));
-        if self.user.len() >= LONGEST_CHAIN || !known || !self.native {
+        if self.user.len() >= LONGEST_CHAIN {
+            return StackEnd::Truncated;
+        }
+        if !known || !self.native {
+            self.unjudged += 1;
             return StackEnd::Truncated;
         }
         let mut walked = Vec::new();
@@ -174,5 +185,135 @@ impl Stacks {
             stack = Some(next);
         }
         (stack, first > 0)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::collect::sampler::Placed;
+    use crate::model::{Definition, Event, HostFacts};
+    use crate::session::import::files::Local;
+    use crate::store::perfdata::Words;
+
+    const CALL_STACK: Attr = Attr { sample: 1 << 11, branches: 1 << 11, ..NOTHING };
+    const CHAIN: Attr = Attr { sample: 1 << 5, ..NOTHING };
+    const DUMPED: Attr = Attr { sample: 1 << 5 | 1 << 12 | 1 << 13, ..NOTHING };
+    const NOTHING: Attr = Attr {
+        kind: 0,
+        config: 0,
+        config1: 0,
+        config2: 0,
+        rate: 0,
+        stack_bytes: 0,
+        sample: 0,
+        read: 0,
+        registers: 0,
+        branches: 0,
+        flags: 0,
+    };
+
+    /// The frames of a sample, innermost first, as (module, address), and how it ends.
+    fn built(mode: Mode, ip: u64, attr: &Attr, chain: &[u64], branches: &[u64]) -> (Vec<(Option<u32>, u64)>, StackEnd) {
+        let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let (chain, branches) = (bytes(chain), bytes(branches));
+        let sample = Sample {
+            mode,
+            ip: Some(ip),
+            pid: None,
+            tid: None,
+            period: None,
+            reads: None,
+            chain: Words::new(&chain, false),
+            branches: Words::new(&branches, false),
+            registers: None,
+            stack: &[],
+        };
+        let mut out = Outbox::default();
+        let local = Local::new(None, &HostFacts::default(), &HostFacts::default());
+        let objects = Objects::new(local, &[], false, &mut out);
+        let mut space = Space::default();
+        space.map(0x1000, 0x2000, &Placed { module: ModuleId(4), base: 0x1000, code: None });
+        let around = Surroundings { space: &space, objects: &objects, guest: Some(ModuleId(9)) };
+        let (stack, end) = Stacks::new("x86_64").build(&sample, attr, around, &mut out);
+        let (mut frames, mut stacks) = (Vec::new(), Vec::new());
+        for event in out.take() {
+            match event {
+                Event::Define(Definition::Frame(def)) => frames.push((def.module.map(|module| module.0), def.address)),
+                Event::Define(Definition::Stack(def)) => stacks.push(def),
+                _ => {}
+            }
+        }
+        let first = stack.map(|id| stacks[id.0 as usize]);
+        let walk = std::iter::successors(first, |def| def.parent.map(|id| stacks[id.0 as usize]));
+        (walk.map(|def| frames[def.frame.0 as usize]).collect(), end)
+    }
+
+    #[test]
+    fn a_chain_is_split_at_its_markers_and_the_sampled_address_leads() {
+        let chain = [CONTEXT_KERNEL, 0xffff_8000, 0xffff_9000, CONTEXT_USER, 0x1010, 0x1021];
+        let (frames, end) = built(Mode::Kernel, 0xffff_8004, &CHAIN, &chain, &[]);
+        assert_eq!(frames, [(Some(0), 0xffff_8004), (Some(0), 0xffff_8fff), (Some(4), 0x10), (Some(4), 0x20)]);
+        assert_eq!(end, StackEnd::Truncated, "nothing tells where it ends");
+        let (frames, _) = built(Mode::User, 0x1014, &CHAIN, &[CONTEXT_USER, 0x1010, 0x9001], &[]);
+        assert_eq!(frames, [(Some(4), 0x14), (None, 0x9000)]);
+    }
+
+    #[test]
+    fn a_chain_without_markers_is_of_the_samples_own_side() {
+        assert_eq!(built(Mode::Kernel, 0x50, &CHAIN, &[0x50, 0x61], &[]).0, [(Some(0), 0x50), (Some(0), 0x60)]);
+        assert_eq!(built(Mode::User, 0x1010, &CHAIN, &[0x1010, 0x1021], &[]).0, [(Some(4), 0x10), (Some(4), 0x20)]);
+    }
+
+    #[test]
+    fn a_kernel_thread_is_whole_and_a_bare_sample_is_its_address() {
+        assert_eq!(
+            built(Mode::Kernel, 0x50, &DUMPED, &[CONTEXT_KERNEL, 0x50], &[]),
+            (vec![(Some(0), 0x50)], StackEnd::Whole)
+        );
+        assert_eq!(built(Mode::User, 0x1010, &NOTHING, &[], &[]), (vec![(Some(4), 0x10)], StackEnd::NotTaken));
+    }
+
+    #[test]
+    fn guests_and_modes_nobody_knows_are_no_part_of_the_machine() {
+        assert_eq!(built(Mode::GuestKernel, 0x50, &NOTHING, &[], &[]).0, [(Some(9), 0x50)]);
+        assert_eq!(built(Mode::GuestUser, 0x1010, &NOTHING, &[], &[]).0, [(None, 0x1010)]);
+    }
+
+    #[test]
+    fn branch_records_of_calls_make_the_stack_where_there_is_no_chain() {
+        let branches = [0x1100, 0x1000, 0, 0x1200, 0x10f0, 0];
+        let (frames, end) = built(Mode::User, 0x1010, &CALL_STACK, &[], &branches);
+        assert_eq!((frames, end), (vec![(Some(4), 0x10), (Some(4), 0x100), (Some(4), 0x200)], StackEnd::Truncated));
+        let kernel = built(Mode::Kernel, 0x50, &CALL_STACK, &[CONTEXT_KERNEL, 0x50], &branches).0;
+        assert_eq!(kernel, [(Some(0), 0x50), (Some(4), 0), (Some(4), 0x100), (Some(4), 0x200)]);
+        let any = Attr { branches: 1 << 3, ..CALL_STACK };
+        assert_eq!(built(Mode::User, 0x1010, &any, &[], &branches).0, [(Some(4), 0x10)], "any branches are no calls");
+    }
+
+    #[test]
+    fn registers_of_another_kind_of_machine_are_not_unwound() {
+        let words: Vec<u8> = [7u64, 8, 9].iter().flat_map(|word| word.to_le_bytes()).collect();
+        let registers = Registers { mask: 7 << 6, values: Words::new(&words, false), wide: false };
+        let sample = Sample {
+            mode: Mode::User,
+            ip: Some(9),
+            pid: None,
+            tid: None,
+            period: None,
+            reads: None,
+            chain: Words::default(),
+            branches: Words::default(),
+            registers: Some(registers),
+            stack: &[],
+        };
+        let mut out = Outbox::default();
+        let objects =
+            Objects::new(Local::new(None, &HostFacts::default(), &HostFacts::default()), &[], false, &mut out);
+        let space = Space::default();
+        let around = Surroundings { space: &space, objects: &objects, guest: None };
+        let (stack, end) = Stacks::new("armv7l").build(&sample, &DUMPED, around, &mut out);
+        assert_eq!((stack.unwrap().0, end), (0, StackEnd::Truncated));
     }
 }

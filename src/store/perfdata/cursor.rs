@@ -87,6 +87,12 @@ pub struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
+    /// The numbers in some bytes; one that is not whole at the end is none.
+    #[must_use]
+    pub fn new(bytes: &'a [u8], big: bool) -> Words<'a> {
+        Words { bytes, big }
+    }
+
     /// The numbers in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, self.big);

@@ -281,3 +281,163 @@ fn feature_bits(mut head: Cursor<'_>, big: bool) -> Option<[u64; 4]> {
     }
     Some(bits)
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::super::attr::sample;
+    use super::super::record::What;
+    use super::*;
+
+    /// A file of two events with one sample each, a name and a host name, in either order of bytes.
+    struct Fake {
+        bytes: Vec<u8>,
+        big: bool,
+    }
+
+    /// Lengths of the parts of the fake.
+    const HEAD: u64 = 104;
+    const ENTRY: u64 = 112 + 16;
+    const IDS: u64 = HEAD + 2 * ENTRY;
+    const DATA: u64 = IDS + 16;
+
+    impl Fake {
+        fn words(&mut self, words: &[u64]) {
+            for word in words {
+                self.bytes.extend(if self.big { word.to_be_bytes() } else { word.to_le_bytes() });
+            }
+        }
+
+        fn halves(&mut self, halves: &[u32]) {
+            for half in halves {
+                self.bytes.extend(if self.big { half.to_be_bytes() } else { half.to_le_bytes() });
+            }
+        }
+
+        fn record(&mut self, kind: u32, misc: u16, body: &[u64]) {
+            let size = body.len() as u16 * 8 + 8;
+            self.halves(&[kind]);
+            let halves = if self.big {
+                u32::from(misc) << 16 | u32::from(size)
+            } else {
+                u32::from(size) << 16 | u32::from(misc)
+            };
+            self.halves(&[halves]);
+            self.words(body);
+        }
+
+        fn records(&mut self) {
+            // Out of order, within one round.
+            self.record(kind::SAMPLE, 2, &[71, 0x2000, 20]);
+            self.record(kind::SAMPLE, 1, &[70, 0x1000, 10]);
+            self.record(kind::SAMPLE, 1, &[99, 0x1000, 15]);
+            self.record(own::FINISHED_ROUND, 0, &[]);
+        }
+
+        fn attr(&mut self, config: u64) {
+            let flags = 1u64 << 18;
+            self.halves(&[0, 112]);
+            let flags = if self.big { flags.reverse_bits() } else { flags };
+            let fields = sample::IP | sample::TIME | sample::IDENTIFIER;
+            self.words(&[config, 1000, fields, 0, flags]);
+            self.words(&[0; 8]);
+        }
+
+        fn file(big: bool, stated: Option<u64>) -> Vec<u8> {
+            let mut data = Fake { bytes: vec![], big };
+            data.records();
+            let length = data.bytes.len() as u64;
+            let mut fake = Fake { bytes: if big { b"2ELIFREP" } else { b"PERFILE2" }.to_vec(), big };
+            fake.words(&[
+                HEAD,
+                ENTRY,
+                HEAD,
+                2 * ENTRY,
+                DATA,
+                stated.unwrap_or(length),
+                0,
+                0,
+                1 << feature::HOSTNAME,
+                0,
+                0,
+                0,
+            ]);
+            for (at, config) in [(0, 0), (1, 1)] {
+                fake.attr(config);
+                fake.words(&[IDS + at * 8, 8]);
+            }
+            fake.words(&[70, 71]);
+            fake.bytes.extend(&data.bytes);
+            fake.words(&[DATA + length + 16, 12]);
+            fake.halves(&[8]);
+            fake.bytes.extend(b"node7\0\0\0");
+            fake.bytes
+        }
+
+        fn pipe(big: bool) -> Vec<u8> {
+            let mut fake = Fake { bytes: if big { b"2ELIFREP" } else { b"PERFILE2" }.to_vec(), big };
+            fake.words(&[16]);
+            for (config, id) in [(0, 70), (1, 71)] {
+                let mut attr = Fake { bytes: vec![], big };
+                attr.attr(config);
+                let mut words: Vec<u64> = super::super::cursor::Words::new(&attr.bytes, big).iter().collect();
+                words.push(id);
+                fake.record(own::ATTR, 0, &words);
+            }
+            fake.records();
+            fake.bytes
+        }
+    }
+
+    /// Event and address of each sample.
+    fn samples(perf: &PerfData<'_>) -> Vec<(usize, u64)> {
+        let mut records = perf.records();
+        let found = records.by_ref().filter_map(|record| match perf.read_record(&record)? {
+            What::Sample(sample) => Some((record.event, sample.ip?)),
+            _ => None,
+        });
+        let found = found.collect();
+        assert_eq!(records.left_out().unknown_event, 1, "number 99 is nobody's");
+        found
+    }
+
+    #[test]
+    fn files_and_pipes_of_both_orders_of_bytes_hold_the_same() {
+        for big in [false, true] {
+            for bytes in [Fake::file(big, None), Fake::pipe(big)] {
+                let perf = PerfData::parse(&bytes).unwrap();
+                assert_eq!(samples(&perf), [(0, 0x1000), (1, 0x2000)]);
+                assert!(perf.gaps.is_empty(), "{:?}", perf.gaps);
+            }
+            let bytes = Fake::file(big, None);
+            assert_eq!(PerfData::parse(&bytes).unwrap().features.host().hostname, "node7");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_not_finished_or_is_cut_off_says_so() {
+        let unfinished = Fake::file(false, Some(0));
+        let unfinished = &unfinished[..unfinished.len() - 28];
+        let perf = PerfData::parse(unfinished).unwrap();
+        assert_eq!(samples(&perf).len(), 2);
+        assert!(perf.gaps[0].contains("did not end properly"), "{:?}", perf.gaps);
+        let whole = Fake::file(false, None);
+        let cut = &whole[..whole.len() - 40];
+        let gaps = PerfData::parse(cut).unwrap().gaps;
+        assert!(gaps.iter().any(|gap| gap.contains("bytes of records are missing")), "{gaps:?}");
+        assert!(gaps.iter().any(|gap| gap.contains("sections about the machine")), "{gaps:?}");
+        for length in 0..IDS as usize {
+            // Without its events nothing can be read; with one of two, something can.
+            let parsed = PerfData::parse(&whole[..length]);
+            assert_eq!(parsed.is_ok(), length >= (HEAD + ENTRY) as usize, "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn the_features_of_a_32_bit_big_endian_machine_are_found() {
+        let bits = 1u64 << feature::HOSTNAME | 1 << feature::ARCH;
+        let mut fake = Fake { bytes: vec![], big: true };
+        fake.words(&[bits.rotate_left(32), 0, 0, 0]);
+        assert_eq!(feature_bits(Cursor::new(&fake.bytes, true), true), Some([bits, 0, 0, 0]));
+    }
+}

@@ -110,8 +110,10 @@ impl<'a> Reads<'a> {
 /// Registers of a program at a sample: which are there, and their values in the order of their bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registers<'a> {
-    mask: u64,
-    values: Words<'a>,
+    /// A bit for each register that is there.
+    pub mask: u64,
+    /// Their values.
+    pub values: Words<'a>,
     /// Whether the program was a 64-bit one.
     pub wide: bool,
 }
@@ -239,6 +241,8 @@ pub(super) mod kind {
     pub const SAMPLE: u32 = 9;
     pub const MMAP2: u32 = 10;
     pub const LOST_SAMPLES: u32 = 13;
+    pub const SWITCH: u32 = 14;
+    pub const SWITCH_CPU_WIDE: u32 = 15;
     pub const KSYMBOL: u32 = 17;
     /// From here on perf's own.
     pub const USER: u32 = 64;

@@ -29,6 +29,8 @@ pub struct LeftOut {
     pub traces: u64,
     /// Counters of `perf stat record`.
     pub counts: u64,
+    /// Switches from one task to another.
+    pub switches: u64,
 }
 
 /// Walks through a file's records.
@@ -67,6 +69,7 @@ impl<'f, 'a> Records<'f, 'a> {
             own::AUXTRACE => self.left_out.traces += 1,
             own::STAT => self.left_out.counts += 1,
             own if is_own(own) => {}
+            kind::SWITCH | kind::SWITCH_CPU_WIDE => self.left_out.switches += 1,
             _ => {
                 let Some(record) = self.record(raw) else {
                     self.left_out.unknown_event += 1;
