@@ -26,7 +26,8 @@ ANSWERS = {
     "oversubscribed": ({"cpu-queue"}, set()),
     "throttled":      ({"cgroup-throttling"}, set()),
     "syscall":        (set(), {"kernel-time"} | GROWTH),
-    "faults":         ({"page-faults"}, {"kernel-time", "kernel-lock-spin", "lock-wait"} | GROWTH),
+    # Waiting for the lock of the address space is waiting for other threads as well.
+    "faults":         ({"page-faults"}, {"kernel-time", "kernel-lock-spin", "lock-wait", "hand-over"} | GROWTH),
     "allocator":      ({"allocator"}, GROWTH | {"kernel-time", "page-faults", "lock-wait"}),
     "io":             (set(), {"block-io", "kernel-time", "lock-wait", "waits-outside"} | GROWTH),
     "stream":         (set(), GROWTH | {"memory-bandwidth", "page-walks"}),
