@@ -41,6 +41,7 @@ fn plan(target: Target, seconds: f64) -> Plan {
         duration: Some(Nanos::from_seconds(seconds)),
         delay: Nanos(0),
         ops: None,
+        hardware: vec![],
     }
 }
 

@@ -65,6 +65,7 @@ const CRATES: &[(&str, &str)] = &[
     ("ratatui", "tui"),
     ("ratatui_", "tui"),
     ("crossterm", "tui"),
+    ("flate2", "export"),
     ("polars", "tables"),
     ("polars_", "tables"),
     ("zstd_safe", "store"),

@@ -1,6 +1,7 @@
 //! How much each counter counted in a window, scaled for multiplexing, with its coverage or the reason it is missing.
 //! It never divides one counter by another.
 
+use super::hardware::Hardware;
 use super::time::Window;
 use crate::model::profile::Profile;
 use crate::model::{CounterDef, CounterId, Measure, Quality, Scope, Unit, Why};
@@ -26,6 +27,7 @@ pub struct Counters {
     tids: Vec<u32>,
     read: FxHashSet<CounterId>,
     read_by_thread: FxHashSet<CounterId>,
+    hardware: Hardware,
 }
 
 impl Counters {
@@ -33,6 +35,8 @@ impl Counters {
     #[must_use]
     pub fn of(profile: &Profile) -> Counters {
         let defs = profile.counters.iter().map(|def| (def.name.clone(), def.clone())).collect();
+        let counters = profile.counters.iter().map(|def| (def.name.as_str(), def.group));
+        let hardware = Hardware::of(&profile.meta.hardware, counters);
         let mut series: FxHashMap<_, Vec<Point>> = FxHashMap::default();
         for reading in &profile.readings {
             let (at, value, enabled, running) = (reading.at, reading.value, reading.enabled, reading.running);
@@ -45,13 +49,18 @@ impl Counters {
         let read = series.keys().map(|(id, _)| *id).collect();
         let by_thread = series.keys().filter(|(_, scope)| thread(*scope).is_some());
         let read_by_thread = by_thread.map(|(id, _)| *id).collect();
-        Counters { defs, series, tids, read, read_by_thread }
+        Counters { defs, series, tids, read, read_by_thread, hardware }
     }
 
     /// The counter's definition.
     #[must_use]
     pub fn def(&self, name: &str) -> Option<&CounterDef> {
         self.defs.get(name)
+    }
+
+    /// What the hardware's counters are enough for.
+    pub(super) fn hardware(&self) -> &Hardware {
+        &self.hardware
     }
 
     /// Threads with readings of their own, by id.

@@ -2,6 +2,7 @@
 //! It never forms a ratio across groups that did not count together.
 
 use super::counters::Counters;
+use super::hardware::Reader;
 use super::selection::Who;
 use super::summary::Summary;
 use super::tasks::Tasks;
@@ -40,6 +41,9 @@ pub enum MetricUnit {
     /// Bytes.
     #[serde(rename = "B")]
     Bytes,
+    /// Bytes per second of elapsed time.
+    #[serde(rename = "B/s")]
+    BytesPerSecond,
 }
 
 /// Which part of a report a metric belongs to.
@@ -50,6 +54,8 @@ pub enum Section {
     Operation,
     /// What the CPU did for the target.
     Cpu,
+    /// What its hardware counters say of memory, branches and the pipeline.
+    Hardware,
     /// How the scheduler treated it.
     Scheduler,
     /// Page faults.
@@ -78,7 +84,11 @@ pub struct Metric {
     /// How it comes from its counters; `wall` is the window's length, `d` the growth within it.
     pub formula: String,
     /// The counters it comes from.
-    pub events: Vec<&'static str>,
+    pub events: Vec<String>,
+    /// What more there is to say of a value that is missing.
+    pub detail: Option<String>,
+    /// Above this it is worth a look.
+    pub threshold: Option<f64>,
 }
 
 /// Whose readings a rule takes.
@@ -210,8 +220,11 @@ pub fn metrics(
         value: rule.apply(&sight),
         formula: rule.formula(),
         events: rule.events(),
+        detail: None,
+        threshold: None,
     };
-    DEFS.iter().map(metric).collect()
+    let hardware = Reader { counters, who, window }.metrics();
+    DEFS.iter().map(metric).chain(hardware).collect()
 }
 
 impl Sight<'_> {
@@ -285,13 +298,14 @@ impl Rule {
         }
     }
 
-    fn events(self) -> Vec<&'static str> {
-        match self {
+    fn events(self) -> Vec<String> {
+        let names = match self {
             Total(_, a, _) | PerSecond(_, a) | OverWall(_, a) | Peak(_, a) => vec![a],
             Over(_, a, b) | Part(a, b) | Grouped(a, b) | PerCpuSecond(a, b) => vec![a, b],
             Rest(a, b, c) => vec![a, b, c],
             LostShare => vec![],
-        }
+        };
+        names.into_iter().map(str::to_string).collect()
     }
 
     fn formula(self) -> String {
@@ -419,9 +433,11 @@ mod tests {
 
     #[test]
     fn no_metric_name_occurs_twice() {
-        let mut names: Vec<_> = DEFS.iter().map(|def| def.0).collect();
+        let hardware = crate::model::HARDWARE_METRICS.iter().map(|metric| metric.name);
+        let mut names: Vec<_> = DEFS.iter().map(|def| def.0).chain(hardware).collect();
+        let count = names.len();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), DEFS.len());
+        assert_eq!(names.len(), count);
     }
 }

@@ -2,6 +2,7 @@
 //! It never stands in for operations that were not counted: then every one of its numbers is missing.
 
 use super::counters::Counters;
+use super::hardware::Reader;
 use super::metrics::{Metric, MetricUnit, Section};
 use super::selection::Who;
 use super::time::Window;
@@ -31,6 +32,8 @@ pub fn per_operation(counters: &Counters, who: &Who, window: Window, ops: Measur
         value,
         formula,
         events,
+        detail: None,
+        threshold: None,
     };
     let wall = window.span().seconds();
     let rate = ops.ratio(Measure::exact(wall), |ops, wall| (wall > 0.0).then(|| ops / wall));
@@ -47,8 +50,10 @@ pub fn per_operation(counters: &Counters, who: &Who, window: Window, ops: Measur
             (_, Who::All) => counters.delta(counter, Scope::Target, window),
         };
         let cost = spent.ratio(ops, |spent, ops| (ops > 0.0).then(|| spent * factor / ops));
-        metric(name, label, *unit, cost, format!("d {counter} / d operations"), vec![counter])
+        metric(name, label, *unit, cost, format!("d {counter} / d operations"), vec![counter.to_string()])
     }));
+    let hardware = Reader { counters, who, window }.per_operation(ops);
+    all.extend(hardware.map(|(def, cost, formula, events)| metric(def.name, def.label, count, cost, formula, events)));
     all
 }
 

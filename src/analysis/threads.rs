@@ -33,6 +33,8 @@ pub struct ThreadRow {
     pub involuntary: Measure<f64>,
     /// Moves to another CPU.
     pub migrations: Measure<f64>,
+    /// Instructions per cycle, where threads are counted one by one.
+    pub ipc: Measure<f64>,
 }
 
 /// A process: its threads together.
@@ -101,6 +103,8 @@ fn row(task: &Task, lifetime: Nanos, (samples, weight): (u64, u64), counters: &C
         voluntary: delta("voluntary-switches"),
         involuntary: delta("involuntary-switches"),
         migrations: delta("migrations"),
+        // Both are counted in one group, or neither.
+        ipc: delta("instructions").ratio(delta("cycles"), |work, cycles| (cycles > 0.0).then(|| work / cycles)),
     }
 }
 

@@ -2,8 +2,11 @@
 //! It never looks at the machine; `plan` checks what the values mean together.
 
 mod capture;
+mod diff;
+mod export;
 mod generate;
 mod import;
+mod metrics;
 mod readers;
 mod session;
 mod sweep;
@@ -12,8 +15,11 @@ mod tools;
 mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
+pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
+pub use export::{ExportArgs, ExportFormat};
 pub use generate::{completions, man_page};
 pub use import::{ImportArgs, ImportFormat};
+pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
 pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
@@ -37,11 +43,15 @@ Examples:
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
   ironlaw import perf.data          look at what perf recorded
+  ironlaw export -o run.pb.gz       write it for pprof and other tools
+  ironlaw diff old.ironlaw new.ironlaw
+                                    what changed, and whether chance or load
+                                    could have done it
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
-Exit codes: 0 success, 1 failure, 2 wrong usage. `record -- CMD` passes on the
-code of the command.";
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken.
+`record -- CMD` passes on the code of the command.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -121,12 +131,18 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Say what a recording shows: metrics, functions, threads, waits
     Report(ReportArgs),
+    /// Compare recordings or sweeps: what changed, by how much, in which code
+    Diff(DiffArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
     /// Make a recording of what perf recorded, or of folded stacks
     Import(ImportArgs),
+    /// Write a recording in the format of another tool
+    Export(ExportArgs),
     /// Say what works on this machine, what does not, and what would fix it
     Doctor(DoctorArgs),
+    /// List what this machine's hardware counters give, and why the rest is missing
+    Metrics(MetricsArgs),
     /// Profile a built-in program with a planted hot spot
     Demo(DemoArgs),
     /// Run a built-in program whose diagnosis is known

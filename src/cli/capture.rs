@@ -2,6 +2,7 @@
 //! It never writes to the standard output, which belongs to the command it may have started.
 
 use super::args::{CaptureArgs, TargetArgs};
+use super::hardware;
 use super::out::Terminal;
 use super::plan::{self, Environment, TargetChoice};
 use crate::collect::resolve;
@@ -23,10 +24,14 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
     // Unknown CPUs are not an error here: the sampler says what it cannot open.
     let online = sys.online_cpus().unwrap_or_default();
     let limit = proc.setting("kernel/perf_event_max_sample_rate");
+    let root = Path::new("/");
+    let table = hardware::table(capture.hardware.pmu_table.as_deref())?;
+    let cores = hardware::cores(root, &hardware::machine(root), &table);
     let environment = Environment {
         max_sample_rate: limit.and_then(|limit| u64::try_from(limit).ok()),
         online_cpus: &online,
         event_sources: &EventSourceFiles::open(Path::new("/sys")),
+        cores: &cores,
     };
     let choice = plan::target(target, &online)?;
     let planned = plan::capture(capture, &environment)?;

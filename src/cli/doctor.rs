@@ -2,14 +2,16 @@
 //! It changes no setting.
 
 use super::args::{DoctorArgs, DoctorFormat, GlobalArgs};
-use super::out;
+use super::{hardware, out};
 use crate::collect::doctor::{Check, Roots, Status, examine, gather, profiling_works};
 use crate::collect::resolve;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::text::{Item, Mark, checklist};
+use crate::pmu;
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
 use serde::Serialize;
+use std::path::Path;
 use std::process::ExitCode;
 
 #[derive(Serialize)]
@@ -24,7 +26,9 @@ pub(super) fn run(args: &DoctorArgs, global: &GlobalArgs) -> Result<ExitCode> {
     if let Some(pid) = args.pid {
         resolve::processes(&roots.proc, &[pid], false)?;
     }
-    let checks = examine(&gather(&roots, args.pid));
+    let cores = hardware::cores(Path::new("/"), &hardware::machine(Path::new("/")), &hardware::table(None)?);
+    let plans = hardware::plans(&cores, &pmu::wanted("default")?);
+    let checks = examine(&gather(&roots, &plans, args.pid));
     let profiling_works = profiling_works(&checks);
     let bytes = match args.format {
         DoctorFormat::Text => text(&checks, profiling_works, global),

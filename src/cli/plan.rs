@@ -2,9 +2,10 @@
 //! Pure: the machine comes in as an [`Environment`], so every combination of flags is one row of a test.
 
 use super::args::{CaptureArgs, ColorArg, CpuList, FlameFormat, FlamegraphArgs, FrequencyArg, GlobalArgs, TargetArgs};
+use super::hardware;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EventSpec, Note, Plan, Rate, Target};
-use crate::pmu::{self, EventSources};
+use crate::pmu::{self, CoreType, EventSources, Known};
 use crate::units::{Nanos, Utc};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ pub struct Environment<'a> {
     pub online_cpus: &'a [u32],
     /// The kernel's event sources.
     pub event_sources: &'a dyn EventSources,
+    /// The kinds of core it has.
+    pub cores: &'a [CoreType],
 }
 
 impl fmt::Debug for Environment<'_> {
@@ -150,10 +153,12 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
         return Err(usage("an interval below 10ms would measure itself").hint("Give -I 10ms or more."));
     }
     let mut notes = Vec::new();
+    let known = Known { sources: environment.event_sources, cores: environment.cores };
+    let wanted = pmu::wanted(args.hardware.metrics.as_deref().unwrap_or("default"))?;
     let rate = rate(args, environment.max_sample_rate, &mut notes)?;
     let plan = Plan {
         target: Target::Cpus { cpus: Vec::new() },
-        events: events(&args.event, environment.event_sources)?,
+        events: events(&args.event, &known)?,
         rate,
         call_graph: args.call_graph,
         off_cpu: args.off_cpu,
@@ -161,6 +166,7 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
         duration: args.duration,
         delay: args.delay,
         ops: args.ops.clone(),
+        hardware: hardware::plans(environment.cores, &wanted),
     };
     Ok(CapturePlan { plan, notes })
 }

@@ -1,10 +1,10 @@
-//! Every counter this version reads, in one list, so that all live sources agree on the numbers.
-//! It never reads one.
+//! Every counter this version reads, so that all live sources agree on the numbers: those of the kernel in one list, those of
+//! hardware behind them as the plan says. It never reads one.
 
-use crate::model::{CounterDef, CounterId, Unit};
+use crate::model::{CounterDef, CounterId, HardwarePlan, Unit};
 
 macro_rules! catalog {
-    ($($(#[$doc:meta])* $constant:ident = $name:literal, $unit:ident, $group:expr;)*) => {
+    ($($(#[$doc:meta])* $constant:ident = $name:literal, $unit:ident;)*) => {
         #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "only numbers the constants below")]
         enum Index { $($constant),* }
         $($(#[$doc])* pub const $constant: CounterId = CounterId(Index::$constant as u16);)*
@@ -12,66 +12,77 @@ macro_rules! catalog {
         /// The definitions, in order of their numbers.
         #[must_use]
         pub fn definitions() -> Vec<CounterDef> {
-            vec![$(CounterDef { id: $constant, name: $name.to_string(), unit: Unit::$unit, group: $group }),*]
+            vec![$(CounterDef { id: $constant, name: $name.to_string(), unit: Unit::$unit, group: None }),*]
         }
     };
 }
 
 catalog! {
     /// CPU time consumed (user and kernel). Scopes: target, thread.
-    TASK_CLOCK = "task-clock", Nanos, None;
+    TASK_CLOCK = "task-clock", Nanos;
     /// CPU time in user mode. Scopes: target, thread.
-    USER_TIME = "user-time", Nanos, None;
+    USER_TIME = "user-time", Nanos;
     /// CPU time in the kernel. Scopes: target, thread.
-    SYSTEM_TIME = "system-time", Nanos, None;
+    SYSTEM_TIME = "system-time", Nanos;
     /// Context switches because the thread blocked. Scopes: target, thread.
-    VOLUNTARY_SWITCHES = "voluntary-switches", Count, None;
+    VOLUNTARY_SWITCHES = "voluntary-switches", Count;
     /// Context switches because the thread was preempted. Scopes: target, thread.
-    INVOLUNTARY_SWITCHES = "involuntary-switches", Count, None;
+    INVOLUNTARY_SWITCHES = "involuntary-switches", Count;
     /// Moves to another CPU. Scopes: target, thread.
-    MIGRATIONS = "migrations", Count, None;
+    MIGRATIONS = "migrations", Count;
     /// Page faults served without I/O. Scopes: target, thread.
-    MINOR_FAULTS = "minor-faults", Count, None;
+    MINOR_FAULTS = "minor-faults", Count;
     /// Page faults that waited for I/O. Scopes: target, thread.
-    MAJOR_FAULTS = "major-faults", Count, None;
+    MAJOR_FAULTS = "major-faults", Count;
     /// Time spent runnable but waiting for a CPU. Scopes: target, thread.
-    RUN_DELAY = "run-delay", Nanos, None;
+    RUN_DELAY = "run-delay", Nanos;
     /// Times a thread was put on a CPU. Scopes: target, thread.
-    TIMESLICES = "timeslices", Count, None;
+    TIMESLICES = "timeslices", Count;
     /// Time waiting for block I/O (delay accounting). Scopes: target, thread.
-    BLKIO_DELAY = "blkio-delay", Nanos, None;
+    BLKIO_DELAY = "blkio-delay", Nanos;
     /// Alive threads times elapsed time: what 100% utilisation of every thread would be. Scope: target.
-    THREAD_TIME = "thread-time", Nanos, None;
+    THREAD_TIME = "thread-time", Nanos;
     /// Bandwidth periods of the target's cgroup in which it was runnable. Scope: target.
-    CGROUP_PERIODS = "cgroup-periods", Count, None;
+    CGROUP_PERIODS = "cgroup-periods", Count;
     /// Of these, periods in which it was throttled. Scope: target.
-    CGROUP_THROTTLED_PERIODS = "cgroup-throttled-periods", Count, None;
+    CGROUP_THROTTLED_PERIODS = "cgroup-throttled-periods", Count;
     /// Time it was throttled. Scope: target.
-    CGROUP_THROTTLED_TIME = "cgroup-throttled-time", Nanos, None;
+    CGROUP_THROTTLED_TIME = "cgroup-throttled-time", Nanos;
     /// Time some task waited for a CPU (pressure stall information). Scopes: host, target (its cgroup).
-    PSI_CPU_SOME = "psi-cpu-some", Nanos, None;
+    PSI_CPU_SOME = "psi-cpu-some", Nanos;
     /// Time some task waited for memory. Scopes: host, target.
-    PSI_MEMORY_SOME = "psi-memory-some", Nanos, None;
+    PSI_MEMORY_SOME = "psi-memory-some", Nanos;
     /// Time all tasks waited for memory. Scopes: host, target.
-    PSI_MEMORY_FULL = "psi-memory-full", Nanos, None;
+    PSI_MEMORY_FULL = "psi-memory-full", Nanos;
     /// Time some task waited for I/O. Scopes: host, target.
-    PSI_IO_SOME = "psi-io-some", Nanos, None;
+    PSI_IO_SOME = "psi-io-some", Nanos;
     /// Time all tasks waited for I/O. Scopes: host, target.
-    PSI_IO_FULL = "psi-io-full", Nanos, None;
+    PSI_IO_FULL = "psi-io-full", Nanos;
     /// CPU time of all CPUs, idle included. Scope: host.
-    HOST_TIME = "host-time", Nanos, None;
+    HOST_TIME = "host-time", Nanos;
     /// Of this, not idle and not waiting for I/O. Scope: host.
-    HOST_BUSY = "host-busy", Nanos, None;
+    HOST_BUSY = "host-busy", Nanos;
     /// Of this, taken by the hypervisor for others. Scope: host.
-    HOST_STEAL = "host-steal", Nanos, None;
-    /// CPU cycles. Scopes: target, thread.
-    CYCLES = "cycles", Cycles, Some(0);
-    /// Retired instructions. Scopes: target, thread.
-    INSTRUCTIONS = "instructions", Instructions, Some(0);
+    HOST_STEAL = "host-steal", Nanos;
     /// CPU time of ironlaw's own process. Scope: tool.
-    TOOL_CPU = "tool-cpu", Nanos, None;
+    TOOL_CPU = "tool-cpu", Nanos;
     /// Resident memory of ironlaw's own process (a gauge, not a sum). Scope: tool.
-    TOOL_MEMORY = "tool-memory", Bytes, None;
+    TOOL_MEMORY = "tool-memory", Bytes;
+}
+
+/// The counters of the plan's events, in the order of its groups; then cycles and instructions if no group holds them, so that
+/// a recording without them says what it lacks.
+#[must_use]
+pub fn hardware(plan: &HardwarePlan) -> Vec<CounterDef> {
+    let first = definitions().len();
+    let mut all = plan.definitions(first as u16);
+    for (name, unit) in [("cycles", Unit::Cycles), ("instructions", Unit::Instructions)] {
+        if !all.iter().any(|def| def.name == name) {
+            let id = CounterId((first + all.len()) as u16);
+            all.push(CounterDef { id, name: name.to_string(), unit, group: None });
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -80,7 +91,8 @@ mod tests {
 
     #[test]
     fn a_definition_stands_at_its_own_number_and_no_name_occurs_twice() {
-        let definitions = definitions();
+        let plan = HardwarePlan::default();
+        let definitions = [definitions(), hardware(&plan)].concat();
         let mut names: Vec<_> = definitions.iter().map(|def| def.name.clone()).collect();
         names.sort();
         names.dedup();

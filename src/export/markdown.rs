@@ -139,7 +139,7 @@ fn prose(text: &str) -> String {
 
 fn metrics(out: &mut String, report: &Report) {
     out.push_str("\n### Metrics\n\n| metric | value | from |\n|---|---:|---|\n");
-    for metric in &report.metrics {
+    for metric in report.telling() {
         let value = match metric.value {
             Measured::Known { value, coverage } if coverage < 1.0 => {
                 format!(
@@ -149,7 +149,10 @@ fn metrics(out: &mut String, report: &Report) {
                 )
             }
             Measured::Known { value, .. } => number::quantity(value, metric.unit).joined(),
-            Measured::Missing { reason, .. } => format!("- ({})", plain(reason)),
+            Measured::Missing { reason, .. } => match &metric.detail {
+                Some(detail) => format!("- ({}: {})", plain(reason), plain(detail)),
+                None => format!("- ({})", plain(reason)),
+            },
         };
         out.push_str(&format!("| {} | {value} | {} |\n", code(metric.name), code(&metric.formula)));
     }
@@ -224,7 +227,7 @@ fn off_cpu(out: &mut String, view: &OffCpuView) {
 }
 
 /// A name as a code span: its fence is longer than any run of backticks in it, and a `|` cannot end its cell.
-fn code(name: &str) -> String {
+pub(super) fn code(name: &str) -> String {
     let shown = visible(name);
     if shown.trim().is_empty() {
         return String::new();
@@ -236,7 +239,7 @@ fn code(name: &str) -> String {
 }
 
 /// Prose from a recording: nothing in it may act as markup, apart from code spans it brings itself.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut out = String::new();
     for c in visible(text).chars() {
         match c {

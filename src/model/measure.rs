@@ -40,6 +40,8 @@ pub enum Why {
     TargetGone,
     /// The divisor was zero in this window: nothing ran.
     Idle,
+    /// What was counted comes to a value that cannot be.
+    Suspect,
 }
 
 impl Why {
@@ -57,6 +59,7 @@ impl Why {
             Why::NotRecorded => "not recorded",
             Why::TargetGone => "the target was gone",
             Why::Idle => "nothing ran",
+            Why::Suspect => "the counters come to a value that cannot be",
         }
     }
 }

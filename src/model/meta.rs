@@ -1,7 +1,7 @@
 //! What a recording says about itself: `meta.json`.
 //! Fields are only added; a reader meets unknown fields and missing optional ones without complaint.
 
-use super::{EventSpec, HostFacts, Plan};
+use super::{EventSpec, HardwarePlan, HostFacts, Plan};
 use serde::{Deserialize, Serialize};
 
 /// Something the reader of a recording should know: a fallback, a limit that bit, a missing permission.
@@ -40,6 +40,9 @@ pub struct Meta {
     /// Share of the time each event was really counted.
     #[serde(default)]
     pub coverage: Vec<Coverage>,
+    /// What hardware counted; no group where nothing did.
+    #[serde(default)]
+    pub hardware: HardwarePlan,
     /// Start, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
     /// Start on `CLOCK_MONOTONIC`; every other time counts from here.

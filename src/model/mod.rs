@@ -3,6 +3,9 @@
 
 mod counter;
 mod event;
+mod formula;
+mod hardware;
+mod hardware_metric;
 mod host;
 mod mapping;
 mod measure;
@@ -18,6 +21,9 @@ mod task;
 
 pub use counter::{CounterDef, CounterId, CounterReading, Scope, Unit};
 pub use event::{Definition, Event, LossKind, Lost, Mark, OffCpu, Sample, TaskState, Tick};
+pub use formula::{Formula, Sign};
+pub use hardware::{AbsentMetric, HardwareEvent, HardwareGroup, HardwarePlan};
+pub use hardware_metric::{HARDWARE_METRICS, HardwareMetric, MetricKind};
 pub use host::{CpuTopology, HostFacts};
 pub use mapping::{BuildId, Bytes, ModuleDef, ModuleId, ModuleKind};
 pub use measure::{Measure, Quality, Why};

@@ -1,7 +1,7 @@
 //! What to capture and how: the validated request that `collect` carries out.
 //! It never holds anything the user typed that has not been checked.
 
-use super::{OpsSpec, Target, Unit};
+use super::{HardwarePlan, OpsSpec, Target, Unit};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -111,4 +111,7 @@ pub struct Plan {
     /// How operations are counted, if anything counts them.
     #[serde(default)]
     pub ops: Option<OpsSpec>,
+    /// What hardware is to count, one plan for each kind of core; empty: cycles and instructions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hardware: Vec<HardwarePlan>,
 }

@@ -41,6 +41,9 @@ fn named<'a>(text: &'a str, sources: &dyn EventSources) -> Result<(EventSpec, &'
         let described = described?;
         return Ok((spec(text.to_string(), described.kind, described.unit), tail));
     }
+    if let Some(kind) = sources.known(head) {
+        return Ok((spec(text.to_string(), kind, Unit::Count), tail));
+    }
     // `cyclez:u` is a slip; nobody has a tracepoint called `u`.
     if tail.chars().all(|letter| "ukhGHpPSDWeI".contains(letter)) {
         return Err(unknown(head, sources));
@@ -73,7 +76,9 @@ fn tracepoint<'a>(text: &str, category: &str, rest: &'a str) -> Result<(EventSpe
 
 fn unknown(name: &str, sources: &dyn EventSources) -> Error {
     let error = Error::new(ErrorKind::Usage, format!("there is no event '{name}'"));
-    match names::nearest(name, &terms::core_event_names(sources)) {
+    let mut more = terms::core_event_names(sources);
+    more.extend(sources.known_names());
+    match names::nearest(name, &more) {
         Some(near) => error.hint(format!("Did you mean '{near}'?")),
         None => {
             error.hint("Write cycles, cpu-clock, rNNN, pmu/event=0x3c/ or category:tracepoint; `perf list` lists all.")

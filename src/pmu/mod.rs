@@ -1,6 +1,9 @@
 //! Event names to kernel attributes, in perf's own syntax, so that what a user has in the fingers works here.
 //! Pure: it never opens an event and reads sysfs only through [`EventSources`].
 //!
+//! What no name says, tables say: [`Table`] knows the events of many cores by their role, [`core_types`] which core this is,
+//! and [`planner`] which of them can be counted together for which metric.
+//!
 //! ```text
 //! list   = item { "," item }
 //! item   = event | "{" event { "," event } "}" [ ":" modifiers ]
@@ -8,13 +11,25 @@
 //!        | pmu "/" term { "," term } "/" [ [ ":" ] modifiers ]
 //! ```
 
+pub mod detect;
 mod event;
+mod known;
 mod list;
+mod machine;
 mod modifiers;
 mod names;
+pub mod planner;
+mod sets;
+mod spelled;
+mod table;
 mod terms;
 
+pub use known::Known;
 pub use list::parse;
+pub use machine::{Capacity, CoreType, Machine, assumed, core_types};
+pub use sets::{SETS, Set, Wanted, wanted};
+pub use spelled::{as_perf_writes_it, group_as_perf_writes_it};
+pub use table::{Code, Cpus, Table, TableEvent, Uarch};
 
 use crate::model::{EventKind, Unit};
 
@@ -31,6 +46,22 @@ pub trait EventSources {
     fn read(&self, path: &str) -> Option<String>;
     /// The names in a folder, in any order; empty when it cannot be read. The empty path is the top.
     fn list(&self, folder: &str) -> Vec<String>;
+    /// An event that is known by its name though sysfs does not list it; see [`Known`].
+    fn known(&self, _name: &str) -> Option<EventKind> {
+        None
+    }
+    /// The names of such events.
+    fn known_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The names of the core's PMUs, one for each kind of core, sorted.
+fn core_pmus(sources: &dyn EventSources) -> Vec<String> {
+    let mut pmus = sources.list("");
+    pmus.retain(|pmu| matches!(pmu.as_str(), "cpu" | "cpu_core" | "cpu_atom") || pmu.starts_with("armv8_"));
+    pmus.sort();
+    pmus
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What stands between the slashes of `pmu/event=0x3c,umask=1/`: terms placed into config words by the PMU's own format.
 //! It never guesses a bit: a term without a format is an error.
 
-use super::{EventSources, names};
+use super::{EventSources, core_pmus, names};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EventKind, Unit};
 
@@ -52,13 +52,6 @@ pub(super) fn core_event_names(sources: &dyn EventSources) -> Vec<String> {
 /// The highest precision the core PMU offers.
 pub(super) fn max_precise(sources: &dyn EventSources) -> Option<u8> {
     core_pmus(sources).iter().find_map(|pmu| sources.read(&format!("{pmu}/caps/max_precise"))?.parse().ok())
-}
-
-fn core_pmus(sources: &dyn EventSources) -> Vec<String> {
-    let mut pmus = sources.list("");
-    pmus.retain(|pmu| matches!(pmu.as_str(), "cpu" | "cpu_core" | "cpu_atom") || pmu.starts_with("armv8_"));
-    pmus.sort();
-    pmus
 }
 
 /// One term as a user types it: a setting, or the name of one of the PMU's events.

@@ -67,6 +67,7 @@ impl Live {
             events: sampler.events().to_vec(),
             plan,
             coverage: vec![],
+            hardware: sampler.hardware().clone(),
             started_unix_ns: clock::unix_ns() - clock.now().0,
             started_mono_ns: clock.start_ns(),
             duration_ns: None,
@@ -103,8 +104,9 @@ impl Live {
     pub fn run_unless(self, output: Writer, asked: &AtomicBool) -> Result<Outcome> {
         let Live { signals, sampler, readings, operations, clock, meta, fetch } = self;
         let interval = meta.plan.interval;
+        let counters = counters(&meta);
         let mut recorder = Recorder::new(meta, output, clock);
-        recorder.keep(&counters());
+        recorder.keep(&counters);
         let flow = Flow::start(sampler, readings, operations, interval, clock, fetch)?;
         recorder.consume(&flow, signals, asked);
         Ok(recorder.finish(&flow.finish()?))
@@ -118,6 +120,7 @@ impl Live {
 }
 
 /// The counters' definitions, which come before everything else.
-pub(super) fn counters() -> Vec<Event> {
-    catalog::definitions().into_iter().map(|def| Event::Define(Definition::Counter(def))).collect()
+pub(super) fn counters(meta: &Meta) -> Vec<Event> {
+    let all = catalog::definitions().into_iter().chain(catalog::hardware(&meta.hardware));
+    all.map(|def| Event::Define(Definition::Counter(def))).collect()
 }

@@ -35,7 +35,11 @@ pub struct MetricLine {
     /// How it comes from its counters.
     pub formula: String,
     /// The counters it comes from.
-    pub events: Vec<&'static str>,
+    pub events: Vec<String>,
+    /// What more there is to say of a value that is missing.
+    pub detail: Option<String>,
+    /// Above this it is worth a look.
+    pub threshold: Option<f64>,
     /// Its course: the ends of windows, each with its value.
     pub history: Vec<(Nanos, Option<f64>)>,
 }
@@ -67,7 +71,10 @@ impl CountersView {
         let now = Sight::of(scene, scene.window, Some(&summary));
         let before = scene.against.as_deref().map(|past| Sight::of(past, past.window, None));
         let history = past(scene);
-        let metrics = now.metrics.iter().enumerate().map(|(at, metric)| MetricLine {
+        // Where no hardware counts, cycles say so once for all that comes from hardware.
+        let counted = !scene.profile.meta.hardware.groups.is_empty();
+        let shown = now.metrics.iter().enumerate().filter(|(_, metric)| counted || metric.section != Section::Hardware);
+        let metrics = shown.map(|(at, metric)| MetricLine {
             name: metric.name,
             label: metric.label,
             section: metric.section,
@@ -76,6 +83,8 @@ impl CountersView {
             before: before.as_ref().map(|before| before.metrics[at].value),
             formula: metric.formula.clone(),
             events: metric.events.clone(),
+            detail: metric.detail.clone(),
+            threshold: metric.threshold,
             history: history.iter().map(|sight| (sight.window.to, sight.metrics[at].value.value().copied())).collect(),
         });
         let windows: Vec<Window> = history.iter().map(|sight| sight.window).collect();

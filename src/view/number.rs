@@ -81,6 +81,10 @@ pub fn quantity(value: f64, unit: MetricUnit) -> Shown {
         }
         MetricUnit::Count => scaled(value, &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, "")]),
         MetricUnit::Hertz => scaled(value, &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")]),
+        MetricUnit::BytesPerSecond => {
+            let shown = quantity(value, MetricUnit::Bytes);
+            Shown { unit: Cow::Owned(format!("{}/s", shown.unit)), ..shown }
+        }
         MetricUnit::Bytes => scaled(value, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]),
     }
 }

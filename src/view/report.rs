@@ -11,7 +11,7 @@ pub use tables::{CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, P
 use super::Measured;
 use super::findings::FindingsView;
 use crate::analysis::{MetricUnit, Section};
-use crate::model::{HostFacts, Note};
+use crate::model::{HardwareEvent, HardwarePlan, HostFacts, Note};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -54,6 +54,8 @@ pub struct Report {
     /// The metrics, by name, in order.
     #[serde(serialize_with = "by_name")]
     pub metrics: Vec<MetricView>,
+    /// What hardware counted.
+    pub hardware: HardwareView,
     /// The functions, in the order asked for.
     pub functions: Vec<FunctionRow>,
     /// How many functions there are beyond those listed.
@@ -132,7 +134,38 @@ pub struct MetricView {
     /// How it comes from its counters.
     pub formula: String,
     /// The counters it comes from.
-    pub events: Vec<&'static str>,
+    pub events: Vec<String>,
+    /// What more there is to say of a value that is missing; not written where there is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// What hardware counted: the events by the names their vendor gives them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HardwareView {
+    /// The microarchitecture, e.g. `intel-spr`; empty where nothing counted.
+    pub uarch: String,
+    /// Groups of events that counted in the same moments.
+    pub groups: Vec<Vec<HardwareEventView>>,
+}
+
+/// An event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HardwareEventView {
+    /// What formulas call it.
+    pub role: String,
+    /// The vendor's name.
+    pub event: String,
+}
+
+impl HardwareView {
+    fn of(plan: &HardwarePlan) -> HardwareView {
+        let event =
+            |event: &HardwareEvent| HardwareEventView { role: event.role.clone(), event: event.event.name.clone() };
+        let groups = plan.groups.iter().map(|group| group.events.iter().map(event).collect());
+        let uarch = if plan.groups.is_empty() { String::new() } else { plan.uarch.clone() };
+        HardwareView { uarch, groups: groups.collect() }
+    }
 }
 
 fn by_name<S: Serializer>(metrics: &[MetricView], serializer: S) -> Result<S::Ok, S::Error> {
@@ -148,5 +181,17 @@ impl Report {
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<&MetricView> {
         self.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    /// The metrics that have something to say of their own. Where cycles are missing all that hardware counts is, for the same
+    /// reason, and cycles say it for all.
+    pub fn telling(&self) -> impl Iterator<Item = &MetricView> {
+        let why = |metric: &MetricView| match metric.value {
+            Measured::Missing { missing, .. } => Some((missing, metric.detail.clone())),
+            Measured::Known { .. } => None,
+        };
+        let cycles = self.metric("cycles").and_then(why);
+        let echoes = move |metric: &MetricView| cycles.is_some() && why(metric) == cycles;
+        self.metrics.iter().filter(move |metric| metric.section != Section::Hardware || !echoes(metric))
     }
 }

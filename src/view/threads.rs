@@ -4,7 +4,7 @@
 use super::look::Scene;
 use super::overview::past::past;
 use crate::analysis::{Axis, Cause, Selection, ThreadRow, Window, blocked_paths, threads, waits_by_thread};
-use crate::model::{Measure, Scope, Unit, Why};
+use crate::model::{Measure, Scope, Unit};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -127,7 +127,6 @@ impl ThreadsView {
                 before.as_ref().and_then(|before| Some(row.utilisation().value()? - before.get(&tid)?.value()?));
             ThreadLine {
                 waits: shares(waits.get(&tid).map_or(&[][..], Vec::as_slice), row.lifetime),
-                ipc: ipc(scene, tid),
                 process: tasks.process_name(row.task.pid).to_string(),
                 node: cpu
                     .and_then(|cpu| profile.meta.host.cpus.iter().find(|place| place.cpu == cpu))
@@ -174,7 +173,7 @@ impl ThreadLine {
             running,
             queued,
             blocked: running.ratio(queued, |running, queued| Some((1.0 - running - queued).max(0.0))),
-            ipc: Measure::Missing(Why::NotRecorded),
+            ipc: row.ipc,
             waits: Vec::new(),
             voluntary: per_second(row.voluntary),
             involuntary: per_second(row.involuntary),
@@ -194,12 +193,6 @@ fn shares(waits: &[(Cause, Nanos)], life: Nanos) -> Vec<WaitLine> {
         share: (total.as_f64() / life.as_f64().max(1.0)).min(1.0),
     };
     waits.iter().map(share).collect()
-}
-
-/// Both are counted in one group, or neither.
-fn ipc(scene: &Scene<'_>, tid: u32) -> Measure<f64> {
-    let delta = |name| scene.counters.delta(name, Scope::Thread(tid), scene.window);
-    delta("instructions").ratio(delta("cycles"), |instructions, cycles| (cycles > 0.0).then(|| instructions / cycles))
 }
 
 /// The last windows of the selected time.

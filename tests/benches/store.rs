@@ -212,6 +212,7 @@ fn meta() -> Meta {
         duration: None,
         delay: Nanos(0),
         ops: None,
+        hardware: vec![],
     };
     Meta {
         format: (0, 0),
@@ -220,6 +221,7 @@ fn meta() -> Meta {
         plan,
         events: vec![],
         coverage: vec![],
+        hardware: Default::default(),
         started_unix_ns: 0,
         started_mono_ns: 0,
         duration_ns: None,

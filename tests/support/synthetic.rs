@@ -64,9 +64,11 @@ fn meta() -> Meta {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            hardware: vec![],
         },
         events: vec![event("cpu-clock", Unit::Nanos)],
         coverage: vec![],
+        hardware: Default::default(),
         started_unix_ns: 1_767_225_600_000_000_000,
         started_mono_ns: 0,
         duration_ns: Some(10_000_000_000),
@@ -194,15 +196,19 @@ impl Synthetic {
     }
 
     pub fn define(&mut self, counter: &str) -> CounterId {
-        if let Some(id) = self.counters.get(counter) {
-            return *id;
-        }
-        let id = CounterId(self.counters.len() as u16);
         let (unit, group) = match counter {
             "cycles" => (Unit::Cycles, Some(0)),
             "instructions" => (Unit::Instructions, Some(0)),
             _ => (Unit::Count, None),
         };
+        self.defined(counter, unit, group)
+    }
+
+    pub fn defined(&mut self, counter: &str, unit: Unit, group: Option<u16>) -> CounterId {
+        if let Some(id) = self.counters.get(counter) {
+            return *id;
+        }
+        let id = CounterId(self.counters.len() as u16);
         self.builder.apply(Event::Define(Definition::Counter(CounterDef {
             id,
             name: counter.to_string(),

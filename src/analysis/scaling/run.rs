@@ -4,7 +4,7 @@
 use super::cost::Sums;
 use super::split::{Clocks, split};
 use super::types::{Cost, Run, Split};
-use crate::analysis::observe::observations;
+use crate::analysis::observe::{Observation, observations};
 use crate::analysis::{
     Axis, Cause, Counters, Names, Selection, Tasks, ThreadRow, Totals, Who, Window, metrics, offcpu, operations,
     summary, threads,
@@ -32,24 +32,25 @@ impl Run {
             Totals { threads: Measure::exact(whole), ..Totals::of(&metrics, operations(profile, window), wall) };
         let workers = workers(profile, &tasks, &counters, n, window);
         let waits = waits(profile, &names, &tasks, &workers, window);
-        let (blocked, causes, queued) = match waits {
-            Some(waits) => (Some(waits.cost), waits.causes, Measure::exact(waits.queued)),
-            None => (None, vec![], Measure::Missing(Why::NotRecorded)),
-        };
         let seconds = |name| counters.delta(name, Scope::Target, window).map(|ns| ns * 1e-9);
-        // Each misses some: the scheduler's count that of threads that ended between two readings, the spans off the CPU that
-        // of threads that are no workers.
-        let delay = match (seconds("run-delay"), queued) {
-            (Measure::Known { value, quality }, Measure::Known { value: spans, .. }) => {
-                Measure::Known { value: value.max(spans), quality }
-            }
-            (Measure::Missing(_), spans @ Measure::Known { .. }) => spans,
-            (delay, Measure::Missing(_)) => delay,
-        };
+        let delay = delay(seconds("run-delay"), waits.as_ref());
+        let (blocked, causes) = waits.map_or((None, vec![]), |waits| (Some(waits.cost), waits.causes));
         let clocks = Clocks { cpu: totals.cpu, delay, throttled: seconds("cgroup-throttled-time") };
         let split: Split = split(whole, &clocks, &causes);
         let cpu = on_cpu(profile, &names, window);
         Run { n, totals, metrics, split, balance: balance(&workers), cpu, blocked }
+    }
+}
+
+/// Time in the run queue while others ran. Each source misses some: the scheduler's count that of threads that ended between
+/// two readings, the spans off the CPU that of threads that are no workers.
+fn delay(scheduler: Measure<f64>, waits: Option<&Waits>) -> Measure<f64> {
+    match (scheduler, waits) {
+        (Measure::Known { value, quality }, Some(waits)) => {
+            Measure::Known { value: (value - waits.waking).max(waits.queued), quality }
+        }
+        (Measure::Missing(_), Some(waits)) => Measure::exact(waits.queued),
+        (delay, None) => delay,
     }
 }
 
@@ -109,10 +110,20 @@ fn on_cpu(profile: &Profile, names: &Names, window: Window) -> Cost {
     sums.cost(profile, names, unit)
 }
 
+/// A thread that runs sooner than this after its wake-up found a CPU free: the time is the price of sleeping, not of too few
+/// CPUs. Waking an idle CPU takes 5 to 80 us, more in a virtual machine; a time slice that another thread uses is 700 us and
+/// more.
+const WAKE_UP_NS: u64 = 200_000;
+
+/// The workers' time off the CPU, in seconds.
 struct Waits {
     cost: Cost,
+    /// By cause, until the thread ran again where a CPU was free.
     causes: Vec<(Cause, f64)>,
+    /// In the run queue while others ran.
     queued: f64,
+    /// Waking up, part of `causes`; the scheduler counts it as time in its queue.
+    waking: f64,
 }
 
 /// The workers' time off the CPU; `None` where it was not recorded.
@@ -121,25 +132,30 @@ fn waits(profile: &Profile, names: &Names, tasks: &Tasks, workers: &[Worker], wi
         return None;
     }
     let tids: Vec<u32> = workers.iter().map(|worker| worker.tid).collect();
-    let (mut sums, mut causes, mut queued) = (Sums::default(), BTreeMap::<Cause, u64>::new(), 0_u64);
+    let (mut sums, mut causes) = (Sums::default(), BTreeMap::<Cause, u64>::new());
+    let (mut queued, mut waking) = (0_u64, 0_u64);
     // No thread at all would mean every thread.
     if !tids.is_empty() {
         let selection = Selection { tids, time: window.range(), axis: Axis::OffCpu, ..Selection::default() };
         offcpu::each(profile, names, tasks, &selection, |span, seen, cause| {
-            queued = queued.saturating_add(seen.queued);
             // A preempted thread was in the queue all the while.
             if span.state == TaskState::Runnable {
-                queued = queued.saturating_add(seen.weight);
+                queued = queued.saturating_add(seen.queued).saturating_add(seen.weight);
                 return;
             }
-            sums.add(seen);
+            let free = seen.queued < WAKE_UP_NS;
+            let after = if free { &mut waking } else { &mut queued };
+            *after = after.saturating_add(seen.queued);
+            let blocked = seen.weight.saturating_add(if free { seen.queued } else { 0 });
+            sums.add(&Observation { weight: blocked, ..*seen });
             let sum = causes.entry(cause).or_default();
-            *sum = sum.saturating_add(seen.weight);
+            *sum = sum.saturating_add(blocked);
         });
     }
     let seconds = |ns: u64| ns as f64 * 1e-9;
     let causes = causes.into_iter().map(|(cause, ns)| (cause, seconds(ns))).collect();
-    Some(Waits { cost: sums.cost(profile, names, Unit::Nanos), causes, queued: seconds(queued) })
+    let cost = sums.cost(profile, names, Unit::Nanos);
+    Some(Waits { cost, causes, queued: seconds(queued), waking: seconds(waking) })
 }
 
 #[cfg(test)]
@@ -148,7 +164,7 @@ mod tests {
     use super::*;
     use crate::analysis::testing::{Synthetic, ms};
     use crate::model::StackId;
-    use crate::units::Ops;
+    use crate::units::{Nanos, Ops};
 
     const WINDOW: Window = Window { from: ms_const(1000), to: ms_const(3000) };
     const FUTEX: &str = "app!main;app!work;libc.so.6!pthread_mutex_lock;[kernel]!futex_wait;[kernel]!schedule";
@@ -215,6 +231,19 @@ mod tests {
         let run = Run::of(&profile, 2, WINDOW);
         assert_eq!((run.blocked, run.split.queued), (None, Measure::Missing(Why::NotRecorded)));
         assert_eq!(run.split.unseen, Measure::exact(1.0));
+    }
+
+    #[test]
+    fn waking_up_with_a_cpu_free_is_part_of_the_wait() {
+        let mut profile = synthetic().finish();
+        let spans = profile.off_cpu.iter_mut().filter(|span| span.state == TaskState::Sleeping);
+        spans.for_each(|span| span.queued = Some(Nanos(WAKE_UP_NS - 1)));
+        let run = Run::of(&profile, 2, WINDOW);
+        let waking = WAKE_UP_NS as f64 * 1e-9;
+        let lock = run.split.blocked[0].1;
+        assert!((lock - 0.5 - waking).abs() < 2e-9 && run.blocked.unwrap().weight > 5e8, "{lock}");
+        // The scheduler's 0.2 s hold it, so that it does not count twice.
+        assert!((run.split.queued.value().unwrap() - 0.2 + waking).abs() < 2e-9, "{:?}", run.split);
     }
 
     #[test]

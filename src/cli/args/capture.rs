@@ -1,7 +1,7 @@
 //! The flags that say how to capture, and the `record` command.
 //! It never decides what they mean on this machine.
 
-use super::{FrequencyArg, TargetArgs, values};
+use super::{FrequencyArg, HardwareArgs, TargetArgs, values};
 use crate::model::{CallGraph, OpsSpec};
 use crate::units::Nanos;
 use clap::Args;
@@ -56,6 +56,9 @@ pub struct CaptureArgs {
     ///     so many per second, as you know
     #[arg(long, value_name = "SPEC", value_parser = values::ops, verbatim_doc_comment)]
     pub ops: Option<OpsSpec>,
+    /// Which hardware metrics.
+    #[command(flatten)]
+    pub hardware: HardwareArgs,
     /// Fetch missing debug information by build-id with debuginfod-find, over the network
     #[arg(long)]
     pub debuginfod: bool,
@@ -83,6 +86,7 @@ impl Default for CaptureArgs {
             call_graph_default: false,
             off_cpu: false,
             ops: None,
+            hardware: HardwareArgs::default(),
             debuginfod: false,
             interval: Nanos(1_000_000_000),
             delay: Nanos(0),

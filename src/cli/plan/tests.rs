@@ -8,7 +8,7 @@ use crate::pmu::fake::INTEL;
 use clap::Parser;
 
 const MACHINE: Environment<'_> =
-    Environment { max_sample_rate: Some(5000), online_cpus: &[0, 1, 2, 3], event_sources: &INTEL };
+    Environment { max_sample_rate: Some(5000), online_cpus: &[0, 1, 2, 3], event_sources: &INTEL, cores: &[] };
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
     ["ironlaw"].into_iter().chain(line.split_whitespace())
@@ -86,6 +86,7 @@ fn without_flags_a_plan_has_the_documented_defaults() {
         duration: None,
         delay: Nanos(0),
         ops: None,
+        hardware: vec![],
     };
     assert_eq!(found.on(Target::Threads { tids: vec![7] }), expected);
     assert!(found.notes.is_empty());
@@ -219,4 +220,25 @@ fn colour_follows_the_flag_then_the_environment_then_the_terminal() {
         let cli = Cli::try_parse_from(words(line)).unwrap();
         assert_eq!(use_color(&cli.global, terminal, no_color), expected, "{line} {no_color:?}");
     }
+}
+
+#[test]
+fn hardware_metrics_are_planned_for_each_kind_of_core() {
+    let table = crate::pmu::Table::built_in().unwrap();
+    let core = |id| crate::pmu::assumed(&crate::pmu::Machine::default(), table.by_id(id).unwrap());
+    let cores = [core("intel-spr"), core("generic-intel")];
+    let environment = Environment { cores: &cores, ..MACHINE };
+    let planned = |line: &str| capture(&record(line).capture, &environment);
+    let hardware = |line| planned(line).unwrap().on(Target::Cpus { cpus: vec![] }).hardware;
+    assert_eq!(hardware("-a -M none").iter().map(|plan| plan.groups.len()).collect::<Vec<_>>(), [1, 1]);
+    assert!(hardware("-a")[0].groups.len() > 3);
+    let only = &hardware("-a --metrics llc_mpki")[1];
+    assert_eq!(
+        (only.uarch.as_str(), only.groups[1].events.last().unwrap().role.as_str()),
+        ("generic-intel", "llc-miss")
+    );
+    assert!(planned("-a -M llc_mpkl").unwrap_err().remedy().unwrap().contains("llc_mpki"));
+    // An event by its vendor's name.
+    let events = planned("-a -e MEM_INST_RETIRED.LOCK_LOADS:u").unwrap().on(Target::Cpus { cpus: vec![] }).events;
+    assert_eq!(events[0].kind, crate::model::EventKind::Raw { pmu: 4, config: 0x21d0, config1: 0, config2: 0 });
 }

@@ -16,6 +16,7 @@ pub(super) const RULES: &[Rule] = &[
     kernel_samples,
     whole_machine,
     hardware_counters,
+    hardware_events,
     paranoid,
     capabilities,
     seccomp,
@@ -122,6 +123,18 @@ fn hardware_counters(probe: &Probe) -> Option<Check> {
             Check::new(topic, Status::Unknown, "could not be tried").why("perf_event_open is refused: see perf-events")
         }
         Err(other) => limited("cannot be opened").why(format!("the kernel's error number is {other}: {without}")),
+    })
+}
+
+fn hardware_events(probe: &Probe) -> Option<Check> {
+    let trial = probe.hardware.as_ref()?;
+    let (topic, groups) = ("hardware-events", trial.groups);
+    let text =
+        format!("{} of {} count, in {groups} group{}", trial.events, trial.uarch, if groups == 1 { "" } else { "s" });
+    Some(match trial.left_out.is_empty() {
+        true => Check::works(topic, text),
+        false => Check::new(topic, Status::Limited, text)
+            .why(format!("not counted: {}; `ironlaw metrics` says what that costs", trial.left_out.join("; "))),
     })
 }
 

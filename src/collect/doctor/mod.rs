@@ -141,9 +141,27 @@ mod tests {
     }
 
     #[test]
+    fn events_that_do_not_count_are_told_one_by_one() {
+        use crate::collect::sampler::HardwareTrial;
+        let trial = |left_out: &[&str]| HardwareTrial {
+            uarch: "intel-spr".to_string(),
+            events: 7,
+            groups: 2,
+            left_out: left_out.iter().map(|left| left.to_string()).collect(),
+        };
+        for (left_out, expected) in [(&[][..], Status::Works), (&["LLC-MISS is refused"][..], Status::Limited)] {
+            let probe = Probe { hardware: Some(trial(left_out)), ..Probe::default() };
+            let check = examine(&probe).into_iter().find(|check| check.topic == "hardware-events");
+            let told = check.map(|check| (check.status, left_out.iter().all(|left| check.why.contains(left))));
+            assert_eq!(told, Some((expected, true)));
+        }
+        assert_eq!(status_of(&Probe::default(), "hardware-events"), None);
+    }
+
+    #[test]
     fn the_kernel_of_this_machine_is_examined_without_surprises() {
         let roots = Roots { proc: ProcFs::new("/proc"), sys: SysFs::new("/sys") };
-        let probe = gather(&roots, Some(std::process::id()));
+        let probe = gather(&roots, &[], Some(std::process::id()));
         let checks = examine(&probe);
         assert!(checks.iter().any(|check| check.topic.starts_with("debug-info")), "this test has code mapped");
         assert_eq!(profiling_works(&checks), matches!(probe.user_clock, Some(Ok(_))));

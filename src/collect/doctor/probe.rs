@@ -2,6 +2,8 @@
 //! It never judges, and what cannot be read stays `None`.
 
 use super::debug_info::{self, ModuleFacts};
+use crate::collect::sampler::{HardwareTrial, try_hardware};
+use crate::model::HardwarePlan;
 use crate::sys::caps::Privileges;
 use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::perf_probe::{Outcome, Trial, attempt};
@@ -57,6 +59,8 @@ pub struct Probe {
     pub whole_cpu: Option<Outcome>,
     /// Counting cycles.
     pub cycles: Option<Outcome>,
+    /// Counting everything a capture would; `None` where no plan was given, or nothing is planned.
+    pub hardware: Option<HardwareTrial>,
     /// Sampling `sched:sched_switch`.
     pub sched_switch: Option<Outcome>,
     /// Whether a hypervisor is present.
@@ -107,22 +111,25 @@ pub struct Probe {
     pub modules: Vec<ModuleFacts>,
 }
 
-/// Tries and reads everything; with `pid` the debug information of that process too.
+/// Tries and reads everything, the hardware events of `plans` among it; with `pid` the debug information of that process too.
 #[must_use]
-pub fn gather(roots: &Roots, pid: Option<u32>) -> Probe {
+pub fn gather(roots: &Roots, plans: &[HardwarePlan], pid: Option<u32>) -> Probe {
     let Roots { proc, sys } = roots;
     let cpus = sys.online_cpus().unwrap_or_default();
     let first_cpu = cpus.first().copied();
     let tracefs = tracefs(sys);
     let kernel = |name: &str| proc.setting(&format!("kernel/{name}"));
     let cpuinfo = proc.text("cpuinfo").unwrap_or_default();
+    let kernel_clock = attempt(Trial::KernelClock);
+    let cycles = attempt(Trial::Cycles);
     Probe {
         privileges: Privileges::open(proc).unwrap_or_default(),
         paranoid: kernel("perf_event_paranoid"),
         user_clock: Some(attempt(Trial::UserClock)),
-        kernel_clock: Some(attempt(Trial::KernelClock)),
+        kernel_clock: Some(kernel_clock),
         whole_cpu: first_cpu.map(|cpu| attempt(Trial::WholeCpu(cpu))),
-        cycles: Some(attempt(Trial::Cycles)),
+        cycles: Some(cycles),
+        hardware: cycles.is_ok_and(|count| count > 0).then(|| try_hardware(plans, kernel_clock.is_err())).flatten(),
         sched_switch: if let Tracefs::Readable(id) = tracefs { Some(attempt(Trial::Tracepoint(id))) } else { None },
         virtual_machine: procfs::hypervisor_flag(&cpuinfo) || sys.hypervisor().is_some(),
         event_sources: sys.event_sources().into_keys().collect(),

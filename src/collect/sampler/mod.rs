@@ -28,6 +28,7 @@ mod stacks;
 mod tasks;
 mod world;
 
+pub use hardware::{HardwareTrial, try_hardware};
 pub use intern::Interner;
 pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
 pub use outbox::Outbox;
@@ -36,7 +37,7 @@ pub use run::{EndReason, Ended};
 pub use space::Space;
 
 use crate::error::{Context, Result};
-use crate::model::{EventSpec, Note, OpsSpec, Plan, Target};
+use crate::model::{EventSpec, HardwarePlan, Note, OpsSpec, Plan, Target};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
 use crate::sys::passing::Printed;
@@ -100,9 +101,13 @@ impl Sampler {
         let on_exec = command.is_some() && plan.delay.0 == 0;
         let mut attached = attach::attach(&menu, &reach, &cpus, on_exec, root)
             .context(|| format!("cannot profile {}", plan.target.label()))?;
-        let (hardware, note) = Hardware::open(&menu, &reach, &cpus, on_exec, root);
+        let used = attached.events.len() + attached.everywhere.len() + attached.rings.len();
+        let site = hardware::Site { reach: &reach, cpus: &cpus, on_exec, used, root };
+        let (counters, kinds) = hardware::hardware_plan(&plan.hardware);
+        let (hardware, counted) = Hardware::open(counters, &menu, &site);
         notes.append(&mut attached.notes);
-        notes.extend(note);
+        notes.extend(kinds.filter(|_| menu.hardware));
+        notes.extend(counted);
         let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
         let mut follow = Follow::new(&plan.target);
         pid.into_iter().for_each(|pid| follow.join(pid));
@@ -133,6 +138,12 @@ impl Sampler {
     #[must_use]
     pub fn events(&self) -> &[EventSpec] {
         &self.events
+    }
+
+    /// What hardware really counts.
+    #[must_use]
+    pub fn hardware(&self) -> &HardwarePlan {
+        self.hardware.plan()
     }
 
     /// CPUs that events were opened on.

@@ -336,6 +336,7 @@ mod tests {
             duration: None,
             delay: Nanos(0),
             ops,
+            hardware: vec![],
         };
         let open = |ops| Operations::open(&plan(ops), None, &[0], false, Path::new("/nowhere"), &mut vec![]);
         assert!(open(None).unwrap().is_none());

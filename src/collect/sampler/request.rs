@@ -129,11 +129,10 @@ fn sample_request(
     root: &Path,
 ) -> Result<Request> {
     let (pmu, config) = match &spec.kind {
-        EventKind::Hardware(config) => (0, [*config, 0, 0]),
-        EventKind::Software(config) => (event::SOFTWARE, [*config, 0, 0]),
-        EventKind::Cache(config) => (3, [*config, 0, 0]),
         EventKind::Tracepoint { category, name } => (event::TRACEPOINT, [Format::open(root, category, name)?.id, 0, 0]),
-        EventKind::Raw { pmu, config, config1, config2 } => (*pmu, [*config, *config1, *config2]),
+        kind => {
+            numbers(kind).ok_or_else(|| Error::new(ErrorKind::Unsupported, format!("{} is no event", spec.name)))?
+        }
     };
     let mut request = Request::counting(pmu, config);
     request.exclude.user = spec.exclude_user;
@@ -147,6 +146,17 @@ fn sample_request(
     let every = matches!(spec.kind, EventKind::Tracepoint { .. }) && matches!(rate, Rate::Frequency(_));
     request.rate = Some(if every { Rate::Period(1) } else { rate });
     Ok(request)
+}
+
+/// `type` and `config`, `config1`, `config2`; `None` for a tracepoint, of which only tracefs knows them.
+pub fn numbers(kind: &EventKind) -> Option<(u32, [u64; 3])> {
+    Some(match kind {
+        EventKind::Hardware(config) => (0, [*config, 0, 0]),
+        EventKind::Software(config) => (event::SOFTWARE, [*config, 0, 0]),
+        EventKind::Cache(config) => (3, [*config, 0, 0]),
+        EventKind::Raw { pmu, config, config1, config2 } => (*pmu, [*config, *config1, *config2]),
+        EventKind::Tracepoint { .. } => return None,
+    })
 }
 
 /// Leaving the CPU (with the stack) and being woken; running again comes with the switch records.

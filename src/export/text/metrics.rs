@@ -3,6 +3,7 @@
 
 use super::page::{Ink, Page};
 use crate::export::columns;
+use crate::model::Why;
 use crate::view::Measured;
 use crate::view::Section;
 use crate::view::number;
@@ -16,9 +17,10 @@ const GAP: usize = 4;
 const LABEL: usize = 23;
 const NUMBER: usize = 8;
 
-const LEFT: [(Section, &str); 4] = [
+const LEFT: [(Section, &str); 5] = [
     (Section::Operation, "per operation"),
     (Section::Cpu, "CPU"),
+    (Section::Hardware, "hardware counters"),
     (Section::Memory, "memory"),
     (Section::Tool, "ironlaw itself"),
 ];
@@ -77,24 +79,32 @@ fn scaled(page: &mut Page, report: &Report) {
     }
 }
 
+/// Every metric that is missing, once for each reason. Without operations nothing has a cost per operation: one word for all.
 fn missing(page: &mut Page, report: &Report) {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    // Without operations nothing has a cost per operation: one word for all of them.
-    let operations = report.metric("operations").and_then(|metric| match metric.value {
-        Measured::Missing { reason, .. } => Some(reason),
-        Measured::Known { .. } => None,
-    });
-    reasons.extend(operations.map(|reason| (reason, vec!["operations and what one costs"])));
-    let rest = report.metrics.iter().filter(|metric| operations.is_none() || metric.section != Section::Operation);
-    for metric in rest {
-        if let Measured::Missing { reason, .. } = metric.value {
-            match reasons.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, names)) => names.push(metric.name),
-                None => reasons.push((reason, vec![metric.name])),
-            }
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    let operations = report.metric("operations").and_then(reason);
+    reasons.extend(operations.clone().map(|reason| (reason, vec!["operations and what one costs"])));
+    for metric in report.telling() {
+        let Some(reason) = reason(metric) else { continue };
+        if metric.section == Section::Operation && operations.is_some() {
+            continue;
+        }
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(metric.name),
+            None => reasons.push((reason, vec![metric.name])),
         }
     }
     for (reason, names) in reasons {
         page.paragraph("  - ", &format!("{}: {reason}", names.join(", ")), Some(Ink::Quiet));
     }
+}
+
+fn reason(metric: &MetricView) -> Option<String> {
+    let Measured::Missing { reason, missing } = metric.value else { return None };
+    Some(match &metric.detail {
+        None => reason.to_string(),
+        // What is known more exactly needs no general words.
+        Some(detail) if missing != Why::Suspect => detail.clone(),
+        Some(detail) => format!("{reason}: {detail}"),
+    })
 }

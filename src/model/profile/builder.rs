@@ -136,6 +136,7 @@ pub(super) mod testing {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            hardware: vec![],
         };
         Meta {
             format: (1, 0),
@@ -144,6 +145,7 @@ pub(super) mod testing {
             plan,
             events: vec![],
             coverage: vec![],
+            hardware: Default::default(),
             started_unix_ns: 0,
             started_mono_ns: 0,
             duration_ns: None,

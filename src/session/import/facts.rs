@@ -2,7 +2,7 @@
 //! It never fills a gap with a fact of this machine.
 
 use super::Source;
-use crate::model::{CallGraph, EventKind, EventSpec, Meta, Plan, Rate, Target, Unit};
+use crate::model::{CallGraph, EventKind, EventSpec, HardwarePlan, Meta, Plan, Rate, Target, Unit};
 use crate::pmu;
 use crate::store::FORMAT;
 use crate::store::perfdata::{Attr, Described, PerfData};
@@ -34,9 +34,11 @@ pub(super) fn meta(perf: &PerfData<'_>, source: &Source) -> Meta {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            hardware: Vec::new(),
         },
         events,
         coverage: Vec::new(),
+        hardware: HardwarePlan::default(),
         started_unix_ns: 0,
         started_mono_ns: 0,
         duration_ns: None,
@@ -124,8 +126,13 @@ mod tests {
 
     #[test]
     fn events_keep_their_names_and_nameless_ones_get_those_of_perf() {
+        let attr = |kind, config| {
+            let mut attr = Attr::default();
+            (attr.kind, attr.config) = (kind, config);
+            attr
+        };
         let event = |kind, config, name: Option<&str>| {
-            let attr = Attr { kind, config, ..Attr::default() };
+            let attr = attr(kind, config);
             let spec = spec(&Described { attr, name: name.map(String::from), ..Described::default() });
             (spec.name, spec.unit)
         };
@@ -135,7 +142,7 @@ mod tests {
         assert_eq!(event(3, 0x10002, None), ("LLC-load-misses".into(), Unit::Count));
         assert_eq!(event(4, 0x1c2, None), ("event 4:0x1c2".into(), Unit::Count));
         assert_eq!(event(1, 10, Some("offcpu-time")).1, Unit::Nanos);
-        let attr = Attr { kind: 2, config: 77, ..Attr::default() };
+        let attr = attr(2, 77);
         assert_eq!(
             kind(&attr, Some("sched:sched_switch")),
             EventKind::Tracepoint { category: "sched".into(), name: "sched_switch".into() }

@@ -6,8 +6,8 @@ use super::{Imported, Source};
 use crate::collect::sampler::{Interner, Outbox};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
-    CallGraph, Definition, Event, EventKind, EventSpec, HostFacts, Meta, ModuleDef, ModuleId, ModuleKind, Note, Plan,
-    Rate, Sample, StackEnd, Symbol, Target, TaskChange, TaskEvent, Unit,
+    CallGraph, Definition, Event, EventKind, EventSpec, HardwarePlan, HostFacts, Meta, ModuleDef, ModuleId, ModuleKind,
+    Note, Plan, Rate, Sample, StackEnd, Symbol, Target, TaskChange, TaskEvent, Unit,
 };
 use crate::store::{FORMAT, Writer};
 use crate::units::Nanos;
@@ -111,9 +111,11 @@ fn meta(source: &Source) -> Meta {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            hardware: Vec::new(),
         },
         events: vec![event],
         coverage: Vec::new(),
+        hardware: HardwarePlan::default(),
         started_unix_ns: source.written_unix_ns.unwrap_or_default(),
         started_mono_ns: 0,
         duration_ns: None,

@@ -199,8 +199,10 @@ mod tests {
 
     fn held(limit: Limit) -> Holding {
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden-1.0.ironlaw");
-        let mut builder = ProfileBuilder::new(session::open(&fixture).unwrap().meta);
-        crate::session::live::counters().into_iter().for_each(|event| builder.apply(event));
+        let meta = session::open(&fixture).unwrap().meta;
+        let counters = crate::session::live::counters(&meta);
+        let mut builder = ProfileBuilder::new(meta);
+        counters.into_iter().for_each(|event| builder.apply(event));
         Holding::live(builder, limit, Clock::start())
     }
 

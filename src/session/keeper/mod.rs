@@ -50,12 +50,13 @@ impl Keeper {
         tell: impl FnMut(News) + Send + 'static,
     ) -> Result<Keeper> {
         let (flow, meta, clock) = live.start()?;
+        let counters = counters(&meta);
         let mut recorder = output.map(|writer| Recorder::new(meta.clone(), writer, clock));
         let mut builder = ProfileBuilder::new(meta);
         if let Some(recorder) = &mut recorder {
-            recorder.keep(&counters());
+            recorder.keep(&counters);
         }
-        counters().into_iter().for_each(|event| builder.apply(event));
+        counters.into_iter().for_each(|event| builder.apply(event));
         let wake = Some(flow.waker());
         let held = Holding::live(builder, limit, clock);
         Keeper::start(wake, move |orders| {

@@ -52,6 +52,8 @@ pub struct Request {
     pub switches: bool,
     /// Wake the reader when this many bytes wait in the ring this event owns.
     pub watermark: u32,
+    /// As a leader it is read with the members of its group, by [`PerfEvent::read_group`] alone.
+    pub reads_group: bool,
 }
 
 /// `PERF_TYPE_SOFTWARE`.
@@ -78,6 +80,7 @@ impl Request {
             side_band: false,
             switches: false,
             watermark: 0,
+            reads_group: false,
         }
     }
 
@@ -91,7 +94,12 @@ impl Request {
             exclude: self.exclude.clone(),
             inherit: self.inherit(),
             on_execve: self.enable_on_exec.then_some(cfg::OnExecve::Enable),
-            stat_format: cfg::StatFormat { time_enabled: true, time_running: true, ..Default::default() },
+            stat_format: cfg::StatFormat {
+                time_enabled: true,
+                time_running: true,
+                siblings: self.reads_group,
+                ..Default::default()
+            },
             sample_on: self.sample_on(),
             sample_skid: self.skid(),
             sample_format: self.sample_format(),
@@ -236,6 +244,20 @@ pub struct Counted {
     pub running_ns: u64,
 }
 
+/// What the events of a group have counted, all in the same moments.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GroupCounted {
+    /// The raw counts, the leader's first.
+    pub values: Vec<u64>,
+    /// Nanoseconds they were meant to count.
+    pub enabled_ns: u64,
+    /// Nanoseconds they did.
+    pub running_ns: u64,
+}
+
+/// More events than any PMU counts at once.
+pub const MOST_MEMBERS: usize = 32;
+
 /// An opened event; closed when dropped.
 #[derive(Debug)]
 pub struct PerfEvent {
@@ -322,6 +344,22 @@ impl PerfEvent {
         let [value, enabled_ns, running_ns] =
             [0, 8, 16].map(|at| u64::from_ne_bytes(std::array::from_fn(|i| bytes[at + i])));
         Ok(Counted { value, enabled_ns, running_ns })
+    }
+
+    /// What its whole group has counted in the same moments, one system call for all: the leader's count, then the members'.
+    /// Only a leader that was asked for with [`Request::reads_group`] can be read so.
+    ///
+    /// # Errors
+    /// As `read(2)`; `UnexpectedEof` when it has been forced off the CPU for good, or has fewer members than that.
+    pub fn read_group(&self, members: usize) -> io::Result<GroupCounted> {
+        let mut bytes = [0u8; 8 * (3 + MOST_MEMBERS)];
+        let length = rustix::io::read(&self.fd, &mut bytes)?;
+        let word = |at: usize| u64::from_ne_bytes(std::array::from_fn(|i| bytes[8 * at + i]));
+        if members > MOST_MEMBERS || length < 8 * (3 + members) || word(0) != members as u64 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let values = (0..members).map(|at| word(3 + at)).collect();
+        Ok(GroupCounted { values, enabled_ns: word(1), running_ns: word(2) })
     }
 
     fn control(&self, request: u32, argument: i32) -> io::Result<()> {

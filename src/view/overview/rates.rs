@@ -1,10 +1,7 @@
 //! The rates around the law, in groups that each answer one question: memory, kernel, limits, the machine, ironlaw itself.
 //! It never leaves out what could not be counted.
 
-use super::factor::{Factor, Kind, Sources};
-use super::past::Sight;
-use crate::analysis::MetricUnit;
-use crate::model::{Measure, Why};
+use super::factor::{Factor, Sources};
 use serde::Serialize;
 
 /// Rates that belong together.
@@ -19,6 +16,7 @@ pub struct RateGroup {
 /// The labels are short: a value of eight characters stands beside each, in columns that all groups share.
 const GROUPS: &[(&str, &[(&str, &str)])] = &[
     ("CPU", &[("user_share", "user"), ("system_share", "kernel"), ("steal_share", "steal"), ("ipc", "IPC")]),
+    ("memory", &[("llc_mpki", "LLC MPKI"), ("page_walk_share", "page walk"), ("remote_dram_share", "remote")]),
     (
         "kernel",
         &[
@@ -50,29 +48,13 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
     ("ironlaw", &[("tool_cpu_share", "own CPU"), ("tool_memory", "memory"), ("samples_lost_share", "lost")]),
 ];
 
-/// What only hardware counts. Nothing counts it yet: it is missing for the reason cycles are, or because it was not asked for.
-const HARDWARE: [(&str, &str, MetricUnit, &str); 3] = [
-    ("cache_mpki", "LLC MPKI", MetricUnit::Ratio, "1000 d cache-misses / d instructions"),
-    ("page_walk", "page walk", MetricUnit::Share, "d page-walk-cycles / d cycles"),
-    ("remote_dram", "remote", MetricUnit::Share, "d remote-loads / (d local-loads + d remote-loads)"),
-];
-
 /// All groups.
 pub(super) fn groups(from: &Sources<'_>) -> Vec<RateGroup> {
     let rates = |rates: &[(&'static str, &'static str)]| {
         rates.iter().map(|(name, label)| Factor::metric(name, label, from)).collect()
     };
-    let mut groups: Vec<_> = GROUPS.iter().map(|(name, table)| RateGroup { name, rates: rates(table) }).collect();
-    groups.insert(1, RateGroup { name: "memory", rates: hardware(from) });
-    groups
-}
-
-fn hardware(from: &Sources<'_>) -> Vec<Factor> {
-    let absent = |sight: &Sight| Measure::Missing(sight.metric("cycles").why().unwrap_or(Why::NotRecorded));
-    let factor = |(name, label, unit, formula): &(&'static str, &'static str, MetricUnit, &str)| {
-        Factor::new(Kind { name, label, unit: *unit, noun: "" }, formula, from, absent)
-    };
-    HARDWARE.iter().map(factor).collect()
+    let groups = GROUPS.iter().map(|(name, table)| RateGroup { name, rates: rates(table) });
+    groups.collect()
 }
 
 #[cfg(test)]

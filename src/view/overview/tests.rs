@@ -101,7 +101,7 @@ fn what_was_not_counted_says_why_and_the_rest_is_there() {
         ("cpu_per_op", Measure::Missing(Why::NoOpsSource)),
         ("path_length", Measure::Missing(Why::NotSupported)),
         ("cpi", Measure::Missing(Why::NotSupported)),
-        ("remote_dram", Measure::Missing(Why::NotSupported)),
+        ("remote_dram_share", Measure::Missing(Why::NotSupported)),
         ("run_share", Measure::Missing(Why::NotRecorded)),
         ("cpu_utilisation", Measure::exact(0.5)),
     ] {

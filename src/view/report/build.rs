@@ -2,7 +2,8 @@
 //! It never fails on thin data: only on a selection that cannot be met.
 
 use super::{
-    EventRow, FunctionRow, Groups, MetricView, OffCpuView, ProcessView, Report, SamplesView, SelectionView, ThreadView,
+    EventRow, FunctionRow, Groups, HardwareView, MetricView, OffCpuView, ProcessView, Report, SamplesView,
+    SelectionView, ThreadView,
 };
 use crate::analysis::findings::Sight;
 use crate::analysis::{
@@ -92,6 +93,7 @@ impl Report {
             notes: notes(meta, &summary),
             findings: FindingsView::of_sight(&sight),
             metrics: metric_views(profile, &counters, &tasks, selection, window, &summary),
+            hardware: HardwareView::of(&meta.hardware),
             functions: rows(&functions, options.limit()),
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),
             groups: (options.by != GroupBy::Function).then(|| groups(&ranked(options.by), options)),
@@ -146,6 +148,7 @@ fn metric_views(
         unit: metric.unit,
         formula: metric.formula,
         events: metric.events,
+        detail: metric.detail,
     };
     all.into_iter().map(view).collect()
 }

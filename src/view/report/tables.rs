@@ -105,6 +105,8 @@ pub struct ThreadView {
     pub involuntary_switches: Measured,
     /// Moves to another CPU.
     pub migrations: Measured,
+    /// Instructions per cycle.
+    pub ipc: Measured,
 }
 
 impl ThreadView {
@@ -122,6 +124,7 @@ impl ThreadView {
             voluntary_switches: row.voluntary.into(),
             involuntary_switches: row.involuntary.into(),
             migrations: row.migrations.into(),
+            ipc: row.ipc.into(),
         }
     }
 }

@@ -25,10 +25,10 @@ impl Mean {
     }
 }
 
-/// The interval stands for two standard errors, which is what [`Change::is_real`] asks for.
+/// The margin stands for two standard errors, which is what [`Change::is_real`] asks for.
 impl From<Estimate> for Mean {
     fn from(estimate: Estimate) -> Mean {
-        Mean { value: estimate.mean, error: estimate.half.unwrap_or(0.0) / limits::ERRORS }
+        Mean { value: estimate.mean, error: estimate.margin() / limits::ERRORS }
     }
 }
 

@@ -144,10 +144,10 @@ fn comparable(points: &[Point], base: usize) -> Result<(), Why> {
     Err(reason)
 }
 
-/// Whether a width lost so much that its interval does not reach up to what counts as scaling.
+/// Whether a width lost so much that its margin does not reach up to what counts as scaling.
 fn lost(point: &Point) -> bool {
     let efficiency = point.numbers.efficiency.value();
-    efficiency.is_some_and(|efficiency| efficiency.mean + efficiency.half.unwrap_or(0.0) < limits::SCALES)
+    efficiency.is_some_and(|efficiency| efficiency.mean + efficiency.margin() < limits::SCALES)
 }
 
 fn rungs(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> Vec<Rung> {
@@ -165,12 +165,12 @@ fn rungs(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits:
 }
 
 fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
-    let single = step.base.runs.len().min(step.here.runs.len()) < 2;
+    let few = step.base.runs.len().min(step.here.runs.len()) < 3;
     let verdict = |rule: &Rule| match (rule.judge)(&step) {
         Ok(Some(mut finding)) => {
             step.taken.add(rule.kind, &finding);
-            // Nobody knows how much a single run scatters.
-            finding.confidence = if single { finding.confidence.min(Confidence::Medium) } else { finding.confidence };
+            // Nobody knows how much one run scatters, and of two it is little more than a guess.
+            finding.confidence = if few { finding.confidence.min(Confidence::Medium) } else { finding.confidence };
             Verdict::Found(finding)
         }
         Ok(None) => Verdict::Clear,

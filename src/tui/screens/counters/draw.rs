@@ -108,6 +108,7 @@ fn section(section: Section) -> &'static str {
     match section {
         Section::Operation => "operation",
         Section::Cpu => "CPU",
+        Section::Hardware => "hardware",
         Section::Scheduler => "scheduler",
         Section::Memory => "memory",
         Section::Cgroup => "cgroup",
@@ -141,7 +142,11 @@ fn metric<'a>(state: &State, row: Row<'a>, before: Option<Row<'a>>, column: usiz
             _ => Cell::new(section(metric.section), cx.theme.heading),
         },
         1 => found(state, row, metric.label, cx, metric.value.value().is_some()),
-        2 => shown(metric.value).map_or_else(missing, |Shown { number, .. }| Cell::new(number, cx.theme.text)),
+        2 => {
+            let high = metric.value.value().zip(metric.threshold).is_some_and(|(value, threshold)| *value > threshold);
+            let style = if high { cx.theme.warn } else { cx.theme.text };
+            shown(metric.value).map_or_else(missing, |Shown { number, .. }| Cell::new(number, style))
+        }
         3 => shown(metric.value)
             .map_or_else(|| Cell::new("", cx.theme.dim), |Shown { unit, .. }| Cell::new(unit, cx.theme.dim)),
         4 => metric.before.and_then(shown).map_or_else(missing, |before| Cell::new(before.joined(), cx.theme.dim)),

@@ -156,6 +156,9 @@ impl Panel for State {
             Row::Counter(counter) => (counter.name.as_str(), counter.total),
         };
         Some(match (value, self.chosen()?) {
+            (Measure::Missing(why), Row::Metric(MetricLine { detail: Some(detail), .. })) => {
+                format!("{name}: {} ({detail})", why.text())
+            }
             (Measure::Missing(why), _) => format!("{name}: {}", why.text()),
             (Measure::Known { value, quality }, Row::Metric(metric)) => {
                 let shown = number::quantity(value, metric.unit).joined();

@@ -20,7 +20,9 @@ fn metric(name: &'static str, section: Section, unit: MetricUnit, value: Measure
         value,
         before: value.value().map(|value| Measure::exact(value / 2.0)),
         formula: format!("d {name} / wall"),
-        events: vec!["task-clock"],
+        events: vec!["task-clock".to_string()],
+        detail: None,
+        threshold: None,
         history: history.collect(),
     }
 }

@@ -87,6 +87,7 @@ pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&
         Why::NotRecorded => &["not recorded"],
         Why::TargetGone => &["the target was gone"],
         Why::Idle => &["nothing ran"],
+        Why::Suspect => &["counters come to a value that cannot be", "suspect"],
     }
 }
 

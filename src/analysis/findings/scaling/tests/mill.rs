@@ -189,7 +189,9 @@ impl Mill {
             cycles: missing,
             path_length: counted(load.counted.map(|(path, _)| path)),
             cpi: counted(load.cpi()),
+            core_cpi: missing,
             frequency: counted(load.counted.map(|(_, ghz)| ghz * 1e9)),
+            kernel_share: missing,
             cpu_ns_per_op: estimate(load.cpu_ns()),
             us_per_op: estimate(load.ns() * 1e-3),
             utilisation: estimate(load.cpu_ns() / load.ns()),
@@ -290,6 +292,8 @@ fn run(load: &Load, n: u32, factor: f64, off_cpu: bool) -> Run {
         value,
         formula: String::new(),
         events: Vec::new(),
+        detail: None,
+        threshold: None,
     };
     let plain = load.metrics.iter().map(|(name, value)| metric(name, Measure::exact(*value)));
     let rates = load.per_op.iter().map(|(name, each)| metric(name, Measure::exact(each * ops / WALL)));

@@ -1,0 +1,315 @@
+//! The metrics of hardware counters: each by the first of its formulas whose counters the recording has.
+//! It never forms a ratio of counters that did not count in the same moments, and never passes an impossible value on as one.
+
+use super::counters::Counters;
+use super::metrics::{Metric, MetricUnit, Section};
+use super::selection::Who;
+use super::time::Window;
+use crate::model::{Formula, HARDWARE_METRICS, HardwareMetric, HardwarePlan, Measure, MetricKind, Quality, Scope, Why};
+use rustc_hash::FxHashMap;
+
+/// Counted for this share of the time and more is counted all the time: what is missing is the moment of starting.
+const ALL_THE_TIME: f64 = 0.999;
+/// By how much a value may miss its bounds: rounding, and nothing else.
+const ROUNDING: f64 = 1e-9;
+
+/// The counters of a recording by what they count, and the formulas they are enough for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Hardware {
+    metrics: Vec<Formable>,
+    per_op: Vec<Option<Ready>>,
+    /// Whether anything was counted at all.
+    counted: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Formable {
+    metric: &'static HardwareMetric,
+    ready: Option<Ready>,
+    /// Why there is none, in the planner's words.
+    absent: Option<String>,
+}
+
+/// A counter: its group, if it is in one, and its name.
+type Counter = (Option<u16>, String);
+
+/// A formula whose counters all exist.
+#[derive(Debug, Clone)]
+struct Ready {
+    text: String,
+    formula: Formula,
+    /// For each name the counters that count it.
+    counters: Vec<(String, Vec<Counter>)>,
+}
+
+/// What one operation costs of what hardware counts.
+pub(super) struct PerOp {
+    pub name: &'static str,
+    pub label: &'static str,
+    formulas: &'static [&'static str],
+}
+
+/// Counts that matter per operation: a growing path length hides misses per instruction.
+const PER_OP: [PerOp; 8] = [
+    PerOp { name: "l1d_misses_per_op", label: "L1D misses", formulas: &["l1d-miss", "l1d-replacement"] },
+    PerOp { name: "l2_misses_per_op", label: "L2 misses", formulas: &["l2-miss"] },
+    PerOp {
+        name: "llc_misses_per_op",
+        label: "LLC misses",
+        formulas: &["llc-miss", "dram-all + remote-cache-all", "dram-all + far-cache"],
+    },
+    PerOp { name: "branch_misses_per_op", label: "branch misses", formulas: &["branch-misses"] },
+    PerOp {
+        name: "page_walk_cycles_per_op",
+        label: "page-walk cycles",
+        formulas: &[
+            "dtlb-load-walk-active + dtlb-store-walk-active + itlb-walk-active",
+            "dtlb-load-walk-pending + itlb-walk-pending",
+        ],
+    },
+    PerOp {
+        name: "page_walks_per_op",
+        label: "page walks",
+        formulas: &[
+            "dtlb-load-walk-completed + dtlb-store-walk-completed + itlb-walk-completed",
+            "dtlb-load-walk-completed + itlb-walk-completed",
+        ],
+    },
+    PerOp {
+        name: "remote_dram_per_op",
+        label: "remote memory reads",
+        formulas: &["remote-dram-load", "dram-far", "remote-dram-ocr"],
+    },
+    PerOp { name: "hitm_per_op", label: "others' modified lines", formulas: &["local-hitm + remote-cache-hitm"] },
+];
+
+impl Hardware {
+    /// Finds out which formulas the counters, by name and group, are enough for.
+    pub fn of<'a>(plan: &HardwarePlan, counters: impl Iterator<Item = (&'a str, Option<u16>)>) -> Hardware {
+        let mut roles: FxHashMap<String, Vec<Counter>> = FxHashMap::default();
+        for (name, group) in counters {
+            roles.entry(role(name).to_string()).or_default().push((group, name.to_string()));
+        }
+        // Names come in no order; the first of several groups is to be the same every time.
+        roles.values_mut().for_each(|counters| counters.sort());
+        let formable = |metric: &'static HardwareMetric| Formable {
+            metric,
+            ready: plan.formulas_of(metric).find_map(|text| Ready::of(text, &roles)),
+            absent: plan.absent.iter().find(|absent| absent.metric == metric.name).map(|absent| absent.why.clone()),
+        };
+        let per_op = |def: &PerOp| def.formulas.iter().find_map(|text| Ready::of(text, &roles));
+        Hardware {
+            metrics: HARDWARE_METRICS.iter().map(formable).collect(),
+            per_op: PER_OP.iter().map(per_op).collect(),
+            counted: !plan.groups.is_empty(),
+        }
+    }
+}
+
+/// `cycles.2` counts cycles in a later group.
+fn role(counter: &str) -> &str {
+    match counter.rsplit_once('.') {
+        Some((role, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => role,
+        _ => counter,
+    }
+}
+
+/// Whose counters are read, and when.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    pub counters: &'a Counters,
+    pub who: &'a Who,
+    pub window: Window,
+}
+
+impl Reader<'_> {
+    fn read(&self, counter: &str) -> Measure<f64> {
+        match self.who {
+            Who::All => self.counters.delta(counter, Scope::Target, self.window),
+            Who::Only(tids) => self.counters.sum(counter, tids.iter().copied(), self.window),
+        }
+    }
+
+    /// Every metric of the table, in its order.
+    pub fn metrics(self) -> impl Iterator<Item = Metric> {
+        self.counters.hardware().metrics.iter().map(move |formable| self.metric(formable))
+    }
+
+    fn metric(&self, formable: &Formable) -> Metric {
+        let HardwareMetric { name, label, kind, formulas, bounds, threshold, .. } = *formable.metric;
+        let (mut value, mut detail) = match &formable.ready {
+            Some(ready) => (ready.value(self), None),
+            None => (Measure::Missing(self.absent(formable)), formable.absent.clone()),
+        };
+        if let Measure::Known { value: known, .. } = value {
+            let slack = ROUNDING * bounds.1.abs().max(1.0);
+            if known < bounds.0 - slack || known > bounds.1 + slack {
+                value = Measure::Missing(Why::Suspect);
+                detail = Some(format!("{known:.4} lies outside {} to {}", bounds.0, bounds.1));
+            }
+        }
+        if formable.ready.is_some() && value.why() == Some(Why::NotRecorded) && matches!(self.who, Who::Only(_)) {
+            detail = Some("counted for the whole target, not thread by thread".to_string());
+        }
+        let (unit, factor) = unit(kind);
+        let formula =
+            formable.ready.as_ref().map_or(formulas.first().copied().unwrap_or_default(), |ready| &ready.text);
+        Metric {
+            name,
+            label,
+            section: Section::Hardware,
+            unit,
+            value: value.map(|value| value * factor),
+            formula: if factor == 1.0 { formula.to_string() } else { format!("{factor:e} * ({formula})") },
+            events: formable.ready.as_ref().map_or_else(Vec::new, Ready::names),
+            detail,
+            threshold: threshold.map(|threshold| threshold * factor),
+        }
+    }
+
+    /// Why no formula can be formed: the planner's reason, or the one for which cycles are missing, or nobody asked.
+    fn absent(&self, formable: &Formable) -> Why {
+        let cycles = || self.counters.delta("cycles", Scope::Target, self.window).why();
+        match formable.absent {
+            Some(_) => Why::NotSupported,
+            None if self.counters.hardware().counted => Why::NotRecorded,
+            None => cycles().unwrap_or(Why::NotRecorded),
+        }
+    }
+
+    /// What hardware counted for one operation, as far as its events were counted.
+    pub fn per_operation(
+        self,
+        ops: Measure<f64>,
+    ) -> impl Iterator<Item = (&'static PerOp, Measure<f64>, String, Vec<String>)> {
+        let defs = PER_OP.iter().zip(&self.counters.hardware().per_op);
+        defs.filter_map(move |(def, ready)| {
+            let ready = ready.as_ref()?;
+            // Without operations the reason is theirs, whatever else is missing.
+            let cost = match ops {
+                Measure::Missing(why) => Measure::Missing(why),
+                ops => ready.value(&self).ratio(ops, |spent, ops| (ops > 0.0).then(|| spent / ops)),
+            };
+            Some((def, cost, format!("({}) / d operations", ready.text), ready.names()))
+        })
+    }
+}
+
+fn unit(kind: MetricKind) -> (MetricUnit, f64) {
+    match kind {
+        MetricKind::Share => (MetricUnit::Share, 1.0),
+        MetricKind::Ratio | MetricKind::PerKilo => (MetricUnit::Ratio, 1.0),
+        MetricKind::Nanos => (MetricUnit::Seconds, 1e-9),
+        MetricKind::BytesPerSecond => (MetricUnit::BytesPerSecond, 1.0),
+    }
+}
+
+impl Ready {
+    fn of(text: &str, roles: &FxHashMap<String, Vec<Counter>>) -> Option<Ready> {
+        let formula = Formula::parse(text)?;
+        let find = |name: &&str| match *name {
+            "wall" => Some((name.to_string(), vec![])),
+            name => Some((name.to_string(), roles.get(name)?.clone())),
+        };
+        let names = formula.names();
+        let counters = names.iter().map(find).collect::<Option<Vec<_>>>()?;
+        Some(Ready { text: text.to_string(), formula, counters })
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.counters.iter().filter(|(name, _)| name != "wall").map(|(name, _)| name.clone()).collect()
+    }
+
+    /// From the group that counted longest of those that hold all it needs; from several groups only if all counted always.
+    fn value(&self, from: &Reader<'_>) -> Measure<f64> {
+        let mut groups: Vec<u16> =
+            self.counters.iter().flat_map(|(_, all)| all).filter_map(|(group, _)| *group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        let mut best = Measure::Missing(Why::Multiplexed);
+        for group in groups {
+            if let Some(value) = self.within(group, from) {
+                best = better(best, value);
+            }
+        }
+        match best {
+            Measure::Known { .. } => best,
+            missing => match self.apart(from) {
+                Measure::Missing(Why::Multiplexed) => missing,
+                apart => apart,
+            },
+        }
+    }
+
+    /// From one group; `None` if it does not hold all that is needed. What is in no group is counted always.
+    fn within(&self, group: u16, from: &Reader<'_>) -> Option<Measure<f64>> {
+        let counters = self.counters.iter().map(|(_, all)| {
+            let own = all.iter().find(|(of, _)| *of == Some(group)).or_else(|| all.iter().find(|(of, _)| of.is_none()));
+            own.map(|(_, name)| name.as_str()).or(all.is_empty().then_some(""))
+        });
+        let counters = counters.collect::<Option<Vec<_>>>()?;
+        let values: Vec<_> = counters.into_iter().map(|counter| from.read_or_wall(counter)).collect();
+        Some(self.formed(&values))
+    }
+
+    /// From whatever counted always.
+    fn apart(&self, from: &Reader<'_>) -> Measure<f64> {
+        let always = |all: &[Counter]| {
+            let best = all.iter().map(|(_, name)| from.read(name)).reduce(better);
+            match best {
+                None => from.read_or_wall(""),
+                Some(Measure::Known { quality, .. }) if quality.coverage < ALL_THE_TIME => {
+                    Measure::Missing(Why::Multiplexed)
+                }
+                Some(measure) => measure,
+            }
+        };
+        let values: Vec<_> = self.counters.iter().map(|(_, all)| always(all)).collect();
+        self.formed(&values)
+    }
+
+    /// The formula of these values, in the order of its names.
+    fn formed(&self, values: &[Measure<f64>]) -> Measure<f64> {
+        let (mut coverage, mut known) = (1.0_f64, Vec::new());
+        for value in values {
+            match value {
+                Measure::Known { value, quality } => {
+                    coverage = coverage.min(quality.coverage);
+                    known.push(*value);
+                }
+                Measure::Missing(why) => return Measure::Missing(*why),
+            }
+        }
+        let names = || self.counters.iter().map(|(name, _)| name.as_str());
+        let mut of = |wanted: &str| names().zip(&known).find(|(name, _)| *name == wanted).map(|(_, value)| *value);
+        match self.formula.value(&mut of) {
+            Some(value) => Measure::Known { value, quality: Quality { coverage } },
+            // Everything was counted, so it is a divisor that was zero.
+            None => Measure::Missing(Why::Idle),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// The window's length stands for the counter without a name.
+    fn read_or_wall(&self, counter: &str) -> Measure<f64> {
+        if counter.is_empty() { Measure::exact(self.window.span().as_f64()) } else { self.read(counter) }
+    }
+}
+
+/// The one that was counted longer; the first of equals. A value is better than none.
+fn better(a: Measure<f64>, b: Measure<f64>) -> Measure<f64> {
+    let coverage = |measure: &Measure<f64>| match measure {
+        Measure::Known { quality, .. } => quality.coverage,
+        Measure::Missing(_) => -1.0,
+    };
+    match (a, b) {
+        // The last reason is that of a counter, and the first may be no more than a beginning.
+        (Measure::Missing(_), b) => b,
+        (a, b) if coverage(&b) > coverage(&a) => b,
+        (a, _) => a,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,269 @@
+//! The target's hardware counters: groups of events opened at each of its places, read once per interval, one system call for
+//! each group. It never scales: enabled and running times go with each reading, and which group counted when stays with it.
+
+mod budget;
+mod load;
+mod places;
+mod totals;
+mod trial;
+
+use super::attach::Reach;
+use super::request::{self, Menu};
+use crate::collect::catalog;
+use crate::model::{Event, EventKind, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, Note, Unit};
+use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
+use crate::units::Nanos;
+use places::places;
+use std::io;
+use std::path::Path;
+use totals::Totals;
+use trial::{LeftOut, Tried};
+
+const ESRCH: i32 = 3;
+
+/// The counting groups; none where no PMU counts.
+#[derive(Debug, Default)]
+pub struct Hardware {
+    plan: HardwarePlan,
+    groups: Vec<Opened>,
+    totals: Totals,
+}
+
+/// One group at one place.
+#[derive(Debug)]
+struct Opened {
+    group: usize,
+    /// The one thread it counts, if it does not follow newborn ones.
+    tid: Option<u32>,
+    events: Vec<PerfEvent>,
+}
+
+/// Where the groups are to be opened, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Site<'a> {
+    /// What the target is reached by.
+    pub reach: &'a Reach,
+    /// CPUs to open on.
+    pub cpus: &'a [u32],
+    /// They start by themselves at the next `exec`.
+    pub on_exec: bool,
+    /// Descriptors that are in use.
+    pub used: usize,
+    /// What files are read below.
+    pub root: &'a Path,
+}
+
+/// What came of trying the events of this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HardwareTrial {
+    /// The microarchitecture.
+    pub uarch: String,
+    /// Different events that count.
+    pub events: usize,
+    /// Groups they are counted in, one after the other where they do not fit at once.
+    pub groups: usize,
+    /// Those that do not count, each with its reason.
+    pub left_out: Vec<String>,
+}
+
+/// Tries the events of the plan that a capture would take, on this thread; `None` where there is none.
+#[must_use]
+pub fn try_hardware(plans: &[HardwarePlan], exclude_kernel: bool) -> Option<HardwareTrial> {
+    let (plan, _) = hardware_plan(plans);
+    if plans.iter().all(|plan| plan.groups.is_empty()) {
+        return None;
+    }
+    let Tried { plan, left_out } = trial::tried(plan, &mut trial::Own::new(exclude_kernel));
+    let mut roles: Vec<&str> =
+        plan.groups.iter().flat_map(|group| &group.events).map(|event| event.role.as_str()).collect();
+    roles.sort_unstable();
+    roles.dedup();
+    let left_out = left_out.iter().map(LeftOut::to_string).collect();
+    Some(HardwareTrial { events: roles.len(), groups: plan.groups.len(), left_out, uarch: plan.uarch })
+}
+
+/// What to count: the plan of the kind of core that most CPUs are of. Where none has a group although cycles count, as on a
+/// machine whose sysfs is not to be seen, cycles and instructions.
+pub fn hardware_plan(plans: &[HardwarePlan]) -> (HardwarePlan, Option<Note>) {
+    let known = plans.iter().filter(|plan| !plan.groups.is_empty());
+    let Some(plan) = known.clone().max_by_key(|plan| (plan.cpus.len(), std::cmp::Reverse(&plan.uarch))) else {
+        let absent = plans.first().map(|plan| plan.absent.clone()).unwrap_or_default();
+        return (HardwarePlan { absent, ..base() }, None);
+    };
+    let others = known.count() > 1;
+    let note = others.then(|| Note {
+        topic: "one-kind-of-core".to_string(),
+        text: format!(
+            "The machine has cores of several kinds: hardware events are counted on {} of its CPUs only, those of {}, and what \
+             ran elsewhere is missing from every hardware count.",
+            plan.cpus.len(),
+            plan.uarch
+        ),
+        fix: Some("Keep the target on CPUs of one kind, e.g. with taskset.".to_string()),
+    });
+    (plan.clone(), note)
+}
+
+/// Cycles and instructions.
+fn base() -> HardwarePlan {
+    let event = |role: &str, config, unit| HardwareEvent {
+        role: role.to_string(),
+        event: EventSpec {
+            name: role.to_string(),
+            kind: EventKind::Hardware(config),
+            exclude_user: false,
+            exclude_kernel: false,
+            exclude_hv: false,
+            exclude_guest: true,
+            exclude_host: false,
+            precise: 0,
+            group: None,
+            unit,
+        },
+    };
+    let events = vec![event("cycles", 0, Unit::Cycles), event("instructions", 1, Unit::Instructions)];
+    HardwarePlan { uarch: "generic".to_string(), groups: vec![HardwareGroup { events }], ..HardwarePlan::default() }
+}
+
+impl Hardware {
+    /// Opens the plan's groups on the target, after a moment's trial on this thread. What cannot be opened or does not count
+    /// is left out and said.
+    pub fn open(plan: HardwarePlan, menu: &Menu, site: &Site<'_>) -> (Hardware, Vec<Note>) {
+        if !menu.hardware || plan.groups.is_empty() {
+            return (Hardware { plan: HardwarePlan { groups: vec![], ..plan }, ..Hardware::default() }, vec![]);
+        }
+        let Tried { plan, mut left_out } = trial::tried(plan, &mut trial::Own::new(menu.exclude_kernel));
+        let (places, inherit) = places(site.reach, site.cpus, site.root);
+        let afforded = budget::afforded(&plan, places.len(), budget::descriptors(site.used));
+        let (plan, beyond) = budget::cut(plan, afforded);
+        let requests = Requests { inherit, on_exec: site.on_exec, exclude_kernel: menu.exclude_kernel };
+        let mut groups = Vec::new();
+        let mut kept = vec![];
+        for (number, group) in plan.groups.iter().enumerate() {
+            let mut refused = None;
+            let before = groups.len();
+            for place in &places {
+                match requests.open(group, *place) {
+                    Ok(events) => groups.push(Opened { group: kept.len(), tid: own_thread(*place, inherit), events }),
+                    Err(error) if error.raw_os_error() == Some(ESRCH) => {}
+                    Err(error) => _ = refused.get_or_insert(error),
+                }
+            }
+            if groups.len() > before {
+                kept.push(number);
+            }
+            if let Some(error) = refused {
+                left_out.push(LeftOut::group(group, groups.len() - before, places.len(), &error));
+            }
+        }
+        let none = groups.is_empty().then(|| nowhere(places.len(), &left_out));
+        let plan = trial::without(plan, |number| kept.contains(&number), &left_out);
+        let notes = none.or_else(|| trial::note(&left_out)).into_iter().chain(beyond);
+        let notes = notes.collect();
+        let totals = Totals::of(&plan, catalog::hardware(&plan));
+        (Hardware { plan, groups, totals }, notes)
+    }
+
+    /// What is really counted.
+    pub fn plan(&self) -> &HardwarePlan {
+        &self.plan
+    }
+
+    /// Starts counting.
+    pub fn enable(&self) {
+        // A thread that has ended meanwhile has nothing left to count.
+        self.groups.iter().filter_map(|group| group.events.first()).for_each(|leader| drop(leader.enable()));
+    }
+
+    /// The target's totals by now, and of the first group those of threads that are counted one by one.
+    pub fn read(&mut self, at: Nanos) -> Vec<Event> {
+        for (place, opened) in self.groups.iter().enumerate() {
+            let counted = opened.events.first().and_then(|leader| leader.read_group(opened.events.len()).ok());
+            self.totals.take(place, opened.group, opened.tid, counted);
+        }
+        self.totals.readings(at)
+    }
+}
+
+/// How the events of a group are asked for.
+struct Requests {
+    inherit: Inherit,
+    on_exec: bool,
+    exclude_kernel: bool,
+}
+
+impl Requests {
+    fn open(&self, group: &HardwareGroup, place: Place<'_>) -> io::Result<Vec<PerfEvent>> {
+        let requests: Option<Vec<Request>> =
+            group.events.iter().map(|event| request(&event.event, self.exclude_kernel)).collect();
+        let mut requests = requests.ok_or(io::ErrorKind::Unsupported)?;
+        for request in &mut requests {
+            request.inherit = self.inherit;
+            request.enable_on_exec = self.on_exec;
+        }
+        let (leader, members) = requests.split_first_mut().ok_or(io::ErrorKind::InvalidInput)?;
+        leader.reads_group = true;
+        event::open(leader, members, place)
+    }
+}
+
+/// An event that only counts; `None` for what is no hardware event.
+fn request(spec: &EventSpec, exclude_kernel: bool) -> Option<Request> {
+    let (pmu, config) = request::numbers(&spec.kind)?;
+    let mut request = Request::counting(pmu, config);
+    request.exclude.user = spec.exclude_user;
+    request.exclude.kernel = spec.exclude_kernel || exclude_kernel;
+    request.exclude.hv = spec.exclude_hv;
+    // What a guest runs is no work of the thread that runs the guest.
+    request.exclude.guest = true;
+    request.exclude.host = spec.exclude_host;
+    Some(request)
+}
+
+fn own_thread(place: Place<'_>, inherit: Inherit) -> Option<u32> {
+    match place {
+        Place::Task { tid, .. } if inherit == Inherit::No => Some(tid),
+        _ => None,
+    }
+}
+
+fn nowhere(places: usize, left_out: &[LeftOut]) -> Note {
+    let why = match (places, left_out.last()) {
+        (0, _) => {
+            "whole CPUs are sampled in place of the target's threads, and hardware would count others too".to_string()
+        }
+        (_, Some(last)) => last.to_string(),
+        (places, None) => format!("{places} threads or CPUs are more than may be counted"),
+    };
+    Note {
+        topic: "no-hardware-counters".to_string(),
+        text: format!("Cycles and instructions of the target are not counted: {why}."),
+        fix: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_pmu_nothing_is_opened_and_nothing_read() {
+        let menu = Menu { sets: vec![], specs: vec![], notes: vec![], hardware: false, exclude_kernel: false };
+        let reach = Reach::Threads(vec![1]);
+        let site = Site { reach: &reach, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
+        let (mut hardware, notes) = Hardware::open(base(), &menu, &site);
+        assert!(hardware.read(Nanos(1)).is_empty() && notes.is_empty() && hardware.plan().groups.is_empty());
+    }
+
+    #[test]
+    fn of_several_kinds_of_core_the_most_are_counted_and_the_rest_is_said() {
+        let kind = |uarch: &str, cpus: u32| HardwarePlan { uarch: uarch.into(), cpus: (0..cpus).collect(), ..base() };
+        let (plan, note) = hardware_plan(&[kind("big", 4), kind("small", 8)]);
+        assert_eq!((plan.uarch.as_str(), note.is_some()), ("small", true));
+        assert_eq!(hardware_plan(&[kind("big", 0)]), (kind("big", 0), None));
+        let unseen = HardwarePlan { groups: vec![], ..kind("unseen", 0) };
+        for plans in [vec![], vec![unseen]] {
+            assert_eq!(hardware_plan(&plans), (base(), None));
+        }
+    }
+}

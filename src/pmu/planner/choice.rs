@@ -1,0 +1,171 @@
+//! By which formula a metric is formed on a core, or why by none. It never groups.
+
+use super::room::{fits, needed};
+use crate::model::{Formula, HardwareMetric};
+use crate::pmu::machine::Capacity;
+use crate::pmu::table::Uarch;
+
+/// Names that are measured without the PMU.
+const WITHOUT_PMU: &[&str] = &["task-clock", "wall"];
+/// A number that the machine knows.
+const SLOTS_PER_CYCLE: &str = "slots-per-cycle";
+
+/// A metric's formula and all that must be counted with it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Choice {
+    /// Without names that only the machine could resolve.
+    pub(super) formula: String,
+    /// The group it needs.
+    pub(super) roles: Vec<String>,
+}
+
+/// Why a formula cannot be used, the least hopeless last.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Hindrance {
+    Events(usize, Vec<String>),
+    Foreign,
+    Slots,
+    Shared,
+    Room(usize),
+}
+
+/// The first formula that this core can count at once. Errors: why there is none, for people.
+pub(super) fn choose(uarch: &Uarch, capacity: &Capacity, metric: &HardwareMetric) -> Result<Choice, String> {
+    if !capacity.present {
+        return Err(no_pmu(capacity));
+    }
+    if metric.name == "remote_dram_share" && capacity.nodes == 1 {
+        return Err("this machine has one memory node, so nothing is remote".to_string());
+    }
+    if let Some((_, why)) = uarch.absent.iter().find(|(name, _)| name == metric.name) {
+        return Err(why.clone());
+    }
+    let own = uarch.formulas.iter().filter(|(name, _)| name == metric.name).map(|(_, formula)| formula.as_str());
+    let mut nearest: Option<Hindrance> = None;
+    for text in own.chain(metric.formulas.iter().copied()) {
+        match judge(uarch, capacity, text) {
+            Ok(choice) => return Ok(choice),
+            Err(hindrance) => nearest = Some(nearest.map_or(hindrance.clone(), |known| nearer(known, hindrance))),
+        }
+    }
+    Err(told(nearest, uarch, capacity))
+}
+
+/// The events a formula needs, by role; `None` if it is none or holds a name that was not resolved.
+pub(super) fn roles_of(formula: &str) -> Option<Vec<String>> {
+    let formula = Formula::parse(formula)?;
+    let names = formula.names();
+    let counted = names.iter().filter(|name| !WITHOUT_PMU.contains(name));
+    (!names.contains(&SLOTS_PER_CYCLE)).then(|| counted.map(ToString::to_string).collect())
+}
+
+fn judge(uarch: &Uarch, capacity: &Capacity, text: &str) -> Result<Choice, Hindrance> {
+    let asks_slots = names(text).any(|name| name == SLOTS_PER_CYCLE);
+    let one = bound(text, 1);
+    let mut roles = roles_of(&one).unwrap_or_default();
+    let can = |role: &String| uarch.event(role).is_some_and(|event| !event.samples_only);
+    let missing: Vec<String> = roles.iter().filter(|role| !can(role)).cloned().collect();
+    // Cycles and instructions are everywhere: what remains is the metric's own, or another vendor's.
+    let own = |role: &&String| !matches!(role.as_str(), "cycles" | "instructions" | "slots");
+    if roles.iter().filter(own).count() == missing.iter().filter(own).count() {
+        return Err(Hindrance::Foreign);
+    }
+    if !missing.is_empty() {
+        return Err(Hindrance::Events(missing.len(), missing));
+    }
+    if asks_slots && uarch.topdown_per_core && capacity.smt {
+        return Err(Hindrance::Shared);
+    }
+    let formula = match (asks_slots, capacity.slots_per_cycle) {
+        (false, _) => text.to_string(),
+        (true, Some(slots)) => bound(text, slots),
+        (true, None) => return Err(Hindrance::Slots),
+    };
+    let led = roles.iter().any(|role| uarch.led_by_slots.contains(role));
+    // What has a counter of its own costs nothing, and tells a group's own IPC.
+    let free = ["cycles", "instructions"].into_iter().filter(|role| uarch.fixed.iter().any(|fixed| fixed == role));
+    for role in free.chain(led.then_some("slots")) {
+        if !roles.iter().any(|known| known == role) && uarch.event(role).is_some() {
+            roles.push(role.to_string());
+        }
+    }
+    if !fits(uarch, capacity, &roles) {
+        return Err(Hindrance::Room(needed(uarch, &roles)));
+    }
+    Ok(Choice { formula, roles })
+}
+
+/// The text with the number of slots in it.
+fn bound(text: &str, slots: u8) -> String {
+    let mut bound = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_of_name) {
+        let (before, from) = rest.split_at(at);
+        let end = from.find(|c| !is_of_name(c)).unwrap_or(from.len());
+        let (name, after) = from.split_at(end);
+        bound.push_str(before);
+        if name == SLOTS_PER_CYCLE {
+            bound.push_str(&slots.to_string())
+        } else {
+            bound.push_str(name)
+        }
+        rest = after;
+    }
+    bound.push_str(rest);
+    bound
+}
+
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c| !is_of_name(c))
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+/// Of two formulas that fail, the one whose failure says more: fewer missing events, else the later kind.
+fn nearer(a: Hindrance, b: Hindrance) -> Hindrance {
+    match (&a, &b) {
+        (_, Hindrance::Foreign) => a,
+        (Hindrance::Foreign, _) => b,
+        (Hindrance::Events(few, _), Hindrance::Events(more, _)) if more >= few => a,
+        (Hindrance::Events(..), _) => b,
+        (_, Hindrance::Events(..)) => a,
+        _ => a.max(b),
+    }
+}
+
+fn told(hindrance: Option<Hindrance>, uarch: &Uarch, capacity: &Capacity) -> String {
+    let name = if uarch.name.is_empty() { "a CPU of no known kind" } else { &uarch.name };
+    match hindrance {
+        None => format!("there is no formula for {name}"),
+        Some(Hindrance::Events(_, missing)) => {
+            let list = missing.iter().map(|role| format!("'{role}'")).collect::<Vec<_>>().join(", ");
+            format!("{name} has no event for {list}")
+        }
+        Some(Hindrance::Foreign) => format!("{name} has no event for it"),
+        Some(Hindrance::Slots) => "the kernel does not say how many slots the pipeline has (caps/slots)".to_string(),
+        Some(Hindrance::Shared) => {
+            format!(
+                "{name} counts these slots for a core's two threads together: with hyperthreading on it says nothing"
+            )
+        }
+        Some(Hindrance::Room(needed)) => {
+            let held =
+                if capacity.watchdog > 0 { "; the NMI watchdog holds one (sysctl kernel.nmi_watchdog=0)" } else { "" };
+            format!(
+                "its events cannot be counted at once: they take {needed} of {} general counters{held}",
+                capacity.general
+            )
+        }
+    }
+}
+
+/// Why nothing can be counted at all.
+fn no_pmu(capacity: &Capacity) -> String {
+    if capacity.is_virtual {
+        "this virtual machine was given no PMU".to_string()
+    } else {
+        "the kernel shows no core PMU".to_string()
+    }
+}

@@ -1,0 +1,131 @@
+//! Which events are counted together so that every metric that is wanted can be formed from counters of the same moments.
+//! It never opens an event: what it says can be scheduled by the tables, the kernel may still refuse.
+//!
+//! The first group is the law's: cycles and instructions. Each metric's events stand in one group; a group holds no more than
+//! the core can count at once, and groups follow in the order in which their metrics are wanted.
+
+mod choice;
+mod room;
+
+pub use room::fits;
+
+use super::known;
+use super::machine::Capacity;
+use super::sets::{SETS, Wanted};
+use super::table::Uarch;
+use crate::model::{AbsentMetric, EventSpec, HardwareEvent, HardwareGroup, HardwareMetric, HardwarePlan, Unit};
+use choice::choose;
+
+/// Roles of the first group, as far as the core has them.
+const BASE: &[&str] = &["cycles", "instructions", "ref-cycles"];
+/// The one metric that is read from the first group beside IPC.
+const BASE_METRIC: &str = "branch_mpki";
+
+/// The events for `wanted`, in groups. Without any wanted metric there is the first group alone, and on a machine that shows
+/// no PMU there is none.
+#[must_use]
+pub fn plan(uarch: &Uarch, capacity: &Capacity, wanted: &Wanted) -> HardwarePlan {
+    let mut plan = HardwarePlan { uarch: uarch.id.clone(), ..HardwarePlan::default() };
+    let mut groups = if capacity.present { vec![base(uarch, capacity)] } else { Vec::new() };
+    let most = wanted.most_groups.unwrap_or(usize::MAX);
+    for metric in &wanted.metrics {
+        match choose(uarch, capacity, metric) {
+            Err(why) => plan.absent.push(AbsentMetric { metric: metric.name.to_string(), why }),
+            Ok(choice) => {
+                let into_first = metric.name == BASE_METRIC;
+                if !place(uarch, capacity, &choice.roles, into_first, most, &mut groups) {
+                    let set = SETS.iter().find(|set| set.metrics.contains(&metric.name)).map_or("all", |set| set.name);
+                    let why = format!("left out, so that the others are counted often enough; ask for it: -M {set}");
+                    plan.absent.push(AbsentMetric { metric: metric.name.to_string(), why });
+                    continue;
+                }
+                if !metric.formulas.contains(&choice.formula.as_str()) {
+                    plan.formulas.push((metric.name.to_string(), choice.formula));
+                }
+            }
+        }
+    }
+    let numbered = groups.into_iter().zip(0_u16..);
+    plan.groups = numbered.map(|(roles, number)| group(uarch, capacity, roles, number)).collect();
+    plan
+}
+
+/// The formula by which a metric is formed under a plan, and the number of the group that has its events.
+#[must_use]
+pub fn formed<'a>(plan: &'a HardwarePlan, metric: &'a HardwareMetric) -> Option<(&'a str, usize)> {
+    plan.formulas_of(metric).find_map(|text| {
+        let roles = choice::roles_of(text)?;
+        let has = |group: &HardwareGroup| roles.iter().all(|role| group.events.iter().any(|event| event.role == *role));
+        Some((text, plan.groups.iter().position(has)?))
+    })
+}
+
+fn base(uarch: &Uarch, capacity: &Capacity) -> Vec<String> {
+    let mut roles = Vec::new();
+    for role in BASE.iter().filter(|role| uarch.event(role).is_some()) {
+        roles.push((*role).to_string());
+        // The time base is a comfort, the law is not.
+        if *role == "ref-cycles" && !fits(uarch, capacity, &roles) {
+            roles.pop();
+        }
+    }
+    roles
+}
+
+/// Puts the roles into the group that needs the fewest new events for them, or into a new one. The first group is kept small,
+/// so that it is counted most. `false` if that would be one group too many.
+fn place(
+    uarch: &Uarch,
+    capacity: &Capacity,
+    roles: &[String],
+    into_first: bool,
+    most: usize,
+    groups: &mut Vec<Vec<String>>,
+) -> bool {
+    let joined = |group: &Vec<String>| {
+        let mut all = group.clone();
+        all.extend(roles.iter().filter(|role| !group.contains(role)).cloned());
+        all
+    };
+    let open = |number: usize, group: &Vec<String>| number > 0 || into_first || joined(group).len() == group.len();
+    let possible = groups.iter().enumerate().filter(|(number, group)| open(*number, group));
+    let possible = possible.filter(|(_, group)| fits(uarch, capacity, &joined(group)));
+    match possible.min_by_key(|(_, group)| joined(group).len() - group.len()).map(|(number, _)| number) {
+        Some(number) => groups[number] = joined(&groups[number]),
+        None if groups.len() >= most => return false,
+        None => groups.push(roles.to_vec()),
+    }
+    true
+}
+
+/// The events of roles: what must lead first, then the law's, then the rest as they came.
+fn group(uarch: &Uarch, capacity: &Capacity, mut roles: Vec<String>, number: u16) -> HardwareGroup {
+    const FIRST: &[&str] = &["slots", "cycles", "instructions"];
+    roles.sort_by_key(|role| FIRST.iter().position(|first| first == role).unwrap_or(FIRST.len()));
+    let events = roles.into_iter().filter_map(|role| {
+        let event = uarch.event(&role)?;
+        let unit = match role.as_str() {
+            "cycles" => Unit::Cycles,
+            "instructions" => Unit::Instructions,
+            _ => Unit::Count,
+        };
+        let event = EventSpec {
+            name: event.name.clone(),
+            kind: known::kind(&event.code, capacity.kind, capacity.hybrid),
+            exclude_user: false,
+            exclude_kernel: false,
+            exclude_hv: false,
+            // A virtual CPU's events say nothing about this program's code.
+            exclude_guest: true,
+            exclude_host: false,
+            precise: 0,
+            group: Some(number),
+            unit,
+        };
+        Some(HardwareEvent { role, event })
+    });
+    HardwareGroup { events: events.collect() }
+}
+
+#[cfg(test)]
+mod tests;

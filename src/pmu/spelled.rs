@@ -1,0 +1,24 @@
+//! Events as perf reads them, so that what is planned here can be pasted into `perf stat -e`. It never reads any.
+
+use super::CoreType;
+use super::table::Code;
+use crate::model::HardwareGroup;
+
+/// The event in a role, e.g. `cpu/config=0x412e/`; `None` where the core has none.
+#[must_use]
+pub fn as_perf_writes_it(core: &CoreType, role: &str) -> Option<String> {
+    let pmu = &core.pmu;
+    Some(match &core.uarch.event(role)?.code {
+        Code::Raw { config, config1: 0 } => format!("{pmu}/config={config:#x}/"),
+        Code::Raw { config, config1 } => format!("{pmu}/config={config:#x},config1={config1:#x}/"),
+        Code::Generic { name, .. } if core.capacity.hybrid => format!("{pmu}/{name}/"),
+        Code::Generic { name, .. } => name.clone(),
+    })
+}
+
+/// A group, e.g. `{cpu/config=0x3c/,cpu/config=0xc0/}`.
+#[must_use]
+pub fn group_as_perf_writes_it(core: &CoreType, group: &HardwareGroup) -> String {
+    let events: Vec<String> = group.events.iter().filter_map(|event| as_perf_writes_it(core, &event.role)).collect();
+    format!("{{{}}}", events.join(","))
+}
