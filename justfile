@@ -27,6 +27,11 @@ bench-cost *ARGS:
     cargo build --release --locked
     tests/benches/cost.py target/release/ironlaw {{ARGS}}
 
+# What being profiled costs real programs: throughput with and without ironlaw, interleaved (some minutes).
+bench-overhead *ARGS:
+    cargo build --release --locked
+    tests/benches/overhead.py target/release/ironlaw {{ARGS}}
+
 # Whether perf and ironlaw see the same functions of a running process in the same seconds.
 bench-agreement PID *ARGS:
     cargo build --release --locked
@@ -36,6 +41,29 @@ bench-agreement PID *ARGS:
 bench-session *ARGS:
     cargo build --release --locked
     tests/benches/session.py target/release/ironlaw {{ARGS}}
+
+# What ironlaw measures in emulated machines whose counts are known: arm64, amd64 (QEMU, Debian packages; see tests/vm/test).
+vm-test *ARGS:
+    tests/vm/test {{ARGS}}
+
+# Sweeps every workload whose diagnosis is known and prints which findings each gets (some minutes, on a quiet machine).
+known-answers *ARGS:
+    cargo build --release --locked
+    tests/known_answers.py target/release/ironlaw {{ARGS}}
+
+# Whether the queries of assets/sql say what the report says (needs python3 -m pip install duckdb polars).
+sql *ARGS:
+    cargo build --locked
+    tests/benches/sql.py target/debug/ironlaw {{ARGS}}
+
+# Whether imported perf.data files hold what `perf report` sees in them (--names for files recorded on this machine).
+bench-import FOLDER *ARGS:
+    cargo build --release --locked --bins --example count_samples
+    tests/benches/import.py target/release/ironlaw target/release/examples/count_samples {{FOLDER}} {{ARGS}}
+
+# What perf counts in the perf.data files of the tests.
+import-counts:
+    tests/benches/import.py --counts tests/fixtures/perfdata > tests/fixtures/perfdata/counts.tsv
 
 # Take over changed golden files after reading the diff.
 accept:

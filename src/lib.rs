@@ -27,7 +27,7 @@
 //! | [`tables`] | columns and Parquet; the only place that names polars | knows what a sample is |
 //! | [`analysis`] | profile to metrics, call trees, causes | does I/O, formats |
 //! | [`view`] | plain, serialisable view models | draws |
-//! | [`export`] | views to bytes: text, JSON, CSV, Markdown, SVG | writes a file |
+//! | [`export`] | views to bytes: text, JSON, CSV, Markdown, SVG, other profilers' formats | opens a file |
 //! | [`session`] | wiring of a source to its readers | formats |
 //! | [`sweep`] | runs of one program at several widths, and the folder they end in | judges |
 //! | [`tui`] | the terminal session: state, keys, screens; the only place that names ratatui | reaches a profile or the kernel |
@@ -43,6 +43,11 @@
 //! A sweep is many recordings: `sweep -> session -> recording -> analysis::scaling::Run`; runs make points, points a stack of
 //! lost cores and a loss per function. Only these digests are kept, so a sweep of any length is worked out in little memory.
 //!
+//! An import joins in the middle: `store::perfdata --Record--> session::import --Event--> store`, through the sampler's own mappings,
+//! stacks and unwinder; `perfdata` is the pure reading of the format, `session::import` what needs files and names.
+//!
+//! A comparison digests each recording on its own: `sweep | session -> analysis::compare::Digest -> Comparison -> view::compare`.
+//!
 //! A recording read back yields the same [`model::Event`] stream, so live and replay share everything after the source.
 //!
 //! # Invariants
@@ -55,6 +60,7 @@
 //! # Walls that moved, and why
 //!
 //! - `collect` uses [`unwind`]: stack bytes are unwound at once, while they still lie in the ring, instead of being stored.
+//! - `session` uses [`pmu`]: an imported event that has no name gets the one its numbers stand for.
 //! - [`model::Event`] also carries definitions: samples refer to interned stacks, which keeps them fixed-size.
 
 pub mod analysis;

@@ -190,7 +190,7 @@ fn the_json_report_keeps_to_its_schema() {
     }
     let report = json("");
     assert!(
-        count(&report) > 20 && report["metrics"]["cpu_time"]["value"].as_f64() > Some(0.5),
+        count(&report) > 20 && report["metrics"]["cpu_time"]["value"].as_f64() > Some(0.1),
         "{}",
         report["metrics"]
     );

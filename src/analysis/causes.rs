@@ -69,6 +69,8 @@ const KERNEL: &[(&str, Cause)] = &[
     ("__mutex_lock", Cause::Lock),
     ("ww_mutex_lock", Cause::Lock),
     ("rwsem_", Cause::Lock),
+    ("__vma_start_write", Cause::Lock),
+    ("__vma_enter_locked", Cause::Lock),
     ("down_read", Cause::Lock),
     ("down_write", Cause::Lock),
     ("down_interruptible", Cause::Lock),

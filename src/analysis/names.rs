@@ -98,8 +98,20 @@ impl Names {
         profile: &'a Profile,
         stack: Option<crate::model::StackId>,
     ) -> impl Iterator<Item = Call> + 'a {
+        self.walk_frames(profile, stack).map(|(_, _, call)| call)
+    }
+
+    /// The same calls, each with its frame and how deep in the frame it was inlined: 0 is the innermost.
+    pub fn walk_frames<'a>(
+        &'a self,
+        profile: &'a Profile,
+        stack: Option<crate::model::StackId>,
+    ) -> impl Iterator<Item = (FrameId, usize, Call)> + 'a {
         let mut last = None;
-        profile.walk(stack).take(DEEPEST).flat_map(|frame| self.at(frame)).copied().filter(move |call| {
+        let frames = profile.walk(stack).take(DEEPEST);
+        let calls =
+            frames.flat_map(|frame| self.at(frame).iter().enumerate().map(move |(at, call)| (frame, at, *call)));
+        calls.filter(move |(_, _, call)| {
             let repeated = call.faceless && last == Some(*call);
             last = Some(*call);
             !repeated

@@ -7,7 +7,7 @@ use super::observe::{Observation, spans};
 use super::selection::Selection;
 use super::tasks::Tasks;
 use crate::model::profile::Profile;
-use crate::model::{OffCpu, TaskState};
+use crate::model::{OffCpu, StackId, TaskState};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
@@ -113,7 +113,7 @@ pub fn blocked_paths(profile: &Profile, names: &Names, tasks: &Tasks, selection:
     let mut paths: FxHashMap<(Cause, Vec<u32>), Sum> = FxHashMap::default();
     each(profile, names, tasks, selection, |span, seen, cause| {
         if span.state != TaskState::Runnable {
-            let functions = user(profile, names, span).map(|call| call.function).collect();
+            let functions = user(profile, names, span.stack).map(|call| call.function).collect();
             paths.entry((cause, functions)).or_default().add(length(span.state, seen));
         }
     });
@@ -165,26 +165,35 @@ pub(super) fn each(
     let who = selection.who(tasks);
     let mut known: FxHashMap<_, Cause> = FxHashMap::default();
     for (span, seen) in spans(profile, selection.time, &who) {
-        let cause = *known.entry((span.stack, span.state)).or_insert_with(|| {
-            let text = |call: Call| names.labels[call.label as usize].text.as_str();
-            cause(span.state, kernel(profile, names, span).map(text), user(profile, names, span).map(text))
-        });
-        visit(span, &seen, cause);
+        let known = known.entry((span.stack, span.state));
+        visit(span, &seen, *known.or_insert_with(|| cause_of(profile, names, span.stack, span.state)));
     }
 }
 
-fn of_kind<'a>(profile: &'a Profile, names: &'a Names, span: &OffCpu, kernel: bool) -> impl Iterator<Item = Call> + 'a {
+/// Why a thread that left the CPU in this state from this stack did not run.
+#[must_use]
+pub fn cause_of(profile: &Profile, names: &Names, stack: Option<StackId>, state: TaskState) -> Cause {
+    let text = |call: Call| names.labels[call.label as usize].text.as_str();
+    cause(state, kernel(profile, names, stack).map(text), user(profile, names, stack).map(text))
+}
+
+fn of_kind<'a>(
+    profile: &'a Profile,
+    names: &'a Names,
+    stack: Option<StackId>,
+    kernel: bool,
+) -> impl Iterator<Item = Call> + 'a {
     let is_kernel = |call: &Call| names.labels[call.label as usize].kind == CodeKind::Kernel;
-    names.walk(profile, span.stack).filter(move |call| is_kernel(call) == kernel)
+    names.walk(profile, stack).filter(move |call| is_kernel(call) == kernel)
 }
 
 /// Kernel functions with a name: a hidden kernel stack says no more than none.
-fn kernel<'a>(profile: &'a Profile, names: &'a Names, span: &OffCpu) -> impl Iterator<Item = Call> + 'a {
-    of_kind(profile, names, span, true).filter(|call| !call.faceless)
+fn kernel<'a>(profile: &'a Profile, names: &'a Names, stack: Option<StackId>) -> impl Iterator<Item = Call> + 'a {
+    of_kind(profile, names, stack, true).filter(|call| !call.faceless)
 }
 
-fn user<'a>(profile: &'a Profile, names: &'a Names, span: &OffCpu) -> impl Iterator<Item = Call> + 'a {
-    of_kind(profile, names, span, false)
+fn user<'a>(profile: &'a Profile, names: &'a Names, stack: Option<StackId>) -> impl Iterator<Item = Call> + 'a {
+    of_kind(profile, names, stack, false)
 }
 
 #[cfg(test)]

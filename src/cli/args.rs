@@ -2,7 +2,10 @@
 //! It never looks at the machine; `plan` checks what the values mean together.
 
 mod capture;
+mod diff;
+mod export;
 mod generate;
+mod import;
 mod metrics;
 mod readers;
 mod session;
@@ -12,7 +15,10 @@ mod tools;
 mod values;
 
 pub use capture::{CaptureArgs, RecordArgs};
+pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
+pub use export::{ExportArgs, ExportFormat};
 pub use generate::{completions, man_page};
+pub use import::{ImportArgs, ImportFormat};
 pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
@@ -36,11 +42,16 @@ Examples:
   ironlaw view                      look through the newest recording here
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
+  ironlaw import perf.data          look at what perf recorded
+  ironlaw export -o run.pb.gz       write it for pprof and other tools
+  ironlaw diff old.ironlaw new.ironlaw
+                                    what changed, and whether chance or load
+                                    could have done it
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
-Exit codes: 0 success, 1 failure, 2 wrong usage. `record -- CMD` passes on the
-code of the command.";
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken.
+`record -- CMD` passes on the code of the command.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -120,8 +131,14 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Say what a recording shows: metrics, functions, threads, waits
     Report(ReportArgs),
+    /// Compare recordings or sweeps: what changed, by how much, in which code
+    Diff(DiffArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
+    /// Make a recording of what perf recorded, or of folded stacks
+    Import(ImportArgs),
+    /// Write a recording in the format of another tool
+    Export(ExportArgs),
     /// Say what works on this machine, what does not, and what would fix it
     Doctor(DoctorArgs),
     /// List what this machine's hardware counters give, and why the rest is missing

@@ -6,9 +6,12 @@ pub mod plan;
 mod capture;
 mod config;
 mod demo;
+mod diff;
 mod doctor;
+mod export;
 mod flamegraph;
 mod hardware;
+mod import;
 mod metrics;
 mod out;
 mod record;
@@ -44,7 +47,10 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Sweep(args) => return sweep::run(args, &cli.global, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
+        Command::Diff(args) => diff::run(args, &cli.global, terminal)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
+        Command::Import(args) => import::run(args, terminal)?,
+        Command::Export(args) => export::run(args, terminal)?,
         Command::Metrics(args) => metrics::run(args)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,

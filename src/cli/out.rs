@@ -66,6 +66,44 @@ fn coloured(global: &GlobalArgs, terminal: bool) -> bool {
     plan::use_color(global, terminal && !dumb, std::env::var("NO_COLOR").ok().as_deref())
 }
 
+/// Lets a result be written piece by piece to a file, or to the standard output.
+pub(super) fn stream(file: Option<&Path>, write: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<()> {
+    if let Some(path) = file {
+        let context = || format!("cannot write {}", path.display());
+        return write(&mut std::fs::File::create(path).context(context)?).context(context);
+    }
+    let mut stdout = Watched { inner: std::io::stdout(), closed: false };
+    match write(&mut stdout) {
+        Err(_) if stdout.closed => Ok(()),
+        result => result,
+    }
+}
+
+/// A writer that remembers whether its reader went away.
+struct Watched<W> {
+    inner: W,
+    closed: bool,
+}
+
+impl<W: Write> Watched<W> {
+    fn watch<T>(&mut self, result: std::io::Result<T>) -> std::io::Result<T> {
+        self.closed |= result.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
+        result
+    }
+}
+
+impl<W: Write> Write for Watched<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let result = self.inner.write(bytes);
+        self.watch(result)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let result = self.inner.flush();
+        self.watch(result)
+    }
+}
+
 /// Writes a result to a file, or to the standard output.
 pub(super) fn deliver(bytes: &[u8], file: Option<&Path>) -> Result<()> {
     if let Some(path) = file {

@@ -73,13 +73,19 @@ fn cells(row: &FunctionRow) -> Vec<String> {
     ]
 }
 
-fn text(name: &str) -> String {
+pub(super) fn text(name: &str) -> String {
     let shown = visible(name);
     let formula = shown.trim_start().starts_with(['=', '+', '-', '@']);
     format!("{}{shown}", if formula { "'" } else { "" })
 }
 
-fn line(out: &mut String, cells: &[String]) {
+pub(super) fn line(out: &mut String, cells: &[String]) {
+    cells_of(out, cells);
+    out.push_str("\r\n");
+}
+
+/// A part of a line.
+pub(super) fn cells_of(out: &mut String, cells: &[String]) {
     for (at, cell) in cells.iter().enumerate() {
         if at > 0 {
             out.push(',');
@@ -92,7 +98,6 @@ fn line(out: &mut String, cells: &[String]) {
             out.push_str(cell);
         }
     }
-    out.push_str("\r\n");
 }
 
 #[cfg(test)]

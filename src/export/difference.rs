@@ -5,7 +5,7 @@ use super::columns;
 use super::markup::{escaped, px};
 use super::shape::cost;
 use crate::view::escape::visible;
-use crate::view::scaling::{CostAxis, Difference, DifferenceCell};
+use crate::view::scaling::{CostAxis, Difference, DifferenceCell, Terms};
 
 const WIDTH: f64 = 1200.0;
 const PAD: f64 = 10.0;
@@ -72,13 +72,17 @@ fn open(height: f64, caption: &str) -> String {
 
 /// `CPU time per op, n = 1 to 16: 711 ns to 1.02 us`.
 pub(super) fn caption(difference: &Difference) -> String {
-    let Difference { unit, base_n, n, base, here, .. } = difference;
+    let Difference { unit, terms, base_n, n, base, here, .. } = difference;
     let what = match difference.axis {
-        CostAxis::Cpu if *unit == "ns" => "CPU time",
+        CostAxis::Cpu if matches!(*unit, "ns" | "%") => "CPU time",
         CostAxis::Cpu => unit,
         CostAxis::Blocked => "time blocked",
     };
-    format!("{what} per op, n = {base_n} to {n}: {} to {}", cost(*base, unit), cost(*here, unit))
+    let (base, here) = (cost(*base, unit), cost(*here, unit));
+    match terms {
+        Terms::Widths => format!("{what} per op, n = {base_n} to {n}: {base} to {here}"),
+        Terms::Sides(per) => format!("{}: base {base}, new {here}", format!("{what} {per}").trim_end()),
+    }
 }
 
 /// Where a cell stands: its left edge and its row from the root's.
@@ -208,10 +212,11 @@ fn title(cell: &DifferenceCell, difference: &Difference, mark: &str) -> String {
     let sign = if cell.growth() > 0.0 { "+" } else { "" };
     let share = if difference.here > 0.0 { cell.here / difference.here * 100.0 } else { 0.0 };
     format!(
-        "{}{module}: {} to {} per op, {sign}{} {mark}{state}; {share:.1}% of all here",
+        "{}{module}: {} to {}{}, {sign}{} {mark}{state}; {share:.1}% of all here",
         visible(&cell.function.name),
         cost(cell.base, difference.unit),
         cost(cell.here, difference.unit),
+        format_args!(" {}", difference.terms.per()).to_string().trim_end(),
         cost(cell.growth(), difference.unit),
     )
 }
@@ -267,6 +272,7 @@ mod tests {
         Difference {
             axis: CostAxis::Cpu,
             unit: "ns",
+            terms: Terms::Widths,
             base_n: 1,
             n: 8,
             base: 100.0,

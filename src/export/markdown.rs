@@ -227,7 +227,7 @@ fn off_cpu(out: &mut String, view: &OffCpuView) {
 }
 
 /// A name as a code span: its fence is longer than any run of backticks in it, and a `|` cannot end its cell.
-fn code(name: &str) -> String {
+pub(super) fn code(name: &str) -> String {
     let shown = visible(name);
     if shown.trim().is_empty() {
         return String::new();
@@ -239,7 +239,7 @@ fn code(name: &str) -> String {
 }
 
 /// Prose from a recording: nothing in it may act as markup, apart from code spans it brings itself.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut out = String::new();
     for c in visible(text).chars() {
         match c {

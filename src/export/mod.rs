@@ -1,14 +1,24 @@
-//! Renders views as bytes: text, JSON, CSV, Markdown, HTML, SVG. It never writes a file.
+//! Renders views as bytes: text, JSON, CSV, Markdown, HTML, SVG, and the formats of other profilers. It never opens a file.
 
 mod colours;
 mod columns;
+pub mod compare;
 pub mod csv;
 pub mod difference;
+pub mod firefox;
 pub mod folded;
+mod gzip;
 pub mod html;
 pub mod json;
 pub mod markdown;
 mod markup;
+pub mod perfscript;
+pub mod pprof;
+mod quote;
+pub mod rows;
 mod shape;
+pub mod speedscope;
 pub mod svg;
 pub mod text;
+
+pub use gzip::gzip;

@@ -7,7 +7,7 @@ mod functions;
 mod header;
 mod metrics;
 mod off_cpu;
-mod page;
+pub(super) mod page;
 mod sweep;
 mod threads;
 

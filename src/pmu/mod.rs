@@ -31,7 +31,13 @@ pub use sets::{SETS, Set, Wanted, wanted};
 pub use spelled::{as_perf_writes_it, group_as_perf_writes_it};
 pub use table::{Code, Cpus, Table, TableEvent, Uarch};
 
-use crate::model::EventKind;
+use crate::model::{EventKind, Unit};
+
+/// The name of an event that has one on every machine, and what one count of it is; `None` for any other.
+#[must_use]
+pub fn name_of(kind: &EventKind) -> Option<(String, Unit)> {
+    names::name_of(kind)
+}
 
 /// The kernel's descriptions of its performance monitoring units: text files below
 /// `/sys/bus/event_source/devices`, addressed relative to it, e.g. `cpu/format/event`.

@@ -64,6 +64,26 @@ pub(super) fn generic(name: &str) -> Option<(EventKind, Unit)> {
         .or_else(|| cache(name).map(|config| (EventKind::Cache(config), Unit::Count)))
 }
 
+/// The name of an event that has one on every machine, and what one count of it is: the reverse of [`generic`].
+pub(super) fn name_of(kind: &EventKind) -> Option<(String, Unit)> {
+    let among = |table: &[Generic], config: u64| {
+        let found = table.iter().find(|(_, number, _)| *number == config);
+        found.map(|(names, _, unit)| (names[0].to_string(), *unit))
+    };
+    match kind {
+        EventKind::Hardware(config) => among(HARDWARE, *config),
+        EventKind::Software(config) => among(SOFTWARE, *config),
+        EventKind::Cache(config) => {
+            let at = |shift: u32| (config >> shift & 0xff) as usize;
+            let (names, _) = CACHES.get(at(0))?;
+            let (words, _) = CACHE_OPERATIONS.get(at(8))?;
+            let name = if at(16) == 0 { words[0].to_string() } else { format!("{}-misses", words[1]) };
+            Some((format!("{}-{name}", names[0]), Unit::Count))
+        }
+        EventKind::Tracepoint { .. } | EventKind::Raw { .. } => None,
+    }
+}
+
 /// All names of the same hardware event, the given one included: sysfs may know it by another.
 pub(super) fn hardware_aliases(name: &str) -> &'static [&'static str] {
     HARDWARE.iter().find(|(names, ..)| names.contains(&name)).map_or(&[], |(names, ..)| names)
@@ -150,6 +170,16 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_an_event_is_one_that_means_it() {
+        for kind in [EventKind::Hardware(8), EventKind::Software(1), EventKind::Cache(0x10203), EventKind::Cache(2)] {
+            let Some((name, unit)) = name_of(&kind) else { panic!("{kind:?} has no name") };
+            assert_eq!(generic(&name), Some((kind, unit)), "{name}");
+        }
+        assert_eq!(name_of(&EventKind::Hardware(99)), None);
+        assert_eq!(name_of(&EventKind::Cache(0xff_ffff)), None);
+    }
 
     #[test]
     fn cache_events_are_numbered_as_in_the_manual() {

@@ -3,6 +3,7 @@
 
 mod counting;
 mod flow;
+pub mod import;
 mod keeper;
 mod live;
 mod naming;

@@ -129,7 +129,7 @@ impl Naming {
 #[derive(Debug)]
 pub(super) struct HostFiles {
     /// Whether the network may be asked.
-    fetch: bool,
+    pub(super) fetch: bool,
 }
 
 impl Files for HostFiles {

@@ -13,6 +13,7 @@ mod damage;
 mod folder;
 mod name;
 mod part;
+pub mod perfdata;
 mod reader;
 mod repair;
 mod rows;

@@ -4,7 +4,9 @@ mod encode;
 mod parquet;
 mod quiet;
 mod seal;
+mod stream;
 mod table;
 
 pub use parquet::{from_parquet, to_parquet};
+pub use stream::Stream;
 pub use table::{Builder, Table};

@@ -110,7 +110,7 @@ fn weigh_alike(profile: &Profile, selection: &Selection, tasks: &Tasks) -> bool 
 }
 
 /// The command or the process's name with its id; an id alone says little a week later.
-fn title(profile: &Profile, selection: &Selection, tasks: &Tasks) -> String {
+pub(super) fn title(profile: &Profile, selection: &Selection, tasks: &Tasks) -> String {
     use crate::model::Target;
     let target = match &profile.meta.plan.target {
         Target::Processes { pids, .. } if pids.len() == 1 && !tasks.process_name(pids[0]).is_empty() => {

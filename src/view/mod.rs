@@ -1,6 +1,7 @@
 //! Plain, serialisable view models that screens and exports draw. It never draws.
 //! Names in them are as the target gave them; whoever shows them passes them through [`escape`] first.
 
+pub mod compare;
 pub mod counters;
 pub mod escape;
 pub mod findings;
@@ -14,6 +15,7 @@ pub mod number;
 pub mod overview;
 pub mod picker;
 pub mod report;
+pub mod sampled;
 pub mod scaling;
 pub mod threads;
 

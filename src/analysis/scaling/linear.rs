@@ -1,15 +1,15 @@
 //! Three equations with three unknowns, some of which may be held: what each step of a fit comes down to.
 //! It never iterates.
 
-pub(super) type Vector = [f64; 3];
-pub(super) type Matrix = [Vector; 3];
+pub(in crate::analysis) type Vector = [f64; 3];
+pub(in crate::analysis) type Matrix = [Vector; 3];
 
-pub(super) fn dot(a: Vector, b: Vector) -> f64 {
+pub(in crate::analysis) fn dot(a: Vector, b: Vector) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The inverse over the free rows and columns, zero elsewhere; `None` if there is none. Scaled to a unit diagonal first.
-pub(super) fn inverse(matrix: &Matrix, free: [bool; 3]) -> Option<Matrix> {
+pub(in crate::analysis) fn inverse(matrix: &Matrix, free: [bool; 3]) -> Option<Matrix> {
     let scale = [0, 1, 2].map(|i| if free[i] { matrix[i][i].sqrt() } else { 1.0 });
     if scale.iter().any(|scale| !scale.is_finite() || *scale <= 0.0) {
         return None;

@@ -3,7 +3,7 @@
 
 mod cost;
 mod hot_path;
-mod linear;
+pub(in crate::analysis) mod linear;
 mod loss;
 mod owner;
 mod parts;

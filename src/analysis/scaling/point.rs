@@ -1,7 +1,7 @@
 //! The runs of one width together: the columns of the scaling table with their intervals.
 //! It never averages over a run that lacks a number: the column is missing then, with that run's reason.
 
-use super::speedup::{efficiency, karp_flatt, speedup};
+use super::speedup::{efficiency, karp_flatt, sound, speedup};
 use super::types::{Estimate, Numbers, Point, Run};
 use crate::analysis::Law;
 use crate::model::{Measure, Quality, Region, Why};
@@ -14,6 +14,13 @@ impl Point {
         Point { n, region, runs, numbers }
     }
 
+    /// Works out what a physical core takes for an instruction; without `threads` it stays missing.
+    pub fn share_cores(&mut self, threads: Option<f64>) {
+        let Some(threads) = threads.filter(|threads| *threads > 0.0) else { return };
+        let part = |of: Estimate| Estimate { mean: of.mean / threads, half: of.half.map(|half| half / threads), ..of };
+        self.numbers.core_cpi = through(self.numbers.cpi, |cpi| sound(part(cpi)));
+    }
+
     /// Works out speed-up, efficiency and serial fraction against the base, which may be this point itself.
     pub fn compare(&mut self, base_n: u32, base: Measure<Estimate>) {
         let (base_n, n) = (f64::from(base_n), f64::from(self.n));
@@ -22,6 +29,13 @@ impl Point {
         numbers.efficiency = through(numbers.speedup, |speedup| efficiency(n, speedup));
         numbers.karp_flatt = through(numbers.speedup, |speedup| karp_flatt(base_n, n, speedup));
     }
+}
+
+fn metric(run: &Run, name: &str) -> Measure<f64> {
+    run.metrics
+        .iter()
+        .find(|metric| metric.name == name)
+        .map_or(Measure::Missing(Why::NotRecorded), |found| found.value)
 }
 
 fn through(of: Measure<Estimate>, f: impl FnOnce(Estimate) -> Option<Estimate>) -> Measure<Estimate> {
@@ -40,7 +54,9 @@ fn numbers(n: f64, runs: &[Run]) -> Numbers {
         cycles: mean(&|run| run.totals.cpi.ratio(run.totals.instructions, |cpi, count| Some(cpi * count))),
         path_length: law(|law| law.path_length),
         cpi: law(|law| law.cpi),
+        core_cpi: Measure::Missing(Why::NotRecorded),
         frequency: law(|law| law.frequency),
+        kernel_share: mean(&|run| metric(run, "system_share")),
         cpu_ns_per_op: mean(&|run| Law::of(&run.totals).cpu_per_op.map(|seconds| seconds * 1e9)),
         us_per_op: mean(&|run| over(Measure::exact(n * run.totals.wall * 1e6), run.totals.ops)),
         utilisation: mean(&|run| over(run.split.running, Measure::exact(n * run.totals.wall))),
@@ -131,6 +147,16 @@ mod tests {
         assert_eq!(point.numbers.karp_flatt.value(), None);
         point.compare(1, Measure::Missing(Why::NoOpsSource));
         assert_eq!(point.numbers.efficiency.why(), Some(Why::NoOpsSource));
+    }
+
+    #[test]
+    fn a_core_with_two_threads_takes_half_the_cycles_of_each() {
+        let mut point = Point::of(4, Region::Smt, vec![run(4, 1000.0)]);
+        assert_eq!(point.numbers.core_cpi.why(), Some(Why::NotRecorded));
+        for (threads, expected) in [(None, None), (Some(0.0), None), (Some(2.0), Some(0.75))] {
+            point.share_cores(threads);
+            assert_eq!(point.numbers.core_cpi.value().map(|cpi| cpi.mean), expected);
+        }
     }
 
     #[test]

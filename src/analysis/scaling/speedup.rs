@@ -40,7 +40,7 @@ pub fn amdahl(serial: f64, n: f64) -> f64 {
     1.0 / (serial + (1.0 - serial) / n)
 }
 
-fn sound(estimate: Estimate) -> Option<Estimate> {
+pub(super) fn sound(estimate: Estimate) -> Option<Estimate> {
     (estimate.mean.is_finite() && estimate.half.is_none_or(f64::is_finite)).then_some(estimate)
 }
 

@@ -2,6 +2,7 @@
 //! It never weighs or drops a run.
 
 use super::types::Estimate;
+use crate::analysis::stats::special::incomplete_beta;
 
 /// The 97.5% quantile of the normal distribution, where t ends up with many degrees of freedom.
 const NORMAL: f64 = 1.959_963_984_540_054;
@@ -34,63 +35,6 @@ fn expansion(freedom: f64) -> f64 {
     let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
     let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
     z + first / freedom + second / freedom.powi(2) + third / freedom.powi(3)
-}
-
-/// The regularised incomplete beta function.
-fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
-    if x <= 0.0 || x >= 1.0 {
-        return x.clamp(0.0, 1.0);
-    }
-    let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
-    // The fraction converges fast on this side only; the other follows by symmetry.
-    if x < (a + 1.0) / (a + b + 2.0) {
-        front * fraction(x, a, b) / a
-    } else {
-        1.0 - front * fraction(1.0 - x, b, a) / b
-    }
-}
-
-/// Its continued fraction by Lentz's method.
-fn fraction(x: f64, a: f64, b: f64) -> f64 {
-    let away_from_zero = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
-    let mut c = 1.0;
-    let mut d = 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0));
-    let mut value = d;
-    for step in 1..500 {
-        let m = f64::from(step);
-        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        let mut change = 1.0;
-        for term in [even, odd] {
-            d = 1.0 / away_from_zero(1.0 + term * d);
-            c = away_from_zero(1.0 + term / c);
-            change = c * d;
-            value *= change;
-        }
-        if (change - 1.0).abs() < 1e-15 {
-            break;
-        }
-    }
-    value
-}
-
-/// Lanczos' approximation, good to 1e-13 for positive arguments.
-fn ln_gamma(x: f64) -> f64 {
-    const TERMS: [f64; 8] = [
-        676.520_368_121_885_1,
-        -1_259.139_216_722_402_8,
-        771.323_428_777_653_1,
-        -176.615_029_162_140_6,
-        12.507_343_278_686_905,
-        -0.138_571_095_265_720_12,
-        9.984_369_578_019_572e-6,
-        1.505_632_735_149_311_6e-7,
-    ];
-    let x = x - 1.0;
-    let terms = TERMS.iter().zip(1_i32..).map(|(term, at)| term / (x + f64::from(at)));
-    let sum = 0.999_999_999_999_809_9 + terms.sum::<f64>();
-    let t = x + 7.5;
-    0.5 * (2.0 * std::f64::consts::PI).ln() + (x + 0.5) * t.ln() - t + sum.ln()
 }
 
 impl Estimate {

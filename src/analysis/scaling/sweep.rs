@@ -17,6 +17,7 @@ impl Scaling {
     #[must_use]
     pub fn of(runs: Vec<(u32, Region, Vec<Run>)>, threads_per_core: impl Fn(u32) -> Option<f64>) -> Scaling {
         let mut points = points(runs);
+        points.iter_mut().for_each(|point| point.share_cores(threads_per_core(point.n)));
         let base = points.iter().position(has_ops);
         if let Some((n, rate)) = points.get(base.unwrap_or_default()).map(|base| (base.n, base.numbers.ops_per_s)) {
             points.iter_mut().for_each(|point| point.compare(n, rate));
@@ -75,6 +76,8 @@ mod tests {
             of.cycles,
             of.path_length,
             of.cpi,
+            of.core_cpi,
+            of.kernel_share,
             of.frequency,
             of.cpu_ns_per_op,
             of.us_per_op,

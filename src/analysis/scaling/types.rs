@@ -125,8 +125,13 @@ pub struct Numbers {
     pub path_length: Measure<Estimate>,
     /// Cycles per instruction.
     pub cpi: Measure<Estimate>,
+    /// Cycles of a physical core per instruction: that of a thread over the threads that share a core, so that it compares
+    /// with and without siblings.
+    pub core_cpi: Measure<Estimate>,
     /// Cycles per second of CPU time.
     pub frequency: Measure<Estimate>,
+    /// Kernel mode's share of CPU time, 0 to 1.
+    pub kernel_share: Measure<Estimate>,
     /// Nanoseconds of CPU time per operation.
     pub cpu_ns_per_op: Measure<Estimate>,
     /// Microseconds one thread spends on an operation, waits included: n x seconds / operations.

@@ -29,9 +29,12 @@ mod tasks;
 mod world;
 
 pub use hardware::{HardwareTrial, try_hardware};
-pub use modules::{ModuleFile, ModuleFiles};
+pub use intern::Interner;
+pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
+pub use outbox::Outbox;
 pub use request::STACK_BYTES;
 pub use run::{EndReason, Ended};
+pub use space::Space;
 
 use crate::error::{Context, Result};
 use crate::model::{EventSpec, HardwarePlan, Note, OpsSpec, Plan, Target};

@@ -79,8 +79,7 @@ impl Outbox {
         }
     }
 
-    /// Everything that has not been handed over.
-    #[cfg(test)]
+    /// Everything that has not been handed over, for a reader who asks.
     pub fn take(&mut self) -> Vec<Event> {
         self.close();
         self.waiting.drain(..).flatten().collect()

@@ -39,6 +39,11 @@ impl Space {
         }
     }
 
+    /// Whether nothing is mapped.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
     /// The module an address lies in, and the address in the module's own terms.
     pub fn find(&self, address: u64) -> Option<(ModuleId, u64)> {
         let after = self.ranges.partition_point(|range| range.start <= address);

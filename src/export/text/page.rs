@@ -6,7 +6,7 @@ use crate::export::columns;
 
 /// What a piece of text is, and so how it is painted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(in crate::export) enum Ink {
     Heading,
     /// Units, captions, what is only context.
     Quiet,
@@ -14,7 +14,7 @@ pub(super) enum Ink {
     Alert,
 }
 
-pub(super) struct Page {
+pub(in crate::export) struct Page {
     out: String,
     colour: bool,
     pub width: usize,

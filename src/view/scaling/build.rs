@@ -24,7 +24,7 @@ const fn column(
 }
 
 /// The table that performance engineers know, what answers first at its left.
-const COLUMNS: [Source; 17] = [
+const COLUMNS: [Source; 19] = [
     column("ops_per_s", "ops/s", MetricUnit::PerSecond, |n| n.ops_per_s),
     column("speedup", "speed-up", MetricUnit::Ratio, |n| n.speedup),
     column("efficiency", "efficiency", MetricUnit::Share, |n| n.efficiency),
@@ -32,10 +32,12 @@ const COLUMNS: [Source; 17] = [
     column("cpu_ns_per_op", "CPU ns/op", MetricUnit::Ratio, |n| n.cpu_ns_per_op),
     column("path_length", "instr/op", MetricUnit::Ratio, |n| n.path_length),
     column("cpi", "CPI", MetricUnit::Ratio, |n| n.cpi),
+    column("core_cpi", "core CPI", MetricUnit::Ratio, |n| n.core_cpi),
     column("cycles_per_op", "cycles/op", MetricUnit::Ratio, cycles_per_op),
     column("frequency", "frequency", MetricUnit::Hertz, |n| n.frequency),
     column("utilisation", "utilised", MetricUnit::Share, |n| n.utilisation),
     column("busy_cores", "busy CPUs", MetricUnit::Cores, |n| n.busy_cores),
+    column("kernel_share", "in kernel", MetricUnit::Share, |n| n.kernel_share),
     column("karp_flatt", "Karp-Flatt", MetricUnit::Ratio, |n| n.karp_flatt),
     column("ops", "ops", MetricUnit::Count, |n| n.ops),
     column("instructions", "instructions", MetricUnit::Count, |n| n.instructions),

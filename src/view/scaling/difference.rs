@@ -16,13 +16,37 @@ pub enum CostAxis {
     Blocked,
 }
 
+/// What the two sides are and costs are per, in words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Terms {
+    /// Two widths of a sweep, per operation.
+    #[default]
+    Widths,
+    /// A base and what is compared with it; costs are `per op`, `per CPU second`, `in all`, or nothing more to say.
+    Sides(&'static str),
+}
+
+impl Terms {
+    /// Behind a cost.
+    #[must_use]
+    pub fn per(self) -> &'static str {
+        match self {
+            Terms::Widths => "per op",
+            Terms::Sides(per) => per,
+        }
+    }
+}
+
 /// Two call trees as one. Costs are per operation, means over the runs, in [`Difference::unit`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
     /// Which cost.
     pub axis: CostAxis,
-    /// `ns` or `cycles`.
+    /// `ns` or `cycles`; of shares `%`.
     pub unit: &'static str,
+    /// What the sides are.
+    pub terms: Terms,
     /// Width of the base.
     pub base_n: u32,
     /// Width of what is compared with it.
@@ -117,6 +141,7 @@ pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Differen
     (width > 0.0 && width.is_finite()).then_some(Difference {
         axis,
         unit,
+        terms: Terms::default(),
         base_n: base.n,
         n: here.n,
         base: total[0],

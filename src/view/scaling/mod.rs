@@ -13,7 +13,7 @@ use crate::model::{Note, Region, Why, Width};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 pub use crate::analysis::scaling::{Bound, Fit, FunctionId, Loss, LossRow, NoFit, Peak, Slice, SliceKind, Stack, Usl};
-pub use difference::{CostAxis, Difference, DifferenceCell, difference};
+pub use difference::{CostAxis, Difference, DifferenceCell, Terms, difference};
 pub use report::SweepReport;
 
 #[cfg(test)]

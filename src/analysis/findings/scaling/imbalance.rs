@@ -2,7 +2,7 @@
 //! It never speaks of threads that are all idle: then the busiest is not what limits them.
 
 use super::step::{Step, known};
-use super::words::{digits, percent};
+use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::{Measure, Why};
@@ -90,7 +90,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         next_step: format!(
             "Compare the busiest thread with the others in the run at n={} (`ironlaw report --thread`); share the work \
              out in smaller pieces, or let idle workers take from the busiest.",
-            digits(f64::from(step.here.n))
+            step.here.n
         ),
     }))
 }

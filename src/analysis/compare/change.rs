@@ -1,0 +1,222 @@
+//! What changes come to: intervals, the correction for many tests, and verdicts.
+//! It never says "no difference" because none was found: sameness has a test of its own.
+
+use super::digest::Digest;
+use super::effect::{Effect, SideEstimate, Uncertainty, by_windows};
+use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, Role};
+use super::types::{Change, Settings, Side, Verdict};
+use crate::analysis::stats::{
+    benjamini_hochberg, detectable, equivalent, holm, least_p, mann_whitney, student_quantile, student_two_sided,
+};
+use crate::model::{Measure, Quality, Why};
+
+/// Every quantity of two sides as it is, corrected and judged.
+pub(super) fn changes(base: &Side, new: &Side, settings: &Settings) -> Vec<Change> {
+    let Some(first) = base.runs.first() else { return vec![] };
+    let quantities = first.whole.iter().map(|reading| reading.quantity);
+    let mut all: Vec<Change> =
+        quantities.enumerate().map(|(at, quantity)| raw(quantity, at, base, new, settings)).collect();
+    judge(&mut all, settings);
+    all
+}
+
+fn raw(quantity: Quantity, at: usize, base: &Side, new: &Side, settings: &Settings) -> Change {
+    let (a, b) = (estimate(base, at, &quantity, settings.seed), estimate(new, at, &quantity, settings.seed ^ 0x9e37));
+    let effect = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| Effect::of(&quantity, a, b, settings));
+    let of = |side: &Side, value: Option<&SideEstimate>| measure(side, at, value);
+    Change::of(quantity, of(base, a.as_ref()), of(new, b.as_ref()), effect, settings)
+}
+
+fn measure(side: &Side, at: usize, value: Option<&SideEstimate>) -> Measure<f64> {
+    let readings = || side.runs.iter().filter_map(|run| run.whole.get(at));
+    if let Some(why) = readings().find_map(|reading| reading.value.why()) {
+        return Measure::Missing(why);
+    }
+    let coverage = readings().filter_map(|reading| match reading.value {
+        Measure::Known { quality, .. } => Some(quality.coverage),
+        Measure::Missing(_) => None,
+    });
+    let quality = Quality { coverage: coverage.fold(1.0, f64::min) };
+    value.map_or(Measure::Missing(Why::NotRecorded), |estimate| Measure::Known { value: estimate.value, quality })
+}
+
+/// The mean of the runs, and the scatter of the windows of a single one; `None` if one run lacks it.
+fn estimate(side: &Side, at: usize, quantity: &Quantity, seed: u64) -> Option<SideEstimate> {
+    let runs: Option<Vec<f64>> = side.runs.iter().map(|run| run.whole.get(at)?.value.value().copied()).collect();
+    let runs = runs.filter(|runs| !runs.is_empty())?;
+    let value = runs.iter().sum::<f64>() / runs.len() as f64;
+    let cells = |run: &Digest| -> Vec<Cell> { run.windows.iter().filter_map(|slot| *slot.cells.get(at)?).collect() };
+    let windows = match &side.runs[..] {
+        [run] => by_windows(&cells(run), value > 0.0 && !quantity.is_share(), seed),
+        _ => None,
+    };
+    Some(SideEstimate { value, runs, windows })
+}
+
+impl Change {
+    /// A change before any correction.
+    pub(super) fn of(
+        quantity: Quantity,
+        base: Measure<f64>,
+        new: Measure<f64>,
+        effect: Option<Effect>,
+        settings: &Settings,
+    ) -> Change {
+        let known = effect.and_then(|effect| Some((effect, effect.uncertainty?)));
+        let tails = 1.0 - settings.confidence;
+        let p = known
+            .and_then(|(effect, Uncertainty { error, freedom })| student_two_sided(effect.estimate / error, freedom));
+        let interval = known.and_then(|(effect, Uncertainty { error, freedom })| {
+            let half = student_quantile(tails, freedom)? * error;
+            let ends = (effect.change(effect.estimate - half), effect.change(effect.estimate + half));
+            (ends.0.is_finite() && ends.1.is_finite()).then_some(ends)
+        });
+        let detectable = known.and_then(|(effect, Uncertainty { error, freedom })| {
+            let least = effect.change(detectable(error, freedom, tails)?);
+            least.is_finite().then_some(least)
+        });
+        let same = known.and_then(|(effect, Uncertainty { error, freedom })| {
+            equivalent(effect.estimate, error, freedom, margin(&effect, settings))
+        });
+        Change {
+            quantity,
+            base,
+            new,
+            effect,
+            interval,
+            p,
+            corrected: p,
+            one_sided: p.map(|p| 1.0 - p / 2.0),
+            rank_p: None,
+            detectable,
+            within_margin: same.is_some_and(|p| p < tails),
+            verdict: Verdict::Undecided,
+        }
+    }
+
+    /// Says what it comes to by its corrected p.
+    fn judge(&mut self, settings: &Settings) {
+        let real = self.corrected.is_some_and(|p| p < 1.0 - settings.confidence);
+        let estimate = self.effect.map_or(0.0, |effect| effect.estimate);
+        self.verdict = match (real, self.within_margin) {
+            (true, _) if estimate > 0.0 => Verdict::More,
+            (true, _) => Verdict::Less,
+            (false, true) => Verdict::Same,
+            (false, false) => Verdict::Undecided,
+        };
+    }
+}
+
+/// The margin on the effect's scale.
+fn margin(effect: &Effect, settings: &Settings) -> f64 {
+    match effect.scale {
+        super::effect::Scale::Relative => settings.margin.ln_1p(),
+        super::effect::Scale::Absolute => settings.margin * effect.base.max(effect.new).max(1e-300),
+    }
+}
+
+/// Corrects for the number of tests: costs as one family by Holm, the rest as a list by Benjamini and Hochberg. The primary
+/// quantity was chosen before anything was seen, so only the number of comparisons counts against it.
+pub(super) fn judge(changes: &mut [Change], settings: &Settings) {
+    let alone = |change: &Change| change.quantity.name == PRIMARY || change.quantity.name == INVERSE;
+    let family = |change: &Change| change.quantity.role == Role::Cost && !alone(change);
+    let rest = |change: &Change| change.quantity.role != Role::Cost;
+    let times = settings.comparisons.max(1) as f64;
+    for (of, correct) in
+        [(&family as &dyn Fn(&Change) -> bool, holm as fn(&[f64]) -> Vec<f64>), (&rest, benjamini_hochberg)]
+    {
+        let chosen: Vec<usize> = (0..changes.len()).filter(|at| of(&changes[*at])).collect();
+        let p: Vec<f64> = chosen.iter().map(|at| changes[*at].p.unwrap_or(f64::NAN)).collect();
+        for (at, corrected) in chosen.into_iter().zip(correct(&p)) {
+            changes[at].corrected = Some(corrected).filter(|p| !p.is_nan());
+        }
+    }
+    for change in changes.iter_mut() {
+        change.corrected = change.corrected.map(|p| (p * times).min(1.0));
+        change.judge(settings);
+    }
+}
+
+/// Adds the test that asks for no distribution, where there are repeats enough for it to say anything.
+pub(super) fn rank(changes: &mut [Change], base: &Side, new: &Side, settings: &Settings) {
+    let counts = (base.runs.len(), new.runs.len());
+    if least_p(counts.0, counts.1) >= 1.0 - settings.confidence {
+        return;
+    }
+    for (at, change) in changes.iter_mut().enumerate() {
+        let values = |side: &Side| -> Vec<f64> {
+            side.runs.iter().filter_map(|run| run.whole.get(at)?.value.value().copied()).collect()
+        };
+        let (a, b) = (values(base), values(new));
+        let complete = (a.len(), b.len()) == counts;
+        change.rank_p = mann_whitney(&a, &b).filter(|_| complete).map(|found| found.p);
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::testing::{digest, side};
+    use super::*;
+
+    fn named<'a>(changes: &'a [Change], name: &str) -> &'a Change {
+        changes.iter().find(|change| change.quantity.name == name).unwrap()
+    }
+
+    #[test]
+    fn repeats_that_differ_by_more_than_they_scatter_are_different_and_those_that_do_not_are_not() {
+        let base = side(&[5000.0, 5020.0, 4980.0, 5010.0, 4990.0]);
+        for (costs, verdict) in [
+            ([5500.0, 5520.0, 5480.0, 5510.0, 5490.0], Verdict::More),
+            ([4500.0, 4520.0, 4480.0, 4510.0, 4490.0], Verdict::Less),
+            ([5005.0, 5025.0, 4985.0, 5000.0, 4990.0], Verdict::Same),
+            ([5500.0, 4000.0, 6000.0, 5200.0, 4900.0], Verdict::Undecided),
+        ] {
+            let all = changes(&base, &side(&costs), &Settings::default());
+            let primary = named(&all, PRIMARY);
+            assert_eq!(primary.verdict, verdict, "{primary:?}");
+            let (low, high) = primary.interval.unwrap();
+            let relative = primary.effect.unwrap().relative().unwrap();
+            assert!(low < relative && relative < high && primary.detectable.unwrap() > 0.0);
+        }
+    }
+
+    #[test]
+    fn a_single_run_is_no_proof_of_a_small_difference_but_of_a_large_one() {
+        let base = side(&[5000.0]);
+        for (cost, verdict) in [(5100.0, Verdict::Undecided), (6000.0, Verdict::More)] {
+            let all = changes(&base, &side(&[cost]), &Settings::default());
+            assert_eq!(named(&all, PRIMARY).verdict, verdict, "{cost}");
+        }
+    }
+
+    #[test]
+    fn with_several_comparisons_each_must_be_surer() {
+        let settings = Settings { comparisons: 1000, ..Settings::default() };
+        let (base, new) = (side(&[5000.0]), side(&[5600.0]));
+        assert_eq!(named(&changes(&base, &new, &Settings::default()), PRIMARY).verdict, Verdict::More);
+        assert_eq!(named(&changes(&base, &new, &settings), PRIMARY).verdict, Verdict::Undecided);
+    }
+
+    #[test]
+    fn ranks_say_something_from_four_runs_a_side_on() {
+        for (count, says) in [(3, false), (4, true)] {
+            let costs: Vec<f64> = (0..count).map(|at| 5000.0 + f64::from(at)).collect();
+            let dearer: Vec<f64> = costs.iter().map(|cost| cost * 2.0).collect();
+            let (base, new) = (side(&costs), side(&dearer));
+            let mut all = changes(&base, &new, &Settings::default());
+            rank(&mut all, &base, &new, &Settings::default());
+            assert_eq!(named(&all, PRIMARY).rank_p.is_some_and(|p| p < 0.05), says);
+        }
+    }
+
+    #[test]
+    fn what_one_run_lacks_is_missing_with_its_reason() {
+        let mut new = side(&[5000.0, 5100.0]);
+        new.runs[1] = digest(None);
+        let all = changes(&side(&[5000.0]), &new, &Settings::default());
+        let primary = named(&all, PRIMARY);
+        assert_eq!((primary.new, primary.effect), (Measure::Missing(Why::NoOpsSource), None));
+        assert_eq!(primary.verdict, Verdict::Undecided);
+    }
+}

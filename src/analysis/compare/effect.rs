@@ -1,0 +1,303 @@
+//! One quantity on two sides: the change, and how far chance, runs or windows could have made it.
+//! It never takes windows of one run for runs: what differs from run to run is added where no repeats tell it.
+
+use super::quantity::{Cell, Quantity};
+use super::types::Settings;
+use crate::analysis::stats::combined;
+use crate::analysis::stats::{Blocks, Moments, Random, block_length};
+use serde::Serialize;
+
+/// How a change is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// As a ratio; estimate and error are those of its logarithm.
+    Relative,
+    /// As a difference: of shares, and where one side is nothing.
+    Absolute,
+}
+
+/// What the uncertainty was taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "from")]
+pub enum Basis {
+    /// Repeated runs: of one side at least, whose scatter then stands for both.
+    Runs {
+        /// Of the base.
+        base: usize,
+        /// Of what is compared with it.
+        new: usize,
+    },
+    /// Windows of one run a side, in blocks, and what runs usually differ by on top.
+    Windows {
+        /// Of the base.
+        base: usize,
+        /// Of what is compared with it.
+        new: usize,
+    },
+    /// There is none: one run a side, and too few windows with a value.
+    Nothing,
+}
+
+/// A standard error and what it is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Uncertainty {
+    /// On the effect's scale.
+    pub error: f64,
+    /// Degrees of freedom.
+    pub freedom: f64,
+}
+
+/// A change with its uncertainty.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effect {
+    /// The base's value.
+    pub base: f64,
+    /// The other's.
+    pub new: f64,
+    /// How the change is told.
+    pub scale: Scale,
+    /// The change on that scale.
+    pub estimate: f64,
+    /// How far it can be trusted; `None` without repeats or windows.
+    pub uncertainty: Option<Uncertainty>,
+    /// What from.
+    pub basis: Basis,
+}
+
+/// One side of a quantity.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct SideEstimate {
+    /// Its value: of all runs together where they are one ratio, else their mean.
+    pub value: f64,
+    /// One value a run.
+    pub runs: Vec<f64>,
+    /// Variance of the value's logarithm (or of the value) by windows, what it is worth, and how many windows.
+    pub windows: Option<(f64, f64, usize)>,
+}
+
+/// Fewer windows have no scatter to speak of.
+pub(super) const FEWEST_WINDOWS: usize = 5;
+const DRAWS: usize = 1000;
+/// No measurement is better than this part of its value.
+const FINEST: f64 = 1e-4;
+/// The same for shares, which may be nothing.
+const FINEST_SHARE: f64 = 1e-3;
+
+impl Effect {
+    /// The change from one side to the other; `None` if a value is no number.
+    pub(super) fn of(
+        quantity: &Quantity,
+        base: &SideEstimate,
+        new: &SideEstimate,
+        settings: &Settings,
+    ) -> Option<Effect> {
+        let positive = base.value > 0.0 && new.value > 0.0;
+        let scale = if positive && !quantity.is_share() { Scale::Relative } else { Scale::Absolute };
+        let estimate = match scale {
+            Scale::Relative => (new.value / base.value).ln(),
+            Scale::Absolute => new.value - base.value,
+        };
+        let (parts, basis) = parts(quantity, scale, base, new, settings);
+        let finest = match scale {
+            Scale::Relative => FINEST,
+            Scale::Absolute if quantity.is_share() => FINEST_SHARE,
+            Scale::Absolute => FINEST * base.value.max(new.value),
+        };
+        let certain = |(error, freedom): (f64, f64)| Uncertainty { error: error.max(finest), freedom };
+        // Runs that agree in all digits are as certain as any can be.
+        let exact = parts.as_ref().is_some_and(|parts| parts.iter().all(|part| part.0 == 0.0));
+        let freedom = |parts: &[(f64, f64)]| parts.iter().map(|part| part.1).fold(f64::INFINITY, f64::min);
+        let uncertainty = parts.and_then(|parts| {
+            let found = if exact { Some((0.0, freedom(&parts))) } else { combined(&parts) };
+            found.map(certain)
+        });
+        let basis = if uncertainty.is_some() { basis } else { Basis::Nothing };
+        let sound = estimate.is_finite() && base.value.is_finite() && new.value.is_finite();
+        sound.then_some(Effect { base: base.value, new: new.value, scale, estimate, uncertainty, basis })
+    }
+
+    /// The same change with another estimate, as uncertain as before.
+    pub(super) fn at(self, base: f64, new: f64) -> Option<Effect> {
+        let estimate = match self.scale {
+            Scale::Relative => (new / base).ln(),
+            Scale::Absolute => new - base,
+        };
+        estimate.is_finite().then_some(Effect { base, new, estimate, ..self })
+    }
+
+    /// A value of the effect's scale as a change: `0.05` for 5% more, or a difference.
+    #[must_use]
+    pub fn change(&self, on_scale: f64) -> f64 {
+        match self.scale {
+            Scale::Relative => on_scale.exp_m1(),
+            Scale::Absolute => on_scale,
+        }
+    }
+
+    /// The change relative to the base: 0.05 is 5% more; `None` of nothing.
+    #[must_use]
+    pub fn relative(&self) -> Option<f64> {
+        (self.base > 0.0).then(|| self.new / self.base - 1.0)
+    }
+}
+
+/// The variances that make up that of the effect, each with its degrees of freedom.
+fn parts(
+    quantity: &Quantity,
+    scale: Scale,
+    base: &SideEstimate,
+    new: &SideEstimate,
+    settings: &Settings,
+) -> (Option<Vec<(f64, f64)>>, Basis) {
+    let [a, b] = [base, new].map(|side| runs(scale, side));
+    let basis = Basis::Runs { base: base.runs.len(), new: new.runs.len() };
+    match (a, b) {
+        (Some(a), Some(b)) => (Some(vec![a.mean(base), b.mean(new)]), basis),
+        // The scatter of one side's runs stands for the other's.
+        (Some(known), None) | (None, Some(known)) => {
+            let count = |side: &SideEstimate| side.runs.len().max(1) as f64;
+            let both = known.variance * (1.0 / count(base) + 1.0 / count(new));
+            (Some(vec![(both, known.freedom)]), basis)
+        }
+        (None, None) => {
+            let Some((a, b)) = base.windows.zip(new.windows) else { return (None, Basis::Nothing) };
+            let noise = settings.noise.unwrap_or_else(|| quantity.usual_noise());
+            let noise = match scale {
+                Scale::Relative => noise,
+                Scale::Absolute => noise * base.value.max(new.value),
+            };
+            let parts = vec![(a.0, a.1), (b.0, b.1), (2.0 * noise * noise, f64::INFINITY)];
+            (Some(parts), Basis::Windows { base: a.2, new: b.2 })
+        }
+    }
+}
+
+/// The scatter of single runs.
+struct Scatter {
+    variance: f64,
+    freedom: f64,
+}
+
+impl Scatter {
+    fn mean(&self, side: &SideEstimate) -> (f64, f64) {
+        (self.variance / side.runs.len() as f64, self.freedom)
+    }
+}
+
+fn runs(scale: Scale, side: &SideEstimate) -> Option<Scatter> {
+    let Moments { count, mean, variance } = Moments::of(&side.runs)?;
+    let squared = if scale == Scale::Relative { mean * mean } else { 1.0 };
+    Some(Scatter { variance: variance? / squared, freedom: count - 1.0 })
+}
+
+/// The variance of the ratio of the cells' sums (of its logarithm, if relative), what it is worth, and how many windows it
+/// was taken from; `None` for too few.
+pub(super) fn by_windows(cells: &[Cell], relative: bool, seed: u64) -> Option<(f64, f64, usize)> {
+    let ratio = |cells: &mut dyn Iterator<Item = &Cell>| {
+        let (above, below) = cells.fold((0.0, 0.0), |(a, b), cell| (a + cell.above, b + cell.below));
+        let ratio = above / below;
+        if relative { ratio.ln() } else { ratio }
+    };
+    let values: Vec<f64> = cells.iter().filter_map(Cell::value).collect();
+    resampled(cells.len(), &values, seed, |drawn| ratio(&mut drawn.iter().map(|at| &cells[*at])))
+}
+
+/// The variance of a statistic over draws of `count` windows in blocks as long as `values` remember.
+pub(super) fn resampled(
+    count: usize,
+    values: &[f64],
+    seed: u64,
+    statistic: impl Fn(&[usize]) -> f64,
+) -> Option<(f64, f64, usize)> {
+    if count < FEWEST_WINDOWS || values.len() < FEWEST_WINDOWS {
+        return None;
+    }
+    let blocks = Blocks { count, length: block_length(values) };
+    let (mut random, mut drawn) = (Random::new(seed), Vec::with_capacity(count));
+    let mut one = || {
+        blocks.draw(&mut random, &mut drawn);
+        statistic(&drawn)
+    };
+    let draws: Vec<f64> = (0..DRAWS).map(|_| one()).filter(|value| value.is_finite()).collect();
+    // A statistic that most draws do not have is not known.
+    let variance = Moments::of(&draws).filter(|_| draws.len() * 2 > DRAWS)?.variance?;
+    let worth = blocks.number();
+    // A draw has the scatter of the sample, which is less than that of what it was taken from.
+    Some((variance * worth / (worth - 1.0), worth - 1.0, count))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::quantity::{Better, QuantityUnit, Role};
+    use super::*;
+    use crate::analysis::MetricUnit;
+    use crate::analysis::stats::welch;
+
+    fn quantity(unit: MetricUnit) -> Quantity {
+        Quantity { name: "q", label: "q", unit: QuantityUnit::Of(unit), better: Better::Less, role: Role::Cost }
+    }
+
+    fn runs(values: &[f64]) -> SideEstimate {
+        let value = values.iter().sum::<f64>() / values.len() as f64;
+        SideEstimate { value, runs: values.to_vec(), windows: None }
+    }
+
+    #[test]
+    fn repeats_give_welchs_t_and_freedom() {
+        let (a, b) = ([10.1, 9.9, 10.0, 10.3, 9.8], [9.5, 9.7, 9.4, 9.9, 9.6, 9.5]);
+        let settings = Settings::default();
+        // Of shares, whose changes are differences, it is Welch's very numbers.
+        let effect = Effect::of(&quantity(MetricUnit::Share), &runs(&a), &runs(&b), &settings).unwrap();
+        let (found, expected) = (effect.uncertainty.unwrap(), welch(&b, &a).unwrap());
+        assert!((effect.estimate / found.error - expected.t).abs() < 1e-9);
+        assert!((found.freedom - expected.freedom).abs() < 1e-9);
+        let effect = Effect::of(&quantity(MetricUnit::Ratio), &runs(&a), &runs(&b), &settings).unwrap();
+        assert_eq!((effect.scale, effect.basis), (Scale::Relative, Basis::Runs { base: 5, new: 6 }));
+        assert!((effect.estimate / effect.uncertainty.unwrap().error / expected.t - 1.0).abs() < 0.05);
+    }
+
+    #[test]
+    fn the_scatter_of_one_sides_runs_stands_for_a_single_one() {
+        let effect =
+            Effect::of(&quantity(MetricUnit::Share), &runs(&[1.0, 2.0, 3.0]), &runs(&[4.0]), &Settings::default());
+        let Uncertainty { error, freedom } = effect.unwrap().uncertainty.unwrap();
+        assert!((error - (1.0_f64 / 3.0 + 1.0).sqrt()).abs() < 1e-12);
+        assert_eq!(freedom, 2.0);
+    }
+
+    #[test]
+    fn one_run_a_side_has_its_windows_and_what_runs_usually_differ_by() {
+        let cells: Vec<Cell> = (0..40).map(|at| Cell { above: 100.0 + f64::from(at % 5), below: 1.0 }).collect();
+        let windows = by_windows(&cells, true, 1);
+        let side = SideEstimate { value: 102.0, runs: vec![102.0], windows };
+        let noise = |noise| Settings { noise, ..Settings::default() };
+        let error = |settings: &Settings| {
+            let effect = Effect::of(&quantity(MetricUnit::Ratio), &side, &side, settings).unwrap();
+            assert_eq!(effect.basis, Basis::Windows { base: 40, new: 40 });
+            effect.uncertainty.unwrap().error
+        };
+        let (alone, usual) = (error(&noise(Some(0.0))), error(&noise(None)));
+        assert!(alone < 0.01 && (usual.powi(2) - alone.powi(2) - 2.0 * 0.02_f64.powi(2)).abs() < 1e-9);
+        let few = SideEstimate { windows: by_windows(&cells[..4], true, 1), ..side.clone() };
+        let effect = Effect::of(&quantity(MetricUnit::Ratio), &side, &few, &noise(None)).unwrap();
+        assert_eq!((effect.uncertainty, effect.basis), (None, Basis::Nothing));
+    }
+
+    #[test]
+    fn runs_that_agree_in_every_digit_are_not_infinitely_certain() {
+        let effect = Effect::of(&quantity(MetricUnit::Ratio), &runs(&[5.0; 3]), &runs(&[5.0; 3]), &Settings::default());
+        assert_eq!(effect.unwrap().uncertainty, Some(Uncertainty { error: FINEST, freedom: 2.0 }));
+    }
+
+    #[test]
+    fn nothing_on_one_side_is_a_difference_and_no_ratio() {
+        let effect =
+            Effect::of(&quantity(MetricUnit::Ratio), &runs(&[0.0, 0.0]), &runs(&[3.0, 5.0]), &Settings::default());
+        let effect = effect.unwrap();
+        assert_eq!((effect.scale, effect.estimate, effect.relative()), (Scale::Absolute, 4.0, None));
+        let nan = SideEstimate { value: f64::NAN, ..SideEstimate::default() };
+        assert_eq!(Effect::of(&quantity(MetricUnit::Ratio), &nan, &runs(&[1.0]), &Settings::default()), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! Under which conditions a recording was made: all that must be alike for a comparison to be about the program.
+//! It never judges whether they are.
+
+use crate::analysis::{Metric, summary};
+use crate::analysis::{Selection, Tasks};
+use crate::model::profile::Profile;
+use crate::model::{CallGraph, EventKind, HostFacts, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target};
+use rustc_hash::FxHashMap;
+
+/// The conditions of one recording.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    /// What the user called it.
+    pub name: String,
+    /// The machine.
+    pub host: HostFacts,
+    /// What was profiled.
+    pub target: String,
+    /// The CPUs it was confined to, by the target or a sweep; empty: not confined.
+    pub cpus: Vec<u32>,
+    /// Threads or CPUs of a sweep's run.
+    pub width: Option<u32>,
+    /// Names of the sampled events.
+    pub events: Vec<String>,
+    /// The program most samples were taken in.
+    pub program: Option<Program>,
+    /// How operations were counted.
+    pub ops: Option<OpsSpec>,
+    /// The least share of the time that an event was counted, 0 to 1.
+    pub coverage: f64,
+    /// Length of what is compared, seconds.
+    pub seconds: f64,
+    /// Start, nanoseconds since the Unix epoch.
+    pub started_unix_ns: u64,
+    /// Lost records over lost records and samples.
+    pub lost_share: f64,
+    /// How stacks were taken.
+    pub call_graph: CallGraph,
+    /// How often samples were taken.
+    pub rate: Rate,
+}
+
+/// A program as a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Its path as the target saw it.
+    pub path: String,
+    /// Its build-id in hexadecimal; `None` if it has none.
+    pub build_id: Option<String>,
+}
+
+impl Program {
+    /// The file's name.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}
+
+impl Facts {
+    /// Reads them off a recording; `cpus` and `width` are those of a sweep's run.
+    #[must_use]
+    pub fn of(profile: &Profile, name: &str, seconds: f64, cpus: &[u32], width: Option<u32>) -> Facts {
+        let meta = &profile.meta;
+        let cpus = match &meta.plan.target {
+            Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
+            _ => cpus.to_vec(),
+        };
+        let seen = summary(profile, &Tasks::of(profile), &Selection::default());
+        let all = seen.all_samples.saturating_add(seen.lost);
+        Facts {
+            name: name.to_string(),
+            host: meta.host.clone(),
+            target: meta.plan.target.label(),
+            cpus,
+            width,
+            events: meta.events.iter().map(|event| event.name.clone()).collect(),
+            program: program(profile),
+            ops: meta.plan.ops.clone(),
+            coverage: coverage(profile),
+            seconds,
+            started_unix_ns: meta.started_unix_ns,
+            lost_share: if all > 0 { seen.lost as f64 / all as f64 } else { 0.0 },
+            call_graph: meta.plan.call_graph,
+            rate: meta.plan.rate,
+        }
+    }
+
+    /// When it ended, nanoseconds since the Unix epoch.
+    #[must_use]
+    pub fn ended_unix_ns(&self) -> u64 {
+        self.started_unix_ns.saturating_add((self.seconds * 1e9) as u64)
+    }
+}
+
+/// Of hardware counters, the only ones that take turns.
+fn coverage(profile: &Profile) -> f64 {
+    let meta = &profile.meta;
+    let software =
+        |name: &str| meta.events.iter().any(|event| event.name == name && matches!(event.kind, EventKind::Software(_)));
+    meta.coverage.iter().filter(|event| !software(&event.event)).map(|event| event.share).fold(1.0, f64::min)
+}
+
+/// The file, libraries left out, that most samples have on their stack.
+fn program(profile: &Profile) -> Option<Program> {
+    let mut by_stack: FxHashMap<Option<StackId>, u64> = FxHashMap::default();
+    for sample in profile.samples.iter() {
+        *by_stack.entry(sample.stack).or_default() += 1;
+    }
+    let mut by_module: FxHashMap<ModuleId, u64> = FxHashMap::default();
+    for (stack, count) in by_stack {
+        let mut seen: Vec<ModuleId> = profile.walk(stack).filter_map(|frame| profile.frame(frame)?.module).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        for module in seen {
+            *by_module.entry(module).or_default() += count;
+        }
+    }
+    let files = by_module.into_iter().filter_map(|(id, count)| Some((profile.module(id)?, count)));
+    let programs = files.filter(|(module, _)| module.kind == ModuleKind::File && !is_library(&module.path));
+    let (module, _) = programs.max_by_key(|(module, count)| (*count, std::cmp::Reverse(module.id)))?;
+    Some(Program { path: module.path.clone(), build_id: module.build_id.as_ref().map(ToString::to_string) })
+}
+
+/// `libz.so`, `libz.so.1.3.1`, `ld-linux-x86-64.so.2`.
+pub(super) fn is_library(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.ends_with(".so") || file.contains(".so.")
+}
+
+/// The value of one metric by name.
+pub(super) fn metric<'a>(metrics: &'a [Metric], name: &str) -> Option<&'a Metric> {
+    metrics.iter().find(|metric| metric.name == name)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::Synthetic;
+
+    #[test]
+    fn the_program_is_the_file_that_most_samples_pass_through() {
+        let mut synthetic = Synthetic::new();
+        synthetic.samples(0, 41, "/bin/app!main;/lib/libz.so.1.3!deflate", 90);
+        synthetic.samples(0, 41, "/bin/sh!main", 20).samples(0, 41, "[kernel]!schedule", 500);
+        let facts = Facts::of(&synthetic.finish(), "a", 1.0, &[0], None);
+        let program = facts.program.unwrap();
+        assert_eq!((program.path.as_str(), program.file()), ("/bin/app", "app"));
+        assert_eq!((facts.target.as_str(), facts.events.as_slice()), ("pid 41", &["cpu-clock".to_string()][..]));
+    }
+
+    #[test]
+    fn a_recording_without_samples_has_no_program() {
+        assert_eq!(Facts::of(&Synthetic::new().finish(), "a", 0.0, &[], None).program, None);
+    }
+}

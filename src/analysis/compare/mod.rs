@@ -1,0 +1,30 @@
+//! Two recordings, or repeats of them, compared: what changed, in which factor, in which code, and whether chance or load
+//! could have done it. It never reads a file and never says more than the data allows.
+
+mod change;
+mod comparison;
+mod digest;
+mod effect;
+mod facts;
+mod functions;
+mod gate;
+mod load;
+mod pairing;
+mod quantity;
+mod simpson;
+#[cfg(test)]
+pub(crate) mod testing;
+mod types;
+mod unlike;
+
+pub use digest::{Digest, Part, Slot};
+pub use effect::{Basis, Effect, Scale, Uncertainty};
+pub use facts::{Facts, Program};
+pub use functions::{FunctionChange, Functions};
+pub use gate::{Gate, Judged, Standing};
+pub use load::{Adjustment, Driver, Load, Spread};
+pub use pairing::Pairing;
+pub use quantity::{Better, Cell, PRIMARY, Quantity, QuantityUnit, Reading, Role, WITHOUT_OPERATIONS, readings};
+pub use simpson::{GroupKind, GroupRow, Guard};
+pub use types::{Change, Comparison, Factors, Lead, LoadBy, Per, Settings, Side, Verdict};
+pub use unlike::{Gravity, Unlike, unlike};

@@ -1,0 +1,231 @@
+//! Groups whose mixture may hide a change or make one: each group may get cheaper while the whole gets dearer, because
+//! there is more of a dear group. It never explains the mixture: it only says what the whole would be with the old one.
+
+use super::digest::Digest;
+use super::load::{Adjustment, Load};
+use super::quantity::{Cell, PRIMARY};
+use super::types::Side;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What the groups are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupKind {
+    /// Windows by load: the lower, middle and upper third.
+    Load,
+    /// Recordings by host.
+    Host,
+    /// Threads by name, their number left out.
+    Thread,
+}
+
+/// One group on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupRow {
+    /// Its name.
+    pub name: String,
+    /// Its part of what the quantity is divided by: of the operations, of the instructions.
+    pub share: [f64; 2],
+    /// The quantity in it.
+    pub value: [f64; 2],
+}
+
+/// The groups of one quantity.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Guard {
+    /// What the groups are.
+    pub by: GroupKind,
+    /// The quantity's name.
+    pub quantity: &'static str,
+    /// Groups that both sides have.
+    pub groups: Vec<GroupRow>,
+    /// Both sides as they are.
+    pub whole: [f64; 2],
+    /// What the new side would be with the base's mixture.
+    pub standardised: f64,
+    /// The part of the difference that the groups made (Kitagawa).
+    pub rate_effect: f64,
+    /// The part that their mixture made.
+    pub mix_effect: f64,
+    /// Whether the whole and its groups tell different things.
+    pub disagrees: bool,
+}
+
+/// Changes below this tell nothing about a direction.
+const TRIFLE: f64 = 0.005;
+/// The whole and the standardised whole may differ by this much without a word.
+const LEEWAY: f64 = 0.02;
+
+impl Guard {
+    /// Works the groups of two sides out; `None` with fewer than two that both have. `half` is half the width of the
+    /// interval of the change, as a part.
+    #[must_use]
+    pub fn of(
+        by: GroupKind,
+        quantity: &'static str,
+        base: &BTreeMap<String, Cell>,
+        new: &BTreeMap<String, Cell>,
+        half: Option<f64>,
+    ) -> Option<Guard> {
+        let both = || base.iter().filter_map(|(name, cell)| Some((name, *cell, *new.get(name)?)));
+        let sound = |(_, a, b): &(&String, Cell, Cell)| a.value().is_some() && b.value().is_some();
+        let pairs: Vec<_> = both().filter(sound).collect();
+        if pairs.len() < 2 {
+            return None;
+        }
+        let all = [|p: &(&String, Cell, Cell)| p.1, |p: &(&String, Cell, Cell)| p.2]
+            .map(|of| pairs.iter().map(|pair| of(pair).below).sum::<f64>());
+        let row = |(name, a, b): &(&String, Cell, Cell)| {
+            let value = [a.value()?, b.value()?];
+            Some(GroupRow { name: (*name).clone(), share: [a.below / all[0], b.below / all[1]], value })
+        };
+        let groups: Vec<GroupRow> = pairs.iter().filter_map(row).collect();
+        let sum = |of: &dyn Fn(&GroupRow) -> f64| groups.iter().map(of).sum::<f64>();
+        let whole = [sum(&|g| g.share[0] * g.value[0]), sum(&|g| g.share[1] * g.value[1])];
+        let standardised = sum(&|g| g.share[0] * g.value[1]);
+        let rate_effect = sum(&|g| (g.share[0] + g.share[1]) / 2.0 * (g.value[1] - g.value[0]));
+        let mix_effect = sum(&|g| (g.value[0] + g.value[1]) / 2.0 * (g.share[1] - g.share[0]));
+        let disagrees = disagrees(&groups, whole, standardised, half);
+        let sound = [whole[0], whole[1], standardised].iter().all(|value| *value > 0.0 && value.is_finite());
+        sound.then_some(Guard { by, quantity, groups, whole, standardised, rate_effect, mix_effect, disagrees })
+    }
+}
+
+/// The whole goes one way and no group does; or the mixture moves the whole by more than chance may.
+fn disagrees(groups: &[GroupRow], whole: [f64; 2], standardised: f64, half: Option<f64>) -> bool {
+    let way = |change: f64| if change.abs() < TRIFLE { 0.0 } else { change.signum() };
+    let all = way(whole[1] / whole[0] - 1.0);
+    let against = groups.iter().all(|group| way(group.value[1] / group.value[0] - 1.0) == -all);
+    let moved = (whole[1] - standardised).abs() / whole[0];
+    (all != 0.0 && against) || moved > half.unwrap_or(LEEWAY).max(LEEWAY)
+}
+
+/// Every way of grouping that both sides allow.
+pub(super) fn guards(base: &Side, new: &Side, load: &Load, half: Option<f64>) -> Vec<Guard> {
+    let mut all = Vec::new();
+    if let (Adjustment::Done { .. }, Some(driver)) = (load.adjustment, load.driver) {
+        let name = match driver {
+            super::load::Driver::OpsPerS => super::quantity::RATE,
+            super::load::Driver::BusyCores => super::quantity::WITHOUT_OPERATIONS,
+        };
+        let edges = edges(base, new, name);
+        let levels = |side| by_load(side, name, edges);
+        all.extend(Guard::of(GroupKind::Load, PRIMARY, &levels(base), &levels(new), half));
+    }
+    all.extend(Guard::of(GroupKind::Host, PRIMARY, &by_host(base), &by_host(new), half));
+    all.extend(Guard::of(GroupKind::Thread, "cpi", &by_thread(base), &by_thread(new), None));
+    all
+}
+
+fn by_host(side: &Side) -> BTreeMap<String, Cell> {
+    let cell = |run: &Digest| run.whole.get(run.position(PRIMARY)?)?.cell;
+    gather(side.runs.iter().filter_map(|run| Some((run.facts.host.hostname.clone(), cell(run)?))))
+}
+
+fn by_thread(side: &Side) -> BTreeMap<String, Cell> {
+    gather(side.runs.iter().flat_map(|run| run.threads.iter().map(|(name, cell)| (name.clone(), *cell))))
+}
+
+fn gather(cells: impl Iterator<Item = (String, Cell)>) -> BTreeMap<String, Cell> {
+    let mut groups: BTreeMap<String, Cell> = BTreeMap::new();
+    for (name, cell) in cells {
+        let group = groups.entry(name).or_insert(Cell { above: 0.0, below: 0.0 });
+        *group = Cell { above: group.above + cell.above, below: group.below + cell.below };
+    }
+    groups
+}
+
+/// Each window's load with its cost.
+fn windows<'a>(side: &'a Side, driver: &'a str) -> impl Iterator<Item = (f64, Cell)> + 'a {
+    side.runs.iter().flat_map(move |run| {
+        let positions = run.position(driver).zip(run.position(PRIMARY));
+        run.windows.iter().filter_map(move |slot| {
+            let (x, y) = positions?;
+            Some((slot.cells.get(x).copied().flatten()?.value()?, slot.cells.get(y).copied().flatten()?))
+        })
+    })
+}
+
+/// The loads that part all windows of both sides into thirds.
+fn edges(base: &Side, new: &Side, driver: &str) -> [f64; 2] {
+    let mut all: Vec<f64> = windows(base, driver).chain(windows(new, driver)).map(|(x, _)| x).collect();
+    all.sort_by(f64::total_cmp);
+    [1, 2].map(|third| all.get(all.len() * third / 3).copied().unwrap_or(f64::INFINITY))
+}
+
+fn by_load(side: &Side, driver: &str, edges: [f64; 2]) -> BTreeMap<String, Cell> {
+    let level = |x: f64| match x {
+        x if x < edges[0] => "1 lower third",
+        x if x < edges[1] => "2 middle third",
+        _ => "3 upper third",
+    };
+    gather(windows(side, driver).map(|(x, cell)| (level(x).to_string(), cell)))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// Shares in percent and operations per core-second of three groups in two configurations.
+    type Row = (&'static str, f64, f64, f64, f64);
+    const TABLE: [Row; 3] =
+        [("1", 50.10, 1289.0, 0.30, 1484.0), ("2", 31.50, 428.0, 0.40, 434.0), ("3", 17.40, 550.0, 0.30, 655.0)];
+
+    fn groups(of: fn(&Row) -> (f64, f64)) -> BTreeMap<String, Cell> {
+        let cell = |(share, value): (f64, f64)| Cell { above: share * value, below: share };
+        TABLE.iter().map(|row| (row.0.to_string(), cell(of(row)))).collect()
+    }
+
+    fn close(found: f64, expected: f64, digit: f64) {
+        assert!((found - expected).abs() < digit, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn the_published_paradox_is_seen_and_resolved() {
+        let (one, two) = (groups(|row| (row.1, row.2)), groups(|row| (row.3, row.4)));
+        let guard = Guard::of(GroupKind::Host, PRIMARY, &one, &two, None).unwrap();
+        close(guard.whole[0], 885.161, 1e-3);
+        close(guard.whole[1], 815.300, 1e-3);
+        close(guard.whole[0] / guard.whole[1], 1.0857, 1e-4);
+        close(guard.standardised, 1004.206, 1e-3);
+        close(guard.whole[0] / guard.standardised, 0.8814, 1e-4);
+        close(guard.rate_effect, 105.723, 1e-3);
+        close(guard.mix_effect, -175.583, 1e-3);
+        close(guard.rate_effect + guard.mix_effect, guard.whole[1] - guard.whole[0], 1e-9);
+        for (group, speedup) in guard.groups.iter().zip([0.8686, 0.9862, 0.8397]) {
+            close(group.value[0] / group.value[1], speedup, 1e-4);
+        }
+        assert!(guard.disagrees);
+        let back = Guard::of(GroupKind::Host, PRIMARY, &two, &one, None).unwrap();
+        close(back.standardised, 722.900, 1e-3);
+        close(back.standardised / back.whole[0], 0.8867, 1e-4);
+    }
+
+    #[test]
+    fn groups_that_all_move_like_the_whole_agree_with_it() {
+        let one = groups(|row| (row.1, row.2));
+        let slower = groups(|row| (row.1, row.2 * 0.9));
+        assert!(!Guard::of(GroupKind::Host, PRIMARY, &one, &slower, None).unwrap().disagrees);
+        assert!(!Guard::of(GroupKind::Host, PRIMARY, &one, &one, None).unwrap().disagrees);
+    }
+
+    #[test]
+    fn a_moved_mixture_is_told_only_beyond_the_interval() {
+        let one = groups(|row| (row.1, row.2));
+        let moved = groups(|row| (if row.0 == "1" { row.1 * 1.3 } else { row.1 }, row.2));
+        for (half, expected) in [(None, true), (Some(0.5), false)] {
+            assert_eq!(Guard::of(GroupKind::Host, PRIMARY, &one, &moved, half).unwrap().disagrees, expected);
+        }
+    }
+
+    #[test]
+    fn fewer_than_two_common_groups_are_no_groups() {
+        let one = groups(|row| (row.1, row.2));
+        let other: BTreeMap<_, _> = one.iter().map(|(name, cell)| (format!("x{name}"), *cell)).collect();
+        assert_eq!(Guard::of(GroupKind::Host, PRIMARY, &one, &other, None), None);
+        let empty: BTreeMap<_, _> = one.keys().map(|name| (name.clone(), Cell { above: 1.0, below: 0.0 })).collect();
+        assert_eq!(Guard::of(GroupKind::Host, PRIMARY, &one, &empty, None), None);
+    }
+}

@@ -1,0 +1,209 @@
+//! In what two sides are not alike, by name: another CPU or event makes numbers that cannot be compared, and nobody would
+//! see it. It never refuses by itself; it says what should be.
+
+use super::facts::Facts;
+use super::types::Side;
+use crate::model::OpsSpec;
+use serde::Serialize;
+
+/// How much a difference weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gravity {
+    /// Worth knowing; often the very thing that is compared.
+    Tell,
+    /// It may be the reason of a change.
+    Warn,
+    /// The numbers do not compare.
+    Refuse,
+}
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unlike {
+    /// What differs, in a word or two.
+    pub what: &'static str,
+    /// On the base's side.
+    pub base: String,
+    /// On the other.
+    pub new: String,
+    /// How much it weighs.
+    pub gravity: Gravity,
+}
+
+/// Lost records above this share are worth a warning.
+const LOST: f64 = 0.01;
+/// Less cover of a counter is worth a warning.
+const COVERED: f64 = 0.9;
+
+/// What is looked at, how much it weighs, and its value.
+type Check = (&'static str, Gravity, fn(&Facts) -> String);
+
+/// Everything in which the recordings of two sides differ, the gravest first; recordings of one side may differ too.
+#[must_use]
+pub fn unlike(base: &Side, new: &Side) -> Vec<Unlike> {
+    use Gravity::{Refuse, Tell, Warn};
+    let checks: [Check; 13] = [
+        ("CPU model", Refuse, |facts| facts.host.cpu_model.clone()),
+        ("architecture", Refuse, |facts| facts.host.arch.clone()),
+        ("sampled events", Refuse, |facts| facts.events.join(", ")),
+        ("what counts operations", Refuse, |facts| facts.ops.as_ref().map_or("nothing", kind).to_string()),
+        ("number of CPUs", Refuse, |facts| facts.host.cpus.len().to_string()),
+        ("threads or CPUs of the run", Refuse, |facts| facts.width.map_or("any".to_string(), |n| n.to_string())),
+        ("CPU set", Warn, |facts| list(&facts.cpus)),
+        ("kernel", Warn, |facts| facts.host.kernel.clone()),
+        ("frequency governor", Warn, |facts| facts.host.governor.clone().unwrap_or("none".to_string())),
+        ("call stacks", Warn, |facts| format!("{:?}", facts.call_graph).to_lowercase()),
+        ("host", Warn, |facts| facts.host.hostname.clone()),
+        ("program", Tell, |facts| facts.program.as_ref().map_or("unknown".to_string(), |p| p.path.clone())),
+        ("build-id of the program", Tell, |facts| {
+            let id = facts.program.as_ref().and_then(|program| program.build_id.as_deref());
+            id.map_or("none".to_string(), |id| id.chars().take(12).collect())
+        }),
+    ];
+    let of = |(what, gravity, value): &Check| {
+        let [a, b] = [base, new].map(|side| values(side, *value));
+        // Repeats on one side only that differ among themselves are unlike too.
+        (a != b || a.len() > 1).then(|| Unlike { what, base: a.join(" / "), new: b.join(" / "), gravity: *gravity })
+    };
+    let mut all: Vec<Unlike> = checks.iter().filter_map(of).collect();
+    all.extend([coverage(base, new), lost(base, new), lengths(base, new), together(base, new)].into_iter().flatten());
+    all.sort_by_key(|unlike| std::cmp::Reverse(unlike.gravity));
+    all
+}
+
+/// The different values of a side.
+fn values(side: &Side, of: fn(&Facts) -> String) -> Vec<String> {
+    let mut values: Vec<String> = side.runs.iter().map(|run| of(&run.facts)).collect();
+    values.sort();
+    values.dedup();
+    values
+}
+
+fn kind(ops: &OpsSpec) -> &'static str {
+    match ops {
+        OpsSpec::Output { .. } => "the program's output",
+        OpsSpec::Uprobe { .. } => "calls of a function",
+        OpsSpec::Tracepoint { .. } => "a tracepoint",
+        OpsSpec::Http { .. } => "a Prometheus counter",
+        OpsSpec::File { .. } => "a file",
+        OpsSpec::Page { .. } => "a shared page",
+        OpsSpec::Rate { .. } => "a known rate",
+    }
+}
+
+fn list(cpus: &[u32]) -> String {
+    if cpus.is_empty() { "all".to_string() } else { cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",") }
+}
+
+fn least(side: &Side, of: fn(&Facts) -> f64) -> f64 {
+    side.runs.iter().map(|run| of(&run.facts)).fold(f64::INFINITY, f64::min)
+}
+
+fn most(side: &Side, of: fn(&Facts) -> f64) -> f64 {
+    side.runs.iter().map(|run| of(&run.facts)).fold(0.0, f64::max)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+fn coverage(base: &Side, new: &Side) -> Option<Unlike> {
+    let [a, b] = [base, new].map(|side| least(side, |facts| facts.coverage));
+    let thin = a < COVERED || b < COVERED;
+    let (what, gravity) = ("coverage of the events", Gravity::Warn);
+    thin.then(|| Unlike { what, base: percent(a), new: percent(b), gravity })
+}
+
+fn lost(base: &Side, new: &Side) -> Option<Unlike> {
+    let [a, b] = [base, new].map(|side| most(side, |facts| facts.lost_share));
+    (a > LOST || b > LOST).then(|| Unlike {
+        what: "lost samples",
+        base: format!("{:.1}%", a * 100.0),
+        new: format!("{:.1}%", b * 100.0),
+        gravity: Gravity::Warn,
+    })
+}
+
+/// Costs do not depend on the length, but start and end weigh more in the shorter one.
+fn lengths(base: &Side, new: &Side) -> Option<Unlike> {
+    let [a, b] = [base, new].map(|side| (least(side, |facts| facts.seconds), most(side, |facts| facts.seconds)));
+    let (short, long) = (a.0.min(b.0), a.1.max(b.1));
+    let shown = |(low, high): (f64, f64)| {
+        if high > low * 1.1 { format!("{low:.1} to {high:.1} s") } else { format!("{high:.1} s") }
+    };
+    (long > 2.0 * short).then(|| Unlike {
+        what: "duration",
+        base: shown(a),
+        new: shown(b),
+        gravity: if short < 1.0 { Gravity::Warn } else { Gravity::Tell },
+    })
+}
+
+/// Two recordings of one machine at one time disturb each other.
+fn together(base: &Side, new: &Side) -> Option<Unlike> {
+    let facts = |side: &Side| side.runs.iter().map(|run| run.facts.clone()).collect::<Vec<_>>();
+    let (all_base, all_new) = (facts(base), facts(new));
+    let overlap = |a: &Facts, b: &Facts| {
+        a.host.hostname == b.host.hostname
+            && a.started_unix_ns < b.ended_unix_ns()
+            && b.started_unix_ns < a.ended_unix_ns()
+            && (a.started_unix_ns, &a.name) != (b.started_unix_ns, &b.name)
+    };
+    let pair = all_base.iter().find_map(|a| Some((a, all_new.iter().find(|b| overlap(a, b))?)));
+    pair.map(|(a, b)| Unlike {
+        what: "recorded at the same time",
+        base: a.name.clone(),
+        new: b.name.clone(),
+        gravity: Gravity::Warn,
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::testing::side;
+    use super::*;
+
+    fn check(change: fn(&mut Facts), what: &str, gravity: Gravity, values: [&str; 2]) {
+        let (base, mut new) = (side(&[5000.0]), side(&[5000.0]));
+        change(&mut new.runs[0].facts);
+        let found = unlike(&base, &new);
+        let expected = Unlike { what: found[0].what, base: values[0].into(), new: values[1].into(), gravity };
+        assert_eq!((found[0].what, &found[0]), (what, &expected), "{found:?}");
+        assert!(unlike(&base, &base).is_empty());
+    }
+
+    #[test]
+    fn what_is_not_alike_is_told_by_name_with_both_values() {
+        use Gravity::{Refuse, Tell, Warn};
+        check(|f| f.host.cpu_model = "EPYC".into(), "CPU model", Refuse, ["Xeon Platinum 8383C", "EPYC"]);
+        check(|f| f.events = vec!["cycles".into()], "sampled events", Refuse, ["cpu-clock", "cycles"]);
+        check(|f| f.ops = None, "what counts operations", Refuse, ["a file", "nothing"]);
+        check(|f| f.host.kernel = "6.9".into(), "kernel", Warn, ["6.1.0-18-amd64", "6.9"]);
+        check(|f| f.host.governor = Some("powersave".into()), "frequency governor", Warn, ["none", "powersave"]);
+        check(|f| f.cpus = vec![0, 1], "CPU set", Warn, ["all", "0,1"]);
+        check(|f| f.coverage = 0.4, "coverage of the events", Warn, ["100%", "40%"]);
+        check(|f| f.lost_share = 0.2, "lost samples", Warn, ["0.0%", "20.0%"]);
+        check(|f| f.seconds = 200.0, "duration", Tell, ["40.0 s", "200.0 s"]);
+        check(|f| f.seconds = 0.5, "duration", Warn, ["40.0 s", "0.5 s"]);
+        check(
+            |f| (f.name, f.started_unix_ns) = ("b".into(), f.started_unix_ns + 1),
+            "recorded at the same time",
+            Warn,
+            ["r0", "b"],
+        );
+        check(|f| f.program.as_mut().unwrap().build_id = None, "build-id of the program", Tell, ["0a0b", "none"]);
+    }
+
+    #[test]
+    fn repeats_of_one_side_that_are_not_alike_are_unlike() {
+        let (base, mut new) = (side(&[5000.0, 5000.0]), side(&[5000.0]));
+        new.runs[0].facts.started_unix_ns += 1_000_000_000_000;
+        assert!(unlike(&base, &new).is_empty());
+        let mut mixed = base.clone();
+        mixed.runs[1].facts.host.kernel = "6.9".into();
+        let found = unlike(&mixed, &new);
+        assert_eq!((found[0].what, found[0].base.as_str()), ("kernel", "6.1.0-18-amd64 / 6.9"));
+    }
+}

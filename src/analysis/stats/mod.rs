@@ -1,0 +1,25 @@
+//! The statistics of a comparison: tests, intervals, resampling, and what to do about many tests at once.
+//! It never knows what the numbers stand for.
+
+mod bootstrap;
+mod curve;
+mod equivalence;
+mod multiple;
+mod power;
+mod rank;
+mod series;
+pub(super) mod special;
+mod student;
+mod welch;
+
+pub use bootstrap::{Blocks, Random, block_length};
+pub use curve::Curve;
+pub use equivalence::equivalent;
+pub use multiple::{benjamini_hochberg, holm};
+pub use power::{cohen_d, detectable};
+pub use rank::{MannWhitney, least_p, mann_whitney};
+pub use series::{Moments, autocorrelation, effective_count};
+pub use special::{normal_cdf, normal_quantile};
+pub use student::{student_quantile, student_two_sided};
+pub(in crate::analysis) use welch::combined;
+pub use welch::{Welch, welch};

@@ -1,0 +1,63 @@
+//! Mean, scatter and memory of a series of values.
+//! It never drops a value: one that is no number makes the result none.
+
+/// Mean and scatter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    /// How many values.
+    pub count: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their variance, unbiased; `None` of a single value.
+    pub variance: Option<f64>,
+}
+
+impl Moments {
+    /// `None` without values, or if one is no finite number.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Moments> {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let variance = (values.len() > 1).then(|| squares / (count - 1.0));
+        (mean.is_finite() && squares.is_finite()).then_some(Moments { count, mean, variance })
+    }
+}
+
+/// The correlation of each value with the one before it, -1 to 1; 0 where nothing scatters.
+#[must_use]
+pub fn autocorrelation(values: &[f64]) -> f64 {
+    let Some(Moments { mean, .. }) = Moments::of(values) else { return 0.0 };
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    if squares > 0.0 { (products / squares).clamp(-1.0, 1.0) } else { 0.0 }
+}
+
+/// How many independent values the series is worth: `n (1 - rho) / (1 + rho)`, never more than there are.
+#[must_use]
+pub fn effective_count(values: &[f64]) -> f64 {
+    let rho = autocorrelation(values).max(0.0);
+    values.len() as f64 * (1.0 - rho) / (1.0 + rho)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_that_drifts_is_worth_few_values_and_one_that_jumps_all_of_them() {
+        let drift: Vec<f64> = (0..40).map(f64::from).collect();
+        let jumps: Vec<f64> = (0..40).map(|at| f64::from(at % 2)).collect();
+        assert!(autocorrelation(&drift) > 0.9 && effective_count(&drift) < 2.0);
+        assert!(autocorrelation(&jumps) < -0.9);
+        assert_eq!((effective_count(&jumps), effective_count(&[3.0; 9])), (40.0, 9.0));
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_leaves_none() {
+        for values in [&[][..], &[1.0, f64::NAN], &[f64::INFINITY]] {
+            assert_eq!(Moments::of(values), None);
+        }
+        assert_eq!(Moments::of(&[2.0]), Some(Moments { count: 1.0, mean: 2.0, variance: None }));
+    }
+}

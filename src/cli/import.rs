@@ -1,0 +1,75 @@
+//! `ironlaw import`: makes a recording of what another tool recorded, and says what it lacks.
+//! It never prints to the standard output.
+
+use super::args::{ImportArgs, ImportFormat};
+use super::out::Terminal;
+use crate::error::{Error, ErrorKind, Result};
+use crate::session::import::{self, Format, Imported, Options, Source};
+use crate::store::{self, Writer};
+use crate::units::Nanos;
+use crate::view::escape::visible;
+use std::path::{Path, PathBuf};
+
+/// Runs the command.
+pub(super) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<()> {
+    let source = open(&args.file)?;
+    let path = store::path(&output(args)?);
+    let options = Options {
+        format: args.format.map(|format| match format {
+            ImportFormat::Perf => Format::Perf,
+            ImportFormat::Folded => Format::Folded,
+        }),
+        symfs: args.symfs.clone(),
+        kallsyms: args.kallsyms.clone(),
+    };
+    if let Some(missing) = options.symfs.iter().find(|dir| !dir.is_dir()) {
+        return Err(Error::new(ErrorKind::NotFound, format!("{} is no directory", missing.display())));
+    }
+    let imported = import::import(&source, &options, |meta| Writer::create(&path, meta, args.force))?;
+    imported.meta.notes.iter().for_each(|note| terminal.note(note));
+    terminal.say(&summary(&imported));
+    terminal.say(&format!(
+        "{} ({:.1} kB); look at it with: ironlaw view {0}, ironlaw report {0}",
+        path.display(),
+        imported.bytes as f64 / 1e3
+    ));
+    Ok(())
+}
+
+fn open(file: &Path) -> Result<Source> {
+    if file == Path::new("-") {
+        return Source::read(std::io::stdin().lock(), "the standard input".into());
+    }
+    Source::open(file)
+}
+
+/// Where to write: next to us, not next to the file, which may lie where nobody may write.
+fn output(args: &ImportArgs) -> Result<PathBuf> {
+    if let Some(name) = &args.output {
+        return Ok(name.clone());
+    }
+    if args.file == Path::new("-") {
+        return Err(Error::new(ErrorKind::Usage, "the standard input has no name to call the recording by")
+            .hint("Name it with -o."));
+    }
+    let name = args.file.file_name().ok_or_else(|| {
+        Error::new(ErrorKind::Usage, format!("{} is no file", args.file.display())).hint("Name a perf.data file.")
+    })?;
+    Ok(PathBuf::from(name))
+}
+
+/// What came of it: how long, how many, of which events.
+fn summary(imported: &Imported) -> String {
+    let Imported { meta, tally, .. } = imported;
+    let names: Vec<String> = meta.events.iter().map(|event| visible(&event.name).to_string()).collect();
+    let whole = tally.whole_share().map(|share| format!(", {:.1}% of stacks whole", 100.0 * share));
+    format!(
+        "imported {:.1} s of {}: {} samples of {}, {} lost{}",
+        Nanos(meta.duration_ns.unwrap_or_default()).seconds(),
+        visible(&meta.plan.target.label()),
+        tally.samples,
+        names.join(", "),
+        tally.lost,
+        whole.unwrap_or_default(),
+    )
+}

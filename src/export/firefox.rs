@@ -1,0 +1,73 @@
+//! The profile for profiler.firefox.com: its processed format, threads over time, waits and marks as markers.
+//! It never holds the file in memory, and never asks the viewer to look symbols up.
+
+mod frames;
+mod meta;
+mod thread;
+
+use super::quote::{array, failed, quoted};
+use crate::error::{Context, Result};
+use crate::view::sampled::{Paths, Row, Sampled, Strand};
+use frames::Frames;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+/// The processed format's version that is written; the viewer brings older ones up to its own.
+const FORMAT: u32 = 62;
+/// The version of Gecko's format that goes with it; nothing here comes from Gecko.
+const GECKO_FORMAT: u32 = 24;
+
+/// Writes it; `title` is what the viewer shows as the product.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(sampled: &Sampled<'_>, title: &str, out: &mut dyn Write) -> Result<()> {
+    let mut paths = Paths::default();
+    let mut strands = sampled.strands(&mut paths);
+    // Waits are the samples themselves where they are what was asked for.
+    let mut waits: BTreeMap<(u32, u32), Vec<Row>> = BTreeMap::new();
+    for row in sampled.waits().filter(|_| !sampled.is_off_cpu()) {
+        paths.id(row.path());
+        waits.entry((row.pid, row.tid)).or_default().push(row);
+    }
+    let known: BTreeSet<_> = strands.iter().map(|strand| (strand.pid, strand.tid)).collect();
+    let only_waited = waits.keys().filter(|key| !known.contains(key));
+    strands.extend(only_waited.map(|(pid, tid)| Strand { pid: *pid, tid: *tid, weight: 0, moments: Vec::new() }));
+    let mut frames = Frames::default();
+    let stacks: Vec<usize> = paths.list().iter().map(|path| frames.stack(sampled, &sampled.cells(*path))).collect();
+    let words = thread::Words::of(&mut frames);
+
+    writeln!(out, "{{\"meta\":{},", meta::meta(sampled, title)).context(failed)?;
+    array(out, "libs", frames.libs(sampled).iter())?;
+    out.write_all(b",\n\"pages\":[],\"counters\":[],\"profilerOverhead\":[],\n\"shared\":").context(failed)?;
+    frames.write(out)?;
+    out.write_all(b",\n\"threads\":[").context(failed)?;
+    let lines = thread::Lines { sampled, stacks: &stacks, words: &words, scale: thread::Scale::of(sampled, &strands) };
+    for (at, strand) in strands.iter().enumerate() {
+        out.write_all(if at == 0 { b"\n" } else { b",\n" }).context(failed)?;
+        let waits = waits.remove(&(strand.pid, strand.tid)).unwrap_or_default();
+        lines.write(strand, &waits, &mut paths, at == 0, out)?;
+    }
+    out.write_all(b"]}\n").context(failed)
+}
+
+/// A table's columns as one JSON object.
+fn table(length: usize, columns: &[(&str, String)]) -> String {
+    let columns: Vec<_> = columns.iter().map(|(key, values)| format!("{}:[{values}]", quoted(key))).collect();
+    format!("{{\"length\":{length},{}}}", columns.join(","))
+}
+
+/// The same value for every row.
+fn all(value: &str, length: usize) -> String {
+    vec![value; length].join(",")
+}
+
+/// Values separated by commas.
+fn list<T: std::fmt::Display>(values: impl Iterator<Item = T>) -> String {
+    values.map(|value| value.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// A value or null.
+fn or_null<T: std::fmt::Display>(value: Option<T>) -> String {
+    value.map_or("null".to_string(), |value| value.to_string())
+}

@@ -1,0 +1,180 @@
+//! A thread's line: its samples in order of time, its waits and the recording's marks as markers.
+//! It never gives a sample CPU time that was not counted.
+
+use super::frames::Frames;
+use super::meta::{MARK, WAIT};
+use super::or_null;
+use crate::error::{Context, Result};
+use crate::export::quote::{array, failed, milliseconds, quoted};
+use crate::model::{Mark, TaskState};
+use crate::view::sampled::{Paths, Row, Sampled, Strand};
+use std::io::Write;
+
+/// Texts that markers refer to.
+#[derive(Debug)]
+pub(super) struct Words {
+    wait: usize,
+    mark: usize,
+}
+
+impl Words {
+    pub fn of(frames: &mut Frames) -> Words {
+        Words { wait: frames.string(WAIT), mark: frames.string(MARK) }
+    }
+}
+
+/// What a sample's weight becomes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Scale {
+    /// All weigh the same: each is one.
+    Samples,
+    /// Nanoseconds, as milliseconds.
+    Time,
+    Bytes,
+    /// Counts of an event, for which the viewer has no word: as samples of the mean weight.
+    Mean(f64),
+}
+
+impl Scale {
+    pub fn of(sampled: &Sampled<'_>, strands: &[Strand]) -> Scale {
+        let weights = || strands.iter().flat_map(|strand| &strand.moments).map(|moment| moment.weight);
+        let first = weights().next();
+        let unit = sampled.axis().1;
+        if !sampled.is_off_cpu() && weights().all(|weight| Some(weight) == first) {
+            return Scale::Samples;
+        }
+        match unit {
+            "ns" => Scale::Time,
+            "B" => Scale::Bytes,
+            _ => {
+                let count = weights().count() as f64;
+                Scale::Mean((weights().map(|weight| weight as f64).sum::<f64>() / count).max(f64::MIN_POSITIVE))
+            }
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Scale::Samples | Scale::Mean(_) => "samples",
+            Scale::Time => "tracing-ms",
+            Scale::Bytes => "bytes",
+        }
+    }
+
+    fn value(self, weight: u64) -> String {
+        match self {
+            Scale::Samples => "1".to_string(),
+            Scale::Time => milliseconds(weight),
+            Scale::Bytes => weight.to_string(),
+            Scale::Mean(mean) => (weight as f64 / mean).to_string(),
+        }
+    }
+}
+
+/// What all threads' lines need.
+pub(super) struct Lines<'a> {
+    pub sampled: &'a Sampled<'a>,
+    /// The stack's number of each path.
+    pub stacks: &'a [usize],
+    pub words: &'a Words,
+    pub scale: Scale,
+}
+
+impl Lines<'_> {
+    /// Writes one; the first bears the recording's marks.
+    pub fn write(
+        &self,
+        strand: &Strand,
+        waits: &[Row],
+        paths: &mut Paths,
+        first: bool,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let (sampled, (born, ended)) = (self.sampled, self.sampled.life(strand.tid));
+        let comm = sampled.comm(strand.tid);
+        write!(
+            out,
+            "{{\"processType\":\"default\",\"processName\":{},\"processStartupTime\":0,\"processShutdownTime\":null,\
+             \"registerTime\":{},\"unregisterTime\":{},\"pausedRanges\":[],\"showMarkersInTimeline\":{first},\
+             \"name\":{},\"isMainThread\":{},\"pid\":\"{}\",\"tid\":\"{}\",\n\"samples\":",
+            quoted(sampled.process_name(strand.pid)),
+            milliseconds(born.map_or(0, |born| born.0)),
+            or_null(ended.map(|ended| milliseconds(ended.0))),
+            quoted(if comm.is_empty() { "[no name]" } else { comm }),
+            strand.pid == strand.tid,
+            strand.pid,
+            strand.tid
+        )
+        .context(failed)?;
+        self.samples(strand, out)?;
+        out.write_all(b",\n\"markers\":").context(failed)?;
+        self.markers(if first { sampled.marks().collect() } else { Vec::new() }, waits, paths, out)?;
+        out.write_all(b"}").context(failed)
+    }
+
+    fn samples(&self, strand: &Strand, out: &mut dyn Write) -> Result<()> {
+        let moments = &strand.moments;
+        write!(out, "{{\"length\":{},\"weightType\":\"{}\",", moments.len(), self.scale.word()).context(failed)?;
+        array(out, "stack", moments.iter().map(|moment| self.stacks[moment.path.0 as usize]))?;
+        out.write_all(b",").context(failed)?;
+        array(out, "time", moments.iter().map(|moment| milliseconds(moment.at.0)))?;
+        out.write_all(b",").context(failed)?;
+        if self.scale == Scale::Samples {
+            out.write_all(b"\"weight\":null").context(failed)?;
+        } else {
+            array(out, "weight", moments.iter().map(|moment| self.scale.value(moment.weight)))?;
+        }
+        // A sample of the CPU clock stands for the CPU time since the one before it.
+        if !self.sampled.is_off_cpu() && self.sampled.axis().1 == "ns" {
+            out.write_all(b",").context(failed)?;
+            array(out, "threadCPUDelta", moments.iter().map(|moment| moment.weight))?;
+        }
+        out.write_all(b"}").context(failed)
+    }
+
+    fn markers(&self, marks: Vec<&Mark>, waits: &[Row], paths: &mut Paths, out: &mut dyn Write) -> Result<()> {
+        let n = marks.len();
+        let per = |mark: String, wait: String| {
+            (0..n).map(move |_| mark.clone()).chain(waits.iter().map(move |_| wait.clone()))
+        };
+        write!(out, "{{\"length\":{},", n + waits.len()).context(failed)?;
+        // A mark is a moment (phase 0), a wait has a beginning and an end (phase 1).
+        for (key, mark, wait) in [
+            ("name", self.words.mark.to_string(), self.words.wait.to_string()),
+            ("category", "0".to_string(), "0".to_string()),
+            ("phase", "0".to_string(), "1".to_string()),
+        ] {
+            array(out, key, per(mark, wait))?;
+            out.write_all(b",").context(failed)?;
+        }
+        let starts = marks.iter().map(|mark| mark.at.0).chain(waits.iter().map(|wait| wait.at.0));
+        array(out, "startTime", starts.map(milliseconds))?;
+        out.write_all(b",").context(failed)?;
+        let ends = marks.iter().map(|_| "null".to_string()).chain(waits.iter().map(|wait| milliseconds(end(wait))));
+        array(out, "endTime", ends)?;
+        out.write_all(b",").context(failed)?;
+        let labels = marks.iter().map(|mark| format!("{{\"type\":\"{MARK}\",\"label\":{}}}", quoted(&mark.label)));
+        array(out, "data", labels.chain(waits.iter().map(|wait| self.wait(wait, paths))))?;
+        out.write_all(b"}").context(failed)
+    }
+
+    fn wait(&self, wait: &Row, paths: &mut Paths) -> String {
+        let state = match wait.state {
+            Some(TaskState::Runnable) => "preempted",
+            Some(TaskState::Sleeping) => "sleeping",
+            Some(TaskState::DiskSleep) => "waiting for storage",
+            Some(TaskState::Other) | None => "stopped or ending",
+        };
+        let queued = wait.queued.map_or(String::new(), |queued| format!(",\"queued\":{}", milliseconds(queued)));
+        let stack = self.stacks.get(paths.id(wait.path()).0 as usize).copied().unwrap_or_default();
+        format!(
+            "{{\"type\":\"{WAIT}\",\"state\":\"{state}\",\"blocked\":{}{queued},\"cause\":{{\"time\":{},\"stack\":{stack}}}}}",
+            milliseconds(wait.weight),
+            milliseconds(wait.at.0)
+        )
+    }
+}
+
+fn end(wait: &Row) -> u64 {
+    wait.at.0.saturating_add(wait.weight).saturating_add(wait.queued.unwrap_or_default())
+}

@@ -1,0 +1,18 @@
+//! Compression as every tool that reads profiles expects it.
+//! It never holds what it compresses.
+
+use super::quote::failed;
+use crate::error::{Context, Result};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
+
+/// Passes on compressed what `write` writes.
+///
+/// # Errors
+/// Those of `write` and of the writer.
+pub fn gzip<W: Write + Send>(out: W, write: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<()> {
+    let mut packed = GzEncoder::new(out, Compression::default());
+    write(&mut packed)?;
+    packed.finish().and_then(|mut out| out.flush()).context(failed)
+}

@@ -1,0 +1,114 @@
+//! Samples as `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,dso` prints them, for the many tools that read that.
+//! It never lets a name break a line or pass for a number.
+
+use super::quote::failed;
+use crate::error::{Context, Result};
+use crate::model::ModuleKind;
+use crate::view::CodeKind;
+use crate::view::escape::visible;
+use crate::view::sampled::{Cell, Path, Row, Sampled};
+use rustc_hash::FxHashMap;
+use std::fmt::Write as _;
+use std::io::Write;
+
+/// Memory for stacks already put into words.
+const KEEP_BYTES: usize = 64 << 20;
+
+/// Writes it; a wait is a sample whose period is its nanoseconds, its time in the queue one more.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut stacks = Stacks::default();
+    for row in sampled.rows() {
+        let event = text(sampled.event_name(row.event));
+        for share in row.shares() {
+            let at = sampled.meta().started_mono_ns.saturating_add(share.at.0);
+            let (seconds, micros) = (at / 1_000_000_000, at % 1_000_000_000 / 1000);
+            let head = head(sampled, &row);
+            writeln!(out, "{head} {seconds:5}.{micros:06}: {:10} {event}: ", share.weight).context(failed)?;
+            stacks.write(sampled, (share.path, row.pid), out)?;
+            out.write_all(b"\n").context(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// `redis-server    41/42    [001]`; a thread without a name is called as perf calls it, and a wait has no CPU.
+fn head(sampled: &Sampled<'_>, row: &Row) -> String {
+    let comm = sampled.comm(row.tid);
+    let comm = if comm.is_empty() { format!(":{}", row.tid) } else { unbroken(comm) };
+    let cpu = row.cpu.map_or(String::new(), |cpu| format!(" [{cpu:03}]"));
+    format!("{comm} {:5}/{:<5}{cpu}", row.pid, row.tid)
+}
+
+/// A thread's name that no reader takes for a comment, for a name and a number, or for two names.
+fn unbroken(comm: &str) -> String {
+    let shown = text(comm).replace(';', ":");
+    let mut out = String::with_capacity(shown.len());
+    let mut chars = shown.chars().peekable();
+    if shown.starts_with('#') {
+        out.push('\\');
+    }
+    while let Some(c) = chars.next() {
+        let number_follows = chars.peek().is_some_and(char::is_ascii_digit);
+        out.push(if c == ' ' && number_follows { '\u{a0}' } else { c });
+    }
+    out
+}
+
+fn text(name: &str) -> String {
+    visible(name).trim().to_string()
+}
+
+/// Stacks in words, kept as long as there is room: samples share them.
+#[derive(Default)]
+struct Stacks {
+    known: FxHashMap<(Path, u32), String>,
+    bytes: usize,
+}
+
+impl Stacks {
+    fn write(&mut self, sampled: &Sampled<'_>, key: (Path, u32), out: &mut dyn Write) -> Result<()> {
+        if let Some(lines) = self.known.get(&key) {
+            return out.write_all(lines.as_bytes()).context(failed);
+        }
+        let lines = lines(sampled, key);
+        out.write_all(lines.as_bytes()).context(failed)?;
+        if self.bytes < KEEP_BYTES {
+            self.bytes += lines.len();
+            self.known.insert(key, lines);
+        }
+        Ok(())
+    }
+}
+
+/// One line per call, the leaf first.
+fn lines(sampled: &Sampled<'_>, (path, pid): (Path, u32)) -> String {
+    let mut lines = String::new();
+    for cell in sampled.cells(path).iter().rev() {
+        let name = text(cell.name);
+        let nameless = name.is_empty() || cell.kind != CodeKind::Heading && sampled.symbol(cell).is_none();
+        let name = if nameless { "[unknown]" } else { &name };
+        let address = sampled.address(cell).unwrap_or_default();
+        // Writing to a String cannot fail.
+        let _ = writeln!(lines, "\t{address:16x} {name} ({})", object(sampled, cell, pid));
+    }
+    lines
+}
+
+/// What stands in brackets: the file as perf names it. Inlined calls have none there.
+fn object(sampled: &Sampled<'_>, cell: &Cell<'_>, pid: u32) -> String {
+    if cell.inlined {
+        return "inlined".to_string();
+    }
+    match sampled.module(cell) {
+        None => "[unknown]".to_string(),
+        Some(module) if module.kind == ModuleKind::Kernel && module.path == "[kernel]" => {
+            "[kernel.kallsyms]".to_string()
+        }
+        Some(module) if module.kind == ModuleKind::Jit => format!("/tmp/perf-{pid}.map"),
+        // The last word of a line is the object.
+        Some(module) => text(&module.path).replace(' ', "\u{a0}"),
+    }
+}

@@ -1,0 +1,97 @@
+//! The profile for speedscope: one sampled profile per thread, the heaviest first, in the order of time.
+//! It never holds the file in memory, and never orders frames by weight.
+
+use super::quote::{array, failed, quoted};
+use crate::error::{Context, Result};
+use crate::view::sampled::{Cell, Moment, Paths, Sampled, Strand};
+use rustc_hash::FxHashMap;
+use std::io::Write;
+
+/// Where the format's schema is published; the reader looks for it.
+const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
+
+/// Writes it; `title` is what the viewer shows as the file's name.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(sampled: &Sampled<'_>, title: &str, out: &mut dyn Write) -> Result<()> {
+    let mut paths = Paths::default();
+    let strands = sampled.strands(&mut paths);
+    let mut frames = Frames::default();
+    let stacks: Vec<String> = paths.list().iter().map(|path| frames.stack(sampled, &sampled.cells(*path))).collect();
+    let exporter = format!("ironlaw {}", env!("CARGO_PKG_VERSION"));
+    write!(
+        out,
+        "{{\"$schema\":\"{SCHEMA}\",\"name\":{},\"exporter\":{},\"activeProfileIndex\":0,\"shared\":{{",
+        quoted(title),
+        quoted(&exporter)
+    )
+    .context(failed)?;
+    array(out, "frames", frames.list.iter())?;
+    out.write_all(b"},\"profiles\":[").context(failed)?;
+    for (at, strand) in strands.iter().enumerate() {
+        out.write_all(if at == 0 { b"\n" } else { b",\n" }).context(failed)?;
+        profile(sampled, strand, &stacks, out)?;
+    }
+    out.write_all(b"]}\n").context(failed)
+}
+
+/// The distinct frames as JSON, in the order they were met.
+#[derive(Default)]
+struct Frames {
+    list: Vec<String>,
+    ids: FxHashMap<String, usize>,
+}
+
+impl Frames {
+    /// A stack as a JSON array of frame numbers, from the root.
+    fn stack(&mut self, sampled: &Sampled<'_>, cells: &[Cell<'_>]) -> String {
+        let ids: Vec<String> = cells.iter().map(|cell| self.id(sampled, cell).to_string()).collect();
+        format!("[{}]", ids.join(","))
+    }
+
+    /// The same function of the same file is one frame: the viewer merges stacks by frame.
+    fn id(&mut self, sampled: &Sampled<'_>, cell: &Cell<'_>) -> usize {
+        let module = sampled.module(cell).map(|module| module.path.as_str());
+        let file = sampled.symbol(cell).and_then(|symbol| symbol.file.as_deref()).or(module);
+        let file = file.map_or(String::new(), |file| format!(",\"file\":{}", quoted(file)));
+        let frame = format!("{{\"name\":{}{file}}}", quoted(cell.name));
+        let next = self.list.len();
+        *self.ids.entry(frame).or_insert_with_key(|frame| {
+            self.list.push(frame.clone());
+            next
+        })
+    }
+}
+
+fn profile(sampled: &Sampled<'_>, strand: &Strand, stacks: &[String], out: &mut dyn Write) -> Result<()> {
+    let unit = match sampled.axis().1 {
+        "ns" => "nanoseconds",
+        "B" => "bytes",
+        _ => "none",
+    };
+    let name = format!("{} {}", sampled.comm(strand.tid), strand.tid);
+    let process = sampled.process_name(strand.pid);
+    let name = if strand.pid == strand.tid { name } else { format!("{name} ({process} {})", strand.pid) };
+    write!(
+        out,
+        "{{\"type\":\"sampled\",\"name\":{},\"unit\":\"{unit}\",\"startValue\":0,\"endValue\":{},",
+        quoted(name.trim()),
+        strand.weight
+    )
+    .context(failed)?;
+    // The viewer takes a sample to last as long as it weighs: equal neighbours are one.
+    let runs = || strand.moments.chunk_by(|a, b| a.path == b.path);
+    array(
+        out,
+        "samples",
+        runs().map(|run| run.first().map_or("[]", |moment| stacks[moment.path.0 as usize].as_str())),
+    )?;
+    out.write_all(b",").context(failed)?;
+    array(out, "weights", runs().map(total))?;
+    out.write_all(b"}").context(failed)
+}
+
+fn total(run: &[Moment]) -> u64 {
+    run.iter().fold(0, |sum, moment| sum.saturating_add(moment.weight))
+}

@@ -1,0 +1,169 @@
+//! Which files of this machine may speak for the recorded one.
+//! It never takes a file for its name alone: it is of the same build, or the same inode of the same machine.
+
+use super::super::naming::HostFiles;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{BuildId, Bytes, HostFacts};
+use crate::symbols::{Files, Grown};
+use crate::sys::files;
+use object::Object;
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+
+/// This machine's side of an import.
+#[derive(Debug, Clone)]
+pub(super) struct Local {
+    /// Below which everything is looked for: the recorded machine's files, or `/`.
+    pub root: PathBuf,
+    /// Whether `root` was given: then the user vouches for what lies there.
+    pub vouched: bool,
+    /// Whether the file was recorded on this machine, with the kernel that runs now.
+    pub same: bool,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub path: &'a str,
+    pub build_id: Option<&'a BuildId>,
+    pub inode: Option<u64>,
+}
+
+impl Local {
+    pub(super) fn new(symfs: Option<&Path>, recorded: &HostFacts, here: &HostFacts) -> Local {
+        let same =
+            !recorded.hostname.is_empty() && recorded.hostname == here.hostname && recorded.kernel == here.kernel;
+        Local { root: symfs.unwrap_or(Path::new("/")).to_path_buf(), vouched: symfs.is_some(), same }
+    }
+
+    /// The file's bytes, if one that is surely the same is here.
+    pub(super) fn find(&self, wanted: &Wanted<'_>) -> Option<Bytes> {
+        let named = self.root.join(wanted.path.trim_start_matches('/'));
+        let by_name = self.open(&named).filter(|(bytes, inode)| self.fits(bytes, *inode, wanted));
+        by_name.map(|(bytes, _)| bytes).or_else(|| self.cached(wanted.build_id?))
+    }
+
+    /// Names that runtimes leave in files are believed of the machine they were left on.
+    pub(super) fn trusts_runtimes(&self) -> bool {
+        self.same || self.vouched
+    }
+
+    fn fits(&self, bytes: &Bytes, inode: u64, wanted: &Wanted<'_>) -> bool {
+        match (wanted.build_id, wanted.inode) {
+            (Some(id), _) => build_id(bytes).as_ref() == Some(id),
+            // With a root of its own, inode numbers are others.
+            _ if self.vouched => true,
+            (None, Some(known)) => self.same && inode == known,
+            (None, None) => self.same,
+        }
+    }
+
+    fn open(&self, path: &Path) -> Option<(Bytes, u64)> {
+        let (file, identity) = files::open_regular(path).ok()?;
+        Some((files::map(&file).ok()?, identity.inode))
+    }
+
+    /// perf keeps what it recorded by build-id below the user's home.
+    fn cached(&self, id: &BuildId) -> Option<Bytes> {
+        let hex = id.to_string();
+        let (first, rest) = hex.split_at_checked(2)?;
+        let home = std::env::var_os("HOME")?;
+        let path = PathBuf::from(home).join(".debug/.build-id").join(first).join(rest).join("elf");
+        self.open(&path).map(|(bytes, _)| bytes).filter(|bytes| build_id(bytes).as_ref() == Some(id))
+    }
+}
+
+/// The build a file is of.
+pub(super) fn build_id(bytes: &Bytes) -> Option<BuildId> {
+    let file = object::File::parse((**bytes).as_ref()).ok()?;
+    Some(BuildId(file.build_id().ok()??.to_vec())).filter(|id| !id.0.is_empty())
+}
+
+/// What the symbolizer may read: debug files, which it checks itself, and what speaks for the recorded machine.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    pub host: HostFiles,
+    pub local: Local,
+    /// The kernel's symbols.
+    pub kallsyms: Option<String>,
+    /// Where each process had mapped its jitdump.
+    pub dumps: FxHashMap<u32, String>,
+}
+
+impl Files for Recorded {
+    fn map(&self, path: &Path) -> Option<Bytes> {
+        self.host.map(path)
+    }
+
+    /// Of /proc only what the recording stands in for: the processes that have these numbers now are others.
+    fn text(&self, path: &Path) -> Result<String> {
+        let text = match path.strip_prefix("/proc").unwrap_or(path).to_str() {
+            Some("kallsyms") => self.kallsyms.clone(),
+            Some(other) => other.strip_suffix("/maps").and_then(|pid| self.dumps.get(&pid.parse().ok()?).cloned()),
+            None => None,
+        };
+        text.ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, format!("{} is not of the recorded machine", path.display()))
+        })
+    }
+
+    fn fetch(&self, id: &BuildId) -> Option<Bytes> {
+        self.host.fetch(id)
+    }
+
+    fn grown(&self, path: &Path, from: u64) -> Option<Grown> {
+        let ours = self.local.same && !self.local.vouched;
+        let allowed = ours || self.local.vouched && path.starts_with(&self.local.root);
+        if allowed { self.host.grown(path, from) } else { None }
+    }
+}
+
+/// The inode of a file, for tests.
+#[cfg(test)]
+fn inode(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|file| std::os::unix::fs::MetadataExt::ino(&file))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    fn local(same: bool, vouched: bool) -> Local {
+        Local { root: "/".into(), vouched, same }
+    }
+
+    #[test]
+    fn only_a_file_of_the_same_build_or_of_this_machine_speaks_for_the_recorded_one() {
+        let own = std::env::current_exe().unwrap();
+        let path = own.to_str().unwrap();
+        let (bytes, _) = local(true, false).open(&own).unwrap();
+        let (build, other) = (build_id(&bytes), BuildId(vec![1; 20]));
+        let inode = inode(&own);
+        let found = |same, vouched, build_id: Option<&BuildId>, inode| {
+            local(same, vouched).find(&Wanted { path, build_id, inode }).is_some()
+        };
+        if let Some(build) = &build {
+            assert!(found(false, false, Some(build), Some(1)), "the build decides, wherever it comes from");
+        }
+        assert!(!found(true, true, Some(&other), inode), "another build is another program");
+        assert!(found(true, false, None, inode));
+        assert!(!found(true, false, None, inode.map(|inode| inode + 1)));
+        assert!(!found(false, false, None, inode), "inodes of another machine mean nothing");
+        assert!(found(false, true, None, Some(1)), "the user vouches for what he names");
+    }
+
+    #[test]
+    fn a_machine_is_the_same_only_with_its_kernel() {
+        let host = |name: &str, kernel: &str| HostFacts {
+            hostname: name.into(),
+            kernel: kernel.into(),
+            ..HostFacts::default()
+        };
+        let here = host("node7", "6.1");
+        for (recorded, same) in [(host("node7", "6.1"), true), (host("node7", "5.4"), false), (host("", ""), false)] {
+            assert_eq!(Local::new(None, &recorded, &here).same, same, "{recorded:?}");
+        }
+        assert!(!Local::new(None, &host("", ""), &host("", "")).same, "what is not said is not the same");
+    }
+}

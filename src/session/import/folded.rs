@@ -1,0 +1,215 @@
+//! Folded stacks, `outer;inner 42` per line, as a recording: names and counts, without times, threads or addresses.
+//! It never keeps a line that has no count, and says how many there were.
+
+use super::output::Output;
+use super::{Imported, Source};
+use crate::collect::sampler::{Interner, Outbox};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{
+    CallGraph, Definition, Event, EventKind, EventSpec, HardwarePlan, HostFacts, Meta, ModuleDef, ModuleId, ModuleKind,
+    Note, Plan, Rate, Sample, StackEnd, Symbol, Target, TaskChange, TaskEvent, Unit,
+};
+use crate::store::{FORMAT, Writer};
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+
+/// With no more than this in all, a count is so many samples; beyond, it is the weight of one.
+const MOST_SAMPLES: u64 = 1 << 20;
+
+/// What tools append to a frame to say whose code it is (`stackcollapse-perf.pl --kernel --jit`).
+const MARKS: [(&str, Home); 3] = [("_[k]", Home::Kernel), ("_[j]", Home::Jit), ("_[i]", Home::Program)];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Home {
+    Kernel,
+    Program,
+    Jit,
+}
+
+/// A line: the stack from the outside in, and its count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Line<'a> {
+    frames: &'a str,
+    count: u64,
+}
+
+fn lines(text: &str) -> impl Iterator<Item = Option<Line<'_>>> {
+    let kept = text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    kept.map(|line| {
+        let (frames, count) = line.rsplit_once([' ', '\t'])?;
+        Some(Line { frames: frames.trim_end(), count: count.parse().ok()? }).filter(|line| !line.frames.is_empty())
+    })
+}
+
+/// Imports the lines.
+pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(source: &Source, create: C) -> Result<Imported> {
+    let text = String::from_utf8_lossy((*source.bytes).as_ref());
+    let (mut total, mut bad, mut good) = (0u64, 0u64, 0u64);
+    for line in lines(&text) {
+        match line {
+            Some(line) => (total, good) = (total.saturating_add(line.count), good + 1),
+            None => bad += 1,
+        }
+    }
+    if good <= bad {
+        return Err(Error::new(
+            ErrorKind::Corrupt,
+            "it is neither perf.data nor folded stacks (`main;parse 42` per line)",
+        ));
+    }
+    let mut output = Output::new(meta(source), create);
+    let notes = notes(bad, total);
+    let mut folded = Folded::new(source);
+    for line in lines(&text).flatten() {
+        folded.line(&line, total <= MOST_SAMPLES, &mut output)?;
+    }
+    output.meta().notes = notes;
+    output.finish()
+}
+
+fn notes(bad: u64, total: u64) -> Vec<Note> {
+    let note = |topic: &str, text: String| Note { topic: topic.into(), text, fix: None };
+    let mut notes = vec![note("folded", "folded stacks carry no times, threads or addresses".into())];
+    if bad > 0 {
+        notes.push(note("import-gap", format!("{bad} lines have no count at their end and were left out")));
+    }
+    if total > MOST_SAMPLES {
+        notes.push(note(
+            "folded-weights",
+            "the counts are too large for samples: each line is one sample of that weight".into(),
+        ));
+    }
+    notes
+}
+
+fn meta(source: &Source) -> Meta {
+    // The kernel's own event that counts nothing: what was counted is not said.
+    let kind = EventKind::Software(9);
+    let event = EventSpec {
+        name: "samples".into(),
+        kind,
+        exclude_user: false,
+        exclude_kernel: false,
+        exclude_hv: false,
+        exclude_guest: false,
+        exclude_host: false,
+        precise: 0,
+        group: None,
+        unit: Unit::Count,
+    };
+    Meta {
+        format: FORMAT,
+        tool: env!("CARGO_PKG_VERSION").to_string(),
+        host: HostFacts::default(),
+        plan: Plan {
+            target: Target::Command { argv: vec![source.name.clone()] },
+            events: vec![event.clone()],
+            rate: Rate::Period(1),
+            call_graph: CallGraph::FramePointer,
+            off_cpu: false,
+            interval: super::facts::WINDOW,
+            duration: None,
+            delay: Nanos(0),
+            ops: None,
+            hardware: Vec::new(),
+        },
+        events: vec![event],
+        coverage: Vec::new(),
+        hardware: HardwarePlan::default(),
+        started_unix_ns: source.written_unix_ns.unwrap_or_default(),
+        started_mono_ns: 0,
+        duration_ns: None,
+        exit_status: None,
+        notes: Vec::new(),
+    }
+}
+
+struct Folded<'a> {
+    interner: Interner,
+    out: Outbox,
+    /// Every name has an address of its own, as its number.
+    names: FxHashMap<(Home, &'a str), u64>,
+}
+
+impl<'a> Folded<'a> {
+    fn new(source: &Source) -> Folded<'a> {
+        let mut out = Outbox::default();
+        let modules = [(ModuleKind::Kernel, "[kernel]"), (ModuleKind::Jit, "[folded]"), (ModuleKind::Jit, "[jit]")];
+        for (id, (kind, path)) in (0..).zip(modules) {
+            let def = ModuleDef { id: ModuleId(id), kind, path: path.into(), build_id: None, pid: 0 };
+            out.push(Event::Define(Definition::Module(def)));
+        }
+        let comm = source.name.rsplit('/').next().unwrap_or_default().to_string();
+        out.push(Event::Task(TaskEvent { at: Nanos(0), pid: 0, tid: 0, change: TaskChange::Alive { comm } }));
+        Folded { interner: Interner::default(), out, names: FxHashMap::default() }
+    }
+
+    fn line<C: FnOnce(&Meta) -> Result<Writer>>(
+        &mut self,
+        line: &Line<'a>,
+        singly: bool,
+        output: &mut Output<C>,
+    ) -> Result<()> {
+        let (mut stack, mut kernel, mut end) = (None, false, StackEnd::Whole);
+        for frame in line.frames.split(';') {
+            let (home, name) = home(frame);
+            kernel = home == Home::Kernel;
+            let Some(next) = self.call(stack, home, name) else {
+                end = StackEnd::Truncated;
+                break;
+            };
+            stack = Some(next);
+        }
+        let (samples, weight) = if singly { (line.count, 1) } else { (1, line.count) };
+        let (at, pid, tid, cpu, event) = (Nanos(0), 0, 0, 0, 0);
+        let sample = Event::Sample(Sample { at, pid, tid, cpu, event, weight, stack, end, kernel });
+        output.add(self.out.take())?;
+        (0..samples).try_for_each(|_| output.add([sample.clone()]))
+    }
+
+    fn call(
+        &mut self,
+        parent: Option<crate::model::StackId>,
+        home: Home,
+        name: &'a str,
+    ) -> Option<crate::model::StackId> {
+        let next = self.names.len() as u64;
+        let new = !self.names.contains_key(&(home, name));
+        let address = *self.names.entry((home, name)).or_insert(next);
+        let module = Some(ModuleId(home as u32));
+        let (frame, stack) = self.interner.call(parent, module, address, &mut self.out)?;
+        if new {
+            let symbols = vec![Symbol { function: name.to_string(), file: None, line: None, inlined: false }];
+            self.out.push(Event::Define(Definition::Names { frame, symbols }));
+        }
+        Some(stack)
+    }
+}
+
+/// Whose code a frame is, and its name without the mark that says so.
+fn home(frame: &str) -> (Home, &str) {
+    let marked = MARKS.iter().find_map(|(mark, home)| Some((*home, frame.strip_suffix(mark)?)));
+    marked.unwrap_or((Home::Program, frame))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_in_its_count_and_names_may_hold_spaces() {
+        let text = "main;operator new(unsigned long);f 42\n\n# a comment\nno count\n;x 7\nonly 3\n 5\n";
+        let found: Vec<_> = lines(text).map(|line| line.map(|line| (line.frames, line.count))).collect();
+        assert_eq!(
+            found,
+            [Some(("main;operator new(unsigned long);f", 42)), None, Some((";x", 7)), Some(("only", 3)), None]
+        );
+    }
+
+    #[test]
+    fn marks_say_whose_code_a_frame_is() {
+        assert_eq!(home("do_syscall_64_[k]"), (Home::Kernel, "do_syscall_64"));
+        assert_eq!(home("LazyCompile:~f_[j]"), (Home::Jit, "LazyCompile:~f"));
+        assert_eq!(home("plain[k]"), (Home::Program, "plain[k]"));
+    }
+}

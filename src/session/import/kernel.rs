@@ -1,0 +1,138 @@
+//! Whose names the recorded kernel's addresses may have: a given list's, this kernel's if it is the very same, else nobody's.
+//! It never names an address by a kernel of another build, nor by one that lies elsewhere without knowing by how much.
+
+use super::Options;
+use super::files::Local;
+use crate::error::{Context, Result};
+use crate::model::{BuildId, Note};
+use std::path::Path;
+
+/// The symbols that speak for the recorded kernel.
+#[derive(Debug, Default)]
+pub(super) struct KernelNames {
+    /// Text of kallsyms.
+    pub text: Option<String>,
+    /// Why there are none.
+    pub why_not: Option<Note>,
+}
+
+impl KernelNames {
+    /// Decides. `recorded` is the build the file names; `root` holds `proc` and `sys` of this machine.
+    ///
+    /// # Errors
+    /// The list that was given cannot be read.
+    pub(super) fn choose(
+        options: &Options,
+        local: &Local,
+        recorded: Option<&BuildId>,
+        release: &str,
+        root: &Path,
+    ) -> Result<KernelNames> {
+        if let Some(path) = &options.kallsyms {
+            let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
+            return Ok(KernelNames { text: Some(String::from_utf8_lossy(&bytes).into_owned()), why_not: None });
+        }
+        let running = std::fs::read(root.join("sys/kernel/notes")).ok().and_then(|notes| note_build_id(&notes));
+        let same = match (recorded, &running) {
+            (Some(recorded), Some(running)) => recorded == running,
+            (Some(_), None) => false,
+            (None, _) => local.same,
+        };
+        if same {
+            return Ok(KernelNames { text: std::fs::read_to_string(root.join("proc/kallsyms")).ok(), why_not: None });
+        }
+        let which =
+            if release.is_empty() { "another kernel".into() } else { format!("kernel {release}, not this one") };
+        Ok(KernelNames { text: None, why_not: Some(Note {
+            topic: "kernel-symbols-foreign".into(),
+            text: format!("recorded on {which}: kernel functions are shown by address"),
+            fix: Some("Copy /proc/kallsyms of that machine, from the same boot and read as root, and give it with --kallsyms.".into()),
+        }) })
+    }
+
+    /// By how much addresses moved since: where `symbol` lies in the list, less where it lay when recorded. `None` if it
+    /// is not in the list. A recorder that was not shown addresses recorded 0: then nothing is known to have moved.
+    pub(super) fn moved(&self, symbol: &str, recorded: u64) -> Option<u64> {
+        if recorded == 0 || symbol.is_empty() {
+            return Some(0);
+        }
+        let now = self.text.as_deref()?.lines().find_map(|line| {
+            let (address, rest) = line.split_once(' ')?;
+            let (_, name) = rest.split_once(' ')?;
+            (name == symbol).then(|| u64::from_str_radix(address, 16).ok())?
+        })?;
+        Some(now.wrapping_sub(recorded))
+    }
+}
+
+/// The build in ELF notes: name and description by length, each padded to four bytes.
+fn note_build_id(notes: &[u8]) -> Option<BuildId> {
+    const BUILD_ID: u32 = 3;
+    let mut rest = notes;
+    loop {
+        let word = |at: usize| rest.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
+        let (name, length, kind) = (word(0)? as usize, word(4)? as usize, word(8)?);
+        let (named, described) = (rest.get(12..)?.get(..name)?, rest.get(12..)?.get(name.next_multiple_of(4)..)?);
+        if kind == BUILD_ID && named == b"GNU\0" {
+            return Some(BuildId(described.get(..length)?.to_vec()));
+        }
+        rest = described.get(length.next_multiple_of(4)..)?;
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::model::HostFacts;
+
+    fn notes(id: &[u8]) -> Vec<u8> {
+        let note = |kind: u32, name: &[u8], text: &[u8]| {
+            let mut bytes = Vec::new();
+            for word in [name.len() as u32, text.len() as u32, kind] {
+                bytes.extend(word.to_ne_bytes());
+            }
+            for part in [name, text] {
+                bytes.extend(part);
+                bytes.resize(bytes.len().next_multiple_of(4), 0);
+            }
+            bytes
+        };
+        [note(0x100, b"Linux\0", &[1; 5]), note(3, b"GNU\0", id)].concat()
+    }
+
+    #[test]
+    fn the_build_is_found_among_the_notes() {
+        assert_eq!(note_build_id(&notes(&[7; 20])), Some(BuildId(vec![7; 20])));
+        assert_eq!(note_build_id(&notes(&[7; 20])[..30]), None);
+        assert_eq!(note_build_id(&[0xff; 64]), None);
+    }
+
+    #[test]
+    fn a_foreign_kernel_is_never_named_by_this_one() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("sys/kernel")).unwrap();
+        std::fs::create_dir_all(root.path().join("proc")).unwrap();
+        std::fs::write(root.path().join("sys/kernel/notes"), notes(&[7; 20])).unwrap();
+        std::fs::write(root.path().join("proc/kallsyms"), "ff00 T _text\nff10 T f\n").unwrap();
+        let host = HostFacts { hostname: "a".into(), kernel: "6.1".into(), ..HostFacts::default() };
+        let (home, away) = (Local::new(None, &host, &host), Local::new(None, &HostFacts::default(), &host));
+        let chosen = |local: &Local, recorded: Option<u8>| {
+            let id = recorded.map(|byte| BuildId(vec![byte; 20]));
+            let names = KernelNames::choose(&Options::default(), local, id.as_ref(), "6.1", root.path()).unwrap();
+            (names.text.is_some(), names.why_not.is_some())
+        };
+        assert_eq!(chosen(&away, Some(7)), (true, false));
+        assert_eq!(chosen(&home, Some(8)), (false, true));
+        assert_eq!(chosen(&home, None), (true, false));
+        assert_eq!(chosen(&away, None), (false, true));
+    }
+
+    #[test]
+    fn addresses_move_with_the_reference_symbol() {
+        let names = KernelNames { text: Some("ff00 T _text\nff10 T f\n".into()), why_not: None };
+        assert_eq!(names.moved("_text", 0xfe00), Some(0x100));
+        assert_eq!(names.moved("_stext", 0xfe00), None);
+        assert_eq!(names.moved("_text", 0), Some(0));
+    }
+}

@@ -1,0 +1,322 @@
+//! Every piece of code the recorded machine had mapped, numbered once, with the file of this machine that speaks for it.
+//! It never opens a file twice, and one that does not fit is as good as none.
+
+use super::files::{Local, Wanted, build_id};
+use crate::collect::sampler::{KERNEL, Outbox, Placed, Space};
+use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleDef, ModuleId, ModuleKind, Note};
+use crate::store::perfdata::{Build, KernelCode, Mapping};
+use crate::symbols::ModuleSource;
+use crate::sys::files;
+use crate::unwind::Code;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The kernel's own image, as perf names its mapping.
+const KERNEL_IMAGE: &str = "[kernel.kallsyms]";
+
+/// What is known of a module beside its definition.
+#[derive(Debug)]
+pub(super) struct Object {
+    /// What names its addresses.
+    pub source: Option<ModuleSource>,
+    /// The name of everything in it, where it is a single function.
+    pub only: Option<String>,
+    /// Its path, if it is a file.
+    file: Option<String>,
+    code: Option<Arc<Code>>,
+}
+
+/// What identifies a file beside its path.
+type Identity = (Option<BuildId>, Option<u64>);
+
+/// Numbers modules as they appear.
+#[derive(Debug)]
+pub(super) struct Objects {
+    local: Local,
+    objects: Vec<Object>,
+    /// Builds that the file names by path.
+    builds: FxHashMap<String, BuildId>,
+    files: FxHashMap<String, Vec<(Identity, ModuleId)>>,
+    just_in_time: FxHashMap<u32, ModuleId>,
+    named: FxHashMap<String, ModuleId>,
+    /// The kernel's own ranges.
+    kernel: Space,
+    /// The symbol the kernel's image is placed by, and where it lay.
+    reference: Option<(String, u64)>,
+}
+
+impl Objects {
+    /// Knows the kernel alone, and defines it.
+    pub(super) fn new(local: Local, builds: &[Build], kernel_named: bool, out: &mut Outbox) -> Objects {
+        let kernel_build = kernel_build(builds).cloned();
+        let builds = builds.iter().filter(|build| !build.kernel || build.path == "[vdso]");
+        let mut objects = Objects {
+            local,
+            objects: Vec::new(),
+            builds: builds.map(|build| (build.path.clone(), build.id.clone())).collect(),
+            files: FxHashMap::default(),
+            just_in_time: FxHashMap::default(),
+            named: FxHashMap::default(),
+            kernel: Space::default(),
+            reference: None,
+        };
+        let source = kernel_named.then_some(ModuleSource::Kernel);
+        objects.define(ModuleKind::Kernel, "[kernel]", 0, (kernel_build, source), out);
+        objects
+    }
+
+    /// What is known of a module.
+    pub(super) fn get(&self, id: ModuleId) -> Option<&Object> {
+        self.objects.get(id.0 as usize)
+    }
+
+    /// The symbol the kernel's image was placed by, and where it lay.
+    pub(super) fn reference(&self) -> Option<(&str, u64)> {
+        self.reference.as_ref().map(|(symbol, address)| (symbol.as_str(), *address))
+    }
+
+    /// The module of a kernel's address; without any mapping told of, all of it is the image.
+    pub(super) fn in_kernel(&self, address: u64) -> Option<ModuleId> {
+        if self.kernel.is_empty() { Some(KERNEL) } else { self.kernel.find(address).map(|(module, _)| module) }
+    }
+
+    /// Whether it is known how stacks go on below an address of this module.
+    pub(super) fn has_code(&self, id: ModuleId) -> bool {
+        self.get(id).is_some_and(|object| object.code.is_some())
+    }
+
+    /// A guest's kernel, of which nothing is known but that it is one.
+    pub(super) fn guest_kernel(&mut self, out: &mut Outbox) -> ModuleId {
+        self.named("[guest.kernel]", ModuleKind::Kernel, None, out)
+    }
+
+    /// The kernel, or a module of it, was mapped.
+    pub(super) fn map_kernel(&mut self, mapping: &Mapping<'_>, kernel_named: bool, out: &mut Outbox) {
+        let path = String::from_utf8_lossy(mapping.path);
+        let end = mapping.start.saturating_add(mapping.length);
+        let module = match path.strip_prefix(KERNEL_IMAGE) {
+            Some(symbol) => {
+                self.reference.get_or_insert_with(|| (symbol.to_string(), mapping.offset));
+                KERNEL
+            }
+            None => {
+                self.named(&module_name(&path), ModuleKind::Kernel, kernel_named.then_some(ModuleSource::Kernel), out)
+            }
+        };
+        self.kernel.map(mapping.start, end, &Placed { module, base: 0, code: None });
+    }
+
+    /// The kernel made code at run time.
+    pub(super) fn map_made(&mut self, code: &KernelCode<'_>, out: &mut Outbox) {
+        let end = code.start.saturating_add(code.length);
+        if code.gone || end <= code.start {
+            // Samples in it may still be on their way; nothing else is placed there before they are.
+            return;
+        }
+        let name = String::from_utf8_lossy(code.name).into_owned();
+        let module = self.named(&name, ModuleKind::Kernel, None, out);
+        if let Some(object) = self.objects.get_mut(module.0 as usize) {
+            object.only = Some(name);
+        }
+        self.kernel.map(code.start, end, &Placed { module, base: 0, code: None });
+    }
+
+    /// The module a program's mapping belongs to.
+    pub(super) fn place(&mut self, mapping: &Mapping<'_>, out: &mut Outbox) -> Placed {
+        let path = String::from_utf8_lossy(mapping.path);
+        let path = path.strip_suffix(" (deleted)").unwrap_or(&path);
+        if path == "[vdso]" {
+            let module = self.vdso(mapping.pid, out);
+            return Placed { module, base: mapping.start, code: self.code(module, 0) };
+        }
+        if is_anonymous(path) {
+            return Placed { module: self.jit(mapping.pid, out), base: 0, code: None };
+        }
+        let module = self.file(path, mapping, out);
+        let base = mapping.start.wrapping_sub(mapping.offset);
+        Placed { module, base, code: self.code(module, mapping.offset) }
+    }
+
+    /// Forgets what belonged to a process, so that its number can be used again.
+    pub(super) fn forget(&mut self, pid: u32) {
+        self.just_in_time.remove(&pid);
+    }
+
+    /// Which names will be missing in these frames, and how to have them.
+    pub(super) fn note(&self, frames: &[FrameDef]) -> Option<Note> {
+        const SHOWN: usize = 3;
+        let hit: BTreeSet<ModuleId> = frames.iter().filter_map(|frame| frame.module).collect();
+        let files =
+            || hit.iter().filter_map(|id| self.get(*id)).filter_map(|object| Some((object, object.file.as_ref()?)));
+        let missing: Vec<&String> =
+            files().filter(|(object, _)| object.source.is_none()).map(|(_, path)| path).collect();
+        let names: Vec<&str> = missing.iter().map(|path| path.rsplit('/').next().unwrap_or(path)).take(SHOWN).collect();
+        let more = if missing.len() > SHOWN { ", ..." } else { "" };
+        (!missing.is_empty()).then(|| Note {
+            topic: "files-not-here".into(),
+            text: format!(
+                "{} of {} programs and libraries are not here in the recorded build ({}{more}): their functions are shown \
+                 by address",
+                missing.len(),
+                files().count(),
+                names.join(", ")
+            ),
+            fix: Some("Copy them from that machine below one directory, with their paths, and give it with --symfs.".into()),
+        })
+    }
+
+    fn file(&mut self, path: &str, mapping: &Mapping<'_>, out: &mut Outbox) -> ModuleId {
+        let build = mapping.build_id.clone().or_else(|| self.builds.get(path).cloned());
+        let identity = (build, mapping.inode);
+        let known = self.files.get(path).and_then(|known| known.iter().find(|(other, _)| *other == identity));
+        if let Some((_, module)) = known {
+            return *module;
+        }
+        let wanted = Wanted { path, build_id: identity.0.as_ref(), inode: mapping.inode };
+        let bytes = self.local.find(&wanted);
+        let build = identity.0.clone().or_else(|| build_id(bytes.as_ref()?));
+        let (path_text, root) = (path.to_string(), self.local.root.clone());
+        let source = bytes.map(|bytes| ModuleSource::File { bytes, path: path_text, root });
+        let module = self.define(ModuleKind::File, path, mapping.pid, (build, source), out);
+        self.files.entry(path.to_string()).or_default().push((identity, module));
+        module
+    }
+
+    /// This kernel's page of user-space code stands for the recorded one only where it is the same build.
+    fn vdso(&mut self, pid: u32, out: &mut Outbox) -> ModuleId {
+        if let Some(module) = self.named.get("[vdso]") {
+            return *module;
+        }
+        let image = files::own_vdso().map(|image| Arc::new(image) as Bytes);
+        let image = image.filter(|image| match self.builds.get("[vdso]") {
+            Some(recorded) => build_id(image).as_ref() == Some(recorded),
+            None => self.local.same,
+        });
+        let build = self.builds.get("[vdso]").cloned();
+        let source = image.map(|bytes| ModuleSource::Vdso { bytes });
+        let module = self.define(ModuleKind::Vdso, "[vdso]", pid, (build, source), out);
+        self.named.insert("[vdso]".into(), module);
+        module
+    }
+
+    fn jit(&mut self, pid: u32, out: &mut Outbox) -> ModuleId {
+        if let Some(module) = self.just_in_time.get(&pid) {
+            return *module;
+        }
+        let root = self.local.root.clone();
+        let source = self.local.trusts_runtimes().then_some(ModuleSource::Jit { pid, root });
+        let module = self.define(ModuleKind::Jit, "[jit]", pid, (None, source), out);
+        self.just_in_time.insert(pid, module);
+        module
+    }
+
+    fn named(&mut self, name: &str, kind: ModuleKind, source: Option<ModuleSource>, out: &mut Outbox) -> ModuleId {
+        if let Some(module) = self.named.get(name) {
+            return *module;
+        }
+        let module = self.define(kind, name, 0, (None, source), out);
+        self.named.insert(name.to_string(), module);
+        module
+    }
+
+    fn code(&self, module: ModuleId, offset: u64) -> Option<(Arc<Code>, u64)> {
+        self.get(module)?.code.clone().map(|code| (code, offset))
+    }
+
+    fn define(
+        &mut self,
+        kind: ModuleKind,
+        path: &str,
+        pid: u32,
+        (build_id, source): (Option<BuildId>, Option<ModuleSource>),
+        out: &mut Outbox,
+    ) -> ModuleId {
+        let id = ModuleId(self.objects.len() as u32);
+        let bytes = match &source {
+            Some(ModuleSource::File { bytes, .. } | ModuleSource::Vdso { bytes }) => Some(bytes),
+            _ => None,
+        };
+        let code = bytes.and_then(|bytes| Code::parse(bytes).ok()).map(Arc::new);
+        let file = (kind == ModuleKind::File).then(|| path.to_string());
+        self.objects.push(Object { source, only: None, file, code });
+        out.push(Event::Define(Definition::Module(ModuleDef { id, kind, path: path.to_string(), build_id, pid })));
+        id
+    }
+}
+
+/// The build of the kernel itself, which perf may name by a symbol file's path.
+pub(super) fn kernel_build(builds: &[Build]) -> Option<&BuildId> {
+    let image = |build: &&Build| {
+        let name = build.path.rsplit('/').next().unwrap_or_default();
+        build.path.starts_with(KERNEL_IMAGE) || name.starts_with("vmlinux")
+    };
+    builds.iter().filter(|build| build.kernel).find(image).map(|build| &build.id)
+}
+
+/// A kernel module as perf prints it: `/lib/modules/6.1/kernel/fs/nf-x.ko.xz` becomes `[nf_x]`.
+fn module_name(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name.find(".ko") {
+        Some(end) => format!("[{}]", name[..end].replace('-', "_")),
+        None => path.to_string(),
+    }
+}
+
+/// Memory without a file, as kernels have named it in their records.
+fn is_anonymous(path: &str) -> bool {
+    const PREFIXES: [&str; 7] = ["[", "//", "/memfd:", "/SYSV", "/dev/", "anon_inode:", "/anon_hugepage"];
+    path.is_empty() || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::FrameId;
+    use crate::store::perfdata::Mode;
+
+    fn mapping(pid: u32, path: &str, start: u64, inode: Option<u64>) -> Mapping<'_> {
+        let (length, offset, build_id) = (0x1000, 0x100, None);
+        Mapping { pid, start, length, offset, inode, build_id, path: path.as_bytes(), mode: Mode::User }
+    }
+
+    fn objects(builds: &[Build]) -> (Objects, Outbox) {
+        let mut out = Outbox::default();
+        let local = Local { root: "/".into(), vouched: false, same: false };
+        (Objects::new(local, builds, false, &mut out), out)
+    }
+
+    #[test]
+    fn one_file_is_one_module_and_another_build_of_it_another() {
+        let (mut objects, mut out) = objects(&[]);
+        let mut id = |pid, path, inode| objects.place(&mapping(pid, path, 0x5000, inode), &mut out).module.0;
+        assert_eq!([id(1, "/bin/a", Some(1)), id(2, "/bin/a", Some(1)), id(2, "/bin/a", Some(2))], [1, 1, 2]);
+        assert_eq!([id(1, "//anon", None), id(2, "[heap]", None), id(1, "", None)], [3, 4, 3]);
+        let frame = |module| FrameDef { id: FrameId(0), module: Some(ModuleId(module)), address: 0 };
+        let note = |frames: &[FrameDef]| objects.note(frames).map(|note| note.text.starts_with("2 of 2"));
+        assert_eq!(note(&[frame(1), frame(2), frame(3)]), Some(true), "code without a file is no missing file");
+        assert_eq!(note(&[frame(0)]), None, "files that no stack goes through are not missed");
+    }
+
+    #[test]
+    fn addresses_of_a_file_count_from_its_start_and_those_of_the_kernel_are_absolute() {
+        let (mut objects, mut out) = objects(&[]);
+        assert_eq!(objects.place(&mapping(1, "/bin/a", 0x5000, None), &mut out).base, 0x4f00);
+        assert_eq!(objects.in_kernel(0x9000), Some(KERNEL), "as long as nothing is known of it");
+        objects.map_kernel(&mapping(0, "[kernel.kallsyms]_text", 0x8000, None), false, &mut out);
+        objects.map_kernel(&mapping(0, "/lib/modules/6/nf-x.ko.xz", 0x8800, None), false, &mut out);
+        assert_eq!(objects.reference(), Some(("_text", 0x100)));
+        let found: Vec<_> = [0x8010, 0x8801, 0x9900].map(|address| objects.in_kernel(address)).into();
+        assert_eq!(found, [Some(KERNEL), Some(ModuleId(2)), None]);
+    }
+
+    #[test]
+    fn kernel_modules_have_the_names_that_perf_prints() {
+        assert_eq!(module_name("/lib/modules/6.1/kernel/net/nf-nat.ko.zst"), "[nf_nat]");
+        assert_eq!(module_name("[ext4]"), "[ext4]");
+        let build = |path: &str, kernel| Build { path: path.into(), id: BuildId(vec![1]), kernel };
+        let found = |path, kernel| kernel_build(&[build(path, kernel)]).is_some();
+        assert!(found("[kernel.kallsyms]", true) && found("/usr/lib/debug/boot/vmlinux-6.1", true));
+        assert!(!found("/lib/modules/ext4.ko", true) && !found("/home/me/vmlinux", false));
+    }
+}

@@ -1,0 +1,353 @@
+//! A perf.data file as an event stream: every record in the order of its time, samples by what they weigh.
+//! It never stops at a record it cannot use: it counts it, and the recording says so.
+
+use super::files::{Local, Recorded};
+use super::kernel::KernelNames;
+use super::names::Names;
+use super::objects::{Objects, kernel_build};
+use super::output::Output;
+use super::stacks::{Stacks, Surroundings};
+use super::tasks::Tasks;
+use super::{Imported, Options, Source, facts};
+use crate::collect::host;
+use crate::collect::sampler::Outbox;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{
+    CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, LossKind, Lost, Meta, Note, Sample, Scope, Tick,
+};
+use crate::session::naming::HostFiles;
+use crate::store::Writer;
+use crate::store::perfdata::{self, Mapping, Mode, PerfData, Reads, Record, What};
+use crate::sys::procfs::ProcFs;
+use crate::sys::sysfs::SysFs;
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// What was met that the recording should tell of.
+#[derive(Debug, Default)]
+struct Met {
+    /// Records shorter than they must be.
+    short: u64,
+    /// Samples without a time, or without the CPU.
+    timeless: u64,
+    placeless: u64,
+    /// Samples with branch records that are no stack of calls.
+    branches: u64,
+    /// Call chains whose end lies in code that is not here.
+    unjudged: u64,
+    /// Samples by this program's count.
+    samples: u64,
+}
+
+/// An import under way.
+struct Import<'a, C> {
+    perf: &'a PerfData<'a>,
+    local: Local,
+    kernel_named: bool,
+    objects: Objects,
+    tasks: Tasks,
+    stacks: Stacks,
+    out: Outbox,
+    output: Output<C>,
+    frames: Vec<FrameDef>,
+    dumps: FxHashMap<u32, String>,
+    /// Counters that have been read, by event.
+    counters: FxHashMap<usize, CounterId>,
+    /// The last value of each event's number, where samples carry counter values.
+    values: FxHashMap<u64, u64>,
+    /// The first sample's time, from which all others count, and the last time seen.
+    base: Option<u64>,
+    now: Nanos,
+    window: Nanos,
+    met: Met,
+}
+
+/// Imports a file.
+pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(
+    source: &Source,
+    options: &Options,
+    create: C,
+) -> Result<Imported> {
+    let perf = PerfData::parse((*source.bytes).as_ref())?;
+    let meta = facts::meta(&perf, source);
+    let here = host::facts(&ProcFs::new("/proc"), &SysFs::new("/sys"));
+    let local = Local::new(options.symfs.as_deref(), &meta.host, &here);
+    let recorded = kernel_build(&perf.builds);
+    let kernel = KernelNames::choose(options, &local, recorded, &meta.host.kernel, Path::new("/"))?;
+    let mut import = Import::new(&perf, local, kernel.text.is_some(), Output::new(meta, create));
+    let mut records = perf.records();
+    for record in records.by_ref() {
+        import.take(&record)?;
+    }
+    let mut notes = gaps(&perf, &records);
+    import.met.unjudged = import.stacks.unjudged();
+    if import.met.samples == 0 && !notes.is_empty() {
+        let why: Vec<String> = notes.into_iter().map(|note| note.text).collect();
+        return Err(Error::new(ErrorKind::Corrupt, format!("no sample could be read: {}", why.join("; "))));
+    }
+    notes.extend(import.met.notes());
+    import.finish(source, kernel, notes)
+}
+
+impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
+    fn new(perf: &'a PerfData<'a>, local: Local, kernel_named: bool, mut output: Output<C>) -> Self {
+        let mut out = Outbox::default();
+        let objects = Objects::new(local.clone(), &perf.builds, kernel_named, &mut out);
+        let stacks = Stacks::new(&output.meta().host.arch);
+        Import {
+            perf,
+            local,
+            kernel_named,
+            objects,
+            tasks: Tasks::default(),
+            stacks,
+            out,
+            output,
+            frames: Vec::new(),
+            dumps: FxHashMap::default(),
+            counters: FxHashMap::default(),
+            values: FxHashMap::default(),
+            base: None,
+            now: Nanos(0),
+            window: Nanos(0),
+            met: Met::default(),
+        }
+    }
+
+    fn take(&mut self, record: &Record<'_>) -> Result<()> {
+        let Some(what) = self.perf.read_record(record) else {
+            self.met.short += 1;
+            return Ok(());
+        };
+        // What perf makes up of the time before carries no time, or none but zero.
+        let time = record.stamp.time.filter(|time| *time != 0);
+        if let What::Sample(_) = what {
+            self.base = self.base.or(time);
+        }
+        let at = time.map(|time| Nanos(time.saturating_sub(self.base.unwrap_or(time))));
+        self.now = at.unwrap_or(self.now).max(self.now);
+        match what {
+            What::Mapped(mapping) => self.mapped(&mapping),
+            What::KernelCode(code) => self.objects.map_made(&code, &mut self.out),
+            What::Named(naming) => {
+                let event = self.tasks.named(at, &naming);
+                self.out.push(event);
+            }
+            What::Born(birth) => {
+                if birth.pid != birth.parent_pid {
+                    self.objects.forget(birth.pid);
+                }
+                if let Some(event) = self.tasks.born(at, &birth) {
+                    self.out.push(event);
+                }
+            }
+            What::Ended { pid, tid } => {
+                let (event, forgotten) = self.tasks.ended(self.now, pid, tid);
+                forgotten.into_iter().for_each(|pid| self.objects.forget(pid));
+                self.out.push(event);
+            }
+            What::Lost(count) => self.lost(record, LossKind::Ring, count),
+            What::Throttled => self.lost(record, LossKind::Throttled, 1),
+            What::Read { tid, reads } => self.read(record.event, tid, &reads),
+            What::Sample(sample) => self.sample(record, &sample),
+            What::Other => {}
+        }
+        self.hand_over()
+    }
+
+    fn mapped(&mut self, mapping: &Mapping<'_>) {
+        let Some(end) = mapping.start.checked_add(mapping.length).filter(|end| *end > mapping.start) else { return };
+        match mapping.mode {
+            Mode::Kernel => self.objects.map_kernel(mapping, self.kernel_named, &mut self.out),
+            Mode::GuestKernel | Mode::GuestUser | Mode::Hypervisor => {}
+            Mode::User | Mode::Unknown => {
+                self.remember_dump(mapping);
+                let placed = self.objects.place(mapping, &mut self.out);
+                self.tasks.mapped(mapping.pid, mapping.start, end, &placed);
+            }
+        }
+    }
+
+    /// Runtimes map the file they write their functions' names to, so that profilers find it.
+    fn remember_dump(&mut self, mapping: &Mapping<'_>) {
+        let path = String::from_utf8_lossy(mapping.path);
+        let name = path.rsplit('/').next().unwrap_or_default();
+        if self.local.trusts_runtimes() && name.starts_with("jit-") && name.ends_with(".dump") {
+            self.dumps.insert(mapping.pid, format!("0-1 r-xp 00000000 00:00 0 {path}\n"));
+        }
+    }
+
+    fn lost(&mut self, record: &Record<'_>, kind: LossKind, count: u64) {
+        let cpu = record.stamp.cpu.unwrap_or_default();
+        self.out.push(Event::Lost(Lost { at: self.now, cpu, kind, count }));
+    }
+
+    fn read(&mut self, event: usize, tid: u32, reads: &Reads<'_>) {
+        for (value, id) in reads.iter() {
+            let event = id.and_then(|id| self.perf.event_by_id(id)).unwrap_or(event);
+            let Some(counter) = self.counter(event) else { continue };
+            let enabled = Nanos(reads.enabled.unwrap_or_default());
+            let running = reads.running.map_or(enabled, Nanos);
+            let scope = Scope::Thread(tid);
+            self.out.push(Event::Reading(CounterReading { counter, scope, at: self.now, value, enabled, running }));
+        }
+    }
+
+    fn counter(&mut self, event: usize) -> Option<CounterId> {
+        if let Some(counter) = self.counters.get(&event) {
+            return Some(*counter);
+        }
+        let spec = self.output.meta().events.get(event)?;
+        let id = CounterId(u16::try_from(self.counters.len()).ok()?);
+        let def = CounterDef { id, name: spec.name.clone(), unit: spec.unit, group: spec.group };
+        self.out.push(Event::Define(Definition::Counter(def)));
+        self.counters.insert(event, id);
+        Some(id)
+    }
+
+    fn sample(&mut self, record: &Record<'_>, sample: &perfdata::Sample<'_>) {
+        let Some(attr) = self.perf.events.get(record.event).map(|event| event.attr) else { return };
+        let (pid, tid) = (sample.pid.unwrap_or_default(), sample.tid.unwrap_or_default());
+        let at = self.now;
+        self.tick(at);
+        if let Some(event) = self.tasks.meet(at, pid, tid) {
+            self.out.push(event);
+        }
+        let guest = (sample.mode == Mode::GuestKernel).then(|| self.objects.guest_kernel(&mut self.out));
+        let (space, objects) = (self.tasks.space(pid), &self.objects);
+        let (stack, end) =
+            self.stacks.build(sample, &attr, Surroundings { space: &space, objects, guest }, &mut self.out);
+        let kernel = !matches!(sample.mode, Mode::User | Mode::Unknown | Mode::GuestUser);
+        let cpu = record.stamp.cpu.unwrap_or_default();
+        self.met.samples += 1;
+        self.met.timeless += u64::from(record.stamp.time.is_none());
+        self.met.placeless += u64::from(record.stamp.cpu.is_none());
+        self.met.branches += u64::from(attr.has_branches() && !attr.has_call_stack());
+        let fixed = if attr.is_frequency() { 1 } else { attr.rate };
+        let alone = [(record.event, sample.period.unwrap_or(fixed))];
+        let weights = sample.reads.map(|reads| self.grown(record.event, &reads));
+        for (event, weight) in weights.as_deref().unwrap_or(&alone) {
+            let event = u16::try_from(*event).unwrap_or_default();
+            let weight = *weight;
+            self.out.push(Event::Sample(Sample { at, pid, tid, cpu, event, weight, stack, end, kernel }));
+        }
+    }
+
+    /// Where samples carry counter values, the leader's sample is one of every member of its group: each weighs what its
+    /// counter grew by, and one that did not grow has none.
+    fn grown(&mut self, event: usize, reads: &Reads<'_>) -> Vec<(usize, u64)> {
+        let grown = reads.iter().filter_map(|(value, id)| {
+            let (event, id) = match id {
+                Some(id) => (self.perf.event_by_id(id)?, id),
+                None => (event, 0),
+            };
+            let before = self.values.insert(id, value).unwrap_or_default();
+            Some((event, value.wrapping_sub(before))).filter(|(_, weight)| *weight > 0)
+        });
+        grown.collect()
+    }
+
+    /// Ends the windows that are over. A gap is one long window, so that a hostile clock cannot make millions.
+    fn tick(&mut self, now: Nanos) {
+        let spans = (now - self.window).0 / facts::WINDOW.0;
+        if spans > 0 {
+            let span = Nanos(spans.saturating_mul(facts::WINDOW.0));
+            self.window += span;
+            self.out.push(Event::Tick(Tick { at: self.window, span }));
+        }
+    }
+
+    fn hand_over(&mut self) -> Result<()> {
+        let events = self.out.take();
+        self.frames.extend(events.iter().filter_map(|event| match event {
+            Event::Define(Definition::Frame(frame)) => Some(*frame),
+            _ => None,
+        }));
+        self.output.add(events)
+    }
+
+    fn finish(mut self, source: &Source, kernel: KernelNames, mut notes: Vec<Note>) -> Result<Imported> {
+        let Import { objects, frames, mut output, local, now, base, .. } = self;
+        let host = HostFiles { fetch: false };
+        let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: std::mem::take(&mut self.dumps) };
+        let mut names = Names::new(&objects, files, &kernel);
+        names.name(&frames, |event| output.add([event]))?;
+        notes.extend(objects.note(&frames));
+        notes.extend(names.notes());
+        let meta = output.meta();
+        let start = self
+            .perf
+            .features
+            .clock()
+            .map(|(wall, clock)| wall.saturating_add(base.unwrap_or(clock)).saturating_sub(clock));
+        let ended = source.written_unix_ns.unwrap_or_default();
+        meta.started_unix_ns = start.unwrap_or(ended.saturating_sub(now.0));
+        meta.started_mono_ns = base.unwrap_or_default();
+        meta.duration_ns = Some(now.0);
+        meta.notes = notes;
+        output.finish()
+    }
+}
+
+impl Met {
+    fn notes(&self) -> Vec<Note> {
+        let note = |topic: &str, text: String| Note { topic: topic.into(), text, fix: None };
+        let share = |count: u64| if count == self.samples { "no".to_string() } else { "not every".to_string() };
+        let mut notes = Vec::new();
+        if self.samples == 0 {
+            notes.push(note("no-samples", "the file holds no samples".into()));
+        }
+        if self.short > 0 {
+            notes.push(note("import-gap", format!("{} records were too short for what they say they are", self.short)));
+        }
+        if self.timeless > 0 {
+            notes.push(note(
+                "no-times",
+                format!(
+                    "{} sample says when it was taken: such samples have the time of the one before",
+                    share(self.timeless)
+                ),
+            ));
+        }
+        if self.placeless > 0 {
+            notes.push(note(
+                "no-cpus",
+                format!(
+                    "{} sample says on which CPU it was taken: such samples are shown on CPU 0",
+                    share(self.placeless)
+                ),
+            ));
+        }
+        if self.unjudged > 0 {
+            notes.push(note(
+                "stack-ends-unknown",
+                format!(
+                    "{} stacks end in code that is not here, so nothing tells whether they are whole: they count as truncated",
+                    self.unjudged
+                ),
+            ));
+        }
+        if self.branches > 0 {
+            notes.push(note(
+                "branches-left-out",
+                "samples carry branches taken, which are no stacks of calls: they are left out".into(),
+            ));
+        }
+        notes
+    }
+}
+
+/// What of the file could not be read.
+fn gaps(perf: &PerfData<'_>, records: &perfdata::Records<'_, '_>) -> Vec<Note> {
+    let left_out = records.left_out();
+    let counted = [
+        (left_out.unknown_event, "samples are of events that the file does not describe"),
+        (left_out.traces, "traces made by the processor were left out (perf script --itrace decodes them)"),
+        (left_out.counts, "counter values of perf stat record were left out"),
+        (left_out.switches, "context switches were left out: waits are not imported"),
+    ];
+    let counted = counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let texts = perf.gaps.iter().cloned().chain(records.gap().map(String::from)).chain(counted);
+    texts.map(|text| Note { topic: "import-gap".into(), text, fix: None }).collect()
+}

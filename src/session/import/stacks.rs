@@ -1,0 +1,319 @@
+//! From a recorded sample to a numbered stack: the kernel's part, then the program's, innermost first.
+//! It never invents a frame: where the program's code is not at hand, the stack is what was recorded, and said to be cut.
+
+use super::objects::Objects;
+use crate::collect::sampler::{Interner, Outbox, Space};
+use crate::model::{ModuleId, StackEnd, StackId};
+use crate::store::perfdata::{Attr, Mode, Registers, Sample};
+use crate::unwind::{Cache, Regs};
+
+/// A call chain longer than this many frames was cut by the kernel (`perf_event_max_stack`).
+const LONGEST_CHAIN: usize = 127;
+
+/// `PERF_CONTEXT_*`: words at the top of the address range that say whose addresses follow.
+const CONTEXT_MAX: u64 = -4095i64 as u64;
+const CONTEXT_KERNEL: u64 = -128i64 as u64;
+const CONTEXT_USER: u64 = -512i64 as u64;
+
+/// Registers in perf's count: instruction, stack and frame pointer, and link register where there is one.
+#[cfg(target_arch = "x86_64")]
+const REGISTERS: (u32, u32, u32, Option<u32>) = (8, 7, 6, None);
+#[cfg(target_arch = "aarch64")]
+const REGISTERS: (u32, u32, u32, Option<u32>) = (32, 31, 29, Some(30));
+
+/// Builds stacks; keeps its memory between samples.
+#[derive(Debug, Default)]
+pub(super) struct Stacks {
+    /// Whether the recorded machine's registers are those this program can unwind from.
+    native: bool,
+    interner: Interner,
+    cache: Cache,
+    kernel: Vec<u64>,
+    user: Vec<u64>,
+    /// Stacks of which nothing tells whether they are whole.
+    unjudged: u64,
+}
+
+/// A process's side of a stack.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub space: &'a Space,
+    pub objects: &'a Objects,
+    /// Where a guest's addresses are put.
+    pub guest: Option<ModuleId>,
+}
+
+impl Stacks {
+    /// For a recording of a machine of this architecture (`uname -m`).
+    pub(super) fn new(arch: &str) -> Stacks {
+        Stacks { native: arch == std::env::consts::ARCH, ..Stacks::default() }
+    }
+
+    /// Stacks so far of which nothing tells whether they are whole.
+    pub(super) fn unjudged(&self) -> u64 {
+        self.unjudged
+    }
+
+    /// The stack of a sample and how it ends.
+    pub(super) fn build(
+        &mut self,
+        sample: &Sample<'_>,
+        attr: &Attr,
+        around: Surroundings<'_>,
+        out: &mut Outbox,
+    ) -> (Option<StackId>, StackEnd) {
+        self.split(sample);
+        let end = self.complete(sample, attr, around);
+        self.lead(sample);
+        let (stack, cut) = self.intern(sample.mode, around, out);
+        (stack, if cut { StackEnd::Truncated } else { end })
+    }
+
+    /// Sorts the chain by its markers. Every address but the first of each part is a return address; one less lies within
+    /// the call.
+    fn split(&mut self, sample: &Sample<'_>) {
+        let Stacks { kernel, user, .. } = self;
+        kernel.clear();
+        user.clear();
+        let in_kernel = matches!(sample.mode, Mode::Kernel | Mode::Hypervisor | Mode::GuestKernel);
+        // Early kernels left the first marker out.
+        let mut into = Some(if in_kernel { &mut *kernel } else { &mut *user });
+        for word in sample.chain.iter() {
+            match word {
+                CONTEXT_KERNEL => into = Some(&mut *kernel),
+                CONTEXT_USER => into = Some(&mut *user),
+                CONTEXT_MAX.. => into = None,
+                address => {
+                    if let Some(part) = &mut into {
+                        part.push(if part.is_empty() { address } else { address.wrapping_sub(1) });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds what the chain lacks of the program's part, and judges how it ends.
+    fn complete(&mut self, sample: &Sample<'_>, attr: &Attr, around: Surroundings<'_>) -> StackEnd {
+        if self.user.is_empty() && attr.has_call_stack() {
+            return self.branches(sample);
+        }
+        match &sample.registers {
+            Some(registers) if attr.has_stack() => self.unwind(registers, sample, around.space),
+            // A kernel thread has no user side: its chain is all there is.
+            None if attr.has_stack() => StackEnd::Whole,
+            _ if attr.has_chain() => self.chain_end(around),
+            _ => StackEnd::NotTaken,
+        }
+    }
+
+    fn unwind(&mut self, registers: &Registers<'_>, sample: &Sample<'_>, space: &Space) -> StackEnd {
+        let (ip, sp, bp, lr) = REGISTERS;
+        let from = (|| {
+            let lr = lr.map_or(Some(0), |lr| registers.get(lr))?;
+            Some(Regs { ip: registers.get(ip)?, sp: registers.get(sp)?, bp: registers.get(bp)?, lr })
+        })();
+        let Some(from) = from.filter(|_| self.native && registers.wide) else { return StackEnd::Truncated };
+        self.user.clear();
+        let end = space.unwind.unwind(&mut self.cache, &from, sample.stack, &mut self.user);
+        // Where the first address lies in no code that is here, nothing was learnt of how the stack ends.
+        if self.user.len() <= 1 { StackEnd::Truncated } else { end }
+    }
+
+    /// Branch records of calls: where each call was made from, innermost first.
+    fn branches(&mut self, sample: &Sample<'_>) -> StackEnd {
+        let mut words = sample.branches.iter();
+        while let (Some(from), Some(to), Some(_flags)) = (words.next(), words.next(), words.next()) {
+            if self.user.is_empty() {
+                self.user.push(sample.ip.filter(|_| sample.mode == Mode::User).unwrap_or(to));
+            }
+            self.user.push(from);
+        }
+        // The hardware's stack of calls is 8 to 32 deep and does not say whether older ones fell out.
+        StackEnd::Truncated
+    }
+
+    /// The kernel does not say why its walk along frame pointers ended. It was whole if the outermost frame is one that
+    /// nobody calls, which unwinding it without any stack tells; without its code, nothing does.
+    fn chain_end(&mut self, around: Surroundings<'_>) -> StackEnd {
+        let Some(outermost) = self.user.last().copied() else { return StackEnd::Whole };
+        let known = around.space.find(outermost).is_some_and(|(module, _)| around.objects.has_code(module));
+        if self.user.len() >= LONGEST_CHAIN {
+            return StackEnd::Truncated;
+        }
+        if !known || !self.native {
+            self.unjudged += 1;
+            return StackEnd::Truncated;
+        }
+        let mut walked = Vec::new();
+        // No zeros: where frame pointers must stand in for unwind information, a zero one would mean the end.
+        let regs = Regs { ip: outermost, sp: 0x1000, bp: 0x1000, lr: 0x1000 };
+        let end = around.space.unwind.unwind(&mut self.cache, &regs, &[], &mut walked);
+        if end == StackEnd::Whole { StackEnd::Whole } else { StackEnd::Broken }
+    }
+
+    /// The sampled address itself leads: a precise one differs from where its chain was taken.
+    fn lead(&mut self, sample: &Sample<'_>) {
+        let Some(ip) = sample.ip else { return };
+        let part = match sample.mode {
+            Mode::User | Mode::Unknown | Mode::GuestUser => {
+                // A kernel part without a sample in the kernel is none.
+                self.kernel.clear();
+                &mut self.user
+            }
+            _ => &mut self.kernel,
+        };
+        match part.first_mut() {
+            Some(first) => *first = ip,
+            None => part.push(ip),
+        }
+    }
+
+    /// Numbers the stack from the outermost frame inwards; true if its inner part had to be left out.
+    fn intern(&mut self, mode: Mode, around: Surroundings<'_>, out: &mut Outbox) -> (Option<StackId>, bool) {
+        let Stacks { user, kernel, interner, .. } = self;
+        let (mut stack, mut first) = (None, user.len() + kernel.len());
+        let in_user = |address: u64| around.space.find(address).map_or((None, address), |(m, at)| (Some(m), at));
+        let in_kernel = |address: u64| match mode {
+            Mode::GuestKernel => (around.guest, address),
+            _ => (around.objects.in_kernel(address), address),
+        };
+        let outside = matches!(mode, Mode::Unknown | Mode::GuestUser);
+        let frames = user.iter().rev().map(|address| if outside { (None, *address) } else { in_user(*address) });
+        for (module, address) in frames.chain(kernel.iter().rev().map(|address| in_kernel(*address))) {
+            first -= 1;
+            let Some((_, next)) = interner.call(stack, module, address, out) else { return (stack, true) };
+            stack = Some(next);
+        }
+        (stack, first > 0)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::collect::sampler::Placed;
+    use crate::model::{Definition, Event, HostFacts};
+    use crate::session::import::files::Local;
+    use crate::store::perfdata::Words;
+
+    const CALL_STACK: Attr = Attr { sample: 1 << 11, branches: 1 << 11, ..NOTHING };
+    const CHAIN: Attr = Attr { sample: 1 << 5, ..NOTHING };
+    const DUMPED: Attr = Attr { sample: 1 << 5 | 1 << 12 | 1 << 13, ..NOTHING };
+    const NOTHING: Attr = Attr {
+        kind: 0,
+        config: 0,
+        config1: 0,
+        config2: 0,
+        rate: 0,
+        stack_bytes: 0,
+        sample: 0,
+        read: 0,
+        registers: 0,
+        branches: 0,
+        flags: 0,
+    };
+
+    /// The frames of a sample, innermost first, as (module, address), and how it ends.
+    fn built(mode: Mode, ip: u64, attr: &Attr, chain: &[u64], branches: &[u64]) -> (Vec<(Option<u32>, u64)>, StackEnd) {
+        let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let (chain, branches) = (bytes(chain), bytes(branches));
+        let sample = Sample {
+            mode,
+            ip: Some(ip),
+            pid: None,
+            tid: None,
+            period: None,
+            reads: None,
+            chain: Words::new(&chain, false),
+            branches: Words::new(&branches, false),
+            registers: None,
+            stack: &[],
+        };
+        let mut out = Outbox::default();
+        let local = Local::new(None, &HostFacts::default(), &HostFacts::default());
+        let objects = Objects::new(local, &[], false, &mut out);
+        let mut space = Space::default();
+        space.map(0x1000, 0x2000, &Placed { module: ModuleId(4), base: 0x1000, code: None });
+        let around = Surroundings { space: &space, objects: &objects, guest: Some(ModuleId(9)) };
+        let (stack, end) = Stacks::new("x86_64").build(&sample, attr, around, &mut out);
+        let (mut frames, mut stacks) = (Vec::new(), Vec::new());
+        for event in out.take() {
+            match event {
+                Event::Define(Definition::Frame(def)) => frames.push((def.module.map(|module| module.0), def.address)),
+                Event::Define(Definition::Stack(def)) => stacks.push(def),
+                _ => {}
+            }
+        }
+        let first = stack.map(|id| stacks[id.0 as usize]);
+        let walk = std::iter::successors(first, |def| def.parent.map(|id| stacks[id.0 as usize]));
+        (walk.map(|def| frames[def.frame.0 as usize]).collect(), end)
+    }
+
+    #[test]
+    fn a_chain_is_split_at_its_markers_and_the_sampled_address_leads() {
+        let chain = [CONTEXT_KERNEL, 0xffff_8000, 0xffff_9000, CONTEXT_USER, 0x1010, 0x1021];
+        let (frames, end) = built(Mode::Kernel, 0xffff_8004, &CHAIN, &chain, &[]);
+        assert_eq!(frames, [(Some(0), 0xffff_8004), (Some(0), 0xffff_8fff), (Some(4), 0x10), (Some(4), 0x20)]);
+        assert_eq!(end, StackEnd::Truncated, "nothing tells where it ends");
+        let (frames, _) = built(Mode::User, 0x1014, &CHAIN, &[CONTEXT_USER, 0x1010, 0x9001], &[]);
+        assert_eq!(frames, [(Some(4), 0x14), (None, 0x9000)]);
+    }
+
+    #[test]
+    fn a_chain_without_markers_is_of_the_samples_own_side() {
+        assert_eq!(built(Mode::Kernel, 0x50, &CHAIN, &[0x50, 0x61], &[]).0, [(Some(0), 0x50), (Some(0), 0x60)]);
+        assert_eq!(built(Mode::User, 0x1010, &CHAIN, &[0x1010, 0x1021], &[]).0, [(Some(4), 0x10), (Some(4), 0x20)]);
+    }
+
+    #[test]
+    fn a_kernel_thread_is_whole_and_a_bare_sample_is_its_address() {
+        assert_eq!(
+            built(Mode::Kernel, 0x50, &DUMPED, &[CONTEXT_KERNEL, 0x50], &[]),
+            (vec![(Some(0), 0x50)], StackEnd::Whole)
+        );
+        assert_eq!(built(Mode::User, 0x1010, &NOTHING, &[], &[]), (vec![(Some(4), 0x10)], StackEnd::NotTaken));
+    }
+
+    #[test]
+    fn guests_and_modes_nobody_knows_are_no_part_of_the_machine() {
+        assert_eq!(built(Mode::GuestKernel, 0x50, &NOTHING, &[], &[]).0, [(Some(9), 0x50)]);
+        assert_eq!(built(Mode::GuestUser, 0x1010, &NOTHING, &[], &[]).0, [(None, 0x1010)]);
+    }
+
+    #[test]
+    fn branch_records_of_calls_make_the_stack_where_there_is_no_chain() {
+        let branches = [0x1100, 0x1000, 0, 0x1200, 0x10f0, 0];
+        let (frames, end) = built(Mode::User, 0x1010, &CALL_STACK, &[], &branches);
+        assert_eq!((frames, end), (vec![(Some(4), 0x10), (Some(4), 0x100), (Some(4), 0x200)], StackEnd::Truncated));
+        let kernel = built(Mode::Kernel, 0x50, &CALL_STACK, &[CONTEXT_KERNEL, 0x50], &branches).0;
+        assert_eq!(kernel, [(Some(0), 0x50), (Some(4), 0), (Some(4), 0x100), (Some(4), 0x200)]);
+        let any = Attr { branches: 1 << 3, ..CALL_STACK };
+        assert_eq!(built(Mode::User, 0x1010, &any, &[], &branches).0, [(Some(4), 0x10)], "any branches are no calls");
+    }
+
+    #[test]
+    fn registers_of_another_kind_of_machine_are_not_unwound() {
+        let words: Vec<u8> = [7u64, 8, 9].iter().flat_map(|word| word.to_le_bytes()).collect();
+        let registers = Registers { mask: 7 << 6, values: Words::new(&words, false), wide: false };
+        let sample = Sample {
+            mode: Mode::User,
+            ip: Some(9),
+            pid: None,
+            tid: None,
+            period: None,
+            reads: None,
+            chain: Words::default(),
+            branches: Words::default(),
+            registers: Some(registers),
+            stack: &[],
+        };
+        let mut out = Outbox::default();
+        let objects =
+            Objects::new(Local::new(None, &HostFacts::default(), &HostFacts::default()), &[], false, &mut out);
+        let space = Space::default();
+        let around = Surroundings { space: &space, objects: &objects, guest: None };
+        let (stack, end) = Stacks::new("armv7l").build(&sample, &DUMPED, around, &mut out);
+        assert_eq!((stack.unwrap().0, end), (0, StackEnd::Truncated));
+    }
+}

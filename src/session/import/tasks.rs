@@ -1,0 +1,142 @@
+//! Who is alive in the recorded machine and what each process has mapped, as the file's records tell it.
+//! It never asks the system: the processes that have these numbers now are others.
+
+use crate::collect::sampler::{Placed, Space};
+use crate::model::{Event, TaskChange, TaskEvent};
+use crate::store::perfdata::{Birth, Naming};
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Samples of a task may still come after it ended; its mappings are kept until so many others have ended.
+const REMEMBERED: usize = 1024;
+
+/// Tasks and their processes' mappings.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    names: FxHashMap<u32, String>,
+    spaces: FxHashMap<u32, Arc<Space>>,
+    /// Processes whose first thread ended, in that order.
+    ended: VecDeque<u32>,
+    nowhere: Arc<Space>,
+}
+
+impl Tasks {
+    /// The mappings of a process.
+    pub(super) fn space(&self, pid: u32) -> Arc<Space> {
+        Arc::clone(self.spaces.get(&pid).unwrap_or(&self.nowhere))
+    }
+
+    /// A process mapped something.
+    pub(super) fn mapped(&mut self, pid: u32, start: u64, end: u64, placed: &Placed) {
+        Arc::make_mut(self.spaces.entry(pid).or_default()).map(start, end, placed);
+    }
+
+    /// A sample's task. The idle task is the one that perf never names.
+    pub(super) fn meet(&mut self, at: Nanos, pid: u32, tid: u32) -> Option<Event> {
+        if tid != 0 || self.names.contains_key(&0) {
+            return None;
+        }
+        self.names.insert(0, "swapper".into());
+        Some(event(at, pid, 0, TaskChange::Alive { comm: "swapper".into() }))
+    }
+
+    /// A task took a name; one that perf tells of before anything happened (`at` is `None`) had it already.
+    pub(super) fn named(&mut self, at: Option<Nanos>, naming: &Naming<'_>) -> Event {
+        let Naming { pid, tid, comm, exec } = *naming;
+        let comm = String::from_utf8_lossy(comm).into_owned();
+        if exec {
+            self.spaces.remove(&pid);
+        }
+        self.names.insert(tid, comm.clone());
+        match at {
+            None => event(Nanos(0), pid, tid, TaskChange::Alive { comm }),
+            Some(at) => event(at, pid, tid, TaskChange::Renamed { comm, exec }),
+        }
+    }
+
+    /// A task was born, with its parent's name and, in a new process, a copy of the parent's mappings. `None` for one that
+    /// was there before the recording.
+    pub(super) fn born(&mut self, at: Option<Nanos>, birth: &Birth) -> Option<Event> {
+        let Birth { pid, tid, parent_pid, parent_tid, fresh } = *birth;
+        let comm = self.names.get(&parent_tid).cloned().unwrap_or_default();
+        if pid != parent_pid {
+            match self.spaces.get(&parent_pid).filter(|_| !fresh).cloned() {
+                Some(space) => self.spaces.insert(pid, space),
+                None => self.spaces.remove(&pid),
+            };
+        }
+        self.ended.retain(|ended| *ended != pid);
+        self.names.insert(tid, comm.clone());
+        Some(event(at?, pid, tid, TaskChange::Born { parent: parent_tid, comm }))
+    }
+
+    /// A task ended. Returns the process to forget besides.
+    pub(super) fn ended(&mut self, at: Nanos, pid: u32, tid: u32) -> (Event, Option<u32>) {
+        self.names.remove(&tid);
+        let mut forgotten = None;
+        if pid == tid {
+            self.ended.push_back(pid);
+            if self.ended.len() > REMEMBERED {
+                forgotten = self.ended.pop_front();
+                forgotten.map(|pid| self.spaces.remove(&pid));
+            }
+        }
+        (event(at, pid, tid, TaskChange::Ended), forgotten)
+    }
+}
+
+fn event(at: Nanos, pid: u32, tid: u32, change: TaskChange) -> Event {
+    Event::Task(TaskEvent { at, pid, tid, change })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ModuleId;
+
+    fn place(tasks: &mut Tasks, pid: u32, start: u64) {
+        tasks.mapped(pid, start, start + 16, &Placed { module: ModuleId(1), base: start, code: None });
+    }
+
+    fn birth(pid: u32, parent: u32, fresh: bool) -> Birth {
+        Birth { pid, tid: pid, parent_pid: parent, parent_tid: parent, fresh }
+    }
+
+    #[test]
+    fn a_child_has_its_parents_mappings_unless_perf_tells_of_its_own() {
+        let mut tasks = Tasks::default();
+        place(&mut tasks, 5, 0x1000);
+        tasks.born(Some(Nanos(1)), &birth(6, 5, false));
+        tasks.born(Some(Nanos(1)), &birth(7, 5, true));
+        place(&mut tasks, 6, 0x2000);
+        let found = |pid, address| tasks.space(pid).find(address).is_some();
+        assert_eq!([found(6, 0x1000), found(7, 0x1000), found(5, 0x2000), found(9, 0)], [true, false, false, false]);
+    }
+
+    #[test]
+    fn an_exec_clears_and_a_name_told_beforehand_is_no_renaming() {
+        let mut tasks = Tasks::default();
+        place(&mut tasks, 5, 0x1000);
+        let before = tasks.named(None, &Naming { pid: 5, tid: 5, comm: b"a", exec: false });
+        assert!(matches!(before, Event::Task(TaskEvent { change: TaskChange::Alive { .. }, .. })));
+        tasks.named(Some(Nanos(2)), &Naming { pid: 5, tid: 5, comm: b"b", exec: true });
+        assert!(tasks.space(5).find(0x1000).is_none());
+    }
+
+    #[test]
+    fn ended_processes_are_forgotten_in_time_and_not_when_their_number_is_used_again() {
+        let mut tasks = Tasks::default();
+        let all = 2000;
+        for pid in 1..=all {
+            place(&mut tasks, pid, 0x1000);
+            tasks.ended(Nanos(1), pid, pid);
+            if pid == 1 {
+                tasks.born(Some(Nanos(1)), &birth(1, 1, false));
+            }
+        }
+        assert_eq!(tasks.spaces.len(), REMEMBERED + 1);
+        assert!(tasks.space(1).find(0x1000).is_some());
+    }
+}

@@ -1,0 +1,443 @@
+//! The head of a perf.data file, or of what perf writes into a pipe: its events, its sections, where its records lie.
+//! It never gives up on a file for a part that it can do without.
+
+use super::attr::{self, Attr};
+use super::cursor::Cursor;
+use super::features::{Build, Features, build, feature};
+use super::record::kind;
+use super::records::Records;
+use super::stream::{Stream, own};
+use crate::error::{Error, ErrorKind, Result};
+use rustc_hash::FxHashMap;
+
+/// More events than this are none that were ever opened together; a recording numbers them in 16 bits.
+const MOST_EVENTS: usize = u16::MAX as usize;
+
+/// An event of the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Described {
+    /// How it was opened.
+    pub attr: Attr,
+    /// Its numbers, one per CPU or thread.
+    pub ids: Vec<u64>,
+    /// What `perf record` called it; `None` if the file does not say.
+    pub name: Option<String>,
+    /// The group it was scheduled in, where there are several members.
+    pub group: Option<u16>,
+}
+
+/// A file whose head has been read.
+#[derive(Debug)]
+pub struct PerfData<'a> {
+    /// Its events; never empty.
+    pub events: Vec<Described>,
+    /// What it says of the machine and the command.
+    pub features: Features<'a>,
+    /// The builds that samples fell into, wherever the file names them.
+    pub builds: Vec<Build>,
+    /// What of the file could not be read, in sentences.
+    pub gaps: Vec<String>,
+    pub(super) big: bool,
+    piped: bool,
+    data: &'a [u8],
+    data_at: usize,
+    by_id: FxHashMap<u64, usize>,
+}
+
+impl<'a> PerfData<'a> {
+    /// Whether these bytes are what perf writes, in whatever version.
+    #[must_use]
+    pub fn is_one(bytes: &[u8]) -> bool {
+        [b"PERFILE2", b"2ELIFREP", b"PERFFILE"].iter().any(|magic| bytes.starts_with(*magic))
+    }
+
+    /// Reads the head.
+    ///
+    /// # Errors
+    /// `Corrupt` where not even the events can be read; `Unsupported` for the format before Linux 2.6.36.
+    pub fn parse(bytes: &'a [u8]) -> Result<PerfData<'a>> {
+        let big = match bytes.get(..8) {
+            Some(b"PERFILE2") => false,
+            Some(b"2ELIFREP") => true,
+            Some(b"PERFFILE") => {
+                return Err(Error::new(ErrorKind::Unsupported, "the file is of perf's first format, of before 2010"));
+            }
+            _ => return Err(Error::new(ErrorKind::Corrupt, "this is no perf.data file")),
+        };
+        let mut perf = PerfData {
+            events: Vec::new(),
+            features: Features { big, ..Features::default() },
+            builds: Vec::new(),
+            gaps: Vec::new(),
+            big,
+            piped: false,
+            data: &[],
+            data_at: 0,
+            by_id: FxHashMap::default(),
+        };
+        perf.read(bytes).ok_or_else(|| Error::new(ErrorKind::Corrupt, "the file ends within its header"))?;
+        perf.declared();
+        perf.described();
+        if perf.events.is_empty() {
+            return Err(Error::new(ErrorKind::Corrupt, "the file names no event, so its samples cannot be read"));
+        }
+        Ok(perf)
+    }
+
+    /// The records in the order of their times.
+    #[must_use]
+    pub fn records(&self) -> Records<'_, 'a> {
+        Records::new(self, self.stream())
+    }
+
+    fn stream(&self) -> Stream<'a> {
+        Stream::new(self.data, self.data_at, self.big, self.piped)
+    }
+
+    /// The index of the event a record is of; `None` if its number is nobody's.
+    pub(super) fn event_of(&self, record: u32, body: &[u8]) -> Option<usize> {
+        let first = self.events.first().filter(|_| self.events.len() > 1).map(|event| &event.attr);
+        let Some(first) = first else { return Some(0) };
+        let at = if record == kind::SAMPLE {
+            first.id_in_sample()
+        } else {
+            first.id_from_end().and_then(|back| body.len().checked_sub(back))
+        };
+        let Some(at) = at else { return Some(0) };
+        let id = Cursor::new(body.get(at..)?, self.big).u64()?;
+        // What perf made up itself has no number.
+        if id == 0 { Some(0) } else { self.event_by_id(id) }
+    }
+
+    /// The index of the event with that number.
+    #[must_use]
+    pub fn event_by_id(&self, id: u64) -> Option<usize> {
+        self.by_id.get(&id).copied()
+    }
+
+    fn read(&mut self, bytes: &'a [u8]) -> Option<()> {
+        let mut head = Cursor::new(bytes, self.big);
+        head.skip(8)?;
+        let size = usize::try_from(head.u64()?).ok()?;
+        /// Magic and size: what a pipe begins with.
+        const PIPE: usize = 16;
+        if size == PIPE {
+            self.piped = true;
+            (self.data, self.data_at) = (bytes.get(PIPE..)?, PIPE);
+            return Some(());
+        }
+        let attr_size = usize::try_from(head.u64()?).ok()?;
+        let mut section = || Some((usize::try_from(head.u64()?).ok()?, usize::try_from(head.u64()?).ok()?));
+        let (attrs, data, _types) = (section()?, section()?, section()?);
+        let bits = feature_bits(head, self.big)?;
+        self.read_attrs(bytes, attrs, attr_size);
+        self.read_data(bytes, data);
+        self.read_features(bytes, data, bits);
+        Some(())
+    }
+
+    fn read_attrs(&mut self, bytes: &'a [u8], (at, length): (usize, usize), size: usize) {
+        let cut = || "the list of events is cut off".to_string();
+        let section = bytes.get(at..).unwrap_or_default();
+        if section.len() < length || size < attr::SMALLEST + 16 {
+            self.gaps.push(cut());
+        }
+        let section = section.get(..length).unwrap_or(section);
+        for entry in section.chunks_exact(size.max(attr::SMALLEST + 16)).take(MOST_EVENTS) {
+            let (fields, ids) = entry.split_at(entry.len() - 16);
+            let mut ids = Cursor::new(ids, self.big);
+            let place = ids.u64().and_then(|at| Some((usize::try_from(at).ok()?, usize::try_from(ids.u64()?).ok()?)));
+            let list = place.and_then(|(at, length)| bytes.get(at..at.checked_add(length)?));
+            if list.is_none() {
+                self.gaps.push(cut());
+            }
+            let ids = Cursor::new(list.unwrap_or_default(), self.big).words().iter().collect();
+            // The entry may be longer than the structure it holds, never shorter.
+            self.events.extend(Attr::parse(fields, self.big).map(|attr| Described {
+                attr,
+                ids,
+                ..Described::default()
+            }));
+        }
+    }
+
+    fn read_data(&mut self, bytes: &'a [u8], (at, length): (usize, usize)) {
+        let there = bytes.get(at..).unwrap_or_default();
+        self.data_at = at;
+        if length == 0 && !there.is_empty() {
+            // perf states the length when it ends: one that was killed leaves 0.
+            self.gaps.push("perf record did not end properly: the file says nothing of the machine".into());
+            self.data = there;
+            return;
+        }
+        if there.len() < length {
+            self.gaps.push(format!(
+                "the file is cut off: {} of {length} bytes of records are missing",
+                length - there.len()
+            ));
+        }
+        self.data = there.get(..length).unwrap_or(there);
+    }
+
+    /// Behind the data: where each section lies that the head has a bit for.
+    fn read_features(&mut self, bytes: &'a [u8], (at, length): (usize, usize), bits: [u64; 4]) {
+        if length == 0 {
+            return;
+        }
+        let table = at.checked_add(length).and_then(|at| bytes.get(at..)).unwrap_or_default();
+        let mut table = Cursor::new(table, self.big);
+        let wanted = (0..feature::MOST).filter(|number| bits[*number as usize / 64] >> (number % 64) & 1 == 1);
+        let mut missing = 0;
+        for number in wanted {
+            let mut place = || Some((usize::try_from(table.u64()?).ok()?, usize::try_from(table.u64()?).ok()?));
+            match place().and_then(|(at, length)| bytes.get(at..at.checked_add(length)?)) {
+                Some(section) => drop(self.features.sections.insert(number, section)),
+                None => missing += 1,
+            }
+        }
+        if missing > 0 {
+            self.gaps.push(format!("{missing} sections about the machine and the events are cut off"));
+        }
+        self.builds = self.features.builds();
+    }
+
+    /// What stands among the records instead of in the head: everything, in a pipe.
+    fn declared(&mut self) {
+        let (mut stream, mut names) = (self.stream(), Vec::new());
+        while let Some(raw) = stream.next_outer() {
+            // Borrowed for as long as the file, as nothing was unpacked.
+            let std::borrow::Cow::Borrowed(body) = raw.body else { continue };
+            let mut cursor = Cursor::new(body, self.big);
+            match raw.kind {
+                own::ATTR if self.piped && self.events.len() < MOST_EVENTS => {
+                    self.events.extend(piped_event(body, self.big))
+                }
+                own::FEATURE => {
+                    if let Some(number) = cursor.u64().and_then(|number| u32::try_from(number).ok()) {
+                        self.features.sections.insert(number, cursor.rest());
+                    }
+                }
+                own::BUILD_ID => self.builds.extend(build(raw.misc, body, self.big)),
+                own::EVENT_UPDATE => {
+                    /// `PERF_EVENT_UPDATE__NAME`.
+                    const NAME: u64 = 2;
+                    let named = cursor.u64().filter(|kind| *kind == NAME).and_then(|_| cursor.u64());
+                    names.extend(named.map(|id| (id, String::from_utf8_lossy(cursor.name()).into_owned())));
+                }
+                _ => {}
+            }
+        }
+        if self.piped {
+            self.builds.extend(self.features.builds());
+        }
+        for (id, name) in names {
+            if let Some(event) = self.events.iter_mut().find(|event| event.ids.contains(&id)) {
+                event.name = Some(name);
+            }
+        }
+    }
+
+    /// Names and groups, which the head keeps apart from the events.
+    fn described(&mut self) {
+        let descriptions = self.features.descriptions();
+        let in_order = descriptions.len() == self.events.len();
+        for (at, event) in self.events.iter_mut().enumerate() {
+            let same = |ids: &[u64]| !ids.is_empty() && ids.iter().any(|id| event.ids.contains(id));
+            let found = descriptions.iter().find(|known| same(&known.ids));
+            let found = found.or_else(|| descriptions.get(at).filter(|_| in_order));
+            event.name = found.map(|known| known.name.clone()).filter(|name| !name.is_empty()).or(event.name.take());
+            if let (true, Some(found)) = (event.ids.is_empty(), found) {
+                event.ids.clone_from(&found.ids);
+            }
+        }
+        for (number, (first, members)) in
+            (0..).zip(self.features.groups().into_iter().filter(|(_, members)| *members > 1))
+        {
+            let members = self.events.iter_mut().skip(first as usize).take(members as usize);
+            members.for_each(|event| event.group = Some(number));
+        }
+        let numbered = self.events.iter().enumerate();
+        self.by_id = numbered.flat_map(|(at, event)| event.ids.iter().map(move |id| (*id, at))).collect();
+    }
+}
+
+/// An event in a pipe: its structure, which says how long it is, and its numbers.
+fn piped_event(body: &[u8], big: bool) -> Option<Described> {
+    let mut size = Cursor::new(body, big);
+    size.skip(4)?;
+    // The first version had no length yet.
+    let size = Some(size.u32()? as usize).filter(|size| *size > 0).unwrap_or(attr::SMALLEST);
+    let (fields, ids) = body.split_at_checked(size)?;
+    let attr = Attr::parse(fields, big)?;
+    Some(Described { attr, ids: Cursor::new(ids, big).words().iter().collect(), ..Described::default() })
+}
+
+/// 256 bits, stored as the machine's `long`s: on a big-endian 32-bit one their halves are swapped. A host name is always
+/// there, which tells.
+fn feature_bits(mut head: Cursor<'_>, big: bool) -> Option<[u64; 4]> {
+    let mut bits = [head.u64()?, head.u64()?, head.u64()?, head.u64()?];
+    if big && bits[0] >> feature::HOSTNAME & 1 == 0 {
+        bits = bits.map(|word| word.rotate_left(32));
+    }
+    Some(bits)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::super::attr::sample;
+    use super::super::record::What;
+    use super::*;
+
+    /// A file of two events with one sample each, a name and a host name, in either order of bytes.
+    struct Fake {
+        bytes: Vec<u8>,
+        big: bool,
+    }
+
+    /// Lengths of the parts of the fake.
+    const HEAD: u64 = 104;
+    const ENTRY: u64 = 112 + 16;
+    const IDS: u64 = HEAD + 2 * ENTRY;
+    const DATA: u64 = IDS + 16;
+
+    impl Fake {
+        fn words(&mut self, words: &[u64]) {
+            for word in words {
+                self.bytes.extend(if self.big { word.to_be_bytes() } else { word.to_le_bytes() });
+            }
+        }
+
+        fn halves(&mut self, halves: &[u32]) {
+            for half in halves {
+                self.bytes.extend(if self.big { half.to_be_bytes() } else { half.to_le_bytes() });
+            }
+        }
+
+        fn record(&mut self, kind: u32, misc: u16, body: &[u64]) {
+            let size = body.len() as u16 * 8 + 8;
+            self.halves(&[kind]);
+            let halves = if self.big {
+                u32::from(misc) << 16 | u32::from(size)
+            } else {
+                u32::from(size) << 16 | u32::from(misc)
+            };
+            self.halves(&[halves]);
+            self.words(body);
+        }
+
+        fn records(&mut self) {
+            // Out of order, within one round.
+            self.record(kind::SAMPLE, 2, &[71, 0x2000, 20]);
+            self.record(kind::SAMPLE, 1, &[70, 0x1000, 10]);
+            self.record(kind::SAMPLE, 1, &[99, 0x1000, 15]);
+            self.record(own::FINISHED_ROUND, 0, &[]);
+        }
+
+        fn attr(&mut self, config: u64) {
+            let flags = 1u64 << 18;
+            self.halves(&[0, 112]);
+            let flags = if self.big { flags.reverse_bits() } else { flags };
+            let fields = sample::IP | sample::TIME | sample::IDENTIFIER;
+            self.words(&[config, 1000, fields, 0, flags]);
+            self.words(&[0; 8]);
+        }
+
+        fn file(big: bool, stated: Option<u64>) -> Vec<u8> {
+            let mut data = Fake { bytes: vec![], big };
+            data.records();
+            let length = data.bytes.len() as u64;
+            let mut fake = Fake { bytes: if big { b"2ELIFREP" } else { b"PERFILE2" }.to_vec(), big };
+            fake.words(&[
+                HEAD,
+                ENTRY,
+                HEAD,
+                2 * ENTRY,
+                DATA,
+                stated.unwrap_or(length),
+                0,
+                0,
+                1 << feature::HOSTNAME,
+                0,
+                0,
+                0,
+            ]);
+            for (at, config) in [(0, 0), (1, 1)] {
+                fake.attr(config);
+                fake.words(&[IDS + at * 8, 8]);
+            }
+            fake.words(&[70, 71]);
+            fake.bytes.extend(&data.bytes);
+            fake.words(&[DATA + length + 16, 12]);
+            fake.halves(&[8]);
+            fake.bytes.extend(b"node7\0\0\0");
+            fake.bytes
+        }
+
+        fn pipe(big: bool) -> Vec<u8> {
+            let mut fake = Fake { bytes: if big { b"2ELIFREP" } else { b"PERFILE2" }.to_vec(), big };
+            fake.words(&[16]);
+            for (config, id) in [(0, 70), (1, 71)] {
+                let mut attr = Fake { bytes: vec![], big };
+                attr.attr(config);
+                let mut words: Vec<u64> = super::super::cursor::Words::new(&attr.bytes, big).iter().collect();
+                words.push(id);
+                fake.record(own::ATTR, 0, &words);
+            }
+            fake.records();
+            fake.bytes
+        }
+    }
+
+    /// Event and address of each sample.
+    fn samples(perf: &PerfData<'_>) -> Vec<(usize, u64)> {
+        let mut records = perf.records();
+        let found = records.by_ref().filter_map(|record| match perf.read_record(&record)? {
+            What::Sample(sample) => Some((record.event, sample.ip?)),
+            _ => None,
+        });
+        let found = found.collect();
+        assert_eq!(records.left_out().unknown_event, 1, "number 99 is nobody's");
+        found
+    }
+
+    #[test]
+    fn files_and_pipes_of_both_orders_of_bytes_hold_the_same() {
+        for big in [false, true] {
+            for bytes in [Fake::file(big, None), Fake::pipe(big)] {
+                let perf = PerfData::parse(&bytes).unwrap();
+                assert_eq!(samples(&perf), [(0, 0x1000), (1, 0x2000)]);
+                assert!(perf.gaps.is_empty(), "{:?}", perf.gaps);
+            }
+            let bytes = Fake::file(big, None);
+            assert_eq!(PerfData::parse(&bytes).unwrap().features.host().hostname, "node7");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_not_finished_or_is_cut_off_says_so() {
+        let unfinished = Fake::file(false, Some(0));
+        let unfinished = &unfinished[..unfinished.len() - 28];
+        let perf = PerfData::parse(unfinished).unwrap();
+        assert_eq!(samples(&perf).len(), 2);
+        assert!(perf.gaps[0].contains("did not end properly"), "{:?}", perf.gaps);
+        let whole = Fake::file(false, None);
+        let cut = &whole[..whole.len() - 40];
+        let gaps = PerfData::parse(cut).unwrap().gaps;
+        assert!(gaps.iter().any(|gap| gap.contains("bytes of records are missing")), "{gaps:?}");
+        assert!(gaps.iter().any(|gap| gap.contains("sections about the machine")), "{gaps:?}");
+        for length in 0..IDS as usize {
+            // Without its events nothing can be read; with one of two, something can.
+            let parsed = PerfData::parse(&whole[..length]);
+            assert_eq!(parsed.is_ok(), length >= (HEAD + ENTRY) as usize, "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn the_features_of_a_32_bit_big_endian_machine_are_found() {
+        let bits = 1u64 << feature::HOSTNAME | 1 << feature::ARCH;
+        let mut fake = Fake { bytes: vec![], big: true };
+        fake.words(&[bits.rotate_left(32), 0, 0, 0]);
+        assert_eq!(feature_bits(Cursor::new(&fake.bytes, true), true), Some([bits, 0, 0, 0]));
+    }
+}

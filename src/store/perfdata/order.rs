@@ -1,0 +1,62 @@
+//! Puts records of several CPUs in the order of their times, round by round, so that only two rounds are held at once.
+//! It never drops a record: one that comes too late for its place comes out late.
+
+/// Records waiting for those that may precede them.
+#[derive(Debug)]
+pub(super) struct Rounds<T> {
+    /// Time, order of arrival, record.
+    held: Vec<(u64, u64, T)>,
+    arrived: u64,
+    /// The latest time of the last finished round: nothing earlier is still to come.
+    settled: u64,
+    latest: u64,
+}
+
+impl<T> Default for Rounds<T> {
+    fn default() -> Self {
+        Rounds { held: Vec::new(), arrived: 0, settled: 0, latest: 0 }
+    }
+}
+
+impl<T> Rounds<T> {
+    pub(super) fn add(&mut self, time: u64, record: T) {
+        self.arrived += 1;
+        self.latest = self.latest.max(time);
+        self.held.push((time, self.arrived, record));
+    }
+
+    /// perf has gone round all CPUs: what was made before the end of the round before has arrived.
+    pub(super) fn finish_round(&mut self) -> impl Iterator<Item = T> + use<T> {
+        let ready = self.settled;
+        self.settled = self.latest;
+        self.release(ready)
+    }
+
+    /// Everything that is left.
+    pub(super) fn finish(&mut self) -> impl Iterator<Item = T> + use<T> {
+        self.release(u64::MAX)
+    }
+
+    fn release(&mut self, until: u64) -> impl Iterator<Item = T> + use<T> {
+        self.held.sort_unstable_by_key(|(time, arrived, _)| (*time, *arrived));
+        let count = self.held.partition_point(|(time, ..)| *time <= until);
+        let later = self.held.split_off(count);
+        std::mem::replace(&mut self.held, later).into_iter().map(|(_, _, record)| record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_still_be_preceded_waits_for_the_next_round() {
+        let mut rounds = Rounds::default();
+        [(1, "a"), (5, "d"), (3, "c")].into_iter().for_each(|(time, record)| rounds.add(time, record));
+        assert_eq!(rounds.finish_round().count(), 0);
+        [(2, "b"), (9, "f"), (5, "e")].into_iter().for_each(|(time, record)| rounds.add(time, record));
+        assert_eq!(rounds.finish_round().collect::<Vec<_>>(), ["a", "b", "c", "d", "e"]);
+        assert_eq!(rounds.finish().collect::<Vec<_>>(), ["f"]);
+        assert_eq!(rounds.finish().count(), 0);
+    }
+}

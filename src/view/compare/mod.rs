@@ -1,0 +1,276 @@
+//! View model: two or more recordings compared, for every format and screen.
+//! It never works anything out: analysis does; here it becomes rows and sentences.
+
+mod build;
+mod picture;
+pub mod words;
+
+use super::{CodeKind, Measured};
+use serde::Serialize;
+
+pub use crate::analysis::LawFactor;
+pub use crate::analysis::compare::{
+    Adjustment, Basis, Better, Driver, Gravity, GroupKind, GroupRow, Guard, Lead, Load, Per, QuantityUnit, Role, Scale,
+    Spread, Standing, Unlike, Verdict,
+};
+pub use picture::picture;
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+/// Raised when a field of the JSON form changes its meaning; fields may be added without.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A base and what is compared with it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiffView {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The base.
+    pub base: SideView,
+    /// How it was compared.
+    pub settings: SettingsView,
+    /// One per side compared with the base.
+    pub comparisons: Vec<ComparisonView>,
+}
+
+/// How it was compared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SettingsView {
+    /// Of intervals and verdicts.
+    pub confidence: f64,
+    /// What is the same for all practical purposes, as a part.
+    pub margin: f64,
+    /// How far two runs of one program were taken to differ, as a part; `None`: 0.5% for counts, 2% for times.
+    pub noise: Option<f64>,
+    /// Of the resampling.
+    pub seed: u64,
+}
+
+/// One side.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SideView {
+    /// What the user called it; as typed, not yet fit for a terminal.
+    pub label: String,
+    /// Its recordings.
+    pub recordings: Vec<RecordingView>,
+}
+
+/// One recording.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecordingView {
+    /// What the user called it.
+    pub name: String,
+    /// Host.
+    pub host: String,
+    /// What was profiled.
+    pub target: String,
+    /// The program most samples were taken in.
+    pub program: Option<String>,
+    /// Its build-id.
+    pub build_id: Option<String>,
+    /// Start, nanoseconds since the Unix epoch.
+    pub started_unix_ns: u64,
+    /// Seconds that are compared.
+    pub seconds: f64,
+    /// Windows with counters.
+    pub windows: usize,
+    /// What counted operations, in words.
+    pub operations: Option<String>,
+    /// Whether operations are known window by window.
+    pub operations_by_window: bool,
+}
+
+/// One side compared with the base.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparisonView {
+    /// The other side.
+    pub new: SideView,
+    /// What it comes to, in sentences, the answer first.
+    pub headline: Vec<String>,
+    /// The number to believe first.
+    pub answer: Option<MetricRow>,
+    /// What it was taken from.
+    pub lead: Lead,
+    /// Its quantity's name.
+    pub primary: &'static str,
+    /// In what the two are not alike.
+    pub unlike: Vec<Unlike>,
+    /// What is known of the load.
+    pub load: Load,
+    /// The same in a sentence.
+    pub load_text: String,
+    /// Every quantity as it is.
+    pub metrics: Vec<MetricRow>,
+    /// Costs at the same load; empty where there is nothing to adjust.
+    pub adjusted: Vec<MetricRow>,
+    /// Groups whose mixture may deceive.
+    pub groups: Vec<Guard>,
+    /// What made the difference of the time per operation.
+    pub factors: FactorsView,
+    /// Which code; `None` without samples or what costs are divided by.
+    pub code: Option<CodeView>,
+    /// Why there is none.
+    pub code_missing: Option<&'static str>,
+    /// The conditions that were asked for.
+    pub gates: Vec<GateRow>,
+}
+
+/// One quantity.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricRow {
+    /// Stable name.
+    pub name: &'static str,
+    /// A few words for people.
+    pub label: &'static str,
+    /// What one is.
+    pub unit: QuantityUnit,
+    /// Which way is cheaper.
+    pub better: Better,
+    /// What it is to the comparison.
+    pub role: Role,
+    /// The base's value.
+    pub base: Measured,
+    /// The other's.
+    pub new: Measured,
+    /// The one less the other.
+    pub difference: Option<f64>,
+    /// The same as a part of the base.
+    pub relative: Option<f64>,
+    /// Whether the interval and what is detectable are parts of the base or differences.
+    pub scale: Option<Scale>,
+    /// The interval's lower end.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// How probable so large a change is without any.
+    pub p: Option<f64>,
+    /// The same corrected for the number of quantities and comparisons.
+    pub corrected_p: Option<f64>,
+    /// One-sided confidence in the direction.
+    pub one_sided_confidence: Option<f64>,
+    /// The p of Mann and Whitney's test on repeats.
+    pub rank_p: Option<f64>,
+    /// The least change that four of five such comparisons would find.
+    pub detectable: Option<f64>,
+    /// Whether the change was shown to be within the margin.
+    pub within_margin: bool,
+    /// What the uncertainty was taken from.
+    pub basis: Option<Basis>,
+    /// What it comes to.
+    pub verdict: Verdict,
+}
+
+/// The law on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FactorsView {
+    /// Nanoseconds that one thread spends on an operation, in both.
+    pub ns_per_op: Option<[f64; 2]>,
+    /// The one over the other.
+    pub ratio: Option<f64>,
+    /// What made it so.
+    pub parts: Vec<PartRow>,
+    /// Why there are none.
+    pub missing: Option<&'static str>,
+}
+
+/// A factor.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PartRow {
+    /// Stable name.
+    pub factor: &'static str,
+    /// A few words for people.
+    pub label: &'static str,
+    /// Its value in both, in the unit its label names; of the CPU time nanoseconds.
+    pub values: [Option<f64>; 2],
+    /// By how much it alone multiplies the time.
+    pub ratio: f64,
+    /// Its share of the change; all together are 1. `None` for a change too small to share out.
+    pub share: Option<f64>,
+    /// What it did to the time of an operation, nanoseconds; all together are the difference.
+    pub ns: f64,
+}
+
+/// The code of both sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CodeView {
+    /// What costs are divided by.
+    pub per: Per,
+    /// What they are in: `ns`, `cycles`; of shares `share`.
+    pub unit: &'static str,
+    /// Cost of everything sampled.
+    pub whole: [f64; 2],
+    /// Samples.
+    pub samples: [u64; 2],
+    /// Functions by the cost of their own code.
+    pub functions: Vec<CodeRow>,
+    /// Call paths by the cost of their innermost function.
+    pub paths: Vec<CodeRow>,
+    /// Time blocked, by the program's own innermost function.
+    pub waits: Vec<CodeRow>,
+    /// The way down to most of the growth.
+    pub hot_path: Vec<String>,
+    /// Modules of the base that were taken for one of the other side.
+    pub taken_for: Vec<[String; 2]>,
+}
+
+/// A function, or a call path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CodeRow {
+    /// The function's name.
+    pub name: String,
+    /// The file name of its module.
+    pub module: String,
+    /// Where the code lives.
+    pub kind: CodeKind,
+    /// Its callers, root first; of a mere function none.
+    pub callers: Vec<String>,
+    /// Cost in the base.
+    pub base: f64,
+    /// Cost in the other.
+    pub new: f64,
+    /// The one less the other.
+    pub difference: f64,
+    /// Standard error of the difference.
+    pub error: f64,
+    /// How probable so large a difference is without any, corrected for the number of rows.
+    pub q: f64,
+    /// Its part of the whole difference.
+    pub share: Option<f64>,
+    /// Whether it is beyond chance.
+    pub real: bool,
+    /// `new`, `gone` or `changed`.
+    pub state: &'static str,
+}
+
+/// A condition.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GateRow {
+    /// As it was typed.
+    pub text: String,
+    /// The quantity's name.
+    pub name: String,
+    /// What was looked at.
+    pub seen: Option<f64>,
+    /// Its interval.
+    pub low: Option<f64>,
+    /// Its interval's other end.
+    pub high: Option<f64>,
+    /// Whether these are parts of the base.
+    pub relative: bool,
+    /// How it stands.
+    pub standing: Standing,
+    /// Whether a merge may pass.
+    pub passes: bool,
+    /// Why the number is missing.
+    pub missing: Option<&'static str>,
+}
+
+impl DiffView {
+    /// The conditions that are broken, with the side that broke them.
+    pub fn broken(&self) -> impl Iterator<Item = (&ComparisonView, &GateRow)> {
+        self.comparisons.iter().flat_map(|comparison| {
+            comparison.gates.iter().filter(|gate| !gate.passes).map(move |gate| (comparison, gate))
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! The flame graph of a difference: the same merged tree as of two widths of a sweep, in the unit that was asked for.
+//! It never draws.
+
+use super::Per;
+use crate::analysis::compare::Functions;
+use crate::view::scaling::{CostAxis, Difference, Terms, difference};
+
+/// The call trees of both sides as one; `None` without anything to draw.
+#[must_use]
+pub fn picture(functions: &Functions) -> Option<Difference> {
+    let [base, new] = &*functions.points;
+    let mut drawn = difference(base, new, CostAxis::Cpu)?;
+    drawn.terms = match functions.per {
+        Per::Op => Terms::Sides("per op"),
+        Per::Cpu => Terms::Sides("per CPU second"),
+        Per::Share => Terms::Sides(""),
+        Per::None => Terms::Sides("in all"),
+    };
+    // Shares are of one; people read percents.
+    if functions.per == Per::Share {
+        drawn.unit = "%";
+        let whole = [&mut drawn.base, &mut drawn.here, &mut drawn.width];
+        let cells = drawn.cells.iter_mut();
+        let parts = cells.flat_map(|c| [&mut c.base, &mut c.here, &mut c.own_base, &mut c.own_here, &mut c.width]);
+        whole.into_iter().chain(parts).for_each(|value| *value *= 100.0);
+    }
+    Some(drawn)
+}

@@ -1,0 +1,105 @@
+//! Stacks as a flame graph shows them: cells from the root, a heading over a stack whose outer part is missing.
+//! A path is three numbers, so that millions of samples share their stacks.
+
+use super::Sampled;
+use crate::analysis::{CodeKind, QUEUED, TRUNCATED, UNKNOWN};
+use crate::model::{FrameId, StackEnd, StackId};
+use rustc_hash::FxHashMap;
+
+/// A stack with its headings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Path {
+    stack: Option<StackId>,
+    /// The outer part is missing.
+    cut: bool,
+    /// The time in the queue after the wait.
+    queued: bool,
+}
+
+/// A path's number in [`Paths`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u32);
+
+/// One call of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Cell<'a> {
+    /// Its name as a flame graph shows it, e.g. `main`, `libc.so.6+0x1f3a`, `[truncated stack]`.
+    pub name: &'a str,
+    /// Where the code lives.
+    pub kind: CodeKind,
+    /// Whether it was inlined into its caller.
+    pub inlined: bool,
+    /// Its frame; `None` for a heading.
+    pub frame: Option<FrameId>,
+    /// Which of the frame's names this is: 0 is the innermost.
+    pub depth: usize,
+}
+
+impl Path {
+    /// The path of a stack that ended so.
+    #[must_use]
+    pub fn of(stack: Option<StackId>, end: StackEnd) -> Path {
+        Path { stack, cut: matches!(end, StackEnd::Truncated | StackEnd::Broken), queued: false }
+    }
+
+    /// The same for the time in the queue.
+    #[must_use]
+    pub(super) fn queued(self) -> Path {
+        Path { queued: true, ..self }
+    }
+
+    /// The frame at its leaf, headings apart.
+    #[must_use]
+    pub fn stack(self) -> Option<StackId> {
+        self.stack
+    }
+}
+
+fn heading(name: &'static str) -> Cell<'static> {
+    Cell { name, kind: CodeKind::Heading, inlined: false, frame: None, depth: 0 }
+}
+
+impl<'a> Sampled<'a> {
+    /// The cells of a path from the root; never empty.
+    #[must_use]
+    pub fn cells(&self, path: Path) -> Vec<Cell<'_>> {
+        let mut cells: Vec<_> = path.queued.then(|| heading(QUEUED)).into_iter().collect();
+        let calls = self.names.walk_frames(self.profile, path.stack).map(|(frame, depth, call)| {
+            let label = &self.names.labels[call.label as usize];
+            Cell { name: &label.text, kind: label.kind, inlined: label.inlined, frame: Some(frame), depth }
+        });
+        let headings = cells.len();
+        cells.extend(calls);
+        if cells.len() == headings {
+            cells.push(heading(UNKNOWN));
+        }
+        cells.extend(path.cut.then(|| heading(TRUNCATED)));
+        cells.reverse();
+        cells
+    }
+}
+
+/// Paths, numbered in the order they were met.
+#[derive(Debug, Default)]
+pub struct Paths {
+    list: Vec<Path>,
+    ids: FxHashMap<Path, PathId>,
+}
+
+impl Paths {
+    /// The path's number.
+    pub fn id(&mut self, path: Path) -> PathId {
+        let next = PathId(self.list.len() as u32);
+        let id = *self.ids.entry(path).or_insert(next);
+        if id == next {
+            self.list.push(path);
+        }
+        id
+    }
+
+    /// All paths, by number.
+    #[must_use]
+    pub fn list(&self) -> &[Path] {
+        &self.list
+    }
+}
