@@ -245,6 +245,7 @@ fn nowhere(places: usize, left_out: &[LeftOut]) -> Note {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{CounterReading, Scope};
 
     #[test]
     fn without_a_pmu_nothing_is_opened_and_nothing_read() {
@@ -253,6 +254,60 @@ mod tests {
         let site = Site { reach: &reach, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
         let (mut hardware, notes) = Hardware::open(base(), &menu, &site);
         assert!(hardware.read(Nanos(1)).is_empty() && notes.is_empty() && hardware.plan().groups.is_empty());
+    }
+
+    /// The kernel's clocks in the place of hardware: everything but the PMU is as on a machine that has one.
+    fn clocks() -> HardwarePlan {
+        let mut plan = base();
+        for (event, config) in plan.groups[0].events.iter_mut().zip(0..) {
+            event.event.kind = EventKind::Software(config);
+        }
+        plan.groups.push(plan.groups[0].clone());
+        plan
+    }
+
+    fn read(reach: &Reach, work: impl FnOnce()) -> Option<Vec<CounterReading>> {
+        let menu = Menu { sets: vec![], specs: vec![], notes: vec![], hardware: true, exclude_kernel: true };
+        let site = Site { reach, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
+        let (mut hardware, notes) = Hardware::open(clocks(), &menu, &site);
+        if hardware.plan().groups.len() < 2 {
+            eprintln!("skipped: the kernel refuses its clocks as counters: {notes:?}");
+            return None;
+        }
+        hardware.enable();
+        work();
+        let reading = |event| match event {
+            Event::Reading(reading) => Some(reading),
+            _ => None,
+        };
+        Some(hardware.read(Nanos(1)).into_iter().filter_map(reading).collect())
+    }
+
+    fn work() {
+        std::hint::black_box((0..20_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n)));
+    }
+
+    #[test]
+    fn groups_are_read_whole_and_follow_threads_that_are_born_later() {
+        let reach = Reach::Processes(vec![std::process::id()], Inherit::Threads);
+        let Some(readings) = read(&reach, || drop(std::thread::spawn(work).join())) else { return };
+        assert_eq!(readings.len(), 4, "two groups of two, and no thread by itself");
+        for reading in &readings {
+            let Nanos(running) = reading.running;
+            assert!(reading.scope == Scope::Target && reading.value > 0 && running > 0, "{reading:?}");
+            assert_eq!(reading.enabled, reading.running, "clocks need no counter");
+        }
+    }
+
+    #[test]
+    fn threads_that_are_attached_one_by_one_are_told_one_by_one() {
+        let own = std::fs::read_link("/proc/thread-self").ok();
+        let tid = own.and_then(|path| path.file_name()?.to_str()?.parse::<u32>().ok());
+        let Some(tid) = tid else { panic!("this thread has no number") };
+        let Some(readings) = read(&Reach::Threads(vec![tid]), work) else { return };
+        let by_thread: Vec<_> = readings.iter().filter(|reading| reading.scope == Scope::Thread(tid)).collect();
+        assert_eq!((readings.len(), by_thread.len()), (6, 2));
+        assert!(by_thread.iter().all(|reading| reading.value > 0), "{by_thread:?}");
     }
 
     #[test]
