@@ -20,6 +20,8 @@ pub(super) struct Hardware {
     per_op: Vec<Option<Ready>>,
     /// Whether anything was counted at all.
     counted: bool,
+    /// Whether cycles are those of user mode alone.
+    user_only: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -97,12 +99,19 @@ impl Hardware {
             ready: plan.formulas_of(metric).find_map(|text| Ready::of(text, &roles)),
             absent: plan.absent.iter().find(|absent| absent.metric == metric.name).map(|absent| absent.why.clone()),
         };
+        let mut law = plan.groups.iter().flat_map(|group| &group.events).filter(|event| event.role == "cycles");
         let per_op = |def: &PerOp| def.formulas.iter().find_map(|text| Ready::of(text, &roles));
         Hardware {
             metrics: HARDWARE_METRICS.iter().map(formable).collect(),
             per_op: PER_OP.iter().map(per_op).collect(),
             counted: !plan.groups.is_empty(),
+            user_only: law.any(|event| event.event.exclude_kernel),
         }
+    }
+
+    /// Whether cycles are those of user mode alone: then they say nothing about the clock, for CPU time is of both modes.
+    pub fn user_only(&self) -> bool {
+        self.user_only
     }
 }
 

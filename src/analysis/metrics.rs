@@ -283,6 +283,7 @@ impl Rule {
                 }
                 ratio
             }
+            PerCpuSecond(..) if sight.counters.hardware().user_only() => Measure::Missing(Why::NotPermitted),
             PerCpuSecond(a, clock) => over(own(a), own(clock).map(|ns| ns * 1e-9)),
             Peak(from, name) => {
                 let scope = if from == Source::Host { Scope::Host } else { Scope::Tool };

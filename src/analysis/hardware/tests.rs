@@ -53,6 +53,19 @@ fn a_ratio_comes_from_the_group_that_holds_all_of_it() {
 }
 
 #[test]
+fn cycles_of_user_mode_alone_say_nothing_about_the_clock() {
+    for (exclude_kernel, expected) in [(false, known(4e6, 1.0)), (true, Measure::Missing(Why::NotPermitted))] {
+        let mut counted = synthetic(&[Group(1.0, &[("cycles", 4_000_000), ("instructions", 2_000_000)])]);
+        counted.reading("task-clock", Scope::Target, 2000, ms(1000).0);
+        let events = counted.meta.hardware.groups.iter_mut().flat_map(|group| &mut group.events);
+        events.for_each(|event| event.event.exclude_kernel = exclude_kernel);
+        let found = all(counted, &Who::All);
+        let value = |name| found.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+        assert_eq!((value("frequency"), value("ipc")), (Some(expected), Some(known(0.5, 1.0))));
+    }
+}
+
+#[test]
 fn of_several_groups_that_hold_all_of_it_the_one_that_counted_longest_speaks() {
     let value = metric(
         synthetic(&[

@@ -238,7 +238,8 @@ fn permitted(root: &Path, notes: &mut Vec<Note>) -> Result<bool> {
     notes.push(Note {
         topic: "kernel-excluded".to_string(),
         text: format!(
-            "The kernel does not let this user sample it (perf_event_paranoid is {}): only user code is sampled.",
+            "The kernel does not let this user sample it (perf_event_paranoid is {}): only user code is \
+             sampled and counted.",
             paranoid.map_or("unknown".to_string(), |level| level.to_string())
         ),
         fix: Some("sudo sysctl kernel.perf_event_paranoid=1".to_string()),

@@ -157,7 +157,10 @@ impl Hardware {
             }
         }
         let none = groups.is_empty().then(|| nowhere(places.len(), &left_out));
-        let plan = trial::without(plan, |number| kept.contains(&number), &left_out);
+        let mut plan = trial::without(plan, |number| kept.contains(&number), &left_out);
+        // The recording says what was counted, not what was wanted.
+        let events = plan.groups.iter_mut().flat_map(|group| &mut group.events);
+        events.for_each(|event| event.event.exclude_kernel |= menu.exclude_kernel);
         let notes = none.or_else(|| trial::note(&left_out)).into_iter().chain(beyond);
         let notes = notes.collect();
         let totals = Totals::of(&plan, catalog::hardware(&plan));
