@@ -190,6 +190,8 @@ fn meta() -> Meta {
             duration: Some(Nanos(4_000_000_000)),
             delay: Nanos(0),
             ops: None,
+            neighbours: false,
+            probe: false,
             hardware: vec![],
         },
         events: vec![event],

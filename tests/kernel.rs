@@ -41,6 +41,8 @@ fn plan(target: Target, seconds: f64) -> Plan {
         duration: Some(Nanos::from_seconds(seconds)),
         delay: Nanos(0),
         ops: None,
+        neighbours: false,
+        probe: false,
         hardware: vec![],
     }
 }

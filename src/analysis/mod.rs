@@ -1,5 +1,7 @@
 //! Turns a profile into metrics, call trees and causes. Pure: it does no I/O and formats nothing.
 
+pub mod attribution;
+pub mod baseline;
 mod butterfly;
 mod calltree;
 mod causes;

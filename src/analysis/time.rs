@@ -15,7 +15,7 @@ pub struct TimeRange {
 }
 
 /// A piece of time that begins and ends where counters were read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Window {
     /// First moment.
     pub from: Nanos,

@@ -1,7 +1,10 @@
 //! The one closed stream of events that live capture, recordings and tests all produce.
 //! Samples are fixed-size and refer to interned stacks; whatever they refer to is defined earlier in the stream.
 
-use super::{CounterDef, CounterReading, FrameDef, FrameId, ModuleDef, StackDef, StackEnd, StackId, Symbol, TaskEvent};
+use super::{
+    CounterDef, CounterReading, FrameDef, FrameId, ModuleDef, NeighbourDef, NeighbourUse, StackDef, StackEnd, StackId,
+    Symbol, TaskEvent,
+};
 use crate::units::{Nanos, Ops};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +19,8 @@ pub enum Event {
     OffCpu(OffCpu),
     /// A counter's value.
     Reading(CounterReading),
+    /// What somebody else on the machine has used.
+    Neighbour(NeighbourUse),
     /// A task was born, renamed or ended.
     Task(TaskEvent),
     /// Records were lost or sampling was throttled.
@@ -51,6 +56,8 @@ pub enum Definition {
     },
     /// A counter.
     Counter(CounterDef),
+    /// Somebody else on the machine.
+    Neighbour(NeighbourDef),
 }
 
 /// One sample.

@@ -1,6 +1,7 @@
 //! The vocabulary every layer shares: plain data about targets, events, stacks, counters and hosts.
 //! It never does any I/O, reads no clock and knows no file format.
 
+mod baseline;
 mod counter;
 mod event;
 mod formula;
@@ -10,6 +11,7 @@ mod host;
 mod mapping;
 mod measure;
 mod meta;
+mod neighbour;
 mod ops;
 mod plan;
 pub mod profile;
@@ -19,6 +21,7 @@ mod sweep;
 mod target;
 mod task;
 
+pub use baseline::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, BaselineStack, BaselineWindow};
 pub use counter::{CounterDef, CounterId, CounterReading, Scope, Unit};
 pub use event::{Definition, Event, LossKind, Lost, Mark, OffCpu, Sample, TaskState, Tick};
 pub use formula::{Formula, Sign};
@@ -28,6 +31,7 @@ pub use host::{CpuTopology, HostFacts};
 pub use mapping::{BuildId, Bytes, ModuleDef, ModuleId, ModuleKind};
 pub use measure::{Measure, Quality, Why};
 pub use meta::{Coverage, Meta, Note};
+pub use neighbour::{NeighbourDef, NeighbourId, NeighbourKind, NeighbourUse};
 pub use ops::{OpsSpec, Reads};
 pub use plan::{CallGraph, EventKind, EventSpec, Plan, Rate};
 pub use region::Region;

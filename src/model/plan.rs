@@ -111,6 +111,12 @@ pub struct Plan {
     /// How operations are counted, if anything counts them.
     #[serde(default)]
     pub ops: Option<OpsSpec>,
+    /// Whether what others on the machine use is recorded.
+    #[serde(default)]
+    pub neighbours: bool,
+    /// Whether memory is probed now and then, which costs at most 0.5% of one CPU.
+    #[serde(default)]
+    pub probe: bool,
     /// What hardware is to count, one plan for each kind of core; empty: cycles and instructions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hardware: Vec<HardwarePlan>,

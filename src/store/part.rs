@@ -7,8 +7,20 @@ use std::ops::RangeInclusive;
 pub(super) const META: &str = "meta.json";
 
 /// Every table, definitions before what refers to them: the order in which parts are written and read.
-pub(super) const TABLES: [&str; 12] = [
-    "counters", "mappings", "frames", "names", "stacks", "tasks", "samples", "off_cpu", "windows", "lost", "ops",
+pub(super) const TABLES: [&str; 14] = [
+    "counters",
+    "mappings",
+    "frames",
+    "names",
+    "stacks",
+    "neighbours",
+    "tasks",
+    "samples",
+    "off_cpu",
+    "windows",
+    "neighbour_uses",
+    "lost",
+    "ops",
     "marks",
 ];
 

@@ -11,7 +11,8 @@ use super::{MAX_FILE_BYTES, name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{
-    CounterDef, Event, FrameDef, Lost, Mark, Meta, ModuleDef, Note, OffCpu, Sample, StackDef, TaskEvent,
+    CounterDef, Definition, Event, FrameDef, Lost, Mark, Meta, ModuleDef, NeighbourDef, NeighbourUse, Note, OffCpu,
+    Sample, StackDef, TaskEvent,
 };
 use crate::tables::from_parquet;
 use std::path::{Path, PathBuf};
@@ -96,6 +97,7 @@ impl Recording {
         self.table(&mut damage, &mut |def: FrameDef| repair.frame(def));
         self.table(&mut damage, &mut |def: NamesDef| repair.names(def.frame, def.symbols));
         self.table(&mut damage, &mut |def: StackDef| repair.stack(def));
+        self.table(&mut damage, &mut |def: NeighbourDef| repair.pass(Event::Define(Definition::Neighbour(def))));
         self.table(&mut damage, &mut |task: TaskEvent| repair.pass(Event::Task(task)));
         self.table(&mut damage, &mut |sample: Sample| repair.sample(sample));
         self.table(&mut damage, &mut |span: OffCpu| repair.off_cpu(span));
@@ -105,6 +107,7 @@ impl Recording {
                 Window::End(tick) => Event::Tick(tick),
             });
         });
+        self.table(&mut damage, &mut |used: NeighbourUse| repair.pass(Event::Neighbour(used)));
         self.table(&mut damage, &mut |lost: Lost| repair.pass(Event::Lost(lost)));
         self.table(&mut damage, &mut |ops: OpsTotal| repair.pass(Event::Ops { at: ops.at, total: ops.total }));
         self.table(&mut damage, &mut |mark: Mark| repair.pass(Event::Mark(mark)));

@@ -1,7 +1,7 @@
 //! The words that closed sets of values are stored as, so that a query over a recording reads like a sentence.
 //! They are part of the format: none is ever changed, and a word of a later version reads as `None`.
 
-use crate::model::{LossKind, ModuleKind, StackEnd, TaskState, Unit};
+use crate::model::{LossKind, ModuleKind, NeighbourKind, StackEnd, TaskState, Unit};
 
 /// A closed set of values with one word for each.
 pub(super) trait Word: Sized + Copy {
@@ -30,5 +30,6 @@ words! {
     TaskState { Runnable = "runnable", Sleeping = "sleeping", DiskSleep = "disk_sleep", Other = "other" }
     LossKind { Ring = "ring", Throttled = "throttled", OffCpu = "off_cpu" }
     ModuleKind { File = "file", Kernel = "kernel", Vdso = "vdso", Jit = "jit" }
+    NeighbourKind { Process = "process", Cgroup = "cgroup", Resctrl = "resctrl", Rest = "rest" }
     Unit { Count = "count", Nanos = "nanos", Cycles = "cycles", Instructions = "instructions", Bytes = "bytes" }
 }

@@ -8,7 +8,8 @@ use super::folder::Folder;
 use super::rows::{NamesDef, OpsTotal, Window};
 use crate::error::Result;
 use crate::model::{
-    CounterDef, Definition, Event, FrameDef, Lost, Mark, Meta, ModuleDef, OffCpu, Sample, StackDef, TaskEvent,
+    CounterDef, Definition, Event, FrameDef, Lost, Mark, Meta, ModuleDef, NeighbourDef, NeighbourUse, OffCpu, Sample,
+    StackDef, TaskEvent,
 };
 use std::path::Path;
 
@@ -32,6 +33,8 @@ struct Tables {
     frames: Buffer<FrameDef>,
     names: Buffer<NamesDef>,
     stacks: Buffer<StackDef>,
+    neighbours: Buffer<NeighbourDef>,
+    neighbour_uses: Buffer<NeighbourUse>,
     tasks: Buffer<TaskEvent>,
     samples: Buffer<Sample>,
     off_cpu: Buffer<OffCpu>,
@@ -43,10 +46,11 @@ struct Tables {
 
 impl Tables {
     /// In the order of [`super::part::TABLES`]: what is referred to, then what refers to it.
-    fn all(&mut self) -> ([&mut dyn Spool; 5], [&mut dyn Spool; 7]) {
-        let Tables { counters, mappings, frames, names, stacks, tasks, samples, off_cpu, windows, lost, ops, marks } =
-            self;
-        ([counters, mappings, frames, names, stacks], [tasks, samples, off_cpu, windows, lost, ops, marks])
+    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 8]) {
+        let Tables { counters, mappings, frames, names, stacks, neighbours, .. } = self;
+        let Tables { tasks, samples, off_cpu, windows, neighbour_uses, lost, ops, marks, .. } = self;
+        let definitions: [&mut dyn Spool; 6] = [counters, mappings, frames, names, stacks, neighbours];
+        (definitions, [tasks, samples, off_cpu, windows, neighbour_uses, lost, ops, marks])
     }
 
     fn each(&mut self) -> impl Iterator<Item = &mut dyn Spool> {
@@ -66,6 +70,8 @@ impl Tables {
             Event::Sample(sample) => self.samples.push(*sample),
             Event::OffCpu(span) => self.off_cpu.push(*span),
             Event::Reading(reading) => self.windows.push(Window::Reading(*reading)),
+            Event::Define(Definition::Neighbour(def)) => self.neighbours.push(def.clone()),
+            Event::Neighbour(used) => self.neighbour_uses.push(*used),
             Event::Task(task) => self.tasks.push(task.clone()),
             Event::Lost(lost) => self.lost.push(*lost),
             Event::Ops { at, total } => self.ops.push(OpsTotal { at: *at, total: *total }),

@@ -212,6 +212,8 @@ fn meta() -> Meta {
         duration: None,
         delay: Nanos(0),
         ops: None,
+        neighbours: false,
+        probe: false,
         hardware: vec![],
     };
     Meta {

@@ -64,6 +64,8 @@ fn meta() -> Meta {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            neighbours: false,
+            probe: false,
             hardware: vec![],
         },
         events: vec![event("cpu-clock", Unit::Nanos)],

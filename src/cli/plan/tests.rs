@@ -86,6 +86,8 @@ fn without_flags_a_plan_has_the_documented_defaults() {
         duration: None,
         delay: Nanos(0),
         ops: None,
+        neighbours: false,
+        probe: false,
         hardware: vec![],
     };
     assert_eq!(found.on(Target::Threads { tids: vec![7] }), expected);

@@ -336,6 +336,8 @@ mod tests {
             duration: None,
             delay: Nanos(0),
             ops,
+            neighbours: false,
+            probe: false,
             hardware: vec![],
         };
         let open = |ops| Operations::open(&plan(ops), None, &[0], false, Path::new("/nowhere"), &mut vec![]);

@@ -25,6 +25,8 @@ impl ProfileBuilder {
             off_cpu: Vec::new(),
             counters: Vec::new(),
             readings: Vec::new(),
+            neighbours: Vec::new(),
+            neighbour_uses: Vec::new(),
             tasks: Vec::new(),
             lost: Vec::new(),
             ops: Vec::new(),
@@ -56,6 +58,7 @@ impl ProfileBuilder {
             Event::OffCpu(span) if known(span.stack) => profile.off_cpu.push(span),
             Event::Sample(_) | Event::OffCpu(_) => self.rejected += 1,
             Event::Reading(reading) => profile.readings.push(reading),
+            Event::Neighbour(used) => profile.neighbour_uses.push(used),
             Event::Task(task) => profile.tasks.push(task),
             Event::Lost(lost) => profile.lost.push(lost),
             Event::Ops { at, total } => profile.ops.push((at, total)),
@@ -113,6 +116,10 @@ impl ProfileBuilder {
                 profile.counters.push(def);
                 true
             }
+            Definition::Neighbour(def) => {
+                profile.neighbours.push(def);
+                true
+            }
             Definition::Frame(_) | Definition::Stack(_) | Definition::Counter(_) => false,
         };
         self.rejected += u64::from(!accepted);
@@ -136,6 +143,8 @@ pub(super) mod testing {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            neighbours: false,
+            probe: false,
             hardware: vec![],
         };
         Meta {

@@ -2,7 +2,7 @@
 //! It never changes what can be said of the time that stays.
 
 use super::{Profile, Samples};
-use crate::model::{Event, OffCpu, Scope, TaskChange, TaskEvent};
+use crate::model::{Event, NeighbourUse, OffCpu, Scope, TaskChange, TaskEvent};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::mem::size_of;
@@ -20,6 +20,7 @@ impl Profile {
             self.samples.len() * SAMPLE_BYTES,
             self.off_cpu.len() * size_of::<OffCpu>(),
             self.readings.len() * size_of::<crate::model::CounterReading>(),
+            self.neighbour_uses.len() * size_of::<NeighbourUse>(),
             self.tasks.len() * (size_of::<TaskEvent>() + 16),
             self.stacks.len() * size_of::<crate::model::StackDef>(),
             self.frames.len() * FRAME_BYTES,
@@ -34,6 +35,7 @@ impl Profile {
         self.off_cpu.retain(|span| span.at + span.blocked + span.queued.unwrap_or_default() > cut);
         self.tasks.retain(|task| task.at >= cut || !gone.contains(&task.tid));
         self.forget_readings(cut, &gone);
+        self.forget_neighbours(cut);
         self.lost.retain(|lost| lost.at >= cut);
         self.marks.retain(|mark| mark.at >= cut);
         self.ticks.retain(|tick| tick.at > cut);
@@ -68,6 +70,23 @@ impl Profile {
         });
     }
 
+    /// As with readings; a neighbour that was not seen since is forgotten.
+    fn forget_neighbours(&mut self, cut: Nanos) {
+        let mut last = FxHashMap::default();
+        for (at, used) in self.neighbour_uses.iter().enumerate().filter(|(_, used)| used.at <= cut) {
+            last.insert(used.neighbour, at);
+        }
+        let after = |used: &&NeighbourUse| used.at > cut;
+        let seen: FxHashSet<_> = self.neighbour_uses.iter().filter(after).map(|used| used.neighbour).collect();
+        let mut at = 0;
+        self.neighbour_uses.retain(|used| {
+            let index = at;
+            at += 1;
+            used.at > cut || seen.contains(&used.neighbour) && last.get(&used.neighbour) == Some(&index)
+        });
+        self.neighbours.retain(|def| seen.contains(&def.id));
+    }
+
     /// Gives memory back where much more is reserved than used.
     fn shrink(&mut self) {
         fn fit<T>(list: &mut Vec<T>) {
@@ -77,6 +96,7 @@ impl Profile {
         }
         fit(&mut self.off_cpu);
         fit(&mut self.readings);
+        fit(&mut self.neighbour_uses);
         fit(&mut self.tasks);
     }
 
@@ -90,7 +110,8 @@ impl Profile {
         let names = names.map(move |(frame, symbols)| defined(D::Names { frame: frame.id, symbols: symbols.clone() }));
         let stacks = self.stacks.iter().copied().map(D::Stack).map(defined);
         let counters = self.counters.iter().cloned().map(D::Counter).map(defined);
-        let definitions = modules.chain(frames).chain(names).chain(stacks).chain(counters);
+        let neighbours = self.neighbours.iter().cloned().map(D::Neighbour).map(defined);
+        let definitions = modules.chain(frames).chain(names).chain(stacks).chain(counters).chain(neighbours);
         definitions.chain(self.happened()).map(move |event| since(event, start))
     }
 
@@ -99,11 +120,12 @@ impl Profile {
         let spans = self.off_cpu.iter().copied().map(Event::OffCpu);
         let tasks = self.tasks.iter().cloned().map(Event::Task);
         let readings = self.readings.iter().copied().map(Event::Reading);
+        let uses = self.neighbour_uses.iter().copied().map(Event::Neighbour);
         let lost = self.lost.iter().copied().map(Event::Lost);
         let ops = self.ops.iter().map(|(at, total)| Event::Ops { at: *at, total: *total });
         let marks = self.marks.iter().cloned().map(Event::Mark);
         let ticks = self.ticks.iter().copied().map(Event::Tick);
-        samples.chain(spans).chain(tasks).chain(readings).chain(lost).chain(ops).chain(marks).chain(ticks)
+        samples.chain(spans).chain(tasks).chain(readings).chain(uses).chain(lost).chain(ops).chain(marks).chain(ticks)
     }
 }
 
@@ -146,6 +168,7 @@ fn since(mut event: Event, start: Nanos) -> Event {
             span.queued = span.queued.map(|queued| queued - waited);
         }
         Event::Reading(reading) => reading.at = reading.at - start,
+        Event::Neighbour(used) => used.at = used.at - start,
         Event::Task(task) => task.at = task.at - start,
         Event::Lost(lost) => lost.at = lost.at - start,
         Event::Ops { at, .. } => *at = *at - start,

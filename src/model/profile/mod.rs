@@ -9,8 +9,8 @@ pub use builder::ProfileBuilder;
 pub use samples::Samples;
 
 use super::{
-    CounterDef, CounterReading, FrameDef, FrameId, Lost, Mark, Meta, ModuleDef, ModuleId, OffCpu, StackDef, StackId,
-    Symbol, TaskEvent, Tick,
+    CounterDef, CounterReading, FrameDef, FrameId, Lost, Mark, Meta, ModuleDef, ModuleId, NeighbourDef, NeighbourUse,
+    OffCpu, StackDef, StackId, Symbol, TaskEvent, Tick,
 };
 use crate::units::{Nanos, Ops};
 
@@ -35,6 +35,10 @@ pub struct Profile {
     pub counters: Vec<CounterDef>,
     /// Readings in the order they came.
     pub readings: Vec<CounterReading>,
+    /// Who else used the machine, in any order.
+    pub neighbours: Vec<NeighbourDef>,
+    /// What they used, in the order it was read.
+    pub neighbour_uses: Vec<NeighbourUse>,
     /// Tasks' lives.
     pub tasks: Vec<TaskEvent>,
     /// Losses.

@@ -34,6 +34,8 @@ pub(super) fn meta(perf: &PerfData<'_>, source: &Source) -> Meta {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            neighbours: false,
+            probe: false,
             hardware: Vec::new(),
         },
         events,

@@ -111,6 +111,8 @@ fn meta(source: &Source) -> Meta {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            neighbours: false,
+            probe: false,
             hardware: Vec::new(),
         },
         events: vec![event],

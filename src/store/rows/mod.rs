@@ -2,6 +2,7 @@
 //! Nothing here touches a file, and nothing here knows which part of a table it is in.
 
 mod definitions;
+mod neighbours;
 mod samples;
 mod timeline;
 

@@ -144,7 +144,7 @@ fn what_is_no_part_is_ignored_or_told() {
     let dir = tempfile::tempdir().unwrap();
     record(dir.path(), &chunks(1));
     fs::write(dir.path().join("notes.txt"), "mine").unwrap();
-    fs::write(dir.path().join("neighbours-000000.parquet"), "of a later version").unwrap();
+    fs::write(dir.path().join("visitors-000000.parquet"), "of a later version").unwrap();
     fs::create_dir(dir.path().join("figures")).unwrap();
     assert_eq!(open(dir.path()), (by_kind(chunks(1).concat()), vec![]));
     fs::write(dir.path().join(".samples-000001.parquet.tmp"), "PAR1").unwrap();
