@@ -28,6 +28,7 @@ pub struct Counters {
     read: FxHashSet<CounterId>,
     read_by_thread: FxHashSet<CounterId>,
     hardware: Hardware,
+    kind: String,
 }
 
 impl Counters {
@@ -49,13 +50,32 @@ impl Counters {
         let read = series.keys().map(|(id, _)| *id).collect();
         let by_thread = series.keys().filter(|(_, scope)| thread(*scope).is_some());
         let read_by_thread = by_thread.map(|(id, _)| *id).collect();
-        Counters { defs, series, tids, read, read_by_thread, hardware }
+        let kind = profile.meta.hardware.pmu.clone();
+        Counters { defs, series, tids, read, read_by_thread, hardware, kind }
     }
 
     /// The counter's definition.
     #[must_use]
     pub fn def(&self, name: &str) -> Option<&CounterDef> {
         self.defs.get(name)
+    }
+
+    /// Names of all counters, in no order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.defs.keys().map(String::as_str)
+    }
+
+    /// The kind of core that most events are counted on, as the kernel names its PMU.
+    pub(super) fn most_common_kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// What the counter counted for the target while it counted; `None` if it was not read.
+    pub(super) fn unscaled(&self, name: &str, window: Window) -> Option<f64> {
+        let points = self.series.get(&(self.defs.get(name)?.id, Scope::Target))?;
+        let value =
+            |at: Nanos| points[..points.partition_point(|point| point.at <= at)].last().map(|point| point.value);
+        Some(value(window.to)?.saturating_sub(value(window.from).unwrap_or(0)) as f64)
     }
 
     /// What the hardware's counters are enough for.

@@ -3,6 +3,7 @@
 
 use super::counters::Counters;
 use super::hardware::Reader;
+use super::kinds::ipc_by_kind;
 use super::selection::Who;
 use super::summary::Summary;
 use super::tasks::Tasks;
@@ -220,7 +221,7 @@ pub fn metrics(
         value: rule.apply(&sight),
         formula: rule.formula(),
         events: rule.events(),
-        detail: None,
+        detail: if *name == "ipc" && *who == Who::All { ipc_by_kind(counters, window) } else { None },
         threshold: None,
     };
     let hardware = Reader { counters, who, window }.metrics();

@@ -9,6 +9,7 @@ pub mod compare;
 mod counters;
 pub mod findings;
 mod hardware;
+mod kinds;
 mod law;
 mod metrics;
 mod names;

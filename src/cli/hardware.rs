@@ -42,6 +42,7 @@ pub(super) fn cores(root: &Path, machine: &Machine, table: &Table) -> Vec<CoreTy
 /// The plans by which the cores' counters are opened, one for each kind of core.
 pub(super) fn plans(cores: &[CoreType], wanted: &Wanted) -> Vec<HardwarePlan> {
     let plan = |core: &CoreType| HardwarePlan {
+        pmu: core.pmu.clone(),
         cpus: core.cpus.clone(),
         ..planner::plan(&core.uarch, &core.capacity, wanted)
     };

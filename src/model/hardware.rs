@@ -18,7 +18,13 @@ pub struct HardwareEvent {
 pub struct HardwareGroup {
     /// The leader, then the members. An event may be in several groups: each group that forms a ratio has its own.
     pub events: Vec<HardwareEvent>,
+    /// The CPUs it can count on; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
 }
+
+/// Stands between a role and the kind of core it is counted on apart, as in `cycles@cpu_atom`.
+pub const KIND_MARK: char = '@';
 
 /// A metric that cannot be formed here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +40,9 @@ pub struct AbsentMetric {
 pub struct HardwarePlan {
     /// The microarchitecture, e.g. `intel-spr`; `generic-intel`, `generic-amd`, `generic-arm` or `generic` where none is known.
     pub uarch: String,
+    /// The kind of core as the kernel names its PMU: `cpu`, `cpu_core`; empty in recordings that do not say.
+    #[serde(default)]
+    pub pmu: String,
     /// The CPUs whose cores are of this kind; empty: all.
     #[serde(default)]
     pub cpus: Vec<u32>,
@@ -74,7 +83,7 @@ impl HardwarePlan {
 }
 
 fn unit(role: &str) -> Unit {
-    match role {
+    match role.split(KIND_MARK).next().unwrap_or(role) {
         "cycles" => Unit::Cycles,
         "instructions" => Unit::Instructions,
         _ => Unit::Count,

@@ -25,7 +25,7 @@ pub use baseline::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, Basel
 pub use counter::{CounterDef, CounterId, CounterReading, Scope, Unit};
 pub use event::{Definition, Event, LossKind, Lost, Mark, OffCpu, Sample, TaskState, Tick};
 pub use formula::{Formula, Sign};
-pub use hardware::{AbsentMetric, HardwareEvent, HardwareGroup, HardwarePlan};
+pub use hardware::{AbsentMetric, HardwareEvent, HardwareGroup, HardwarePlan, KIND_MARK};
 pub use hardware_metric::{HARDWARE_METRICS, HardwareMetric, MetricKind};
 pub use host::{CpuTopology, HostFacts};
 pub use mapping::{BuildId, Bytes, ModuleDef, ModuleId, ModuleKind};

@@ -10,6 +10,8 @@ OPS = r"--ops 'regex:ops ([0-9]+)'"
 # Starting and ending a static program, in user mode: measured with no operations, and for more of them it prints more
 # digits, at some ten instructions each.
 DIGITS = 500
+# A load-exclusive and its store are done again when an interrupt falls between them: some instructions in a run.
+REPEATED = 8
 
 
 def value(report, metric):
@@ -36,7 +38,9 @@ def path_length(checks, guest):
         tag = f"icount {power}"
         base, small, large = ([counted(reports[f"n{ops}-{run}"]) for run in (1, 2, 3)] for ops in (0, 50_000, 100_000))
         for name, repeats in (("0", base), ("50000", small), ("100000", large)):
-            checks.same(f"{tag}: instructions of {name} operations are equal on repeats", {r[0] for r in repeats}, {repeats[0][0]})
+            found = [r[0] for r in repeats]
+            checks.near(f"{tag}: instructions of {name} operations, most over least of three repeats", max(found) - min(found), 0, REPEATED,
+                        "atomic sequences that an interrupt made start again")
         start = base[0][0]
         checks.near(f"{tag}: instructions of 50000 operations, start subtracted", small[0][0] - start, 50_000 * PER_OP, DIGITS,
                     "a longer number is printed")
@@ -214,7 +218,7 @@ def waiting_cores(checks, guest):
     """A sweep on four CPUs of threads that take turns: nothing is gained, and the lost cores wait for a lock."""
     _, found = guest.run(f"""
         ironlaw -q sweep --headless -L threads 1,4 -r 1 --seed 1 -F 97 {OPS} --format json -o s \\
-            -- loop 200000 {{threads}} >/share/out/s.json""", smp="4")
+            -- loop 1000000 {{threads}} >/share/out/s.json""", smp="4")
     one, four = found["s"]["points"]
     # The machine counts for all CPUs together, so what ironlaw does beside the program counts as well.
     checks.near("path length at 1", one["path_length"], PER_OP * 1.05, PER_OP * 0.05, "other CPUs are counted too")
@@ -222,7 +226,10 @@ def waiting_cores(checks, guest):
     checks.near("speed-up at 4", four["speedup"], 1.0, 0.15, "starting is shared")
     columns(checks, found["s"]["stack"])
     waits = {slice["kind"]: slice["cores"] for slice in found["s"]["stack"][-1]["slices"]}
-    checks.near("cores that wait for a lock at 4", waits.get("blocked_lock", 0), 3.0, 0.3, "three of four; starting")
+    # A thread that was given its turn waits until its CPU, which is emulated in turns with three others, wakes up.
+    handed = waits.get("blocked_lock", 0) + waits.get("cpu_queue", 0)
+    checks.near(f"cores that wait for their turn at 4 ({waits})", handed, 3.0, 0.3, "three of four; starting")
+    checks.between("of these for the lock", waits.get("blocked_lock", 0), 2.0, 3.0, "most of the wait, not of the wake-up")
     rules = [finding["rule"] for finding in found["s"]["findings"]]
     checks.holds("the finding is waiting, not work", rules and not {"more-work", "cpi-growth", "frequency"} & set(rules), rules)
 

@@ -19,7 +19,7 @@ fn synthetic(groups: &[Group<'_>]) -> Synthetic {
         let event = crate::analysis::testing::event("x", crate::model::Unit::Count);
         let events =
             counters.iter().map(|(name, _)| HardwareEvent { role: role(name).to_string(), event: event.clone() });
-        plan.groups.push(HardwareGroup { events: events.collect() });
+        plan.groups.push(HardwareGroup { events: events.collect(), ..HardwareGroup::default() });
     }
     synthetic.meta.hardware = plan;
     synthetic

@@ -124,7 +124,7 @@ fn group(uarch: &Uarch, capacity: &Capacity, mut roles: Vec<String>, number: u16
         };
         Some(HardwareEvent { role, event })
     });
-    HardwareGroup { events: events.collect() }
+    HardwareGroup { events: events.collect(), ..HardwareGroup::default() }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod trial;
 use super::attach::Reach;
 use super::request::{self, Menu};
 use crate::collect::catalog;
-use crate::model::{Event, EventKind, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, Note, Unit};
+use crate::model::{Event, EventKind, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, KIND_MARK, Note, Unit};
 use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
 use crate::units::Nanos;
 use places::places;
@@ -82,26 +82,47 @@ pub fn try_hardware(plans: &[HardwarePlan], exclude_kernel: bool) -> Option<Hard
     Some(HardwareTrial { events: roles.len(), groups: plan.groups.len(), left_out, uarch: plan.uarch })
 }
 
-/// What to count: the plan of the kind of core that most CPUs are of. Where none has a group although cycles count, as on a
-/// machine whose sysfs is not to be seen, cycles and instructions.
+/// What to count: the plan of the kind of core that most CPUs are of, and after its first group cycles and instructions of
+/// each other kind, so that path length and IPC are those of the whole program. Where no plan has a group although cycles
+/// count, as on a machine whose sysfs is not to be seen, cycles and instructions.
 pub fn hardware_plan(plans: &[HardwarePlan]) -> (HardwarePlan, Option<Note>) {
-    let known = plans.iter().filter(|plan| !plan.groups.is_empty());
-    let Some(plan) = known.clone().max_by_key(|plan| (plan.cpus.len(), std::cmp::Reverse(&plan.uarch))) else {
+    let mut known: Vec<&HardwarePlan> = plans.iter().filter(|plan| !plan.groups.is_empty()).collect();
+    known.sort_by_key(|plan| (std::cmp::Reverse(plan.cpus.len()), &plan.pmu));
+    let Some((most, others)) = known.split_first() else {
         let absent = plans.first().map(|plan| plan.absent.clone()).unwrap_or_default();
         return (HardwarePlan { absent, ..base() }, None);
     };
-    let others = known.count() > 1;
-    let note = others.then(|| Note {
-        topic: "one-kind-of-core".to_string(),
+    let mut plan = (*most).clone();
+    if others.is_empty() {
+        return (plan, None);
+    }
+    plan.groups.iter_mut().for_each(|group| group.cpus.clone_from(&most.cpus));
+    let law = others.iter().map(|other| law_apart(other));
+    plan.groups.splice(1..1, law);
+    let note = Note {
+        topic: "several-kinds-of-core".to_string(),
         text: format!(
-            "The machine has cores of several kinds: hardware events are counted on {} of its CPUs only, those of {}, and what \
-             ran elsewhere is missing from every hardware count.",
-            plan.cpus.len(),
-            plan.uarch
+            "The machine has cores of several kinds: cycles and instructions are counted on all of them, all else on the {} \
+             CPUs of {} only and scaled up to the whole time.",
+            most.cpus.len(),
+            most.pmu
         ),
-        fix: Some("Keep the target on CPUs of one kind, e.g. with taskset.".to_string()),
-    });
-    (plan.clone(), note)
+        fix: Some(
+            "For exact cache and memory metrics keep the target on CPUs of one kind, e.g. with taskset.".to_string(),
+        ),
+    };
+    (plan, Some(note))
+}
+
+/// The first group of another kind of core, its events named after it.
+fn law_apart(plan: &HardwarePlan) -> HardwareGroup {
+    let events = plan.groups.first().map_or(&[][..], |group| &group.events);
+    let events = events.iter().filter(|event| matches!(event.role.as_str(), "cycles" | "instructions"));
+    let apart = |event: &HardwareEvent| HardwareEvent {
+        role: format!("{}{KIND_MARK}{}", event.role, plan.pmu),
+        event: event.event.clone(),
+    };
+    HardwareGroup { events: events.map(apart).collect(), cpus: plan.cpus.clone() }
 }
 
 /// Cycles and instructions.
@@ -122,7 +143,11 @@ fn base() -> HardwarePlan {
         },
     };
     let events = vec![event("cycles", 0, Unit::Cycles), event("instructions", 1, Unit::Instructions)];
-    HardwarePlan { uarch: "generic".to_string(), groups: vec![HardwareGroup { events }], ..HardwarePlan::default() }
+    HardwarePlan {
+        uarch: "generic".to_string(),
+        groups: vec![HardwareGroup { events, cpus: vec![] }],
+        ..HardwarePlan::default()
+    }
 }
 
 impl Hardware {
@@ -142,7 +167,7 @@ impl Hardware {
         for (number, group) in plan.groups.iter().enumerate() {
             let mut refused = None;
             let before = groups.len();
-            for place in &places {
+            for place in places.iter().filter(|place| group.counts_at(place)) {
                 match requests.open(group, *place) {
                     Ok(events) => groups.push(Opened { group: kept.len(), tid: own_thread(*place, inherit), events }),
                     Err(error) if error.raw_os_error() == Some(ESRCH) => {}
@@ -163,7 +188,8 @@ impl Hardware {
         events.for_each(|event| event.event.exclude_kernel |= menu.exclude_kernel);
         let notes = none.or_else(|| trial::note(&left_out)).into_iter().chain(beyond);
         let notes = notes.collect();
-        let totals = Totals::of(&plan, catalog::hardware(&plan));
+        let by_task = places.iter().all(|place| matches!(place, Place::Task { .. }));
+        let totals = Totals::of(&plan, catalog::hardware(&plan), by_task);
         (Hardware { plan, groups, totals }, notes)
     }
 
@@ -185,6 +211,16 @@ impl Hardware {
             self.totals.take(place, opened.group, opened.tid, counted);
         }
         self.totals.readings(at)
+    }
+}
+
+impl HardwareGroup {
+    /// A thread may come to run on any CPU.
+    fn counts_at(&self, place: &Place<'_>) -> bool {
+        match place {
+            Place::Cpu(cpu) | Place::Cgroup { cpu, .. } => self.cpus.is_empty() || self.cpus.contains(cpu),
+            Place::Task { .. } => true,
+        }
     }
 }
 
@@ -314,12 +350,19 @@ mod tests {
     }
 
     #[test]
-    fn of_several_kinds_of_core_the_most_are_counted_and_the_rest_is_said() {
-        let kind = |uarch: &str, cpus: u32| HardwarePlan { uarch: uarch.into(), cpus: (0..cpus).collect(), ..base() };
-        let (plan, note) = hardware_plan(&[kind("big", 4), kind("small", 8)]);
-        assert_eq!((plan.uarch.as_str(), note.is_some()), ("small", true));
-        assert_eq!(hardware_plan(&[kind("big", 0)]), (kind("big", 0), None));
-        let unseen = HardwarePlan { groups: vec![], ..kind("unseen", 0) };
+    fn of_several_kinds_of_core_all_count_the_law_and_most_count_the_rest() {
+        let kind =
+            |pmu: &str, from: u32, to: u32| HardwarePlan { pmu: pmu.into(), cpus: (from..to).collect(), ..base() };
+        let (plan, note) = hardware_plan(&[kind("cpu_core", 0, 4), kind("cpu_atom", 4, 12)]);
+        let roles: Vec<Vec<&str>> =
+            plan.groups.iter().map(|group| group.events.iter().map(|event| event.role.as_str()).collect()).collect();
+        assert_eq!(roles, [vec!["cycles", "instructions"], vec!["cycles@cpu_core", "instructions@cpu_core"]]);
+        assert_eq!((plan.groups[0].cpus.len(), plan.groups[1].cpus.len()), (8, 4));
+        assert!(note.is_some_and(|note| note.text.contains("8 CPUs of cpu_atom")));
+        assert!(plan.groups[1].counts_at(&Place::Cpu(3)) && !plan.groups[1].counts_at(&Place::Cpu(4)));
+        assert!(plan.groups[0].counts_at(&Place::Task { tid: 1, cpu: None }));
+        assert_eq!(hardware_plan(&[kind("cpu", 0, 0)]), (kind("cpu", 0, 0), None));
+        let unseen = HardwarePlan { groups: vec![], ..kind("unseen", 0, 0) };
         for plans in [vec![], vec![unseen]] {
             assert_eq!(hardware_plan(&plans), (base(), None));
         }

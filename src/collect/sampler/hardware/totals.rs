@@ -1,7 +1,10 @@
 //! What all places of a group counted together, and what single threads did.
 //! It never lets a total fall: a place that can no longer be read keeps what it had counted.
+//!
+//! Where cores are of several kinds each has a group of its own for cycles and instructions, and a thread's time is split
+//! between them: the law's counters are the sums over all kinds, those of the other kinds stand beside them apart.
 
-use crate::model::{CounterDef, CounterId, CounterReading, Event, HardwarePlan, Scope};
+use crate::model::{CounterDef, CounterId, CounterReading, Event, HardwareGroup, HardwarePlan, KIND_MARK, Scope};
 use crate::sys::perf::event::GroupCounted;
 use crate::units::Nanos;
 
@@ -10,6 +13,10 @@ use crate::units::Nanos;
 pub(super) struct Totals {
     /// The counters of each group, in the order of its events.
     counters: Vec<Vec<CounterId>>,
+    /// The groups that count cycles and instructions: the first, and one for each other kind of core.
+    law: Vec<usize>,
+    /// Whether threads are counted, which all kinds of core watch all the time; else each kind has its own CPUs.
+    by_task: bool,
     places: Vec<Counted>,
 }
 
@@ -22,10 +29,12 @@ struct Counted {
 
 impl Totals {
     /// Nothing yet, of the plan's counters.
-    pub fn of(plan: &HardwarePlan, definitions: Vec<CounterDef>) -> Totals {
+    pub fn of(plan: &HardwarePlan, definitions: Vec<CounterDef>, by_task: bool) -> Totals {
         let mut ids = definitions.into_iter().map(|def| def.id);
         let counters = plan.groups.iter().map(|group| ids.by_ref().take(group.events.len()).collect());
-        Totals { counters: counters.collect(), places: vec![] }
+        let apart = |group: &HardwareGroup| group.events.iter().any(|event| event.role.contains(KIND_MARK));
+        let law = plan.groups.iter().enumerate().filter(|(number, group)| *number == 0 || apart(group));
+        Totals { counters: counters.collect(), law: law.map(|(number, _)| number).collect(), by_task, places: vec![] }
     }
 
     /// What the group at a place has counted by now; `None` if it cannot be read.
@@ -37,24 +46,47 @@ impl Totals {
         self.places[place] = Counted { group, tid, last };
     }
 
-    /// The target's readings of every counter; then those of the first group by thread.
+    /// The target's readings of every counter; then those of the law by thread.
     pub fn readings(&self, at: Nanos) -> Vec<Event> {
         let target = self.counters.iter().enumerate().flat_map(|(group, counters)| {
-            let mut sum = GroupCounted { values: vec![0; counters.len()], ..GroupCounted::default() };
-            self.places.iter().filter(|place| place.group == group).for_each(|place| add(&mut sum, &place.last));
-            let opened = self.places.iter().any(|place| place.group == group);
-            opened.then(|| events(counters, &sum, Scope::Target, at)).into_iter().flatten()
+            let sum = self.sum(group, |_| true);
+            sum.map(|sum| events(counters, &sum, Scope::Target, at)).into_iter().flatten()
         });
+        let mut tids: Vec<u32> = self.places.iter().filter_map(|place| place.tid).collect();
+        tids.sort_unstable();
+        tids.dedup();
         let base = self.counters.first().map_or(&[][..], Vec::as_slice);
-        let threads = self.places.iter().filter(|place| place.group == 0);
-        let threads = threads.filter_map(|place| Some(events(base, &place.last, Scope::Thread(place.tid?), at)));
+        let threads = tids.into_iter().filter_map(|tid| {
+            let sum = self.sum(0, |place| place.tid == Some(tid))?;
+            Some(events(base, &sum, Scope::Thread(tid), at))
+        });
         target.chain(threads.flatten()).collect()
+    }
+
+    /// What a group counted at the places asked for, the first with the law's groups of other kinds of core; `None` if it
+    /// was opened at none of them, or never read there.
+    fn sum(&self, group: usize, of: impl Fn(&Counted) -> bool) -> Option<GroupCounted> {
+        let mut sum: Option<GroupCounted> = None;
+        for place in self.places.iter().filter(|place| of(place) && !place.last.values.is_empty()) {
+            let other_kind = group == 0 && place.group != 0 && self.law.contains(&place.group);
+            if place.group == group || other_kind {
+                let watched_twice = other_kind && self.by_task;
+                add(sum.get_or_insert_with(|| self.nothing(group)), &place.last, watched_twice);
+            }
+        }
+        sum
+    }
+
+    fn nothing(&self, group: usize) -> GroupCounted {
+        let counters = self.counters.get(group).map_or(0, Vec::len);
+        GroupCounted { values: vec![0; counters], ..GroupCounted::default() }
     }
 }
 
-fn add(sum: &mut GroupCounted, counted: &GroupCounted) {
+/// Adds a place; time in which another kind of core watched as well is not added again.
+fn add(sum: &mut GroupCounted, counted: &GroupCounted, watched_twice: bool) {
     sum.values.iter_mut().zip(&counted.values).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
-    sum.enabled_ns = sum.enabled_ns.saturating_add(counted.enabled_ns);
+    sum.enabled_ns = sum.enabled_ns.saturating_add(if watched_twice { 0 } else { counted.enabled_ns });
     sum.running_ns = sum.running_ns.saturating_add(counted.running_ns);
 }
 
@@ -95,7 +127,7 @@ mod tests {
     fn totals() -> Totals {
         let plan = plan(&[&["cycles", "instructions"], &["llc-miss", "instructions"]]);
         let definitions = catalog::hardware(&plan);
-        Totals::of(&plan, definitions)
+        Totals::of(&plan, definitions, true)
     }
 
     #[test]
@@ -117,6 +149,21 @@ mod tests {
         totals.take(1, 1, Some(41), counted(&[1, 2], 10, 10));
         let threads: Vec<_> = read(&totals).into_iter().filter(|row| row.1 == Scope::Thread(41)).collect();
         assert_eq!(threads, [(0, Scope::Thread(41), 100, 10, 10), (1, Scope::Thread(41), 50, 10, 10)]);
+    }
+
+    #[test]
+    fn kinds_of_core_come_to_one_sum_whose_time_counts_once_where_threads_are_watched() {
+        let kinds = plan(&[&["cycles", "instructions"], &["cycles@cpu_atom", "instructions@cpu_atom"]]);
+        for (by_task, enabled) in [(true, 100), (false, 200)] {
+            let mut totals = Totals::of(&kinds, catalog::hardware(&kinds), by_task);
+            totals.take(0, 0, Some(41), counted(&[600, 300], 100, 60));
+            totals.take(1, 1, Some(41), counted(&[200, 50], 100, 40));
+            let rows = read(&totals);
+            let own = Scope::Thread(41);
+            let law = |scope| [(0, scope, 800, enabled, 100), (1, scope, 350, enabled, 100)];
+            assert_eq!((&rows[..2], &rows[4..]), (&law(Scope::Target)[..], &law(own)[..]), "{by_task}");
+            assert_eq!(rows[2..4], [(2, Scope::Target, 200, 100, 40), (3, Scope::Target, 50, 100, 40)], "apart");
+        }
     }
 
     #[test]

@@ -186,7 +186,7 @@ impl<B: Bench> Trial<'_, B> {
             Some(counted) => self.drop_stuck(&mut kept, &counted),
             None => {}
         }
-        HardwareGroup { events: kept }
+        HardwareGroup { events: kept, ..group.clone() }
     }
 
     /// Event by event, each beside those that were taken before it.
@@ -291,7 +291,8 @@ pub(super) mod tests {
                 ..base.clone()
             },
         };
-        let group = |roles: &&[&str]| HardwareGroup { events: roles.iter().map(event).collect() };
+        let group =
+            |roles: &&[&str]| HardwareGroup { events: roles.iter().map(event).collect(), ..HardwareGroup::default() };
         HardwarePlan {
             uarch: "test".to_string(),
             groups: groups.iter().map(group).collect(),
