@@ -56,6 +56,11 @@ sql *ARGS:
     cargo build --locked
     tests/benches/sql.py target/debug/ironlaw {{ARGS}}
 
+# Whether speedscope and Go's pprof show what `ironlaw export` writes (needs npm, Chromium and Go; what is missing is skipped).
+open-exports:
+    cargo build --release --locked
+    tests/viewers.py target/release/ironlaw
+
 # Whether imported perf.data files hold what `perf report` sees in them (--names for files recorded on this machine).
 bench-import FOLDER *ARGS:
     cargo build --release --locked --bins --example count_samples

@@ -227,7 +227,7 @@ def waiting_cores(checks, guest):
     columns(checks, found["s"]["stack"])
     waits = {slice["kind"]: slice["cores"] for slice in found["s"]["stack"][-1]["slices"]}
     # A thread that was given its turn waits until its CPU, which is emulated in turns with three others, wakes up.
-    handed = waits.get("blocked_lock", 0) + waits.get("cpu_queue", 0)
+    handed = waits.get("blocked_lock", 0) + waits.get("run_queue", 0)
     checks.near(f"cores that wait for their turn at 4 ({waits})", handed, 3.0, 0.3, "three of four; starting")
     checks.between("of these for the lock", waits.get("blocked_lock", 0), 2.0, 3.0, "most of the wait, not of the wake-up")
     rules = [finding["rule"] for finding in found["s"]["findings"]]
