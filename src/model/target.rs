@@ -39,11 +39,17 @@ pub enum Target {
     },
 }
 
+/// More ids than this are told by their number.
+const MOST_IDS: usize = 6;
+
 impl Target {
     /// A short name for headers: "pid 41,42", "cgroup web.service", "redis-server --port 1".
     #[must_use]
     pub fn label(&self) -> String {
-        let list = |ids: &[u32]| ids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let list = |ids: &[u32]| match ids {
+            [first, rest @ ..] if ids.len() > MOST_IDS => format!("{first} and {} more", rest.len()),
+            ids => ids.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+        };
         match self {
             Target::Processes { pids, .. } => format!("pid {}", list(pids)),
             Target::Threads { tids } => format!("tid {}", list(tids)),

@@ -120,7 +120,7 @@ impl Narrowed {
         };
         match &self.target {
             Target::Processes { pids, children } => {
-                let pids = if *children { with_children(&self.proc, pids) } else { pids.clone() };
+                let pids = if *children { self.proc.with_descendants(pids) } else { pids.clone() };
                 pids.into_iter().flat_map(of).collect()
             }
             Target::Threads { tids } => tids.iter().map(|tid| (*tid, *tid)).collect(),
@@ -179,23 +179,6 @@ fn gone_is_fine(done: Result<()>) -> Result<()> {
 
 fn started(proc: &ProcFs, tid: u32) -> Option<u64> {
     Some(procfs::task_stat(&proc.read(format!("{tid}/stat")).ok()?)?.start_ticks)
-}
-
-fn with_children(proc: &ProcFs, pids: &[u32]) -> Vec<u32> {
-    let mut all = pids.to_vec();
-    let mut at = 0;
-    while let Some(pid) = all.get(at).copied() {
-        for tid in proc.threads(pid).unwrap_or_default() {
-            let text = proc.read(format!("{pid}/task/{tid}/children")).unwrap_or_default();
-            for child in procfs::children(&text) {
-                if !all.contains(&child) {
-                    all.push(child);
-                }
-            }
-        }
-        at += 1;
-    }
-    all
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub struct TargetArgs {
     /// Processes: all their threads, alive now or born later
     #[arg(short = 'p', long, value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: Vec<u32>,
-    /// Follow the processes that the -p processes fork, too
+    /// Take the processes that the -p processes have forked, and will fork, too
     #[arg(long)]
     pub children: bool,
     /// Single threads

@@ -10,10 +10,17 @@ use crate::model::Target;
 use crate::sys::procfs::{self, ProcFs};
 use crate::sys::sysfs::{SysFs, format_cpu_list, parse_cpu_list};
 
-/// Processes by id (`-p`).
+/// Processes by id (`-p`); with their children those that were forked before, as a server's workers are.
 pub fn processes(proc: &ProcFs, pids: &[u32], children: bool) -> Result<Target> {
-    let pids = distinct(pids, "process")?;
+    let mut pids = distinct(pids, "process")?;
     pids.iter().try_for_each(|&pid| check_process(proc, pid))?;
+    if children {
+        let asked = pids.len();
+        pids = proc.with_descendants(&pids);
+        // One that has ended meanwhile is no mistake of the user's.
+        let forked = pids.split_off(asked).into_iter().filter(|&pid| check_process(proc, pid).is_ok());
+        pids.extend(forked);
+    }
     Ok(Target::Processes { pids, children })
 }
 
@@ -135,6 +142,12 @@ mod tests {
         }
         let both = Target::Processes { pids: vec![41, 45], children: true };
         assert_eq!(processes(&proc, &[45, 41, 41], true).unwrap(), both, "45 still has threads that run");
+        task(root.path(), 46, 46, 'S', 0, 1);
+        fs::write(root.path().join("41/task/41/children"), "46 43 ").unwrap();
+        for (children, expected) in [(false, vec![41]), (true, vec![41, 46])] {
+            let target = processes(&proc, &[41], children).unwrap();
+            assert_eq!(target, Target::Processes { pids: expected, children }, "a zombie child is left out");
+        }
         assert_eq!(threads(&proc, &[42]).unwrap(), Target::Threads { tids: vec![42] });
         assert_eq!(threads(&proc, &[]).unwrap_err().kind(), ErrorKind::Usage);
     }

@@ -67,6 +67,22 @@ impl ProcFs {
         numbers_in(&self.root.join(format!("{pid}/task")))
     }
 
+    /// These processes and, behind them, all that descend from them and are alive.
+    #[must_use]
+    pub fn with_descendants(&self, pids: &[u32]) -> Vec<u32> {
+        let mut all = pids.to_vec();
+        let mut seen: std::collections::HashSet<u32> = all.iter().copied().collect();
+        let mut at = 0;
+        while let Some(pid) = all.get(at).copied() {
+            for tid in self.threads(pid).unwrap_or_default() {
+                let text = self.read(format!("{pid}/task/{tid}/children")).unwrap_or_default();
+                all.extend(children(&text).filter(|child| seen.insert(*child)));
+            }
+            at += 1;
+        }
+        all
+    }
+
     /// Whether `tid` names any task, the leader of a process or not.
     #[must_use]
     pub fn exists(&self, tid: u32) -> bool {
