@@ -65,14 +65,15 @@ def affinity(checks, guest):
     """A live sweep gives back the CPUs it found: at its end, after SIGTERM, and by its journal after kill -9."""
     script = """
         allowed() { for t in /proc/$1/task/*; do grep Cpus_allowed_list $t/status | cut -f2; done | sort -u | tr '\\n' ' '; }
+        confined() { for i in $(seq 120); do [ "$(allowed $load)" = "0-14 " ] || return 0; sleep 1; done; }
         start() { taskset 7fff ironlaw -q workload scaling --threads 4 --seconds 600s & load=$!; sleep 1; }
         start; echo "before: $(allowed $load)"
         sweep() { ironlaw -q sweep --headless --no-off-cpu -F 97 -p $load --cpus 1,2,4 --dwell "$1" -o "$2" --format json; }
         sweep 500ms whole >/share/out/live.json; echo "ended: $(allowed $load)"
         ironlaw -q sweep --headless --no-off-cpu -F 97 -p $load --cpus 1,2,4 --dwell 60s -o cut >/dev/null 2>&1 & tool=$!
-        sleep 4; echo "confined: $(allowed $load)"; kill -TERM $tool; wait $tool; echo "terminated: $(allowed $load)"
+        confined; echo "confined: $(allowed $load)"; kill -TERM $tool; wait $tool; echo "terminated: $(allowed $load)"
         ironlaw -q sweep --headless --no-off-cpu -F 97 -p $load --cpus 1,2,4 --dwell 60s -o dead >/dev/null 2>&1 & tool=$!
-        sleep 4; kill -9 $tool; wait $tool; echo "killed: $(allowed $load)"
+        confined; kill -9 $tool; wait $tool; echo "killed: $(allowed $load)"
         ironlaw sweep --restore; echo "restored: $(allowed $load)"
         kill -9 $load"""
     output, found = guest.run(script, smp=SMP)
