@@ -4,6 +4,7 @@
 pub mod catalog;
 pub mod doctor;
 mod due;
+pub mod health;
 pub mod host;
 pub mod neighbours;
 pub mod probe;

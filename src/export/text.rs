@@ -5,6 +5,7 @@ mod checklist;
 mod findings;
 mod functions;
 mod header;
+mod health;
 mod metrics;
 mod neighbours;
 mod off_cpu;
@@ -15,6 +16,7 @@ mod threads;
 use super::columns;
 use crate::view::report::Report;
 pub use checklist::{Item, Mark, checklist};
+pub use health::health;
 use page::Page;
 pub use sweep::sweep;
 

@@ -8,8 +8,8 @@ mod task;
 mod task_files;
 
 pub use machine::{
-    CpuTimes, KernelSymbols, Pressure, cpu_model, cpu_times, hypervisor_flag, kernel_symbols, limit, memory_total,
-    pressure,
+    CpuTimes, KernelSymbols, Pressure, cpu_model, cpu_times, hypervisor_flag, kernel_symbols, limit, memory_available,
+    memory_total, pressure,
 };
 pub use maps::{Mapping, mappings};
 pub use status::{Status, status};
