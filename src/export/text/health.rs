@@ -27,7 +27,7 @@ pub fn health(health: &Health, style: Style) -> Vec<u8> {
 }
 
 fn caches(page: &mut Page, health: &Health) {
-    page.heading("Caches", "as the machine tells; step: one load in twice the size over one in half of it");
+    page.heading("Caches", "as told; step: a load in twice the size over one in half");
     page.captions("  level      size  CPUs    step");
     for cache in &health.caches {
         let step = cache.step.map_or("-".to_string(), |step| format!("x{step:.1}"));
@@ -40,7 +40,7 @@ fn caches(page: &mut Page, health: &Health) {
 }
 
 fn latency(page: &mut Page, health: &Health) {
-    page.heading("Latency", "of one load, in small pages, in huge ones, and the difference: address translation");
+    page.heading("Latency", "of one load, by the pages that are walked");
     page.captions("  level    walked     small      huge  translation");
     for row in &health.latency {
         page.line(&format!(
@@ -63,8 +63,8 @@ fn latency(page: &mut Page, health: &Health) {
 }
 
 fn bandwidth(page: &mut Page, health: &Health) {
-    page.heading("Bandwidth", "the middle of five runs, the slowest and the fastest; a copied byte counts twice");
-    page.captions("  stream  threads       rate              from to");
+    page.heading("Bandwidth", "of five runs; a copied byte counts twice");
+    page.captions("  stream  threads     median     slowest .. fastest");
     for row in &health.bandwidth {
         let rate = |value| number::quantity(value, MetricUnit::BytesPerSecond).joined();
         let [least, most] = row.spread.map(rate);
