@@ -4,8 +4,10 @@
 use super::args::{DoctorArgs, DoctorFormat, GlobalArgs};
 use super::{hardware, out};
 use crate::collect::doctor::{Check, Roots, Status, examine, gather, profiling_works};
+use crate::collect::health::measure;
 use crate::collect::resolve;
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::export;
 use crate::export::text::{Item, Mark, checklist};
 use crate::pmu;
 use crate::sys::procfs::ProcFs;
@@ -23,6 +25,9 @@ struct Findings<'a> {
 /// Prints the findings; the exit code is 0 if profiling works at all.
 pub(super) fn run(args: &DoctorArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let roots = Roots { proc: ProcFs::new("/proc"), sys: SysFs::new("/sys") };
+    if args.health {
+        return health(args, global, &roots);
+    }
     if let Some(pid) = args.pid {
         resolve::processes(&roots.proc, &[pid], false)?;
     }
@@ -36,6 +41,16 @@ pub(super) fn run(args: &DoctorArgs, global: &GlobalArgs) -> Result<ExitCode> {
     };
     out::deliver(&bytes, None)?;
     Ok(if profiling_works { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn health(args: &DoctorArgs, global: &GlobalArgs, roots: &Roots) -> Result<ExitCode> {
+    let health = measure(&roots.proc, &roots.sys);
+    let bytes = match args.format {
+        DoctorFormat::Text => export::text::health(&health, out::style(global, false)),
+        DoctorFormat::Json => json(&health)?,
+    };
+    out::deliver(&bytes, None)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn text(checks: &[Check], works: bool, global: &GlobalArgs) -> Vec<u8> {
@@ -54,7 +69,7 @@ fn item(check: &Check) -> Item<'_> {
     Item { mark, topic: &check.topic, text: &check.text, why: &check.why, fix: check.fix.as_deref() }
 }
 
-fn json(findings: &Findings<'_>) -> Result<Vec<u8>> {
+fn json(findings: &impl Serialize) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(findings)
         .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))
         .context(|| "cannot write the findings as JSON")?;

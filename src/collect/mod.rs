@@ -3,7 +3,11 @@
 
 pub mod catalog;
 pub mod doctor;
+mod due;
+pub mod health;
 pub mod host;
+pub mod neighbours;
+pub mod probe;
 pub mod readings;
 pub mod resolve;
 pub mod sampler;

@@ -5,7 +5,9 @@ mod checklist;
 mod findings;
 mod functions;
 mod header;
+mod health;
 mod metrics;
+mod neighbours;
 mod off_cpu;
 pub(super) mod page;
 mod sweep;
@@ -14,6 +16,7 @@ mod threads;
 use super::columns;
 use crate::view::report::Report;
 pub use checklist::{Item, Mark, checklist};
+pub use health::health;
 use page::Page;
 pub use sweep::sweep;
 
@@ -43,6 +46,9 @@ pub fn report(report: &Report, style: Style) -> Vec<u8> {
     threads::write(&mut page, report);
     if let Some(off_cpu) = &report.off_cpu {
         off_cpu::write(&mut page, off_cpu);
+    }
+    if let Some(view) = &report.neighbours {
+        neighbours::write(&mut page, view);
     }
     page.finish()
 }

@@ -7,6 +7,7 @@ mod event;
 mod formula;
 mod hardware;
 mod hardware_metric;
+mod health;
 mod host;
 mod mapping;
 mod measure;
@@ -27,6 +28,7 @@ pub use event::{Definition, Event, LossKind, Lost, Mark, OffCpu, Sample, TaskSta
 pub use formula::{Formula, Sign};
 pub use hardware::{AbsentMetric, HardwareEvent, HardwareGroup, HardwarePlan, KIND_MARK};
 pub use hardware_metric::{HARDWARE_METRICS, HardwareMetric, MetricKind};
+pub use health::{BandwidthRow, CacheHealth, CurvePoint, Health, LatencyRow, NodeRow};
 pub use host::{CpuTopology, HostFacts};
 pub use mapping::{BuildId, Bytes, ModuleDef, ModuleId, ModuleKind};
 pub use measure::{Measure, Quality, Why};

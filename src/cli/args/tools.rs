@@ -23,6 +23,10 @@ pub struct DoctorArgs {
     /// Also look at this process: may it be profiled, has it debug information
     #[arg(short = 'p', long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: Option<u32>,
+    /// Measure instead how fast caches and memory are now: latency by level, bandwidth. It takes a few seconds of every
+    /// CPU and some hundred megabytes
+    #[arg(long, conflicts_with = "pid")]
+    pub health: bool,
     /// Form of the findings: text or json
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: DoctorFormat,

@@ -93,7 +93,17 @@ pub fn hypervisor_flag(cpuinfo: &str) -> bool {
 /// Physical memory from `/proc/meminfo`, bytes.
 #[must_use]
 pub fn memory_total(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    memory(text, "MemTotal:")
+}
+
+/// Memory that could be had without swapping, bytes.
+#[must_use]
+pub fn memory_available(text: &str) -> Option<u64> {
+    memory(text, "MemAvailable:")
+}
+
+fn memory(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
@@ -185,6 +195,7 @@ mod tests {
     #[test]
     fn memory_is_in_bytes() {
         assert_eq!(memory_total("MemTotal:       16 kB\nMemFree: 1 kB\n"), Some(16_384));
+        assert_eq!(memory_available("MemTotal: 16 kB\nMemAvailable:  4 kB\n"), Some(4096));
         assert_eq!(memory_total("MemTotal: 99999999999999999999 kB"), None);
     }
 

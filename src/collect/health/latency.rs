@@ -1,0 +1,132 @@
+//! The time of one load by level, in small and in huge pages.
+//! It never leaves a walk's memory behind.
+
+use super::{Bounds, MIB};
+use crate::error::Result;
+use crate::model::LatencyRow;
+use crate::sys::probes::{Burst, Cycle, LINE, Pages, Region};
+use crate::sys::procfs::ProcFs;
+
+const BURSTS: u64 = 9;
+/// Loads of one burst: a few milliseconds at most, whatever level it is.
+const MOST_LOADS: u64 = 32_768;
+/// Lines of a walk that is flushed; each lies in a small page of its own.
+const FLUSHED_LINES: u32 = 8192;
+/// The seed is of no meaning; equal ones give walks in small and in huge pages the same lines.
+const SEED: u64 = 0x1dea_0b5e;
+
+/// Makes walks and keeps in mind what could not be had, once each.
+pub(super) struct Walks {
+    proc: ProcFs,
+    unknown: Vec<String>,
+}
+
+impl Walks {
+    pub(super) fn new(proc: ProcFs) -> Walks {
+        Walks { proc, unknown: Vec::new() }
+    }
+
+    pub(super) fn into_unknown(self) -> Vec<String> {
+        self.unknown
+    }
+
+    /// Nanoseconds of one load among all lines of `bytes`; `None`, with the reason kept, where such pages were not given.
+    pub(super) fn dense(&mut self, bytes: u64, pages: Pages) -> Option<f64> {
+        let lines = u32::try_from(bytes / LINE).unwrap_or(u32::MAX);
+        let mut cycle = self.cycle(bytes, lines, pages, None)?;
+        let loads = cycle.lines().min(MOST_LOADS);
+        // Twice round: the first one brings the lines to where they belong, the second puts them in order of use.
+        cycle.walk(cycle.lines().saturating_mul(2));
+        median((0..BURSTS).map(|_| cycle.burst(loads.max(4096))).collect())
+    }
+
+    /// The same among lines that are flushed, so that each load goes to memory.
+    pub(super) fn flushed(&mut self, bytes: u64, pages: Pages, node: Option<u32>) -> Option<f64> {
+        let mut cycle = self.cycle(bytes, FLUSHED_LINES.min((bytes / 4096) as u32), pages, node)?;
+        if !cycle.flush() {
+            self.doubt("a program may not flush caches on this kind of CPU: DRAM is not measured".to_string());
+            return None;
+        }
+        let loads = cycle.lines() / BURSTS;
+        median((0..BURSTS).map(|_| cycle.burst_and_flush(loads)).collect())
+    }
+
+    fn cycle(&mut self, span: u64, lines: u32, pages: Pages, node: Option<u32>) -> Option<Cycle> {
+        match link(span, lines, pages, node) {
+            Ok(mut cycle) if pages == Pages::Huge => {
+                cycle.collapse();
+                let smaps = self.proc.text("self/smaps").unwrap_or_default();
+                let got = cycle.region().has_huge_pages(&smaps) == Some(true);
+                if !got {
+                    self.doubt("no huge pages were given: what translation adds is not known".to_string());
+                }
+                got.then_some(cycle)
+            }
+            Ok(cycle) => Some(cycle),
+            Err(error) => {
+                self.doubt(error.to_string());
+                None
+            }
+        }
+    }
+
+    fn doubt(&mut self, text: String) {
+        if !self.unknown.contains(&text) {
+            self.unknown.push(text);
+        }
+    }
+}
+
+fn link(span: u64, lines: u32, pages: Pages, node: Option<u32>) -> Result<Cycle> {
+    let region = Region::map(span.div_ceil(2 * MIB) * 2 * MIB, pages, node)?;
+    Cycle::link(region, span, lines, SEED)
+}
+
+/// Of the bursts that nothing came between, or of all where none was left alone.
+fn median(bursts: Vec<Burst>) -> Option<f64> {
+    let undisturbed = bursts.iter().any(|burst| burst.undisturbed);
+    let good = bursts.iter().filter(|burst| burst.undisturbed || !undisturbed).filter(|burst| burst.loads > 0);
+    let mut each: Vec<f64> = good.map(|burst| burst.nanos as f64 / burst.loads as f64).collect();
+    each.sort_by(f64::total_cmp);
+    each.get(each.len() / 2).copied()
+}
+
+/// Half of each cache, and memory.
+pub(super) fn by_level(walks: &mut Walks, bounds: &Bounds) -> Vec<LatencyRow> {
+    let sizes = bounds.sizes;
+    let half =
+        |size: Option<u64>| size.map(|bytes| (bytes / 2).min(bounds.memory) / LINE * LINE).filter(|half| *half > 4096);
+    let caches = [("L1", half(sizes.l1)), ("L2", half(sizes.l2)), ("LLC", half(sizes.llc))];
+    let known = caches.into_iter().filter_map(|(level, bytes)| Some((level, bytes?)));
+    let mut rows: Vec<LatencyRow> = known
+        .map(|(level, bytes)| row(level, bytes, walks.dense(bytes, Pages::Small), walks.dense(bytes, Pages::Huge)))
+        .collect();
+    let bytes = bounds.beyond();
+    let small = walks.flushed(bytes, Pages::Small, None);
+    rows.push(row("DRAM", bytes, small, walks.flushed(bytes, Pages::Huge, None)));
+    rows
+}
+
+fn row(level: &str, bytes: u64, small_ns: Option<f64>, huge_ns: Option<f64>) -> LatencyRow {
+    let translation_ns = small_ns.zip(huge_ns).map(|(small, huge)| (small - huge).max(0.0));
+    LatencyRow { level: level.to_string(), bytes, small_ns, huge_ns, translation_ns }
+}
+
+/// Memory of a node, in huge pages or, without them, in small ones.
+pub(super) fn dram(walks: &mut Walks, bounds: &Bounds, node: Option<u32>) -> Option<f64> {
+    let bytes = bounds.beyond().min(64 * MIB);
+    walks.flushed(bytes, Pages::Huge, node).or_else(|| walks.flushed(bytes, Pages::Small, node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disturbed_bursts_count_only_where_there_are_no_others() {
+        let burst = |nanos, undisturbed| Burst { nanos, loads: 10, undisturbed };
+        assert_eq!(median(vec![burst(10, true), burst(90, false), burst(30, true), burst(20, true)]), Some(2.0));
+        assert_eq!(median(vec![burst(10, false), burst(90, false), burst(30, false)]), Some(3.0));
+        assert_eq!(median(Vec::new()), None);
+    }
+}
