@@ -1,6 +1,7 @@
 //! What the user may type, and nothing more: each field holds what was typed, read into its type.
 //! It never looks at the machine; `plan` checks what the values mean together.
 
+mod baseline;
 mod capture;
 mod diff;
 mod export;
@@ -14,6 +15,7 @@ mod target;
 mod tools;
 mod values;
 
+pub use baseline::{BaselineArgs, BaselineCommand, BaselineFormat, BuildArgs, ShowArgs};
 pub use capture::{CaptureArgs, RecordArgs};
 pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
 pub use export::{ExportArgs, ExportFormat};
@@ -47,6 +49,8 @@ Examples:
   ironlaw diff old.ironlaw new.ironlaw
                                     what changed, and whether chance or load
                                     could have done it
+  ironlaw baseline build usual.ironlaw -o app.baseline
+                                    how it usually behaves
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
@@ -133,6 +137,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Compare recordings or sweeps: what changed, by how much, in which code
     Diff(DiffArgs),
+    /// Learn how a program usually behaves, to notice when it does not
+    Baseline(BaselineArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
     /// Make a recording of what perf recorded, or of folded stacks
@@ -181,6 +187,10 @@ mod tests {
             for command in Cli::command().get_subcommands() {
                 let name = command.get_name();
                 insta::assert_snapshot!(name.to_string(), printed(&["ironlaw", name, "--help"]));
+                for inner in command.get_subcommands() {
+                    let line = ["ironlaw", name, inner.get_name(), "--help"];
+                    insta::assert_snapshot!(format!("{name}-{}", inner.get_name()), printed(&line));
+                }
             }
         });
     }

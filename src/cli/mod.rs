@@ -3,6 +3,7 @@
 pub mod args;
 pub mod plan;
 
+mod baseline;
 mod capture;
 mod config;
 mod demo;
@@ -47,6 +48,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Sweep(args) => return sweep::run(args, &cli.global, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
+        Command::Baseline(args) => baseline::run(args, &cli.global, terminal)?,
         Command::Diff(args) => diff::run(args, &cli.global, terminal)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
         Command::Import(args) => import::run(args, terminal)?,

@@ -4,6 +4,7 @@
 pub mod catalog;
 pub mod doctor;
 pub mod host;
+pub mod program;
 pub mod readings;
 pub mod resolve;
 pub mod sampler;

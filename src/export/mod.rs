@@ -1,5 +1,6 @@
 //! Renders views as bytes: text, JSON, CSV, Markdown, HTML, SVG, and the formats of other profilers. It never opens a file.
 
+pub mod baseline;
 mod colours;
 mod columns;
 pub mod compare;
