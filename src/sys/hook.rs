@@ -1,8 +1,9 @@
 //! A user's own command, run by the shell when something happens: in a process group of its own and within a time.
 //! It never lets anything of the group outlive that time, and gives it no input.
 
+pub use super::signals::StopToken;
+
 use super::clock::monotonic_ns;
-use super::signals::StopToken;
 use crate::error::{Context, Result};
 use crate::units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

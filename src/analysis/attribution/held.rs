@@ -165,7 +165,7 @@ fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<Stri
     let hint = |name: &&str| {
         let now = value(readings, name)?;
         let known = levels.levels.iter().flat_map(|level| &level.expected);
-        let known: Vec<_> = known.filter(|expected| expected.quantity.name == **name).collect();
+        let known: Vec<_> = known.filter(|expected| expected.quantity.name == *name).collect();
         let low = known.iter().map(|e| e.centre - settings.sigmas * spread(e)).reduce(f64::min)?;
         let high = known.iter().map(|e| e.centre + settings.sigmas * spread(e)).reduce(f64::max)?;
         let label = known.first()?.quantity.label;

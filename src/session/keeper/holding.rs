@@ -95,12 +95,6 @@ impl Holding {
         self.judging.as_ref().map(Judging::assessment)
     }
 
-    /// Windows judged since the session's start.
-    #[must_use]
-    pub fn judged(&self) -> usize {
-        self.judging.as_ref().map_or(0, Judging::judged)
-    }
-
     /// Records lost since the session's start because a ring was full.
     #[must_use]
     pub fn lost(&self) -> u64 {
@@ -167,10 +161,11 @@ impl Holding {
             {
                 self.lost += lost.count;
             }
-            if let Some(judging) = &mut self.judging {
-                judging.take(&event);
-            }
+            let is_end = matches!(event, Event::Tick(_));
             self.builder.apply(event);
+            if let Some(judging) = self.judging.as_mut().filter(|_| is_end) {
+                judging.judge(self.builder.profile());
+            }
         }
         if let Some(at) = ended {
             self.now = self.now.max(at);

@@ -9,14 +9,13 @@ mod judging;
 mod keeping;
 
 pub use holding::{Holding, Limit};
-pub use judging::Judge;
+pub use judging::Judging;
 
 use super::live::{Live, Outcome, counters};
 use super::recorder::Recorder;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::profile::{Profile, ProfileBuilder};
 use crate::store::Writer;
-use judging::Judging;
 use keeping::{Keeping, Order};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::thread::JoinHandle;
@@ -42,8 +41,8 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the capture and holds it, recording all of it into `output` as well if there is one. Its windows are shown to
-    /// `judge`, on the keeper's thread.
+    /// Starts the capture and holds it, recording all of it into `output` as well if there is one. Its windows are held
+    /// against a baseline by `judging`, on the keeper's thread.
     ///
     /// # Errors
     /// No thread can be started.
@@ -51,19 +50,15 @@ impl Keeper {
         live: Live,
         output: Option<Writer>,
         limit: Limit,
-        judge: Option<Box<dyn Judge>>,
+        judging: Option<Judging>,
         tell: impl FnMut(News) + Send + 'static,
     ) -> Result<Keeper> {
         let (flow, meta, clock) = live.start()?;
         let counters = counters(&meta);
         let mut recorder = output.map(|writer| Recorder::new(meta.clone(), writer, clock));
-        let mut judging = judge.map(|judge| Judging::new(judge, meta.clone()));
         let mut builder = ProfileBuilder::new(meta);
         if let Some(recorder) = &mut recorder {
             recorder.keep(&counters);
-        }
-        if let Some(judging) = &mut judging {
-            counters.iter().for_each(|event| judging.take(event));
         }
         counters.into_iter().for_each(|event| builder.apply(event));
         let wake = Some(flow.waker());

@@ -68,6 +68,8 @@ pub struct Start {
     pub baseline: Known,
     /// Where the baseline does not fit today's target or machine.
     pub stale: Vec<StalePoint>,
+    /// What counts its operations; null: nothing does.
+    pub operations: Option<String>,
     /// Length of a window, seconds.
     pub interval_s: f64,
     /// Samples per second of running time; null: none are taken.

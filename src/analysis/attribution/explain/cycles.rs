@@ -19,8 +19,7 @@ pub(super) fn evidence(pool: &Pool, shares: &Shares) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = frequency(pool, shares).into_iter().collect();
     let Some(cpi) = worse(pool, "cpi") else { return all };
     let whole = shares.cpi.filter(|share| *share > 0.0);
-    let measured: Vec<Evidence> =
-        [smt(pool, cpi, whole), page_walks(pool, cpi, whole)].into_iter().flatten().collect();
+    let measured: Vec<Evidence> = [smt(pool, cpi, whole), page_walks(pool, cpi, whole)].into_iter().flatten().collect();
     let told: f64 = measured.iter().filter_map(|evidence| evidence.share).sum();
     let rest = whole.map(|whole| (whole - told).max(0.0));
     let memory: Vec<Evidence> = [remote(pool), llc(pool), bandwidth(pool)].into_iter().flatten().collect();
