@@ -14,6 +14,7 @@ mod sweep;
 mod target;
 mod tools;
 mod values;
+mod watch;
 
 pub use baseline::{BaselineArgs, BaselineCommand, BaselineFormat, BuildArgs, ShowArgs};
 pub use capture::{CaptureArgs, RecordArgs};
@@ -28,6 +29,7 @@ pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as swee
 pub use target::TargetArgs;
 pub use tools::{CompletionsArgs, ConfigArgs, DemoArg, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
 pub use values::{CpuList, FrequencyArg, ThreadFilter};
+pub use watch::{Listen, METRICS_PORT, OnAlarm, WatchArgs, WatchFormat, WatchRate};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -51,11 +53,14 @@ Examples:
                                     could have done it
   ironlaw baseline build usual.ironlaw -o app.baseline
                                     how it usually behaves
+  ironlaw watch -p 1234 --baseline app.baseline
+                                    tell when it is slower than usual, and why
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
-Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken.
-`record -- CMD` passes on the code of the command.";
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken or
+`watch --exit-on-alarm` met an alarm. `record -- CMD` and `watch -- CMD` pass on
+the code of the command.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -127,6 +132,8 @@ pub enum ColorArg {
 pub enum Command {
     /// Watch a program live in the terminal
     Top(TopArgs),
+    /// Watch a program for days against its baseline: alarms as JSON lines, with cause and suspects
+    Watch(WatchArgs),
     /// Look through a recording in the terminal
     View(ViewArgs),
     /// Profile a program and write a recording

@@ -20,6 +20,7 @@ mod report;
 mod seat;
 mod sweep;
 mod top;
+mod watch;
 
 use self::args::{Cli, Command, TopArgs};
 use self::out::Terminal;
@@ -44,6 +45,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
     match command {
         Command::Top(args) => top::run(args, terminal)?,
         Command::View(args) => top::view(args, terminal)?,
+        Command::Watch(args) => return watch::run(args, terminal),
         Command::Record(args) => return record::run(args, terminal),
         Command::Sweep(args) => return sweep::run(args, &cli.global, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),

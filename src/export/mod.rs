@@ -13,6 +13,7 @@ pub mod html;
 pub mod json;
 pub mod markdown;
 mod markup;
+pub mod openmetrics;
 pub mod perfscript;
 pub mod pprof;
 mod quote;
@@ -21,5 +22,6 @@ mod shape;
 pub mod speedscope;
 pub mod svg;
 pub mod text;
+pub mod watch;
 
 pub use gzip::gzip;

@@ -19,6 +19,7 @@ pub mod report;
 pub mod sampled;
 pub mod scaling;
 pub mod threads;
+pub mod watch;
 
 pub use crate::analysis::{Axis, Cause, CodeKind, GroupBy, MetricUnit, Section, TimeRange, WindowMetrics};
 pub use measured::Measured;

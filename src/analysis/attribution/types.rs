@@ -16,6 +16,8 @@ pub struct Observed {
     pub readings: Vec<Reading>,
     /// What each neighbour used in it; one without an entry used nothing.
     pub neighbours: Vec<NeighbourWindow>,
+    /// The CPUs that the target was sampled on, most often first: who else was on them, or beside them, is told by this.
+    pub cpus: Vec<u32>,
 }
 
 /// What a neighbour used in one window.

@@ -25,7 +25,7 @@ mod steal;
 mod throttling;
 mod user_spin;
 mod waits;
-mod words;
+pub(in crate::analysis) mod words;
 
 pub use scaling::judge_scaling;
 pub use sight::Sight;
