@@ -123,7 +123,11 @@ fn an_alarm_is_told_recorded_and_handed_to_the_command_once() {
     let (code, err, lines) = watch.ends();
     assert_eq!(code, Some(3), "{err}");
     let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
-    assert_eq!((of("start").len(), of("alarm").len(), of("command").len(), of("end").len()), (1, 1, 1, 1), "{lines:#?}");
+    assert_eq!(
+        (of("start").len(), of("alarm").len(), of("command").len(), of("end").len()),
+        (1, 1, 1, 1),
+        "{lines:#?}"
+    );
     assert_eq!((&lines[0]["event"], &lines[0]["metrics"]), (&"start".into(), &Value::Null));
     assert_eq!(lines[0]["operations"], "1000 per second, as given", "counted as the baseline was");
     let alarm = of("alarm")[0];
@@ -182,7 +186,10 @@ fn the_metrics_are_answered_whatever_else_asks_and_the_targets_end_ends_the_watc
     let answer = asked(address, PAGE);
     drop(silent);
     let (head, page) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.contains("\r\nContent-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"), "{head}");
+    assert!(
+        head.contains("\r\nContent-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"),
+        "{head}"
+    );
     for line in ["ironlaw_slowdown_ratio ", "ironlaw_quantity_now_seconds{quantity=\"cpu_ns_per_op\"} ", "# EOF"] {
         assert!(page.contains(line), "{line} is not in\n{page}");
     }
