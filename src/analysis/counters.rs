@@ -4,7 +4,7 @@
 use super::hardware::Hardware;
 use super::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{CounterDef, CounterId, CounterReading, Measure, Quality, Scope, Unit, Why};
+use crate::model::{CounterDef, CounterId, CounterReading, HardwarePlan, Measure, Quality, Scope, Unit, Why};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -67,6 +67,13 @@ impl Counters {
         let by_thread = series.keys().filter(|(_, scope)| thread(*scope).is_some());
         let read_by_thread = by_thread.map(|(id, _)| *id).collect();
         Counters { defs, series, tids, read, read_by_thread, hardware }
+    }
+
+    /// Of a session that counted nothing.
+    #[must_use]
+    pub(super) fn none() -> Counters {
+        let hardware = Hardware::of(&HardwarePlan::default(), std::iter::empty());
+        Counters { hardware, ..Counters::default() }
     }
 
     /// The counter's definition.

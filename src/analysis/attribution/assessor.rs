@@ -173,7 +173,10 @@ impl Assessor {
         let lately: Vec<&Judged> = self.recent.iter().rev().take(self.settings.n).collect();
         let since = lately.iter().all(|judged| judged.window.from >= open.from);
         let outside = lately.iter().filter(|judged| !judged.outside.is_empty()).count();
-        open.unjudged == 0 && since && lately.len() == self.settings.n && outside + self.settings.k <= self.settings.n.saturating_sub(1)
+        open.unjudged == 0
+            && since
+            && lately.len() == self.settings.n
+            && outside + self.settings.k <= self.settings.n.saturating_sub(1)
     }
 
     fn end(&mut self, open: Open) {

@@ -136,7 +136,8 @@ fn cache(id: NeighbourId, question: &Question<'_>) -> Vec<String> {
     let mib = 1.0 / (1024.0 * 1024.0);
     let held = tell("last-level cache held", "MiB", mib, |used| used.llc_bytes.map(|bytes| bytes as f64));
     let moved = tell("memory traffic", "GB/s", 1e-9, |used| used.memory_rate);
-    let io = (question.cause != Cause::Io).then(|| tell("storage traffic", "MB/s", 1e-6, |used| used.io_rate)).flatten();
+    let io =
+        (question.cause != Cause::Io).then(|| tell("storage traffic", "MB/s", 1e-6, |used| used.io_rate)).flatten();
     // Traffic that is there all the time is worth a word only where it is much.
     let much = mean(|used| used.io_rate, true).is_some_and(|rate| rate >= 1e6);
     held.into_iter().chain(moved).chain(io.filter(|_| much)).collect()

@@ -122,7 +122,10 @@ fn sibling(evidence: &mut Vec<Evidence>, beside: &Beside) {
         cause: Cause::Smt,
         share: None,
         confidence: Confidence::Low,
-        text: format!("A neighbour was on the other thread of the target's core in {} of the slow windows.", percent(busy)),
+        text: format!(
+            "A neighbour was on the other thread of the target's core in {} of the slow windows.",
+            percent(busy)
+        ),
     });
     // It says more than that nothing is known.
     if evidence.first().is_some_and(|lead| matches!(lead.cause, Cause::CpuTimeOther | Cause::CpiOther)) {

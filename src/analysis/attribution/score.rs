@@ -44,7 +44,8 @@ pub(super) fn fit(excess: &[f64], uses: &[f64], slow: &[bool]) -> Fit {
     let best = slow_excess.iter().sum::<f64>() / slow_excess.len().max(1) as f64;
     let reached = if best > 0.0 { (score / best).clamp(0.0, 1.0) } else { 0.0 };
     // Of one that was as busy before, nothing of the use came with the slowdown.
-    let came = if windows < ENOUGH_BEFORE || during <= 0.0 { 0.5 } else { ((during - before) / during).clamp(0.0, 1.0) };
+    let came =
+        if windows < ENOUGH_BEFORE || during <= 0.0 { 0.5 } else { ((during - before) / during).clamp(0.0, 1.0) };
     Fit { score, fit: (reached * came).sqrt(), slow: during, before }
 }
 

@@ -97,8 +97,7 @@ fn tracks<'a>(question: &Question<'a>) -> Vec<Track<'a>> {
             }
         }
     }
-    let excess: Vec<f64> =
-        question.past.iter().map(|past| past.excess(question.cause).unwrap_or(f64::NAN)).collect();
+    let excess: Vec<f64> = question.past.iter().map(|past| past.excess(question.cause).unwrap_or(f64::NAN)).collect();
     let of = |def: &'a NeighbourDef| {
         let (uses, cores) = columns.remove(&def.id)?;
         let (fit, cores) = (fit(&excess, &uses, question.slow), fit(&excess, &cores, question.slow));

@@ -30,7 +30,8 @@ fn slower<'a>(pool: &'a Pool, name: &str) -> Option<&'a Moved> {
 }
 
 fn probes(pool: &Pool, share: Option<f64>) -> Vec<Evidence> {
-    let ratio = |name: &str| pool.get(name).filter(|moved| moved.expected > 0.0).map(|moved| moved.now / moved.expected);
+    let ratio =
+        |name: &str| pool.get(name).filter(|moved| moved.expected > 0.0).map(|moved| moved.now / moved.expected);
     let near: Vec<f64> = PROBES[..3].iter().filter_map(|name| ratio(name)).collect();
     if let (Some(l2), true) = (slower(pool, PROBES[0]), near.len() >= 2 && alike(&near)) {
         return vec![clock(l2, share)];
