@@ -166,8 +166,8 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
         duration: args.duration,
         delay: args.delay,
         ops: args.ops.clone(),
-        neighbours: false,
-        probe: false,
+        neighbours: args.neighbours,
+        probe: args.probe,
         hardware: hardware::plans(environment.cores, &wanted),
     };
     Ok(CapturePlan { plan, notes })

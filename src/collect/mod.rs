@@ -3,7 +3,9 @@
 
 pub mod catalog;
 pub mod doctor;
+mod due;
 pub mod host;
+pub mod neighbours;
 pub mod readings;
 pub mod resolve;
 pub mod sampler;

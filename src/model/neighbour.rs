@@ -44,7 +44,7 @@ pub struct NeighbourUse {
     pub neighbour: NeighbourId,
     /// When it was read, since the recording's start.
     pub at: Nanos,
-    /// CPU time.
+    /// CPU time. Of resctrl groups nothing counts it: theirs stays at zero and says nothing.
     pub cpu: Nanos,
     /// The CPU it was last seen on; of processes only.
     pub on_cpu: Option<u32>,

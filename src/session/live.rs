@@ -5,6 +5,7 @@ use super::flow::Flow;
 use super::operations::{self, Operations};
 use super::recorder::Recorder;
 use super::tally::Tally;
+use crate::collect::neighbours::Places;
 use crate::collect::readings::{Readings, Sources};
 use crate::collect::sampler::{EndReason, Sampler};
 use crate::collect::{catalog, host};
@@ -58,6 +59,9 @@ impl Live {
         let mut sampler = Sampler::open(&plan, &clock)?;
         let operations = Operations::open(&plan, sampler.take_printed(), clock)?;
         let mut readings = Readings::open(Sources::live()?, &plan.target, sampler.command_pid(), clock.now())?;
+        if plan.neighbours {
+            readings.watch_neighbours(Places::live()?)?;
+        }
         notes.extend_from_slice(sampler.notes());
         notes.extend(readings.take_notes());
         let meta = Meta {

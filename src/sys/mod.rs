@@ -14,6 +14,7 @@ pub mod passing;
 pub mod perf;
 pub mod perf_probe;
 pub mod procfs;
+pub mod resctrl;
 pub mod signals;
 pub mod spawn;
 pub mod sysfs;

@@ -59,6 +59,12 @@ pub struct CaptureArgs {
     /// Which hardware metrics.
     #[command(flatten)]
     pub hardware: HardwareArgs,
+    /// Record as well what others use: CPU time and storage traffic of every other process and control group
+    #[arg(long)]
+    pub neighbours: bool,
+    /// Time short walks through memory of ironlaw's own, which tell of shared caches and memory; at most 0.5% of one CPU
+    #[arg(long)]
+    pub probe: bool,
     /// Fetch missing debug information by build-id with debuginfod-find, over the network
     #[arg(long)]
     pub debuginfod: bool,
@@ -87,6 +93,8 @@ impl Default for CaptureArgs {
             off_cpu: false,
             ops: None,
             hardware: HardwareArgs::default(),
+            neighbours: false,
+            probe: false,
             debuginfod: false,
             interval: Nanos(1_000_000_000),
             delay: Nanos(0),

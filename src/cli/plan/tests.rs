@@ -97,7 +97,7 @@ fn without_flags_a_plan_has_the_documented_defaults() {
 #[test]
 fn every_capture_flag_reaches_the_plan() {
     let found =
-        plan("-a -d 2m -F 99 -e cycles:u --event {cs,faults} --off-cpu -I 100 -D 1500 --call-graph fp -g").unwrap();
+        plan("-a -d 2m -F 99 -e cycles:u --event {cs,faults} --off-cpu -I 100 -D 1500 --call-graph fp -g --neighbours --probe").unwrap();
     let plan = found.on(Target::Cpus { cpus: vec![] });
     let kinds: Vec<_> = plan.events.iter().map(|event| (&event.kind, event.group)).collect();
     assert_eq!(
@@ -107,6 +107,7 @@ fn every_capture_flag_reaches_the_plan() {
     assert_eq!((plan.rate, plan.call_graph, plan.off_cpu), (Rate::Frequency(99), CallGraph::FramePointer, true));
     let ms = |ms: u64| Nanos(ms * 1_000_000);
     assert_eq!((plan.interval, plan.duration, plan.delay), (ms(100), Some(ms(120_000)), ms(1500)));
+    assert!(plan.neighbours && plan.probe);
 }
 
 #[test]

@@ -34,6 +34,11 @@ impl Group {
         self.absolute().into_iter().map(|(counter, value)| (counter, value.saturating_sub(before(counter)))).collect()
     }
 
+    /// CPU time since the capture began, nanoseconds, if it is the target's.
+    pub(super) fn cpu(&self) -> Option<u64> {
+        self.values().into_iter().find_map(|(counter, value)| (counter == TASK_CLOCK).then_some(value))
+    }
+
     fn absolute(&self) -> Vec<(CounterId, u64)> {
         let usage = self.cgroups.cpu_usage(&self.path).unwrap_or_default();
         let time = [(TASK_CLOCK, usage.usage_ns), (USER_TIME, usage.user_ns), (SYSTEM_TIME, usage.system_ns)];

@@ -81,9 +81,14 @@ impl Tool {
         Tool { proc, baseline: clock::process_cpu(), sheet: Sheet::default() }
     }
 
+    /// Its CPU time since the capture began.
+    pub(super) fn cpu(&self) -> Nanos {
+        clock::process_cpu() - self.baseline
+    }
+
     /// Says what changed.
     pub(super) fn tick(&mut self, now: Moment, out: &mut Vec<Event>) {
-        self.sheet.sum(Scope::Tool, TOOL_CPU, (clock::process_cpu() - self.baseline).0, now, out);
+        self.sheet.sum(Scope::Tool, TOOL_CPU, self.cpu().0, now, out);
         if let Some(bytes) = self.proc.read("self/statm").ok().and_then(|statm| procfs::resident_bytes(&statm)) {
             self.sheet.gauge(Scope::Tool, TOOL_MEMORY, bytes, now, out);
         }

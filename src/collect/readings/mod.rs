@@ -22,6 +22,8 @@ mod threads;
 pub use processes::CpuClock;
 
 use crate::collect::catalog::THREAD_TIME;
+use crate::collect::due::Due;
+use crate::collect::neighbours::{Neighbours, Ours, Places};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Event, Note, Scope, Target, Tick};
 use crate::sys::cgroupfs::{self, CgroupFs};
@@ -31,6 +33,7 @@ use crate::units::Nanos;
 use group::Group;
 use machine::{Machine, Tool};
 use processes::Processes;
+use rustc_hash::FxHashSet;
 use sheet::{Moment, Sheet};
 use std::path::PathBuf;
 use thread::{COUNTERS, KNOWN_PER_PROCESS, Offer};
@@ -38,9 +41,6 @@ use threads::{Progress, Threads};
 
 /// What share of an interval reading the threads may take, as a divisor: 5%.
 const THREAD_BUDGET: u64 = 20;
-
-/// Anything else is read again only after this many times what reading it cost: it takes 2% at most.
-const COST_SPACING: u64 = 50;
 
 /// Where the counters are and what reading them may use.
 #[derive(Debug, Clone)]
@@ -81,6 +81,7 @@ pub struct Readings {
     processes_due: Due,
     machine_due: Due,
     late_ticks: u32,
+    neighbours: Option<Neighbours>,
     notes: Vec<Note>,
 }
 
@@ -132,6 +133,7 @@ impl Readings {
             processes_due: Due::default(),
             machine_due: Due::default(),
             late_ticks: 0,
+            neighbours: None,
             notes: Vec::new(),
             proc,
         };
@@ -159,7 +161,26 @@ impl Readings {
             self.machine_due.was_read(at, clock::thread_cpu() - start);
         }
         self.tool.tick(now, out);
+        self.read_neighbours(at, out);
         out.push(Event::Tick(Tick { at, span }));
+    }
+
+    /// From now on each window also says what others on the machine use. A target that is CPUs has no neighbours that could
+    /// be told from it: then a note says so.
+    ///
+    /// # Errors
+    /// /proc cannot be opened.
+    pub fn watch_neighbours(&mut self, places: Places) -> Result<()> {
+        if matches!(self.members, Members::Nobody) {
+            self.notes.push(Note {
+                topic: "neighbours".to_string(),
+                text: "all that runs on the CPUs is the target, so it has no neighbours to record".to_string(),
+                fix: Some("Name what is to be watched: -p PID or -G CGROUP.".to_string()),
+            });
+            return Ok(());
+        }
+        self.neighbours = Some(Neighbours::open(places, &self.ours())?);
+        Ok(())
     }
 
     /// Adds a process that one of the target's started, as the sampler learns of it. It has no effect on a target
@@ -283,6 +304,39 @@ impl Readings {
         }
     }
 
+    fn read_neighbours(&mut self, at: Nanos, out: &mut Vec<Event>) {
+        if let Some(mut neighbours) = self.neighbours.take_if(|neighbours| neighbours.is_due(at)) {
+            neighbours.tick(at, &self.ours(), out);
+            self.neighbours = Some(neighbours);
+        }
+    }
+
+    /// What is no neighbour.
+    fn ours(&self) -> Ours {
+        let (mut pids, mut group, mut children) = (FxHashSet::default(), None, false);
+        match &self.members {
+            Members::Processes(processes) => {
+                pids.extend(processes.alive().map(|(pid, _)| pid));
+                children = processes.follows_children();
+            }
+            // Other threads of these processes are not the target, but cannot be told from it by their process.
+            Members::Threads(tids) => {
+                pids.extend(tids.iter().filter_map(|&tid| self.proc.status(tid).ok()?.tgid));
+            }
+            Members::Group(path) => {
+                pids.extend(cgroupfs::processes(path).unwrap_or_default());
+                group = Some(path.clone());
+            }
+            Members::Nobody => {}
+        }
+        let group_cpu = self.group.as_ref().filter(|_| group.is_some()).and_then(Group::cpu);
+        let cpu = match &self.members {
+            Members::Processes(processes) => Some(processes.total()[0]),
+            _ => group_cpu.or(self.threads.totals()[0]),
+        };
+        Ours { pids, children, group, cpu: Nanos(cpu.unwrap_or(0)), tool: self.tool.cpu() }
+    }
+
     /// The best source of each counter wins: the group's or the processes' own, else the sum of the threads.
     fn say_target(&mut self, now: Moment, out: &mut Vec<Event>) {
         let own = match &self.members {
@@ -303,21 +357,5 @@ impl Readings {
         if !matches!(self.members, Members::Nobody) {
             self.sheet.sum(Scope::Target, THREAD_TIME, self.thread_time as u64, now, out);
         }
-    }
-}
-
-/// Lets what is dear to read be read less often than every tick.
-#[derive(Debug, Default)]
-struct Due {
-    not_before: Nanos,
-}
-
-impl Due {
-    fn is_due(&self, at: Nanos) -> bool {
-        at >= self.not_before
-    }
-
-    fn was_read(&mut self, at: Nanos, cost: Nanos) {
-        self.not_before = Nanos(at.0.saturating_add(cost.0.saturating_mul(COST_SPACING)));
     }
 }

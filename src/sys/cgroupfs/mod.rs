@@ -2,9 +2,11 @@
 //! It never chooses a group: names are resolved by `collect`.
 
 mod mounts;
+mod traffic;
 mod usage;
 
 pub use mounts::{Hierarchy, hierarchies, membership};
+pub use traffic::{io_stat_v1, io_stat_v2};
 pub use usage::{CpuUsage, cpu_stat_v1, cpu_stat_v2};
 
 use super::procfs::{self, Pressure, ProcFs};
@@ -67,6 +69,19 @@ impl CgroupFs {
         let file = |controller: &str, name: &str| fs::read(self.v1(controller)?.mount.join(below).join(name)).ok();
         cpu_stat_v1(file("cpuacct", "cpuacct.usage").as_deref(), file("cpu", "cpu.stat").as_deref())
     }
+
+    /// Bytes a group and all below it had storage read and write since it was made; `None` where no hierarchy says so.
+    #[must_use]
+    pub fn storage_bytes(&self, group: &Path) -> Option<u64> {
+        let hierarchy = self.hierarchy_of(group)?;
+        if hierarchy.version == 2 {
+            return io_stat_v2(&fs::read(group.join("io.stat")).ok()?);
+        }
+        let group = self.v1("blkio")?.mount.join(group.strip_prefix(&hierarchy.mount).ok()?);
+        // The recursive file is younger; without it only the group itself is counted, where it has no groups below.
+        let names = ["blkio.throttle.io_service_bytes_recursive", "blkio.throttle.io_service_bytes"];
+        names.into_iter().find_map(|name| io_stat_v1(&fs::read(group.join(name)).ok()?))
+    }
 }
 
 /// Pressure of a group: `resource` is `cpu`, `memory` or `io`; `None` where the kernel does not account it.
@@ -104,6 +119,12 @@ fn members(group: &Path, file: &str) -> Result<BTreeSet<u32>> {
 /// All groups below `root`, parents before children, without `root` itself.
 #[must_use]
 pub fn directories(root: &Path) -> Vec<PathBuf> {
+    directories_within(root, SEARCH_LIMIT)
+}
+
+/// The same, but no more is listed once there are `most`: the highest ones are found first.
+#[must_use]
+pub fn directories_within(root: &Path, most: usize) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut next = root.to_path_buf();
     let mut visited = 0;
@@ -113,7 +134,10 @@ pub fn directories(root: &Path) -> Vec<PathBuf> {
         found.extend(
             entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
         );
-        let Some(directory) = found.get(visited).filter(|_| found.len() < SEARCH_LIMIT) else { return found };
+        let Some(directory) = found.get(visited).filter(|_| found.len() < most) else {
+            found.truncate(most);
+            return found;
+        };
         next.clone_from(directory);
         visited += 1;
     }

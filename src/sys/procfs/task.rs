@@ -28,6 +28,8 @@ pub struct TaskStat<'a> {
     pub threads: u32,
     /// Birth, ticks since boot.
     pub start_ticks: u64,
+    /// The CPU it last ran on; in `/proc/PID/stat` that of the leader. `None` on kernels that do not say.
+    pub cpu: Option<u32>,
     /// Time waiting for block I/O; zero when delay accounting is off, and in `/proc/PID/stat` that of the leader only.
     pub blkio_ticks: u64,
 }
@@ -64,8 +66,10 @@ pub fn task_stat(text: &[u8]) -> Option<TaskStat<'_>> {
     let mut rest = rest.skip(2);
     let threads = number(&mut rest)?;
     let start_ticks = number(&mut rest.by_ref().skip(1))?;
+    let mut rest = rest.skip(16);
+    let cpu = number(&mut rest);
     // Field 42; kernels without delay accounting print 0 there.
-    let blkio_ticks = number(&mut rest.skip(19)).unwrap_or(0);
+    let blkio_ticks = number(&mut rest.skip(2)).unwrap_or(0);
     Some(TaskStat {
         id,
         comm: &text[open + 1..close],
@@ -78,6 +82,7 @@ pub fn task_stat(text: &[u8]) -> Option<TaskStat<'_>> {
         system_ticks: [system, child_system],
         threads,
         start_ticks,
+        cpu,
         blkio_ticks,
     })
 }
@@ -140,6 +145,13 @@ pub fn sched_details(text: &[u8]) -> SchedDetails {
     details
 }
 
+/// Bytes a process had storage read and write, from `/proc/PID/io`: caches that served a read do not count.
+#[must_use]
+pub fn storage_bytes(io: &[u8]) -> Option<u64> {
+    let value = |key: &[u8]| io.split(|&byte| byte == b'\n').find_map(|line| parse::<u64>(line.strip_prefix(key)?));
+    Some(value(b"read_bytes:")?.saturating_add(value(b"write_bytes:")?))
+}
+
 /// Process ids in `/proc/PID/task/TID/children`.
 pub fn children(text: &[u8]) -> impl Iterator<Item = u32> + '_ {
     fields(text).filter_map(parse)
@@ -171,7 +183,7 @@ mod tests {
         let stat = task_stat(&text).unwrap();
         assert_eq!((stat.minor_faults, stat.major_faults), ([99, 7], [3, 2]));
         assert_eq!((stat.user_ticks, stat.system_ticks), ([11, 13], [12, 14]));
-        assert_eq!(stat.blkio_ticks, 77);
+        assert_eq!((stat.cpu, stat.blkio_ticks), (Some(1), 77));
         assert!(!stat.kernel_thread() && !stat.zombie());
     }
 
@@ -186,6 +198,14 @@ mod tests {
         assert_eq!(sched_details(sched), expected);
         assert_eq!(sched_details(b"cat (7, #threads: 1)\n"), SchedDetails::default());
         assert_eq!(children(b"12 13 \n").collect::<Vec<_>>(), [12, 13]);
+    }
+
+    #[test]
+    fn storage_traffic_is_what_reached_storage() {
+        let io =
+            b"rchar: 9\nwchar: 9\nsyscr: 1\nsyscw: 1\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 5\n";
+        assert_eq!(storage_bytes(io), Some(12_288));
+        assert_eq!(storage_bytes(b"read_bytes: 4096\n"), None);
     }
 
     #[test]
@@ -208,7 +228,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_a_parser_panic(text in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = (task_stat(&text), sched_stat(&text), switches(&text), sched_details(&text));
+            let _ = (task_stat(&text), sched_stat(&text), switches(&text), sched_details(&text), storage_bytes(&text));
             let framed = [b"1 (", text.as_slice(), b") ", text.as_slice()].concat();
             let _ = (task_stat(&framed), children(&text).count());
         }

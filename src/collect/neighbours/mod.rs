@@ -1,0 +1,175 @@
+//! What others use of the machine while the target runs: processes, control groups and resctrl groups, read at the end of a
+//! window within 2% of one CPU. It never says whether one of them did harm, and changes nothing of theirs.
+//!
+//! How far to trust the numbers:
+//! - A process's CPU time is the kernel's own clock for it, to the nanosecond, its ended threads included. One that had
+//!   not run since is passed over after a single cheap call, so thousands that sleep cost next to nothing.
+//! - What nobody saw (processes that lived between two readings, the last moments of ended ones, interrupts) is the
+//!   rest: the machine's busy time without all that was seen, the target and ironlaw. That time is counted in clock ticks,
+//!   and sampled at them on most kernels, so a small rest is noise.
+//! - A control group that holds the target, or part of it, is left out: its numbers are the target's as well.
+//! - The processor is where the leading thread was last seen.
+
+mod groups;
+mod ledger;
+mod monitors;
+mod processes;
+
+use crate::collect::due::Due;
+use crate::collect::readings::CpuClock;
+use crate::error::Result;
+use crate::model::{Event, NeighbourKind};
+use crate::sys::cgroupfs::CgroupFs;
+use crate::sys::clock;
+use crate::sys::procfs::{self, ProcFs};
+use crate::sys::resctrl::ResctrlFs;
+use crate::units::Nanos;
+use groups::Groups;
+use ledger::{Ledger, Said, Used, Who};
+use monitors::Monitors;
+use processes::Processes;
+use rustc_hash::FxHashSet;
+use std::path::{Path, PathBuf};
+
+/// Where neighbours are read.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// /proc.
+    pub proc: ProcFs,
+    /// The control group hierarchies.
+    pub cgroups: CgroupFs,
+    /// Where resctrl would be mounted.
+    pub resctrl: PathBuf,
+    /// How a process's CPU time is read to the nanosecond.
+    pub cpu_clock: CpuClock,
+    /// The process that is ironlaw.
+    pub own_pid: u32,
+}
+
+impl Places {
+    /// This machine's.
+    ///
+    /// # Errors
+    /// /proc does not say what is mounted.
+    pub fn live() -> Result<Places> {
+        let proc = ProcFs::new("/proc");
+        Ok(Places {
+            cgroups: CgroupFs::open(&proc)?,
+            resctrl: PathBuf::from("/sys/fs/resctrl"),
+            cpu_clock: clock::process_cpu_of,
+            own_pid: std::process::id(),
+            proc,
+        })
+    }
+}
+
+/// What is no neighbour, as it is now.
+#[derive(Debug, Default)]
+pub struct Ours {
+    /// The target's processes.
+    pub pids: FxHashSet<u32>,
+    /// Whether processes that these start belong to the target.
+    pub children: bool,
+    /// The target's control group, if it is one: its directory.
+    pub group: Option<PathBuf>,
+    /// CPU time of the target since the capture began.
+    pub cpu: Nanos,
+    /// CPU time of ironlaw since then.
+    pub tool: Nanos,
+}
+
+/// The neighbours of one capture.
+#[derive(Debug)]
+pub struct Neighbours {
+    proc: ProcFs,
+    tick_ns: u64,
+    ledger: Ledger,
+    processes: Processes,
+    groups: Groups,
+    monitors: Option<Monitors>,
+    busy_before: Option<u64>,
+    rest: Nanos,
+    rest_said: Option<Said>,
+    processes_due: Due,
+    groups_due: Due,
+}
+
+impl Neighbours {
+    /// Begins to count: what everyone has used until now is left out.
+    ///
+    /// # Errors
+    /// /proc cannot be opened.
+    pub fn open(places: Places, ours: &Ours) -> Result<Neighbours> {
+        let tick_ns = procfs::clock_tick().0;
+        let hierarchy = groups::hierarchy(&places.cgroups);
+        let mut neighbours = Neighbours {
+            processes: Processes::open(&places, hierarchy.clone(), tick_ns)?,
+            groups: Groups::new(places.cgroups, hierarchy, places.proc.clone()),
+            monitors: ResctrlFs::open(places.resctrl).map(Monitors::new),
+            proc: places.proc,
+            tick_ns,
+            ledger: Ledger::default(),
+            busy_before: None,
+            rest: Nanos(0),
+            rest_said: None,
+            processes_due: Due::default(),
+            groups_due: Due::default(),
+        };
+        neighbours.processes.take_baseline(ours);
+        neighbours.groups.take_baseline(ours);
+        neighbours.monitors.iter_mut().for_each(|monitors| monitors.take_baseline(ours));
+        neighbours.busy_before = neighbours.busy();
+        Ok(neighbours)
+    }
+
+    /// Whether any of them may be read again without taking more than their share of a CPU.
+    #[must_use]
+    pub fn is_due(&self, at: Nanos) -> bool {
+        self.processes_due.is_due(at) || self.groups_due.is_due(at)
+    }
+
+    /// Ends a window: says who used something since the last one. What would be too dear to read now is read at a later one;
+    /// values are cumulative, so nothing is lost by it.
+    pub fn tick(&mut self, at: Nanos, ours: &Ours, out: &mut Vec<Event>) {
+        if self.processes_due.is_due(at) {
+            let start = clock::thread_cpu();
+            self.processes.scan(ours, at, &mut self.ledger, out);
+            self.say_rest(at, ours, out);
+            self.processes_due.was_read(at, clock::thread_cpu() - start);
+        }
+        if self.groups_due.is_due(at) {
+            let start = clock::thread_cpu();
+            self.groups.scan(ours, at, &mut self.ledger, out);
+            if let Some(monitors) = &mut self.monitors {
+                monitors.scan(ours, at, &mut self.ledger, out);
+            }
+            self.groups_due.was_read(at, clock::thread_cpu() - start);
+        }
+    }
+
+    /// The sum may fall, because ticks are a coarser clock than that of a process: the highest stands.
+    fn say_rest(&mut self, at: Nanos, ours: &Ours, out: &mut Vec<Event>) {
+        let Some((before, now)) = self.busy_before.zip(self.busy()) else { return };
+        let known = self.processes.others().0.saturating_add(ours.cpu.max(self.processes.ours()).0);
+        let rest = now.saturating_sub(before).saturating_sub(known).saturating_sub(ours.tool.0);
+        self.rest = self.rest.max(Nanos(rest));
+        let who = || Who { kind: NeighbourKind::Rest, name: "the rest".to_string(), pid: None, cgroup: None };
+        let used = Used { cpu: self.rest, ..Used::default() };
+        self.ledger.say(&mut self.rest_said, who, used, at, out);
+    }
+
+    /// Busy time of all CPUs since boot, nanoseconds, without what a hypervisor took.
+    fn busy(&self) -> Option<u64> {
+        let text = self.proc.read("stat").ok()?;
+        let all = procfs::cpu_times(&text).find(|times| times.cpu.is_none())?;
+        Some(all.user.saturating_add(all.system).saturating_mul(self.tick_ns))
+    }
+}
+
+/// Whether a group of that directory holds part of the target, or lies in it where the target is a group.
+fn is_ours(directory: &Path, holding: &[PathBuf], target: Option<&Path>) -> bool {
+    holding.iter().any(|held| held.starts_with(directory)) || target.is_some_and(|target| directory.starts_with(target))
+}
+
+#[cfg(test)]
+mod tests;

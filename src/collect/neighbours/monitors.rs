@@ -1,0 +1,57 @@
+//! resctrl groups beside the target: last-level cache held and memory traffic, where somebody has set such groups up.
+//! It makes no group and moves no task.
+
+use super::Ours;
+use super::ledger::{Ledger, Said, Used, Who};
+use crate::model::{Event, NeighbourKind};
+use crate::sys::resctrl::{MonGroup, ResctrlFs};
+use crate::units::Nanos;
+use std::collections::BTreeMap;
+
+/// The groups met.
+#[derive(Debug)]
+pub(super) struct Monitors {
+    files: ResctrlFs,
+    known: BTreeMap<String, Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    before: Option<u64>,
+    said: Option<Said>,
+}
+
+impl Monitors {
+    pub(super) fn new(files: ResctrlFs) -> Monitors {
+        Monitors { files, known: BTreeMap::new() }
+    }
+
+    pub(super) fn take_baseline(&mut self, ours: &Ours) {
+        for group in self.others(ours) {
+            let known = Known { before: group.read().memory_bytes, said: None };
+            self.known.insert(group.name, known);
+        }
+    }
+
+    /// Reads all of them and says what changed.
+    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut Ledger, out: &mut Vec<Event>) {
+        let mut before = std::mem::take(&mut self.known);
+        for group in self.others(ours) {
+            let read = group.read();
+            let mut known = before.remove(&group.name).unwrap_or(Known { before: Some(0), said: None });
+            let memory_bytes = read.memory_bytes.zip(known.before).map(|(now, before)| now.saturating_sub(before));
+            let used = Used { llc_bytes: read.llc_bytes, memory_bytes, ..Used::default() };
+            let name = group.name.clone();
+            let who = || Who { kind: NeighbourKind::Resctrl, name, pid: None, cgroup: None };
+            ledger.say(&mut known.said, who, used, at, out);
+            self.known.insert(group.name, known);
+        }
+    }
+
+    /// Those that hold no process of the target.
+    fn others(&self, ours: &Ours) -> Vec<MonGroup> {
+        let mut groups = self.files.groups();
+        groups.retain(|group| !group.tasks().iter().any(|task| ours.pids.contains(task)));
+        groups
+    }
+}

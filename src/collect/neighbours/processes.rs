@@ -1,0 +1,271 @@
+//! Every process of the machine but the target's: what it has used since the capture began.
+//! It holds no file open: a process that has not run is known by its clock alone, which costs no more than a held file.
+
+use super::ledger::{Ledger, Said, Used, Who};
+use super::{Ours, Places};
+use crate::collect::readings::CpuClock;
+use crate::error::Result;
+use crate::model::{Event, NeighbourKind};
+use crate::sys::cgroupfs::{Hierarchy, membership};
+use crate::sys::procfs::{self, ProcFs, Scratch, TaskDir, TaskStat};
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+
+/// How often a process that takes another name becomes another neighbour; one that renames itself all the time stays one.
+const RENAMED: u8 = 8;
+
+/// The processes met.
+#[derive(Debug)]
+pub(super) struct Processes {
+    proc: ProcFs,
+    dir: TaskDir,
+    cpu_clock: CpuClock,
+    tick_ns: u64,
+    own_pid: u32,
+    hierarchy: Option<Hierarchy>,
+    known: FxHashMap<u32, Process>,
+    /// One born before this moment, ticks since boot, had used what it has when it is met.
+    opened_ticks: u64,
+    round: u64,
+    others: Nanos,
+    ours: Nanos,
+    scratch: Scratch,
+}
+
+#[derive(Debug)]
+struct Process {
+    start_ticks: u64,
+    name: String,
+    /// Since its birth, as last read.
+    cpu: Nanos,
+    io: Option<u64>,
+    /// What it had used before it was this neighbour.
+    cpu_before: Nanos,
+    io_before: Option<u64>,
+    said: Option<Said>,
+    ours: bool,
+    renamed: u8,
+    round: u64,
+}
+
+/// What `stat` says now.
+struct Seen {
+    start_ticks: u64,
+    parent: u32,
+    kernel: bool,
+    name: String,
+    cpu: Nanos,
+    on_cpu: Option<u32>,
+}
+
+impl Processes {
+    pub(super) fn open(places: &Places, hierarchy: Option<Hierarchy>, tick_ns: u64) -> Result<Processes> {
+        Ok(Processes {
+            dir: TaskDir::of_processes(&places.proc)?,
+            proc: places.proc.clone(),
+            cpu_clock: places.cpu_clock,
+            tick_ns,
+            own_pid: places.own_pid,
+            hierarchy,
+            known: FxHashMap::default(),
+            opened_ticks: u64::MAX,
+            round: 0,
+            others: Nanos(0),
+            ours: Nanos(0),
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// CPU time of the processes that are no part of the target since the capture began, ended ones included.
+    pub(super) fn others(&self) -> Nanos {
+        self.others
+    }
+
+    /// That of the target's processes that were met.
+    pub(super) fn ours(&self) -> Nanos {
+        self.ours
+    }
+
+    pub(super) fn take_baseline(&mut self, ours: &Ours) {
+        self.scan(ours, Nanos(0), &mut Ledger::default(), &mut Vec::new());
+        self.opened_ticks = self.proc.ticks_since_boot().unwrap_or(0);
+    }
+
+    /// Reads all of them and says what those used that ran.
+    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut Ledger, out: &mut Vec<Event>) {
+        self.round += 1;
+        let mut pids = self.proc.processes().unwrap_or_default();
+        // Parents before their children, as long as the numbers have not come round.
+        pids.sort_unstable();
+        let own_pid = self.own_pid;
+        for pid in pids.into_iter().filter(|pid| *pid != own_pid) {
+            let clock = (self.cpu_clock)(pid);
+            match self.known.get_mut(&pid) {
+                Some(process) if clock == Some(process.cpu) && process.ours >= ours.pids.contains(&pid) => {
+                    process.round = self.round;
+                }
+                _ => self.visit(pid, clock, ours, at, ledger, out),
+            }
+        }
+        let round = self.round;
+        self.known.retain(|_, process| process.round == round);
+    }
+
+    fn visit(
+        &mut self,
+        pid: u32,
+        clock: Option<Nanos>,
+        ours: &Ours,
+        at: Nanos,
+        ledger: &mut Ledger,
+        out: &mut Vec<Event>,
+    ) {
+        let Some(seen) = self.look(pid, clock) else { return };
+        let same = self.known.remove(&pid).filter(|process| process.start_ticks == seen.start_ticks);
+        let met = same.is_none();
+        let mut process = same.unwrap_or_else(|| self.meet(pid, &seen));
+        process.round = self.round;
+        let heir = |parent| ours.pids.contains(&parent) || self.known.get(&parent).is_some_and(|known| known.ours);
+        // A process the target has just started is here before the sampler has told of it.
+        process.ours |= ours.pids.contains(&pid) || (met && ours.children && heir(seen.parent));
+        if !process.ours && seen.cpu > process.cpu_before {
+            process.rename(&seen);
+            self.say(pid, &mut process, &seen, ours, at, ledger, out);
+        }
+        let grown = seen.cpu - process.cpu;
+        process.cpu = process.cpu.max(seen.cpu);
+        // Without room for another name it is left to the rest.
+        if process.ours {
+            self.ours += grown;
+        } else if process.said.is_some() {
+            self.others += grown;
+        }
+        self.known.insert(pid, process);
+    }
+
+    fn look(&mut self, pid: u32, clock: Option<Nanos>) -> Option<Seen> {
+        let stat = procfs::task_stat(self.dir.read(pid, "stat", &mut self.scratch)?)?;
+        let ticks = stat.user_ticks[0].saturating_add(stat.system_ticks[0]);
+        Some(Seen {
+            start_ticks: stat.start_ticks,
+            parent: stat.parent,
+            kernel: stat.kernel_thread(),
+            name: name(&stat),
+            cpu: clock.unwrap_or(Nanos(ticks.saturating_mul(self.tick_ns))),
+            on_cpu: stat.cpu,
+        })
+    }
+
+    fn meet(&mut self, pid: u32, seen: &Seen) -> Process {
+        let older = seen.start_ticks.saturating_add(1) < self.opened_ticks;
+        let io = if older { self.storage(pid) } else { Some(0) };
+        let before = if older { seen.cpu } else { Nanos(0) };
+        Process {
+            start_ticks: seen.start_ticks,
+            name: seen.name.clone(),
+            cpu: before,
+            io,
+            cpu_before: before,
+            io_before: io,
+            said: None,
+            ours: false,
+            renamed: 0,
+            round: self.round,
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one step of a visit")]
+    fn say(
+        &mut self,
+        pid: u32,
+        process: &mut Process,
+        seen: &Seen,
+        ours: &Ours,
+        at: Nanos,
+        ledger: &mut Ledger,
+        out: &mut Vec<Event>,
+    ) {
+        let mut cgroup = None;
+        if process.said.is_none() {
+            cgroup = self.group(pid);
+            if let (Some(target), Some((_, group))) = (&ours.group, &cgroup)
+                && self.hierarchy.as_ref().is_some_and(|own| within(own, group, target))
+            {
+                process.ours = true;
+                return;
+            }
+        }
+        // That of a process that may not be looked at is not known, and of none that ran without storage it moves.
+        process.io = self.storage(pid);
+        let io_bytes = process.io.zip(process.io_before).map(|(now, before)| now.saturating_sub(before));
+        let used = Used { cpu: seen.cpu - process.cpu_before, on_cpu: seen.on_cpu, io_bytes, ..Used::default() };
+        let name = process.name.clone();
+        let kind = NeighbourKind::Process;
+        let who = || Who { kind, name, pid: Some(pid), cgroup: cgroup.map(|(name, _)| name) };
+        ledger.say(&mut process.said, who, used, at, out);
+    }
+
+    fn storage(&mut self, pid: u32) -> Option<u64> {
+        procfs::storage_bytes(self.dir.read(pid, "io", &mut self.scratch)?)
+    }
+
+    /// The control group a process is in: as its neighbour is called, and as /proc calls it.
+    fn group(&mut self, pid: u32) -> Option<(String, String)> {
+        let hierarchy = self.hierarchy.as_ref()?;
+        let text = String::from_utf8_lossy(self.dir.read(pid, "cgroup", &mut self.scratch)?).into_owned();
+        let group = membership(&text, hierarchy)?;
+        Some((super::groups::name(hierarchy, &hierarchy.directory(group))?, group.to_string()))
+    }
+}
+
+impl Process {
+    /// A process that executes another program is another neighbour; what it used before stays with the old one.
+    fn rename(&mut self, seen: &Seen) {
+        if self.name == seen.name {
+            return;
+        }
+        self.name.clone_from(&seen.name);
+        if self.said.is_some() && !seen.kernel && self.renamed < RENAMED {
+            self.renamed += 1;
+            self.said = None;
+            self.cpu_before = self.cpu;
+            self.io_before = self.io;
+        }
+    }
+}
+
+/// Whether a process's group is the target's or below it, though the two may be seen through different hierarchies.
+fn within(hierarchy: &Hierarchy, group: &str, target: &std::path::Path) -> bool {
+    super::groups::same_place(hierarchy, target).is_some_and(|target| hierarchy.directory(group).starts_with(target))
+}
+
+/// Kernel threads stand in brackets, as `ps` shows them; a worker's name without what it works on, which changes.
+fn name(stat: &TaskStat<'_>) -> String {
+    let comm = String::from_utf8_lossy(stat.comm);
+    if !stat.kernel_thread() {
+        return comm.into_owned();
+    }
+    let work = comm.starts_with("kworker/").then(|| comm.find(['-', '+'])).flatten();
+    format!("[{}]", &comm[..work.unwrap_or(comm.len())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernel_threads_stand_in_brackets_without_their_work() {
+        let rest = " S 2 0 0 0 -1 FLAGS 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n";
+        for (comm, flags, expected) in [
+            ("redis-server", "4194560", "redis-server"),
+            ("ksoftirqd/0", "69238848", "[ksoftirqd/0]"),
+            ("kworker/u8:2-events_unbound", "69238848", "[kworker/u8:2]"),
+            ("kworker/0:1H+kblockd", "69238848", "[kworker/0:1H]"),
+            ("kworker/fake-name", "4194560", "kworker/fake-name"),
+        ] {
+            let text = format!("7 ({comm}){}", rest.replace("FLAGS", flags));
+            let named = procfs::task_stat(text.as_bytes()).map(|stat| name(&stat));
+            assert_eq!(named.as_deref(), Some(expected));
+        }
+    }
+}
