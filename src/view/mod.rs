@@ -2,6 +2,7 @@
 //! Names in them are as the target gave them; whoever shows them passes them through [`escape`] first.
 
 pub mod against;
+pub mod baseline;
 pub mod compare;
 pub mod counters;
 pub mod escape;
@@ -19,6 +20,7 @@ pub mod report;
 pub mod sampled;
 pub mod scaling;
 pub mod threads;
+pub mod watch;
 
 pub use crate::analysis::{Axis, Cause, CodeKind, GroupBy, MetricUnit, Section, TimeRange, WindowMetrics};
 pub use measured::Measured;

@@ -104,7 +104,7 @@ fn thin(baseline: &mut Baseline, most: usize) {
 }
 
 /// The names of its recordings, the first ones.
-fn names(baseline: &Baseline) -> String {
+pub(super) fn names(baseline: &Baseline) -> String {
     let mut names: Vec<&str> = baseline.sources.iter().take(3).map(|source| source.name.as_str()).collect();
     if baseline.sources.len() > 3 {
         names.push("...");

@@ -29,42 +29,83 @@ pub struct LeftOut {
     pub lost: usize,
 }
 
-/// What one recording comes to.
-struct Learnt {
-    baseline: Baseline,
-    side: Side,
+/// What a source added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Added {
+    /// Windows; 0 for a recording that was in it already.
+    pub windows: usize,
+    /// Of its windows those that were not taken.
+    pub left_out: LeftOut,
+}
+
+/// A baseline in the making, which keeps no recording: any number of them can be learnt from in little memory.
+#[derive(Debug, Default)]
+pub struct Learner {
+    whole: Option<Baseline>,
+    /// The first recording, which the others must be like.
+    first: Option<Side>,
+}
+
+impl Learner {
+    /// Learns from a recording. One that is in it already adds nothing.
+    ///
+    /// # Errors
+    /// `Unsupported` for a recording that is not like those before, by name; `NotFound` where it has no window to learn from.
+    pub fn add(&mut self, source: &Source<'_>) -> Result<Added> {
+        let digest = digest(source);
+        let left_out = left_out(source.profile, &digest);
+        let baseline = one(source, &digest, left_out)?;
+        let side = Side { label: source.name.to_string(), runs: vec![digest] };
+        if let Some(whole) = &self.whole {
+            alike(whole, self.first.as_ref(), &baseline, &side)?;
+        }
+        let windows = self.include(&baseline)?;
+        self.first.get_or_insert(side);
+        Ok(Added { windows, left_out })
+    }
+
+    /// Takes over what another baseline knows, and says how many windows that adds.
+    ///
+    /// # Errors
+    /// As [`extend`].
+    pub fn include(&mut self, other: &Baseline) -> Result<usize> {
+        let recordings = |baseline: &Baseline| baseline.sources.len();
+        let Some(whole) = &self.whole else {
+            self.whole = Some(other.clone());
+            return Ok(other.windows.len());
+        };
+        let extended = extend(whole, other)?;
+        let added = if recordings(&extended) > recordings(whole) { other.windows.len() } else { 0 };
+        self.whole = Some(extended);
+        Ok(added)
+    }
+
+    /// The baseline.
+    ///
+    /// # Errors
+    /// `Usage` where nothing was added.
+    pub fn finish(self) -> Result<Baseline> {
+        self.whole.ok_or_else(|| Error::new(ErrorKind::Usage, "there is no recording to learn from"))
+    }
 }
 
 /// Makes a baseline of recordings. One that is given twice counts once.
 ///
 /// # Errors
-/// `Usage` without a recording; `Unsupported` for recordings that are not alike, by name; `NotFound` where one has no window
-/// to learn from.
+/// As [`Learner::add`], and `Usage` without a recording.
 pub fn learn(sources: &[Source<'_>]) -> Result<Baseline> {
-    let mut whole: Option<Learnt> = None;
+    let mut learner = Learner::default();
     for source in sources {
-        let next = one(source)?;
-        whole = Some(match whole {
-            None => next,
-            Some(before) => {
-                alike(&before, &next)?;
-                let baseline = extend(&before.baseline, &next.baseline)?;
-                Learnt { baseline, ..before }
-            }
-        });
+        learner.add(source)?;
     }
-    whole
-        .map(|learnt| learnt.baseline)
-        .ok_or_else(|| Error::new(ErrorKind::Usage, "there is no recording to learn from"))
+    learner.finish()
 }
 
-/// Which windows of a recording a baseline leaves out.
-#[must_use]
-pub fn left_out(source: &Source<'_>) -> LeftOut {
-    let digest = digest(source);
+/// Which windows of a recording are left out.
+fn left_out(profile: &Profile, digest: &Digest) -> LeftOut {
     let mut left = LeftOut::default();
     for slot in &digest.windows {
-        match (is_idle(&digest, slot), loses(source.profile, slot.window)) {
+        match (is_idle(digest, slot), loses(profile, slot.window)) {
             (true, _) => left.idle += 1,
             (false, true) => left.lost += 1,
             (false, false) => {}
@@ -77,12 +118,11 @@ fn digest(source: &Source<'_>) -> Digest {
     Digest::of(source.profile, &Part { name: source.name.to_string(), time: source.time, ..Part::default() })
 }
 
-fn one(source: &Source<'_>) -> Result<Learnt> {
-    let digest = digest(source);
-    let sound = |slot: &&Slot| !is_idle(&digest, slot) && !loses(source.profile, slot.window);
+fn one(source: &Source<'_>, digest: &Digest, left: LeftOut) -> Result<Baseline> {
+    let sound = |slot: &&Slot| !is_idle(digest, slot) && !loses(source.profile, slot.window);
     let used: Vec<&Slot> = digest.windows.iter().filter(sound).collect();
     if used.is_empty() {
-        return Err(nothing(source, digest.windows.len()));
+        return Err(nothing(source, digest.windows.len(), left));
     }
     let columns: Vec<usize> =
         (0..digest.whole.len()).filter(|at| used.iter().any(|slot| cell(slot, *at).is_some())).collect();
@@ -108,16 +148,15 @@ fn one(source: &Source<'_>) -> Result<Learnt> {
         sources: vec![from],
         quantities: columns.iter().map(|at| digest.whole[*at].quantity.name.to_string()).collect(),
         windows: used.iter().map(window).collect(),
-        stacks: stacks(&digest, cpu_ns),
+        stacks: stacks(digest, cpu_ns),
         cpu_ns,
         ops: totals.ops.value().copied(),
     };
     extend::bound(&mut baseline);
-    Ok(Learnt { baseline, side: Side { label: source.name.to_string(), runs: vec![digest] } })
+    Ok(baseline)
 }
 
-fn nothing(source: &Source<'_>, windows: usize) -> Error {
-    let left = left_out(source);
+fn nothing(source: &Source<'_>, windows: usize, left: LeftOut) -> Error {
     let why = match windows {
         0 => "it holds no whole window".to_string(),
         _ => format!(
@@ -162,19 +201,17 @@ fn stacks(digest: &Digest, cpu_ns: f64) -> Vec<BaselineStack> {
 }
 
 /// Recordings under different conditions have no common normal.
-fn alike(before: &Learnt, next: &Learnt) -> Result<()> {
-    let of_key = differences(&before.baseline.key, &next.baseline.key);
-    let mut found: Vec<(&str, String)> = of_key
-        .into_iter()
-        .filter(|stale| stale.refuses)
-        .map(|stale| (stale.what, pair(&stale.then, &stale.now)))
-        .collect();
-    for unlike in unlike(&before.side, &next.side).into_iter().filter(|unlike| unlike.gravity == Gravity::Refuse) {
+fn alike(whole: &Baseline, first: Option<&Side>, next: &Baseline, side: &Side) -> Result<()> {
+    let of_key = differences(&whole.key, &next.key).into_iter().filter(|stale| stale.refuses);
+    let mut found: Vec<_> = of_key.map(|stale| (stale.what, pair(&stale.then, &stale.now))).collect();
+    let of_sides = first.map(|first| unlike(first, side)).unwrap_or_default();
+    for unlike in of_sides.into_iter().filter(|unlike| unlike.gravity == Gravity::Refuse) {
         if found.iter().all(|(what, _)| *what != unlike.what) {
             found.push((unlike.what, pair(&unlike.base, &unlike.new)));
         }
     }
-    extend::refuse(&before.side.label, &next.side.label, &found)
+    let label = first.map_or_else(|| extend::names(whole), |first| first.label.clone());
+    extend::refuse(&label, &side.label, &found)
 }
 
 fn pair(then: &str, now: &str) -> String {
@@ -240,7 +277,8 @@ mod tests {
             synthetic.lost(4500, LossKind::Ring, 7).lost(6500, LossKind::Throttled, 1).lost(29_500, LossKind::Ring, 1);
         });
         assert_eq!(learn(&[source("a", &profile)]).unwrap().windows.len(), 27);
-        assert_eq!(left_out(&source("a", &profile)), LeftOut { idle: 2, lost: 1 });
+        let added = Learner::default().add(&source("a", &profile)).unwrap();
+        assert_eq!(added, Added { windows: 27, left_out: LeftOut { idle: 2, lost: 1 } });
         let part = Source { time: TimeRange::parse("28s-30s").unwrap(), ..source("a", &profile) };
         let error = learn(&[part]).unwrap_err().to_string();
         assert!(error.contains("of its 2 windows 2 kept less than 0.25"), "{error}");
@@ -253,6 +291,9 @@ mod tests {
         let found = learn(&[source("a", &a), source("b", &b), source("again", &a)]).unwrap();
         assert_eq!((found.windows.len(), found.sources.len()), (56, 2));
         assert_eq!(found.windows.iter().filter(|window| window.source == 1).count(), 28);
+        let mut learner = Learner::default();
+        learner.include(&found).unwrap();
+        assert_eq!((learner.add(&source("b", &b)).unwrap().windows, learner.finish().unwrap()), (0, found));
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod types;
 
 pub use extend::extend;
 pub use key::{Stale, key_of, stale};
-pub use learn::{LeftOut, Source, learn, left_out};
+pub use learn::{Added, Learner, LeftOut, Source, learn};
 pub use levels::{load_of, outliers};
 pub use types::{Expected, Level, Levels, LoadAxis, Place, Strength};
 

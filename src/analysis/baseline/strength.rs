@@ -129,7 +129,8 @@ fn one_level(axis: LoadAxis, all: &[Level]) -> Option<String> {
         LoadAxis::BusyCores => "busy CPUs",
     };
     let (from, to) = (number(level.from), number(level.to));
-    Some(format!("It knows one level of load, {from} to {to} {unit}: at others nothing is judged."))
+    let range = if from == to { from } else { format!("{from} to {to}") };
+    Some(format!("It knows one level of load, {range} {unit}: at others nothing is judged."))
 }
 
 /// Whether all recordings began within an hour.
@@ -174,7 +175,7 @@ mod tests {
         let thin = wants(&baseline(&[7]));
         assert!(thin.contains("there are 7 in all") && thin.contains("one recording"), "{thin}");
         let one = wants(&baseline(&[40, 40]));
-        assert!(one.contains("one level of load, 1000 to 1000 operations per second"), "{one}");
+        assert!(one.contains("one level of load, 1000 operations per second"), "{one}");
         assert!(one.contains("No instructions were counted") && !one.contains("one recording"), "{one}");
         let mut near = baseline(&[40, 40]);
         near.sources[1].started_unix_ns = near.sources[0].started_unix_ns + 60_000_000_000;

@@ -75,7 +75,7 @@ impl Opening {
         let live = Live::open(request, notes, capture.debuginfod)?;
         let recorded = self.output.as_deref().map(store::path);
         let writer = recorded.as_deref().map(|path| Writer::create(path, live.meta(), self.force)).transpose()?;
-        Ok(Opened { keeper: Keeper::live(live, writer, limit, tell)?, baseline, live: true, recorded })
+        Ok(Opened { keeper: Keeper::live(live, writer, limit, None, tell)?, baseline, live: true, recorded })
     }
 
     fn sees_waits(&self) -> bool {
