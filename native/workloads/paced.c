@@ -2,18 +2,9 @@
  * and 1500 per second and thread, each about 0.1 ms in serve_paced.
  * `paced-half`: half as many of the same operations come; each costs what it costs in `paced`.
  * `paced-dearer`: as many operations come, and each costs two fifths more, in check_twice. */
-#include "workload.h"
+#include "pace.h"
 
 #define STEPS 50000
-#define PERIOD_NS 4000000000ull
-#define LOW 300
-#define HIGH 1500
-
-struct pace {
-    uint64_t divide;
-    uint64_t extra;
-    uint64_t begin_ns;
-};
 
 PLANTED static uint64_t check_twice(uint64_t seed, uint64_t steps)
 {
@@ -26,29 +17,19 @@ PLANTED static uint64_t serve_paced(uint64_t seed, uint64_t extra)
     return extra ? check_twice(x, extra) : x;
 }
 
-/* Nanoseconds until the next operation: the rate goes up and down like the teeth of a saw. */
-static uint64_t pause_ns(uint64_t since, uint64_t divide)
-{
-    uint64_t at = since % PERIOD_NS, half = PERIOD_NS / 2;
-    uint64_t up = at < half ? at : PERIOD_NS - at;
-    uint64_t rate = LOW + (HIGH - LOW) * up / half;
-    return 1000000000ull * divide / rate;
-}
+struct paced {
+    struct pace pace;
+    uint64_t extra;
+};
 
 static void *paced_main(void *arg)
 {
     struct worker *worker = arg;
-    struct pace *pace = worker->shared;
+    const struct paced *paced = worker->shared;
     uint64_t x = (uint64_t)worker->index, ops = 0, due = workload_now_ns();
     for (; !workload_over(worker->job); ops++) {
-        x = serve_paced(x, pace->extra);
-        uint64_t now = workload_now_ns();
-        due += pause_ns(now - pace->begin_ns, pace->divide);
-        /* What a busy machine kept from being done is not made up for. */
-        if (due > now)
-            workload_sleep_ns(worker->job, due - now);
-        else
-            due = now;
+        x = serve_paced(x, paced->extra);
+        due = pace_wait(worker->job, &paced->pace, due);
     }
     workload_sink = x;
     workload_done(worker->job, ops);
@@ -57,8 +38,8 @@ static void *paced_main(void *arg)
 
 static int paced(struct job *job, uint64_t divide, uint64_t extra)
 {
-    struct pace pace = { .divide = divide, .extra = extra, .begin_ns = workload_now_ns() };
-    return workload_threads(job, job->threads, "paced", paced_main, &pace);
+    struct paced paced = { .pace = pace_begin(divide), .extra = extra };
+    return workload_threads(job, job->threads, "paced", paced_main, &paced);
 }
 
 int workload_paced(struct job *job)
