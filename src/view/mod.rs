@@ -2,6 +2,7 @@
 //! Names in them are as the target gave them; whoever shows them passes them through [`escape`] first.
 
 pub mod baseline;
+pub mod against;
 pub mod compare;
 pub mod counters;
 pub mod escape;

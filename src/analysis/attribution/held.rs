@@ -7,7 +7,7 @@ use super::tests_of::{Bad, TESTS, Test};
 use super::types::{Observed, State};
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Place, load_of};
-use crate::analysis::compare::{Cell, PRIMARY, RATE, Reading, WITHOUT_OPERATIONS};
+use crate::analysis::compare::{Cell, PRIMARY, Reading, WITHOUT_OPERATIONS};
 
 /// A quantity of one window beside what is usual.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -165,7 +165,7 @@ fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<Stri
     let hint = |name: &&str| {
         let now = value(readings, name)?;
         let known = levels.levels.iter().flat_map(|level| &level.expected);
-        let known: Vec<_> = known.filter(|expected| expected.quantity.name == *name).collect();
+        let known: Vec<_> = known.filter(|expected| *expected.quantity.name == **name).collect();
         let low = known.iter().map(|e| e.centre - settings.sigmas * spread(e)).reduce(f64::min)?;
         let high = known.iter().map(|e| e.centre + settings.sigmas * spread(e)).reduce(f64::max)?;
         let label = known.first()?.quantity.label;
@@ -175,9 +175,4 @@ fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<Stri
         })
     };
     STEADY.iter().filter_map(hint).collect()
-}
-
-/// Whether operations per second are the program's own doing.
-pub(super) fn takes_all_it_can(axis: LoadAxis, judged: &Judged) -> bool {
-    axis == LoadAxis::BusyCores && judged.get(RATE).is_some()
 }
