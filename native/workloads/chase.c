@@ -51,6 +51,14 @@ PLANTED static void **follow_pointers(void **at)
     return at;
 }
 
+/* One paced operation. */
+PLANTED static void **serve_pointers(void **at, int calls)
+{
+    for (int call = 0; call < calls; call++)
+        at = follow_pointers(at);
+    return at;
+}
+
 static void *chaser_main(void *arg)
 {
     struct worker *worker = arg;
@@ -61,9 +69,7 @@ static void *chaser_main(void *arg)
     uint64_t ops = 0, due = workload_now_ns();
     /* At least one: setting up may have taken longer than a short run. */
     do {
-        at = follow_pointers(at);
-        for (int call = 1; call < cycles->calls; call++)
-            at = follow_pointers(at);
+        at = cycles->calls ? serve_pointers(at, cycles->calls) : follow_pointers(at);
         if (cycles->calls)
             due = pace_wait(worker->job, &cycles->pace, due);
         ops++;
