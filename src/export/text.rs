@@ -7,6 +7,7 @@ mod findings;
 mod functions;
 mod header;
 mod metrics;
+mod neighbours;
 mod off_cpu;
 pub(super) mod page;
 mod sweep;
@@ -47,6 +48,9 @@ pub fn report(report: &Report, style: Style) -> Vec<u8> {
     threads::write(&mut page, report);
     if let Some(off_cpu) = &report.off_cpu {
         off_cpu::write(&mut page, off_cpu);
+    }
+    if let Some(view) = &report.neighbours {
+        neighbours::write(&mut page, view);
     }
     page.finish()
 }

@@ -2,10 +2,12 @@
 //! It never rounds or orders anything for looks.
 
 mod build;
+mod neighbours;
 mod tables;
 
 pub use build::ReportOptions;
 pub(super) use build::{axis as axis_of, rate as rate_of, unit as unit_of};
+pub use neighbours::{NeighbourView, NeighboursView};
 pub use tables::{CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView};
 
 use super::Measured;
@@ -77,6 +79,9 @@ pub struct Report {
     pub threads_left_out: usize,
     /// Time off the CPU; absent if it was not recorded.
     pub off_cpu: Option<OffCpuView>,
+    /// Who else used the machine; absent if it was not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<NeighboursView>,
 }
 
 /// The part of a recording a report is about.
