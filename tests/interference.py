@@ -12,10 +12,10 @@ import argparse, collections, ctypes, json, os, random, signal, subprocess, sys,
 
 # Victim: workload, threads, function that is one operation. All run on CPU 0.
 VICTIMS = {
-    "paced": ("paced", 5, "serve_paced"),
-    "cache": ("chase-llc-paced", 5, "serve_pointers"),
-    "memory": ("chase-dram-paced", 5, "serve_pointers"),
-    "pages": ("chase-tlb-paced", 5, "serve_pointers"),
+    "paced": ("paced-long", 1, "serve_paced"),
+    "cache": ("chase-llc-paced", 1, "serve_pointers"),
+    "memory": ("chase-dram-paced", 1, "serve_pointers"),
+    "pages": ("chase-tlb-paced", 1, "serve_pointers"),
     "storage": ("io-paced", 4, "pack_block"),
 }
 # Which victim, what is planted (workload, threads, CPUs), the causes that are right, and where it must be looked for.
@@ -28,8 +28,8 @@ TRIALS = {
     "tlb-shoot":  ("pages",   ("tlb-shoot", 2, "0-1"), SLOWER | {"run_queue"}, {"neighbours"}),
     "io-hog":     ("storage", ("io", 4, "1"),         {"io"},                  {"neighbours"}),
     "quota":      ("paced",   "quota",                {"throttling"},          {"own_limits"}),
-    "code":       ("paced",   "paced-dearer",         {"path_length"},         {"program"}),
-    "load":       ("paced",   "paced-half",           set(),                   set()),
+    "code":       ("paced",   "paced-long-dearer",    {"path_length"},         {"program"}),
+    "load":       ("paced",   "paced-long-half",      set(),                   set()),
     "quiet":      ("paced",   None,                   set(),                   set()),
 }
 DELAYACCT = "/proc/sys/kernel/task_delayacct"
@@ -90,7 +90,7 @@ class Bench:
         for part in range(2):
             parts.append(os.path.join(self.folder, f"{name}-{part}.ironlaw"))
             self.run("record", "-p", process.pid, "-F", 97, "-d", f"{self.options.baseline / 2}s", "--neighbours", "--ops", ops,
-                     *(["--probe"] if self.options.probe else []), "-f", "-o", parts[-1])
+                     *(["--probe"] if self.options.probe else []), "--force", "-o", parts[-1])
         self.stop(process)
         self.run("baseline", "build", *parts, "-o", path)
         return path
@@ -136,7 +136,7 @@ def trial(bench, name, number):
     group = quota_group() if plant == "quota" else None
     if plant == "quota" and not group: return None
     if group: set_quota(group, None)
-    other = plant if plant in ("paced-dearer", "paced-half") else None
+    other = plant if str(plant).startswith("paced-") else None
     process, ops = bench.victim(victim, other, group=group)
     length = options.quiet if plant is None else options.before + options.trial + 8
     watch, log = bench.watch(process, baseline, ops, length, f"{name}-{number}")

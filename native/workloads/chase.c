@@ -3,7 +3,7 @@
  * more. `chase-dram`: four times the cache per thread: one miss per hop with any number of threads. `chase-tlb`: one
  * line in every page: the lines stay in the cache, their translations do not.
  * `chase-llc-paced`, `chase-dram-paced`, `chase-tlb-paced`: the same, but operations come at the rate of `paced`, whatever
- * they cost, and each follows as many pointers as take about 0.1 ms: neighbours who take cache or memory make each dearer. */
+ * they cost, and each follows as many pointers as take about half a millisecond: neighbours who take cache or memory make each dearer. */
 #include "memory.h"
 #include "pace.h"
 
@@ -131,15 +131,15 @@ int workload_chase_tlb(struct job *job)
 
 int workload_chase_llc_paced(struct job *job)
 {
-    return chase(job, llc_bytes() / 2, LINE, 60);
+    return chase(job, llc_bytes() / 2, LINE, 40);
 }
 
 int workload_chase_dram_paced(struct job *job)
 {
-    return chase(job, dram_bytes(), LINE, 10);
+    return chase(job, dram_bytes(), LINE, 20);
 }
 
 int workload_chase_tlb_paced(struct job *job)
 {
-    return chase(job, tlb_bytes(), memory_page(), 40);
+    return chase(job, tlb_bytes(), memory_page(), 25);
 }

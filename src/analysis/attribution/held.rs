@@ -130,7 +130,19 @@ fn held(level: &Level, seen: &Observed) -> Vec<Held> {
         let usable = expected.centre.is_finite() && expected.spread.is_finite() && weight > 0.0;
         usable.then_some(Held { expected: *expected, value, weight })
     };
-    level.expected.iter().filter_map(of).collect()
+    let unheard = unlimited(level, seen);
+    level.expected.iter().chain(&unheard).filter_map(of).collect()
+}
+
+/// A target that had no quota when the baseline was made has no such windows in it: then none of its periods were throttled.
+fn unlimited(level: &Level, seen: &Observed) -> Option<Expected> {
+    const NAME: &str = "throttled_share";
+    if level.expected.iter().any(|expected| expected.quantity.name == NAME) {
+        return None;
+    }
+    let reading = seen.readings.iter().find(|reading| reading.quantity.name == NAME)?;
+    let (quantity, windows) = (reading.quantity, level.windows);
+    Some(Expected { quantity, windows, centre: 0.0, spread: 0.005, low: 0.0, high: 0.0 })
 }
 
 /// The level whose windows speak for this one, or the nearest where none does.
