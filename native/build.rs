@@ -1,5 +1,5 @@
-//! Builds the known-answer C workloads and the functions for measuring probes into the program, so that `demo` and the
-//! tests need no compiler at run time.
+//! Builds the known-answer C workloads, the functions for measuring probes and the memory canaries into the program, so
+//! that `demo` and the tests need no compiler at run time.
 //! It never looks outside native/ and runs again only when something there changes.
 
 use std::path::{Path, PathBuf};
@@ -25,6 +25,20 @@ fn main() {
         .flag("-fno-optimize-sibling-calls")
         .flag("-fno-tree-vectorize")
         .compile("ironlaw_workloads");
+    probes();
+}
+
+/// The canaries: here the compiler may use all it knows, for streams that shall go as fast as the machine.
+fn probes() {
+    cc::Build::new()
+        .file("native/probes.c")
+        .std("c11")
+        .define("_GNU_SOURCE", None)
+        .opt_level(3)
+        .debug(false)
+        .warnings(true)
+        .extra_warnings(true)
+        .compile("ironlaw_probes");
 }
 
 /// The C files of `folder` in a fixed order, so that equal sources give equal archives.

@@ -17,6 +17,9 @@ pub enum MetricUnit {
     /// Seconds.
     #[serde(rename = "s")]
     Seconds,
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Nanoseconds,
     /// Part of a whole, 0 to 1.
     #[serde(rename = "share")]
     Share,
@@ -64,6 +67,8 @@ pub enum Section {
     Cgroup,
     /// The machine around it.
     Host,
+    /// How far caches and memory were from ironlaw's own canaries; there with `--probe` only.
+    Probe,
     /// ironlaw's own cost and losses.
     Tool,
 }
@@ -122,6 +127,8 @@ enum Rule {
     PerCpuSecond(&'static str, &'static str),
     /// Highest value.
     Peak(Source, &'static str),
+    /// How much longer one thing of the host took than another: a time over its number each.
+    Gap([&'static str; 2], [&'static str; 2]),
     /// Lost records over lost records and samples.
     LostShare,
 }
@@ -129,7 +136,7 @@ enum Rule {
 struct Def(&'static str, &'static str, Section, MetricUnit, Rule);
 
 use MetricUnit as U;
-use Rule::{Grouped, LostShare, Over, OverWall, Part, Peak, PerCpuSecond, PerSecond, Rest, Total};
+use Rule::{Gap, Grouped, LostShare, Over, OverWall, Part, Peak, PerCpuSecond, PerSecond, Rest, Total};
 use Section as S;
 use Source::{Host, Target, Tasks as Own, Tool};
 
@@ -186,6 +193,30 @@ const DEFS: &[Def] = &[
     Def("host_psi_memory_full", "all wait for memory", S::Host, U::Share, OverWall(Host, "psi-memory-full")),
     Def("host_psi_io_some", "some wait for I/O", S::Host, U::Share, OverWall(Host, "psi-io-some")),
     Def("host_psi_io_full", "all wait for I/O", S::Host, U::Share, OverWall(Host, "psi-io-full")),
+    Def("probe_l2_latency", "L2", S::Probe, U::Nanoseconds, Over(Host, "probe-l2-time", "probe-l2-loads")),
+    Def(
+        "probe_llc_latency",
+        "last-level cache",
+        S::Probe,
+        U::Nanoseconds,
+        Over(Host, "probe-llc-time", "probe-llc-loads"),
+    ),
+    Def("probe_dram_latency", "memory", S::Probe, U::Nanoseconds, Over(Host, "probe-dram-time", "probe-dram-loads")),
+    Def(
+        "probe_tlb_latency",
+        "address translation",
+        S::Probe,
+        U::Nanoseconds,
+        Gap(["probe-small-pages-time", "probe-small-pages-loads"], ["probe-huge-pages-time", "probe-huge-pages-loads"]),
+    ),
+    Def(
+        "probe_remote_latency",
+        "memory of another node",
+        S::Probe,
+        U::Nanoseconds,
+        Over(Host, "probe-remote-time", "probe-remote-loads"),
+    ),
+    Def("probe_cpu_share", "CPU they took, of one", S::Probe, U::Share, OverWall(Tool, "probe-cpu")),
     Def("tool_cpu_share", "CPU, of one", S::Tool, U::Share, OverWall(Tool, "tool-cpu")),
     Def("tool_memory", "memory", S::Tool, U::Bytes, Peak(Tool, "tool-memory")),
     Def("samples_lost_share", "records lost", S::Tool, U::Share, LostShare),
@@ -289,6 +320,10 @@ impl Rule {
                 let scope = if from == Source::Host { Scope::Host } else { Scope::Tool };
                 sight.counters.peak(name, scope, sight.window)
             }
+            Gap([a, a_count], [b, b_count]) => {
+                let each = |time, count| over(sight.delta(Host, time), sight.delta(Host, count));
+                each(a, a_count).ratio(each(b, b_count), |a, b| Some((a - b).max(0.0)))
+            }
             LostShare => match sight.summary {
                 Some(summary) => over(
                     Measure::exact(summary.lost as f64),
@@ -304,6 +339,7 @@ impl Rule {
             Total(_, a, _) | PerSecond(_, a) | OverWall(_, a) | Peak(_, a) => vec![a],
             Over(_, a, b) | Part(a, b) | Grouped(a, b) | PerCpuSecond(a, b) => vec![a, b],
             Rest(a, b, c) => vec![a, b, c],
+            Gap([a, b], [c, d]) => vec![a, b, c, d],
             LostShare => vec![],
         };
         names.into_iter().map(str::to_string).collect()
@@ -317,6 +353,7 @@ impl Rule {
             Part(a, b) => format!("d {a} / (d {a} + d {b})"),
             Rest(a, b, c) => format!("1 - (d {a} + d {b}) / d {c}"),
             Peak(_, a) => format!("max {a}"),
+            Gap([a, b], [c, d]) => format!("d {a} / d {b} - d {c} / d {d}"),
             LostShare => "lost / (lost + samples)".to_string(),
         }
     }
@@ -361,6 +398,12 @@ mod tests {
             ("host-time", Scope::Host, ms(4000).0),
             ("host-steal", Scope::Host, ms(40).0),
             ("tool-cpu", Scope::Tool, ms(20).0),
+            ("probe-llc-time", Scope::Host, 25_000),
+            ("probe-llc-loads", Scope::Host, 1000),
+            ("probe-small-pages-time", Scope::Host, 24_000),
+            ("probe-small-pages-loads", Scope::Host, 2000),
+            ("probe-huge-pages-time", Scope::Host, 4000),
+            ("probe-huge-pages-loads", Scope::Host, 1000),
         ] {
             synthetic.reading(counter, scope, 2000, value);
         }
@@ -380,6 +423,8 @@ mod tests {
             ("steal_share", 0.01),
             ("tool_cpu_share", 0.01),
             ("tool_memory", 900.0),
+            ("probe_llc_latency", 25.0),
+            ("probe_tlb_latency", 8.0),
         ];
         check(synthetic, &Who::All, &expected.map(|(name, value)| (name, Measure::exact(value))));
     }

@@ -68,6 +68,32 @@ catalog! {
     TOOL_CPU = "tool-cpu", Nanos;
     /// Resident memory of ironlaw's own process (a gauge, not a sum). Scope: tool.
     TOOL_MEMORY = "tool-memory", Bytes;
+    /// Time of ironlaw's own walk through half of the second-level cache. Scope: host, as of all canaries.
+    PROBE_L2_TIME = "probe-l2-time", Nanos;
+    /// Loads of that walk; one waits for the other, so time over loads is the time of one.
+    PROBE_L2_LOADS = "probe-l2-loads", Count;
+    /// The same in the last-level cache.
+    PROBE_LLC_TIME = "probe-llc-time", Nanos;
+    /// Its loads.
+    PROBE_LLC_LOADS = "probe-llc-loads", Count;
+    /// The same in memory.
+    PROBE_DRAM_TIME = "probe-dram-time", Nanos;
+    /// Its loads.
+    PROBE_DRAM_LOADS = "probe-dram-loads", Count;
+    /// The same in memory of another node than the walker's.
+    PROBE_REMOTE_TIME = "probe-remote-time", Nanos;
+    /// Its loads.
+    PROBE_REMOTE_LOADS = "probe-remote-loads", Count;
+    /// Lines of the second-level cache, each in a small page of its own.
+    PROBE_SMALL_PAGES_TIME = "probe-small-pages-time", Nanos;
+    /// Its loads.
+    PROBE_SMALL_PAGES_LOADS = "probe-small-pages-loads", Count;
+    /// The same lines in huge pages.
+    PROBE_HUGE_PAGES_TIME = "probe-huge-pages-time", Nanos;
+    /// Its loads.
+    PROBE_HUGE_PAGES_LOADS = "probe-huge-pages-loads", Count;
+    /// CPU time of all canaries, setting up included; part of `tool-cpu`. Scope: tool.
+    PROBE_CPU = "probe-cpu", Nanos;
 }
 
 /// The counters of the plan's events, in the order of its groups; then cycles and instructions if no group holds them, so that

@@ -6,6 +6,7 @@ pub mod doctor;
 mod due;
 pub mod host;
 pub mod neighbours;
+pub mod probe;
 pub mod program;
 pub mod readings;
 pub mod resolve;

@@ -1,6 +1,7 @@
 //! The report for tickets and reviews: GitHub's Markdown.
 //! It never lets a name act as markup: names stand in code spans.
 
+mod against;
 mod sweep;
 
 pub use sweep::sweep;
@@ -11,7 +12,7 @@ use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::findings::{EvidenceView, FindingsView, PlaceView};
 use crate::view::number;
-use crate::view::report::{FunctionRow, OffCpuView, Report};
+use crate::view::report::{FunctionRow, NeighboursView, OffCpuView, Report};
 
 /// The report as UTF-8 Markdown.
 #[must_use]
@@ -19,12 +20,18 @@ pub fn report(report: &Report) -> Vec<u8> {
     let mut out = format!("## ironlaw report: {}\n\n", code(&report.target));
     head(&mut out, report);
     notes(&mut out, &report.notes);
+    if let Some(view) = &report.against_baseline {
+        against::write(&mut out, view);
+    }
     findings(&mut out, &report.findings);
     metrics(&mut out, report);
     functions(&mut out, report);
     threads(&mut out, report);
     if let Some(view) = &report.off_cpu {
         off_cpu(&mut out, view);
+    }
+    if let Some(view) = &report.neighbours {
+        neighbours(&mut out, view);
     }
     out.into_bytes()
 }
@@ -199,6 +206,21 @@ fn threads(out: &mut String, report: &Report) {
     }
     if report.threads_left_out > 0 {
         out.push_str(&format!("\nand {} more\n", report.threads_left_out));
+    }
+}
+
+fn neighbours(out: &mut String, view: &NeighboursView) {
+    out.push_str("\n### Neighbours\n\n| pid | name | CPU time | CPUs | storage |\n|---:|---|---:|---:|---:|\n");
+    for row in &view.rows {
+        let time = row.cpu_s.map_or("-".to_string(), |cpu| number::seconds(cpu).joined());
+        let cpus = row.busy_cpus.map_or("-".to_string(), |cpus| format!("{cpus:.2}"));
+        let bytes = |bytes: u64| number::quantity(bytes as f64, MetricUnit::Bytes).joined();
+        let storage = row.io_bytes.map_or("-".to_string(), bytes);
+        let pid = row.pid.map_or(String::new(), |pid| pid.to_string());
+        out.push_str(&format!("| {pid} | {} | {time} | {cpus} | {storage} |\n", code(&row.name)));
+    }
+    if view.left_out > 0 {
+        out.push_str(&format!("\nand {} more\n", view.left_out));
     }
 }
 

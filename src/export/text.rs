@@ -1,11 +1,13 @@
 //! The report for people: one page of aligned columns that fits its terminal.
 //! It never asks the terminal anything: width and colour are arguments.
 
+mod against;
 mod checklist;
 mod findings;
 mod functions;
 mod header;
 mod metrics;
+mod neighbours;
 mod off_cpu;
 pub(super) mod page;
 mod sweep;
@@ -37,12 +39,18 @@ impl Default for Style {
 pub fn report(report: &Report, style: Style) -> Vec<u8> {
     let mut page = Page::new(style);
     header::write(&mut page, report);
+    if let Some(view) = &report.against_baseline {
+        against::write(&mut page, view);
+    }
     findings::write(&mut page, &report.findings, "what holds the selected threads back, most important first");
     metrics::write(&mut page, report);
     functions::write(&mut page, report);
     threads::write(&mut page, report);
     if let Some(off_cpu) = &report.off_cpu {
         off_cpu::write(&mut page, off_cpu);
+    }
+    if let Some(view) = &report.neighbours {
+        neighbours::write(&mut page, view);
     }
     page.finish()
 }

@@ -6,6 +6,7 @@ use super::operations::{self, Operations};
 use super::recorder::Recorder;
 use super::tally::Tally;
 use crate::collect::neighbours::Places;
+use crate::collect::probe::Probe;
 use crate::collect::readings::{Readings, Sources};
 use crate::collect::sampler::{EndReason, Sampler};
 use crate::collect::{catalog, host};
@@ -61,6 +62,9 @@ impl Live {
         let mut readings = Readings::open(Sources::live()?, &plan.target, sampler.command_pid(), clock.now())?;
         if plan.neighbours {
             readings.watch_neighbours(Places::live()?)?;
+        }
+        if plan.probe {
+            readings.watch_probe(Probe::start(ProcFs::new("/proc"), &SysFs::new("/sys"))?);
         }
         notes.extend_from_slice(sampler.notes());
         notes.extend(readings.take_notes());

@@ -15,6 +15,7 @@ pub mod limits;
 pub mod passing;
 pub mod perf;
 pub mod perf_probe;
+pub mod probes;
 pub mod procfs;
 pub mod resctrl;
 pub mod signals;

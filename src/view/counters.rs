@@ -3,7 +3,7 @@
 
 use super::look::Scene;
 use super::overview::past::{Sight, past};
-use crate::analysis::{MetricUnit, Section, Window, summary};
+use crate::analysis::{Metric, MetricUnit, Section, Window, summary};
 use crate::model::{CounterDef, Measure, Scope};
 use crate::units::Nanos;
 use serde::Serialize;
@@ -73,7 +73,12 @@ impl CountersView {
         let history = past(scene);
         // Where no hardware counts, cycles say so once for all that comes from hardware.
         let counted = !scene.profile.meta.hardware.groups.is_empty();
-        let shown = now.metrics.iter().enumerate().filter(|(_, metric)| counted || metric.section != Section::Hardware);
+        let probed = is_probed(&now.metrics);
+        let shown = now.metrics.iter().enumerate().filter(|(_, metric)| match metric.section {
+            Section::Hardware => counted,
+            Section::Probe => probed,
+            _ => true,
+        });
         let metrics = shown.map(|(at, metric)| MetricLine {
             name: metric.name,
             label: metric.label,
@@ -93,6 +98,17 @@ impl CountersView {
             counters: scene.profile.counters.iter().flat_map(|def| lines(scene, def, &windows)).collect(),
         }
     }
+}
+
+/// Leaves the canaries' metrics out where there were none: that they were not asked for is no news.
+pub(super) fn drop_probe_unless_probed(metrics: &mut Vec<Metric>) {
+    if !is_probed(metrics) {
+        metrics.retain(|metric| metric.section != Section::Probe);
+    }
+}
+
+fn is_probed(metrics: &[Metric]) -> bool {
+    metrics.iter().any(|metric| metric.section == Section::Probe && metric.value.value().is_some())
 }
 
 /// A gauge's readings are levels, not sums.

@@ -7,7 +7,7 @@ use super::tests_of::{Bad, TESTS, Test};
 use super::types::{Observed, State};
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Place, load_of};
-use crate::analysis::compare::{Cell, PRIMARY, RATE, Reading, WITHOUT_OPERATIONS};
+use crate::analysis::compare::{Cell, PRIMARY, Reading, WITHOUT_OPERATIONS};
 
 /// A quantity of one window beside what is usual.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,7 +130,19 @@ fn held(level: &Level, seen: &Observed) -> Vec<Held> {
         let usable = expected.centre.is_finite() && expected.spread.is_finite() && weight > 0.0;
         usable.then_some(Held { expected: *expected, value, weight })
     };
-    level.expected.iter().filter_map(of).collect()
+    let unheard = unlimited(level, seen);
+    level.expected.iter().chain(&unheard).filter_map(of).collect()
+}
+
+/// A target that had no quota when the baseline was made has no such windows in it: then none of its periods were throttled.
+fn unlimited(level: &Level, seen: &Observed) -> Option<Expected> {
+    const NAME: &str = "throttled_share";
+    if level.expected.iter().any(|expected| expected.quantity.name == NAME) {
+        return None;
+    }
+    let reading = seen.readings.iter().find(|reading| reading.quantity.name == NAME)?;
+    let (quantity, windows) = (reading.quantity, level.windows);
+    Some(Expected { quantity, windows, centre: 0.0, spread: 0.005, low: 0.0, high: 0.0 })
 }
 
 /// The level whose windows speak for this one, or the nearest where none does.
@@ -165,7 +177,7 @@ fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<Stri
     let hint = |name: &&str| {
         let now = value(readings, name)?;
         let known = levels.levels.iter().flat_map(|level| &level.expected);
-        let known: Vec<_> = known.filter(|expected| expected.quantity.name == *name).collect();
+        let known: Vec<_> = known.filter(|expected| *expected.quantity.name == **name).collect();
         let low = known.iter().map(|e| e.centre - settings.sigmas * spread(e)).reduce(f64::min)?;
         let high = known.iter().map(|e| e.centre + settings.sigmas * spread(e)).reduce(f64::max)?;
         let label = known.first()?.quantity.label;
@@ -175,9 +187,4 @@ fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<Stri
         })
     };
     STEADY.iter().filter_map(hint).collect()
-}
-
-/// Whether operations per second are the program's own doing.
-pub(super) fn takes_all_it_can(axis: LoadAxis, judged: &Judged) -> bool {
-    axis == LoadAxis::BusyCores && judged.get(RATE).is_some()
 }

@@ -29,3 +29,6 @@ pub use types::{
     Alarm, Assessment, Cause, Confidence, Evidence, Moved, NeighbourWindow, Observed, State, Step, Suspect, Where,
 };
 pub use words::{amount, change};
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
 //! Several windows together: each quantity over all of them against what was usual at the load of each, and how probable
-//! that is by chance. It never takes more than one window's worth of certainty from them: windows depend on each other.
+//! that is by chance. It never takes windows as independent of each other: three of them are worth one that is.
 
 use super::held::{Judged, spread};
 use super::settings::Settings;
@@ -22,6 +22,10 @@ pub(super) struct Pool {
 
 /// Beyond this many deviations the furthest window of a baseline is an accident, and must not hide what is near it.
 const FURTHEST: f64 = 6.0;
+/// So many windows in a row are worth one that depends on none.
+const DEPENDENT: f64 = 3.0;
+/// However long trouble lasts, it is worth no more independent windows than this: it has one reason.
+const MOST_INDEPENDENT: f64 = 3.0;
 /// Deviations are told up to this one.
 const MOST: f64 = 999.0;
 
@@ -108,13 +112,14 @@ impl Sum {
         (self.now - self.usual) / self.spread.max(f64::MIN_POSITIVE)
     }
 
-    /// Two-sided, and as of a single window: how much windows depend on each other is not known, and to add five that are one
-    /// would make an alarm of every disturbance. Tails are those of the normal distribution or, where the level has seen
-    /// windows further out than that, an exponential one through the furthest of them.
+    /// Two-sided. Tails are those of the normal distribution or, where the level has seen windows further out than that, an
+    /// exponential one through the furthest of them. Windows of a session resemble their neighbours: with a correlation of a
+    /// half (n (1 - rho) / (1 + rho)) three count as one.
     fn p(&self) -> f64 {
         let away = self.deviations();
         let furthest = if away > 0.0 { self.furthest.1 } else { self.furthest.0 };
-        tail(away.abs(), furthest.clamp(0.0, FURTHEST), self.seen)
+        let one = tail(away.abs(), furthest.clamp(0.0, FURTHEST), self.seen);
+        one.powf((f64::from(self.windows) / DEPENDENT).clamp(1.0, MOST_INDEPENDENT))
     }
 
     fn moved(&self, q: f64, settings: &Settings) -> Moved {

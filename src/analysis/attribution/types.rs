@@ -181,7 +181,7 @@ pub struct Alarm {
     pub cause: Cause,
     /// How sure that is.
     pub confidence: Confidence,
-    /// The primary quantity over its usual value, at the worst.
+    /// The time per operation, its CPU time and its waits, over its usual value, at the worst.
     pub worst: f64,
     /// The first suspect's name.
     pub suspect: Option<String>,

@@ -11,6 +11,7 @@
 //!
 //! It never samples and never reports the birth or end of tasks: the sampler does.
 
+mod canaries;
 mod group;
 mod machine;
 mod processes;
@@ -24,12 +25,14 @@ pub use processes::CpuClock;
 use crate::collect::catalog::THREAD_TIME;
 use crate::collect::due::Due;
 use crate::collect::neighbours::{Neighbours, Ours, Places};
+use crate::collect::probe::Probe;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Event, Note, Scope, Target, Tick};
 use crate::sys::cgroupfs::{self, CgroupFs};
 use crate::sys::clock;
 use crate::sys::procfs::{self, ProcFs, TaskDir};
 use crate::units::Nanos;
+use canaries::Canaries;
 use group::Group;
 use machine::{Machine, Tool};
 use processes::Processes;
@@ -82,6 +85,7 @@ pub struct Readings {
     machine_due: Due,
     late_ticks: u32,
     neighbours: Option<Neighbours>,
+    canaries: Option<Canaries>,
     notes: Vec<Note>,
 }
 
@@ -134,6 +138,7 @@ impl Readings {
             machine_due: Due::default(),
             late_ticks: 0,
             neighbours: None,
+            canaries: None,
             notes: Vec::new(),
             proc,
         };
@@ -161,6 +166,9 @@ impl Readings {
             self.machine_due.was_read(at, clock::thread_cpu() - start);
         }
         self.tool.tick(now, out);
+        if let Some(canaries) = &mut self.canaries {
+            canaries.tick(now, out);
+        }
         self.read_neighbours(at, out);
         out.push(Event::Tick(Tick { at, span }));
     }
@@ -183,6 +191,11 @@ impl Readings {
         Ok(())
     }
 
+    /// From now on each window also says what the canaries told; they end with these counters.
+    pub fn watch_probe(&mut self, probe: Probe) {
+        self.canaries = Some(Canaries::new(probe));
+    }
+
     /// Adds a process that one of the target's started, as the sampler learns of it. It has no effect on a target
     /// that does not follow children, nor on a process already known.
     pub fn follow(&mut self, pid: u32) {
@@ -194,6 +207,9 @@ impl Readings {
 
     /// Takes the notes for the recording that have come up since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
+        if let Some(canaries) = &mut self.canaries {
+            self.notes.extend(canaries.take_notes());
+        }
         std::mem::take(&mut self.notes)
     }
 

@@ -24,8 +24,12 @@ const LEFT: [(Section, &str); 5] = [
     (Section::Memory, "memory"),
     (Section::Tool, "ironlaw itself"),
 ];
-const RIGHT: [(Section, &str); 3] =
-    [(Section::Scheduler, "scheduler"), (Section::Cgroup, "control group"), (Section::Host, "machine")];
+const RIGHT: [(Section, &str); 4] = [
+    (Section::Scheduler, "scheduler"),
+    (Section::Cgroup, "control group"),
+    (Section::Host, "machine"),
+    (Section::Probe, "canaries: one load"),
+];
 
 /// A line of a block: painted, and its width without paint.
 struct Line(String, usize);

@@ -2,8 +2,8 @@
 
 use crate::model::{
     BuildId, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, LossKind, Lost, Mark,
-    ModuleDef, ModuleId, ModuleKind, OffCpu, Sample, Scope, StackDef, StackEnd, StackId, Symbol, TaskChange, TaskEvent,
-    TaskState, Tick, Unit,
+    ModuleDef, ModuleId, ModuleKind, NeighbourDef, NeighbourId, NeighbourKind, NeighbourUse, OffCpu, Sample, Scope,
+    StackDef, StackEnd, StackId, Symbol, TaskChange, TaskEvent, TaskState, Tick, Unit,
 };
 use crate::units::{Nanos, Ops};
 use proptest::prelude::*;
@@ -29,6 +29,13 @@ pub fn chunk(number: u32) -> Vec<Event> {
             name: format!("counter-{number}"),
             unit: Unit::Nanos,
             group: None,
+        })),
+        Event::Define(Definition::Neighbour(NeighbourDef {
+            id: NeighbourId(number),
+            kind: NeighbourKind::Process,
+            name: "cron<\u{1b}[31m>".into(),
+            pid: Some(900 + number),
+            cgroup: Some("/system.slice".into()),
         })),
         Event::Define(Definition::Frame(frame(low))),
         Event::Define(Definition::Frame(frame(low + 1))),
@@ -65,6 +72,15 @@ pub fn chunk(number: u32) -> Vec<Event> {
             running: at,
         }),
         Event::Tick(Tick { at, span: Nanos(1_000) }),
+        Event::Neighbour(NeighbourUse {
+            neighbour: NeighbourId(number),
+            at,
+            cpu: Nanos(1_000),
+            on_cpu: Some(1),
+            io_bytes: Some(4096),
+            llc_bytes: None,
+            memory_bytes: None,
+        }),
         Event::Lost(Lost { at, cpu: 3, kind: LossKind::Ring, count: 12 }),
         Event::Ops { at, total: Ops(u64::from(number)) },
         Event::Mark(Mark { at, label: format!("mark {number}") }),
@@ -150,6 +166,16 @@ fn small() -> impl Strategy<Value = Event> {
     ]
 }
 
+fn neighbour_use() -> impl Strategy<Value = Event> {
+    let bytes = || any::<Option<u64>>();
+    (any::<u32>(), nanos(), nanos(), any::<Option<u32>>(), [bytes(), bytes(), bytes()]).prop_map(
+        |(neighbour, at, cpu, on_cpu, [io_bytes, llc_bytes, memory_bytes])| {
+            let neighbour = NeighbourId(neighbour);
+            Event::Neighbour(NeighbourUse { neighbour, at, cpu, on_cpu, io_bytes, llc_bytes, memory_bytes })
+        },
+    )
+}
+
 fn symbols() -> impl Strategy<Value = Vec<Symbol>> {
     let symbol = (text(), proptest::option::of(text()), any::<Option<u32>>(), any::<bool>());
     let symbol = symbol.prop_map(|(function, file, line, inlined)| Symbol { function, file, line, inlined });
@@ -162,8 +188,9 @@ fn definitions(count: u32) -> impl Strategy<Value = Vec<Event>> {
     let units = vec![Unit::Count, Unit::Nanos, Unit::Cycles, Unit::Instructions, Unit::Bytes];
     let module = (proptest::sample::select(kinds), text(), any::<Option<[u8; 3]>>(), any::<u32>());
     let each = (module, any::<u64>(), symbols(), proptest::sample::select(units), any::<Option<u16>>(), any::<bool>());
-    proptest::collection::vec(each, count as usize).prop_map(|all| {
-        let define = |(id, (module, address, symbols, unit, group, linked))| {
+    let neighbours = [NeighbourKind::Process, NeighbourKind::Cgroup, NeighbourKind::Resctrl, NeighbourKind::Rest];
+    proptest::collection::vec(each, count as usize).prop_map(move |all| {
+        let define = move |(id, (module, address, symbols, unit, group, linked))| {
             let (kind, path, build_id, pid): (ModuleKind, String, Option<[u8; 3]>, u32) = module;
             let build_id = build_id.map(|id| BuildId(id.to_vec()));
             let (frame, parent) = (FrameId(id), id.checked_sub(1).filter(|_| linked).map(StackId));
@@ -173,7 +200,14 @@ fn definitions(count: u32) -> impl Strategy<Value = Vec<Event>> {
                 Definition::Frame(FrameDef { id: frame, module: linked.then_some(ModuleId(id)), address }),
                 Definition::Stack(StackDef { id: StackId(id), parent, frame }),
                 Definition::Names { frame, symbols },
-                Definition::Counter(CounterDef { id: counter, name: path, unit, group }),
+                Definition::Counter(CounterDef { id: counter, name: path.clone(), unit, group }),
+                Definition::Neighbour(NeighbourDef {
+                    id: NeighbourId(id),
+                    kind: neighbours[id as usize % neighbours.len()],
+                    cgroup: linked.then(|| path.clone()),
+                    name: path,
+                    pid: linked.then_some(pid),
+                }),
             ]
         };
         (0..).zip(all).flat_map(define).map(Event::Define).collect()
@@ -183,7 +217,7 @@ fn definitions(count: u32) -> impl Strategy<Value = Vec<Event>> {
 /// Any stream that a capture could produce, cut into the chunks between its flushes.
 pub fn streams() -> impl Strategy<Value = Vec<Vec<Event>>> {
     (1u32..20).prop_flat_map(|count| {
-        let event = prop_oneof![sample(count), off_cpu(count), reading(), task(), small()];
+        let event = prop_oneof![sample(count), off_cpu(count), reading(), task(), neighbour_use(), small()];
         (definitions(count), proptest::collection::vec(event, 0..60), 1usize..40).prop_map(
             |(definitions, events, cut)| {
                 let all: Vec<Event> = definitions.into_iter().chain(events).collect();

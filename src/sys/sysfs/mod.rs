@@ -1,8 +1,10 @@
 //! What /sys says about CPUs, memory nodes, event sources and the platform.
 //! It never writes a setting, and what a machine does not say is `None`.
 
+mod caches;
 mod cpu_list;
 
+pub use caches::{Cache, CacheSizes};
 pub use cpu_list::{format_cpu_list, parse_cpu_list};
 
 use crate::error::{Context, Error, ErrorKind, Result};

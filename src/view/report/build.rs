@@ -2,8 +2,8 @@
 //! It never fails on thin data: only on a selection that cannot be met.
 
 use super::{
-    EventRow, FunctionRow, Groups, HardwareView, MetricView, OffCpuView, ProcessView, Report, SamplesView,
-    SelectionView, ThreadView,
+    EventRow, FunctionRow, Groups, HardwareView, MetricView, NeighboursView, OffCpuView, ProcessView, Report,
+    SamplesView, SelectionView, ThreadView,
 };
 use crate::analysis::findings::Sight;
 use crate::analysis::{
@@ -91,6 +91,7 @@ impl Report {
             events: events(meta, &summary),
             samples: samples(&summary, &functions),
             notes: notes(meta, &summary),
+            against_baseline: None,
             findings: FindingsView::of_sight(&sight),
             metrics: metric_views(profile, &counters, &tasks, selection, window, &summary),
             hardware: HardwareView::of(&meta.hardware),
@@ -110,6 +111,7 @@ impl Report {
                 .collect(),
             threads_left_out: thread_rows.len().saturating_sub(options.detail_limit()),
             off_cpu,
+            neighbours: NeighboursView::of(profile, window, options.detail_limit()),
         })
     }
 }
@@ -140,6 +142,7 @@ fn metric_views(
     let who = selection.who(tasks);
     let mut all = per_operation(counters, &who, window, operations(profile, window));
     all.extend(metrics(counters, tasks, &who, window, Some(summary)));
+    crate::view::counters::drop_probe_unless_probed(&mut all);
     let view = |metric: crate::analysis::Metric| MetricView {
         name: metric.name,
         label: metric.label,

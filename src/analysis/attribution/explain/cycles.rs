@@ -14,9 +14,10 @@ const CYCLES: f64 = 0.02;
 /// What remains of the growth of cycles per instruction is worth a line from this share on.
 const REST: f64 = 0.1;
 
-/// The causes of more cycles per instruction, and of slower cycles.
-pub(super) fn evidence(pool: &Pool, shares: &Shares) -> Vec<Evidence> {
-    let mut all: Vec<Evidence> = frequency(pool, shares).into_iter().collect();
+/// The causes of more cycles per instruction, and of slower cycles; `stolen` is the share of the slowdown that the hypervisor
+/// has.
+pub(super) fn evidence(pool: &Pool, shares: &Shares, stolen: f64) -> Vec<Evidence> {
+    let mut all: Vec<Evidence> = frequency(pool, shares, stolen).into_iter().collect();
     let Some(cpi) = worse(pool, "cpi") else { return all };
     let whole = shares.cpi.filter(|share| *share > 0.0);
     let measured: Vec<Evidence> = [smt(pool, cpi, whole), page_walks(pool, cpi, whole)].into_iter().flatten().collect();
@@ -35,14 +36,18 @@ pub(super) fn evidence(pool: &Pool, shares: &Shares) -> Vec<Evidence> {
     all
 }
 
-fn frequency(pool: &Pool, shares: &Shares) -> Option<Evidence> {
+/// Time that the hypervisor took counts as CPU time without cycles: only what it does not explain is a slower clock.
+fn frequency(pool: &Pool, shares: &Shares, stolen: f64) -> Option<Evidence> {
     let moved = pool.get("frequency").filter(|moved| moved.moved && moved.deviations < 0.0)?;
-    let stolen = worse(pool, "steal_share").is_some();
-    let caution = if stolen { " Stolen time looks the same." } else { "" };
+    let share = shares.frequency.map(|share| share - stolen);
+    if stolen > 0.0 && share.is_none_or(|share| share < REST) {
+        return None;
+    }
+    let caution = if stolen > 0.0 { " Stolen time looks the same." } else { "" };
     Some(Evidence {
         cause: Cause::Frequency,
-        share: shares.frequency,
-        confidence: if stolen { Confidence::Low } else { Confidence::High },
+        share,
+        confidence: if stolen > 0.0 { Confidence::Low } else { Confidence::High },
         text: format!("{}.{caution}", against(moved)),
     })
 }

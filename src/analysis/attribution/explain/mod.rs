@@ -20,7 +20,7 @@ pub(super) fn explain(pool: &Pool) -> Vec<Evidence> {
     all.extend(waits);
     let counted = pool.get("cpi").is_some();
     let left = (shares.cpu_side() - stolen).max(0.0);
-    all.extend(if counted { cycles::evidence(pool, &shares) } else { blind::evidence(pool, left) });
+    all.extend(if counted { cycles::evidence(pool, &shares, stolen) } else { blind::evidence(pool, left) });
     // The order of decision stays among those of the same share; what has none follows its kind.
     all.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     all

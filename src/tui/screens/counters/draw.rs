@@ -113,6 +113,7 @@ fn section(section: Section) -> &'static str {
         Section::Memory => "memory",
         Section::Cgroup => "cgroup",
         Section::Host => "host",
+        Section::Probe => "canaries",
         Section::Tool => "ironlaw",
     }
 }

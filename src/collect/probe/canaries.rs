@@ -1,0 +1,150 @@
+//! Which walks there are on this machine: their lines, where they lie, and what could not be had.
+//! It never times one.
+
+use crate::error::Result;
+use crate::sys::probes::{Cycle, LINE, Pages, Region};
+use crate::sys::sysfs::CacheSizes;
+
+const MIB: u64 = 1 << 20;
+
+/// The largest region: beyond it a walk says no more, and the memory is missing elsewhere.
+const LARGEST: u64 = 64 * MIB;
+/// Where DRAM is looked for: its lines are flushed, so the size need not exceed the caches.
+const DRAM_SPAN: u64 = 16 * MIB;
+const DRAM_LINES: u32 = 4096;
+/// Pages of the walk that no TLB holds; those of today hold up to 3,072 translations in their second level.
+const TLB_LINES: u32 = 4096;
+const PAGE: u64 = 4096;
+
+/// What a canary looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// The second-level cache.
+    L2,
+    /// The last-level cache.
+    Llc,
+    /// Memory of the node the walker runs on.
+    Dram,
+    /// Memory of another node.
+    Remote,
+    /// The second level again, each line in a small page of its own.
+    SmallPages,
+    /// The same lines in huge pages.
+    HugePages,
+}
+
+impl Place {
+    /// All of them.
+    pub const ALL: [Place; 6] =
+        [Place::L2, Place::Llc, Place::Dram, Place::Remote, Place::SmallPages, Place::HugePages];
+}
+
+/// How a walk is laid out and timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub place: Place,
+    pub pages: Pages,
+    pub span: u64,
+    pub lines: u32,
+    /// Loads of one round that are not timed, and that are.
+    pub warm: u64,
+    pub timed: u64,
+    /// Whether what was visited is flushed afterwards.
+    pub flush: bool,
+    /// The memory node it lies on, where that is chosen.
+    pub node: Option<u32>,
+}
+
+/// The walks for caches of these sizes and these memory nodes, and which places have none.
+pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(Place, &'static str)>) {
+    let mut missing = Vec::new();
+    let mut layouts = Vec::new();
+    let huge = |place, span, lines, warm, timed| Layout {
+        place,
+        pages: Pages::Huge,
+        span,
+        lines,
+        warm,
+        timed,
+        flush: false,
+        node: None,
+    };
+    let in_l2 = |bytes: u64| u32::try_from(bytes / LINE).unwrap_or(u32::MAX);
+    match sizes.l2 {
+        Some(l2) if l2 >= MIB / 16 => {
+            let lines = in_l2((l2 / 2).min(LARGEST));
+            // Rounds of a fixed size: on a larger cache the walk takes several rounds to come back.
+            layouts.push(huge(Place::L2, u64::from(lines) * LINE, lines, u64::from(lines), 4096));
+        }
+        _ => missing.push((Place::L2, "this machine does not say how large its second-level cache is")),
+    }
+    match (sizes.l2, sizes.llc) {
+        (Some(l2), Some(llc)) if l2.saturating_mul(2) <= (llc / 2).min(LARGEST) && l2 >= MIB / 16 => {
+            let lines = in_l2(2 * l2);
+            layouts.push(huge(Place::Llc, (llc / 2).min(LARGEST), lines, 0, u64::from(lines).min(16_384)));
+        }
+        _ => missing.push((Place::Llc, "this machine has, or tells of, no cache beyond the second level")),
+    }
+    let flushed = |place, node| Layout { flush: true, node, ..huge(place, DRAM_SPAN, DRAM_LINES, 0, 1024) };
+    match nodes {
+        [] | [_] => {
+            layouts.push(flushed(Place::Dram, None));
+            missing.push((Place::Remote, "this machine has one memory node"));
+        }
+        several => layouts.extend(several.iter().map(|&node| flushed(Place::Dram, Some(node)))),
+    }
+    let spread = u64::from(TLB_LINES) * PAGE;
+    for (place, pages) in [(Place::SmallPages, Pages::Small), (Place::HugePages, Pages::Huge)] {
+        let lines = u64::from(TLB_LINES);
+        layouts.push(Layout { pages, ..huge(place, spread, TLB_LINES, lines, lines) });
+    }
+    (layouts, missing)
+}
+
+/// Makes the walk: its memory is touched, and asked once more to be in huge pages.
+pub(super) fn build(layout: &Layout) -> Result<Cycle> {
+    let huge = 2 * MIB;
+    let bytes = layout.span.div_ceil(huge) * huge;
+    let region = Region::map(bytes, layout.pages, layout.node)?;
+    // The seed is of no meaning; equal ones give walks in small and in huge pages the same lines.
+    let mut cycle = Cycle::link(region, layout.span, layout.lines, 0x1dea_0b5e)?;
+    if layout.pages == Pages::Huge {
+        cycle.collapse();
+    }
+    Ok(cycle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(l2: u64, llc: u64) -> CacheSizes {
+        let known = |bytes| (bytes > 0).then_some(bytes);
+        CacheSizes { l1: Some(32 << 10), l2: known(l2), llc: known(llc) }
+    }
+
+    fn places(layouts: &[Layout]) -> Vec<Place> {
+        layouts.iter().map(|layout| layout.place).collect()
+    }
+
+    #[test]
+    fn a_machine_with_three_levels_has_every_walk_but_that_to_another_node() {
+        let (layouts, missing) = layouts(sizes(MIB / 2, 32 * MIB), &[0]);
+        assert_eq!(places(&layouts), [Place::L2, Place::Llc, Place::Dram, Place::SmallPages, Place::HugePages]);
+        assert_eq!(missing.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [Place::Remote]);
+        let llc = layouts[1];
+        assert_eq!((llc.span, u64::from(llc.lines) * LINE), (16 * MIB, MIB), "a thirty-second of the cache is touched");
+    }
+
+    #[test]
+    fn whatever_the_machine_says_the_lines_fit_and_the_memory_is_bounded() {
+        for l2 in [0, 1, MIB / 4, 2 * MIB, 64 * MIB, u64::MAX / 8] {
+            for llc in [0, 1, MIB, 32 * MIB, 4096 * MIB, u64::MAX / 4] {
+                let (layouts, missing) = layouts(sizes(l2, llc), &[0, 1, 2]);
+                assert!(layouts.iter().all(|layout| layout.span / LINE >= u64::from(layout.lines)), "{l2} {llc}");
+                assert!(layouts.iter().all(|layout| layout.span <= LARGEST && layout.lines >= 2), "{l2} {llc}");
+                assert!(missing.iter().all(|(place, _)| !places(&layouts).contains(place)));
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the canaries told, as counters of the machine.
+//! It never walks itself: their thread does, in its own time.
+
+use super::sheet::{Moment, Sheet};
+use crate::collect::catalog::{
+    PROBE_CPU, PROBE_DRAM_LOADS, PROBE_DRAM_TIME, PROBE_HUGE_PAGES_LOADS, PROBE_HUGE_PAGES_TIME, PROBE_L2_LOADS,
+    PROBE_L2_TIME, PROBE_LLC_LOADS, PROBE_LLC_TIME, PROBE_REMOTE_LOADS, PROBE_REMOTE_TIME, PROBE_SMALL_PAGES_LOADS,
+    PROBE_SMALL_PAGES_TIME,
+};
+use crate::collect::probe::{Place, Probe, Totals};
+use crate::model::{CounterId, Event, Note, Scope};
+
+/// The canaries' counters.
+#[derive(Debug)]
+pub(super) struct Canaries {
+    probe: Probe,
+    sheets: [Sheet; 2],
+    noted: bool,
+}
+
+impl Canaries {
+    pub(super) fn new(probe: Probe) -> Canaries {
+        Canaries { probe, sheets: Default::default(), noted: false }
+    }
+
+    /// Says what changed.
+    pub(super) fn tick(&mut self, now: Moment, out: &mut Vec<Event>) {
+        let totals = self.probe.totals();
+        let [host, tool] = &mut self.sheets;
+        for (counter, value) in counters(&totals) {
+            host.sum(Scope::Host, counter, value, now, out);
+        }
+        tool.sum(Scope::Tool, PROBE_CPU, totals.cpu.0, now, out);
+    }
+
+    /// What could not be had, once it is known.
+    pub(super) fn take_notes(&mut self) -> Vec<Note> {
+        let notes = if self.noted { Vec::new() } else { self.probe.totals().notes };
+        self.noted |= !notes.is_empty();
+        notes
+    }
+}
+
+/// Only of places that have been walked: no loads are no latency of nothing.
+fn counters(totals: &Totals) -> impl Iterator<Item = (CounterId, u64)> + '_ {
+    let walked = Place::ALL.into_iter().map(|place| (place, totals.of(place))).filter(|(_, sum)| sum.loads > 0);
+    walked.flat_map(|(place, sum)| {
+        let (time, loads) = match place {
+            Place::L2 => (PROBE_L2_TIME, PROBE_L2_LOADS),
+            Place::Llc => (PROBE_LLC_TIME, PROBE_LLC_LOADS),
+            Place::Dram => (PROBE_DRAM_TIME, PROBE_DRAM_LOADS),
+            Place::Remote => (PROBE_REMOTE_TIME, PROBE_REMOTE_LOADS),
+            Place::SmallPages => (PROBE_SMALL_PAGES_TIME, PROBE_SMALL_PAGES_LOADS),
+            Place::HugePages => (PROBE_HUGE_PAGES_TIME, PROBE_HUGE_PAGES_LOADS),
+        };
+        [(time, sum.nanos), (loads, sum.loads)]
+    })
+}

@@ -1,0 +1,70 @@
+//! The report's table of who else used the machine.
+//! It never judges: a neighbour that used much may have done no harm.
+
+use crate::analysis::{NeighbourRow, Window, neighbours};
+use crate::model::NeighbourKind;
+use crate::model::profile::Profile;
+use serde::Serialize;
+
+/// Neighbours that used something in the selected time, whatever threads are selected.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NeighboursView {
+    /// Those with most CPU time, first.
+    pub rows: Vec<NeighbourView>,
+    /// How many there are beyond those listed.
+    pub left_out: usize,
+}
+
+/// A neighbour.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NeighbourView {
+    /// `process`, `cgroup`, `resctrl` or `rest`.
+    pub kind: NeighbourKind,
+    /// The process's name or the group's path.
+    pub name: String,
+    /// Of a process, its id.
+    pub pid: Option<u32>,
+    /// Of a process, its control group.
+    pub cgroup: Option<String>,
+    /// CPU time, seconds; `None` where nothing counts it.
+    pub cpu_s: Option<f64>,
+    /// CPUs it kept busy on average; `None` as above.
+    pub busy_cpus: Option<f64>,
+    /// Bytes it had storage read and write; `None` where that may not be read.
+    pub io_bytes: Option<u64>,
+    /// The most last-level cache it held, bytes; `None` where nothing tells.
+    pub llc_bytes: Option<u64>,
+    /// Bytes it moved to and from memory; `None` where nothing tells.
+    pub memory_bytes: Option<u64>,
+    /// The CPU it was last seen on.
+    pub on_cpu: Option<u32>,
+}
+
+impl NeighboursView {
+    /// `None` for a recording without neighbours.
+    pub(super) fn of(profile: &Profile, window: Window, most: usize) -> Option<Self> {
+        (profile.meta.plan.neighbours || !profile.neighbours.is_empty()).then_some(())?;
+        let wall = window.span().seconds();
+        let all = neighbours(profile, window);
+        let rows = all.iter().take(most).map(|row| NeighbourView::of(row, wall)).collect();
+        Some(NeighboursView { rows, left_out: all.len().saturating_sub(most) })
+    }
+}
+
+impl NeighbourView {
+    fn of(row: &NeighbourRow<'_>, wall: f64) -> Self {
+        let cpu_s = (row.who.kind != NeighbourKind::Resctrl).then(|| row.cpu.seconds());
+        NeighbourView {
+            kind: row.who.kind,
+            name: row.who.name.clone(),
+            pid: row.who.pid,
+            cgroup: row.who.cgroup.clone(),
+            cpu_s,
+            busy_cpus: cpu_s.filter(|_| wall > 0.0).map(|cpu| cpu / wall),
+            io_bytes: row.io_bytes,
+            llc_bytes: row.llc_bytes,
+            memory_bytes: row.memory_bytes,
+            on_cpu: row.on_cpu,
+        }
+    }
+}
