@@ -1,8 +1,8 @@
 //! Plain, serialisable view models that screens and exports draw. It never draws.
 //! Names in them are as the target gave them; whoever shows them passes them through [`escape`] first.
 
-pub mod baseline;
 pub mod against;
+pub mod baseline;
 pub mod compare;
 pub mod counters;
 pub mod escape;
