@@ -7,7 +7,7 @@ use crate::cli::out::Terminal;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::Note;
 use crate::session;
-use crate::store::{self, baseline};
+use crate::store::baseline;
 use crate::sweep::Folder;
 use crate::view::baseline::{BaselineView, words};
 use crate::view::escape::visible;
@@ -40,7 +40,7 @@ fn add(learner: &mut Learner, path: &Path, name: &str, args: &BuildArgs) -> Resu
         return Err(Error::new(ErrorKind::Usage, "it is a sweep, in which nothing is usual".to_string())
             .hint("Name recordings of the program at its usual work; those within the sweep lie in its folder runs."));
     }
-    if is_baseline(path) {
+    if super::is_one(path) {
         let windows = learner.include(&baseline::read(path)?)?;
         return Ok(taken(windows));
     }
@@ -64,9 +64,4 @@ fn taken(windows: usize) -> String {
         0 => "already in it".to_string(),
         windows => words::several(windows, "window"),
     }
-}
-
-/// A file, or the name of one without its ending; a recording is a directory.
-fn is_baseline(path: &Path) -> bool {
-    path.is_file() || (!path.is_dir() && !store::path(path).is_dir() && baseline::path(path).is_file())
 }

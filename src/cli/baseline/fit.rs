@@ -16,7 +16,9 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fitted {
     pub baseline: Baseline,
-    /// In what it may not hold any more.
+    /// In what it may not hold any more, or does not.
+    pub stale: Vec<Stale>,
+    /// The same for people.
     pub notes: Vec<Note>,
 }
 
@@ -37,12 +39,12 @@ fn judge(baseline: Baseline, name: &str, found: Vec<Stale>, stale_ok: bool) -> R
         return Err(Error::new(ErrorKind::Unsupported, message)
             .hint("Build one that does with `ironlaw baseline build`, or use it all the same with --stale-ok."));
     }
-    let note = |stale: Stale| {
+    let note = |stale: &Stale| {
         let weight = if stale.refuses { "does not hold any more" } else { "may not hold any more" };
         let text = format!("the baseline {name} {weight}: {}", stale.text);
         Note { topic: "baseline-stale".to_string(), text, fix: None }
     };
-    Ok(Fitted { baseline, notes: found.into_iter().map(note).collect() })
+    Ok(Fitted { baseline, notes: found.iter().map(note).collect(), stale: found })
 }
 
 /// The baseline's own key as it would be on this machine.

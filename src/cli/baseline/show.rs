@@ -28,12 +28,10 @@ pub(super) fn run(args: &ShowArgs, global: &GlobalArgs) -> Result<()> {
 fn find(name: &Path) -> Result<Baseline> {
     let recording = [name.to_path_buf(), store::path(name)].into_iter().find(|path| path.is_dir());
     match recording {
-        Some(path) if !name.is_file() && !baseline::path(name).is_file() => {
-            baseline::read_within(&path)?.ok_or_else(|| {
-                Error::new(ErrorKind::NotFound, format!("{} holds no baseline", path.display()))
-                    .hint("A recording holds one where it was made with `ironlaw record --baseline NAME.baseline`.")
-            })
-        }
+        Some(path) if !super::is_one(name) => baseline::read_within(&path)?.ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, format!("{} holds no baseline", path.display()))
+                .hint("A recording holds one where it was made with `ironlaw record --baseline NAME.baseline`.")
+        }),
         _ => baseline::read(name),
     }
 }

@@ -4,7 +4,7 @@
 mod words;
 
 use crate::analysis::attribution::{self, Assessment, Cause, Confidence, Moved, Settings, State, Suspect, Where};
-use crate::analysis::baseline::{Levels, LoadAxis, Stale, key_of, stale};
+use crate::analysis::baseline::{Levels, LoadAxis, Stale, Strength, key_of, stale};
 use crate::analysis::compare::QuantityUnit;
 use crate::model::profile::Profile;
 use crate::model::{Baseline, NeighbourKind};
@@ -183,14 +183,7 @@ impl AgainstView {
     pub fn build(profile: &Profile, baseline: &Baseline) -> (AgainstView, Option<FindingView>) {
         let assessment = attribution::assess(profile, baseline, Settings::default());
         let end = profile.meta.started_unix_ns.saturating_add(profile.duration().0);
-        let strength = Levels::of(baseline).strength;
-        let head = BaselineHead {
-            sources: strength.sources,
-            windows: strength.windows,
-            known_levels: strength.known_levels,
-            wanting: strength.wanting,
-            stale: stale(baseline, &key_of(profile), end),
-        };
+        let head = BaselineHead::of(Levels::of(baseline).strength, stale(baseline, &key_of(profile), end));
         (AgainstView::of(&assessment, head), FindingView::against(&assessment))
     }
 
@@ -222,6 +215,15 @@ impl AgainstView {
         const FACTORS: [&str; 7] =
             ["path_length", "cpi", "frequency", "ops_per_s", "busy_cores", "run_queue_delay", "throttled_share"];
         self.quantities.iter().filter(|row| row.moved || row.name == self.primary || FACTORS.contains(&row.name))
+    }
+}
+
+impl BaselineHead {
+    /// What to know of a baseline of that strength.
+    #[must_use]
+    pub fn of(strength: Strength, stale: Vec<Stale>) -> BaselineHead {
+        let Strength { sources, windows, known_levels, wanting, .. } = strength;
+        BaselineHead { sources, windows, known_levels, wanting, stale }
     }
 }
 
