@@ -149,3 +149,151 @@ fn last(end: &End) -> String {
         end.lost
     )
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::view::watch::{
+        Cause, Confidence, Factor, Known, Moment, NeighbourKind, QuantityUnit, Reason, SCHEMA_VERSION, StalePoint, State,
+        Strength, Where,
+    };
+
+    fn alarm() -> Trouble {
+        let suspect = Suspected {
+            kind: NeighbourKind::Process,
+            name: "mine\u{1b}[2J".into(),
+            pid: Some(7),
+            cgroup: None,
+            score: 0.5,
+            above_threshold: true,
+            cores: 1.5,
+            cores_before: 0.0,
+            evidence: vec!["ran on the sibling".into()],
+        };
+        let unit = QuantityUnit::Nanos;
+        let (now, expected, band, deviations, moved) = (2e6, 1e6, (9e5, 1.1e6), 30.0, true);
+        Trouble {
+            update: false,
+            since: Moment(0),
+            cause: Cause::Llc,
+            cause_text: cause_words(Cause::Llc),
+            confidence: Confidence::Medium,
+            place: Some(Where::Neighbours),
+            primary: "cpu_ns_per_op",
+            worst: 2.0,
+            load: Some(1000.0),
+            axis: LoadAxis::OpsPerSecond,
+            level: Some((900.0, 1100.0)),
+            evidence: vec![Reason {
+                cause: Cause::Llc,
+                share: Some(0.8),
+                confidence: Confidence::Medium,
+                text: "12 misses, 3 usual.".into(),
+            }],
+            suspects: vec![Suspected { above_threshold: false, ..suspect.clone() }, suspect],
+            factors: vec![Factor { quantity: "cpu_ns_per_op", label: "x", unit, now, expected, band, deviations, moved }],
+            unknown: vec![],
+        }
+    }
+
+    fn start() -> Start {
+        let (windows, sources, known_levels, covered, wanting) = (100, 1, 2, 0.9, vec![]);
+        let strength = Strength { windows, sources, known_levels, covered, false_alarms: None, wanting };
+        let text = |text: &str| text.to_string();
+        Start {
+            schema_version: SCHEMA_VERSION,
+            tool: text("1"),
+            target: text("pid 4"),
+            baseline: Known { path: "x.baseline".into(), axis: LoadAxis::BusyCores, strength },
+            stale: vec![StalePoint {
+                what: text("kernel"),
+                then: text("5"),
+                now: text("6"),
+                text: text("kernel: 5 then, 6 now"),
+                refuses: false,
+            }],
+            operations: None,
+            interval_s: 1.0,
+            rate_hz: None,
+            probe: true,
+            on_alarm: vec![text("record")],
+            metrics: None,
+            notes: vec![Said::plain("n")],
+        }
+    }
+
+    fn lines() -> Vec<(What, &'static str)> {
+        let standing = Standing {
+            at: Moment(0),
+            seconds: 1.0,
+            state: State::Unusual,
+            load: None,
+            axis: LoadAxis::BusyCores,
+            primary: "busy_cores",
+            ratio: Some(1.25),
+        };
+        let (since, seconds, confidence, worst, suspect) = (Moment(0), 90.0, Confidence::High, 1.5, Some("s".into()));
+        let cleared = Cleared { since, seconds, cause: Cause::Steal, confidence, worst, suspect };
+        let recorded = Recorded { path: "a.ironlaw".into(), holds: Holds::Before, bytes: 1500, removed: vec!["b".into()] };
+        vec![
+            (
+                What::Start(Box::new(start())),
+                "watching pid 4 against x.baseline (100 windows of 1 recording, 2 levels known), metrics off; stale: \
+                 kernel: 5 then, 6 now; note: n",
+            ),
+            (What::Window(standing), "unusual, but not for long enough, busy_cores 125% of usual"),
+            (
+                What::Alarm(Box::new(alarm())),
+                "ALARM: more misses of the last-level cache (medium confidence), cpu_ns_per_op 200% of usual at 1,000 \
+                 operations/s; beside it on this machine; 12 misses, 3 usual; suspects (correlated, not proven): \
+                 mine\u{241b}[2J (7) 0.50, 1.50 CPUs",
+            ),
+            (
+                What::Cleared(cleared),
+                "cleared: as usual again after 90.0 s; it was the hypervisor gave the CPU to somebody else (high \
+                 confidence), at worst 150% of usual, suspect s",
+            ),
+            (
+                What::Recorded(recorded),
+                "recorded the time before the alarm: a.ironlaw (1.5 kB); removed 1 older recording",
+            ),
+            (
+                What::Command(Ran { status: 143, seconds: 60.0, cut_short: true }),
+                "the command ended with status 143 after 60.0 s, its time was over",
+            ),
+            (What::Note(Said { text: "x".into(), fix: Some("y".into()) }), "note: x (y)"),
+            (What::Error(Said::plain("x")), "error: x"),
+            (
+                What::End(End { reason: "over".into(), windows: 1, alarms: 2, lost: 3 }),
+                "end: over; 1 window, 2 alarms, 3 records lost",
+            ),
+        ]
+    }
+
+    #[test]
+    fn each_event_is_one_line_for_people_in_which_no_name_acts() {
+        for (what, expected) in lines() {
+            let line = Line { time: Moment(1_500_000_000), what };
+            let shown = String::from_utf8(text(&line)).unwrap();
+            assert_eq!(shown, format!("1970-01-01T00:00:01.500Z {expected}\n"));
+        }
+    }
+
+    #[test]
+    fn each_event_keeps_to_the_schema_and_the_schema_knows_them_apart() {
+        let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+        compiler.add_resource("watch.json", serde_json::from_str(SCHEMA).unwrap()).unwrap();
+        let id = compiler.compile("watch.json", &mut schemas).unwrap();
+        for (what, _) in lines() {
+            let bytes = json(&Line { time: Moment(0), what }).unwrap();
+            assert_eq!(bytes.iter().filter(|byte| **byte == b'\n').count(), 1);
+            let mut value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+            if let Err(error) = schemas.validate(&value, id) {
+                panic!("{value}: {error:#}");
+            }
+            value["event"] = "nonesuch".into();
+            assert!(schemas.validate(&value, id).is_err(), "{value}");
+        }
+    }
+}

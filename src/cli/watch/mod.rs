@@ -40,6 +40,8 @@ enum Msg {
     Looked(Box<desk::Look>),
     /// Something to be told.
     Tell(What),
+    /// Something of the capture failed; perhaps all of it.
+    Failed(Error),
     /// The capture is over, and why.
     Ended(String),
     /// A signal asks to end.
@@ -76,7 +78,7 @@ fn tell(sender: Sender<Msg>) -> impl FnMut(News) + Send + 'static {
         let message = match news {
             News::Fresh => Msg::Fresh,
             News::Ended(why) => Msg::Ended(why),
-            News::Failed(error) => Msg::Tell(What::Error(Said::of(&error))),
+            News::Failed(error) => Msg::Failed(error),
         };
         // The watch is over: nobody wants news.
         let _ = sender.send(message);

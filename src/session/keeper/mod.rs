@@ -90,6 +90,12 @@ impl Keeper {
         Ok(Keeper { orders, wake, thread: thread.context(|| "cannot start a thread")? })
     }
 
+    /// Whether it still takes events in and answers; false only after a defect of its thread, which [`Keeper::finish`] tells.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        !self.thread.is_finished()
+    }
+
     /// Runs a job on what is held, after those asked for before.
     pub fn look(&self, job: impl FnOnce(&Holding) + Send + 'static) {
         self.order(Order::Look(Box::new(job)));

@@ -1,26 +1,31 @@
 //! The watch as it goes: looks at what the keeper holds when a window ends, tells what changed, has alarms acted upon.
 //! It never waits for a disk or a command while windows come.
 
+mod leaving;
+mod look;
+mod setting;
+
+pub(super) use look::Look;
+pub(super) use setting::Setting;
+
 use super::command::{self, Commands};
-use super::folder::Folder;
 use super::lines::Lines;
 use super::metrics::Metrics;
 use super::recording::{self, Detail, Recording};
-use super::{Msg, name_of, point, refusal};
+use super::{Msg, point, refusal};
 use crate::analysis::attribution::{Alarm, Assessment, State, Step};
 use crate::analysis::baseline;
-use crate::cli::args::{OnAlarm, WatchArgs};
-use crate::error::{Error, Result};
+use crate::cli::args::OnAlarm;
+use crate::error::{Error, ErrorKind, Result};
 use crate::export::watch as bytes;
-use crate::model::{Baseline, BaselineKey, Meta};
+use crate::model::BaselineKey;
 use crate::session::{Holding, Keeper};
 use crate::sys::clock;
 use crate::units::Nanos;
 use crate::view::watch::{
-    Clocked, End, Line, Moment, Said, Start, What, cause_name, cleared, first_suspect, gauges, trouble, window,
+    Line, Moment, Said, Start, What, cause_name, cleared, first_suspect, gauges, trouble, window,
 };
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
@@ -28,55 +33,10 @@ use std::time::Duration;
 const NEWS_AFTER: u64 = 10;
 /// A program is known for sure once so many windows have been seen.
 const PROGRAM_AFTER: u64 = 10;
-/// The exit code of a watch that ended on an alarm, as of a gate that is broken.
-const ALARMED: u8 = 3;
+/// What is said of a capture that ended on its own failure.
+const FAILED: &str = "the capture has failed";
 /// How often it is seen whether somebody still reads, and whether what was begun is done.
 const LOOK: Duration = Duration::from_millis(200);
-
-/// What does not change while the watch goes on.
-#[derive(Debug)]
-pub(super) struct Setting {
-    target: String,
-    folder: Folder,
-    before: Nanos,
-    on_alarm: Vec<OnAlarm>,
-    every: Option<u64>,
-    exit_on_alarm: bool,
-    stale_ok: bool,
-    clock: Clocked,
-    baseline: Arc<Baseline>,
-}
-
-impl Setting {
-    pub(super) fn of(args: &WatchArgs, meta: &Meta, baseline: Arc<Baseline>) -> Setting {
-        let target = &meta.plan.target;
-        let keep = usize::try_from(args.keep).unwrap_or(usize::MAX);
-        Setting {
-            target: target.label(),
-            folder: Folder::new(args.output.clone(), name_of(target), keep),
-            before: args.before,
-            on_alarm: args.on_alarm.clone(),
-            every: args.every,
-            exit_on_alarm: args.exit_on_alarm,
-            stale_ok: args.stale_ok,
-            clock: Clocked { started_unix_ns: meta.started_unix_ns },
-            baseline,
-        }
-    }
-}
-
-/// What is held, as far as the watch needs it.
-#[derive(Debug)]
-pub(super) struct Look {
-    assessment: Option<Assessment>,
-    now: Nanos,
-    lost: u64,
-    exit_status: Option<i32>,
-    /// Of what runs, if that was asked for.
-    key: Option<BaselineKey>,
-    /// The time before an alarm that has just been raised.
-    held: Option<Holding>,
-}
 
 /// The alarm that is on, as it was last told.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,8 +117,8 @@ impl Desk {
         while self.ending.is_none() {
             match inbox.recv_timeout(LOOK) {
                 Ok(message) => self.take(message),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => self.end("the capture has failed"),
+                Err(RecvTimeoutError::Timeout) if self.keeper.is_running() => {}
+                Err(_) => self.end(FAILED),
             }
             if self.lines.is_closed() {
                 self.end("nobody reads any more");
@@ -178,6 +138,11 @@ impl Desk {
                 }
             }
             Msg::Tell(what) => self.lines.tell(what),
+            Msg::Failed(error) => {
+                self.lines.tell(What::Error(Said::of(&error)));
+                // Whether the capture goes on is seen by the next look.
+                self.look();
+            }
             Msg::Ended(why) => self.end(why),
             Msg::Stop => {
                 self.hurry = true;
@@ -212,6 +177,10 @@ impl Desk {
     fn looked(&mut self, look: Look) {
         self.exit_status = look.exit_status;
         self.known(look.key);
+        if !look.live && self.ending.is_none() {
+            self.failure = Some(Error::new(ErrorKind::Io, FAILED));
+            self.end(FAILED);
+        }
         let Some(assessment) = look.assessment else { return };
         {
             let mut all = self.metrics.gauges();
@@ -332,88 +301,6 @@ impl Desk {
             self.lines.tell(What::Error(Said::of(&error)));
             self.failure = Some(error);
             self.end("the baseline is of another program");
-        }
-    }
-
-    /// Finishes what was begun, unless a signal asks to hurry; the last line; the exit code.
-    fn leave(mut self, inbox: &Receiver<Msg>) -> Result<ExitCode> {
-        let reason = self.ending.take().unwrap_or_default();
-        self.hurry |= self.lines.is_closed();
-        self.finish_actions(inbox);
-        self.last_look(inbox);
-        let Desk { keeper, mut lines, metrics, recording, commands, failure, exit_status, setting, .. } = self;
-        // The keeper first: it ends a command that was started, and its sampling.
-        let finished = keeper.finish();
-        recording.into_iter().for_each(Recording::finish);
-        commands.into_iter().for_each(Commands::finish);
-        while let Ok(message) = inbox.try_recv() {
-            if let Msg::Tell(what) = message {
-                lines.tell(what);
-            }
-        }
-        let (windows, alarms, lost) = {
-            let gauges = metrics.gauges();
-            (gauges.all_windows(), gauges.all_alarms(), gauges.lost)
-        };
-        lines.tell(What::End(End { reason, windows, alarms, lost }));
-        finished?;
-        match failure {
-            Some(error) => Err(error),
-            None if setting.exit_on_alarm && alarms > 0 => Ok(ExitCode::from(ALARMED)),
-            None => Ok(ExitCode::from(u8::try_from(exit_status.unwrap_or(0)).unwrap_or(1))),
-        }
-    }
-
-    fn finish_actions(&mut self, inbox: &Receiver<Msg>) {
-        loop {
-            if self.hurry {
-                self.recording.iter().for_each(Recording::stop);
-                self.commands.iter().for_each(Commands::stop);
-            }
-            let busy = self.recording.as_ref().is_some_and(Recording::is_busy)
-                || self.commands.as_ref().is_some_and(Commands::is_busy);
-            if !busy {
-                return;
-            }
-            match inbox.recv_timeout(LOOK) {
-                Ok(Msg::Tell(what)) => self.lines.tell(what),
-                Ok(Msg::Stop) => self.hurry = true,
-                _ => {}
-            }
-        }
-    }
-
-    /// What the capture knows only at its end, a command's exit code above all.
-    fn last_look(&mut self, inbox: &Receiver<Msg>) {
-        self.looking = false;
-        self.look();
-        while self.looking {
-            match inbox.recv_timeout(10 * LOOK) {
-                Ok(Msg::Looked(look)) => {
-                    self.looking = false;
-                    self.exit_status = look.exit_status;
-                    self.metrics.gauges().lost = look.lost;
-                }
-                Ok(Msg::Tell(what)) => self.lines.tell(what),
-                Ok(_) => {}
-                Err(_) => return,
-            }
-        }
-    }
-}
-
-impl Look {
-    /// How it stands; on the keeper's thread.
-    fn at(held: &Holding, seen: Nanos, wants_key: bool, records: bool) -> Look {
-        let assessment = held.assessment();
-        let raised = assessment.iter().flat_map(|it| &it.steps).any(|step| step.window.to > seen && step.raised);
-        Look {
-            now: held.now(),
-            lost: held.lost(),
-            exit_status: held.profile().meta.exit_status,
-            key: wants_key.then(|| baseline::key_of(held.profile())),
-            held: (raised && records).then(|| held.copy()),
-            assessment,
         }
     }
 }
