@@ -155,8 +155,8 @@ fn last(end: &End) -> String {
 mod tests {
     use super::*;
     use crate::view::watch::{
-        Cause, Confidence, Factor, Known, Moment, NeighbourKind, QuantityUnit, Reason, SCHEMA_VERSION, StalePoint, State,
-        Strength, Where,
+        Cause, Confidence, Factor, Known, Moment, NeighbourKind, QuantityUnit, Reason, SCHEMA_VERSION, StalePoint,
+        State, Strength, Where,
     };
 
     fn alarm() -> Trouble {
@@ -192,7 +192,16 @@ mod tests {
                 text: "12 misses, 3 usual.".into(),
             }],
             suspects: vec![Suspected { above_threshold: false, ..suspect.clone() }, suspect],
-            factors: vec![Factor { quantity: "cpu_ns_per_op", label: "x", unit, now, expected, band, deviations, moved }],
+            factors: vec![Factor {
+                quantity: "cpu_ns_per_op",
+                label: "x",
+                unit,
+                now,
+                expected,
+                band,
+                deviations,
+                moved,
+            }],
             unknown: vec![],
         }
     }
@@ -235,7 +244,8 @@ mod tests {
         };
         let (since, seconds, confidence, worst, suspect) = (Moment(0), 90.0, Confidence::High, 1.5, Some("s".into()));
         let cleared = Cleared { since, seconds, cause: Cause::Steal, confidence, worst, suspect };
-        let recorded = Recorded { path: "a.ironlaw".into(), holds: Holds::Before, bytes: 1500, removed: vec!["b".into()] };
+        let recorded =
+            Recorded { path: "a.ironlaw".into(), holds: Holds::Before, bytes: 1500, removed: vec!["b".into()] };
         vec![
             (
                 What::Start(Box::new(start())),

@@ -43,6 +43,8 @@ impl Detail {
             duration: Some(after),
             probe: false,
             ops,
+            // A second set of groups would take the counters from the watch half of the time, and blind it meanwhile.
+            hardware: Vec::new(),
             ..watch.clone()
         }
     }
