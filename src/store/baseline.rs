@@ -59,7 +59,10 @@ fn bounded(path: &Path) -> Result<Vec<u8>> {
     // A pipe or a device would keep the reader waiting.
     let metadata = fs::metadata(path).context(context)?;
     if !metadata.is_file() {
-        return Err(Error::new(ErrorKind::Corrupt, format!("{} is no baseline: it is no file", path.display())));
+        let error = Error::new(ErrorKind::Corrupt, format!("{} is no baseline: it is no file", path.display()));
+        let recording = path.join(META).is_file();
+        let hint = format!("Build one of that recording: `ironlaw baseline build {} -o NAME.baseline`.", path.display());
+        return Err(if recording { error.hint(hint) } else { error });
     }
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).context(context)?;

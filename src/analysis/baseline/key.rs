@@ -47,7 +47,7 @@ pub(super) fn key(facts: &Facts) -> BaselineKey {
 /// What is looked at, whether the numbers hang on it, and its value; `None` where it is not known.
 type Check = (&'static str, bool, fn(&BaselineKey) -> Option<String>);
 
-const CHECKS: [Check; 9] = [
+const CHECKS: [Check; 10] = [
     ("CPU model", true, |key| named(&key.host.cpu_model)),
     ("architecture", true, |key| named(&key.host.arch)),
     ("number of CPUs", true, |key| Some(key.host.cpus.len()).filter(|n| *n > 0).map(|n| n.to_string())),
@@ -56,6 +56,7 @@ const CHECKS: [Check; 9] = [
     ("program", true, |key| key.program.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path).to_string())),
     ("build-id of the program", true, |key| key.build_id.as_deref().map(|id| id.chars().take(12).collect())),
     ("kernel", false, |key| named(&key.host.kernel)),
+    ("frequency governor", false, |key| key.host.governor.clone()),
     ("machine", false, |key| named(&key.host.hostname)),
 ];
 

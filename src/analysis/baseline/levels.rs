@@ -44,6 +44,12 @@ impl Columns {
         Columns { known: known.collect() }
     }
 
+    /// Of them those with these names: what is not asked for is not worked out.
+    pub fn only(&self, names: &[&str]) -> Columns {
+        let known = self.known.iter().filter(|(_, quantity)| names.contains(&quantity.name));
+        Columns { known: known.copied().collect() }
+    }
+
     /// The value of a quantity in a window.
     pub fn value(&self, window: &BaselineWindow, name: &str) -> Option<f64> {
         let (at, _) = self.known.iter().find(|(_, quantity)| quantity.name == name)?;
@@ -184,10 +190,13 @@ pub(super) fn place(levels: &[Level], load: f64) -> Place<'_> {
     }
 }
 
+/// What may tell that a window is unusual, the best first.
+pub(super) const TELLING: [&str; 2] = [PRIMARY, "cpi"];
+
 /// The quantity by which windows are called unusual: cycles per instruction where no operations were counted, for busy CPUs
 /// are the load itself then.
 pub(super) fn telling(levels: &[Level]) -> Option<&'static str> {
-    [PRIMARY, "cpi"].into_iter().find(|name| levels.iter().any(|level| level.expect(name).is_some()))
+    TELLING.into_iter().find(|name| levels.iter().any(|level| level.expect(name).is_some()))
 }
 
 /// Whether a window at a known level is unusual; `None` at others.

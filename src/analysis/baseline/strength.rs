@@ -1,7 +1,7 @@
 //! How far a baseline can be relied on, found by asking it about windows it has not seen.
 //! It never hides a weakness in a number: what is wanting is said in sentences.
 
-use super::levels::{Columns, is_unusual, levels, telling};
+use super::levels::{Columns, TELLING, is_unusual, levels, telling};
 use super::{LEAST_WINDOWS, Level, LoadAxis, Strength};
 use crate::analysis::compare::PRIMARY;
 use crate::model::{Baseline, BaselineWindow};
@@ -42,6 +42,8 @@ fn folds(baseline: &Baseline) -> Vec<usize> {
 }
 
 fn false_alarms(baseline: &Baseline, columns: &Columns, axis: LoadAxis) -> Option<f64> {
+    let [telling, otherwise] = TELLING;
+    let columns = &columns.only(&[axis.quantity(), telling, otherwise]);
     let folds = folds(baseline);
     let mut parts = folds.clone();
     parts.sort_unstable();

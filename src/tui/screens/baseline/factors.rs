@@ -8,8 +8,8 @@ use crate::view::number::three_digits;
 use ratatui::text::{Line, Span};
 
 /// Columns of the drawing, and those of them that the band takes in its middle.
-const DRAWING: usize = 19;
-const BAND: usize = 11;
+const DRAWING: usize = 15;
+const BAND: usize = 9;
 /// The least columns of a label.
 const LABEL: usize = 14;
 
@@ -47,7 +47,7 @@ pub(super) fn heading(shape: &Shape, cx: &Cx<'_>) -> Line<'static> {
     let Shape { label, now, expected, change, drawing, deviations } = *shape;
     let mut text = format!("  {:<label$}  {:>now$}  {:>expected$}  {:>change$}", "quantity", "now", "usual", "change");
     if drawing {
-        text += &format!("  {:^DRAWING$}", "low   usual   high");
+        text += &format!("  {:^DRAWING$}", "low usual high");
     }
     if deviations {
         text += &format!("  {:>13}", "away, outside");

@@ -61,7 +61,7 @@ pub(super) fn status(view: &AgainstView, key: &Key) -> String {
                 row.shown(row.high),
                 row.change(),
                 three_digits(row.deviations),
-                three_digits(row.q),
+                if row.q < 0.001 { "below 0.001".to_string() } else { three_digits(row.q) },
                 row.windows_outside,
             )
         }),
