@@ -51,6 +51,11 @@ known-answers *ARGS:
     cargo build --release --locked
     tests/known_answers.py target/release/ironlaw {{ARGS}}
 
+# Plants interference of known kinds beside a watched victim and prints what was told (some 20 minutes, root, a quiet machine).
+interference *ARGS:
+    cargo build --release --locked
+    tests/interference.py target/release/ironlaw {{ARGS}}
+
 # Whether the queries of assets/sql say what the report says (needs python3 -m pip install duckdb polars).
 sql *ARGS:
     cargo build --locked

@@ -60,6 +60,7 @@
 //! # Walls that moved, and why
 //!
 //! - `collect` uses [`unwind`]: stack bytes are unwound at once, while they still lie in the ring, instead of being stored.
+//! - `session` uses [`analysis`]: windows are held against a baseline as they end, where the profile lies.
 //! - `session` uses [`pmu`]: an imported event that has no name gets the one its numbers stand for.
 //! - [`model::Event`] also carries definitions: samples refer to interned stacks, which keeps them fixed-size.
 

@@ -13,7 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
     ("tui", &["view", "model", "units"]),
     // Of `sys` the command line needs what makes a plan out of names (events, CPUs, groups, processes), the clock and the
-    // terminal for what it prints, and the built-in workloads.
+    // terminal for what it prints, the page it answers with, a user's own command, and the built-in workloads.
     (
         "cli",
         &[
@@ -30,7 +30,9 @@ const EDGES: &[(&str, &[&str])] = &[
             "model",
             "units",
             "sys::affinity",
+            "sys::answering",
             "sys::caps",
+            "sys::hook",
             "sys::workload",
             "sys::event_sources",
             "sys::clock",
@@ -42,7 +44,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("sweep", &["session", "analysis", "store", "sys", "model", "units"]),
-    ("session", &["collect", "ops", "pmu", "store", "symbols", "unwind", "sys", "model", "units"]),
+    ("session", &["analysis", "collect", "ops", "pmu", "store", "symbols", "unwind", "sys", "model", "units"]),
     ("ops", &["sys", "model", "units"]),
     ("collect", &["sys", "pmu", "unwind", "model", "units"]),
     ("export", &["view", "tables", "model", "units"]),

@@ -1,9 +1,11 @@
 /* Expected diagnosis: every thread follows the pointers of its own random cycle (follow_pointers), each load waiting
  * for the one before. `chase-llc`: half the last-level cache per thread: it fits for one or two, and slows down with
  * more. `chase-dram`: four times the cache per thread: one miss per hop with any number of threads. `chase-tlb`: one
- * line in every page: the lines stay in the cache, their translations do not. */
+ * line in every page: the lines stay in the cache, their translations do not.
+ * `chase-llc-paced`, `chase-dram-paced`, `chase-tlb-paced`: the same, but operations come at the rate of `paced`, whatever
+ * they cost, and each follows as many pointers as take about half a millisecond: neighbours who take cache or memory make each dearer. */
 #include "memory.h"
-#include "workload.h"
+#include "pace.h"
 
 #include <errno.h>
 
@@ -15,6 +17,9 @@ struct cycles {
     char *memory;
     size_t each;
     size_t stride;
+    /* Calls of follow_pointers in a paced operation; 0: operations follow one another. */
+    int calls;
+    struct pace pace;
 };
 
 /* Where node `i` lies. In pages all nodes of one offset would share a few sets of the cache, so offsets vary. */
@@ -46,6 +51,14 @@ PLANTED static void **follow_pointers(void **at)
     return at;
 }
 
+/* One paced operation. */
+PLANTED static void **serve_pointers(void **at, int calls)
+{
+    for (int call = 0; call < calls; call++)
+        at = follow_pointers(at);
+    return at;
+}
+
 static void *chaser_main(void *arg)
 {
     struct worker *worker = arg;
@@ -53,10 +66,12 @@ static void *chaser_main(void *arg)
     if (workload_over(worker->job))
         return NULL;
     void **at = shuffle(cycles, cycles->memory + cycles->each * (size_t)worker->index, (uint64_t)worker->index);
-    uint64_t ops = 0;
+    uint64_t ops = 0, due = workload_now_ns();
     /* At least one: setting up may have taken longer than a short run. */
     do {
-        at = follow_pointers(at);
+        at = cycles->calls ? serve_pointers(at, cycles->calls) : follow_pointers(at);
+        if (cycles->calls)
+            due = pace_wait(worker->job, &cycles->pace, due);
         ops++;
     } while (!workload_over(worker->job));
     workload_sink = (uintptr_t)at;
@@ -64,9 +79,11 @@ static void *chaser_main(void *arg)
     return NULL;
 }
 
-static int chase(struct job *job, size_t wanted, size_t stride)
+static int chase(struct job *job, size_t wanted, size_t stride, int calls)
 {
-    struct cycles cycles = { .each = memory_share(wanted, job->threads), .stride = stride };
+    struct cycles cycles = {
+        .each = memory_share(wanted, job->threads), .stride = stride, .calls = calls, .pace = pace_begin(1)
+    };
     size_t all = cycles.each * (size_t)job->threads;
     cycles.memory = memory_map(all, stride == LINE);
     if (!cycles.memory)
@@ -81,18 +98,48 @@ static size_t between(size_t least, size_t size, size_t most)
     return size < least ? least : size > most ? most : size;
 }
 
+static size_t llc_bytes(void)
+{
+    return between(1 * MIB, memory_llc() / 2, 64 * MIB);
+}
+
+static size_t dram_bytes(void)
+{
+    return between(64 * MIB, 4 * memory_llc(), 512 * MIB);
+}
+
+/* 8,192 pages: more than any second-level TLB holds, and 512 KiB of lines. */
+static size_t tlb_bytes(void)
+{
+    return 8192 * memory_page();
+}
+
 int workload_chase_llc(struct job *job)
 {
-    return chase(job, between(1 * MIB, memory_llc() / 2, 64 * MIB), LINE);
+    return chase(job, llc_bytes(), LINE, 0);
 }
 
 int workload_chase_dram(struct job *job)
 {
-    return chase(job, between(64 * MIB, 4 * memory_llc(), 512 * MIB), LINE);
+    return chase(job, dram_bytes(), LINE, 0);
 }
 
-/* 8,192 pages: more than any second-level TLB holds, and 512 KiB of lines. */
 int workload_chase_tlb(struct job *job)
 {
-    return chase(job, 8192 * memory_page(), memory_page());
+    return chase(job, tlb_bytes(), memory_page(), 0);
+}
+
+int workload_chase_llc_paced(struct job *job)
+{
+    return chase(job, llc_bytes() / 2, LINE, 40);
+}
+
+int workload_chase_dram_paced(struct job *job)
+{
+    return chase(job, dram_bytes(), LINE, 20);
+}
+
+int workload_chase_tlb_paced(struct job *job)
+{
+    return chase(job, tlb_bytes(), memory_page(), 25);
 }

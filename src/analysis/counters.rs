@@ -4,7 +4,7 @@
 use super::hardware::Hardware;
 use super::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{CounterDef, CounterId, Measure, Quality, Scope, Unit, Why};
+use crate::model::{CounterDef, CounterId, CounterReading, HardwarePlan, Measure, Quality, Scope, Unit, Why};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -35,11 +35,28 @@ impl Counters {
     /// Sorts the readings.
     #[must_use]
     pub fn of(profile: &Profile) -> Counters {
+        Counters::sorted(profile, profile.readings.iter())
+    }
+
+    /// What one window of everything but single threads needs: its readings and the last ones before it. Of a profile that
+    /// holds half an hour this is a small part.
+    #[must_use]
+    pub fn about(profile: &Profile, window: Window) -> Counters {
+        let mut before = FxHashSet::default();
+        let needed = |reading: &&CounterReading| {
+            thread(reading.scope).is_none()
+                && reading.at <= window.to
+                && (reading.at > window.from || before.insert((reading.counter, reading.scope)))
+        };
+        Counters::sorted(profile, profile.readings.iter().rev().filter(needed))
+    }
+
+    fn sorted<'a>(profile: &Profile, readings: impl Iterator<Item = &'a CounterReading>) -> Counters {
         let defs = profile.counters.iter().map(|def| (def.name.clone(), def.clone())).collect();
         let counters = profile.counters.iter().map(|def| (def.name.as_str(), def.group));
         let hardware = Hardware::of(&profile.meta.hardware, counters);
         let mut series: FxHashMap<_, Vec<Point>> = FxHashMap::default();
-        for reading in &profile.readings {
+        for reading in readings {
             let (at, value, enabled, running) = (reading.at, reading.value, reading.enabled, reading.running);
             series.entry((reading.counter, reading.scope)).or_default().push(Point { at, value, enabled, running });
         }
@@ -52,6 +69,13 @@ impl Counters {
         let read_by_thread = by_thread.map(|(id, _)| *id).collect();
         let kind = profile.meta.hardware.pmu.clone();
         Counters { defs, series, tids, read, read_by_thread, hardware, kind }
+    }
+
+    /// Of a session that counted nothing.
+    #[must_use]
+    pub(super) fn none() -> Counters {
+        let hardware = Hardware::of(&HardwarePlan::default(), std::iter::empty());
+        Counters { hardware, ..Counters::default() }
     }
 
     /// The counter's definition.
@@ -192,6 +216,19 @@ mod tests {
         }
         let early = counters.delta("migrations", Scope::Target, window(0, 500));
         assert_eq!(early, Measure::Missing(Why::TargetGone));
+    }
+
+    #[test]
+    fn what_is_needed_about_one_window_says_the_same_of_it() {
+        let mut synthetic = Synthetic::new();
+        for (at, value) in [(1000, 5), (3000, 9), (4000, 11), (5000, 30)] {
+            synthetic.reading("migrations", Scope::Target, at, value).reading("migrations", Scope::Thread(1), at, 1);
+        }
+        let profile = synthetic.finish();
+        let (all, about) = (Counters::of(&profile), Counters::about(&profile, window(2000, 4000)));
+        let grown = |counters: &Counters| counters.delta("migrations", Scope::Target, window(2000, 4000));
+        assert_eq!((grown(&all), grown(&about)), (Measure::exact(6.0), Measure::exact(6.0)));
+        assert!(about.tids().is_empty());
     }
 
     #[test]

@@ -51,6 +51,11 @@ pub(super) struct PerOp {
     formulas: &'static [&'static str],
 }
 
+/// Names and labels of what may be told per operation, whatever a recording's counters are enough for.
+pub(super) fn per_operation_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PER_OP.iter().map(|def| (def.name, def.label))
+}
+
 /// Counts that matter per operation: a growing path length hides misses per instruction.
 const PER_OP: [PerOp; 8] = [
     PerOp { name: "l1d_misses_per_op", label: "L1D misses", formulas: &["l1d-miss", "l1d-replacement"] },

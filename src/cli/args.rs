@@ -1,6 +1,7 @@
 //! What the user may type, and nothing more: each field holds what was typed, read into its type.
 //! It never looks at the machine; `plan` checks what the values mean together.
 
+mod baseline;
 mod capture;
 mod diff;
 mod export;
@@ -13,7 +14,9 @@ mod sweep;
 mod target;
 mod tools;
 mod values;
+mod watch;
 
+pub use baseline::{BaselineArgs, BaselineCommand, BaselineFormat, BuildArgs, ShowArgs};
 pub use capture::{CaptureArgs, RecordArgs};
 pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
 pub use export::{ExportArgs, ExportFormat};
@@ -26,6 +29,7 @@ pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as swee
 pub use target::TargetArgs;
 pub use tools::{CompletionsArgs, ConfigArgs, DemoArg, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
 pub use values::{CpuList, FrequencyArg, ThreadFilter};
+pub use watch::{Listen, METRICS_PORT, OnAlarm, WatchArgs, WatchFormat, WatchRate};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -47,11 +51,16 @@ Examples:
   ironlaw diff old.ironlaw new.ironlaw
                                     what changed, and whether chance or load
                                     could have done it
+  ironlaw baseline build usual.ironlaw -o app.baseline
+                                    how it usually behaves
+  ironlaw watch -p 1234 --baseline app.baseline
+                                    tell when it is slower than usual, and why
   ironlaw doctor                    what works on this machine; what would fix
                                     the rest
 
-Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken.
-`record -- CMD` passes on the code of the command.";
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken or
+`watch --exit-on-alarm` met an alarm. `record -- CMD` and `watch -- CMD` pass on
+the code of the command.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -123,6 +132,8 @@ pub enum ColorArg {
 pub enum Command {
     /// Watch a program live in the terminal
     Top(TopArgs),
+    /// Watch a program for days against its baseline: alarms as JSON lines, with cause and suspects
+    Watch(WatchArgs),
     /// Look through a recording in the terminal
     View(ViewArgs),
     /// Profile a program and write a recording
@@ -133,6 +144,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Compare recordings or sweeps: what changed, by how much, in which code
     Diff(DiffArgs),
+    /// Learn how a program usually behaves, to notice when it does not
+    Baseline(BaselineArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
     /// Make a recording of what perf recorded, or of folded stacks
@@ -181,6 +194,10 @@ mod tests {
             for command in Cli::command().get_subcommands() {
                 let name = command.get_name();
                 insta::assert_snapshot!(name.to_string(), printed(&["ironlaw", name, "--help"]));
+                for inner in command.get_subcommands() {
+                    let line = ["ironlaw", name, inner.get_name(), "--help"];
+                    insta::assert_snapshot!(format!("{name}-{}", inner.get_name()), printed(&line));
+                }
             }
         });
     }

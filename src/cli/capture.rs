@@ -7,9 +7,9 @@ use super::out::Terminal;
 use super::plan::{self, Environment, TargetChoice};
 use crate::collect::resolve;
 use crate::error::Result;
-use crate::model::{Note, Plan, Target};
+use crate::model::{Baseline, Note, Plan, Target};
 use crate::session::{Live, Outcome};
-use crate::store::Writer;
+use crate::store::{self, Writer};
 use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::event_sources::EventSourceFiles;
 use crate::sys::procfs::ProcFs;
@@ -44,9 +44,16 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
     Ok((planned.on(target), planned.notes))
 }
 
-/// Captures into a recording at `path`; notes are told as soon as they are known.
-pub(super) fn record(live: Live, path: &Path, force: bool, terminal: &Terminal) -> Result<Outcome> {
+/// Captures into a recording at `path`, which keeps the baseline it is held against; notes are told as soon as they are known.
+pub(super) fn record(
+    live: Live,
+    path: &Path,
+    force: bool,
+    baseline: Option<&Baseline>,
+    terminal: &Terminal,
+) -> Result<Outcome> {
     let writer = Writer::create(path, live.meta(), force)?;
+    baseline.map_or(Ok(()), |baseline| store::baseline::write_within(path, baseline))?;
     let known = live.meta().notes.len();
     live.meta().notes.iter().for_each(|note| terminal.note(note));
     let outcome = live.run(writer)?;

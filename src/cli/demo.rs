@@ -77,7 +77,7 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
     let off_cpu = tracefs::is_readable(Path::new("/"));
     let how = CaptureArgs { off_cpu, ops: Some(ops::parse(OPERATIONS)?), ..CaptureArgs::default() };
     let (plan, notes) = capture::plan(&target, &how)?;
-    let outcome = capture::record(Live::open(plan, notes, false)?, &path, true, terminal)?;
+    let outcome = capture::record(Live::open(plan, notes, false)?, &path, true, None, terminal)?;
     let picture = path.with_extension("svg");
     let profile = session::open(&path)?;
     out::deliver(&report::brief(&profile, global)?, None)?;

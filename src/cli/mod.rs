@@ -3,6 +3,7 @@
 pub mod args;
 pub mod plan;
 
+mod baseline;
 mod capture;
 mod config;
 mod demo;
@@ -19,6 +20,7 @@ mod report;
 mod seat;
 mod sweep;
 mod top;
+mod watch;
 
 use self::args::{Cli, Command, TopArgs};
 use self::out::Terminal;
@@ -43,10 +45,12 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
     match command {
         Command::Top(args) => top::run(args, terminal)?,
         Command::View(args) => top::view(args, terminal)?,
+        Command::Watch(args) => return watch::run(args, terminal),
         Command::Record(args) => return record::run(args, terminal),
         Command::Sweep(args) => return sweep::run(args, &cli.global, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
+        Command::Baseline(args) => baseline::run(args, &cli.global, terminal)?,
         Command::Diff(args) => diff::run(args, &cli.global, terminal)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
         Command::Import(args) => import::run(args, terminal)?,

@@ -205,6 +205,15 @@ fn rate(args: &CaptureArgs, limit: Option<u64>, notes: &mut Vec<Note>) -> Result
 /// `redis-server-20260301-142530.ironlaw`.
 #[must_use]
 pub fn recording_name(target: &Target, unix_seconds: u64) -> PathBuf {
+    let label = target_name(target);
+    let Utc { year, month, day, hour, minute, second } = Utc::from_unix(unix_seconds);
+    let stamp = format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}");
+    PathBuf::from(format!("{label}-{stamp}.{RECORDING_EXTENSION}"))
+}
+
+/// A target as part of a file's name, e.g. `redis-server` or `pid-41`.
+#[must_use]
+pub fn target_name(target: &Target) -> String {
     let label = match target {
         Target::Command { argv } => {
             let program = argv.first().map(Path::new).and_then(Path::file_name);
@@ -214,10 +223,7 @@ pub fn recording_name(target: &Target, unix_seconds: u64) -> PathBuf {
     };
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
     // Never a leading dot: `ls` would not show it.
-    let label: String = label.trim_start_matches('.').chars().map(plain).take(40).collect();
-    let Utc { year, month, day, hour, minute, second } = Utc::from_unix(unix_seconds);
-    let stamp = format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}");
-    PathBuf::from(format!("{label}-{stamp}.{RECORDING_EXTENSION}"))
+    label.trim_start_matches('.').chars().map(plain).take(40).collect()
 }
 
 /// The recording a reader was not told: the newest of `found`, directories with their time of change in any unit.

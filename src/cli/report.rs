@@ -6,8 +6,10 @@ use super::{out, plan};
 use crate::analysis::{GroupBy, Selection, SortBy};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{csv, json, markdown, text};
+use crate::model::Baseline;
 use crate::model::profile::Profile;
 use crate::session;
+use crate::store;
 use crate::sweep::{self, Folder};
 use crate::view::report::{Report, ReportOptions};
 use std::path::{Path, PathBuf};
@@ -40,7 +42,10 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         // A program wants all of it, and so does who asks for every row.
         detail_limit: if args.limit == 0 || args.format == ReportFormat::Json { 0 } else { DETAIL },
     };
-    let report = Report::build(&profile, &options)?;
+    let mut report = Report::build(&profile, &options)?;
+    if let Some(baseline) = baseline(args, &path)? {
+        report.hold_against(&profile, &baseline);
+    }
     let bytes = match args.format {
         ReportFormat::Text => text::report(&report, out::style(global, args.output.is_some())),
         ReportFormat::Json => json::report(&report)?,
@@ -52,6 +57,14 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         }
     };
     out::deliver(&bytes, args.output.as_deref())
+}
+
+/// The baseline to hold the recording against: that of the command line, else the one within it.
+fn baseline(args: &ReportArgs, recording: &Path) -> Result<Option<Baseline>> {
+    match &args.baseline {
+        Some(path) => store::baseline::read(path).map(Some),
+        None => store::baseline::read_within(recording),
+    }
 }
 
 /// What a sweep comes to, worked out anew from its recordings.

@@ -8,6 +8,7 @@ pub mod health;
 pub mod host;
 pub mod neighbours;
 pub mod probe;
+pub mod program;
 pub mod readings;
 pub mod resolve;
 pub mod sampler;

@@ -1,6 +1,7 @@
 //! The report for tickets and reviews: GitHub's Markdown.
 //! It never lets a name act as markup: names stand in code spans.
 
+mod against;
 mod sweep;
 
 pub use sweep::sweep;
@@ -19,6 +20,9 @@ pub fn report(report: &Report) -> Vec<u8> {
     let mut out = format!("## ironlaw report: {}\n\n", code(&report.target));
     head(&mut out, report);
     notes(&mut out, &report.notes);
+    if let Some(view) = &report.against_baseline {
+        against::write(&mut out, view);
+    }
     findings(&mut out, &report.findings);
     metrics(&mut out, report);
     functions(&mut out, report);

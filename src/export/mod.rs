@@ -1,5 +1,6 @@
 //! Renders views as bytes: text, JSON, CSV, Markdown, HTML, SVG, and the formats of other profilers. It never opens a file.
 
+pub mod baseline;
 mod colours;
 mod columns;
 pub mod compare;
@@ -12,6 +13,7 @@ pub mod html;
 pub mod json;
 pub mod markdown;
 mod markup;
+pub mod openmetrics;
 pub mod perfscript;
 pub mod pprof;
 mod quote;
@@ -20,5 +22,6 @@ mod shape;
 pub mod speedscope;
 pub mod svg;
 pub mod text;
+pub mod watch;
 
 pub use gzip::gzip;

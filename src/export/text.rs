@@ -1,6 +1,7 @@
 //! The report for people: one page of aligned columns that fits its terminal.
 //! It never asks the terminal anything: width and colour are arguments.
 
+mod against;
 mod checklist;
 mod findings;
 mod functions;
@@ -40,6 +41,9 @@ impl Default for Style {
 pub fn report(report: &Report, style: Style) -> Vec<u8> {
     let mut page = Page::new(style);
     header::write(&mut page, report);
+    if let Some(view) = &report.against_baseline {
+        against::write(&mut page, view);
+    }
     findings::write(&mut page, &report.findings, "what holds the selected threads back, most important first");
     metrics::write(&mut page, report);
     functions::write(&mut page, report);

@@ -14,7 +14,7 @@ mod tally;
 mod watchman;
 
 pub use crate::collect::sampler::EndReason;
-pub use keeper::{Holding, Keeper, Limit, News};
+pub use keeper::{Holding, Judging, Keeper, Limit, News};
 pub use live::{Live, Outcome};
 pub use replay::open;
 pub use tally::Tally;

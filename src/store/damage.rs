@@ -1,6 +1,7 @@
 //! What is wrong with a recording, said so that its reader knows what the numbers lack.
 //! It never decides whether a recording is still worth reading.
 
+use super::baseline::WITHIN;
 use super::part::{META, Part};
 use super::repair::Mended;
 use std::fmt;
@@ -31,6 +32,7 @@ impl Damage {
     pub(super) fn leftover(temp: &str, target: &str) -> Damage {
         let lost = match Part::parse(target) {
             Some(part) => format!("if it was being written for the first time, {}", lost_with(part.table)),
+            None if target == WITHIN => "the recording holds no baseline".to_string(),
             None if target == META => "the recording's last word about itself is missing".to_string(),
             None => "nothing is known to be lost".to_string(),
         };

@@ -1,6 +1,7 @@
 //! The recording's directory: files that appear whole or not at all, readable by their owner only.
 //! It never follows a link at a name it writes, never deletes a file that is not a recording's, and looks into none.
 
+use super::baseline::WITHIN;
 use super::part::{META, Part, temp_name, temp_target};
 use crate::error::{Context, Error, ErrorKind, Result};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -126,7 +127,7 @@ impl Folder {
         fs::set_permissions(&self.path, fs::Permissions::from_mode(0o700))
             .map_err(|error| self.cannot("protect", "", error))?;
         // The old meta.json stays until the new one replaces it, so that this is a recording at every moment.
-        let ours = |name: &str| Part::parse(name).is_some() || temp_target(name).is_some();
+        let ours = |name: &str| Part::parse(name).is_some() || temp_target(name).is_some() || name == WITHIN;
         entries.iter().filter(|entry| ours(&entry.name)).try_for_each(|entry| self.remove(&entry.name))
     }
 
@@ -154,7 +155,7 @@ impl Folder {
 
 /// A new file for its owner only. An older file of that name, or a link planted there, is removed, never followed:
 /// creating anew fails on anything that exists.
-fn create_new(path: &Path) -> io::Result<File> {
+pub(super) fn create_new(path: &Path) -> io::Result<File> {
     let create = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     match create() {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {

@@ -1,6 +1,6 @@
 //! The recording on disk: format, writer, reader. It never knows whether its events came from a live capture.
 //!
-//! A recording is a directory with `meta.json` and twelve tables of Parquet part files; `assets/recording.md` is its
+//! A recording is a directory with `meta.json` and fourteen tables of Parquet part files; `assets/recording.md` is its
 //! dictionary. Three things hold at every moment, also after a kill or on a full disk:
 //!
 //! - every file is whole, because it got its name only after it was written and synced;
@@ -8,6 +8,7 @@
 //! - no row counts twice, because a merged part names the range of parts it stands for.
 
 mod about;
+pub mod baseline;
 mod buffer;
 mod damage;
 mod folder;

@@ -1,6 +1,7 @@
 //! The names of part files, and which of them count: a merged part stands for all the parts in its range.
 //! Pure: it looks at no file.
 
+use super::baseline::WITHIN;
 use std::ops::RangeInclusive;
 
 /// The file that describes the recording.
@@ -67,7 +68,7 @@ pub(super) fn temp_name(name: &str) -> String {
 /// The file that a leftover temporary file was to become; `None` for a file that is none of ours.
 pub(super) fn temp_target(name: &str) -> Option<&str> {
     let target = name.strip_prefix('.')?.strip_suffix(".tmp")?;
-    (target == META || Part::parse(target).is_some()).then_some(target)
+    (target == META || target == WITHIN || Part::parse(target).is_some()).then_some(target)
 }
 
 /// The parts of one table that count, in order, and what is wrong with the rest.
@@ -130,6 +131,7 @@ mod tests {
             assert_eq!(Part::parse(stranger), None, "{stranger}");
         }
         assert_eq!(temp_target(".meta.json.tmp"), Some(META));
+        assert_eq!(temp_target(".baseline.json.tmp"), Some(WITHIN));
         assert_eq!(temp_target(".bashrc.tmp"), None);
     }
 

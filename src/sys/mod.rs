@@ -3,12 +3,14 @@
 #![allow(unsafe_code, reason = "the one layer that talks to the kernel; every block says why it is sound")]
 
 pub mod affinity;
+pub mod answering;
 pub mod bpf;
 pub mod caps;
 pub mod cgroupfs;
 pub mod clock;
 pub mod event_sources;
 pub mod files;
+pub mod hook;
 pub mod limits;
 pub mod passing;
 pub mod perf;

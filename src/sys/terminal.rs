@@ -2,6 +2,7 @@
 //! It never changes its settings.
 
 use crate::error::{Context, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -15,6 +16,39 @@ pub fn columns(fd: impl AsFd) -> Option<usize> {
 pub(super) fn outputs() -> std::io::Result<[OwnedFd; 2]> {
     let copy = |fd: std::os::fd::BorrowedFd<'_>| rustix::io::fcntl_dupfd_cloexec(fd, 3);
     Ok([copy(std::io::stdout().as_fd())?, copy(std::io::stderr().as_fd())?])
+}
+
+/// The standard output for lines of our own. With `shared`, what else writes there, a started command above all, writes to the
+/// standard error from now on.
+///
+/// # Errors
+/// No descriptor is left, or there is no standard error to share.
+pub fn own_output(shared: bool) -> Result<File> {
+    let split = || -> std::io::Result<File> {
+        let own = rustix::io::fcntl_dupfd_cloexec(std::io::stdout().as_fd(), 3)?;
+        if shared {
+            rustix::stdio::dup2_stdout(std::io::stderr())?;
+        }
+        Ok(File::from(own))
+    };
+    split().context(|| "cannot keep the standard output apart")
+}
+
+/// A copy of the standard error, for what another program prints.
+///
+/// # Errors
+/// No descriptor is left.
+pub fn error_output() -> Result<OwnedFd> {
+    rustix::io::fcntl_dupfd_cloexec(std::io::stderr().as_fd(), 3)
+        .map_err(std::io::Error::from)
+        .context(|| "cannot copy the standard error")
+}
+
+/// Whether whoever read what is written to `fd` has gone: a pipe's other end is closed, a terminal hung up.
+pub fn reader_gone(fd: impl AsFd) -> bool {
+    let mut fds = [PollFd::new(&fd, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 /// This process's standard streams, put aside: what it or a program it starts reads is empty, and what they write goes
@@ -63,11 +97,21 @@ impl Drop for Aside {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
     #[test]
     fn a_file_has_no_columns() {
         assert_eq!(std::fs::File::open("/dev/null").ok().and_then(columns), None);
+    }
+
+    #[test]
+    fn a_pipe_tells_when_its_reader_has_gone_and_a_file_never_does() {
+        let (read, write) = std::io::pipe().unwrap();
+        assert!(!reader_gone(&write));
+        drop(read);
+        assert!(reader_gone(&write));
+        assert!(!reader_gone(File::options().write(true).open("/dev/null").unwrap()));
     }
 }

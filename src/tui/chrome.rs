@@ -13,6 +13,7 @@ use crate::view::escape::visible;
 use crate::view::look::{Head, SweepHead};
 use crate::view::number;
 use crate::view::scaling::Progress;
+use crate::view::watch::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -136,12 +137,14 @@ pub fn clock(at: Nanos) -> String {
 /// A screen, its tab's label, and where that begins.
 pub type Tab = (ScreenId, String, u16);
 
-/// The screens' names with where each begins, and how many findings there are; the tabs of a narrow terminal are cut to their numbers and
-/// first letters.
+/// The screens' names with where each begins, how many findings there are, and whether something is unusual against the
+/// baseline; the tabs of a narrow terminal are cut to their numbers and first letters.
 #[must_use]
-pub fn tabs(kind: Kind, findings: Option<usize>, columns: u16) -> Vec<Tab> {
-    let count = |screen| match findings {
-        Some(count @ 1..) if screen == ScreenId::Findings => format!(" {count}"),
+pub fn tabs(kind: Kind, findings: Option<usize>, standing: Option<State>, columns: u16) -> Vec<Tab> {
+    let count = |screen| match (screen, findings, standing) {
+        (ScreenId::Findings, Some(count @ 1..), _) => format!(" {count}"),
+        (ScreenId::Baseline, _, Some(State::Alarm)) => " !".to_string(),
+        (ScreenId::Baseline, _, Some(State::Unusual)) => " +".to_string(),
         _ => String::new(),
     };
     let full: usize = kind.screens().map(|(_, screen, name)| name.len() + count(screen).len() + 4).sum::<usize>() + 8;

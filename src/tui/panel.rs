@@ -49,6 +49,8 @@ pub enum ScreenId {
     Findings,
     /// The sweep.
     Scaling,
+    /// The session against its baseline.
+    Baseline,
 }
 
 /// What a panel wants of the session.

@@ -39,6 +39,7 @@ pub fn head(windows: u64) -> Head {
         },
         notes: vec![],
         cpus: 2,
+        standing: None,
         sweep: None,
     }
 }

@@ -2,7 +2,8 @@
 //! It never draws, and never judges: analysis does.
 
 use super::look::Scene;
-use crate::analysis::findings::{Evidence, Finding, Judged, Place, Sight, judge};
+use crate::analysis::attribution::Assessment;
+use crate::analysis::findings::{Evidence, Finding, Judged, Place, Sight, against, judge};
 use crate::analysis::{Axis, Counters, MetricUnit, Names, Selection, Tasks};
 use crate::error::Result;
 use crate::model::Why;
@@ -133,6 +134,12 @@ impl FindingsView {
 }
 
 impl FindingView {
+    /// What a session that is slower than its baseline is among its findings; `None` of one that is as usual.
+    #[must_use]
+    pub fn against(assessment: &Assessment) -> Option<FindingView> {
+        against(assessment).map(|finding| FindingView::of(finding, &Tasks::default()))
+    }
+
     fn of(finding: Finding, tasks: &Tasks) -> FindingView {
         let evidence = |Evidence { label, value, unit, threshold }| EvidenceView { label, value, unit, threshold };
         FindingView {

@@ -1,6 +1,8 @@
 //! Plain, serialisable view models that screens and exports draw. It never draws.
 //! Names in them are as the target gave them; whoever shows them passes them through [`escape`] first.
 
+pub mod against;
+pub mod baseline;
 pub mod compare;
 pub mod counters;
 pub mod escape;
@@ -18,6 +20,7 @@ pub mod report;
 pub mod sampled;
 pub mod scaling;
 pub mod threads;
+pub mod watch;
 
 pub use crate::analysis::{Axis, Cause, CodeKind, GroupBy, MetricUnit, Section, TimeRange, WindowMetrics};
 pub use measured::Measured;

@@ -11,9 +11,11 @@ pub use neighbours::{NeighbourView, NeighboursView};
 pub use tables::{CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView};
 
 use super::Measured;
+use super::against::AgainstView;
 use super::findings::FindingsView;
 use crate::analysis::{MetricUnit, Section};
-use crate::model::{HardwareEvent, HardwarePlan, HostFacts, Note};
+use crate::model::profile::Profile;
+use crate::model::{Baseline, HardwareEvent, HardwarePlan, HostFacts, Note};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -51,6 +53,9 @@ pub struct Report {
     pub samples: SamplesView,
     /// What to know before trusting the numbers.
     pub notes: Vec<Note>,
+    /// The recording against the baseline of its target; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against_baseline: Option<AgainstView>,
     /// What holds the selected threads back.
     pub findings: FindingsView,
     /// The metrics, by name, in order.
@@ -182,6 +187,13 @@ fn by_name<S: Serializer>(metrics: &[MetricView], serializer: S) -> Result<S::Ok
 }
 
 impl Report {
+    /// Adds what the recording is against the baseline of its target; where that is slow, a finding says so first.
+    pub fn hold_against(&mut self, profile: &Profile, baseline: &Baseline) {
+        let (view, finding) = AgainstView::build(profile, baseline);
+        self.findings.found.splice(0..0, finding);
+        self.against_baseline = Some(view);
+    }
+
     /// The metric of that name.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<&MetricView> {

@@ -16,6 +16,8 @@ pub struct Observed {
     pub readings: Vec<Reading>,
     /// What each neighbour used in it; one without an entry used nothing.
     pub neighbours: Vec<NeighbourWindow>,
+    /// The CPUs that the target was sampled on, most often first: who else was on them, or beside them, is told by this.
+    pub cpus: Vec<u32>,
 }
 
 /// What a neighbour used in one window.
@@ -179,7 +181,7 @@ pub struct Alarm {
     pub cause: Cause,
     /// How sure that is.
     pub confidence: Confidence,
-    /// The primary quantity over its usual value, at the worst.
+    /// The time per operation, its CPU time and its waits, over its usual value, at the worst.
     pub worst: f64,
     /// The first suspect's name.
     pub suspect: Option<String>,

@@ -154,29 +154,43 @@ fn spread(side: &Side, driver: Driver) -> Option<Spread> {
     Some(Spread { low: at(0.05), mean, high: at(0.95) })
 }
 
+/// The windows of one recording: what an operation cost, how many there were a second, and the CPUs kept busy.
+#[derive(Debug, Clone, Default)]
+pub(in crate::analysis) struct Dependence {
+    pub costs: Vec<Option<f64>>,
+    pub rates: Vec<Option<f64>>,
+    pub cores: Vec<Option<f64>>,
+}
+
 /// Of operations and busy CPUs, what the cost of an operation depends on less within a recording. Where work comes from
-/// outside, CPU time follows from the cost; where the program takes all it can, operations do.
+/// outside, CPU time follows from the cost; where the program takes all it can, operations do. `None` where no recording has
+/// enough windows with both.
+pub(in crate::analysis) fn depends_less(runs: &[Dependence]) -> Option<Driver> {
+    let ties = |loads: fn(&Dependence) -> &[Option<f64>]| {
+        let found: Vec<f64> = runs.iter().filter_map(|run| correlation(&run.costs, loads(run))).collect();
+        Moments::of(&found).map(|moments| moments.mean.abs())
+    };
+    let (rate, cores) = (ties(|run| &run.rates)?, ties(|run| &run.cores)?);
+    Some(if rate <= cores + 0.1 { Driver::OpsPerS } else { Driver::BusyCores })
+}
+
 fn choose(base: &Side, new: &Side) -> Option<Driver> {
     // Without operations busy CPUs are the only sign of load there is.
     if mean(base, RATE).is_none() || mean(new, RATE).is_none() {
         return Some(Driver::BusyCores);
     }
-    let ties = |driver: Driver| {
-        let per_run = |run: &Digest| correlation(&costs(run), &intensities(run, driver));
-        let found: Vec<f64> = base.runs.iter().chain(&new.runs).filter_map(per_run).collect();
-        Moments::of(&found).map(|moments| moments.mean.abs())
+    let dependence = |run: &Digest| Dependence {
+        costs: costs(run),
+        rates: intensities(run, Driver::OpsPerS),
+        cores: intensities(run, Driver::BusyCores),
     };
-    match (ties(Driver::OpsPerS), ties(Driver::BusyCores)) {
-        (Some(rate), Some(cores)) if rate <= cores + 0.1 => Some(Driver::OpsPerS),
-        (Some(_), Some(_)) => Some(Driver::BusyCores),
+    let runs: Vec<_> = base.runs.iter().chain(&new.runs).map(dependence).collect();
+    depends_less(&runs).or_else(|| {
         // Nothing but totals: whichever moved less is what was held.
-        _ => {
-            let moved =
-                |driver: Driver| Some((mean(new, driver.quantity())? / mean(base, driver.quantity())?).ln().abs());
-            let (rate, cores) = (moved(Driver::OpsPerS)?, moved(Driver::BusyCores)?);
-            Some(if rate <= cores { Driver::OpsPerS } else { Driver::BusyCores })
-        }
-    }
+        let moved = |driver: Driver| Some((mean(new, driver.quantity())? / mean(base, driver.quantity())?).ln().abs());
+        let (rate, cores) = (moved(Driver::OpsPerS)?, moved(Driver::BusyCores)?);
+        Some(if rate <= cores { Driver::OpsPerS } else { Driver::BusyCores })
+    })
 }
 
 fn costs(run: &Digest) -> Vec<Option<f64>> {

@@ -23,8 +23,11 @@ pub use facts::{Facts, Program};
 pub use functions::{FunctionChange, Functions};
 pub use gate::{Gate, Judged, Standing};
 pub use load::{Adjustment, Driver, Load, Spread};
+pub(super) use load::{Dependence, depends_less};
 pub use pairing::Pairing;
-pub use quantity::{Better, Cell, PRIMARY, Quantity, QuantityUnit, Reading, Role, WITHOUT_OPERATIONS, readings};
+pub use quantity::{
+    Better, Cell, PRIMARY, Quantity, QuantityUnit, RATE, Reading, Role, WITHOUT_OPERATIONS, quantities, readings,
+};
 pub use simpson::{GroupKind, GroupRow, Guard};
 pub use types::{Change, Comparison, Factors, Lead, LoadBy, Per, Settings, Side, Verdict};
 pub use unlike::{Gravity, Unlike, unlike};

@@ -1,8 +1,10 @@
 //! What two recordings are compared by: each quantity as one sum over another, so that windows can be added up exactly.
 //! It never compares.
 
+use crate::analysis::hardware::per_operation_names;
 use crate::analysis::{Counters, Metric, MetricUnit, Section, Tasks, Totals, Who, Window, metrics, per_operation};
 use crate::model::{Measure, Why};
+use crate::units::Nanos;
 use serde::Serialize;
 
 /// What one unit of a quantity is.
@@ -123,6 +125,19 @@ pub fn readings(
         };
         each(metric, Role::Context, Better::Neither, below)
     }));
+    all
+}
+
+/// Every quantity that any recording may have, in the order of [`readings`].
+#[must_use]
+pub fn quantities() -> Vec<Quantity> {
+    let (counters, tasks, window) = (Counters::none(), Tasks::default(), Window { from: Nanos(0), to: Nanos(1) });
+    let nothing = readings(&counters, &tasks, window, Measure::Missing(Why::NotRecorded), None);
+    let (mut all, rest): (Vec<_>, Vec<_>) =
+        nothing.into_iter().map(|reading| reading.quantity).partition(|quantity| quantity.role != Role::Context);
+    let (unit, better, role) = (QuantityUnit::Of(MetricUnit::Count), Better::Less, Role::Cost);
+    all.extend(per_operation_names().map(|(name, label)| Quantity { name, label, unit, better, role }));
+    all.extend(rest);
     all
 }
 
@@ -269,6 +284,10 @@ mod tests {
         let names = |all: &[Reading]| all.iter().map(|reading| reading.quantity.name).collect::<Vec<_>>();
         let (full, empty) = (read(busy(), Measure::exact(1.0)), read(Synthetic::new(), Measure::exact(1.0)));
         assert_eq!(names(&full), names(&empty));
+        let any: Vec<_> = quantities().iter().map(|quantity| quantity.name).collect();
+        let mut known = any.iter();
+        assert!(names(&full).iter().all(|name| known.any(|known| known == name)), "in order: {any:?}");
+        assert!(any.contains(&"llc_misses_per_op"));
         let mut sorted = names(&full);
         sorted.sort_unstable();
         sorted.dedup();

@@ -1,6 +1,7 @@
 //! What holds the selected threads back, rule by rule, from one window: the verdict, its evidence and where to look.
 //! It never compares two windows, and what it cannot decide it says instead of guessing.
 
+mod against;
 mod allocator;
 mod block_io;
 mod cpu_queue;
@@ -25,8 +26,9 @@ mod steal;
 mod throttling;
 mod user_spin;
 mod waits;
-mod words;
+pub(in crate::analysis) mod words;
 
+pub use against::{AGAINST, against};
 pub use scaling::judge_scaling;
 pub use sight::Sight;
 

@@ -2,19 +2,19 @@
 //! It never chooses a sentence.
 
 /// A share as a percentage: `31.2%`.
-pub(super) fn percent(share: f64) -> String {
+pub(in crate::analysis) fn percent(share: f64) -> String {
     format!("{}%", digits(share * 100.0))
 }
 
 /// A time given in seconds: `3.20 s`, `410 us`.
-pub(super) fn seconds(value: f64) -> String {
+pub(in crate::analysis) fn seconds(value: f64) -> String {
     let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us")];
     let (factor, unit) = units.into_iter().find(|(factor, _)| value >= factor * 0.9995).unwrap_or((1e-9, "ns"));
     format!("{} {unit}", digits(value / factor))
 }
 
 /// A plain number: `1.87`, `5,230`.
-pub(super) fn digits(value: f64) -> String {
+pub(in crate::analysis) fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_string();
     }
@@ -37,14 +37,14 @@ pub(super) fn digits(value: f64) -> String {
 }
 
 /// A name within backticks, cut where it would fill the sentence; its own backticks must not end it.
-pub(super) fn name(name: &str) -> String {
+pub(in crate::analysis) fn name(name: &str) -> String {
     const LONGEST: usize = 60;
     let (text, more) = name.char_indices().nth(LONGEST).map_or((name, ""), |(at, _)| (&name[..at], "…"));
     format!("`{}{more}`", text.replace('`', "'"))
 }
 
 /// `1 thread`, `3 threads`.
-pub(super) fn threads(count: usize) -> String {
+pub(in crate::analysis) fn threads(count: usize) -> String {
     if count == 1 { "1 thread".to_string() } else { format!("{count} threads") }
 }
 

@@ -130,4 +130,11 @@ pub struct RecordArgs {
     /// Replace a recording of that name
     #[arg(long, help_heading = "Output")]
     pub force: bool,
+    /// Hold it against this baseline (see `ironlaw baseline`): it is kept in the recording, and who else uses the machine
+    /// is recorded
+    #[arg(long, value_name = "NAME.baseline", help_heading = "Baseline")]
+    pub baseline: Option<PathBuf>,
+    /// Use a baseline that does not fit any more
+    #[arg(long, requires = "baseline", help_heading = "Baseline")]
+    pub stale_ok: bool,
 }

@@ -14,7 +14,7 @@ pub fn completions(shell: Shell) -> Vec<u8> {
     script
 }
 
-/// The manual page (roff) of one command, or of ironlaw itself. Errors: `Usage` for an unknown command.
+/// The manual page (roff) of one command (`record`, `baseline-build`), or of ironlaw itself. Errors: `Usage` for an unknown command.
 pub fn man_page(command: Option<&str>) -> Result<Vec<u8>> {
     let mut cli = Cli::command();
     cli.build();
@@ -28,12 +28,20 @@ pub fn man_page(command: Option<&str>) -> Result<Vec<u8>> {
 }
 
 fn find(cli: &clap::Command, name: &str) -> Result<clap::Command> {
-    let found = cli.find_subcommand(name).ok_or_else(|| {
+    let found = nested(cli, name).ok_or_else(|| {
         let known: Vec<_> = cli.get_subcommands().filter(|c| !c.is_hide_set()).map(clap::Command::get_name).collect();
         Error::new(ErrorKind::Usage, format!("there is no command '{name}'"))
             .hint(format!("Choose one of: {}.", known.join(", ")))
     })?;
     Ok(found.clone())
+}
+
+/// A command, or with a dash between a command's own: `baseline-build`.
+fn nested<'a>(cli: &'a clap::Command, name: &str) -> Option<&'a clap::Command> {
+    cli.find_subcommand(name).or_else(|| {
+        let (outer, inner) = name.split_once('-')?;
+        cli.find_subcommand(outer)?.find_subcommand(inner)
+    })
 }
 
 #[cfg(test)]
@@ -56,6 +64,8 @@ mod tests {
         assert!(page.contains("ironlaw\\-record") && page.contains("\\-\\-off\\-cpu"), "{page}");
         let page = String::from_utf8(man_page(None).unwrap()).unwrap();
         assert!(page.contains("doctor") && !page.contains("workload"), "{page}");
+        let page = String::from_utf8(man_page(Some("baseline-build")).unwrap()).unwrap();
+        assert!(page.contains("ironlaw\\-baseline\\-build") && page.contains("\\-\\-force"), "{page}");
         assert_eq!(man_page(Some("nonesuch")).unwrap_err().kind(), ErrorKind::Usage);
     }
 }

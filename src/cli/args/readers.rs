@@ -75,6 +75,7 @@ Examples:
   ironlaw report                                   the newest recording here
   ironlaw report run.ironlaw --sort total --limit 40
   ironlaw report run.ironlaw --time-range 1s-10s --thread worker
+  ironlaw report run.ironlaw --baseline api.baseline   was it slower than usual, and why
   ironlaw report run.ironlaw --format json | jq '.functions[0]'";
 
 /// `ironlaw report`.
@@ -96,6 +97,9 @@ pub struct ReportArgs {
     /// Write to a file in place of the standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Hold it against this baseline in place of the one within it
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
+    pub baseline: Option<PathBuf>,
     /// What part of it.
     #[command(flatten)]
     pub selection: SelectionArgs,

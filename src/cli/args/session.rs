@@ -14,6 +14,8 @@ Examples:
   ironlaw top                         choose what to look at
   ironlaw top -p $(pidof redis-server)
   ironlaw top -G web.service --baseline before.ironlaw
+  ironlaw top -p 1234 --baseline app.baseline   what is unusual, why, and who
+                                      moved with it
   ironlaw top -o night.ironlaw -a     watch, and record all the while
   ironlaw top -- ./app --threads 8    start a command and watch it
 
@@ -32,7 +34,7 @@ pub struct TopArgs {
     /// Leave out where threads wait; seeing it costs the target about 2 us a context switch
     #[arg(long, conflicts_with = "off_cpu", help_heading = "Capture")]
     pub no_off_cpu: bool,
-    /// Compare with this recording
+    /// Compare with this recording, or hold what happens against this NAME.baseline (see `ironlaw baseline`)
     #[arg(long, value_name = "REC", help_heading = "Session")]
     pub baseline: Option<PathBuf>,
     /// Record all the while into this directory
@@ -50,7 +52,7 @@ pub struct ViewArgs {
     /// The recording [default: the newest *.ironlaw in this directory]
     #[arg(value_name = "REC")]
     pub recording: Option<PathBuf>,
-    /// Compare with this recording
+    /// Compare with this recording, or hold it against this NAME.baseline [default: the baseline it holds, if any]
     #[arg(long, value_name = "REC")]
     pub baseline: Option<PathBuf>,
     /// Count an inlined function's samples for the function it was inlined into

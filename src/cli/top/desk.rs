@@ -84,15 +84,19 @@ impl Desk {
     }
 
     fn look(&mut self, query: Query) {
-        let baseline = self.opened().and_then(|opened| opened.baseline.clone());
+        let opened = self.opened();
+        let baseline = opened.and_then(|opened| opened.baseline.clone());
+        let usual = opened.and_then(|opened| opened.usual.clone());
         self.ask(move |held| {
-            let seen = look(held.profile(), baseline.as_deref(), bounds(held), held.is_live(), query);
+            let against = usual.and_then(|usual| usual.standing(held));
+            let seen = look(held.profile(), baseline.as_deref(), against, bounds(held), held.is_live(), query);
             Msg::Seen(Box::new(seen))
         });
     }
 
     fn record(&mut self, path: Option<PathBuf>) {
-        self.ask(|held| told(writing::recording(held, path)));
+        let usual = self.opened().and_then(|opened| opened.usual.clone());
+        self.ask(move |held| told(writing::recording(held, path, usual.as_deref())));
     }
 
     /// Ends the capture on a thread of its own: the last names may take a while.
@@ -117,7 +121,8 @@ impl Holder for Desk {
         let Some(opened) = self.open.take() else { return leaving };
         if by_force && opened.live && opened.recorded.is_none() {
             let (sender, answer) = channel();
-            opened.keeper.look(move |held| _ = sender.send(writing::recording(held, None)));
+            let usual = opened.usual.clone();
+            opened.keeper.look(move |held| _ = sender.send(writing::recording(held, None, usual.as_deref())));
             match answer.recv() {
                 Ok(Ok(said)) => leaving.said.push(said),
                 Ok(Err(error)) => leaving.failure = Some(error),

@@ -4,6 +4,7 @@
 mod choices;
 mod desk;
 mod opening;
+mod usual;
 mod writing;
 
 pub(super) use opening::Opening;

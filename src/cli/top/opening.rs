@@ -2,10 +2,11 @@
 //! It never runs on the session's thread: opening 5,000 threads takes a second.
 
 use super::super::args::{CaptureArgs, TargetArgs, TopArgs};
-use super::super::capture;
+use super::super::{baseline, capture};
+use super::usual::Usual;
 use crate::error::Result;
 use crate::model::profile::Profile;
-use crate::session::{self, Keeper, Limit, Live, News};
+use crate::session::{self, Judging, Keeper, Limit, Live, News};
 use crate::store::{self, Writer};
 use crate::sys::perf::tracefs;
 use crate::tui::msg::Msg;
@@ -32,6 +33,8 @@ pub(in crate::cli) struct Opening {
 pub(super) struct Opened {
     pub keeper: Keeper,
     pub baseline: Option<Arc<Profile>>,
+    /// How the session is held against what is usual, if it is.
+    pub usual: Option<Arc<Usual>>,
     pub live: bool,
     /// Whether all of it is being recorded anyway.
     pub recorded: Option<PathBuf>,
@@ -57,7 +60,12 @@ impl Opening {
 
     /// Opens the target of the command line, or what was chosen; news go to `sender`.
     pub(super) fn open(&self, choice: Option<Choice>, limit: Limit, sender: Sender<Msg>) -> Result<Opened> {
-        let baseline = self.baseline.as_deref().map(session::open).transpose()?.map(Arc::new);
+        // Either a recording to compare with, or what is usual.
+        let (usual, compared): (Option<&Path>, Option<&Path>) = match self.baseline.as_deref() {
+            Some(path) if baseline::is_one(path) => (Some(path), None),
+            other => (None, other),
+        };
+        let compared = compared.map(session::open).transpose()?.map(Arc::new);
         let tell = move |news| {
             // The session is over: nobody wants news.
             let _ = sender.send(message(news));
@@ -67,15 +75,29 @@ impl Opening {
             if self.no_inline {
                 profile.drop_inlined();
             }
-            return Ok(Opened { keeper: Keeper::replay(profile, tell)?, baseline, live: false, recorded: None });
+            let usual = Usual::of_recording(&path, usual, &profile)?.map(Arc::new);
+            let keeper = Keeper::replay(profile, tell)?;
+            return Ok(Opened { keeper, baseline: compared, usual, live: false, recorded: None });
         }
         let target = choice.map_or_else(|| Ok(self.target.clone()), chosen)?;
         let capture = CaptureArgs { off_cpu: self.sees_waits(), ..self.capture.clone() };
-        let (request, notes) = capture::plan(&target, &capture)?;
+        let (mut request, mut notes) = capture::plan(&target, &capture)?;
+        // Whoever looks sees on the screen what does not hold any more.
+        let fitted = usual.map(|path| baseline::fit(path, &request, true)).transpose()?;
+        if let Some(fitted) = &fitted {
+            request.neighbours = true;
+            notes.extend_from_slice(&fitted.notes);
+        }
+        let usual = fitted.map(|fitted| Arc::new(Usual::of_session(fitted)));
         let live = Live::open(request, notes, capture.debuginfod)?;
         let recorded = self.output.as_deref().map(store::path);
         let writer = recorded.as_deref().map(|path| Writer::create(path, live.meta(), self.force)).transpose()?;
-        Ok(Opened { keeper: Keeper::live(live, writer, limit, tell)?, baseline, live: true, recorded })
+        if let (Some(path), Some(usual)) = (&recorded, &usual) {
+            store::baseline::write_within(path, &usual.baseline)?;
+        }
+        let judging = usual.as_ref().map(|usual| Judging::new(usual.baseline.clone(), live.meta().host.clone()));
+        let keeper = Keeper::live(live, writer, limit, judging, tell)?;
+        Ok(Opened { keeper, baseline: compared, usual, live: true, recorded })
     }
 
     fn sees_waits(&self) -> bool {

@@ -2,6 +2,7 @@
 //! It never replaces a file that is there.
 
 use super::super::plan;
+use super::usual::Usual;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::svg;
 use crate::session::Holding;
@@ -12,10 +13,11 @@ use crate::view::look::{Bounds, Query};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes what is held; gives what is to be said.
-pub(super) fn recording(held: &Holding, path: Option<PathBuf>) -> Result<String> {
+/// Writes what is held, with the baseline it is held against; gives what is to be said.
+pub(super) fn recording(held: &Holding, path: Option<PathBuf>, usual: Option<&Usual>) -> Result<String> {
     let path = path.map_or_else(|| default_name(held), |path| store::path(&path));
     let bytes = held.save(&path, false)?;
+    usual.map_or(Ok(()), |usual| store::baseline::write_within(&path, &usual.baseline))?;
     Ok(said(&path, bytes))
 }
 

@@ -32,6 +32,7 @@ pub use hardware::{HardwareTrial, try_hardware};
 pub use intern::Interner;
 pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
 pub use outbox::Outbox;
+pub use probe_point::build_id;
 pub use request::STACK_BYTES;
 pub use run::{EndReason, Ended};
 pub use space::Space;

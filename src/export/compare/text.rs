@@ -104,32 +104,6 @@ fn unlike(page: &mut Page, comparison: &ComparisonView) {
     }
 }
 
-/// Columns to the right of the first, which is as wide as its longest.
-fn table(page: &mut Page, head: &[&str], rows: &[Vec<String>]) {
-    let wide = |at: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell));
-        cells.max().unwrap_or(0).max(width(head[at]))
-    };
-    let widths: Vec<usize> = (0..head.len()).map(wide).collect();
-    // The first column gives way where the page is narrow.
-    let others: usize = widths[1..].iter().map(|width| width + 2).sum();
-    let first = widths[0].min(page.width.saturating_sub(others + 2)).max(16);
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let mut out = String::new();
-        for (at, cell) in cells.enumerate() {
-            out += &match at {
-                0 => format!("  {}", left(&middle(cell, first), first)),
-                _ => format!("  {}", right(cell, widths[at])),
-            };
-        }
-        out
-    };
-    page.captions(&line(&mut head.iter().copied()));
-    for row in rows {
-        page.line(&line(&mut row.iter().map(String::as_str)));
-    }
-}
-
 fn factors(page: &mut Page, comparison: &ComparisonView) {
     let view = &comparison.factors;
     let about = match (view.ns_per_op, view.ratio) {
@@ -157,7 +131,7 @@ fn factors(page: &mut Page, comparison: &ComparisonView) {
         ]
     };
     let rows: Vec<Vec<String>> = view.parts.iter().map(row).collect();
-    table(page, &["factor", "base", "new", "time", "share", "per op"], &rows);
+    page.table(&["factor", "base", "new", "time", "share", "per op"], &rows);
 }
 
 fn quantities(page: &mut Page, comparison: &ComparisonView) {
@@ -185,7 +159,7 @@ fn quantities(page: &mut Page, comparison: &ComparisonView) {
     };
     let rows: Vec<Vec<String>> = telling(comparison).iter().map(row).collect();
     let last = if at_load { "same load" } else { "±" };
-    table(page, &["quantity", "base", "new", "change", last, "verdict"], &rows);
+    page.table(&["quantity", "base", "new", "change", last, "verdict"], &rows);
     for (reason, names) in missing(comparison) {
         page.paragraph("  - ", &format!("not compared: {}: {reason}", names.join(", ")), Some(Ink::Quiet));
     }
@@ -203,7 +177,7 @@ fn groups(page: &mut Page, comparison: &ComparisonView) {
             ]
         };
         let rows: Vec<Vec<String>> = guard.groups.iter().map(row).collect();
-        table(page, &["group", "of base", "of new", "change"], &rows);
+        page.table(&["group", "of base", "of new", "change"], &rows);
     }
 }
 

@@ -57,6 +57,32 @@ impl Page {
         self.line(&text);
     }
 
+    /// Columns to the right of the first, which is as wide as its longest and gives way where the page is narrow.
+    pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
+        let wide = |at: usize| {
+            let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| columns::width(cell));
+            cells.max().unwrap_or(0).max(columns::width(head[at]))
+        };
+        let widths: Vec<usize> = (0..head.len()).map(wide).collect();
+        let others: usize = widths.iter().skip(1).map(|width| width + 2).sum();
+        let most = widths.first().copied().unwrap_or(0);
+        let first = most.min(self.width.saturating_sub(others + 2)).max(16);
+        let line = |cells: &mut dyn Iterator<Item = &str>| {
+            let mut out = String::new();
+            for (at, cell) in cells.enumerate() {
+                out += &match at {
+                    0 => format!("  {}", columns::left(&columns::middle(cell, first), first)),
+                    _ => format!("  {}", columns::right(cell, widths[at])),
+                };
+            }
+            out
+        };
+        self.captions(&line(&mut head.iter().copied()));
+        for row in rows {
+            self.line(&line(&mut row.iter().map(String::as_str)));
+        }
+    }
+
     /// A paragraph that begins with `lead` and continues below its text.
     pub fn paragraph(&mut self, lead: &str, text: &str, ink: Option<Ink>) {
         let indent = columns::width(lead);

@@ -9,6 +9,8 @@ use std::mem::size_of;
 
 /// Bytes of a sample in columns.
 const SAMPLE_BYTES: usize = 40;
+/// Neighbours that were silent for all of the time that stays, and are known nevertheless.
+const MOST_SILENT: usize = 4096;
 /// Bytes of a definition with the entries of the vectors around it.
 const FRAME_BYTES: usize = 160;
 
@@ -70,21 +72,26 @@ impl Profile {
         });
     }
 
-    /// As with readings; a neighbour that was not seen since is forgotten.
+    /// As with readings; of the neighbours that were not seen since, only the last ones stay: one that does nothing for an
+    /// hour has not gone, and its use is told only when it changes.
     fn forget_neighbours(&mut self, cut: Nanos) {
         let mut last = FxHashMap::default();
         for (at, used) in self.neighbour_uses.iter().enumerate().filter(|(_, used)| used.at <= cut) {
             last.insert(used.neighbour, at);
         }
         let after = |used: &&NeighbourUse| used.at > cut;
-        let seen: FxHashSet<_> = self.neighbour_uses.iter().filter(after).map(|used| used.neighbour).collect();
+        let mut seen: FxHashSet<_> = self.neighbour_uses.iter().filter(after).map(|used| used.neighbour).collect();
+        let mut silent: Vec<_> = last.iter().filter(|(id, _)| !seen.contains(id)).map(|(id, at)| (*at, *id)).collect();
+        silent.sort_unstable_by(|a, b| b.cmp(a));
+        seen.extend(silent.into_iter().take(MOST_SILENT).map(|(_, id)| id));
         let mut at = 0;
         self.neighbour_uses.retain(|used| {
             let index = at;
             at += 1;
             used.at > cut || seen.contains(&used.neighbour) && last.get(&used.neighbour) == Some(&index)
         });
-        self.neighbours.retain(|def| seen.contains(&def.id));
+        // One that was defined just now has not been read yet.
+        self.neighbours.retain(|def| seen.contains(&def.id) || !last.contains_key(&def.id));
     }
 
     /// Gives memory back where much more is reserved than used.

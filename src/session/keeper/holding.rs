@@ -1,9 +1,11 @@
 //! What a keeper holds, for jobs to look at: the profile, what of its time is there, and a way to write it down.
 //! It never grows beyond its limit by more than one window.
 
+use super::judging::Judging;
+use crate::analysis::attribution::Assessment;
 use crate::error::Result;
 use crate::model::profile::{Profile, ProfileBuilder};
-use crate::model::{Event, Mark, Meta};
+use crate::model::{Event, LossKind, Mark, Meta};
 use crate::session::flow::LastWord;
 use crate::session::recorder::last_word;
 use crate::store::Writer;
@@ -38,16 +40,29 @@ pub struct Holding {
     clock: Option<Clock>,
     since: Nanos,
     now: Nanos,
+    /// `None` where there is no baseline.
+    judging: Option<Judging>,
+    /// Records lost since the session's start, those forgotten included.
+    lost: u64,
 }
 
 impl Holding {
-    pub(super) fn live(builder: ProfileBuilder, limit: Limit, clock: Clock) -> Holding {
-        Holding { builder, limit, clock: Some(clock), since: Nanos(0), now: Nanos(0) }
+    pub(super) fn live(builder: ProfileBuilder, limit: Limit, clock: Clock, judging: Option<Judging>) -> Holding {
+        Holding { builder, limit, clock: Some(clock), since: Nanos(0), now: Nanos(0), judging, lost: 0 }
     }
 
     pub(super) fn replay(profile: Profile) -> Holding {
-        let now = profile.duration();
-        Holding { builder: ProfileBuilder::of(profile), limit: Limit::default(), clock: None, since: Nanos(0), now }
+        let (limit, now) = (Limit::default(), profile.duration());
+        let builder = ProfileBuilder::of(profile);
+        Holding { builder, limit, clock: None, since: Nanos(0), now, judging: None, lost: 0 }
+    }
+
+    /// The same as it is now, apart from the session, which goes on: for what takes long.
+    #[must_use]
+    pub fn copy(&self) -> Holding {
+        let builder = ProfileBuilder::of(self.profile().clone());
+        let Holding { limit, since, now, lost, .. } = *self;
+        Holding { builder, limit, clock: None, since, now, judging: None, lost }
     }
 
     /// Everything held.
@@ -72,6 +87,18 @@ impl Holding {
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.clock.is_some()
+    }
+
+    /// How the session stands against its baseline; `None` where it has none.
+    #[must_use]
+    pub fn assessment(&self) -> Option<Assessment> {
+        self.judging.as_ref().map(Judging::assessment)
+    }
+
+    /// Records lost since the session's start because a ring was full.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// Memory it takes, bytes, estimated by count.
@@ -129,7 +156,16 @@ impl Holding {
             if let Event::Tick(tick) = &event {
                 ended = Some(tick.at);
             }
+            if let Event::Lost(lost) = &event
+                && lost.kind == LossKind::Ring
+            {
+                self.lost += lost.count;
+            }
+            let is_end = matches!(event, Event::Tick(_));
             self.builder.apply(event);
+            if let Some(judging) = self.judging.as_mut().filter(|_| is_end) {
+                judging.judge(self.builder.profile());
+            }
         }
         if let Some(at) = ended {
             self.now = self.now.max(at);
@@ -203,7 +239,7 @@ mod tests {
         let counters = crate::session::live::counters(&meta);
         let mut builder = ProfileBuilder::new(meta);
         counters.into_iter().for_each(|event| builder.apply(event));
-        Holding::live(builder, limit, Clock::start())
+        Holding::live(builder, limit, Clock::start(), None)
     }
 
     #[test]

@@ -5,9 +5,11 @@
 //! sampler knows of stacks, which is bounded by their number. Symbols that were loaded come on top, once per module.
 
 mod holding;
+mod judging;
 mod keeping;
 
 pub use holding::{Holding, Limit};
+pub use judging::Judging;
 
 use super::live::{Live, Outcome, counters};
 use super::recorder::Recorder;
@@ -39,7 +41,8 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the capture and holds it, recording all of it into `output` as well if there is one.
+    /// Starts the capture and holds it, recording all of it into `output` as well if there is one. Its windows are held
+    /// against a baseline by `judging`, on the keeper's thread.
     ///
     /// # Errors
     /// No thread can be started.
@@ -47,6 +50,7 @@ impl Keeper {
         live: Live,
         output: Option<Writer>,
         limit: Limit,
+        judging: Option<Judging>,
         tell: impl FnMut(News) + Send + 'static,
     ) -> Result<Keeper> {
         let (flow, meta, clock) = live.start()?;
@@ -58,7 +62,7 @@ impl Keeper {
         }
         counters.into_iter().for_each(|event| builder.apply(event));
         let wake = Some(flow.waker());
-        let held = Holding::live(builder, limit, clock);
+        let held = Holding::live(builder, limit, clock, judging);
         Keeper::start(wake, move |orders| {
             Keeping { held, recorder, tell: Box::new(tell), orders, told: false }.run_live(flow)
         })
@@ -84,6 +88,12 @@ impl Keeper {
         let (orders, mailbox) = channel();
         let thread = std::thread::Builder::new().name("keeper".into()).spawn(move || run(mailbox));
         Ok(Keeper { orders, wake, thread: thread.context(|| "cannot start a thread")? })
+    }
+
+    /// Whether it still takes events in and answers; false only after a defect of its thread, which [`Keeper::finish`] tells.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        !self.thread.is_finished()
     }
 
     /// Runs a job on what is held, after those asked for before.

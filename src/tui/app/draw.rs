@@ -224,7 +224,8 @@ impl App {
     }
 
     fn tabs(&self) -> Vec<chrome::Tab> {
-        chrome::tabs(self.kind, self.panels.findings(self.screen), self.size.0)
+        let standing = self.head.as_ref().and_then(|head| head.standing);
+        chrome::tabs(self.kind, self.panels.findings(self.screen), standing, self.size.0)
     }
 }
 

@@ -132,6 +132,7 @@ pub const TABLE: &[Row] = &[
     row(A::Screen(5), "counters", Screens, "counters and metrics", &["5"]),
     row(A::Screen(6), "findings", Screens, "findings: what is wrong, and where", &["6"]),
     row(A::Screen(7), "scaling", Screens, "scaling: throughput against width", &["7"]),
+    row(A::Screen(8), "baseline", Screens, "baseline: unusual, why, who", &["8"]),
     row(A::NextScreen, "next-screen", Screens, "next screen", &["Tab"]),
     row(A::PreviousScreen, "previous-screen", Screens, "previous screen", &["Shift-Tab"]),
     row(A::Up, "up", Moving, "up", &["Up", "k"]),

@@ -1,5 +1,6 @@
 //! The screens, one file each: state, keys, drawing. A screen never knows another one.
 
+mod baseline;
 mod counters;
 mod findings;
 mod flame;
@@ -12,7 +13,7 @@ use super::panel::{Panel, ScreenId};
 use crate::view::look::Body;
 
 /// The screens in the order of their numbers.
-const ORDER: [(ScreenId, &str); 7] = [
+const ORDER: [(ScreenId, &str); 8] = [
     (ScreenId::Overview, "Overview"),
     (ScreenId::Flame, "Flame"),
     (ScreenId::Functions, "Functions"),
@@ -20,6 +21,7 @@ const ORDER: [(ScreenId, &str); 7] = [
     (ScreenId::Counters, "Counters"),
     (ScreenId::Findings, "Findings"),
     (ScreenId::Scaling, "Scaling"),
+    (ScreenId::Baseline, "Baseline"),
 ];
 
 /// What a session is about, which decides the screens it has. A screen keeps its number in all of them.
@@ -77,6 +79,7 @@ pub fn all() -> Panels {
         counters: counters::State::default(),
         findings: findings::State::default(),
         scaling: scaling::State::default(),
+        baseline: baseline::State::default(),
     }
 }
 
@@ -93,6 +96,7 @@ pub struct Panels {
     findings: findings::State,
     /// The sweep: the session looks at the point that is chosen there.
     pub scaling: scaling::State,
+    baseline: baseline::State,
 }
 
 impl Panels {
@@ -107,6 +111,7 @@ impl Panels {
             ScreenId::Counters => &self.counters,
             ScreenId::Findings => &self.findings,
             ScreenId::Scaling => &self.scaling,
+            ScreenId::Baseline => &self.baseline,
         }
     }
 
@@ -120,6 +125,7 @@ impl Panels {
             ScreenId::Counters => &mut self.counters,
             ScreenId::Findings => &mut self.findings,
             ScreenId::Scaling => &mut self.scaling,
+            ScreenId::Baseline => &mut self.baseline,
         }
     }
 
@@ -144,6 +150,7 @@ pub fn of(body: &Body) -> ScreenId {
         Body::Counters(_) => ScreenId::Counters,
         Body::Findings(_) => ScreenId::Findings,
         Body::Scaling(_) => ScreenId::Scaling,
+        Body::Baseline(_) => ScreenId::Baseline,
     }
 }
 
@@ -160,9 +167,10 @@ mod tests {
     #[test]
     fn screens_follow_each_other_around() {
         assert_eq!(numbered(2), Some(ScreenId::Flame));
-        assert_eq!((numbered(0), numbered(8)), (None, None));
-        assert_eq!(Kind::Profile.after(ScreenId::Overview, -1), ScreenId::Findings);
-        assert_eq!(Kind::Profile.after(ScreenId::Findings, 1), ScreenId::Overview);
+        assert_eq!((numbered(0), numbered(9)), (None, None));
+        assert_eq!(Kind::Profile.after(ScreenId::Overview, -1), ScreenId::Baseline);
+        assert_eq!(Kind::Profile.after(ScreenId::Findings, 1), ScreenId::Baseline);
+        assert_eq!(Kind::Profile.after(ScreenId::Baseline, 1), ScreenId::Overview);
         assert_eq!(Kind::Sweep.after(ScreenId::Scaling, 1), ScreenId::Flame);
         assert_eq!(Kind::Sweep.after(ScreenId::Flame, -1), ScreenId::Scaling);
     }

@@ -4,6 +4,7 @@
 use super::query::Bounds;
 use super::scene::Scene;
 use super::sweep::SweepHead;
+use crate::analysis::attribution::State;
 use crate::analysis::{metrics, summary};
 use crate::model::{LossKind, Measure, Note, Scope, Target};
 use crate::units::Nanos;
@@ -74,6 +75,8 @@ pub struct Head {
     pub notes: Vec<Note>,
     /// CPUs of the machine; 0 if unknown.
     pub cpus: usize,
+    /// How the session stands against its baseline; `None` where it has none.
+    pub standing: Option<State>,
     /// What is said of a sweep in place of how well one profile was captured; `None` for a profile.
     pub sweep: Option<SweepHead>,
 }
@@ -114,6 +117,7 @@ impl Head {
             strip: strip(scene, scene.bounds),
             notes: notes::notes(meta, &summary),
             cpus: meta.host.cpus.len(),
+            standing: None,
             sweep: None,
         }
     }

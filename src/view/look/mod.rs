@@ -11,6 +11,7 @@ pub use query::{Against, Ask, Bounds, Grouping, Query, When, Whose};
 pub use scene::Scene;
 pub use sweep::{SweepHead, look_at_sweep};
 
+use super::against::AgainstView;
 use super::counters::CountersView;
 use super::findings::FindingsView;
 use super::functions::FunctionsView;
@@ -49,14 +50,28 @@ pub enum Body {
     Findings(FindingsView),
     /// The sweep.
     Scaling(Box<ScalingView>),
+    /// How the session stands against its baseline; `None` where it has none.
+    Baseline(Option<Box<AgainstView>>),
 }
 
-/// Looks at `profile`, whose capture still runs if `live`; `baseline` is the recording to compare with.
+/// Looks at `profile`, whose capture still runs if `live`; `baseline` is the recording to compare with, and `against` how the
+/// session stands against its baseline.
 #[must_use]
-pub fn look(profile: &Profile, baseline: Option<&Profile>, bounds: Bounds, live: bool, query: Query) -> Look {
+pub fn look(
+    profile: &Profile,
+    baseline: Option<&Profile>,
+    against: Option<AgainstView>,
+    bounds: Bounds,
+    live: bool,
+    query: Query,
+) -> Look {
     let scene = Scene::of(profile, baseline, bounds, &query);
-    let head = Head::of(&scene, live);
-    let body = scene.selection.check(profile, &scene.tasks).and_then(|()| body(&scene, &query.ask));
+    let head = Head { standing: against.as_ref().map(|view| view.state), ..Head::of(&scene, live) };
+    let body = match query.ask {
+        // It is of the whole session, whatever part of it is selected.
+        Ask::Baseline => Ok(Body::Baseline(against.map(Box::new))),
+        _ => scene.selection.check(profile, &scene.tasks).and_then(|()| body(&scene, &query.ask)),
+    };
     Look { query, head, body }
 }
 
@@ -68,6 +83,7 @@ fn body(scene: &Scene<'_>, ask: &Ask) -> Result<Body, Error> {
         Ask::Functions { by, detail } => Body::Functions(FunctionsView::of(scene, *by, detail.as_ref())),
         Ask::Counters => Body::Counters(CountersView::of(scene)),
         Ask::Findings => Body::Findings(FindingsView::of(scene)),
+        Ask::Baseline => Body::Baseline(None),
         Ask::Scaling => return Err(Error::new(ErrorKind::Unsupported, "one recording is no sweep")),
     })
 }

@@ -98,6 +98,8 @@ pub enum Ask {
     Findings,
     /// The sweep: of a sweep's session only.
     Scaling,
+    /// How the session stands against its baseline.
+    Baseline,
 }
 
 /// One question of the screen to the profile.

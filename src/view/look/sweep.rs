@@ -88,6 +88,7 @@ impl Head {
             strip: Strip::default(),
             notes: view.notes.clone(),
             cpus: 0,
+            standing: None,
             sweep: Some(SweepHead {
                 ops: view.ops.clone(),
                 machine: view.machine.clone(),

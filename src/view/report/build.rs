@@ -91,6 +91,7 @@ impl Report {
             events: events(meta, &summary),
             samples: samples(&summary, &functions),
             notes: notes(meta, &summary),
+            against_baseline: None,
             findings: FindingsView::of_sight(&sight),
             metrics: metric_views(profile, &counters, &tasks, selection, window, &summary),
             hardware: HardwareView::of(&meta.hardware),

@@ -97,7 +97,7 @@ impl Stage {
             ask: self.panel.ask(),
         };
         let bounds = Bounds { since: ms(0), now: ms(2000) };
-        self.panel.show(look(&self.profile, None, bounds, false, query).body.unwrap());
+        self.panel.show(look(&self.profile, None, None, bounds, false, query).body.unwrap());
     }
 
     fn with<T>(&mut self, f: impl FnOnce(&mut State, &Cx<'_>) -> T) -> T {

@@ -79,7 +79,7 @@ fn looked(profile: &Profile, mark: Option<u64>) -> Look {
     };
     let (axis, whose) = (Axis::Event(0), Whose::default());
     let query = Query { when, end: None, whose, axis, against, point: None, ask: Ask::Overview };
-    look(profile, None, Bounds { since: Nanos(0), now: profile.duration() }, false, query)
+    look(profile, None, None, Bounds { since: Nanos(0), now: profile.duration() }, false, query)
 }
 
 struct Stage {

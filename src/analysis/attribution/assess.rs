@@ -1,0 +1,39 @@
+//! A finished recording held against a baseline, window by window.
+//! It never sees more at a window than a live session would have; only the last word knows the whole.
+
+use super::assessor::Assessor;
+use super::functions::shift;
+use super::observe::observe_with;
+use super::settings::Settings;
+use super::types::Assessment;
+use crate::analysis::baseline::Levels;
+use crate::analysis::{Counters, Window};
+use crate::model::Baseline;
+use crate::model::profile::Profile;
+
+/// A last window shorter than this part of the others is mostly the end of the program.
+const LEAST_PART: f64 = 0.5;
+
+/// Assesses all windows of a recording. What explained the last alarm is told even where it is over.
+#[must_use]
+pub fn assess(profile: &Profile, baseline: &Baseline, settings: Settings) -> Assessment {
+    let counters = Counters::of(profile);
+    let mut assessor = Assessor::new(Levels::of(baseline), profile.meta.host.clone(), settings);
+    for window in windows(profile) {
+        assessor.take(observe_with(profile, &counters, window), &profile.neighbours);
+        if let Some(from) = assessor.asks_for_functions() {
+            assessor.tell_functions(shift(profile, baseline, Window { from, to: window.to }));
+        }
+    }
+    assessor.last_word()
+}
+
+fn windows(profile: &Profile) -> Vec<Window> {
+    let all = profile.ticks.iter().map(|tick| Window { from: tick.at - tick.span, to: tick.at });
+    let mut windows: Vec<Window> = all.filter(|window| window.span().0 > 0).collect();
+    let mut spans: Vec<u64> = windows.iter().map(|window| window.span().0).collect();
+    spans.sort_unstable();
+    let usual = spans.get(spans.len() / 2).copied().unwrap_or(0) as f64;
+    windows.retain(|window| window.span().as_f64() >= LEAST_PART * usual);
+    windows
+}

@@ -1,0 +1,99 @@
+//! What makes CPU time per operation grow where no instructions are counted: the probes of memory tell, if they ran.
+//! It never claims that the program is innocent: its own work and slower cycles look alike here.
+
+use super::super::pool::Pool;
+use super::super::types::{Cause, Confidence, Evidence, Moved};
+use super::super::words::{against, change};
+use super::worse;
+use crate::analysis::compare::PRIMARY;
+use crate::analysis::findings::words::percent;
+
+/// Latencies that probes measure, by what they cost to reach.
+pub(in super::super) const PROBES: [&str; 5] =
+    ["probe_l2_latency", "probe_llc_latency", "probe_dram_latency", "probe_tlb_latency", "probe_remote_latency"];
+
+/// A probe must have become this much slower.
+const SLOWER: f64 = 0.05;
+/// Probes that became slower by factors this close together did so for one reason.
+const ALIKE: f64 = 0.15;
+
+/// The causes, `share` being what is left of the slowdown for CPU time.
+pub(super) fn evidence(pool: &Pool, share: f64) -> Vec<Evidence> {
+    let Some(cost) = worse(pool, PRIMARY) else { return Vec::new() };
+    let share = Some(share).filter(|share| *share > 0.0);
+    let probes = probes(pool, share);
+    if probes.is_empty() { vec![other(pool, cost, share)] } else { probes }
+}
+
+fn slower<'a>(pool: &'a Pool, name: &str) -> Option<&'a Moved> {
+    worse(pool, name).filter(|moved| moved.now >= (1.0 + SLOWER) * moved.expected)
+}
+
+fn probes(pool: &Pool, share: Option<f64>) -> Vec<Evidence> {
+    let ratio =
+        |name: &str| pool.get(name).filter(|moved| moved.expected > 0.0).map(|moved| moved.now / moved.expected);
+    let near: Vec<f64> = PROBES[..3].iter().filter_map(|name| ratio(name)).collect();
+    if let (Some(l2), true) = (slower(pool, PROBES[0]), near.len() >= 2 && alike(&near)) {
+        return vec![clock(l2, share)];
+    }
+    let of = |name: &str, cause: Cause, what: &str| {
+        let moved = slower(pool, name)?;
+        let text = format!("{}: {what}", against(moved));
+        Some((moved.now / moved.expected, Evidence { cause, share: None, confidence: Confidence::Medium, text }))
+    };
+    let found = [
+        of(PROBES[1], Cause::Llc, "others took the last-level cache or kept it busy."),
+        of(PROBES[2], Cause::MemoryBandwidth, "others kept the memory busy."),
+        of(PROBES[3], Cause::PageWalk, "page walks took longer."),
+        of(PROBES[4], Cause::RemoteMemory, "the way to other nodes was busy."),
+    ];
+    let mut found: Vec<(f64, Evidence)> = found.into_iter().flatten().collect();
+    // Which became slower by the larger factor is nearer to the cause: misses of a crowded cache reach memory too.
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut all: Vec<Evidence> = found.into_iter().map(|(_, evidence)| evidence).collect();
+    if let Some(first) = all.first_mut() {
+        first.share = share;
+    }
+    all
+}
+
+fn alike(ratios: &[f64]) -> bool {
+    let (low, high) = ratios.iter().fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(*at), high.max(*at)));
+    high <= low * (1.0 + ALIKE) && low >= 1.0 + SLOWER
+}
+
+fn clock(l2: &Moved, share: Option<f64>) -> Evidence {
+    Evidence {
+        cause: Cause::Frequency,
+        share,
+        confidence: Confidence::Medium,
+        text: format!(
+            "{}, and the other probes as much: cycles themselves take longer (a slower clock, the core's other thread, or \
+             time that the hypervisor took).",
+            against(l2)
+        ),
+    }
+}
+
+fn other(pool: &Pool, cost: &Moved, share: Option<f64>) -> Evidence {
+    let mut text = format!("{}.", against(cost));
+    if let Some(system) = pool.get("system_share").filter(|moved| moved.moved) {
+        let (now, then) = (percent(system.now), percent(system.expected));
+        text.push_str(&format!(" Of its CPU time {now} is the kernel's, usually {then}."));
+    }
+    for name in ["minor_faults_per_op", "voluntary_switches_per_op", "involuntary_switches_per_op"] {
+        if let Some(moved) = worse(pool, name) {
+            text.push_str(&format!(" {} per operation: {}.", capital(moved.quantity.label), change(moved)));
+        }
+    }
+    let probed = PROBES.iter().filter(|name| pool.get(name).is_some()).count();
+    if probed > 0 {
+        text.push_str(" Memory answers the probes as usual.");
+    }
+    Evidence { cause: Cause::CpuTimeOther, share, confidence: Confidence::Low, text }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}

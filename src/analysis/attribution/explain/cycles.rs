@@ -1,0 +1,132 @@
+//! What makes instructions take more cycles, or cycles more time, where hardware counts both.
+//! It never gives a share to what is only known to have moved with it.
+
+use super::super::pool::Pool;
+use super::super::types::{Cause, Confidence, Evidence, Moved};
+use super::super::words::against;
+use super::shares::Shares;
+use super::worse;
+
+/// Misses must grow by this factor before they are a cause.
+const MISSES: f64 = 1.3;
+/// A share of cycles must grow by this much.
+const CYCLES: f64 = 0.02;
+/// What remains of the growth of cycles per instruction is worth a line from this share on.
+const REST: f64 = 0.1;
+
+/// The causes of more cycles per instruction, and of slower cycles; `stolen` is the share of the slowdown that the hypervisor
+/// has.
+pub(super) fn evidence(pool: &Pool, shares: &Shares, stolen: f64) -> Vec<Evidence> {
+    let mut all: Vec<Evidence> = frequency(pool, shares, stolen).into_iter().collect();
+    let Some(cpi) = worse(pool, "cpi") else { return all };
+    let whole = shares.cpi.filter(|share| *share > 0.0);
+    let measured: Vec<Evidence> = [smt(pool, cpi, whole), page_walks(pool, cpi, whole)].into_iter().flatten().collect();
+    let told: f64 = measured.iter().filter_map(|evidence| evidence.share).sum();
+    let rest = whole.map(|whole| (whole - told).max(0.0));
+    let memory: Vec<Evidence> = [remote(pool), llc(pool), bandwidth(pool)].into_iter().flatten().collect();
+    if memory.is_empty() && rest.is_none_or(|rest| rest >= REST) {
+        all.push(other(cpi, rest));
+    }
+    // The first of them leads; the others go with it and are told for what they are.
+    all.extend(memory.into_iter().enumerate().map(|(at, evidence)| match at {
+        0 => Evidence { share: rest, ..evidence },
+        _ => evidence,
+    }));
+    all.extend(measured);
+    all
+}
+
+/// Time that the hypervisor took counts as CPU time without cycles: only what it does not explain is a slower clock.
+fn frequency(pool: &Pool, shares: &Shares, stolen: f64) -> Option<Evidence> {
+    let moved = pool.get("frequency").filter(|moved| moved.moved && moved.deviations < 0.0)?;
+    let share = shares.frequency.map(|share| share - stolen);
+    if stolen > 0.0 && share.is_none_or(|share| share < REST) {
+        return None;
+    }
+    let caution = if stolen > 0.0 { " Stolen time looks the same." } else { "" };
+    Some(Evidence {
+        cause: Cause::Frequency,
+        share,
+        confidence: if stolen > 0.0 { Confidence::Low } else { Confidence::High },
+        text: format!("{}.{caution}", against(moved)),
+    })
+}
+
+/// The part of the growth of cycles per instruction that a share of all cycles accounts for.
+fn of_cycles(moved: &Moved, cpi: &Moved, whole: Option<f64>) -> Option<f64> {
+    let grown = moved.now * cpi.now - moved.expected * cpi.expected;
+    whole.map(|whole| whole * (grown / (cpi.now - cpi.expected)).clamp(0.0, 1.0))
+}
+
+fn more_cycles<'a>(pool: &'a Pool, name: &str) -> Option<&'a Moved> {
+    worse(pool, name).filter(|moved| moved.now - moved.expected >= CYCLES)
+}
+
+fn smt(pool: &Pool, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
+    let moved = more_cycles(pool, "tma_smt_contention")?;
+    Some(Evidence {
+        cause: Cause::Smt,
+        share: of_cycles(moved, cpi, whole),
+        confidence: Confidence::High,
+        text: format!("{}: the other thread of its core was busy.", against(moved)),
+    })
+}
+
+fn page_walks(pool: &Pool, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
+    let moved = more_cycles(pool, "page_walk_share").or_else(|| more_cycles(pool, "tma_dtlb_load"))?;
+    Some(Evidence {
+        cause: Cause::PageWalk,
+        share: of_cycles(moved, cpi, whole),
+        confidence: Confidence::High,
+        text: format!("{}: translations were missing, or walks took longer.", against(moved)),
+    })
+}
+
+fn more_misses<'a>(pool: &'a Pool, name: &str) -> Option<&'a Moved> {
+    worse(pool, name).filter(|moved| moved.now >= MISSES * moved.expected)
+}
+
+/// More misses of the last level while those before it stay: somebody else holds the cache.
+fn llc(pool: &Pool) -> Option<Evidence> {
+    let moved = more_misses(pool, "llc_mpki")?;
+    let (confidence, more) = match pool.get("l2_mpki") {
+        Some(l2) if l2.now < MISSES * l2.expected => {
+            (Confidence::High, format!(" The cache before it misses as usual: {}.", against(l2)))
+        }
+        Some(l2) => (Confidence::Low, format!(" The cache before it misses more as well: {}.", against(l2))),
+        None => (Confidence::Medium, String::new()),
+    };
+    let text = format!("{}: less of the last-level cache was left for it.{more}", against(moved));
+    Some(Evidence { cause: Cause::Llc, share: None, confidence, text })
+}
+
+fn bandwidth(pool: &Pool) -> Option<Evidence> {
+    let slower = worse(pool, "l3_miss_latency").or_else(|| more_cycles(pool, "tma_memory_bandwidth"));
+    let stalled = || worse(pool, "memory_stall_share").filter(|_| more_misses(pool, "llc_mpki").is_none());
+    let moved = slower.or_else(stalled)?;
+    Some(Evidence {
+        cause: Cause::MemoryBandwidth,
+        share: None,
+        confidence: if slower.is_some() { Confidence::High } else { Confidence::Low },
+        text: format!("{}: memory answered later.", against(moved)),
+    })
+}
+
+fn remote(pool: &Pool) -> Option<Evidence> {
+    let moved = worse(pool, "remote_dram_share").filter(|moved| moved.now - moved.expected >= 0.1)?;
+    Some(Evidence {
+        cause: Cause::RemoteMemory,
+        share: None,
+        confidence: Confidence::Medium,
+        text: format!("{}: its memory lies on another node, or it was moved to another.", against(moved)),
+    })
+}
+
+fn other(cpi: &Moved, share: Option<f64>) -> Evidence {
+    Evidence {
+        cause: Cause::CpiOther,
+        share,
+        confidence: Confidence::Low,
+        text: format!("{}: nothing that was counted says why.", against(cpi)),
+    }
+}

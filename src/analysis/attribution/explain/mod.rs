@@ -1,0 +1,119 @@
+//! What explains a slowdown, from the program outwards: path length, then what keeps it from running, then what makes its
+//! cycles or its CPU time dearer. It never names who: suspects do, and only as correlated.
+
+mod blind;
+mod cycles;
+mod shares;
+mod waits;
+
+use super::pool::Pool;
+use super::types::{Cause, Confidence, Evidence, Moved, Where};
+use super::words::against;
+use crate::model::HostFacts;
+use shares::Shares;
+
+/// Every cause that fits, most first.
+pub(super) fn explain(pool: &Pool) -> Vec<Evidence> {
+    let shares = Shares::of(pool);
+    let mut all: Vec<Evidence> = path(pool, &shares).into_iter().collect();
+    let (waits, stolen) = waits::evidence(pool, &shares);
+    all.extend(waits);
+    let counted = pool.get("cpi").is_some();
+    let left = (shares.cpu_side() - stolen).max(0.0);
+    all.extend(if counted { cycles::evidence(pool, &shares, stolen) } else { blind::evidence(pool, left) });
+    // The order of decision stays among those of the same share; what has none follows its kind.
+    all.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    all
+}
+
+/// A cause that cannot be given a share comes after those that explain much, before those that explain little.
+fn weight(evidence: &Evidence) -> f64 {
+    evidence.share.unwrap_or(match evidence.confidence {
+        Confidence::High => 0.3,
+        Confidence::Medium => 0.2,
+        Confidence::Low => 0.05,
+    })
+}
+
+fn path(pool: &Pool, shares: &Shares) -> Option<Evidence> {
+    let moved = worse(pool, "path_length")?;
+    Some(Evidence {
+        cause: Cause::PathLength,
+        share: shares.path,
+        confidence: Confidence::High,
+        text: format!("{}: the program does more for each operation, whoever else runs.", against(moved)),
+    })
+}
+
+/// A quantity that moved, upwards.
+fn worse<'a>(pool: &'a Pool, name: &str) -> Option<&'a Moved> {
+    pool.get(name).filter(|moved| moved.moved && moved.deviations > 0.0)
+}
+
+/// Where to look, given the leading cause and whether a neighbour goes with it.
+pub(super) fn place(cause: Cause, convincing: bool, neighbours_seen: bool, facts: &HostFacts) -> Where {
+    match cause {
+        Cause::PathLength => Where::Program,
+        Cause::Throttling => Where::OwnLimits,
+        Cause::Steal => Where::Outside,
+        _ if convincing => Where::Neighbours,
+        Cause::Waiting => Where::Unknown,
+        // A queue forms on this machine, whoever filled it.
+        Cause::RunQueue | Cause::Smt => Where::Unknown,
+        _ if neighbours_seen && facts.virtual_machine => Where::Outside,
+        _ => Where::Unknown,
+    }
+}
+
+/// What this machine or this recording cannot tell of such a slowdown.
+pub(super) fn unknown(
+    pool: &Pool,
+    lead: Option<Cause>,
+    neighbours_seen: bool,
+    resctrl: bool,
+    facts: &HostFacts,
+) -> Vec<String> {
+    let counted = pool.get("cpi").is_some();
+    let probed = blind::PROBES.iter().any(|name| pool.get(name).is_some());
+    let memory = matches!(
+        lead,
+        Some(Cause::Llc | Cause::MemoryBandwidth | Cause::PageWalk | Cause::CpiOther | Cause::CpuTimeOther)
+    );
+    let mut all = Vec::new();
+    let mut say = |when: bool, text: &str| {
+        if when {
+            all.push(text.to_string());
+        }
+    };
+    say(
+        pool.windows > 0 && pool.get(crate::analysis::compare::PRIMARY).is_none(),
+        "Operations are not counted, here or in the baseline: cost and load cannot be told apart (--ops).",
+    );
+    say(
+        pool.windows > 0 && !counted,
+        "No instructions are counted on this machine: more work in the program and slower cycles look alike.",
+    );
+    say(
+        memory && !counted && !probed,
+        "Memory is not probed, here or in the baseline: caches and memory cannot be told from the program (--probe).",
+    );
+    say(
+        counted && memory && pool.get("llc_mpki").is_none(),
+        "Misses of the last-level cache are not counted, here or in the baseline (--hardware).",
+    );
+    say(
+        lead.is_some() && !neighbours_seen,
+        "Who else used the machine was not recorded (--neighbours): nobody can be suspected.",
+    );
+    say(
+        memory && neighbours_seen && !resctrl,
+        "Who holds the cache and who moves memory is not measured on this machine (no resctrl group): neighbours are held \
+         against their CPU time alone.",
+    );
+    say(
+        lead.is_some() && facts.virtual_machine,
+        "This is a virtual machine: others on its host are seen by what they steal, and not by the caches and the memory \
+         they share with it.",
+    );
+    all
+}

@@ -1,0 +1,106 @@
+//! What keeps a target from running: its quota, others on its CPUs, the hypervisor, storage.
+//! It never counts as waiting that there was nothing to do.
+
+use super::super::pool::Pool;
+use super::super::types::{Cause, Confidence, Evidence, Moved};
+use super::super::words::against;
+use super::shares::Shares;
+use super::worse;
+use crate::analysis::findings::words::percent;
+
+/// What a wait adds to the time per CPU time.
+struct Added {
+    queue: f64,
+    io: f64,
+}
+
+/// The causes, and the share of the slowdown that is CPU time only because the hypervisor took it.
+pub(super) fn evidence(pool: &Pool, shares: &Shares) -> (Vec<Evidence>, f64) {
+    let added = added(pool);
+    let part = |wait: f64| {
+        let both = added.queue.max(0.0) + added.io.max(0.0);
+        shares.waits.filter(|_| both > 0.0).map(|share| share * wait.max(0.0) / both)
+    };
+    let mut all = Vec::new();
+    let throttled = worse(pool, "throttled_share");
+    all.extend(throttled.map(|moved| throttling(moved, part(added.queue))));
+    if throttled.is_none() {
+        all.extend(worse(pool, "run_queue_delay").map(|moved| run_queue(pool, moved, part(added.queue))));
+    }
+    let stolen = steal(pool, shares);
+    let share = stolen.as_ref().and_then(|evidence| evidence.share).unwrap_or(0.0);
+    all.extend(stolen);
+    all.extend(io(pool, part(added.io)));
+    all.extend(waiting(pool));
+    (all, share)
+}
+
+fn added(pool: &Pool) -> Added {
+    let running = pool.get("utilisation").map(|moved| (moved.now, moved.expected));
+    let grown = |name: &str| match (pool.get(name), running) {
+        (Some(moved), Some((now, then))) if now > 0.0 && then > 0.0 => moved.now / now - moved.expected / then,
+        _ => 0.0,
+    };
+    Added { queue: grown("run_queue_delay"), io: grown("block_io_delay") }
+}
+
+fn throttling(moved: &Moved, share: Option<f64>) -> Evidence {
+    Evidence {
+        cause: Cause::Throttling,
+        share,
+        confidence: Confidence::High,
+        text: format!("{}: its control group's CPU quota stopped it.", against(moved)),
+    }
+}
+
+fn run_queue(pool: &Pool, moved: &Moved, share: Option<f64>) -> Evidence {
+    let busy = pool.get("host_busy").map_or(String::new(), |host| {
+        format!(" All CPUs together were {} busy, usually {}.", percent(host.now), percent(host.expected))
+    });
+    Evidence {
+        cause: Cause::RunQueue,
+        share,
+        confidence: Confidence::High,
+        text: format!("{}: its threads could run and had no CPU.{busy}", against(moved)),
+    }
+}
+
+/// Stolen time looks like CPU time to the kernel of a virtual machine, so it is taken from there.
+fn steal(pool: &Pool, shares: &Shares) -> Option<Evidence> {
+    let moved = worse(pool, "steal_share")?;
+    let busy = pool.get("host_busy")?;
+    let longer = |busy: f64, stolen: f64| (busy > stolen && stolen >= 0.0).then(|| busy / (busy - stolen));
+    let ratio = longer(busy.now, moved.now)? / longer(busy.expected, moved.expected)?;
+    let share = shares.total.map(|total| (ratio.ln() / total).clamp(0.0, shares.cpu_side().clamp(0.0, 1.0)));
+    Some(Evidence {
+        cause: Cause::Steal,
+        share,
+        confidence: if share.is_some_and(|share| share >= 0.5) { Confidence::High } else { Confidence::Medium },
+        text: format!("{}: the hypervisor ran others while this machine had work.", against(moved)),
+    })
+}
+
+/// Where the kernel keeps no account of threads' waits for storage, the pressure of their group must do.
+fn io(pool: &Pool, share: Option<f64>) -> Option<Evidence> {
+    let direct = worse(pool, "block_io_delay");
+    let pressure = worse(pool, "psi_io_some");
+    let moved = direct.or(pressure)?;
+    Some(Evidence {
+        cause: Cause::Io,
+        share: share.filter(|_| direct.is_some()),
+        confidence: if direct.is_some() { Confidence::High } else { Confidence::Medium },
+        text: format!("{}: it waited longer for storage.", against(moved)),
+    })
+}
+
+/// Blocked for longer while less got done, and not for storage.
+fn waiting(pool: &Pool) -> Option<Evidence> {
+    let blocked = worse(pool, "blocked_share")?;
+    let fewer = pool.get(crate::analysis::compare::RATE).filter(|rate| rate.moved && rate.deviations < 0.0)?;
+    Some(Evidence {
+        cause: Cause::Waiting,
+        share: None,
+        confidence: Confidence::Low,
+        text: format!("{}, and {}: it waited for something, or had less to do.", against(blocked), against(fewer)),
+    })
+}

@@ -1,0 +1,190 @@
+//! One window held against the level of load it falls into.
+//! It never looks at another window: what lasts is told by several.
+
+use super::settings::Settings;
+use super::stretch::{Stretch, stretch};
+use super::tests_of::{Bad, TESTS, Test};
+use super::types::{Observed, State};
+use crate::analysis::Window;
+use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Place, load_of};
+use crate::analysis::compare::{Cell, PRIMARY, Reading, WITHOUT_OPERATIONS};
+
+/// A quantity of one window beside what is usual.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Held {
+    /// What is usual.
+    pub expected: Expected,
+    /// What it was.
+    pub value: f64,
+    /// What it was spent on: windows are added up by it.
+    pub weight: f64,
+}
+
+/// One window.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Judged {
+    pub window: Window,
+    pub state: State,
+    pub load: Option<f64>,
+    pub level: Option<(f64, f64)>,
+    /// Every quantity that is known on both sides; empty where the window is not judged.
+    pub held: Vec<Held>,
+    /// The primary quantity over its usual value.
+    pub ratio: Option<f64>,
+    /// The time per CPU time that the work took, here and usually.
+    pub stretch: Option<Stretch>,
+    /// The tests it lies outside of, by position in [`TESTS`].
+    pub outside: Vec<usize>,
+    /// Costs that depend little on load and lie far from everything learnt, where the load is unknown.
+    pub hints: Vec<String>,
+}
+
+/// Costs that hardly depend on load: worth a word even where the load is not known.
+const STEADY: [&str; 1] = ["path_length"];
+
+impl Judged {
+    pub fn of(levels: &Levels, seen: &Observed, settings: &Settings) -> Judged {
+        let load = load_of(levels.axis, &seen.readings);
+        let blank = Judged {
+            window: seen.window,
+            state: State::Idle,
+            load,
+            level: None,
+            held: Vec::new(),
+            ratio: None,
+            stretch: None,
+            outside: Vec::new(),
+            hints: Vec::new(),
+        };
+        let busy = value(&seen.readings, WITHOUT_OPERATIONS);
+        let wanted = busy.map(|busy| busy * stretch(&seen.readings, None).map_or(1.0, |found| found.now));
+        let (Some(load), Some(wanted)) = (load, wanted) else { return blank };
+        if wanted < settings.least_cores {
+            return blank;
+        }
+        match level(levels, load, &seen.readings) {
+            Ok(level) => blank.at(level, seen, settings),
+            Err(nearest) => {
+                let hints = nearest.map_or_else(Vec::new, |_| hints(levels, &seen.readings, settings));
+                Judged { state: State::UnknownLoad, hints, ..blank }
+            }
+        }
+    }
+
+    fn at(mut self, level: &Level, seen: &Observed, settings: &Settings) -> Judged {
+        self.level = Some((level.from, level.to));
+        self.held = held(level, seen);
+        self.stretch = stretch(&seen.readings, Some(level));
+        self.ratio = self.primary().map(|held| held.value / held.expected.centre).filter(|ratio| ratio.is_finite());
+        let outside = |test: &Test| test.outside(&self, settings);
+        self.outside = TESTS.iter().enumerate().filter(|(_, test)| outside(test)).map(|(at, _)| at).collect();
+        self.state = if self.outside.is_empty() { State::Usual } else { State::Unusual };
+        self
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Held> {
+        self.held.iter().find(|held| held.expected.quantity.name == name)
+    }
+
+    /// The cost of an operation; without operations, what a second of instructions costs, else busy CPUs.
+    fn primary(&self) -> Option<&Held> {
+        [PRIMARY, "cpi", WITHOUT_OPERATIONS].iter().find_map(|name| self.get(name))
+    }
+
+    pub fn is_judged(&self) -> bool {
+        matches!(self.state, State::Usual | State::Unusual)
+    }
+}
+
+impl Held {
+    /// Distance from the usual value, in usual deviations.
+    pub fn deviations(&self) -> f64 {
+        (self.value - self.expected.centre) / spread(&self.expected)
+    }
+
+    /// Whether it lies outside of its band, on the side that is worse.
+    pub fn is_outside(&self, bad: Bad, settings: &Settings) -> bool {
+        match bad {
+            Bad::More => self.deviations() > settings.sigmas,
+            Bad::Less => self.deviations() < -settings.sigmas,
+        }
+    }
+}
+
+/// The usual deviation, never so small that the last digit of a counter is a surprise.
+pub(super) fn spread(expected: &Expected) -> f64 {
+    let least = if expected.quantity.is_share() { 0.002 } else { 0.002 * expected.centre.abs() };
+    expected.spread.max(least).max(f64::MIN_POSITIVE)
+}
+
+pub(super) fn value(readings: &[Reading], name: &str) -> Option<f64> {
+    readings.iter().find(|reading| reading.quantity.name == name)?.value.value().copied().filter(|v| v.is_finite())
+}
+
+fn held(level: &Level, seen: &Observed) -> Vec<Held> {
+    let span = seen.window.span().seconds();
+    let of = |expected: &Expected| {
+        let reading = seen.readings.iter().find(|reading| reading.quantity.name == expected.quantity.name)?;
+        let value = reading.value.value().copied().filter(|value| value.is_finite())?;
+        let weight = reading.cell.map_or(span, |Cell { below, .. }| below);
+        let usable = expected.centre.is_finite() && expected.spread.is_finite() && weight > 0.0;
+        usable.then_some(Held { expected: *expected, value, weight })
+    };
+    let unheard = unlimited(level, seen);
+    level.expected.iter().chain(&unheard).filter_map(of).collect()
+}
+
+/// A target that had no quota when the baseline was made has no such windows in it: then none of its periods were throttled.
+fn unlimited(level: &Level, seen: &Observed) -> Option<Expected> {
+    const NAME: &str = "throttled_share";
+    if level.expected.iter().any(|expected| expected.quantity.name == NAME) {
+        return None;
+    }
+    let reading = seen.readings.iter().find(|reading| reading.quantity.name == NAME)?;
+    let (quantity, windows) = (reading.quantity, level.windows);
+    Some(Expected { quantity, windows, centre: 0.0, spread: 0.005, low: 0.0, high: 0.0 })
+}
+
+/// The level whose windows speak for this one, or the nearest where none does.
+///
+/// A program that waits, or that gets less done with as much CPU time, shows less load than it has: where the load lies below
+/// everything learnt, what it would have been without the waits counts.
+fn level<'a>(levels: &'a Levels, load: f64, readings: &[Reading]) -> Result<&'a Level, Option<&'a Level>> {
+    let nearest = match levels.place(load) {
+        Place::Known(level) => return Ok(level),
+        Place::Thin(level) => return Err(Some(level)),
+        Place::Outside(Some(level)) => level,
+        Place::Outside(None) => return Err(None),
+    };
+    let busy = value(readings, WITHOUT_OPERATIONS);
+    let (Some(busy), true) = (busy, load < nearest.from) else { return Err(Some(nearest)) };
+    let wanted = busy * stretch(readings, Some(nearest)).map_or(1.0, |found| found.now / found.usual);
+    match levels.axis {
+        LoadAxis::BusyCores => match levels.place(wanted) {
+            Place::Known(level) => Ok(level),
+            _ => Err(Some(nearest)),
+        },
+        LoadAxis::OpsPerSecond => {
+            let usual = nearest.expected.iter().find(|expected| expected.quantity.name == WITHOUT_OPERATIONS);
+            let as_busy = usual.is_some_and(|usual| wanted >= usual.centre - spread(usual));
+            let known = matches!(levels.place(nearest.from), Place::Known(_));
+            if as_busy && known { Ok(nearest) } else { Err(Some(nearest)) }
+        }
+    }
+}
+
+fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<String> {
+    let hint = |name: &&str| {
+        let now = value(readings, name)?;
+        let known = levels.levels.iter().flat_map(|level| &level.expected);
+        let known: Vec<_> = known.filter(|expected| *expected.quantity.name == **name).collect();
+        let low = known.iter().map(|e| e.centre - settings.sigmas * spread(e)).reduce(f64::min)?;
+        let high = known.iter().map(|e| e.centre + settings.sigmas * spread(e)).reduce(f64::max)?;
+        let label = known.first()?.quantity.label;
+        (now < low || now > high).then(|| {
+            let [now, low, high] = [now, low, high].map(crate::analysis::findings::words::digits);
+            format!("{label} at this unknown load: {now}, at every known load {low} to {high}.")
+        })
+    };
+    STEADY.iter().filter_map(hint).collect()
+}

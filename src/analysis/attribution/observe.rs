@@ -1,0 +1,163 @@
+//! One window of a profile as an assessment takes it: its quantities, and what each neighbour used in it.
+//! It never looks at more of a long profile than that window needs.
+
+use super::types::{NeighbourWindow, Observed};
+use crate::analysis::compare::readings;
+use crate::analysis::{Counters, Tasks, Window, operations};
+use crate::model::profile::Profile;
+use crate::model::{Measure, NeighbourId, NeighbourUse, OpsSpec, Why};
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// Samples may come this much later than others that were taken after them.
+const LATE: Nanos = Nanos(1_000_000_000);
+
+/// The window, which is to begin and end at ticks.
+#[must_use]
+pub fn observe(profile: &Profile, window: Window) -> Observed {
+    observe_with(profile, &Counters::about(profile, window), window)
+}
+
+/// The same with the profile's counters at hand.
+pub(super) fn observe_with(profile: &Profile, counters: &Counters, window: Window) -> Observed {
+    let ops = if counted_within(profile, window) {
+        operations(profile, window)
+    } else {
+        // Without a source its own reason is the better one.
+        Measure::Missing(operations(profile, window).why().unwrap_or(Why::TooFewSamples))
+    };
+    // Threads are asked for only where some of them are selected.
+    let readings = readings(counters, &Tasks::default(), window, ops, None);
+    Observed { window, readings, neighbours: neighbours(profile, window), cpus: cpus(profile, window) }
+}
+
+/// A total that was not read within the window or just beside it says nothing about it.
+fn counted_within(profile: &Profile, window: Window) -> bool {
+    let rate = matches!(profile.meta.plan.ops, Some(OpsSpec::Rate { .. }));
+    let slack = Nanos(window.span().0 / 4);
+    let (from, to) = (window.from - slack, window.to + slack);
+    let first = profile.ops.partition_point(|(at, _)| *at < from);
+    rate || profile.ops.get(first).is_some_and(|(at, _)| *at <= to)
+}
+
+/// Uses come in the order they were read, so those of a late window lie at the end.
+fn neighbours(profile: &Profile, window: Window) -> Vec<NeighbourWindow> {
+    let mut ends: Vec<(NeighbourUse, Option<NeighbourUse>)> = Vec::new();
+    let mut places: FxHashMap<NeighbourId, usize> = FxHashMap::default();
+    let mut without = 0;
+    for used in profile.neighbour_uses.iter().rev().filter(|used| used.at <= window.to) {
+        if used.at > window.from {
+            places.entry(used.neighbour).or_insert_with(|| {
+                ends.push((*used, None));
+                without += 1;
+                ends.len() - 1
+            });
+        } else if without == 0 {
+            break;
+        } else if let Some((_, base @ None)) = places.get(&used.neighbour).and_then(|at| ends.get_mut(*at)) {
+            *base = Some(*used);
+            without -= 1;
+        }
+    }
+    ends.iter().map(|(end, base)| used(end, base.as_ref(), window.span())).collect()
+}
+
+fn used(end: &NeighbourUse, base: Option<&NeighbourUse>, span: Nanos) -> NeighbourWindow {
+    let (wall, seconds) = (span.as_f64().max(1.0), span.seconds().max(1e-9));
+    // Before its first reading a neighbour had used nothing since the capture began.
+    let grown = |of: fn(&NeighbourUse) -> Option<u64>| {
+        let before = base.map_or(Some(0), of);
+        of(end).zip(before).map(|(end, before)| end.saturating_sub(before) as f64 / seconds)
+    };
+    NeighbourWindow {
+        neighbour: end.neighbour,
+        cores: (end.cpu - base.map_or(Nanos(0), |base| base.cpu)).as_f64() / wall,
+        on_cpu: end.on_cpu,
+        io_rate: grown(|used| used.io_bytes),
+        llc_bytes: end.llc_bytes,
+        memory_rate: grown(|used| used.memory_bytes),
+    }
+}
+
+fn cpus(profile: &Profile, window: Window) -> Vec<u32> {
+    let samples = &profile.samples;
+    let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
+    let late = samples.at.iter().zip(&samples.cpu).rev().take_while(|(at, _)| **at + LATE >= window.from);
+    for (_, cpu) in late.filter(|(at, _)| **at > window.from && **at <= window.to) {
+        *counts.entry(*cpu).or_default() += 1;
+    }
+    let mut all: Vec<_> = counts.into_iter().collect();
+    all.sort_unstable_by_key(|(cpu, count)| (Reverse(*count), *cpu));
+    all.into_iter().map(|(cpu, _)| cpu).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+    use crate::model::Scope;
+    use crate::units::Ops;
+
+    fn window(from: u64, to: u64) -> Window {
+        Window { from: ms(from), to: ms(to) }
+    }
+
+    fn use_of(neighbour: u32, at: u64, cpu: u64, io: Option<u64>) -> NeighbourUse {
+        NeighbourUse {
+            neighbour: NeighbourId(neighbour),
+            at: ms(at),
+            cpu: ms(cpu),
+            on_cpu: Some(1),
+            io_bytes: io,
+            llc_bytes: None,
+            memory_bytes: None,
+        }
+    }
+
+    #[test]
+    fn a_neighbours_use_is_its_growth_and_one_that_did_not_change_is_left_out() {
+        let mut profile = Synthetic::new().finish();
+        profile.neighbour_uses = vec![
+            use_of(1, 1000, 100, Some(10)),
+            use_of(2, 1000, 700, None),
+            use_of(1, 2000, 600, Some(4010)),
+            use_of(3, 2000, 250, None),
+            use_of(1, 3000, 900, None),
+        ];
+        let found = observe(&profile, window(1000, 2000)).neighbours;
+        let brief = |w: &NeighbourWindow| (w.neighbour.0, w.cores, w.io_rate);
+        let mut found: Vec<_> = found.iter().map(brief).collect();
+        found.sort_by_key(|row| row.0);
+        assert_eq!(found, [(1, 0.5, Some(4000.0)), (3, 0.25, None)]);
+        let last = observe(&profile, window(2000, 3000)).neighbours;
+        assert_eq!(last.iter().map(brief).collect::<Vec<_>>(), [(1, 0.3, None)], "what may not be read is not zero");
+    }
+
+    #[test]
+    fn readings_are_those_of_the_whole_profile_and_cpus_those_it_was_sampled_on() {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "app").samples(1500, 41, "app!main", 3);
+        for at in 1..=3_u64 {
+            synthetic.reading("task-clock", Scope::Target, at * 1000, ms(at * 500).0).tick(at * 1000, 1000);
+        }
+        let mut profile = synthetic.finish();
+        profile.ops = (0..=3).map(|at| (ms(at * 1000), Ops(at * 100))).collect();
+        let seen = observe(&profile, window(1000, 2000));
+        let value = |name: &str| {
+            let reading = seen.readings.iter().find(|reading| reading.quantity.name == name).unwrap();
+            *reading.value.value().unwrap()
+        };
+        assert_eq!((value("cpu_ns_per_op"), value("busy_cores"), value("ops_per_s")), (5e6, 0.5, 100.0));
+        assert_eq!((seen.cpus, observe(&profile, window(0, 1000)).cpus), (vec![0], vec![]));
+    }
+
+    #[test]
+    fn a_total_from_long_before_says_nothing_about_a_window() {
+        let mut profile = Synthetic::new().finish();
+        profile.ops = vec![(ms(0), Ops(0)), (ms(60_000), Ops(6000))];
+        let seen = observe(&profile, window(30_000, 31_000));
+        assert!(seen.readings.iter().all(|reading| reading.value.value().is_none()));
+    }
+}

@@ -1,0 +1,179 @@
+//! Several windows together: each quantity over all of them against what was usual at the load of each, and how probable
+//! that is by chance. It never takes windows as independent of each other: three of them are worth one that is.
+
+use super::held::{Judged, spread};
+use super::settings::Settings;
+use super::stretch::Stretch;
+use super::tests_of::{Bad, TESTS};
+use super::types::Moved;
+use crate::analysis::compare::{PRIMARY, Quantity, Role};
+use crate::analysis::stats::{benjamini_hochberg, normal_cdf};
+
+/// Windows added up.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Pool {
+    /// Every quantity, the primary first, then the other costs.
+    pub moved: Vec<Moved>,
+    /// Windows in it.
+    pub windows: usize,
+    /// The time per CPU time, over all of them.
+    pub stretch: Option<Stretch>,
+}
+
+/// Beyond this many deviations the furthest window of a baseline is an accident, and must not hide what is near it.
+const FURTHEST: f64 = 6.0;
+/// So many windows in a row are worth one that depends on none.
+const DEPENDENT: f64 = 3.0;
+/// However long trouble lasts, it is worth no more independent windows than this: it has one reason.
+const MOST_INDEPENDENT: f64 = 3.0;
+/// Deviations are told up to this one.
+const MOST: f64 = 999.0;
+
+#[derive(Debug, Clone, Copy)]
+struct Sum {
+    quantity: Quantity,
+    now: f64,
+    usual: f64,
+    spread: f64,
+    weight: f64,
+    /// The furthest seen on either side, in deviations, and among how many windows.
+    furthest: (f64, f64),
+    seen: usize,
+    outside: u32,
+    windows: u32,
+}
+
+impl Pool {
+    pub fn of<'a>(windows: impl Iterator<Item = &'a Judged>, settings: &Settings) -> Pool {
+        let mut sums: Vec<Sum> = Vec::new();
+        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut count = 0;
+        for judged in windows.filter(|judged| judged.is_judged()) {
+            count += 1;
+            stretches.extend(judged.stretch);
+            judged.held.iter().for_each(|held| add(&mut sums, held, settings));
+        }
+        let p: Vec<f64> = sums.iter().map(Sum::p).collect();
+        let q = benjamini_hochberg(&p);
+        let mut moved: Vec<Moved> = sums.iter().zip(&q).map(|(sum, q)| sum.moved(*q, settings)).collect();
+        moved.sort_by_key(|moved| (moved.quantity.name != PRIMARY, moved.quantity.role != Role::Cost));
+        Pool { moved, windows: count, stretch: together(&stretches) }
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Moved> {
+        self.moved.iter().find(|moved| moved.quantity.name == name)
+    }
+
+    /// Whether a test's quantity is significantly and sufficiently worse over all windows together.
+    pub fn confirms(&self, test: usize, settings: &Settings) -> bool {
+        let Some(test) = TESTS.get(test) else { return false };
+        let Some(moved) = self.get(test.name) else { return false };
+        let longer = self.stretch.is_none_or(|stretch| stretch.ratio() >= 1.0 + settings.least_wait);
+        let worse = match test.bad {
+            Bad::More => moved.deviations > 0.0,
+            Bad::Less => moved.deviations < 0.0,
+        };
+        worse && moved.q <= settings.false_discovery && test.size(moved.now, moved.expected, longer, settings)
+    }
+}
+
+fn add(sums: &mut Vec<Sum>, held: &super::held::Held, settings: &Settings) {
+    let (expected, spread) = (&held.expected, spread(&held.expected));
+    let name = expected.quantity.name;
+    let at = sums.iter().position(|sum| sum.quantity.name == name).unwrap_or_else(|| {
+        let (zero, quantity) = (0.0, expected.quantity);
+        sums.push(Sum {
+            quantity,
+            now: zero,
+            usual: zero,
+            spread: zero,
+            weight: zero,
+            furthest: (zero, zero),
+            seen: usize::MAX,
+            outside: 0,
+            windows: 0,
+        });
+        sums.len() - 1
+    });
+    let Some(sum) = sums.get_mut(at) else { return };
+    sum.now += held.value * held.weight;
+    sum.usual += expected.centre * held.weight;
+    sum.spread += spread * held.weight;
+    sum.weight += held.weight;
+    let (low, high) = ((expected.centre - expected.low) / spread, (expected.high - expected.centre) / spread);
+    sum.furthest = (sum.furthest.0.max(low), sum.furthest.1.max(high));
+    sum.seen = sum.seen.min(expected.windows);
+    sum.windows += 1;
+    sum.outside += u32::from(held.deviations().abs() > settings.sigmas);
+}
+
+impl Sum {
+    fn deviations(&self) -> f64 {
+        (self.now - self.usual) / self.spread.max(f64::MIN_POSITIVE)
+    }
+
+    /// Two-sided. Tails are those of the normal distribution or, where the level has seen windows further out than that, an
+    /// exponential one through the furthest of them. Windows of a session resemble their neighbours: with a correlation of a
+    /// half (n (1 - rho) / (1 + rho)) three count as one.
+    fn p(&self) -> f64 {
+        let away = self.deviations();
+        let furthest = if away > 0.0 { self.furthest.1 } else { self.furthest.0 };
+        let one = tail(away.abs(), furthest.clamp(0.0, FURTHEST), self.seen);
+        one.powf((f64::from(self.windows) / DEPENDENT).clamp(1.0, MOST_INDEPENDENT))
+    }
+
+    fn moved(&self, q: f64, settings: &Settings) -> Moved {
+        let (now, usual, spread) = (self.now / self.weight, self.usual / self.weight, self.spread / self.weight);
+        let reach = settings.sigmas * spread;
+        let least = if self.quantity.is_share() { 0.01 } else { settings.least_cost * usual.abs() };
+        let low = usual - reach;
+        let lasting = self.outside >= settings.k as u32 || self.outside * 2 > self.windows;
+        Moved {
+            quantity: self.quantity,
+            now,
+            expected: usual,
+            band: (if usual >= 0.0 { low.max(0.0) } else { low }, usual + reach),
+            deviations: self.deviations().clamp(-MOST, MOST),
+            q,
+            windows_outside: self.outside,
+            moved: q <= settings.false_discovery && lasting && (now - usual).abs() >= least,
+        }
+    }
+}
+
+fn tail(away: f64, furthest: f64, seen: usize) -> f64 {
+    let normal = normal_cdf(-away);
+    let heavy = if furthest > 0.0 && seen > 1 {
+        let steepness = ((seen as f64 + 1.0) / 2.0).ln() / furthest;
+        0.5 * (-steepness * away).exp()
+    } else {
+        0.0
+    };
+    (2.0 * normal.max(heavy)).min(1.0)
+}
+
+fn together(all: &[Stretch]) -> Option<Stretch> {
+    let running: f64 = all.iter().map(|stretch| stretch.running).sum();
+    let mean = |of: fn(&Stretch) -> f64| all.iter().map(|s| of(s) * s.running).sum::<f64>() / running;
+    (running > 0.0).then(|| Stretch {
+        now: mean(|s| s.now),
+        usual: mean(|s| s.usual),
+        spread: mean(|s| s.spread),
+        running: running / all.len() as f64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_is_normal_unless_the_level_has_seen_further() {
+        let normal = 2.0 * normal_cdf(-4.0);
+        assert!((tail(4.0, 0.0, 100) / normal - 1.0).abs() < 1e-12, "nothing seen");
+        assert!(tail(4.0, 2.5, 100) > normal && tail(4.0, 2.5, 100) < 0.002, "as far as a normal one goes");
+        assert!(tail(4.0, FURTHEST, 100) > 0.05, "where windows lay six deviations out, four say nothing");
+        assert!((tail(2.5, 2.5, 99) - 2.0 / 100.0).abs() < 1e-9, "the furthest of 99 on both sides");
+        assert_eq!(tail(0.0, 2.0, 50), 1.0);
+    }
+}

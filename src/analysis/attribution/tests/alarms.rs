@@ -1,0 +1,113 @@
+//! When there is an alarm, and when there must be none.
+
+use super::*;
+
+#[test]
+fn ten_quiet_minutes_of_drifting_windows_with_single_odd_ones_raise_nothing() {
+    let mut session = Session::new();
+    for at in 0..600 {
+        match at % 50 {
+            7 => session.window(&[(PRIMARY, 1.4)]),
+            31 | 32 => session.window(&[(PRIMARY, 1.2), ("run_queue_delay", 0.1)]),
+            _ => session.window(&[]),
+        }
+    }
+    assert!(session.said().alarms.is_empty(), "{:?}", session.said().alarms);
+    assert!(session.steps.iter().all(|step| matches!(step.state, State::Usual | State::Unusual)));
+}
+
+#[test]
+fn a_growth_that_matters_raises_an_alarm_at_its_third_window_and_its_end_clears_it() {
+    let mut session = Session::new();
+    session.run(20, &[]).run(10, &[(PRIMARY, 1.3)]).run(10, &[]);
+    let raised: Vec<usize> = (0..session.steps.len()).filter(|at| session.steps[*at].raised).collect();
+    let cleared: Vec<usize> = (0..session.steps.len()).filter(|at| session.steps[*at].cleared).collect();
+    assert_eq!((raised, cleared), (vec![22], vec![33]));
+    let alarm = &session.said().alarms[0];
+    assert_eq!((alarm.window, alarm.on), (Window { from: ms(20_000), to: ms(30_000) }, false));
+    assert_eq!(alarm.raised_after_windows, 3);
+    assert!((alarm.worst - 1.3).abs() < 0.03, "{alarm:?}");
+    assert_eq!(session.states(0)[19..24], [State::Usual, State::Unusual, State::Unusual, State::Alarm, State::Alarm]);
+}
+
+#[test]
+fn a_clear_but_slight_growth_raises_nothing() {
+    let mut session = Session::new();
+    let tight = |mut levels: Levels| {
+        for expected in levels.levels.iter_mut().flat_map(|level| &mut level.expected) {
+            expected.spread /= 50.0;
+        }
+        levels
+    };
+    session.assessor = Assessor::new(tight(levels(&USUAL, LoadAxis::OpsPerSecond)), facts(), Settings::default());
+    session.run(30, &[(PRIMARY, 1.03)]);
+    assert!(session.said().alarms.is_empty());
+}
+
+#[test]
+fn another_load_raises_nothing_whether_it_is_known_or_not() {
+    let mut session = Session::new();
+    let twice = [(RATE, 2.0), (WITHOUT_OPERATIONS, 2.0), ("utilisation", 0.99)];
+    session.run(10, &[]).run(10, &twice);
+    assert!(session.states(10).iter().all(|state| *state == State::Usual), "{:?}", session.states(10));
+    // Dearer operations at a load that nobody knows are not judged; nor are half as many.
+    session.run(10, &[(RATE, 4.0), (WITHOUT_OPERATIONS, 6.0), (PRIMARY, 1.5)]);
+    session.run(10, &[(RATE, 0.6), (WITHOUT_OPERATIONS, 0.6), ("utilisation", 0.3)]);
+    assert!(session.states(20).iter().all(|state| *state == State::UnknownLoad), "{:?}", session.states(20));
+    assert!(session.said().alarms.is_empty());
+}
+
+#[test]
+fn what_costs_no_more_under_an_unknown_load_is_told_as_a_clue_only() {
+    let mut session = Session::counted();
+    session.run(10, &[(RATE, 4.0), (WITHOUT_OPERATIONS, 4.0), ("path_length", 1.5)]);
+    let said = session.said();
+    assert!(said.alarms.is_empty() && said.state == State::UnknownLoad);
+    assert!(said.unknown[0].contains("instructions per operation at this unknown load"), "{:?}", said.unknown);
+}
+
+#[test]
+fn an_idle_target_is_not_judged_unless_it_wants_to_run() {
+    let mut session = Session::new();
+    session.run(10, &[(WITHOUT_OPERATIONS, 0.2), (RATE, 0.2), ("utilisation", 0.1), (PRIMARY, 3.0)]);
+    assert!(session.states(0).iter().all(|state| *state == State::Idle));
+}
+
+#[test]
+fn a_program_that_takes_all_it_can_is_judged_when_others_keep_it_from_running() {
+    // Alone it keeps one CPU busy; then it gets half of it and waits for the rest.
+    let usual =
+        [(PRIMARY, 5e5), (RATE, 2000.0), (WITHOUT_OPERATIONS, 1.0), ("utilisation", 0.99), ("run_queue_delay", 0.005)];
+    for axis in [LoadAxis::BusyCores, LoadAxis::OpsPerSecond] {
+        let mut session = Session::of(&usual, axis);
+        let half = [(RATE, 0.5), (WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.5), ("run_queue_delay", 0.49)];
+        session.run(20, &[]).run(6, &half);
+        assert_eq!(session.said().alarms.len(), 1, "{axis:?} {:?}", session.states(20));
+        assert_eq!(session.verdict().0, Cause::RunQueue);
+    }
+}
+
+#[test]
+fn an_alarm_outlasts_a_usual_window_and_ends_where_nothing_can_be_judged_for_long() {
+    let mut session = Session::new();
+    session.run(20, &[]).run(5, &[(PRIMARY, 1.3)]).run(1, &[]).run(5, &[(PRIMARY, 1.3)]);
+    assert_eq!((session.said().alarms.len(), session.said().state), (1, State::Alarm));
+    session.run(22, &[(RATE, 9.0)]);
+    let said = session.said();
+    assert_eq!((said.alarms[0].on, said.state), (false, State::UnknownLoad));
+    assert_eq!(said.alarms[0].window.to, ms(31_000), "its last unusual window ended it");
+    assert!(said.evidence.is_empty() && !session.assessor.last_word().evidence.is_empty());
+}
+
+#[test]
+fn nothing_and_numbers_that_are_none_are_survived() {
+    let mut session = Session::new();
+    assert_eq!(session.said().state, State::Waiting);
+    for by in [f64::NAN, f64::INFINITY, 0.0, -1.0, 1e300] {
+        session.run(4, &[(PRIMARY, by), (RATE, by), ("utilisation", by), ("run_queue_delay", by)]);
+    }
+    let empty = Levels { levels: vec![], ..levels(&USUAL, LoadAxis::BusyCores) };
+    session.assessor = Assessor::new(empty, facts(), Settings::default());
+    session.run(4, &[]);
+    assert_eq!(session.said().state, State::UnknownLoad);
+}

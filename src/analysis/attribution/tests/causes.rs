@@ -1,0 +1,88 @@
+//! Which cause each kind of trouble is told as.
+
+use super::*;
+
+/// Runs into the trouble and returns its verdict.
+fn verdict(mut session: Session, other: &[(&str, f64)]) -> (Cause, Where, Assessment) {
+    session.run(20, &[]).run(6, other);
+    let (cause, place, _) = session.verdict();
+    (cause, place, session.said())
+}
+
+#[test]
+fn each_trouble_is_told_as_what_it_is_where_hardware_counts() {
+    for (other, cause, place) in [
+        (&[(PRIMARY, 1.4), ("path_length", 1.4)][..], Cause::PathLength, Where::Program),
+        (&[(PRIMARY, 1.4), ("cpi", 1.4), ("llc_mpki", 5.0)], Cause::Llc, Where::Unknown),
+        (&[(PRIMARY, 1.4), ("cpi", 1.4), ("l3_miss_latency", 1.8)], Cause::MemoryBandwidth, Where::Unknown),
+        (&[(PRIMARY, 1.4), ("cpi", 1.4), ("page_walk_share", 0.3)], Cause::PageWalk, Where::Unknown),
+        (&[(PRIMARY, 1.4), ("cpi", 1.4)], Cause::CpiOther, Where::Unknown),
+        (&[(PRIMARY, 1.4), ("frequency", 0.71)], Cause::Frequency, Where::Unknown),
+        (&[("run_queue_delay", 0.2)], Cause::RunQueue, Where::Unknown),
+        (&[("run_queue_delay", 0.4), ("throttled_share", 0.8)], Cause::Throttling, Where::OwnLimits),
+        (&[(PRIMARY, 1.25), ("steal_share", 0.06), ("frequency", 0.8)], Cause::Steal, Where::Outside),
+    ] {
+        let (found, at, said) = verdict(Session::counted(), other);
+        assert_eq!((found, at), (cause, place), "{other:?}: {:#?}", said.evidence);
+    }
+}
+
+#[test]
+fn shares_are_those_of_the_law_and_are_about_all_of_it() {
+    let (_, _, said) = verdict(Session::counted(), &[(PRIMARY, 1.2 * 1.3), ("path_length", 1.2), ("cpi", 1.3)]);
+    let share = |cause| said.evidence.iter().find(|e| e.cause == cause).and_then(|e| e.share).unwrap();
+    let (path, cpi) = (share(Cause::PathLength), share(Cause::CpiOther));
+    assert!((path - 1.2_f64.ln() / 1.56_f64.ln()).abs() < 0.02 && (path + cpi - 1.0).abs() < 0.02, "{path} {cpi}");
+    assert_eq!(said.evidence[0].cause, Cause::CpiOther, "the larger share leads");
+}
+
+#[test]
+fn an_llc_that_misses_no_more_than_the_cache_before_it_is_no_sure_cause() {
+    let (_, _, said) =
+        verdict(Session::counted(), &[(PRIMARY, 1.4), ("cpi", 1.4), ("llc_mpki", 3.0), ("l2_mpki", 3.0)]);
+    assert_eq!((said.evidence[0].cause, said.evidence[0].confidence), (Cause::Llc, Confidence::Low));
+}
+
+#[test]
+fn without_hardware_counters_it_is_cpu_time_and_what_is_missing_is_said() {
+    let (cause, place, said) = verdict(Session::new(), &[(PRIMARY, 1.4)]);
+    assert_eq!((cause, place), (Cause::CpuTimeOther, Where::Unknown));
+    assert_eq!(said.evidence[0].confidence, Confidence::Low);
+    for wanting in ["No instructions are counted", "Memory is not probed", "Who else used the machine was not recorded"]
+    {
+        assert!(said.unknown.iter().any(|text| text.starts_with(wanting)), "{wanting}: {:?}", said.unknown);
+    }
+    assert!(said.evidence[0].text.contains("usually 500 us"), "{}", said.evidence[0].text);
+}
+
+#[test]
+fn without_operations_waits_are_judged_and_load_is_not() {
+    let usual = [(WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.5), ("run_queue_delay", 0.005)];
+    let mut session = Session::of(&usual, LoadAxis::BusyCores);
+    session.run(20, &[]).run(10, &[(WITHOUT_OPERATIONS, 2.0), ("utilisation", 0.99)]);
+    assert!(session.said().alarms.is_empty());
+    session.run(6, &[("run_queue_delay", 0.3)]);
+    assert_eq!((session.verdict().0, session.said().primary), (Cause::RunQueue, WITHOUT_OPERATIONS));
+    assert!(session.said().unknown.iter().any(|text| text.starts_with("Operations are not counted")));
+}
+
+#[test]
+fn a_change_of_functions_is_probably_the_program_and_never_surely() {
+    let mut session = Session::new();
+    session.process("cron", |_| (0.06, 0.0, 1));
+    session.run(20, &[]).run(6, &[(PRIMARY, 1.4)]);
+    let shift = Shift {
+        function: "check_twice".into(),
+        now: 2e5,
+        then: 0.0,
+        per_operation: true,
+        part: Some(1.0),
+        shifted: 0.28,
+    };
+    session.assessor.tell_functions(Some(shift.clone()));
+    assert_eq!(session.verdict(), (Cause::PathLength, Where::Program, vec![]));
+    let lead = session.said().evidence[0].clone();
+    assert!(lead.confidence == Confidence::Medium && lead.text.contains("`check_twice` grew most"), "{lead:?}");
+    session.assessor.tell_functions(Some(Shift { shifted: 0.01, ..shift }));
+    assert_eq!(session.verdict().0, Cause::CpuTimeOther, "functions that all grew alike say nothing");
+}

@@ -1,0 +1,169 @@
+//! Whole sessions by hand: every quantity of every window is written down, so that what must come out is known.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod alarms;
+mod causes;
+mod culprits;
+
+use super::*;
+use crate::analysis::Window;
+use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Strength};
+use crate::analysis::compare::{Cell, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, quantities};
+use crate::analysis::testing::ms;
+use crate::model::{CpuTopology, HostFacts, Measure, NeighbourDef, NeighbourId, NeighbourKind, Why};
+
+/// Usual values at 1000 operations per second of half a millisecond: one thread, half of its time running.
+const USUAL: [(&str, f64); 8] = [
+    (PRIMARY, 5e5),
+    (RATE, 1000.0),
+    (WITHOUT_OPERATIONS, 0.5),
+    ("utilisation", 0.5),
+    ("run_queue_delay", 0.005),
+    ("steal_share", 0.0),
+    ("host_busy", 0.3),
+    ("throttled_share", 0.0),
+];
+/// What hardware counts beside it.
+const COUNTED: [(&str, f64); 7] = [
+    ("path_length", 1e6),
+    ("cpi", 1.5),
+    ("frequency", 3e9),
+    ("llc_mpki", 1.0),
+    ("l2_mpki", 5.0),
+    ("page_walk_share", 0.02),
+    ("l3_miss_latency", 90.0),
+];
+
+fn quantity(name: &str) -> Quantity {
+    quantities().into_iter().find(|quantity| quantity.name == name).unwrap_or_else(|| panic!("no quantity {name}"))
+}
+
+fn expected(name: &str, centre: f64) -> Expected {
+    let quantity = quantity(name);
+    let spread = (quantity.usual_noise() * centre).max(if quantity.is_share() { 0.005 } else { 0.0 });
+    Expected { quantity, windows: 100, centre, spread, low: centre - 2.5 * spread, high: centre + 2.5 * spread }
+}
+
+/// One level around the usual load, and one at twice of it.
+fn levels(usual: &[(&'static str, f64)], axis: LoadAxis) -> Levels {
+    let level = |factor: f64| {
+        let value = |(name, value): &(&'static str, f64)| {
+            let loads = [RATE, WITHOUT_OPERATIONS, "utilisation"].contains(name);
+            expected(name, if loads { value * factor } else { *value })
+        };
+        let all: Vec<Expected> = usual.iter().map(value).collect();
+        let load = if axis == LoadAxis::OpsPerSecond { RATE } else { WITHOUT_OPERATIONS };
+        let at = all.iter().find(|expected| expected.quantity.name == load).unwrap().centre;
+        Level { from: at * 0.9, to: at * 1.1, windows: 100, expected: all }
+    };
+    let strength =
+        Strength { windows: 200, sources: 2, known_levels: 2, covered: 1.0, false_alarms: None, wanting: vec![] };
+    Levels { axis, levels: vec![level(1.0), level(2.0)], strength }
+}
+
+fn facts() -> HostFacts {
+    // CPU 2 is the other thread of CPU 0's core.
+    let cpu = |cpu, core| CpuTopology { cpu, core, package: 0, node: 0 };
+    HostFacts { cpus: vec![cpu(0, 0), cpu(1, 1), cpu(2, 0), cpu(3, 1)], ..HostFacts::default() }
+}
+
+/// From -1 to 1, slowly: each value resembles the one before it.
+fn drift(at: usize) -> f64 {
+    let t = at as f64;
+    ((t * 0.21).sin() + (t * 0.057 + 1.0).sin() + (t * 1.7).sin()) / 3.0
+}
+
+/// What a neighbour uses in a window: busy CPUs, bytes per second of storage traffic, and the CPU it is on.
+type Used = fn(usize) -> (f64, f64, u32);
+
+/// A session of windows of a second.
+struct Session {
+    usual: Vec<(&'static str, f64)>,
+    assessor: Assessor,
+    defs: Vec<NeighbourDef>,
+    at: usize,
+    steps: Vec<Step>,
+    uses: Vec<Used>,
+}
+
+impl Session {
+    fn new() -> Session {
+        Session::of(&USUAL, LoadAxis::OpsPerSecond)
+    }
+
+    fn counted() -> Session {
+        Session::of(&[&USUAL[..], &COUNTED].concat(), LoadAxis::OpsPerSecond)
+    }
+
+    fn of(usual: &[(&'static str, f64)], axis: LoadAxis) -> Session {
+        let assessor = Assessor::new(levels(usual, axis), facts(), Settings::default());
+        Session { usual: usual.to_vec(), assessor, defs: vec![], at: 0, steps: vec![], uses: vec![] }
+    }
+
+    fn neighbour(&mut self, kind: NeighbourKind, name: &str, group: Option<&str>, used: Used) {
+        let id = NeighbourId(self.defs.len() as u32);
+        let pid = (kind == NeighbourKind::Process).then_some(1000 + id.0);
+        self.defs.push(NeighbourDef { id, kind, name: name.into(), pid, cgroup: group.map(String::from) });
+        self.uses.push(used);
+    }
+
+    fn process(&mut self, name: &str, used: Used) {
+        self.neighbour(NeighbourKind::Process, name, None, used);
+    }
+
+    /// So many windows in which these quantities are other than usual, by these factors or, of a share, to these values.
+    fn run(&mut self, windows: usize, other: &[(&str, f64)]) -> &mut Session {
+        for _ in 0..windows {
+            self.window(other);
+        }
+        self
+    }
+
+    fn window(&mut self, other: &[(&str, f64)]) {
+        let at = self.at;
+        self.at += 1;
+        let window = Window { from: ms(at as u64 * 1000), to: ms((at as u64 + 1) * 1000) };
+        let reading = |(name, usual): &(&'static str, f64)| {
+            let quantity = quantity(name);
+            let changed = other.iter().find(|(other, _)| other == name).map(|(_, to)| *to);
+            let value = match changed {
+                Some(to) if quantity.is_share() => to,
+                Some(by) => usual * by,
+                None => *usual,
+            };
+            let value = if quantity.is_share() { value } else { value * (1.0 + 0.015 * drift(at)) };
+            Reading { quantity, value: Measure::exact(value), cell: Some(Cell { above: value * 10.0, below: 10.0 }) }
+        };
+        let mut readings: Vec<Reading> = self.usual.iter().map(reading).collect();
+        readings.push(quantity("major_faults").missing(Why::NotRecorded));
+        let used = |(at_def, used): (usize, &Used)| {
+            let (cores, io, cpu) = used(at);
+            NeighbourWindow {
+                neighbour: NeighbourId(at_def as u32),
+                cores,
+                on_cpu: Some(cpu),
+                io_rate: Some(io),
+                llc_bytes: None,
+                memory_rate: None,
+            }
+        };
+        let neighbours = self.uses.iter().enumerate().map(used).filter(|used| used.cores > 0.0).collect();
+        let observed = Observed { window, readings, neighbours, cpus: vec![0] };
+        self.steps.push(self.assessor.take(observed, &self.defs));
+    }
+
+    fn states(&self, from: usize) -> Vec<State> {
+        self.steps[from..].iter().map(|step| step.state).collect()
+    }
+
+    fn said(&self) -> Assessment {
+        self.assessor.assessment()
+    }
+
+    /// Cause, where to look, and the names of the suspects.
+    fn verdict(&self) -> (Cause, Where, Vec<String>) {
+        let said = self.said();
+        let lead = said.evidence.first().unwrap_or_else(|| panic!("nothing was found: {:?}", said.quantities));
+        (lead.cause, said.place.unwrap(), said.suspects.iter().map(|suspect| suspect.who.name.clone()).collect())
+    }
+}

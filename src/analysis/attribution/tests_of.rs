@@ -1,0 +1,82 @@
+//! The quantities that can raise an alarm: what an operation costs, and what makes its time longer than its cost.
+//! It never lets a quantity raise one that only describes load or surroundings.
+
+use super::held::{Held, Judged};
+use super::settings::Settings;
+use crate::analysis::compare::{PRIMARY, RATE};
+
+/// Which way is worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bad {
+    More,
+    Less,
+}
+
+/// What a growth must come to before it matters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Matters {
+    /// Relative to its usual value, as much as costs must grow.
+    AsCost,
+    /// By the time per operation it adds.
+    AsWait,
+    /// A difference of shares.
+    By(f64),
+    /// As a cost, and the work takes longer for its waits as well: fewer operations alone may be wanted.
+    AsRate,
+}
+
+/// A quantity that can raise an alarm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Test {
+    /// Its name.
+    pub name: &'static str,
+    /// Which way is worse.
+    pub bad: Bad,
+    matters: Matters,
+    /// Told by it only where this is not known.
+    unless: Option<&'static str>,
+}
+
+const fn test(name: &'static str, bad: Bad, matters: Matters) -> Test {
+    Test { name, bad, matters, unless: None }
+}
+
+/// In the order in which a tie is decided.
+pub(super) const TESTS: [Test; 7] = [
+    test(PRIMARY, Bad::More, Matters::AsCost),
+    // What remains of the law where nothing counts operations.
+    Test { unless: Some(PRIMARY), ..test("cpi", Bad::More, Matters::AsCost) },
+    test("throttled_share", Bad::More, Matters::By(0.02)),
+    test("run_queue_delay", Bad::More, Matters::AsWait),
+    test("block_io_delay", Bad::More, Matters::AsWait),
+    test("steal_share", Bad::More, Matters::By(0.02)),
+    test(RATE, Bad::Less, Matters::AsRate),
+];
+
+impl Test {
+    /// Whether the window lies outside on the bad side, by so much that it matters.
+    pub fn outside(&self, judged: &Judged, settings: &Settings) -> bool {
+        let replaced = self.unless.is_some_and(|name| judged.get(name).is_some());
+        let held = judged.get(self.name).filter(|_| !replaced);
+        held.is_some_and(|held| held.is_outside(self.bad, settings) && self.matters(held, judged, settings))
+    }
+
+    fn matters(&self, held: &Held, judged: &Judged, settings: &Settings) -> bool {
+        let longer = judged.stretch.map_or(1.0, |stretch| stretch.ratio()) >= 1.0 + settings.least_wait;
+        self.size(held.value, held.expected.centre, longer, settings)
+    }
+
+    /// Whether a change from `usual` to `now` is large enough; `longer`: whether work takes longer for its waits.
+    pub fn size(&self, now: f64, usual: f64, longer: bool, settings: &Settings) -> bool {
+        let grown = match self.bad {
+            Bad::More => now - usual,
+            Bad::Less => usual - now,
+        };
+        match self.matters {
+            Matters::AsCost => grown >= settings.least_cost * usual.abs(),
+            Matters::AsWait => longer,
+            Matters::By(least) => grown >= least,
+            Matters::AsRate => longer && grown >= settings.least_cost * usual.abs(),
+        }
+    }
+}

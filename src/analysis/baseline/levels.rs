@@ -1,0 +1,314 @@
+//! The levels of load that a baseline knows, and where a load lies among them.
+//! It never judges what it finds there.
+
+use super::bins;
+use super::expect::expect;
+use super::strength;
+use super::{Expected, LEAST_WINDOWS, Level, Levels, LoadAxis, Place, UNUSUAL};
+use crate::analysis::compare::{
+    Dependence, Driver, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, depends_less, quantities,
+};
+use crate::model::{Baseline, BaselineWindow};
+
+/// A load this far outside of a level, as a part, still belongs to it: a level's ends are the chance of a few windows.
+const MARGIN: f64 = 0.1;
+
+impl LoadAxis {
+    /// The quantity it is read from.
+    #[must_use]
+    pub fn quantity(self) -> &'static str {
+        match self {
+            LoadAxis::OpsPerSecond => RATE,
+            LoadAxis::BusyCores => WITHOUT_OPERATIONS,
+        }
+    }
+}
+
+/// The load that a window's readings tell; `None` where it was not measured or there was none.
+#[must_use]
+pub fn load_of(axis: LoadAxis, readings: &[Reading]) -> Option<f64> {
+    let found = readings.iter().find(|reading| reading.quantity.name == axis.quantity())?;
+    found.value.value().copied().filter(|load| load.is_finite() && *load > 0.0)
+}
+
+/// A baseline's windows by quantity, as positions of its cells.
+pub(super) struct Columns {
+    known: Vec<(usize, Quantity)>,
+}
+
+impl Columns {
+    /// Those of its quantities that this version knows.
+    pub fn of(baseline: &Baseline) -> Columns {
+        let position = |quantity: &Quantity| baseline.quantities.iter().position(|name| name == quantity.name);
+        let known = quantities().into_iter().filter_map(|quantity| Some((position(&quantity)?, quantity)));
+        Columns { known: known.collect() }
+    }
+
+    /// Of them those with these names: what is not asked for is not worked out.
+    pub fn only(&self, names: &[&str]) -> Columns {
+        let known = self.known.iter().filter(|(_, quantity)| names.contains(&quantity.name));
+        Columns { known: known.copied().collect() }
+    }
+
+    /// The value of a quantity in a window.
+    pub fn value(&self, window: &BaselineWindow, name: &str) -> Option<f64> {
+        let (at, _) = self.known.iter().find(|(_, quantity)| quantity.name == name)?;
+        let [above, below] = cell(window, *at)?;
+        Some(above / below).filter(|value| below > 0.0 && value.is_finite())
+    }
+}
+
+fn cell(window: &BaselineWindow, at: usize) -> Option<[f64; 2]> {
+    window.cells.get(at).copied().flatten()
+}
+
+impl Levels {
+    /// Works them out of a baseline's windows.
+    #[must_use]
+    pub fn of(baseline: &Baseline) -> Levels {
+        let columns = Columns::of(baseline);
+        let axis = axis(baseline, &columns);
+        let windows: Vec<&BaselineWindow> = baseline.windows.iter().collect();
+        let levels = levels(&columns, axis, &windows);
+        let strength = strength::of(baseline, &columns, axis, &levels);
+        Levels { axis, levels, strength }
+    }
+
+    /// Where a load lies.
+    #[must_use]
+    pub fn place(&self, load: f64) -> Place<'_> {
+        place(&self.levels, load)
+    }
+
+    /// What a quantity usually is at a load; `None` where that is not known.
+    #[must_use]
+    pub fn expected(&self, load: f64, name: &str) -> Option<&Expected> {
+        match self.place(load) {
+            Place::Known(level) => level.expect(name),
+            Place::Thin(_) | Place::Outside(_) => None,
+        }
+    }
+}
+
+impl Level {
+    /// What a quantity usually is at it.
+    #[must_use]
+    pub fn expect(&self, name: &str) -> Option<&Expected> {
+        self.expected.iter().find(|expected| expected.quantity.name == name)
+    }
+
+    /// Whether it has enough windows to speak for its load.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.windows >= LEAST_WINDOWS
+    }
+}
+
+impl Expected {
+    /// How many usual deviations a value is away.
+    #[must_use]
+    pub fn deviations(&self, value: f64) -> f64 {
+        (value - self.centre) / self.spread
+    }
+
+    /// What it usually stays between.
+    #[must_use]
+    pub fn band(&self) -> (f64, f64) {
+        (self.centre - UNUSUAL * self.spread, self.centre + UNUSUAL * self.spread)
+    }
+}
+
+/// Whichever of the two the cost depends on less, as comparisons choose it.
+fn axis(baseline: &Baseline, columns: &Columns) -> LoadAxis {
+    let series = |source: usize, name: &str| -> Vec<Option<f64>> {
+        let windows = baseline.windows.iter().filter(|window| window.source as usize == source);
+        windows.map(|window| columns.value(window, name).filter(|value| *value > 0.0)).collect()
+    };
+    let runs: Vec<Dependence> = (0..baseline.sources.len())
+        .map(|source| Dependence {
+            costs: series(source, PRIMARY),
+            rates: series(source, RATE),
+            cores: series(source, WITHOUT_OPERATIONS),
+        })
+        .collect();
+    let counted = runs.iter().any(|run| run.rates.iter().zip(&run.costs).any(|(a, b)| a.is_some() && b.is_some()));
+    match depends_less(&runs) {
+        Some(Driver::BusyCores) => LoadAxis::BusyCores,
+        Some(Driver::OpsPerS) => LoadAxis::OpsPerSecond,
+        None if counted => LoadAxis::OpsPerSecond,
+        None => LoadAxis::BusyCores,
+    }
+}
+
+/// The levels of some of the windows.
+pub(super) fn levels(columns: &Columns, axis: LoadAxis, windows: &[&BaselineWindow]) -> Vec<Level> {
+    let load = |window: &&BaselineWindow| columns.value(window, axis.quantity()).filter(|load| *load > 0.0);
+    let mut sorted: Vec<(f64, &BaselineWindow)> =
+        windows.iter().filter_map(|window| Some((load(window)?, *window))).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let loads: Vec<f64> = sorted.iter().map(|(load, _)| *load).collect();
+    let level = |range: std::ops::Range<usize>| {
+        let inside = &sorted[range];
+        let expected = |(at, quantity): &(usize, Quantity)| {
+            let cells: Vec<[f64; 2]> = inside.iter().filter_map(|(_, window)| cell(window, *at)).collect();
+            expect(*quantity, &cells, inside.len())
+        };
+        Level {
+            from: inside.first().map_or(0.0, |first| first.0),
+            to: inside.last().map_or(0.0, |last| last.0),
+            windows: inside.len(),
+            expected: columns.known.iter().filter_map(expected).collect(),
+        }
+    };
+    bins::levels(&loads).into_iter().map(level).collect()
+}
+
+/// How far outside of a level a load is, as a part; 0 within.
+fn distance(level: &Level, load: f64) -> f64 {
+    let outside = if load < level.from { level.from / load } else { load / level.to };
+    if (level.from..=level.to).contains(&load) { 0.0 } else { (outside - 1.0).max(0.0) }
+}
+
+pub(super) fn place(levels: &[Level], load: f64) -> Place<'_> {
+    if !(load.is_finite() && load > 0.0) {
+        return Place::Outside(levels.first().filter(|_| load == 0.0));
+    }
+    // Of levels equally near, one that has enough windows.
+    let key = |level: &&Level| {
+        let away = distance(level, load);
+        (away > MARGIN, !level.is_known() && away > 0.0 && away <= MARGIN, away)
+    };
+    let nearer = |a: &&Level, b: &&Level| {
+        let (a, b) = (key(a), key(b));
+        (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
+    };
+    match levels.iter().min_by(nearer) {
+        Some(level) if distance(level, load) > MARGIN => Place::Outside(Some(level)),
+        Some(level) if level.is_known() => Place::Known(level),
+        Some(level) => Place::Thin(level),
+        None => Place::Outside(None),
+    }
+}
+
+/// What may tell that a window is unusual, the best first.
+pub(super) const TELLING: [&str; 2] = [PRIMARY, "cpi"];
+
+/// The quantity by which windows are called unusual: cycles per instruction where no operations were counted, for busy CPUs
+/// are the load itself then.
+pub(super) fn telling(levels: &[Level]) -> Option<&'static str> {
+    TELLING.into_iter().find(|name| levels.iter().any(|level| level.expect(name).is_some()))
+}
+
+/// Whether a window at a known level is unusual; `None` at others.
+pub(super) fn is_unusual(columns: &Columns, axis: LoadAxis, levels: &[Level], window: &BaselineWindow) -> Option<bool> {
+    let name = telling(levels)?;
+    let Place::Known(level) = place(levels, columns.value(window, axis.quantity())?) else { return None };
+    let (expected, value) = (level.expect(name)?, columns.value(window, name)?);
+    Some(expected.deviations(value).abs() > UNUSUAL)
+}
+
+/// How many of a baseline's own windows are unusual: they stay in it and move neither centre nor spread.
+#[must_use]
+pub fn outliers(baseline: &Baseline, levels: &Levels) -> usize {
+    let columns = Columns::of(baseline);
+    let odd = |window: &&BaselineWindow| is_unusual(&columns, levels.axis, &levels.levels, window) == Some(true);
+    baseline.windows.iter().filter(odd).count()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::testing::{baseline, loaded, noise};
+    use super::*;
+    use crate::model::Measure;
+
+    #[test]
+    fn a_steady_load_is_one_level_with_what_is_usual_there() {
+        let levels = Levels::of(&baseline(&[30, 30]));
+        assert_eq!((levels.axis, levels.levels.len()), (LoadAxis::OpsPerSecond, 1));
+        let cost = levels.expected(1000.0, PRIMARY).unwrap();
+        assert!((cost.centre / 5e5 - 1.0).abs() < 0.002 && cost.spread >= 0.02 * cost.centre, "{cost:?}");
+        assert_eq!(levels.levels[0].expected.len(), 3, "nothing that was not measured is expected");
+        assert_eq!(cost.windows, 60);
+        assert!((cost.deviations(cost.band().1) - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn where_the_program_takes_all_it_can_busy_cpus_are_the_load() {
+        let closed = |at| {
+            let cost = 1e6 * (1.0 + 0.2 * noise(at));
+            (2e9 * (1.0 + 0.001 * noise(at * 3)) / cost, cost)
+        };
+        let levels = Levels::of(&loaded(&[40], &closed));
+        assert_eq!(levels.axis, LoadAxis::BusyCores);
+        assert!(levels.expected(2.0, PRIMARY).is_some());
+        let mut silent = baseline(&[30]);
+        silent.windows.iter_mut().for_each(|window| window.cells[..2].fill(None));
+        assert_eq!(Levels::of(&silent).axis, LoadAxis::BusyCores);
+    }
+
+    #[test]
+    fn a_load_lies_in_a_known_level_a_thin_one_or_outside_of_all() {
+        let two = |at| (if at < 30 { 1000.0 } else { 3000.0 + at as f64 }, 5e5);
+        let levels = Levels::of(&loaded(&[35], &two));
+        let told = |load: f64| match levels.place(load) {
+            Place::Known(level) => ("known", level.windows),
+            Place::Thin(level) => ("thin", level.windows),
+            Place::Outside(level) => ("outside", level.map_or(0, |level| level.windows)),
+        };
+        for (load, expected) in [
+            (1000.0, ("known", 30)),
+            (1099.0, ("known", 30)),
+            (920.0, ("known", 30)),
+            (700.0, ("outside", 30)),
+            (1200.0, ("outside", 30)),
+            (3031.0, ("thin", 5)),
+            (9000.0, ("outside", 5)),
+            (0.0, ("outside", 30)),
+            (f64::NAN, ("outside", 0)),
+            (-5.0, ("outside", 0)),
+        ] {
+            assert_eq!(told(load), expected, "{load}");
+        }
+        assert!(levels.expected(1000.0, PRIMARY).is_some() && levels.expected(3031.0, PRIMARY).is_none());
+    }
+
+    #[test]
+    fn odd_windows_are_counted_and_hardly_move_what_is_usual() {
+        let clean = Levels::of(&baseline(&[60])).expected(1000.0, PRIMARY).unwrap().centre;
+        let odd = loaded(&[60], &|at| (1000.0, if at % 20 == 0 { 9e5 } else { 5e5 * (1.0 + 0.01 * noise(at)) }));
+        let levels = Levels::of(&odd);
+        assert_eq!(outliers(&odd, &levels), 3);
+        assert!((levels.expected(1000.0, PRIMARY).unwrap().centre / clean - 1.0).abs() < 0.005);
+    }
+
+    #[test]
+    fn a_hostile_or_empty_baseline_gives_levels_without_numbers_that_are_none() {
+        let mut strange = baseline(&[30]);
+        strange.windows[0].cells.clear();
+        strange.windows[1].cells = vec![Some([1.0, 0.0]); 3];
+        strange.windows[2].cells = vec![Some([f64::MAX, f64::MIN_POSITIVE]); 3];
+        strange.windows[3].source = 77;
+        strange.quantities.push("unheard_of".into());
+        let mut empty = baseline(&[0]);
+        empty.sources.clear();
+        for baseline in [strange, empty] {
+            let levels = Levels::of(&baseline);
+            let numbers = levels.levels.iter().flat_map(|level| &level.expected);
+            assert!(numbers.clone().all(|expected| expected.centre.is_finite() && expected.spread > 0.0));
+            let _ = outliers(&baseline, &levels);
+        }
+    }
+
+    #[test]
+    fn the_load_of_a_window_is_what_its_axis_reads() {
+        let mut readings: Vec<Reading> =
+            quantities().into_iter().map(|quantity| quantity.missing(crate::model::Why::Idle)).collect();
+        assert_eq!(load_of(LoadAxis::OpsPerSecond, &readings), None);
+        for reading in &mut readings {
+            reading.value = Measure::exact(if reading.quantity.name == RATE { 70.0 } else { 0.0 });
+        }
+        assert_eq!(load_of(LoadAxis::OpsPerSecond, &readings), Some(70.0));
+        assert_eq!(load_of(LoadAxis::BusyCores, &readings), None, "nothing ran");
+    }
+}

@@ -1,0 +1,193 @@
+//! How far a baseline can be relied on, found by asking it about windows it has not seen.
+//! It never hides a weakness in a number: what is wanting is said in sentences.
+
+use super::levels::{Columns, TELLING, is_unusual, levels, telling};
+use super::{LEAST_WINDOWS, Level, LoadAxis, Strength};
+use crate::analysis::compare::PRIMARY;
+use crate::model::{Baseline, BaselineWindow};
+
+/// Of one recording, so many stretches are left out one after the other.
+const STRETCHES: usize = 5;
+/// More false alarms than this in windows left out say that the recordings are unlike each other.
+const MANY_ALARMS: f64 = 0.02;
+/// Less than this share of windows at known levels is wanting.
+const COVERED: f64 = 0.9;
+/// Recordings that all lie within an hour have seen one hour of the day.
+const HOUR_NS: u64 = 3_600_000_000_000;
+
+pub(super) fn of(baseline: &Baseline, columns: &Columns, axis: LoadAxis, all: &[Level]) -> Strength {
+    let windows = baseline.windows.len();
+    let known: Vec<&Level> = all.iter().filter(|level| level.is_known()).collect();
+    let inside: usize = known.iter().map(|level| level.windows).sum();
+    let mut strength = Strength {
+        windows,
+        sources: baseline.sources.len(),
+        known_levels: known.len(),
+        covered: if windows > 0 { inside as f64 / windows as f64 } else { 0.0 },
+        false_alarms: false_alarms(baseline, columns, axis),
+        wanting: vec![],
+    };
+    strength.wanting = wanting(baseline, axis, all, &strength);
+    strength
+}
+
+/// Which part each window is left out with: its recording, or of a single one its stretch of time.
+fn folds(baseline: &Baseline) -> Vec<usize> {
+    let count = baseline.windows.len();
+    let recordings = baseline.sources.iter().filter(|source| source.windows > 0).count();
+    let fold = |(at, window): (usize, &BaselineWindow)| {
+        if recordings > 1 { window.source as usize } else { at * STRETCHES / count.max(1) }
+    };
+    baseline.windows.iter().enumerate().map(fold).collect()
+}
+
+fn false_alarms(baseline: &Baseline, columns: &Columns, axis: LoadAxis) -> Option<f64> {
+    let [telling, otherwise] = TELLING;
+    let columns = &columns.only(&[axis.quantity(), telling, otherwise]);
+    let folds = folds(baseline);
+    let mut parts = folds.clone();
+    parts.sort_unstable();
+    parts.dedup();
+    let (mut judged, mut unusual) = (0_usize, 0_usize);
+    for part in few(&parts) {
+        let windows = || baseline.windows.iter().zip(&folds);
+        let rest: Vec<_> = windows().filter(|(_, fold)| **fold != part).map(|(window, _)| window).collect();
+        let learnt = levels(columns, axis, &rest);
+        for (window, _) in windows().filter(|(_, fold)| **fold == part) {
+            if let Some(odd) = is_unusual(columns, axis, &learnt, window) {
+                judged += 1;
+                unusual += usize::from(odd);
+            }
+        }
+    }
+    (judged >= LEAST_WINDOWS).then(|| unusual as f64 / judged as f64)
+}
+
+/// Of very many recordings some, evenly spread: each part costs a look at all windows.
+fn few(parts: &[usize]) -> impl Iterator<Item = usize> {
+    const MOST: usize = 20;
+    parts.iter().copied().step_by(parts.len().div_ceil(MOST).max(1))
+}
+
+fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Strength) -> Vec<String> {
+    let has = |name: &str| all.iter().any(|level| level.expect(name).is_some());
+    let mut found = Vec::new();
+    let Strength { windows, sources, known_levels, covered, .. } = *strength;
+    if known_levels == 0 {
+        found.push(format!(
+            "No level of load has the {LEAST_WINDOWS} windows it takes to speak for it; there are {windows} in all. \
+             Record for longer, and extend it."
+        ));
+    } else if covered < COVERED {
+        found.push(format!(
+            "{:.0}% of the windows lie at loads with fewer than {LEAST_WINDOWS} windows each, which are not judged.",
+            (1.0 - covered) * 100.0
+        ));
+    }
+    if sources == 1 {
+        found.push(
+            "It was made of one recording: how far runs differ from each other is not known. Extend it with more."
+                .to_string(),
+        );
+    } else if let Some(text) = one_hour(baseline) {
+        found.push(text);
+    }
+    match strength.false_alarms {
+        Some(share) if share > MANY_ALARMS => found.push(format!(
+            "{:.0}% of the windows of {} left out in turn would have been called unusual: they are unlike each other.",
+            share * 100.0,
+            if sources > 1 { "recordings" } else { "stretches" },
+        )),
+        None if known_levels > 0 && telling(all).is_some() => {
+            found.push("Too few windows to tell how often it would raise a false alarm.".to_string());
+        }
+        _ => {}
+    }
+    if known_levels == 1 {
+        found.extend(one_level(axis, all));
+    }
+    if !has(PRIMARY) {
+        found.push(
+            "No operations are known window by window, so load and cost cannot be told apart. Record with --ops."
+                .to_string(),
+        );
+    }
+    if !has("path_length") && has(PRIMARY) {
+        found.push(
+            "No instructions were counted: more work and slower work cannot be told apart by counters.".to_string(),
+        );
+    }
+    found
+}
+
+fn one_level(axis: LoadAxis, all: &[Level]) -> Option<String> {
+    let level = all.iter().find(|level| level.is_known())?;
+    let number = |load: f64| match axis {
+        LoadAxis::OpsPerSecond if load >= 100.0 => format!("{load:.0}"),
+        _ => format!("{load:.2}"),
+    };
+    let unit = match axis {
+        LoadAxis::OpsPerSecond => "operations per second",
+        LoadAxis::BusyCores => "busy CPUs",
+    };
+    let (from, to) = (number(level.from), number(level.to));
+    let range = if from == to { from } else { format!("{from} to {to}") };
+    Some(format!("It knows one level of load, {range} {unit}: at others nothing is judged."))
+}
+
+/// Whether all recordings began within an hour.
+fn one_hour(baseline: &Baseline) -> Option<String> {
+    let started = || baseline.sources.iter().map(|source| source.started_unix_ns);
+    let within = started().max()?.saturating_sub(started().min()?) < HOUR_NS;
+    within.then(|| "All of its recordings began within one hour: other times of the day are not known.".to_string())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::Levels;
+    use super::super::testing::{baseline, loaded, noise};
+    use super::*;
+
+    fn strength(baseline: &Baseline) -> Strength {
+        Levels::of(baseline).strength
+    }
+
+    #[test]
+    fn windows_left_out_are_usual_where_recordings_are_alike_and_unusual_where_one_is_not() {
+        let alike = strength(&baseline(&[40, 40, 40]));
+        assert_eq!((alike.false_alarms, alike.covered, alike.sources), (Some(0.0), 1.0, 3));
+        let odd = loaded(&[40, 40, 40], &|at| (1000.0, 5e5 * if at >= 80 { 1.4 } else { 1.0 + 0.01 * noise(at) }));
+        let found = strength(&odd);
+        assert!(found.false_alarms.unwrap() > 0.3, "{found:?}");
+        assert!(found.wanting.iter().any(|text| text.contains("unlike each other")), "{found:?}");
+    }
+
+    #[test]
+    fn of_a_single_recording_stretches_of_time_are_left_out() {
+        let moved = loaded(&[100], &|at| (1000.0, 5e5 * if at >= 80 { 1.5 } else { 1.0 + 0.01 * noise(at) }));
+        assert_eq!(strength(&moved).false_alarms, Some(0.2));
+        assert_eq!(strength(&baseline(&[100])).false_alarms, Some(0.0));
+        assert_eq!(strength(&baseline(&[22])).false_alarms, None, "17 windows are no level");
+    }
+
+    #[test]
+    fn what_is_wanting_is_said() {
+        let wants = |baseline: &Baseline| strength(baseline).wanting.join("\n");
+        let thin = wants(&baseline(&[7]));
+        assert!(thin.contains("there are 7 in all") && thin.contains("one recording"), "{thin}");
+        let one = wants(&baseline(&[40, 40]));
+        assert!(one.contains("one level of load, 1000 operations per second"), "{one}");
+        assert!(one.contains("No instructions were counted") && !one.contains("one recording"), "{one}");
+        let mut near = baseline(&[40, 40]);
+        near.sources[1].started_unix_ns = near.sources[0].started_unix_ns + 60_000_000_000;
+        assert!(wants(&near).contains("within one hour"));
+        let mut silent = baseline(&[40, 40]);
+        silent.windows.iter_mut().for_each(|window| window.cells[..2].fill(None));
+        let silent = strength(&silent);
+        assert!(silent.wanting.join("\n").contains("Record with --ops"), "{silent:?}");
+        assert_eq!(silent.false_alarms, None);
+        let scattered = loaded(&[40], &|at| (if at < 30 { 1000.0 } else { 2000.0 * 1.5_f64.powi(at as i32) }, 5e5));
+        assert!(wants(&scattered).contains("25% of the windows"), "{}", wants(&scattered));
+    }
+}

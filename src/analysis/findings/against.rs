@@ -1,0 +1,74 @@
+//! A session slower than its baseline, as a finding beside those of its own windows.
+//! It never weighs itself against them: that it is slower than usual comes first.
+
+use super::{Confidence, Evidence, Finding};
+use crate::analysis::MetricUnit;
+use crate::analysis::attribution::{self, Assessment, Moved, Where};
+use crate::analysis::compare::QuantityUnit;
+
+/// The rule's stable name.
+pub const AGAINST: &str = "slower-than-usual";
+
+/// Numbers told.
+const MOST: usize = 6;
+
+/// The finding that the last alarm of a session comes to; `None` without one.
+#[must_use]
+pub fn against(assessment: &Assessment) -> Option<Finding> {
+    let alarm = assessment.alarms.last()?;
+    let lead = assessment.evidence.first()?;
+    let suspect = assessment.suspects.first().map_or(String::new(), |suspect| {
+        format!(
+            " Correlated with it, not proven: {} (score {:.2}).",
+            super::words::name(&suspect.who.name),
+            suspect.score
+        )
+    });
+    Some(Finding {
+        rule: AGAINST,
+        title: "slower than its baseline",
+        share: lead.share.map(|share| share.clamp(0.0, 1.0)),
+        claim: format!("{}: {}{suspect}", capital(lead.cause.label()), lead.text),
+        evidence: assessment.quantities.iter().filter(|moved| moved.moved).take(MOST).filter_map(number).collect(),
+        confidence: match alarm.confidence {
+            attribution::Confidence::Low => Confidence::Low,
+            attribution::Confidence::Medium => Confidence::Medium,
+            attribution::Confidence::High => Confidence::High,
+        },
+        place: None,
+        refuted_by: "the same load without the suspect is as slow",
+        next_step: next_step(assessment),
+    })
+}
+
+fn number(moved: &Moved) -> Option<Evidence> {
+    let (unit, scale) = match moved.quantity.unit {
+        QuantityUnit::Nanos => (MetricUnit::Seconds, 1e-9),
+        QuantityUnit::Of(unit) => (unit, 1.0),
+    };
+    let edge = if moved.deviations > 0.0 { moved.band.1 } else { moved.band.0 };
+    let sound = moved.now.is_finite() && edge.is_finite();
+    sound.then(|| Evidence::of(moved.quantity.label, moved.now * scale, unit, edge * scale))
+}
+
+fn next_step(assessment: &Assessment) -> String {
+    match assessment.place {
+        Some(Where::Program) => "Compare the code: `ironlaw diff` with a recording of the baseline.".to_string(),
+        Some(Where::OwnLimits) => "Raise the quota (cpu.max) of its control group, or run fewer threads.".to_string(),
+        Some(Where::Neighbours) => {
+            "Stop or move the first suspect for a moment (SIGSTOP, cpu.max) and see whether the target recovers."
+                .to_string()
+        }
+        Some(Where::Outside) => {
+            "Nothing on this machine explains it: ask who else is on its host, or move the machine.".to_string()
+        }
+        Some(Where::Unknown) | None => {
+            "Record with --neighbours and --probe, in the baseline as well, so that more can be told.".to_string()
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,199 @@
+//! The `watch` command.
+//! It never looks at the machine.
+
+use super::{FrequencyArg, HardwareArgs, TargetArgs, values};
+use crate::model::OpsSpec;
+use crate::units::Nanos;
+use clap::{Args, ValueEnum};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+/// The form of the lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WatchFormat {
+    /// For programs: one JSON object per line.
+    Json,
+    /// For people.
+    Text,
+}
+
+/// What is done on an alarm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnAlarm {
+    /// Recordings are written.
+    Record,
+    /// The shell runs this.
+    Command(String),
+}
+
+/// Where the metrics are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listen {
+    /// Nowhere.
+    Off,
+    /// Here.
+    At(SocketAddr),
+}
+
+/// How often samples are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatchRate {
+    /// Never.
+    None,
+    /// As in other commands.
+    Some(FrequencyArg),
+}
+
+/// Where metrics are offered if that port is free.
+pub const METRICS_PORT: u16 = 9469;
+
+const USAGE: &str = "\
+ironlaw watch [OPTIONS] --baseline NAME <-p PID | -t TID | -G CGROUP | -a | -C CPUS>
+       ironlaw watch [OPTIONS] --baseline NAME [--] CMD [ARGS]...";
+
+const AFTER_HELP: &str = "\
+Each alarm names the cause with its confidence and evidence, and the neighbours
+whose CPU use moved with it: correlated, not proven.
+
+A command of --on-alarm is run by sh, for a minute at most and never twice at
+once, with its output on the standard error and in its environment
+  IRONLAW_ALARM_JSON   path of a file that holds the alarm, gone afterwards
+  IRONLAW_TARGET       what is watched
+  IRONLAW_CAUSE        e.g. run_queue, memory_bandwidth, path_length
+  IRONLAW_SUSPECT      the first suspect's name; empty if there is none.
+                       Processes name themselves: quote it
+
+Examples:
+  ironlaw baseline build mon.ironlaw tue.ironlaw -o web.baseline
+  ironlaw watch -G web.service --baseline web.baseline --on-alarm record -o /var/lib/ironlaw
+  ironlaw watch -p $(pidof redis-server) --baseline redis --format text
+  ironlaw watch -p 1234 --baseline app --on-alarm 'notify \"$IRONLAW_CAUSE\"'
+  curl localhost:9469/metrics          what Prometheus scrapes
+
+Exit codes: 0 when the watch was ended, its time is over or the target ended
+(`-- CMD` passes on the command's code), 3 with --exit-on-alarm after an alarm.";
+
+/// `ironlaw watch`.
+#[derive(Debug, Clone, Args)]
+#[command(override_usage = USAGE, after_help = AFTER_HELP)]
+pub struct WatchArgs {
+    /// What to watch.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// What is usual: a baseline as `ironlaw baseline build` writes it
+    #[arg(long, value_name = "NAME", help_heading = "Baseline")]
+    pub baseline: PathBuf,
+    /// Watch even where the baseline is of another program, machine or setting
+    #[arg(long, help_heading = "Baseline")]
+    pub stale_ok: bool,
+    /// On an alarm: `record` writes the time before it and a detailed capture, anything else is a command for sh;
+    /// may be given once each
+    #[arg(long, value_name = "record|CMD", value_parser = on_alarm, help_heading = "Alarms")]
+    pub on_alarm: Vec<OnAlarm>,
+    /// How much of the time before an alarm is recorded; it is held in memory
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = values::seconds, help_heading = "Alarms")]
+    pub before: Nanos,
+    /// Length of the detailed capture: 997 Hz, with waits; at most one in five minutes
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::seconds, help_heading = "Alarms")]
+    pub after: Nanos,
+    /// Directory for the recordings
+    #[arg(short = 'o', long, value_name = "DIR", default_value = ".", help_heading = "Alarms")]
+    pub output: PathBuf,
+    /// Keep so many recordings of this target there; the oldest go first
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Alarms")]
+    pub keep: u32,
+    /// End after the first alarm, once what it asks for is done, with exit code 3
+    #[arg(long, help_heading = "Alarms")]
+    pub exit_on_alarm: bool,
+    /// Stop after this long [default: until the target ends, Ctrl-C or SIGTERM]
+    #[arg(short = 'd', long, value_name = "TIME", value_parser = values::seconds, help_heading = "Capture")]
+    pub duration: Option<Nanos>,
+    /// Samples per second of running time and CPU; 0: none, then no alarm can name functions
+    #[arg(short = 'F', long, value_name = "HZ", default_value = "19", value_parser = rate, help_heading = "Capture")]
+    pub freq: WatchRate,
+    /// Length of one window: 1s, or milliseconds without a unit; 10ms or more
+    #[arg(short = 'I', long, value_name = "TIME", default_value = "1s", value_parser = values::milliseconds, help_heading = "Capture")]
+    pub interval: Nanos,
+    /// What counts operations, as for record [default: what the baseline was counted by]
+    #[arg(long, value_name = "SPEC", value_parser = values::ops, help_heading = "Capture")]
+    pub ops: Option<OpsSpec>,
+    /// Probe caches and memory now and then, at most 0.5% of one CPU: tells what a machine without hardware counters hides
+    #[arg(long, help_heading = "Capture")]
+    pub probe: bool,
+    /// Which hardware metrics.
+    #[command(flatten)]
+    pub hardware: HardwareArgs,
+    /// Where to offer OpenMetrics at /metrics: a port, ADDRESS:PORT, or `off`
+    /// [default: the first free port of 127.0.0.1 from 9469 on, of ten]
+    #[arg(long, value_name = "ADDR", value_parser = listen, help_heading = "Output")]
+    pub listen: Option<Listen>,
+    /// Form of the lines: json or text
+    #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "json", help_heading = "Output")]
+    pub format: WatchFormat,
+    /// A line for every N-th window [default: where the state changes]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
+    pub every: Option<u64>,
+}
+
+fn on_alarm(text: &str) -> Result<OnAlarm, String> {
+    match text.trim() {
+        "" => Err("give `record`, or a command for sh".into()),
+        "record" => Ok(OnAlarm::Record),
+        _ if text.contains('\0') => Err("a command cannot hold a zero byte".into()),
+        command => Ok(OnAlarm::Command(command.to_string())),
+    }
+}
+
+fn rate(text: &str) -> Result<WatchRate, String> {
+    if text == "0" { Ok(WatchRate::None) } else { values::frequency(text).map(WatchRate::Some) }
+}
+
+fn listen(text: &str) -> Result<Listen, String> {
+    if text == "off" {
+        return Ok(Listen::Off);
+    }
+    let port = text.strip_prefix("localhost:").unwrap_or(text).parse::<u16>().ok();
+    let address = port.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    let address = address.or_else(|| text.parse().ok());
+    address
+        .map(Listen::At)
+        .ok_or_else(|| "write a port, an address with a port like 10.0.0.5:9469 or [::1]:9469, or off".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_of_this_machine_alone_unless_it_says_otherwise() {
+        for (text, expected) in [
+            ("off", Some(Listen::Off)),
+            ("9500", "127.0.0.1:9500".parse().ok().map(Listen::At)),
+            ("localhost:9500", "127.0.0.1:9500".parse().ok().map(Listen::At)),
+            ("0.0.0.0:9469", "0.0.0.0:9469".parse().ok().map(Listen::At)),
+            ("[::1]:9469", "[::1]:9469".parse().ok().map(Listen::At)),
+            ("example.org:80", None),
+            ("10.0.0.5", None),
+            ("70000", None),
+            ("", None),
+        ] {
+            assert_eq!(listen(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_done_on_an_alarm_is_recording_or_a_command() {
+        for (text, expected) in [
+            ("record", Some(OnAlarm::Record)),
+            (" mail -s 'x' me ", Some(OnAlarm::Command("mail -s 'x' me".into()))),
+            ("", None),
+            ("  ", None),
+            ("a\0b", None),
+        ] {
+            assert_eq!(on_alarm(text).ok(), expected, "{text:?}");
+        }
+        assert_eq!(rate("0"), Ok(WatchRate::None));
+        assert_eq!(rate("19"), Ok(WatchRate::Some(FrequencyArg::Hertz(19))));
+        assert!(rate("-1").is_err() && rate("").is_err());
+    }
+}

@@ -1,0 +1,67 @@
+//! `ironlaw baseline build`: recordings and older baselines become one file.
+//! It never keeps more than one recording in memory.
+
+use crate::analysis::baseline::{Added, LEAST_CORES, Learner, Levels, Source};
+use crate::cli::args::BuildArgs;
+use crate::cli::out::Terminal;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::Note;
+use crate::session;
+use crate::store::baseline;
+use crate::sweep::Folder;
+use crate::view::baseline::{BaselineView, words};
+use crate::view::escape::visible;
+use std::path::Path;
+
+pub(super) fn run(args: &BuildArgs, terminal: &Terminal) -> Result<()> {
+    let output = baseline::path(&args.output);
+    // Told before the recordings are read, which may take a while.
+    baseline::check_free(&output, args.force)?;
+    let mut learner = Learner::default();
+    for source in &args.sources {
+        let name = source.display().to_string();
+        let told = add(&mut learner, source, &name, args).context(|| format!("cannot learn from {name}"))?;
+        terminal.say(&format!("{}: {told}", visible(&name)));
+    }
+    let learnt = learner.finish()?;
+    baseline::write(&output, &learnt, args.force)?;
+    let size = std::fs::metadata(&output).map_or(0, |file| file.len());
+    let view = BaselineView::of(&learnt, &output.display().to_string(), vec![]);
+    terminal.say(&format!("{} ({:.1} kB): {}", visible(&view.name), size as f64 / 1e3, words::size(&view)));
+    for text in Levels::of(&learnt).strength.wanting {
+        terminal.note(&Note { topic: "baseline-weak".to_string(), text, fix: None });
+    }
+    Ok(())
+}
+
+/// Adds one of the files, and says what came of it.
+fn add(learner: &mut Learner, path: &Path, name: &str, args: &BuildArgs) -> Result<String> {
+    if Folder::is_one(path) || (!path.exists() && Folder::is_one(&Folder::name(path))) {
+        return Err(Error::new(ErrorKind::Usage, "it is a sweep, in which nothing is usual".to_string())
+            .hint("Name recordings of the program at its usual work; those within the sweep lie in its folder runs."));
+    }
+    if super::is_one(path) {
+        let windows = learner.include(&baseline::read(path)?)?;
+        return Ok(taken(windows));
+    }
+    let profile = session::open(path)?;
+    let source = Source { name, profile: &profile, time: args.time.unwrap_or_default() };
+    let Added { windows, left_out } = learner.add(&source)?;
+    let mut told = taken(windows);
+    for (count, why) in [
+        (left_out.idle, format!("kept less than {LEAST_CORES} of a CPU busy")),
+        (left_out.lost, "lost records".to_string()),
+    ] {
+        if count > 0 && windows > 0 {
+            told += &format!("; {count} left out that {why}");
+        }
+    }
+    Ok(told)
+}
+
+fn taken(windows: usize) -> String {
+    match windows {
+        0 => "already in it".to_string(),
+        windows => words::several(windows, "window"),
+    }
+}

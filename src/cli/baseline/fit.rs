@@ -1,0 +1,137 @@
+//! Whether a baseline speaks of what is about to be captured: asked before the capture, of all that can be known by then.
+//! It never guesses at the program of a command that may start another one.
+
+use crate::analysis::baseline::{Stale, stale};
+use crate::collect::host;
+use crate::collect::program::{self, Program};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Baseline, BaselineKey, Note, Plan, Target};
+use crate::store::baseline;
+use crate::sys::clock;
+use crate::sys::procfs::ProcFs;
+use crate::sys::sysfs::SysFs;
+use std::path::Path;
+
+/// A baseline that fits what is to be captured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fitted {
+    pub baseline: Baseline,
+    /// In what it may not hold any more, or does not.
+    pub stale: Vec<Stale>,
+    /// The same for people.
+    pub notes: Vec<Note>,
+}
+
+/// Reads a baseline and holds it against a plan; `stale_ok` takes one that does not hold any more all the same.
+///
+/// # Errors
+/// What keeps it from being read; `Unsupported` for one that does not fit, by name.
+pub fn fit(path: &Path, plan: &Plan, stale_ok: bool) -> Result<Fitted> {
+    let baseline = baseline::read(path)?;
+    let found = stale(&baseline, &key(&baseline.key, plan), clock::unix_ns());
+    judge(baseline, &path.display().to_string(), found, stale_ok)
+}
+
+fn judge(baseline: Baseline, name: &str, found: Vec<Stale>, stale_ok: bool) -> Result<Fitted> {
+    let grave: Vec<&str> = found.iter().filter(|stale| stale.refuses).map(|stale| stale.text.as_str()).collect();
+    if !grave.is_empty() && !stale_ok {
+        let message = format!("{name} does not fit what is to be captured: {}", grave.join("; "));
+        return Err(Error::new(ErrorKind::Unsupported, message)
+            .hint("Build one that does with `ironlaw baseline build`, or use it all the same with --stale-ok."));
+    }
+    let note = |stale: &Stale| {
+        let weight = if stale.refuses { "does not hold any more" } else { "may not hold any more" };
+        let text = format!("the baseline {name} {weight}: {}", stale.text);
+        Note { topic: "baseline-stale".to_string(), text, fix: None }
+    };
+    Ok(Fitted { baseline, notes: found.iter().map(note).collect(), stale: found })
+}
+
+/// The baseline's own key as it would be on this machine.
+pub(super) fn here(then: &BaselineKey) -> BaselineKey {
+    let program = then.program.as_deref().and_then(|path| program::of_file(Path::new(path)));
+    BaselineKey {
+        host: host::facts(&ProcFs::new("/proc"), &SysFs::new("/sys")),
+        program: None,
+        build_id: program.and_then(|program| program.build_id),
+        ..then.clone()
+    }
+}
+
+/// What is known of a session before it begins.
+fn key(then: &BaselineKey, plan: &Plan) -> BaselineKey {
+    let proc = ProcFs::new("/proc");
+    let running = running(&proc, then, &plan.target);
+    BaselineKey {
+        host: host::facts(&proc, &SysFs::new("/sys")),
+        target: plan.target.label(),
+        build_id: running.as_ref().and_then(|program| program.build_id.clone()),
+        program: running.map(|program| program.path),
+        cpus: match &plan.target {
+            Target::Cpus { cpus } => cpus.clone(),
+            _ => vec![],
+        },
+        ops: plan.ops.clone(),
+    }
+}
+
+/// The program of the target, where it is known already: of processes the baseline's own if one of them runs it. A process
+/// whose children are captured as well, and a command, may only be the shell around it: they are known by their build alone.
+fn running(proc: &ProcFs, then: &BaselineKey, target: &Target) -> Option<Program> {
+    let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
+    let known = then.program.as_deref().map(file);
+    let same = |program: &Program| Some(file(&program.path)) == known;
+    match target {
+        Target::Processes { pids, children } => {
+            let all: Vec<Program> = pids.iter().filter_map(|pid| program::of_process(proc, *pid)).collect();
+            let first = all.first().filter(|_| !children).cloned();
+            all.into_iter().find(same).or(first)
+        }
+        Target::Command { argv } => {
+            let search = std::env::var_os("PATH").unwrap_or_default();
+            let path = program::found(argv.first()?, &search)?;
+            program::of_file(&std::fs::canonicalize(path).ok()?).filter(same)
+        }
+        Target::Threads { .. } | Target::Cgroup { .. } | Target::Cpus { .. } => None,
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::baseline::testing::baseline;
+
+    fn own(file: &str) -> BaselineKey {
+        BaselineKey { program: Some(format!("/elsewhere/{file}")), ..baseline(&[3]).key }
+    }
+
+    #[test]
+    fn a_process_is_known_by_its_program_and_a_shell_around_it_is_not_taken_for_it() {
+        let proc = ProcFs::new("/proc");
+        let exe = std::env::current_exe().unwrap();
+        let name = exe.file_name().unwrap().to_str().unwrap();
+        let me = |children| Target::Processes { pids: vec![std::process::id()], children };
+        let found = |key: &BaselineKey, target: &Target| running(&proc, key, target).map(|program| program.path);
+        let path = Some(exe.to_str().unwrap().to_string());
+        assert_eq!(found(&own(name), &me(true)), path);
+        assert_eq!((found(&own("other"), &me(false)), found(&own("other"), &me(true))), (path.clone(), None));
+        let command = |word: &str| Target::Command { argv: vec![word.to_string(), "x".to_string()] };
+        assert_eq!(found(&own(name), &command(exe.to_str().unwrap())), path);
+        assert_eq!(found(&own("other"), &command("sh")), None);
+        assert_eq!(found(&own(name), &Target::Cpus { cpus: vec![] }), None);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_name_unless_it_is_wanted() {
+        let then = baseline(&[30]);
+        let mut now = then.key.clone();
+        (now.build_id, now.host.kernel) = (Some("ffee".into()), "7.0".into());
+        let found = || stale(&then, &now, 0);
+        let error = judge(then.clone(), "web", found(), false).unwrap_err();
+        assert!(error.to_string().contains("build-id of the program: 0a0b then, ffee now"), "{error}");
+        assert!(!error.to_string().contains("kernel") && error.remedy().unwrap().contains("--stale-ok"));
+        let notes = judge(then.clone(), "web", found(), true).unwrap().notes;
+        assert!(notes[0].text.contains("does not hold") && notes[1].text.contains("may not hold"), "{notes:?}");
+    }
+}

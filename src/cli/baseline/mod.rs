@@ -1,0 +1,27 @@
+//! `ironlaw baseline`, and the baseline beside a capture: learnt, shown, and held against what is to be captured.
+//! It never captures.
+
+mod build;
+mod fit;
+mod show;
+
+pub(super) use fit::{Fitted, fit};
+
+use super::args::{BaselineArgs, BaselineCommand, GlobalArgs};
+use super::out::Terminal;
+use crate::error::Result;
+use crate::store::{self, baseline};
+use std::path::Path;
+
+/// Whether that names a baseline rather than a recording: a file, or the name of one without its ending.
+pub(super) fn is_one(path: &Path) -> bool {
+    path.is_file() || (!path.is_dir() && !store::path(path).is_dir() && baseline::path(path).is_file())
+}
+
+/// Runs the command.
+pub(super) fn run(args: &BaselineArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
+    match &args.command {
+        BaselineCommand::Build(args) => build::run(args, terminal),
+        BaselineCommand::Show(args) => show::run(args, global),
+    }
+}

@@ -1,0 +1,37 @@
+//! `ironlaw baseline show`: what a baseline knows, and whether it holds on this machine.
+//! It never changes one.
+
+use super::fit;
+use crate::analysis::baseline::stale;
+use crate::cli::args::{BaselineFormat, GlobalArgs, ShowArgs};
+use crate::cli::out;
+use crate::error::{Error, ErrorKind, Result};
+use crate::export::baseline::{json, text};
+use crate::model::Baseline;
+use crate::store::{self, baseline};
+use crate::sys::clock;
+use crate::view::baseline::BaselineView;
+use std::path::Path;
+
+pub(super) fn run(args: &ShowArgs, global: &GlobalArgs) -> Result<()> {
+    let found = find(&args.name)?;
+    let now = stale(&found, &fit::here(&found.key), clock::unix_ns());
+    let view = BaselineView::of(&found, &args.name.display().to_string(), now);
+    let bytes = match args.format {
+        BaselineFormat::Text => text(&view, out::style(global, args.output.is_some()), args.all),
+        BaselineFormat::Json => json(&view)?,
+    };
+    out::deliver(&bytes, args.output.as_deref())
+}
+
+/// A file of its own, or within a recording.
+fn find(name: &Path) -> Result<Baseline> {
+    let recording = [name.to_path_buf(), store::path(name)].into_iter().find(|path| path.is_dir());
+    match recording {
+        Some(path) if !super::is_one(name) => baseline::read_within(&path)?.ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, format!("{} holds no baseline", path.display()))
+                .hint("A recording holds one where it was made with `ironlaw record --baseline NAME.baseline`.")
+        }),
+        _ => baseline::read(name),
+    }
+}

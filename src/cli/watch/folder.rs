@@ -1,0 +1,101 @@
+//! The folder of a watch's recordings: what they are called, and which of them go when there are too many.
+//! It never touches anything that is not called and made like one of this target's recordings.
+
+use crate::cli::plan::RECORDING_EXTENSION;
+use crate::view::watch::{Holds, Moment};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Recordings of one target.
+#[derive(Debug, Clone)]
+pub(super) struct Folder {
+    dir: PathBuf,
+    name: String,
+    keep: usize,
+}
+
+impl Folder {
+    pub(super) fn new(dir: PathBuf, name: String, keep: usize) -> Folder {
+        Folder { dir, name, keep }
+    }
+
+    /// The directory for a recording of an alarm at that time.
+    pub(super) fn path(&self, at: Moment, holds: Holds) -> PathBuf {
+        let what = match holds {
+            Holds::Before => "before",
+            Holds::Alarm => "alarm",
+        };
+        self.dir.join(format!("{}-{}-{what}.{RECORDING_EXTENSION}", self.name, at.compact()))
+    }
+
+    /// Removes the oldest while there are more than are to be kept; gives those that are gone. One that cannot be removed
+    /// stays, and is tried again the next time.
+    pub(super) fn prune(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut ours: Vec<String> = names.filter(|name| self.is_ours(name)).collect();
+        // The target's name is the same in all, so that this is by time; `alarm` is written after `before`.
+        ours.sort_by_key(|name| (self.stamp(name).map(ToString::to_string), name.contains("-alarm.")));
+        let surplus = ours.len().saturating_sub(self.keep);
+        let paths = ours.into_iter().take(surplus).map(|name| self.dir.join(name));
+        paths.filter(|path| is_recording(path) && fs::remove_dir_all(path).is_ok()).collect()
+    }
+
+    fn is_ours(&self, name: &str) -> bool {
+        self.stamp(name).is_some() && is_recording(&self.dir.join(name))
+    }
+
+    /// The time in a name of ours.
+    fn stamp<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let rest = name.strip_prefix(&self.name)?.strip_prefix('-')?;
+        let (stamp, rest) = rest.split_at_checked("20260301T142530Z".len())?;
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_time = digits(&stamp[..8]) && &stamp[8..9] == "T" && digits(&stamp[9..15]) && stamp.ends_with('Z');
+        let ending = rest.strip_suffix(RECORDING_EXTENSION)?;
+        (is_time && matches!(ending, "-before." | "-alarm.")).then_some(stamp)
+    }
+}
+
+/// A directory, no link to one, that holds what every recording does.
+fn is_recording(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|about| about.is_dir()) && path.join("meta.json").is_file()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn make(dir: &Path, name: &str, whole: bool) -> PathBuf {
+        let path = dir.join(name);
+        fs::create_dir(&path).unwrap();
+        if whole {
+            fs::write(path.join("meta.json"), "{}").unwrap();
+        }
+        path
+    }
+
+    #[test]
+    fn the_oldest_of_our_own_go_and_nothing_else_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(dir.path().into(), "pid-41".into(), 2);
+        let at = |second: u64| folder.path(Moment(second * 1_000_000_000), Holds::Before);
+        let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();
+        for second in [300, 100, 200] {
+            make(dir.path(), &name(&at(second)), true);
+        }
+        let alarm = make(dir.path(), &name(&folder.path(Moment(200_000_000_000), Holds::Alarm)), true);
+        let others = [
+            make(dir.path(), "pid-41-night.ironlaw", true),
+            make(dir.path(), "pid-4-19700101T000000Z-before.ironlaw", true),
+            make(dir.path(), "pid-41-19700101T000000Z-before.ironlaw", false),
+            make(dir.path(), "pid-41-19700101T000001Z-before", true),
+            make(dir.path(), "pid-41-1970010\u{e9}T00000Z-alarm.ironlaw", true),
+        ];
+        let link = dir.path().join("pid-41-19700101T000002Z-alarm.ironlaw");
+        std::os::unix::fs::symlink(&others[0], &link).unwrap();
+        assert_eq!(folder.prune(), [at(100), at(200)]);
+        assert!(at(300).exists() && alarm.exists() && others.iter().all(|other| other.exists()) && link.is_symlink());
+        assert!(folder.prune().is_empty());
+    }
+}

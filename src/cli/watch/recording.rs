@@ -1,0 +1,183 @@
+//! The recordings of an alarm: the time before it out of memory, then a detailed capture beside the watch.
+//! It never records twice at once, nor more often than a disk and a target can bear.
+
+use super::Msg;
+use super::folder::Folder;
+use super::worker::Worker;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Baseline, CallGraph, OpsSpec, Plan, Rate, Target};
+use crate::session::{Holding, Keeper, Limit, Live, News};
+use crate::store::{Writer, baseline};
+use crate::sys::perf::tracefs;
+use crate::units::Nanos;
+use crate::view::watch::{Holds, Moment, Recorded, Said, What};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// Between two detailed captures.
+const PAUSE: Nanos = Nanos(300_000_000_000);
+const DETAILED_HERTZ: u64 = 997;
+/// What a detailed capture may hold in memory; it is written as it goes.
+const MOST_BYTES: u64 = 32 << 20;
+/// How often a capture that runs is asked whether it should end.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How the detailed capture is made.
+#[derive(Debug, Clone)]
+pub(super) struct Detail {
+    pub plan: Plan,
+}
+
+impl Detail {
+    /// The plan that goes with a watch's.
+    pub(super) fn plan(watch: &Plan, after: Nanos) -> Plan {
+        // What a command prints is read by the watch alone.
+        let ops = watch.ops.clone().filter(|ops| !matches!(ops, OpsSpec::Output { .. }));
+        Plan {
+            rate: Rate::Frequency(DETAILED_HERTZ),
+            call_graph: CallGraph::Auto,
+            off_cpu: tracefs::is_readable(Path::new("/")),
+            duration: Some(after),
+            probe: false,
+            ops,
+            // A second set of groups would take the counters from the watch half of the time, and blind it meanwhile.
+            hardware: Vec::new(),
+            ..watch.clone()
+        }
+    }
+
+    /// A command that was started is by then a process as others.
+    pub(super) fn of(plan: Plan, command: Option<u32>) -> Detail {
+        let target = match command {
+            Some(pid) => Target::Processes { pids: vec![pid], children: true },
+            None => plan.target.clone(),
+        };
+        Detail { plan: Plan { target, ..plan } }
+    }
+}
+
+/// One alarm to be recorded.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// The time before it.
+    pub held: Holding,
+    /// When it was raised.
+    pub at: Moment,
+    /// Whether a detailed capture follows.
+    pub detailed: bool,
+}
+
+/// Who records, and when it did.
+#[derive(Debug)]
+pub(super) struct Recording {
+    worker: Worker<Order>,
+    stop: Arc<AtomicBool>,
+    before: Nanos,
+    last: Option<Nanos>,
+    last_detailed: Option<Nanos>,
+}
+
+impl Recording {
+    pub(super) fn start(
+        folder: Folder,
+        detail: Detail,
+        baseline: Arc<Baseline>,
+        before: Nanos,
+        tell: Sender<Msg>,
+    ) -> Result<Recording> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = stop.clone();
+        let worker = Worker::start("recording", move |order: Order| {
+            let tell = |what| _ = tell.send(Msg::Tell(what));
+            let told = |what: &str, result: Result<What>| {
+                tell(
+                    result
+                        .unwrap_or_else(|error| What::Error(Said::of(&error.context(format!("cannot record {what}"))))),
+                );
+            };
+            told("the time before the alarm", ring(&order, &folder, &baseline));
+            if order.detailed && !asked.load(Ordering::Relaxed) {
+                told("the alarm in detail", capture(&order, &folder, &detail, &baseline, &asked));
+            }
+        })?;
+        Ok(Recording { worker, stop, before, last: None, last_detailed: None })
+    }
+
+    /// Whether an alarm at this time of the session is to be recorded, and in detail; else why not.
+    pub(super) fn may(&self, now: Nanos) -> std::result::Result<bool, String> {
+        if self.worker.is_busy() {
+            return Err("the alarm was not recorded: the one before is still being recorded".into());
+        }
+        if self.last.is_some_and(|last| now - last < self.before) {
+            return Err("the alarm was not recorded: the time before it lies in the last recording".into());
+        }
+        Ok(self.last_detailed.is_none_or(|last| now - last >= PAUSE))
+    }
+
+    /// Records an alarm that may be recorded.
+    pub(super) fn record(&mut self, order: Order, now: Nanos) {
+        let detailed = order.detailed;
+        if self.worker.give(order) {
+            self.last = Some(now);
+            self.last_detailed = if detailed { Some(now) } else { self.last_detailed };
+        }
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.worker.is_busy()
+    }
+
+    /// Asks a capture that runs to end now.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits for what is being recorded.
+    pub(super) fn finish(self) {
+        self.worker.finish();
+    }
+}
+
+fn ring(order: &Order, folder: &Folder, baseline: &Baseline) -> Result<What> {
+    let path = folder.path(order.at, Holds::Before);
+    let bytes = order.held.save(&path, false)?;
+    within(&path, baseline)?;
+    Ok(What::Recorded(Recorded { path, holds: Holds::Before, bytes, removed: folder.prune() }))
+}
+
+/// A second capture of the same target, beside the one that watches.
+fn capture(order: &Order, folder: &Folder, detail: &Detail, baseline: &Baseline, stop: &AtomicBool) -> Result<What> {
+    let path = folder.path(order.at, Holds::Alarm);
+    let live = Live::open(detail.plan.clone(), Vec::new(), false)?;
+    let writer = Writer::create(&path, live.meta(), false)?;
+    let (tell, ended) = channel();
+    let news = move |news| {
+        if !matches!(news, News::Fresh) {
+            // Nobody waits any more.
+            let _ = tell.send(());
+        }
+    };
+    let limit = Limit { bytes: MOST_BYTES, span: detail.plan.interval };
+    let keeper = Keeper::live(live, Some(writer), limit, None, news)?;
+    while !stop.load(Ordering::Relaxed) && ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {}
+    let outcome = keeper.finish()?;
+    let failed = || Error::new(ErrorKind::Io, "the capture gave nothing");
+    let outcome = outcome.ok_or_else(failed);
+    let whole = outcome.and_then(|outcome| outcome.write_failure.map_or(Ok(outcome.bytes), Err));
+    let whole = whole.and_then(|bytes| within(&path, baseline).map(|()| bytes));
+    match whole {
+        Ok(bytes) => Ok(What::Recorded(Recorded { path, holds: Holds::Alarm, bytes, removed: folder.prune() })),
+        Err(error) => {
+            // A part of it would take room on a disk that is full.
+            let _ = std::fs::remove_dir_all(&path);
+            Err(error)
+        }
+    }
+}
+
+fn within(path: &Path, of: &Baseline) -> Result<()> {
+    baseline::write_within(path, of).map_err(|error| error.context("cannot put the baseline beside it"))
+}

@@ -1,0 +1,78 @@
+//! A thread for what takes long while the watch goes on. It never has more than one thing to do: what comes meanwhile is
+//! refused, not queued, because it would be late.
+
+use crate::error::{Context, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+
+/// A thread that does one thing after another.
+#[derive(Debug)]
+pub(super) struct Worker<T> {
+    orders: Sender<T>,
+    busy: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl<T: Send + 'static> Worker<T> {
+    /// # Errors
+    /// No thread can be started.
+    pub(super) fn start(name: &str, mut work: impl FnMut(T) + Send + 'static) -> Result<Worker<T>> {
+        let (orders, mailbox) = channel();
+        let busy = Arc::new(AtomicBool::new(false));
+        let working = busy.clone();
+        let run = move || {
+            while let Ok(order) = mailbox.recv() {
+                work(order);
+                working.store(false, Ordering::Release);
+            }
+        };
+        let thread = std::thread::Builder::new().name(name.into()).spawn(run).context(|| "cannot start a thread")?;
+        Ok(Worker { orders, busy, thread })
+    }
+
+    /// Gives it something to do; false while it still does something else.
+    pub(super) fn give(&self, order: T) -> bool {
+        // A thread that has gone after a panic stays busy for ever: nothing is promised that nobody does.
+        !self.busy.swap(true, Ordering::AcqRel) && self.orders.send(order).is_ok()
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Acquire) && !self.thread.is_finished()
+    }
+
+    /// Waits until it has done what it does.
+    pub(super) fn finish(self) {
+        drop(self.orders);
+        // A panic in it has been printed.
+        let _ = self.thread.join();
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_at_a_time_and_what_was_begun_is_finished() {
+        let (done, log) = channel();
+        let (go, wait) = channel::<()>();
+        let worker = Worker::start("test", move |order: u32| {
+            wait.recv().unwrap();
+            done.send(order).unwrap();
+        })
+        .unwrap();
+        assert!(worker.give(1) && !worker.give(2) && worker.is_busy());
+        go.send(()).unwrap();
+        assert_eq!(log.recv(), Ok(1));
+        while worker.is_busy() {
+            std::thread::yield_now();
+        }
+        assert!(worker.give(3));
+        go.send(()).unwrap();
+        worker.finish();
+        assert_eq!(log.recv(), Ok(3));
+    }
+}

@@ -1,0 +1,283 @@
+//! The gauges of a watch as OpenMetrics 1.0 text, for Prometheus and its kin.
+//! It never writes a value that was not measured: what is missing is left out, because 0 would be a claim.
+
+use crate::view::MetricUnit;
+use crate::view::escape::visible;
+use crate::view::watch::{Gauge, Gauges, LoadAxis, NeighbourKind, QuantityUnit, cause_name, state_name};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// What an answer with it says it is.
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Characters of a label's value; names of programs are shorter, and the rest would only cost the scraper memory.
+const LONGEST_LABEL: usize = 120;
+
+/// The whole page.
+#[must_use]
+pub fn page(gauges: &Gauges) -> Vec<u8> {
+    let mut page = Page::default();
+    about(&mut page, gauges);
+    standing(&mut page, gauges);
+    quantities(&mut page, &gauges.quantities);
+    suspects(&mut page, gauges);
+    own(&mut page, gauges);
+    page.text.push_str("# EOF\n");
+    page.text.into_bytes()
+}
+
+fn about(page: &mut Page, gauges: &Gauges) {
+    page.family("ironlaw_build", "info", "", "What writes this.");
+    page.sample("_info", &[("version", &gauges.tool)], 1.0);
+    page.family("ironlaw_watch", "info", "", "What is watched, and what it is held against.");
+    page.sample("_info", &[("target", &gauges.target), ("baseline", &gauges.baseline)], 1.0);
+}
+
+fn standing(page: &mut Page, gauges: &Gauges) {
+    page.family("ironlaw_state", "stateset", "", "How the target stands against its baseline.");
+    for state in gauges.states {
+        page.sample("", &[("ironlaw_state", state_name(*state))], f64::from(u8::from(*state == gauges.state)));
+    }
+    page.family("ironlaw_windows", "counter", "", "Windows judged, by how they stood.");
+    for (state, count) in &gauges.windows {
+        page.sample("_total", &[("state", state_name(*state))], *count as f64);
+    }
+    page.family("ironlaw_alarms", "counter", "", "Alarms raised, by their most probable cause when they were.");
+    for (cause, count) in &gauges.alarms {
+        page.sample("_total", &[("cause", cause_name(*cause))], *count as f64);
+    }
+    let (axis, what) = match gauges.axis {
+        LoadAxis::OpsPerSecond => ("ironlaw_load_operations_per_second", "Operations per second."),
+        LoadAxis::BusyCores => ("ironlaw_load_busy_cpus", "CPUs kept busy by the target."),
+    };
+    page.one(axis, "gauge", "", what, gauges.load);
+    page.one(
+        "ironlaw_slowdown_ratio",
+        "gauge",
+        "ratio",
+        "The primary quantity over its usual value, in the last window.",
+        gauges.ratio,
+    );
+    let last = gauges.last_window.map(|moment| moment.0 as f64 / 1e9);
+    page.one("ironlaw_last_window_timestamp_seconds", "gauge", "seconds", "When the last window ended.", last);
+}
+
+/// One family for each unit, because a family has one.
+fn quantities(page: &mut Page, all: &[Gauge]) {
+    const MEASURES: [(&str, &str); 2] = [("now", "over the last windows"), ("expected", "as usual at this load")];
+    let units: BTreeSet<_> = all.iter().map(|gauge| base(gauge.unit)).map(|(unit, suffix, _)| (suffix, unit)).collect();
+    for (measure, when) in MEASURES {
+        for (suffix, unit) in &units {
+            let name = format!("ironlaw_quantity_{measure}{}{suffix}", if suffix.is_empty() { "" } else { "_" });
+            page.family(&name, "gauge", unit, &format!("Quantities {when}."));
+            for gauge in all.iter().filter(|gauge| base(gauge.unit).1 == *suffix) {
+                let value = if measure == "now" { gauge.now } else { gauge.expected };
+                page.sample("", &[("quantity", gauge.name)], value * base(gauge.unit).2);
+            }
+        }
+    }
+    page.family(
+        "ironlaw_quantity_deviations",
+        "gauge",
+        "",
+        "How many usual deviations a quantity is away from what is usual at this load.",
+    );
+    for gauge in all {
+        page.sample("", &[("quantity", gauge.name)], gauge.deviations);
+    }
+}
+
+/// The base unit as the format names it, the suffix of a family's name, and the factor into it.
+fn base(unit: QuantityUnit) -> (&'static str, &'static str, f64) {
+    use MetricUnit as U;
+    match unit {
+        QuantityUnit::Nanos => ("seconds", "seconds", 1e-9),
+        QuantityUnit::Of(U::Seconds) => ("seconds", "seconds", 1.0),
+        QuantityUnit::Of(U::Share) => ("ratio", "ratio", 1.0),
+        QuantityUnit::Of(U::Bytes) => ("bytes", "bytes", 1.0),
+        QuantityUnit::Of(U::Hertz) => ("hertz", "hertz", 1.0),
+        QuantityUnit::Of(U::PerSecond) => ("", "per_second", 1.0),
+        QuantityUnit::Of(U::BytesPerSecond) => ("", "bytes_per_second", 1.0),
+        // CPUs, threads, counts and quotients of counts have no unit.
+        QuantityUnit::Of(_) => ("", "", 1.0),
+    }
+}
+
+fn suspects(page: &mut Page, gauges: &Gauges) {
+    let mut seen = BTreeSet::new();
+    let mut rows = Vec::new();
+    for suspect in &gauges.suspects {
+        let pid = suspect.pid.map(|pid| pid.to_string()).unwrap_or_default();
+        let row = (kind(suspect.kind), label(&suspect.name), pid);
+        // Two series of the same labels would spoil the whole page.
+        if seen.insert(row.clone()) {
+            rows.push((row, suspect));
+        }
+    }
+    page.family(
+        "ironlaw_suspect_score",
+        "gauge",
+        "",
+        "How a neighbour's CPU use goes with the target's slowness, -1 to 1: correlated, not proven.",
+    );
+    for ((kind, name, pid), suspect) in &rows {
+        page.sample("", &[("kind", kind), ("name", name), ("pid", pid)], suspect.score);
+    }
+    page.family("ironlaw_suspect_busy_cpus", "gauge", "", "CPUs a suspect kept busy while the target was slow.");
+    for ((kind, name, pid), suspect) in &rows {
+        page.sample("", &[("kind", kind), ("name", name), ("pid", pid)], suspect.cores);
+    }
+}
+
+fn kind(kind: NeighbourKind) -> &'static str {
+    match kind {
+        NeighbourKind::Process => "process",
+        NeighbourKind::Cgroup => "cgroup",
+        NeighbourKind::Resctrl => "resctrl",
+        NeighbourKind::Rest => "rest",
+    }
+}
+
+fn own(page: &mut Page, gauges: &Gauges) {
+    page.family("ironlaw_cpu_seconds", "counter", "seconds", "CPU time of ironlaw itself.");
+    page.sample("_total", &[], gauges.cpu_seconds);
+    let resident = gauges.resident_bytes.map(|bytes| bytes as f64);
+    page.one("ironlaw_resident_memory_bytes", "gauge", "bytes", "Memory of ironlaw itself.", resident);
+    page.family("ironlaw_lost_records", "counter", "", "Records lost because a ring was full.");
+    page.sample("_total", &[], gauges.lost as f64);
+}
+
+/// Text with the family whose samples come next; its head is written with its first sample, so none stands empty.
+#[derive(Default)]
+struct Page {
+    text: String,
+    name: String,
+    head: String,
+}
+
+impl Page {
+    fn family(&mut self, name: &str, kind: &str, unit: &str, help: &str) {
+        self.name = name.to_string();
+        self.head = format!("# TYPE {name} {kind}\n");
+        if !unit.is_empty() {
+            self.head.push_str(&format!("# UNIT {name} {unit}\n"));
+        }
+        self.head.push_str(&format!("# HELP {name} {help}\n"));
+    }
+
+    /// One value; nothing where it is no number.
+    fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
+        if !value.is_finite() {
+            return;
+        }
+        self.text.push_str(&std::mem::take(&mut self.head));
+        self.text.push_str(&self.name);
+        self.text.push_str(suffix);
+        for (at, (name, value)) in labels.iter().enumerate() {
+            // Writing to a String cannot fail.
+            let _ = write!(self.text, "{}{name}=\"{}\"", if at == 0 { '{' } else { ',' }, escaped(&label(value)));
+        }
+        if !labels.is_empty() {
+            self.text.push('}');
+        }
+        let _ = writeln!(self.text, " {value:?}");
+    }
+
+    /// A family of one value, if there is one.
+    fn one(&mut self, name: &str, kind: &str, unit: &str, help: &str, value: Option<f64>) {
+        self.family(name, kind, unit, help);
+        if let Some(value) = value {
+            self.sample("", &[], value);
+        }
+    }
+}
+
+/// A label's value: short, and with nothing in it that would act where it is shown.
+fn label(text: &str) -> String {
+    visible(text).chars().take(LONGEST_LABEL).collect()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::watch::{Cause, Moment, Score, State};
+
+    fn gauges() -> Gauges {
+        let mut gauges = Gauges::new("pid 41".into(), "a\"b\\c\n.baseline".into(), LoadAxis::OpsPerSecond);
+        gauges.tool = "1.2.3".into();
+        gauges.state = State::Alarm;
+        gauges.count_window(State::Alarm);
+        gauges.count_alarm(Cause::Llc);
+        gauges.load = Some(1250.5);
+        let gauge = |name, unit, now| Gauge { name, unit, now, expected: 2.0, deviations: -1.5 };
+        gauges.quantities = vec![
+            gauge("cpu_ns_per_op", QuantityUnit::Nanos, 5e6),
+            gauge("cpi", QuantityUnit::Of(MetricUnit::Ratio), 1.25),
+            gauge("steal", QuantityUnit::Of(MetricUnit::Share), f64::NAN),
+        ];
+        let score =
+            |name: &str, pid| Score { kind: NeighbourKind::Process, name: name.into(), pid, score: 0.5, cores: 1.0 };
+        gauges.suspects =
+            vec![score("java", Some(1)), score("java", Some(2)), score("java", Some(2)), score("\u{1b}[2J", None)];
+        gauges.last_window = Some(Moment(1_500_000_000));
+        gauges.cpu_seconds = 0.25;
+        gauges
+    }
+
+    fn text(gauges: &Gauges) -> String {
+        String::from_utf8_lossy(&page(gauges)).into_owned()
+    }
+
+    #[test]
+    fn every_value_has_its_family_its_unit_and_its_labels() {
+        let text = text(&gauges());
+        for line in [
+            "# TYPE ironlaw_build info",
+            "ironlaw_build_info{version=\"1.2.3\"} 1.0",
+            "ironlaw_watch_info{target=\"pid 41\",baseline=\"a\\\"b\\\\c\u{240a}.baseline\"} 1.0",
+            "ironlaw_state{ironlaw_state=\"alarm\"} 1.0",
+            "ironlaw_state{ironlaw_state=\"usual\"} 0.0",
+            "ironlaw_alarms_total{cause=\"llc\"} 1.0",
+            "ironlaw_alarms_total{cause=\"steal\"} 0.0",
+            "ironlaw_load_operations_per_second 1250.5",
+            "# UNIT ironlaw_quantity_now_seconds seconds",
+            "ironlaw_quantity_now_seconds{quantity=\"cpu_ns_per_op\"} 0.005",
+            "ironlaw_quantity_now{quantity=\"cpi\"} 1.25",
+            "ironlaw_quantity_expected_ratio{quantity=\"steal\"} 2.0",
+            "ironlaw_quantity_deviations{quantity=\"cpi\"} -1.5",
+            "ironlaw_suspect_score{kind=\"process\",name=\"java\",pid=\"2\"} 0.5",
+            "ironlaw_suspect_score{kind=\"process\",name=\"\u{241b}[2J\",pid=\"\"} 0.5",
+            "ironlaw_last_window_timestamp_seconds 1.5",
+            "ironlaw_cpu_seconds_total 0.25",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+        }
+        assert!(text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_left_out_with_its_head() {
+        let text = text(&gauges());
+        for absent in ["ironlaw_slowdown_ratio", "ironlaw_resident_memory_bytes", "ironlaw_quantity_now_ratio", "NaN"] {
+            assert!(!text.contains(absent), "{absent} is in\n{text}");
+        }
+    }
+
+    #[test]
+    fn no_series_stands_twice_and_no_family_is_split() {
+        let text = text(&gauges());
+        let mut series = BTreeSet::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let key = line.rsplit_once(' ').map_or("", |(key, _)| key);
+            assert!(series.insert(key), "{key} stands twice in\n{text}");
+        }
+        let mut families = BTreeSet::new();
+        for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
+            assert!(families.insert(line), "{line} stands twice");
+        }
+    }
+}

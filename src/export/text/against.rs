@@ -1,0 +1,121 @@
+//! A recording against its baseline: the verdict, then what it rests on.
+//! It never shows a suspect without saying that this is a correlation.
+
+use super::page::{Ink, Page};
+use crate::export::columns;
+use crate::view::against::{AgainstView, AlarmRow, QuantityRow, SuspectRow};
+use crate::view::escape::visible;
+use crate::view::number;
+
+const LABEL: usize = 32;
+/// Sentences about a suspect and alarms shown.
+const MOST: usize = 5;
+
+pub(super) fn write(page: &mut Page, view: &AgainstView) {
+    let head = &view.baseline;
+    let about = format!("{} recordings, {} windows, {} levels of load", head.sources, head.windows, head.known_levels);
+    page.heading("Against the baseline", &about);
+    let slow = !view.alarms.is_empty();
+    for (at, sentence) in view.verdict.iter().enumerate() {
+        let (lead, ink) = match at {
+            0 if slow => ("  ! ", Some(Ink::Alert)),
+            0 => ("  - ", None),
+            _ => ("    ", None),
+        };
+        page.paragraph(lead, &visible(sentence), ink);
+    }
+    quantities(page, view);
+    evidence(page, view);
+    suspects(page, view);
+    alarms(page, view);
+    for sentence in &view.unknown {
+        page.paragraph("  ? ", &visible(sentence), Some(Ink::Quiet));
+    }
+    for sentence in head.stale.iter().map(|stale| &stale.text).chain(&head.wanting) {
+        page.paragraph("  ? ", &format!("baseline: {}", visible(sentence)), Some(Ink::Quiet));
+    }
+}
+
+fn quantities(page: &mut Page, view: &AgainstView) {
+    let mut rows = view.telling().peekable();
+    if rows.peek().is_none() {
+        return;
+    }
+    page.captions(&line("", "now", "usually", "band", "change"));
+    for row in rows {
+        let text = quantity(row);
+        let text = if row.moved { page.paint(Ink::Alert, &text) } else { text };
+        page.line(&text);
+    }
+}
+
+fn quantity(row: &QuantityRow) -> String {
+    let mark = if row.moved { "!" } else { " " };
+    let label = format!("{mark} {}", row.label);
+    let band = format!("{} - {}", row.shown(row.low), row.shown(row.high));
+    line(&columns::middle(&label, LABEL), &row.shown(row.now), &row.shown(row.expected), &band, &row.change())
+}
+
+fn line(label: &str, now: &str, usual: &str, band: &str, change: &str) -> String {
+    let [now, usual] = [now, usual].map(|text| columns::right(text, 10));
+    format!(
+        "  {}{now} {usual} {} {}",
+        columns::left(label, LABEL),
+        columns::right(band, 22),
+        columns::right(change, 12)
+    )
+}
+
+fn evidence(page: &mut Page, view: &AgainstView) {
+    for row in &view.evidence {
+        let share = row.share.map_or(String::new(), |share| format!("{}, ", number::percent(share).joined()));
+        let sure = format!("{share}confidence {}", row.confidence.word());
+        page.line(&format!("  > {}  {}", row.cause.label(), page.paint(Ink::Quiet, &sure)));
+        page.paragraph("    ", &visible(&row.text), None);
+    }
+}
+
+fn suspects(page: &mut Page, view: &AgainstView) {
+    if view.suspects.is_empty() {
+        return;
+    }
+    page.captions(&suspect_line("correlated, not proven", "score", "CPUs slow", "before"));
+    for row in view.suspects.iter().take(MOST) {
+        suspect(page, row);
+    }
+    page.left_out(view.suspects.len().saturating_sub(MOST), "neighbours", "");
+}
+
+fn suspect(page: &mut Page, row: &SuspectRow) {
+    let score = format!("{:.2}{}", row.score, if row.above_threshold { "!" } else { " " });
+    let title = columns::middle(&visible(&row.title()), LABEL + 8);
+    let [cores, before] = [row.cores, row.cores_before].map(number::three_digits);
+    page.line(&suspect_line(&title, &score, &cores, &before));
+    for sentence in row.evidence.iter().skip(1).take(MOST) {
+        page.paragraph("      ", &visible(sentence), Some(Ink::Quiet));
+    }
+}
+
+fn suspect_line(title: &str, score: &str, cores: &str, before: &str) -> String {
+    let [score, cores, before] = [score, cores, before].map(|text| columns::right(text, 10));
+    format!("  {}{score} {cores} {before}", columns::left(title, LABEL + 8))
+}
+
+fn alarms(page: &mut Page, view: &AgainstView) {
+    let all = &view.alarms;
+    if all.len() < 2 {
+        return;
+    }
+    page.captions("  alarms");
+    for row in all.iter().rev().take(MOST).rev() {
+        page.line(&alarm(row));
+    }
+    page.left_out(all.len().saturating_sub(MOST), "earlier alarms", "");
+}
+
+fn alarm(row: &AlarmRow) -> String {
+    let time = |seconds: f64| number::seconds(seconds).joined();
+    let to = if row.on { "on".to_string() } else { time(row.to_s) };
+    let who = row.suspect.as_ref().map_or(String::new(), |name| format!(", {}", visible(name)));
+    format!("  {} - {to}: {} (x{:.2}){who}", time(row.from_s), row.cause.label(), row.worst)
+}

@@ -1,0 +1,77 @@
+//! Where the parts of the screen stand, and how their rows are put there.
+//! It never lets the selected row out of sight.
+
+use super::rows::{Key, Row};
+use crate::tui::panel::Cx;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+/// From here on what explains it stands beside what is unusual.
+const SIDE_BY_SIDE: u16 = 130;
+const GAP: u16 = 3;
+
+/// The parts of the screen; on the left all of them where it is narrow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Areas {
+    pub left: Rect,
+    pub right: Rect,
+}
+
+impl Areas {
+    pub fn of(area: Rect) -> Areas {
+        let margin = u16::from(area.width > 50);
+        let area = Rect { x: area.x + margin, width: area.width - margin, ..area };
+        if area.width < SIDE_BY_SIDE {
+            return Areas { left: area, right: Rect::default() };
+        }
+        let left = area.width * 11 / 20;
+        let right = Rect { x: area.x + left + GAP, width: area.width - left - GAP, ..area };
+        Areas { left: Rect { width: left, ..area }, right }
+    }
+
+    pub fn is_split(&self) -> bool {
+        !self.right.is_empty()
+    }
+}
+
+/// The first row in sight: the top, until the selected one would be below the end.
+pub(super) fn top(rows: &[Row], chosen: Option<&Key>, height: u16) -> usize {
+    let last = rows.iter().rposition(|row| row.key.is_some() && row.key.as_ref() == chosen).unwrap_or(0);
+    let height = usize::from(height);
+    // The last thing to select leads to the end of what stands below it.
+    let end = if rows.iter().skip(last + 1).all(|row| row.key.is_none()) && last > 0 { rows.len() } else { last + 1 };
+    let top = end.saturating_sub(height);
+    let first = rows.iter().position(|row| row.key.is_some() && row.key.as_ref() == chosen).unwrap_or(0);
+    top.min(first)
+}
+
+/// Puts rows into their part of the screen.
+pub(super) fn rows(rows: &[Row], top: usize, chosen: Option<&Key>, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    let shown = rows.iter().skip(top).take(usize::from(area.height));
+    for (at, row) in shown.enumerate() {
+        put(buf, area, at as u16, &row.line);
+        if row.key.is_some() && row.key.as_ref() == chosen {
+            let place = Rect { y: area.y.saturating_add(at as u16), height: 1, ..area };
+            buf.set_style(place.intersection(buf.area), cx.theme.selected);
+        }
+    }
+    if rows.len() > top + usize::from(area.height) && area.height > 0 {
+        let corner = Rect { x: area.right().saturating_sub(1), width: 1, ..area };
+        put(buf, corner, area.height - 1, &Line::styled(cx.glyphs.down, cx.theme.dim));
+    }
+}
+
+/// Puts lines from the top on.
+pub(super) fn lines(lines: &[Line<'static>], area: Rect, buf: &mut Buffer) {
+    for (at, line) in lines.iter().take(usize::from(area.height)).enumerate() {
+        put(buf, area, at as u16, line);
+    }
+}
+
+fn put(buf: &mut Buffer, area: Rect, row: u16, line: &Line<'_>) {
+    let at = Rect { y: area.y.saturating_add(row), height: 1, ..area }.intersection(area).intersection(buf.area);
+    if at.area() > 0 {
+        buf.set_line(at.x, at.y, line, at.width);
+    }
+}

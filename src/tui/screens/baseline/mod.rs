@@ -1,0 +1,185 @@
+//! The screen Baseline: how the session stands against what is usual, what is unusual and by how much, what explains it, and
+//! who moved with it. It never judges, and never calls a correlation more than that.
+
+mod draw;
+mod factors;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod words;
+
+use crate::tui::keys::Action;
+use crate::tui::panel::{Cx, Panel, Wish};
+use crate::view::against::AgainstView as View;
+use crate::view::look::{Ask, Body};
+use draw::Areas;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::{Position, Rect};
+use rows::{Key, Row};
+
+/// Its state.
+#[derive(Debug, Default)]
+pub struct State {
+    seen: Seen,
+    /// What the user has moved to.
+    picked: Option<Key>,
+    search: String,
+    /// Whether every quantity is listed, not only the factors and what moved.
+    all: bool,
+}
+
+/// What the last look gave.
+#[derive(Debug, Default)]
+enum Seen {
+    /// There was none yet.
+    #[default]
+    Nothing,
+    /// The session has no baseline.
+    Without,
+    Against(Box<View>),
+}
+
+impl State {
+    fn view(&self) -> Option<&View> {
+        match &self.seen {
+            Seen::Against(view) => Some(view),
+            Seen::Nothing | Seen::Without => None,
+        }
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        self.view().map(|view| rows::keys(view, self.all)).unwrap_or_default()
+    }
+
+    /// What is selected: the first until the user moves, or once it is gone.
+    fn chosen(&self) -> Option<Key> {
+        let keys = self.keys();
+        self.picked.clone().filter(|key| keys.contains(key)).or(keys.into_iter().next())
+    }
+
+    fn go(&mut self, to: impl FnOnce(usize, usize) -> usize) {
+        let (keys, chosen) = (self.keys(), self.chosen());
+        let here = keys.iter().position(|key| Some(key) == chosen.as_ref()).unwrap_or(0);
+        if let Some(last) = keys.len().checked_sub(1) {
+            self.picked = keys.get(to(here, last).min(last)).cloned();
+        }
+    }
+
+    /// The next that holds what is searched for, around the end.
+    fn find(&mut self, by: isize) {
+        let Some(view) = self.view() else { return };
+        let fit: Vec<bool> = self.keys().iter().map(|key| words::holds(view, key, &self.search)).collect();
+        if self.search.is_empty() || fit.is_empty() {
+            return;
+        }
+        self.go(|here, _| {
+            let at = |step: isize| (here as isize + by * step).rem_euclid(fit.len() as isize) as usize;
+            (1..=fit.len() as isize).map(at).find(|at| fit[*at]).unwrap_or(here)
+        });
+    }
+
+    /// The rows of a part of the screen, and the first that is in sight.
+    fn rows(&self, cx: &Cx<'_>, areas: &Areas, right: bool) -> (Vec<Row>, usize) {
+        let Some(view) = self.view() else { return (Vec::new(), 0) };
+        let area = if right { areas.right } else { areas.left };
+        let all = match (areas.is_split(), right) {
+            (true, false) => rows::left(view, self.all, cx, area.width),
+            (true, true) => rows::right(view, cx, area.width),
+            (false, false) => rows::one(view, self.all, cx, area.width),
+            (false, true) => Vec::new(),
+        };
+        let top = draw::top(&all, self.chosen().as_ref(), area.height);
+        (all, top)
+    }
+
+    fn key_at(&self, cx: &Cx<'_>, area: Rect, at: Position) -> Option<Key> {
+        let areas = Areas::of(area);
+        let right = areas.right.contains(at);
+        let part = if right { areas.right } else { areas.left };
+        let (rows, top) = self.rows(cx, &areas, right);
+        part.contains(at).then(|| rows.get(top + usize::from(at.y - part.y))?.key.clone()).flatten()
+    }
+}
+
+impl Panel for State {
+    fn keys(&self) -> &'static [(Action, &'static str)] {
+        &[(Action::Filter, "every quantity, or the factors and what moved")]
+    }
+
+    fn ask(&self) -> Ask {
+        Ask::Baseline
+    }
+
+    fn show(&mut self, body: Body) {
+        if let Body::Baseline(view) = body {
+            self.seen = view.map_or(Seen::Without, Seen::Against);
+        }
+    }
+
+    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+        match &self.seen {
+            Seen::Nothing => draw::lines(&words::waiting(cx), area, buf),
+            Seen::Without => draw::lines(&words::without(cx, area.width), area, buf),
+            Seen::Against(_) => {
+                let areas = Areas::of(area);
+                for (part, right) in [(areas.left, false), (areas.right, true)] {
+                    let (rows, top) = self.rows(cx, &areas, right);
+                    draw::rows(&rows, top, self.chosen().as_ref(), cx, part, buf);
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, action: Action, _cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+        let page = usize::from(area.height / 2).max(1);
+        match action {
+            Action::Up => self.go(|here, _| here.saturating_sub(1)),
+            Action::Down => self.go(|here, _| here + 1),
+            Action::HalfPageUp => self.go(|here, _| here.saturating_sub(page / 2)),
+            Action::HalfPageDown => self.go(|here, _| here + page / 2),
+            Action::PageUp => self.go(|here, _| here.saturating_sub(page)),
+            Action::PageDown => self.go(|here, _| here + page),
+            Action::Top => self.go(|_, _| 0),
+            Action::Bottom => self.go(|_, last| last),
+            Action::Filter => self.all = !self.all,
+            Action::SearchNext => self.find(1),
+            Action::SearchPrevious => self.find(-1),
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+
+    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+        match event.kind {
+            MouseEventKind::Down(MouseButton::Left) => {
+                let at = Position::new(event.column, event.row);
+                self.picked = self.key_at(cx, area, at).or(self.picked.take());
+            }
+            MouseEventKind::ScrollDown => self.go(|here, _| here + 1),
+            MouseEventKind::ScrollUp => self.go(|here, _| here.saturating_sub(1)),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn search(&mut self, text: &str) {
+        self.search = text.to_lowercase();
+        let holds = |state: &State| {
+            let key = state.chosen();
+            key.zip(state.view()).is_some_and(|(key, view)| words::holds(view, &key, &state.search))
+        };
+        if !holds(self) {
+            self.find(1);
+        }
+    }
+
+    fn status(&self, _cx: &Cx<'_>) -> Option<String> {
+        Some(words::status(self.view()?, &self.chosen()?))
+    }
+
+    fn selected_name(&self) -> Option<String> {
+        Some(words::name(self.view()?, &self.chosen()?))
+    }
+}

@@ -1,0 +1,229 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::analysis::Window;
+use crate::analysis::attribution::{
+    Alarm, Assessment, Cause, Confidence, Evidence, Moved, State as Standing, Step, Suspect, Where,
+};
+use crate::analysis::baseline::{LoadAxis, Stale};
+use crate::analysis::compare::{PRIMARY, quantities};
+use crate::model::{NeighbourDef, NeighbourId, NeighbourKind};
+use crate::tui::settings::Settings;
+use crate::tui::testing::{self, text};
+use crate::tui::theme::Name;
+use crate::tui::time::Time;
+use crate::units::Nanos;
+use crate::view::Axis;
+use crate::view::against::BaselineHead;
+use crate::view::look::Whose;
+use proptest::prelude::*;
+
+fn moved(name: &'static str, now: f64, expected: f64, spread: f64) -> Moved {
+    let quantity = quantities().into_iter().find(|quantity| quantity.name == name).unwrap();
+    let deviations = (now - expected) / spread;
+    let moved = deviations.abs() > 3.0;
+    let band = (expected - 3.0 * spread, expected + 3.0 * spread);
+    let (q, windows_outside) = if moved { (1e-9, 4) } else { (0.6, 0) };
+    Moved { quantity, now, expected, band, deviations, q, windows_outside, moved }
+}
+
+fn suspect(name: &str, pid: u32, score: f64, cores: f64) -> Suspect {
+    let who = NeighbourDef {
+        id: NeighbourId(pid),
+        kind: NeighbourKind::Process,
+        name: name.into(),
+        pid: Some(pid),
+        cgroup: None,
+    };
+    let evidence = vec!["It ran on CPU 1, which the target used most.".to_string()];
+    Suspect { who, score, above_threshold: score > 0.35, cores, cores_before: 0.02, evidence }
+}
+
+fn step(at: u64) -> Step {
+    let state = match at {
+        0..3 => Standing::Idle,
+        3..30 => Standing::Usual,
+        30..33 => Standing::Unusual,
+        33..50 => Standing::Alarm,
+        _ => Standing::UnknownLoad,
+    };
+    let ratio = match state {
+        Standing::Idle | Standing::UnknownLoad => None,
+        Standing::Usual => Some(1.0 + (at % 3) as f64 * 0.01),
+        _ => Some(1.4),
+    };
+    let second = |at: u64| Nanos(at * 1_000_000_000);
+    let window = Window { from: second(at), to: second(at + 1) };
+    Step { window, state, load: Some(1000.0), ratio, raised: at == 33, cleared: false }
+}
+
+/// A target that waits for a CPU which a batch job has taken.
+fn assessment() -> Assessment {
+    let alarm = |from: u64, to: u64, on| Alarm {
+        window: Window { from: Nanos(from * 1_000_000_000), to: Nanos(to * 1_000_000_000) },
+        raised_after_windows: 3,
+        on,
+        cause: Cause::RunQueue,
+        confidence: Confidence::High,
+        worst: 1.43,
+        suspect: Some("batch".into()),
+    };
+    Assessment {
+        state: Standing::Alarm,
+        axis: LoadAxis::OpsPerSecond,
+        load: Some(1000.0),
+        level: Some((950.0, 1040.0)),
+        primary: PRIMARY,
+        quantities: vec![
+            moved(PRIMARY, 140_000.0, 100_000.0, 2_000.0),
+            moved("ops_per_s", 990.0, 1000.0, 31.0),
+            moved("busy_cores", 0.14, 0.1, 0.002),
+            moved("run_queue_delay", 0.31, 0.01, 0.005),
+            moved("minor_faults", 12.0, 10.0, 3.0),
+        ],
+        evidence: vec![Evidence {
+            cause: Cause::RunQueue,
+            share: Some(0.8),
+            confidence: Confidence::High,
+            text: "waiting for a CPU: 31.0%, usually 1.00% (+30.0 points, 60.0 deviations).".into(),
+        }],
+        place: Some(Where::Neighbours),
+        suspects: vec![suspect("batch\x1b[31m", 77, 0.72, 0.98), suspect("cron", 12, 0.1, 0.05)],
+        alarms: vec![alarm(5, 9, false), alarm(30, 50, true)],
+        steps: (0..55).map(step).collect(),
+        unknown: vec!["No instructions were counted: more work and slower work cannot be told apart.".into()],
+    }
+}
+
+fn head() -> BaselineHead {
+    let stale = Stale {
+        what: "kernel",
+        then: "6.1".into(),
+        now: "6.9".into(),
+        text: "kernel: 6.1 then, 6.9 now".into(),
+        refuses: false,
+    };
+    let wanting = vec!["It was made of one recording: how far runs differ is not known.".to_string()];
+    BaselineHead { sources: 1, windows: 84, known_levels: 1, wanting, stale: vec![stale] }
+}
+
+fn state_of(assessment: &Assessment) -> State {
+    let mut state = State::default();
+    state.show(Body::Baseline(Some(Box::new(View::of(assessment, head())))));
+    state
+}
+
+fn on<T>(settings: &Settings, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+    let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
+    let (time, whose) = (Time::new(true, false), Whose::default());
+    f(&Cx {
+        theme: &theme,
+        glyphs: &glyphs,
+        keys: &settings.keys,
+        head: &head,
+        time: &time,
+        whose: &whose,
+        axis: Axis::Event(0),
+        compared: false,
+    })
+}
+
+fn drawn_with(settings: &Settings, state: &State, width: u16, height: u16) -> String {
+    let area = Rect::new(0, 0, width, height);
+    let mut buf = Buffer::empty(area);
+    on(settings, |cx| {
+        state.draw(cx, area, &mut buf);
+        format!("{}\n[{}]", text(&buf), state.status(cx).unwrap_or_default())
+    })
+}
+
+fn drawn(state: &State, width: u16, height: u16) -> String {
+    drawn_with(&testing::settings(), state, width, height)
+}
+
+fn act(state: &mut State, action: Action) -> Option<Vec<Wish>> {
+    on(&testing::settings(), |cx| state.act(action, cx, Rect::new(0, 0, 80, 19)))
+}
+
+#[test]
+fn an_alarm_is_told_with_what_moved_why_and_who() {
+    insta::assert_snapshot!("alarm_160x45", drawn(&state_of(&assessment()), 160, 45));
+    insta::assert_snapshot!("alarm_80x19", drawn(&state_of(&assessment()), 80, 19));
+}
+
+#[test]
+fn plain_characters_say_all_without_colours() {
+    let settings = Settings { theme: Name::Mono, ascii: true, ..testing::settings() };
+    let text = drawn_with(&settings, &state_of(&assessment()), 100, 45);
+    // What stands for a control character in a name is the same everywhere.
+    assert!(text.replace('␛', "").is_ascii(), "{text}");
+    insta::assert_snapshot!("mono_ascii_100x45", text);
+}
+
+#[test]
+fn a_usual_session_says_so_and_one_without_a_baseline_what_to_do() {
+    let mut quiet = assessment();
+    (quiet.state, quiet.place) = (Standing::Usual, None);
+    quiet.quantities = vec![moved(PRIMARY, 101_000.0, 100_000.0, 2_000.0)];
+    (quiet.evidence, quiet.suspects, quiet.alarms) = (vec![], vec![], vec![]);
+    insta::assert_snapshot!("usual_80x19", drawn(&state_of(&quiet), 80, 19));
+    let mut without = State::default();
+    assert!(drawn(&without, 80, 19).contains("waiting"));
+    without.show(Body::Baseline(None));
+    insta::assert_snapshot!("without_80x19", drawn(&without, 80, 19));
+}
+
+#[test]
+fn the_selection_goes_through_all_parts_and_stays_in_sight() {
+    let mut state = state_of(&assessment());
+    act(&mut state, Action::Down);
+    assert_eq!(state.chosen(), Some(Key::Quantity("ops_per_s")));
+    act(&mut state, Action::Bottom);
+    assert!(matches!(state.chosen(), Some(Key::Alarm(0))));
+    let last = drawn(&state, 80, 12);
+    assert!(last.contains("It was made of one recording"), "the end is reached: {last}");
+    act(&mut state, Action::Up);
+    act(&mut state, Action::Up);
+    let seen = drawn(&state, 80, 12);
+    assert!(seen.contains("cron 12") && seen.contains("correlated, not proven]"), "{seen}");
+    let all = state.keys().len();
+    act(&mut state, Action::Filter);
+    assert_eq!(state.keys().len(), all + 1, "the faults as well");
+    act(&mut state, Action::Top);
+    state.search("batch");
+    assert!(matches!(state.chosen(), Some(Key::Suspect(name)) if name.starts_with("batch")));
+    assert!(act(&mut state, Action::Enter).is_none());
+}
+
+#[test]
+fn now_stands_where_it_is_in_its_band() {
+    for (now, mark) in [(100.0, "o"), (105.9, "o"), (94.1, "o"), (106.1, "!"), (93.9, "!"), (900.0, "›"), (0.0, "‹")]
+    {
+        let mut one = assessment();
+        one.quantities = vec![moved(PRIMARY, now, 100.0, 2.0)];
+        let text = drawn(&state_of(&one), 100, 30);
+        let line = text.lines().find(|line| line.contains("CPU time per operation") && line.contains('─')).unwrap();
+        let drawing: String = line.chars().filter(|c| "o!›‹".contains(*c)).collect();
+        // The first mark says that it moved, the label has letters of its own.
+        assert!(drawing.ends_with(mark), "{now}: {line}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn no_size_and_no_number_breaks_it(width in 0_u16..200, height in 0_u16..60, now in any::<f64>(), score in any::<f64>()) {
+        let mut strange = assessment();
+        strange.quantities[0].now = now;
+        strange.quantities[0].band = (now, 1.0);
+        strange.suspects[0].score = score;
+        strange.suspects[0].who.name = "x\u{202e}\n日本語".repeat(30);
+        strange.steps[4].ratio = Some(now);
+        let mut state = state_of(&strange);
+        for action in [Action::Down, Action::Bottom, Action::PageUp] {
+            on(&testing::settings(), |cx| state.act(action, cx, Rect::new(0, 0, width, height)));
+            let text = drawn(&state, width, height);
+            prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What is selected, in full, and the pages that stand where there is nothing to show.
+//! It never leaves out what to do about it.
+
+use super::rows::Key;
+use crate::tui::panel::Cx;
+use crate::tui::widgets::text::wrap;
+use crate::view::against::{AgainstView, AlarmRow};
+use crate::view::escape::visible;
+use crate::view::number::{seconds, three_digits};
+use ratatui::text::Line;
+
+/// Before the first look.
+pub(super) fn waiting(cx: &Cx<'_>) -> Vec<Line<'static>> {
+    vec![Line::styled(" waiting for the first window", cx.theme.dim)]
+}
+
+/// For a session without a baseline: what one is for, and how to make it.
+pub(super) fn without(cx: &Cx<'_>, columns: u16) -> Vec<Line<'static>> {
+    let room = usize::from(columns).saturating_sub(2);
+    let mut out = vec![Line::styled(" No baseline is given", cx.theme.heading), Line::default()];
+    let text = "A baseline says how this program usually behaves at each level of its load. With one, this screen shows what \
+                is unusual now, which part of the law it lies in, and who beside the program moved with it.";
+    out.extend(wrap(text, room).into_iter().map(|line| Line::styled(format!(" {line}"), cx.theme.text)));
+    out.push(Line::default());
+    for (what, command) in [
+        ("record it at its usual work:", "ironlaw record -p PID --ops SPEC -d 10m -o usual"),
+        ("learn from that:", "ironlaw baseline build usual.ironlaw -o app.baseline"),
+        ("come back with it:", "ironlaw top -p PID --ops SPEC --baseline app.baseline"),
+        ("or look at a recording:", "ironlaw view REC.ironlaw --baseline app.baseline"),
+    ] {
+        out.push(Line::styled(format!(" {what}"), cx.theme.dim));
+        out.push(Line::styled(format!("   {command}"), cx.theme.accent));
+    }
+    out
+}
+
+/// A time of trouble in a line.
+pub(super) fn alarm(alarm: &AlarmRow) -> String {
+    let AlarmRow { from_s, to_s, on, cause, confidence, worst, suspect, .. } = alarm;
+    let length = seconds((to_s - from_s).max(0.0)).joined();
+    let until = if *on { format!("on for {length}") } else { format!("lasted {length}") };
+    let suspect = suspect.as_deref().map_or(String::new(), |name| format!("; with {name}"));
+    let worst =
+        if *worst > 0.0 { format!(", at worst {} times the usual", three_digits(*worst)) } else { String::new() };
+    let clock = crate::tui::chrome::clock(crate::units::Nanos((from_s.max(0.0) * 1e9) as u64));
+    format!("{clock} {until}: {} (confidence {}){worst}{suspect}", cause.label(), confidence.word())
+}
+
+/// What is selected, in full.
+pub(super) fn status(view: &AgainstView, key: &Key) -> String {
+    let text = match key {
+        Key::Quantity(name) => view.quantities.iter().find(|row| row.name == *name).map(|row| {
+            let moved = if row.moved { "has moved" } else { "as usual" };
+            format!(
+                "{}: {} now, usually {} ({} to {}); {}, {} deviations away, chance {}; outside in {} of the last windows; \
+                 {moved}",
+                row.label,
+                row.shown(row.now),
+                row.shown(row.expected),
+                row.shown(row.low.max(0.0)),
+                row.shown(row.high),
+                row.change(),
+                three_digits(row.deviations),
+                if row.q < 0.001 { "below 0.001".to_string() } else { three_digits(row.q) },
+                row.windows_outside,
+            )
+        }),
+        Key::Evidence(at) => view.evidence.get(*at).map(|row| format!("{}: {}", row.cause.label(), row.text)),
+        Key::Suspect(title) => view.suspects.iter().find(|row| row.title() == *title).map(|row| {
+            let also = if row.evidence.is_empty() { String::new() } else { format!("; {}", row.evidence.join("; ")) };
+            format!(
+                "{title}: score {:.2} of 1, {} CPUs while slow, {} before{also}; correlated, not proven",
+                row.score,
+                three_digits(row.cores),
+                three_digits(row.cores_before),
+            )
+        }),
+        Key::Alarm(at) => view.alarms.get(*at).map(alarm),
+    };
+    visible(&text.unwrap_or_default()).into_owned()
+}
+
+/// The name of what is selected.
+pub(super) fn name(view: &AgainstView, key: &Key) -> String {
+    match key {
+        Key::Quantity(name) => (*name).to_string(),
+        Key::Suspect(title) => title.clone(),
+        Key::Evidence(_) | Key::Alarm(_) => status(view, key),
+    }
+}
+
+/// Whether what a key stands for holds the text, which is in lower case.
+pub(super) fn holds(view: &AgainstView, key: &Key, text: &str) -> bool {
+    status(view, key).to_lowercase().contains(text) || name(view, key).to_lowercase().contains(text)
+}

@@ -1,0 +1,97 @@
+//! The verdict of a session against its baseline, in sentences.
+//! It never says more than the assessment holds, and of suspects always that they are correlated only.
+
+use super::{BaselineHead, WindowCounts};
+use crate::analysis::attribution::{Alarm, Assessment, Moved, State, Suspect, amount, change};
+use crate::model::NeighbourKind;
+use crate::view::number;
+
+/// The answer, then what qualifies it.
+pub(super) fn verdict(assessment: &Assessment, windows: &WindowCounts, baseline: &BaselineHead) -> Vec<String> {
+    let mut all = match assessment.alarms.last() {
+        Some(last) => slow(assessment, last),
+        None => vec![quiet(assessment, windows)],
+    };
+    let refusing: Vec<&str> = baseline.stale.iter().filter(|stale| stale.refuses).map(|stale| stale.what).collect();
+    if !refusing.is_empty() {
+        all.push(format!("The baseline may not speak for this: {} changed since it was made.", refusing.join(", ")));
+    }
+    all
+}
+
+fn slow(assessment: &Assessment, last: &Alarm) -> Vec<String> {
+    let count = assessment.alarms.len();
+    let of = if count == 1 { String::new() } else { format!(", the last of {count} times") };
+    let from = number::seconds(last.window.from.seconds()).joined();
+    let to =
+        if last.on { "on".to_string() } else { format!("to {}", number::seconds(last.window.to.seconds()).joined()) };
+    let mut all = vec![format!("Slower than usual from {from} {to}{of}{}.", worst(assessment))];
+    let share = assessment.evidence.first().and_then(|lead| lead.share);
+    let share =
+        share.map_or(String::new(), |share| format!("{} of it, ", number::percent(share.clamp(0.0, 1.0)).joined()));
+    all.push(format!("Most probably: {} ({share}confidence {}).", last.cause.label(), last.confidence.word()));
+    if let Some(place) = assessment.place {
+        all.push(format!("Where to look: {}.", place.label()));
+    }
+    if let Some(suspect) = assessment.suspects.first() {
+        all.push(accused(suspect));
+    }
+    all
+}
+
+/// The quantity that became worst: of those that moved, what an operation costs before anything else.
+fn worst(assessment: &Assessment) -> String {
+    let primary = assessment.quantities.iter().find(|moved| moved.quantity.name == assessment.primary && moved.moved);
+    let waits = ["throttled_share", "run_queue_delay", "block_io_delay", "steal_share", "cpi"];
+    let wait =
+        || waits.iter().find_map(|name| assessment.quantities.iter().find(|m| m.moved && m.quantity.name == *name));
+    primary.or_else(wait).map_or(String::new(), |moved: &Moved| {
+        let shown = |value| amount(&moved.quantity, value);
+        let (now, then) = (shown(moved.now), shown(moved.expected));
+        format!(": {} {now}, usually {then} ({})", moved.quantity.label, change(moved))
+    })
+}
+
+fn accused(suspect: &Suspect) -> String {
+    let name = title(suspect.who.kind, &suspect.who.name, suspect.who.pid);
+    let cores = |value: f64| number::three_digits(value);
+    format!(
+        "Correlated, not proven: {name} (score {:.2}), {} CPUs while it was slow, {} before.",
+        suspect.score,
+        cores(suspect.cores),
+        cores(suspect.cores_before)
+    )
+}
+
+fn quiet(assessment: &Assessment, windows: &WindowCounts) -> String {
+    let WindowCounts { all, judged, unusual, unknown_load, idle, .. } = *windows;
+    let rest = match (unknown_load, idle) {
+        (0, 0) => String::new(),
+        (load, 0) => format!("; {load} were at a load that the baseline does not know"),
+        (0, idle) => format!("; in {idle} the target wanted too little CPU"),
+        (load, idle) => {
+            format!(
+                "; {load} were at a load that the baseline does not know, in {idle} the target wanted too little CPU"
+            )
+        }
+    };
+    match assessment.state {
+        State::Waiting => "Nothing to judge: the recording holds no whole window.".to_string(),
+        _ if judged == 0 => format!("Not judged: none of {all} windows can be held against the baseline{rest}."),
+        _ if unusual == 0 => format!("As usual in {judged} of {all} windows{rest}."),
+        _ => format!(
+            "As usual: of {all} windows {judged} were judged, {unusual} of them unusual but never for long enough{rest}."
+        ),
+    }
+}
+
+/// What to call a neighbour.
+pub(super) fn title(kind: NeighbourKind, name: &str, pid: Option<u32>) -> String {
+    match (kind, pid) {
+        (NeighbourKind::Process, Some(pid)) => format!("{name} {pid}"),
+        (NeighbourKind::Process, None) => name.to_string(),
+        (NeighbourKind::Cgroup, _) => format!("group {name}"),
+        (NeighbourKind::Resctrl, _) => format!("resctrl group {name}"),
+        (NeighbourKind::Rest, _) => "short-lived processes".to_string(),
+    }
+}

@@ -1,0 +1,97 @@
+//! A baseline's view from its windows.
+//! It never reads a file.
+
+use super::{BaselineView, ExpectedView, KeyView, LevelView, SCHEMA_VERSION, SourceView};
+use crate::analysis::baseline::{Expected, Level, Levels, Stale, outliers};
+use crate::analysis::compare::{PRIMARY, RATE, WITHOUT_OPERATIONS};
+use crate::model::{Baseline, BaselineKey};
+
+/// The cost, the factors of the law, and where the time of a thread goes: what one looks at first.
+const LEADING: [&str; 11] = [
+    PRIMARY,
+    "path_length",
+    "cpi",
+    "frequency",
+    RATE,
+    WITHOUT_OPERATIONS,
+    "utilisation",
+    "run_queue_delay",
+    "blocked_share",
+    "throttled_share",
+    "steal_share",
+];
+
+impl BaselineView {
+    /// The view of a baseline called `name`, and what of it no longer holds.
+    #[must_use]
+    pub fn of(baseline: &Baseline, name: &str, stale: Vec<Stale>) -> BaselineView {
+        let levels = Levels::of(baseline);
+        let outliers = outliers(baseline, &levels);
+        let source = |source: &crate::model::BaselineSource| SourceView {
+            name: source.name.clone(),
+            started_unix_ns: source.started_unix_ns,
+            seconds: source.seconds,
+            windows: source.windows,
+        };
+        BaselineView {
+            schema_version: SCHEMA_VERSION,
+            name: name.to_string(),
+            format: baseline.format,
+            tool: baseline.tool.clone(),
+            key: key(&baseline.key),
+            sources: baseline.sources.iter().map(source).collect(),
+            axis: levels.axis,
+            levels: levels.levels.iter().map(level).collect(),
+            strength: levels.strength,
+            outliers,
+            stacks: baseline.stacks.len(),
+            cpu_seconds: baseline.cpu_ns * 1e-9,
+            operations: baseline.ops,
+            stale,
+        }
+    }
+}
+
+fn key(key: &BaselineKey) -> KeyView {
+    let host = &key.host;
+    KeyView {
+        target: key.target.clone(),
+        program: key.program.clone(),
+        build_id: key.build_id.clone(),
+        host: host.hostname.clone(),
+        kernel: host.kernel.clone(),
+        arch: host.arch.clone(),
+        cpu_model: host.cpu_model.clone(),
+        cpus: host.cpus.len(),
+        cpu_set: key.cpus.clone(),
+        operations: key.ops.as_ref().map(crate::model::OpsSpec::label),
+    }
+}
+
+fn level(level: &Level) -> LevelView {
+    let mut expected: Vec<ExpectedView> = level.expected.iter().map(view).collect();
+    expected.sort_by_key(|expected| rank(expected.name));
+    LevelView { from: level.from, to: level.to, windows: level.windows, known: level.is_known(), expected }
+}
+
+/// Those one looks at first come first, the others as they are.
+fn rank(name: &str) -> usize {
+    LEADING.iter().position(|leading| *leading == name).unwrap_or(LEADING.len())
+}
+
+fn view(expected: &Expected) -> ExpectedView {
+    let quantity = expected.quantity;
+    ExpectedView {
+        name: quantity.name,
+        label: quantity.label,
+        unit: quantity.unit,
+        role: quantity.role,
+        windows: expected.windows,
+        centre: expected.centre,
+        spread: expected.spread,
+        band: expected.band(),
+        low: expected.low,
+        high: expected.high,
+        leading: rank(quantity.name) < LEADING.len(),
+    }
+}

@@ -1,0 +1,110 @@
+//! From an assessment to the lines that tell of it.
+//! It never judges: what is an alarm has been decided.
+
+use super::words::cause_words;
+use super::{Cleared, Clocked, Factor, Reason, Standing, Suspected, Trouble};
+use crate::analysis::attribution::{Alarm, Assessment, Moved, Step, Suspect};
+
+/// Suspects and quantities in one line at most: it goes into logs.
+const MOST_SUSPECTS: usize = 10;
+const MOST_FACTORS: usize = 40;
+
+/// How a window stands.
+#[must_use]
+pub fn window(assessment: &Assessment, step: &Step, clock: Clocked) -> Standing {
+    Standing {
+        at: clock.at(step.window.to),
+        seconds: step.window.span().seconds(),
+        state: step.state,
+        load: step.load.filter(|load| load.is_finite()),
+        axis: assessment.axis,
+        primary: assessment.primary,
+        ratio: step.ratio.filter(|ratio| ratio.is_finite()),
+    }
+}
+
+/// The alarm as far as it is known now.
+#[must_use]
+pub fn trouble(assessment: &Assessment, alarm: &Alarm, update: bool, clock: Clocked) -> Trouble {
+    Trouble {
+        update,
+        since: clock.at(alarm.window.from),
+        cause: alarm.cause,
+        cause_text: cause_words(alarm.cause),
+        confidence: alarm.confidence,
+        place: assessment.place,
+        primary: assessment.primary,
+        worst: alarm.worst,
+        load: assessment.load.filter(|load| load.is_finite()),
+        axis: assessment.axis,
+        level: assessment.level,
+        evidence: assessment
+            .evidence
+            .iter()
+            .map(|it| Reason { cause: it.cause, share: it.share, confidence: it.confidence, text: it.text.clone() })
+            .collect(),
+        suspects: assessment.suspects.iter().take(MOST_SUSPECTS).map(suspected).collect(),
+        factors: factors(assessment),
+        unknown: assessment.unknown.clone(),
+    }
+}
+
+/// The primary quantity, then those that moved, then the others.
+fn factors(assessment: &Assessment) -> Vec<Factor> {
+    let mut all: Vec<&Moved> = assessment.quantities.iter().filter(|moved| sound(moved)).collect();
+    all.sort_by_key(|moved| (moved.quantity.name != assessment.primary, !moved.moved));
+    all.into_iter().take(MOST_FACTORS).map(factor).collect()
+}
+
+/// JSON has no infinities.
+fn sound(moved: &Moved) -> bool {
+    let Moved { now, expected, band: (low, high), deviations, .. } = *moved;
+    [now, expected, low, high, deviations].iter().all(|value| value.is_finite())
+}
+
+fn factor(moved: &Moved) -> Factor {
+    Factor {
+        quantity: moved.quantity.name,
+        label: moved.quantity.label,
+        unit: moved.quantity.unit,
+        now: moved.now,
+        expected: moved.expected,
+        band: moved.band,
+        deviations: moved.deviations,
+        moved: moved.moved,
+    }
+}
+
+fn suspected(suspect: &Suspect) -> Suspected {
+    let who = &suspect.who;
+    Suspected {
+        kind: who.kind,
+        name: who.name.clone(),
+        pid: who.pid,
+        cgroup: who.cgroup.clone(),
+        score: suspect.score,
+        above_threshold: suspect.above_threshold,
+        cores: suspect.cores,
+        cores_before: suspect.cores_before,
+        evidence: suspect.evidence.clone(),
+    }
+}
+
+/// The end of an alarm.
+#[must_use]
+pub fn cleared(alarm: &Alarm, clock: Clocked) -> Cleared {
+    Cleared {
+        since: clock.at(alarm.window.from),
+        seconds: alarm.window.span().seconds(),
+        cause: alarm.cause,
+        confidence: alarm.confidence,
+        worst: alarm.worst,
+        suspect: alarm.suspect.clone(),
+    }
+}
+
+/// Who is suspected first, by name, if anybody is beyond the threshold.
+#[must_use]
+pub fn first_suspect(assessment: &Assessment) -> Option<&str> {
+    assessment.suspects.iter().find(|suspect| suspect.above_threshold).map(|suspect| suspect.who.name.as_str())
+}

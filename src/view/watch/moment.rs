@@ -1,0 +1,60 @@
+//! Wall-clock time as logs have it: RFC 3339, UTC, milliseconds.
+//! It never reads a clock.
+
+use crate::units::{Nanos, Utc};
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// A moment: nanoseconds since the Unix epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(pub u64);
+
+/// A session's time as wall-clock time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clocked {
+    /// When the session began, nanoseconds since the Unix epoch.
+    pub started_unix_ns: u64,
+}
+
+impl Clocked {
+    /// A moment of the session.
+    #[must_use]
+    pub fn at(self, since_start: Nanos) -> Moment {
+        Moment(self.started_unix_ns.saturating_add(since_start.0))
+    }
+}
+
+impl Moment {
+    /// For names of files: `20260301T142530Z`.
+    #[must_use]
+    pub fn compact(self) -> String {
+        let Utc { year, month, day, hour, minute, second } = Utc::from_unix(self.0 / 1_000_000_000);
+        format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Utc { year, month, day, hour, minute, second } = Utc::from_unix(self.0 / 1_000_000_000);
+        let millis = self.0 / 1_000_000 % 1000;
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+    }
+}
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_reads_as_logs_and_names_have_it() {
+        let moment = Clocked { started_unix_ns: 951_827_696_000_000_000 }.at(Nanos(7_999_999));
+        assert_eq!(moment.to_string(), "2000-02-29T12:34:56.007Z");
+        assert_eq!(moment.compact(), "20000229T123456Z");
+    }
+}
