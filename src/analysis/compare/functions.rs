@@ -94,7 +94,8 @@ impl Functions {
             samples: [a, b].map(|point| point.runs.iter().map(|run| run.cpu.samples).sum()),
             functions: judged(&loss.functions, &[]),
             paths: judged(&by_path.functions, &names),
-            waits: judged(&loss.waits, &[]),
+            // Time blocked is no part of the samples on a CPU.
+            waits: if settings.per == Per::Share { vec![] } else { judged(&loss.waits, &[]) },
             hot_path: hot_path(a, b),
             pairing,
             points,

@@ -14,6 +14,7 @@ pub fn markdown(view: &DiffView, limit: usize) -> Vec<u8> {
         let title = format!("{} -> {}", code(&words::label(&view.base)), code(&words::label(&comparison.new)));
         out.push_str(&format!("## ironlaw diff: {title}\n\n"));
         answer(&mut out, comparison);
+        expectations(&mut out, comparison);
         gates(&mut out, comparison);
         unlike(&mut out, comparison);
         factors(&mut out, comparison);
@@ -32,6 +33,16 @@ fn answer(out: &mut String, comparison: &ComparisonView) {
         out.push_str(&if at == 0 { format!("**{text}**\n\n") } else { format!("{text} ") });
     }
     out.push_str(&format!("Load: {}.\n", plain(&comparison.load_text)));
+}
+
+fn expectations(out: &mut String, comparison: &ComparisonView) {
+    if comparison.expectations.is_empty() {
+        return;
+    }
+    out.push_str("\n| expected | |\n|---|---|\n");
+    for row in &comparison.expectations {
+        out.push_str(&format!("| {} | {} |\n", code(&row.text), plain(&words::expectation(row))));
+    }
 }
 
 fn gates(out: &mut String, comparison: &ComparisonView) {
@@ -77,7 +88,7 @@ fn factors(out: &mut String, comparison: &ComparisonView) {
 
 fn functions(out: &mut String, view: &CodeView, limit: usize) {
     let (shown, more) = real(&view.functions, limit);
-    let [base, new] = view.whole.map(|whole| cost(view, whole));
+    let [base, new] = view.whole.map(|whole| cost(view.unit, whole));
     out.push_str(&format!("\n### Code\n\nCPU time {}: {base} -> {new}\n\n", words::per(view.per)));
     if shown.is_empty() {
         out.push_str("No function changed beyond what chance may do.\n");
@@ -94,7 +105,8 @@ fn functions(out: &mut String, view: &CodeView, limit: usize) {
 
 fn line(view: &CodeView, row: &CodeRow) -> String {
     let state = if row.state == "changed" { String::new() } else { format!(", {}", row.state) };
-    let cells = [cost(view, row.base), cost(view, row.new), growth(view, row) + &state, cost(view, 2.0 * row.error)];
+    let unit = view.unit;
+    let cells = [cost(unit, row.base), cost(unit, row.new), growth(unit, row) + &state, cost(unit, 2.0 * row.error)];
     format!("| {} | {} | {} |\n", code(&row.name), code(&row.module), cells.join(" | "))
 }
 

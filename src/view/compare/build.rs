@@ -2,10 +2,12 @@
 //! It never leaves out a quantity that one side has.
 
 use super::{
-    CodeRow, CodeView, ComparisonView, DiffView, FactorsView, GateRow, MetricRow, PartRow, Per, RecordingView,
-    SCHEMA_VERSION, SettingsView, SideView, words,
+    CodeRow, CodeView, ComparisonView, DiffView, ExpectationRow, FactorsView, GateRow, MetricRow, PartRow, Per,
+    RecordingView, SCHEMA_VERSION, SettingsView, SideView, pictures, words,
 };
-use crate::analysis::compare::{Change, Comparison, Digest, Factors, FunctionChange, Functions, Gate, Settings, Side};
+use crate::analysis::compare::{
+    Change, Comparison, Digest, Expected, Factors, FunctionChange, Functions, Gate, Settings, Side,
+};
 use crate::analysis::scaling::FunctionId;
 use crate::analysis::{Law, LawFactor};
 use crate::model::{Measure, OpsSpec, Unit};
@@ -81,10 +83,26 @@ impl ComparisonView {
             factors: factors(&found.factors),
             code: found.functions.as_ref().map(CodeView::of),
             code_missing: found.functions.is_none().then(|| words::no_code(base, new, settings.per)),
+            expectations: found.expectations.iter().map(ExpectationRow::of).collect(),
+            pictures: found.functions.as_ref().map(pictures).unwrap_or_default(),
             gates: gates.iter().map(|gate| row(gate, found, allow_missing)).collect(),
         };
         view.headline = words::headline(&view, settings);
         view
+    }
+}
+
+impl ExpectationRow {
+    fn of(expected: &Expected) -> ExpectationRow {
+        ExpectationRow {
+            text: expected.expectation.text.clone(),
+            name: expected.expectation.name.clone(),
+            outcome: expected.outcome,
+            reason: expected.reason,
+            change: expected.change.as_ref().map(MetricRow::of),
+            same_load: expected.same_load,
+            p: expected.p,
+        }
     }
 }
 

@@ -5,15 +5,16 @@ mod build;
 mod picture;
 pub mod words;
 
+use super::scaling::{CostAxis, Difference};
 use super::{CodeKind, Measured};
 use serde::Serialize;
 
 pub use crate::analysis::LawFactor;
 pub use crate::analysis::compare::{
-    Adjustment, Basis, Better, Driver, Gravity, GroupKind, GroupRow, Guard, Lead, Load, Per, QuantityUnit, Role, Scale,
-    Spread, Standing, Unlike, Verdict,
+    Adjustment, Basis, Better, Driver, Gravity, GroupKind, GroupRow, Guard, Lead, Load, Outcome, Per, QuantityUnit,
+    Role, Scale, Spread, Standing, Unlike, Verdict,
 };
-pub use picture::picture;
+use picture::pictures;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -112,8 +113,13 @@ pub struct ComparisonView {
     pub code: Option<CodeView>,
     /// Why there is none.
     pub code_missing: Option<&'static str>,
+    /// What was expected to move, and whether it did.
+    pub expectations: Vec<ExpectationRow>,
     /// The conditions that were asked for.
     pub gates: Vec<GateRow>,
+    /// The call trees of both sides as one: time on a CPU, and time blocked; JSON has the same in [`CodeView::paths`].
+    #[serde(skip)]
+    pub pictures: Vec<Difference>,
 }
 
 /// One quantity.
@@ -206,7 +212,7 @@ pub struct CodeView {
     pub functions: Vec<CodeRow>,
     /// Call paths by the cost of their innermost function.
     pub paths: Vec<CodeRow>,
-    /// Time blocked, by the program's own innermost function.
+    /// Nanoseconds blocked, by the program's own innermost function.
     pub waits: Vec<CodeRow>,
     /// The way down to most of the growth.
     pub hot_path: Vec<String>,
@@ -243,6 +249,25 @@ pub struct CodeRow {
     pub state: &'static str,
 }
 
+/// What was expected of a quantity.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExpectationRow {
+    /// As it was typed.
+    pub text: String,
+    /// The quantity's name.
+    pub name: String,
+    /// What it comes to.
+    pub outcome: Outcome,
+    /// Why it cannot be told.
+    pub reason: Option<&'static str>,
+    /// The change it was judged by; `None` where there is no such quantity.
+    pub change: Option<MetricRow>,
+    /// Whether that is the change at the same load.
+    pub same_load: bool,
+    /// How probable such a change is at the limit that was expected, corrected for the number of expectations.
+    pub p: Option<f64>,
+}
+
 /// A condition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GateRow {
@@ -264,6 +289,14 @@ pub struct GateRow {
     pub passes: bool,
     /// Why the number is missing.
     pub missing: Option<&'static str>,
+}
+
+impl ComparisonView {
+    /// The call trees of both sides as one; `None` where that cost was not recorded, or cannot be divided as asked for.
+    #[must_use]
+    pub fn picture(&self, axis: CostAxis) -> Option<&Difference> {
+        self.pictures.iter().find(|picture| picture.axis == axis)
+    }
 }
 
 impl DiffView {
