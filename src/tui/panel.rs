@@ -49,6 +49,12 @@ pub enum ScreenId {
     Findings,
     /// The sweep.
     Scaling,
+    /// What a comparison comes to.
+    Changes,
+    /// The code that changed.
+    Code,
+    /// What a comparison was put to, and what to know before believing it.
+    Conditions,
 }
 
 /// What a panel wants of the session.

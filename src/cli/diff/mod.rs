@@ -20,7 +20,7 @@ pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> 
     if args.tui {
         return watch::session(args, terminal).and_then(|view| view.map_or(Ok(()), |view| gate(&view)));
     }
-    let view = Sides::read(args)?.compare(None, args);
+    let view = Sides::read(args)?.compare(args);
     let bytes = match args.format {
         DiffFormat::Text => compare::text(&view, out::style(global, args.output.is_some()), args.limit),
         DiffFormat::Json => compare::json(&view)?,
@@ -68,10 +68,8 @@ impl Sides {
         Ok(Sides { base, others })
     }
 
-    /// Compares them; `per` is what costs of functions are divided by, if not what the command line says.
-    fn compare(&self, per: Option<Per>, args: &DiffArgs) -> DiffView {
+    fn compare(&self, args: &DiffArgs) -> DiffView {
         let settings = settings(args, &self.base, &self.others);
-        let settings = Settings { per: per.unwrap_or(settings.per), ..settings };
         DiffView::of(&self.base, &self.others, &settings, &args.fail_if, args.allow_missing)
     }
 }

@@ -1,8 +1,9 @@
 //! A comparison as a comment on a merge: the answer and the gate first, tables folded below.
 //! It never lets a name act as markup: names stand in code spans.
 
-use super::{adjusted, cost, growth, missing, real, telling, value};
+use super::real;
 use crate::export::markdown::{code, plain};
+use crate::view::compare::words::{cost, growth, value};
 use crate::view::compare::{CodeRow, CodeView, ComparisonView, DiffView, words};
 use crate::view::number::{percent, seconds};
 
@@ -113,8 +114,8 @@ fn line(view: &CodeView, row: &CodeRow) -> String {
 fn quantities(out: &mut String, comparison: &ComparisonView) {
     out.push_str("\n<details><summary>Quantities</summary>\n\n");
     out.push_str("| quantity | base | new | change | interval | verdict | at the same load |\n|---|---:|---:|---:|---:|---|---:|\n");
-    for row in telling(comparison) {
-        let load = adjusted(comparison, row);
+    for row in comparison.telling() {
+        let load = comparison.at_same_load(row.name);
         out.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} |\n",
             code(row.name),
@@ -126,7 +127,7 @@ fn quantities(out: &mut String, comparison: &ComparisonView) {
             load.and_then(words::own_change).unwrap_or_default()
         ));
     }
-    for (reason, names) in missing(comparison) {
+    for (reason, names) in comparison.missing() {
         let names: Vec<String> = names.into_iter().map(code).collect();
         out.push_str(&format!("\nNot compared: {}: {}\n", names.join(", "), plain(reason)));
     }

@@ -11,57 +11,7 @@ pub use json::{DIFF_SCHEMA, json};
 pub use markdown::markdown;
 pub use text::text;
 
-use crate::view::Measured;
-use crate::view::compare::{CodeRow, ComparisonView, MetricRow, Role, words};
-
-/// Rows for people: every cost that has a value, then what else moved.
-pub(in crate::export) fn telling(view: &ComparisonView) -> Vec<&MetricRow> {
-    let known = |row: &&MetricRow| row.base.value().is_some() || row.new.value().is_some();
-    let tells =
-        |row: &&MetricRow| row.role != Role::Context || words::verdict(row) == "more" || words::verdict(row) == "less";
-    view.metrics.iter().filter(known).filter(tells).collect()
-}
-
-/// The row at the same load, where there is one.
-pub(in crate::export) fn adjusted<'a>(view: &'a ComparisonView, row: &MetricRow) -> Option<&'a MetricRow> {
-    view.adjusted.iter().find(|adjusted| adjusted.name == row.name)
-}
-
-/// A value, or why there is none.
-pub(in crate::export) fn value(row: &MetricRow, measured: &Measured) -> String {
-    measured.value().map_or("-".to_string(), |value| words::shown(value, row.unit))
-}
-
-/// Costs that could not be compared, gathered by reason.
-pub(in crate::export) fn missing(view: &ComparisonView) -> Vec<(&'static str, Vec<&'static str>)> {
-    let mut reasons: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
-    for row in view.metrics.iter().filter(|row| row.role != Role::Context) {
-        let reason = [row.base, row.new].into_iter().find_map(|measured| match measured {
-            Measured::Missing { reason, .. } => Some(reason),
-            Measured::Known { .. } => None,
-        });
-        let Some(reason) = reason else { continue };
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, names)) => names.push(row.name),
-            None => reasons.push((reason, vec![row.name])),
-        }
-    }
-    reasons
-}
-
-/// A cost of code in its unit, `share` for a part of all.
-pub(in crate::export) fn cost(unit: &str, value: f64) -> String {
-    match unit {
-        "share" => crate::view::number::percent(value).joined(),
-        unit => super::shape::cost(value, unit),
-    }
-}
-
-/// A change of such a cost, with its sign.
-pub(in crate::export) fn growth(unit: &str, row: &CodeRow) -> String {
-    let sign = if row.difference > 0.0 { "+" } else { "" };
-    format!("{sign}{}", cost(unit, row.difference))
-}
+use crate::view::compare::CodeRow;
 
 /// The changes beyond chance, as many as asked for (0: all), and how many more there are.
 pub(in crate::export) fn real(rows: &[CodeRow], limit: usize) -> (Vec<&CodeRow>, usize) {

@@ -1,11 +1,12 @@
 //! A comparison for people: the answer in sentences, then what it rests on, on one page.
 //! It never shows a change of code that chance may explain.
 
-use super::{adjusted, cost, growth, missing, real, telling, value};
+use super::real;
 use crate::export::columns::{end, function, left, middle, right, width};
 use crate::export::text::Style;
 use crate::export::text::page::{Ink, Page};
 use crate::view::CodeKind;
+use crate::view::compare::words::{cost, growth, value};
 use crate::view::compare::{
     CodeRow, CodeView, ComparisonView, DiffView, ExpectationRow, GateRow, Gravity, Outcome, RecordingView, SideView,
     words,
@@ -189,7 +190,7 @@ fn quantities(page: &mut Page, comparison: &ComparisonView) {
             words::own_change(row).unwrap_or("-".to_string()),
         ];
         if at_load {
-            let load = adjusted(comparison, row);
+            let load = comparison.at_same_load(row.name);
             cells.push(load.and_then(words::own_change).unwrap_or_default());
             cells.push(load.map_or(String::new(), |row| words::verdict(row).to_string()));
         } else {
@@ -198,10 +199,10 @@ fn quantities(page: &mut Page, comparison: &ComparisonView) {
         }
         cells
     };
-    let rows: Vec<Vec<String>> = telling(comparison).iter().map(row).collect();
+    let rows: Vec<Vec<String>> = comparison.telling().iter().map(row).collect();
     let last = if at_load { "same load" } else { "±" };
     table(page, &["quantity", "base", "new", "change", last, "verdict"], &rows);
-    for (reason, names) in missing(comparison) {
+    for (reason, names) in comparison.missing() {
         page.paragraph("  - ", &format!("not compared: {}: {reason}", names.join(", ")), Some(Ink::Quiet));
     }
 }

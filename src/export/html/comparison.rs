@@ -25,7 +25,6 @@ pub fn comparison(view: &DiffView) -> Vec<u8> {
         ("title", escaped(&title)),
         ("tool", env!("CARGO_PKG_VERSION").to_string()),
         ("settings", escaped(&words::settings(&view.settings))),
-        ("facts", facts("Base", &view.base)),
         ("comparisons", all.collect()),
     ];
     template::fill(PAGE, &parts).into_bytes()
@@ -38,8 +37,8 @@ fn one(view: &DiffView, found: &ComparisonView, at: usize) -> String {
     };
     let parts = [
         heading,
-        format!("<dl class=\"facts\">{}</dl>", facts("New", &found.new)),
         answer::answer(found),
+        format!("<dl class=\"facts\">{}{}</dl>", facts("Base", &view.base), facts("New", &found.new)),
         answer::gates(found),
         answer::expectations(found),
         answer::unlike(found),

@@ -35,6 +35,19 @@ impl DiffView {
     }
 }
 
+impl DiffView {
+    /// The same with costs of functions divided by something else.
+    #[must_use]
+    pub fn divided_by(&self, per: Per, base: &Side, others: &[Side], settings: &Settings) -> DiffView {
+        let settings = Settings { per, ..settings.clone() };
+        let mut view = self.clone();
+        for (comparison, new) in view.comparisons.iter_mut().zip(others) {
+            comparison.set_code(Functions::of(base, new, &settings).as_ref(), words::no_code(base, new, per));
+        }
+        view
+    }
+}
+
 impl SideView {
     fn of(side: &Side) -> SideView {
         SideView { label: side.label.clone(), recordings: side.runs.iter().map(recording).collect() }
@@ -81,14 +94,21 @@ impl ComparisonView {
             adjusted: found.adjusted.iter().map(MetricRow::of).collect(),
             groups: found.guards.clone(),
             factors: factors(&found.factors),
-            code: found.functions.as_ref().map(CodeView::of),
-            code_missing: found.functions.is_none().then(|| words::no_code(base, new, settings.per)),
+            code: None,
+            code_missing: None,
             expectations: found.expectations.iter().map(ExpectationRow::of).collect(),
-            pictures: found.functions.as_ref().map(pictures).unwrap_or_default(),
+            pictures: vec![],
             gates: gates.iter().map(|gate| row(gate, found, allow_missing)).collect(),
         };
         view.headline = words::headline(&view, settings);
+        view.set_code(found.functions.as_ref(), words::no_code(base, new, settings.per));
         view
+    }
+
+    fn set_code(&mut self, functions: Option<&Functions>, missing: &'static str) {
+        self.code = functions.map(CodeView::of);
+        self.code_missing = functions.is_none().then_some(missing);
+        self.pictures = functions.map(pictures).unwrap_or_default();
     }
 }
 

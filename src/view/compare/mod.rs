@@ -3,6 +3,7 @@
 
 mod build;
 mod picture;
+mod scale;
 pub mod words;
 
 use super::scaling::{CostAxis, Difference};
@@ -15,6 +16,7 @@ pub use crate::analysis::compare::{
     Role, Scale, Spread, Standing, Unlike, Verdict,
 };
 use picture::pictures;
+pub use scale::most;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -291,11 +293,60 @@ pub struct GateRow {
     pub missing: Option<&'static str>,
 }
 
+impl MetricRow {
+    /// The change and its interval as parts of the base; `None` where it is told as a difference.
+    #[must_use]
+    pub fn on_scale(&self) -> Option<(f64, Option<(f64, f64)>)> {
+        let value = self.relative.filter(|_| self.scale == Some(Scale::Relative))?;
+        Some((value, self.low.zip(self.high)))
+    }
+}
+
+impl CodeRow {
+    /// The difference with two standard errors on either side.
+    #[must_use]
+    pub fn on_scale(&self) -> (f64, Option<(f64, f64)>) {
+        (self.difference, Some((self.difference - 2.0 * self.error, self.difference + 2.0 * self.error)))
+    }
+}
+
 impl ComparisonView {
     /// The call trees of both sides as one; `None` where that cost was not recorded, or cannot be divided as asked for.
     #[must_use]
     pub fn picture(&self, axis: CostAxis) -> Option<&Difference> {
         self.pictures.iter().find(|picture| picture.axis == axis)
+    }
+
+    /// Rows for people: every cost that has a value, then what else moved.
+    #[must_use]
+    pub fn telling(&self) -> Vec<&MetricRow> {
+        let known = |row: &&MetricRow| row.base.value().is_some() || row.new.value().is_some();
+        let tells = |row: &&MetricRow| row.role != Role::Context || ["more", "less"].contains(&words::verdict(row));
+        self.metrics.iter().filter(known).filter(tells).collect()
+    }
+
+    /// The row at the same load, where there is one.
+    #[must_use]
+    pub fn at_same_load(&self, name: &str) -> Option<&MetricRow> {
+        self.adjusted.iter().find(|adjusted| adjusted.name == name)
+    }
+
+    /// Costs that could not be compared, gathered by reason.
+    #[must_use]
+    pub fn missing(&self) -> Vec<(&'static str, Vec<&'static str>)> {
+        let mut reasons: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
+        for row in self.metrics.iter().filter(|row| row.role != Role::Context) {
+            let reason = [row.base, row.new].into_iter().find_map(|measured| match measured {
+                Measured::Missing { reason, .. } => Some(reason),
+                Measured::Known { .. } => None,
+            });
+            let Some(reason) = reason else { continue };
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, names)) => names.push(row.name),
+                None => reasons.push((reason, vec![row.name])),
+            }
+        }
+        reasons
     }
 }
 

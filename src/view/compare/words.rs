@@ -2,11 +2,12 @@
 //! It never claims more than a verdict does, and names what would make an open one certain.
 
 use super::{
-    Adjustment, Basis, ComparisonView, Driver, ExpectationRow, GateRow, Gravity, GroupKind, Guard, Lead, Load,
+    Adjustment, Basis, CodeRow, ComparisonView, Driver, ExpectationRow, GateRow, Gravity, GroupKind, Guard, Lead, Load,
     MetricRow, Outcome, Per, QuantityUnit, Scale, SettingsView, SideView, Spread, Standing, Unlike, Verdict,
 };
 use crate::analysis::LawFactor;
 use crate::analysis::compare::{PRIMARY, Settings, Side};
+use crate::view::Measured;
 use crate::view::MetricUnit;
 use crate::view::number::{percent, quantity, seconds, three_digits};
 
@@ -283,6 +284,29 @@ pub fn per(per: Per) -> &'static str {
         Per::Share => "of all samples",
         Per::None => "in all",
     }
+}
+
+/// A value of a row in its unit; a dash where there is none.
+#[must_use]
+pub fn value(row: &MetricRow, measured: &Measured) -> String {
+    measured.value().map_or("-".to_string(), |value| shown(value, row.unit))
+}
+
+/// A cost of code in its unit: `ns`, `cycles`; `share` for a part of all.
+#[must_use]
+pub fn cost(unit: &str, value: f64) -> String {
+    match unit {
+        "share" => percent(value).joined(),
+        "ns" => seconds(value * 1e-9).joined(),
+        _ => format!("{} {unit}", three_digits(value)),
+    }
+}
+
+/// A change of such a cost, with its sign.
+#[must_use]
+pub fn growth(unit: &str, row: &CodeRow) -> String {
+    let sign = if row.difference > 0.0 { "+" } else { "" };
+    format!("{sign}{}", cost(unit, row.difference))
 }
 
 /// Why there is no code to compare.

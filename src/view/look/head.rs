@@ -1,6 +1,7 @@
 //! What every screen shows: who is profiled, how well, and the history as a strip to move through.
 //! It never depends on which screen is open.
 
+use super::comparison::ComparisonHead;
 use super::query::Bounds;
 use super::scene::Scene;
 use super::sweep::SweepHead;
@@ -76,6 +77,8 @@ pub struct Head {
     pub cpus: usize,
     /// What is said of a sweep in place of how well one profile was captured; `None` for a profile.
     pub sweep: Option<SweepHead>,
+    /// What a comparison's session says; `None` for all others.
+    pub comparison: Option<ComparisonHead>,
 }
 
 impl Head {
@@ -115,6 +118,7 @@ impl Head {
             notes: notes::notes(meta, &summary),
             cpus: meta.host.cpus.len(),
             sweep: None,
+            comparison: None,
         }
     }
 }

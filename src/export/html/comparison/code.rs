@@ -1,13 +1,14 @@
 //! Which code changed, as tables with error bars and as flame graphs of the difference.
 //! It never shows a change that chance may explain but in the picture, where its mark says so.
 
-use crate::export::compare::{cost, growth, real};
+use crate::export::compare::real;
 use crate::export::difference;
-use crate::export::html::interval::{interval, most};
+use crate::export::html::interval::interval;
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
 use crate::view::CodeKind;
-use crate::view::compare::{CodeRow, CodeView, ComparisonView, words};
+use crate::view::compare::words::{cost, growth};
+use crate::view::compare::{CodeRow, CodeView, ComparisonView, most, words};
 use crate::view::scaling::{CostAxis, Difference};
 
 /// Rows of a table.
@@ -44,8 +45,7 @@ fn rows(caption: &str, unit: &str, all: &[CodeRow]) -> String {
     let mut table = Html::table(caption);
     let heads = ["function", "module", "base", "new", "change", "", "by", "of the change"];
     table.head(heads.map(str::to_string).into_iter(), 2);
-    let ends = |row: &CodeRow| (row.difference - 2.0 * row.error, row.difference + 2.0 * row.error);
-    let scale = most(shown.iter().map(|row| (row.difference, Some(ends(row)))));
+    let scale = most(shown.iter().map(|row| row.on_scale()));
     for row in shown {
         let module = match row.kind {
             CodeKind::Kernel => format!("{} (kernel)", row.module),
@@ -58,7 +58,7 @@ fn rows(caption: &str, unit: &str, all: &[CodeRow]) -> String {
             cost(unit, row.base),
             cost(unit, row.new),
             format!("<span{class}>{}</span><small>±{}</small>", growth(unit, row), cost(unit, 2.0 * row.error)),
-            interval(row.difference, Some(ends(row)), scale),
+            interval(row.difference, row.on_scale().1, scale),
             if row.state == "changed" { words::relative(row.new / row.base - 1.0) } else { row.state.to_string() },
             row.share.map_or("-".to_string(), |share| crate::view::number::percent(share).joined()),
         ];

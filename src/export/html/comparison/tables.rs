@@ -1,11 +1,11 @@
 //! The factors of the law, every quantity with its interval, and the groups whose mixture may deceive.
 //! It never shows a missing value as a number.
 
-use crate::export::compare::{adjusted, missing, telling, value};
-use crate::export::html::interval::{interval, most};
+use crate::export::html::interval::interval;
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
-use crate::view::compare::{ComparisonView, GroupKind, Guard, MetricRow, PartRow, Scale, words};
+use crate::view::compare::words::value;
+use crate::view::compare::{ComparisonView, GroupKind, Guard, MetricRow, PartRow, most, words};
 use crate::view::number::{percent, seconds};
 
 pub(super) fn factors(found: &ComparisonView) -> String {
@@ -37,40 +37,38 @@ fn factor(part: &PartRow, scale: f64) -> [String; 6] {
 }
 
 pub(super) fn quantities(found: &ComparisonView) -> String {
-    let at_load = !found.adjusted.is_empty();
-    let rows = telling(found);
-    let mut table = Html::table(if at_load {
-        "As recorded, load and all; costs at the same load on the right. The pictures share one scale"
-    } else {
-        "As recorded, with the interval of the change; the pictures share one scale"
-    });
-    let first = ["quantity", "", "base", "new", "change", "interval", "", "verdict"].map(str::to_string);
-    let load = ["at the same load", "interval", "verdict"].map(str::to_string);
-    table.head(first.into_iter().chain(load.into_iter().filter(|_| at_load)), 2);
-    let scale = most(rows.iter().filter_map(|row| relative(row)));
-    for row in rows {
-        let cells = cells(row, scale).into_iter();
-        let load = adjusted(found, row).map_or([String::new(), String::new(), String::new()], |row| {
-            [change(row), escaped(&words::interval(row).unwrap_or("-".to_string())), verdict(row)]
-        });
-        table.row(row.label, cells.chain(load.into_iter().filter(|_| at_load)));
-    }
     let gap = |(reason, names): (&str, Vec<&str>)| {
         format!("<p class=\"about\">Not compared: {}: {}</p>", escaped(&names.join(", ")), escaped(reason))
     };
-    let gaps: String = missing(found).into_iter().map(gap).collect();
-    format!("<section><h2>Quantities</h2>{}{gaps}</section>", table.finish())
+    let gaps: String = found.missing().into_iter().map(gap).collect();
+    let load = if found.adjusted.is_empty() {
+        String::new()
+    } else {
+        let rows: Vec<&MetricRow> = found.adjusted.iter().collect();
+        table("Costs at the same load", &rows)
+    };
+    let recorded = table("As recorded, load and all; the pictures of a table share one scale", &found.telling());
+    format!("<section><h2>Quantities</h2>{load}{recorded}{gaps}</section>")
+}
+
+fn table(caption: &str, rows: &[&MetricRow]) -> String {
+    let mut table = Html::table(caption);
+    let heads = ["quantity", "base", "new", "change", "interval", "", "verdict", ""];
+    table.head(heads.map(str::to_string).into_iter(), 1);
+    let scale = most(rows.iter().filter_map(|row| row.on_scale()));
+    rows.iter().for_each(|row| table.row(row.label, cells(row, scale).into_iter()));
+    table.finish()
 }
 
 fn cells(row: &MetricRow, scale: f64) -> [String; 7] {
     [
-        format!("<code>{}</code>", escaped(row.name)),
         value(row, &row.base),
         value(row, &row.new),
         change(row),
         words::interval(row).unwrap_or("-".to_string()),
-        relative(row).map_or(String::new(), |(value, ends)| interval(value, ends, scale)),
+        row.on_scale().map_or(String::new(), |(value, ends)| interval(value, ends, scale)),
         verdict(row),
+        format!("<code class=\"key\">{}</code>", escaped(row.name)),
     ]
 }
 
@@ -81,12 +79,6 @@ fn change(row: &MetricRow) -> String {
 fn verdict(row: &MetricRow) -> String {
     let word = words::verdict(row);
     format!("<span class=\"{}\">{word}</span>", if word == "-" { "" } else { word })
-}
-
-/// A change that has its place on the common scale.
-fn relative(row: &MetricRow) -> Option<(f64, Option<(f64, f64)>)> {
-    let value = row.relative.filter(|_| row.scale == Some(Scale::Relative))?;
-    Some((value, row.low.zip(row.high)))
 }
 
 pub(super) fn groups(found: &ComparisonView) -> String {
