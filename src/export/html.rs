@@ -1,18 +1,24 @@
-//! A sweep as one file to hand on: a page with its charts, tables and flame graphs that needs no network.
+//! A sweep, or a comparison, as one file to hand on: a page with charts, tables and flame graphs that needs no network.
 //! It never lets a name from a target act as markup.
 
 mod chart;
+mod comparison;
 mod findings;
 mod flames;
 mod head;
+mod interval;
 mod stack;
 mod tables;
 mod template;
 
+use super::difference;
 use crate::error::Result;
 use crate::view::scaling::SweepReport;
 
+pub use comparison::comparison;
+
 const PAGE: &str = include_str!("../../assets/html/sweep.html");
+const STYLE: &str = include_str!("../../assets/html/style.css");
 
 /// The sweep as an HTML page.
 ///
@@ -21,6 +27,8 @@ const PAGE: &str = include_str!("../../assets/html/sweep.html");
 pub fn sweep(report: &SweepReport) -> Result<Vec<u8>> {
     let view = &report.view;
     let parts = [
+        ("style", STYLE.to_string()),
+        ("script", difference::SCRIPT.to_string()),
         ("title", super::markup::escaped(&view.title)),
         ("tool", super::markup::escaped(&report.meta.tool)),
         ("facts", head::facts(report)),

@@ -17,6 +17,7 @@ use super::settings::Settings;
 use super::theme::{Glyphs, Theme};
 use super::time::Time;
 use crate::view::Axis;
+use crate::view::compare::Per;
 use crate::view::look::{Head, Query, Whose};
 
 /// A line for the user, with how grave it is.
@@ -59,6 +60,9 @@ pub struct App {
     /// Who `whose` is, in words.
     pub(super) whose_label: String,
     pub(super) axis: Axis,
+    /// Which of the sides of a comparison, and what its costs are divided by if the user has said so.
+    pub(super) side: u32,
+    pub(super) per: Option<Per>,
     pub(super) head: Option<Head>,
     /// Why the last look gave no view.
     pub(super) problem: Option<crate::error::Error>,
@@ -98,6 +102,8 @@ impl App {
             whose: Whose::default(),
             whose_label: String::new(),
             axis: Axis::Event(0),
+            side: 0,
+            per: None,
             head: None,
             problem: None,
             search: String::new(),
@@ -124,6 +130,13 @@ impl App {
     #[must_use]
     pub fn sweep(settings: &Settings, size: (u16, u16)) -> App {
         App { kind: Kind::Sweep, screen: Kind::Sweep.first(), ..App::opening(settings, size) }
+    }
+
+    /// A session on a comparison, which its host works out.
+    #[must_use]
+    pub fn comparison(settings: &Settings, size: (u16, u16)) -> App {
+        let kind = Kind::Comparison;
+        App { kind, screen: kind.first(), ..App::opening(settings, size) }
     }
 
     /// Begins on another screen than the overview.
@@ -175,7 +188,11 @@ impl App {
             whose: self.whose.clone(),
             axis: self.axis,
             against: self.time.against(),
-            point: self.panels.scaling.chosen(),
+            point: match self.kind {
+                Kind::Comparison => Some(self.side),
+                Kind::Profile | Kind::Sweep => self.panels.scaling.chosen(),
+            },
+            per: self.per,
             ask: self.panel().ask(),
         }
     }

@@ -9,8 +9,9 @@ use super::widgets::bar::filled;
 use super::widgets::text::{end, middle, width};
 use crate::model::Measure;
 use crate::units::Nanos;
+use crate::view::compare::words;
 use crate::view::escape::visible;
-use crate::view::look::{Head, SweepHead};
+use crate::view::look::{ComparisonHead, Head, SweepHead};
 use crate::view::number;
 use crate::view::scaling::Progress;
 use crate::view::watch::State;
@@ -81,9 +82,10 @@ fn who(head: &Head, doing: Doing<'_>, glyphs: &Glyphs) -> String {
 
 /// What the samples are and how good they are; true marks what is not as it should be.
 fn quality(head: &Head) -> Vec<(String, bool)> {
-    let mut parts = match &head.sweep {
-        Some(sweep) => sweep_parts(sweep),
-        None => capture_parts(head),
+    let mut parts = match (&head.sweep, &head.comparison) {
+        (Some(sweep), _) => sweep_parts(sweep),
+        (_, Some(comparison)) => comparison_parts(comparison),
+        (None, None) => capture_parts(head),
     };
     if !head.notes.is_empty() {
         parts.push((format!("{} note{}", head.notes.len(), if head.notes.len() == 1 { "" } else { "s" }), false));
@@ -98,6 +100,13 @@ fn sweep_parts(sweep: &SweepHead) -> Vec<(String, bool)> {
         None => ("no operations counted".to_string(), true),
     };
     vec![(runs, false), ops, (visible(&sweep.machine).into_owned(), false)]
+}
+
+fn comparison_parts(comparison: &ComparisonHead) -> Vec<(String, bool)> {
+    let [base, new] = comparison.runs;
+    let runs = format!("{base} against {new} recording{}", if new == 1 { "" } else { "s" });
+    let per = comparison.per.map_or("no code compared", words::per);
+    vec![(runs, false), (per.to_string(), comparison.per.is_none())]
 }
 
 fn capture_parts(head: &Head) -> Vec<(String, bool)> {
@@ -117,6 +126,9 @@ fn state(head: &Head, time: &Time, doing: Doing<'_>) -> String {
         Some(Some(Progress { over, planned, .. })) => return format!("RUNS {over}/{planned}"),
         Some(None) => return if doing.ended { "ENDED" } else { "SWEEP" }.to_string(),
         None => {}
+    }
+    if let Some(ComparisonHead { at: [at, count], .. }) = head.comparison {
+        return if count > 1 { format!("DIFF {}/{count}", at + 1) } else { "DIFF".to_string() };
     }
     let word = match (doing.live, doing.ended, time.follows()) {
         (false, _, true) => "RECORDING",
@@ -195,6 +207,12 @@ pub fn moment_at(head: &Head, area: Rect, column: u16) -> Nanos {
 pub fn strip(head: &Head, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
     if let Some(sweep) = &head.sweep {
         return progress(sweep, theme, glyphs, area, buf);
+    }
+    if let Some(comparison) = &head.comparison {
+        let text = format!("load: {} {} {}", comparison.load, glyphs.dot, comparison.settings);
+        let room = usize::from(area.width.saturating_sub(2));
+        put(buf, area, area.x + 1, &end(&visible(&text), room, glyphs.ellipsis), theme.dim);
+        return;
     }
     let chart = strip_chart(area);
     put(buf, area, area.x + 1, &clock(head.since), theme.dim);

@@ -51,6 +51,12 @@ pub enum ScreenId {
     Scaling,
     /// The session against its baseline.
     Baseline,
+    /// What a comparison comes to.
+    Changes,
+    /// The code that changed.
+    Code,
+    /// What a comparison was put to, and what to know before believing it.
+    Conditions,
 }
 
 /// What a panel wants of the session.

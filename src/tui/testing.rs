@@ -2,14 +2,21 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::app::App;
+use super::keys::Action;
+use super::panel::{Cx, Panel, Wish};
 use super::settings::Settings;
+use super::theme::Name;
+use super::time::Time;
 use crate::model::Measure;
 use crate::units::Nanos;
-use crate::view::look::{Head, Moment, Strip};
+use crate::view::Axis;
+use crate::view::look::{Compared, Head, Moment, Strip, Whose};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Rect;
+use std::sync::Arc;
 
 /// The head of a live session with `windows` of a second.
 pub fn head(windows: u64) -> Head {
@@ -41,6 +48,7 @@ pub fn head(windows: u64) -> Head {
         cpus: 2,
         standing: None,
         sweep: None,
+        comparison: None,
     }
 }
 
@@ -82,4 +90,48 @@ pub fn screen(app: &App, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| app.draw(frame)).unwrap();
     text(terminal.backend().buffer())
+}
+
+/// A comparison with a side that costs more, whose names are hostile.
+pub fn compared() -> Compared {
+    Compared { view: Arc::new(crate::view::compare::testing::dearer()), at: 0 }
+}
+
+/// What a panel of a session that is not live stands on.
+#[derive(Default)]
+pub struct Stand(Settings);
+
+impl Stand {
+    /// Without colours and Unicode.
+    pub fn plain() -> Stand {
+        Stand(Settings { theme: Name::Mono, ascii: true, ..Settings::default() })
+    }
+
+    /// Runs `f` with what the panel may know.
+    pub fn with<T>(&self, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+        let (theme, glyphs, keys, head) = (self.0.theme(), self.0.glyphs(), &self.0.keys, head(20));
+        let (time, whose) = (Time::new(false, false), Whose::default());
+        let (theme, glyphs, head, time, whose) = (&theme, &glyphs, &head, &time, &whose);
+        f(&Cx { theme, glyphs, keys, head, time, whose, axis: Axis::Event(0), compared: false })
+    }
+
+    /// The panel as text.
+    pub fn drawn(&self, panel: &dyn Panel, width: u16, height: u16) -> String {
+        let area = Rect::new(0, 0, width, height);
+        let mut buf = Buffer::empty(area);
+        self.with(|cx| panel.draw(cx, area, &mut buf));
+        text(&buf)
+    }
+
+    /// Carries an action out.
+    pub fn act(&self, panel: &mut dyn Panel, action: Action) -> Option<Vec<Wish>> {
+        self.with(|cx| panel.act(action, cx, Rect::new(0, 0, 100, 25)))
+    }
+
+    /// Carries actions out in an area of that size.
+    pub fn act_in(&self, panel: &mut dyn Panel, actions: &[Action], width: u16, height: u16) {
+        for action in actions {
+            self.with(|cx| panel.act(*action, cx, Rect::new(0, 0, width, height)));
+        }
+    }
 }

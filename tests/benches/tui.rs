@@ -69,9 +69,10 @@ fn seen(ask: Ask) -> Look {
         axis: Axis::Event(0),
         against: Against::Nothing,
         point: None,
+        per: None,
         ask,
     };
-    look(&PROFILE, None, Bounds { since: Nanos(0), now: Nanos(60_000_000_000) }, true, query)
+    look(&PROFILE, None, None, Bounds { since: Nanos(0), now: Nanos(60_000_000_000) }, true, query)
 }
 
 fn frame(bencher: divan::Bencher<'_, '_>, screen: ScreenId, ask: Ask) {

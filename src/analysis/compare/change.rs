@@ -108,7 +108,7 @@ impl Change {
 }
 
 /// The margin on the effect's scale.
-fn margin(effect: &Effect, settings: &Settings) -> f64 {
+pub(super) fn margin(effect: &Effect, settings: &Settings) -> f64 {
     match effect.scale {
         super::effect::Scale::Relative => settings.margin.ln_1p(),
         super::effect::Scale::Absolute => settings.margin * effect.base.max(effect.new).max(1e-300),

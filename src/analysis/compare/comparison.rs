@@ -3,6 +3,7 @@
 
 use super::change::{changes, judge, rank};
 use super::digest::Digest;
+use super::expect;
 use super::functions::Functions;
 use super::load::{Adjustment, Load, adjust, load};
 use super::quantity::{PRIMARY, WITHOUT_OPERATIONS};
@@ -26,7 +27,7 @@ impl Comparison {
         let best = named(&adjusted, primary).or(named(&changes, primary));
         let guards = guards(base, new, &load, best.and_then(half));
         let (answer, lead) = answer(primary, &changes, &adjusted, &guards, &load, settings);
-        Comparison {
+        let mut found = Comparison {
             unlike: unlike(base, new),
             primary,
             answer,
@@ -37,7 +38,10 @@ impl Comparison {
             guards,
             factors: factors(base, new),
             functions: Functions::of(base, new, settings),
-        }
+            expectations: vec![],
+        };
+        found.expectations = expect::judge(&found, settings);
+        found
     }
 }
 

@@ -73,7 +73,8 @@ pub struct Functions {
 
 impl Functions {
     /// Compares the code of two sides; `None` without samples, or without what costs are divided by.
-    pub(super) fn of(base: &Side, new: &Side, settings: &Settings) -> Option<Functions> {
+    #[must_use]
+    pub fn of(base: &Side, new: &Side, settings: &Settings) -> Option<Functions> {
         let pairing = Pairing::of(base, new);
         let point = |side: &Side, is_base: bool| {
             let runs = side.runs.iter().map(|run| divided(pairing.apply(&run.run, is_base), settings.per));
@@ -94,7 +95,8 @@ impl Functions {
             samples: [a, b].map(|point| point.runs.iter().map(|run| run.cpu.samples).sum()),
             functions: judged(&loss.functions, &[]),
             paths: judged(&by_path.functions, &names),
-            waits: judged(&loss.waits, &[]),
+            // Time blocked is no part of the samples on a CPU.
+            waits: if settings.per == Per::Share { vec![] } else { judged(&loss.waits, &[]) },
             hot_path: hot_path(a, b),
             pairing,
             points,
@@ -102,16 +104,33 @@ impl Functions {
     }
 }
 
+impl Per {
+    /// What costs of functions can be divided by on both sides.
+    #[must_use]
+    pub fn choices(base: &Side, new: &Side) -> Vec<Per> {
+        let divides = |per: &Per, run: &Run| {
+            let by = divisor(run, *per).value().copied();
+            run.cpu.samples > 0 && by.is_some_and(|by| by > 0.0 && by.is_finite())
+        };
+        let on = |per: &Per, side: &Side| !side.runs.is_empty() && side.runs.iter().all(|run| divides(per, &run.run));
+        let all = [Per::Op, Per::Cpu, Per::Share, Per::None];
+        all.into_iter().filter(|per| on(per, base) && on(per, new)).collect()
+    }
+}
+
 /// The run with what its costs are to be divided by in the place of its operations.
 fn divided(mut run: Run, per: Per) -> Run {
-    let whole = |weight: f64| Measure::exact(weight);
-    run.totals.ops = match per {
+    run.totals.ops = divisor(&run, per);
+    run
+}
+
+fn divisor(run: &Run, per: Per) -> Measure<f64> {
+    match per {
         Per::Op => run.totals.ops,
         Per::Cpu => run.totals.cpu,
-        Per::Share => whole(run.cpu.weight),
-        Per::None => whole(1.0),
-    };
-    run
+        Per::Share => Measure::exact(run.cpu.weight),
+        Per::None => Measure::exact(1.0),
+    }
 }
 
 /// Every call path as one function, named by its place in [`paths`].
@@ -229,5 +248,8 @@ mod tests {
         assert!(Functions::of(&base, &of(1000.0, &[]), &Settings::default()).is_none());
         let cpu = Settings { per: Per::Cpu, ..Settings::default() };
         assert!(Functions::of(&base, &silent, &cpu).is_some());
+        assert_eq!(Per::choices(&base, &base), [Per::Op, Per::Cpu, Per::Share, Per::None]);
+        assert_eq!(Per::choices(&base, &silent), [Per::Cpu, Per::Share, Per::None]);
+        assert_eq!(Per::choices(&base, &of(1000.0, &[])), []);
     }
 }

@@ -1,6 +1,7 @@
 //! Conditions that a merge must meet, e.g. `path_length > +1%`, and whether a comparison breaks them.
 //! It never lets chance fail a merge, nor pass one for want of a number: what is missing breaks the gate.
 
+use super::expect::Outcome;
 use super::types::{Change, Comparison};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Measure;
@@ -25,6 +26,8 @@ enum Limit {
     Change(f64),
     /// Of the new value, in the quantity's unit.
     Value(f64),
+    /// None: what was expected must have come, or at least not its contrary.
+    Expected { confirmed: bool },
 }
 
 /// How a gate stands.
@@ -64,7 +67,8 @@ pub struct Judged {
 }
 
 impl Gate {
-    /// Reads `NAME > +1%` (relative change), `NAME > +50` (change in the quantity's unit) or `NAME > 500` (the value).
+    /// Reads `NAME > +1%` (relative change), `NAME > +50` (change in the quantity's unit) or `NAME > 500` (the value);
+    /// `unconfirmed` and `contradicted` are about what was expected.
     ///
     /// # Errors
     /// `Usage` if it is none of these.
@@ -73,6 +77,10 @@ impl Gate {
             Error::new(ErrorKind::Usage, format!("'{text}' is no condition"))
                 .hint("Write e.g. 'path_length > +1%', 'cpu_ns_per_op > +50' or 'cpi > 1.2'.")
         };
+        if let Some(confirmed) = ["contradicted", "unconfirmed"].iter().position(|word| *word == text.trim()) {
+            let (word, limit) = (text.trim().to_string(), Limit::Expected { confirmed: confirmed == 1 });
+            return Ok(Gate { text: word.clone(), name: word, above: false, limit });
+        }
         let at = text.find(['>', '<']).ok_or_else(wrong)?;
         let (name, rest) = (text[..at].trim(), &text[at..]);
         let number = rest[1..].strip_prefix('=').unwrap_or(&rest[1..]).trim();
@@ -99,6 +107,12 @@ impl Gate {
         matches!(self.limit, Limit::Relative(_))
     }
 
+    /// Whether it is about what was expected, and about no number.
+    #[must_use]
+    pub fn is_of_expectations(&self) -> bool {
+        matches!(self.limit, Limit::Expected { .. })
+    }
+
     /// How it stands. It is broken where the estimate is beyond the limit and the interval holds no change in the other
     /// direction and no zero; a limit on the value itself, and a change without an interval, by the estimate alone.
     #[must_use]
@@ -106,6 +120,10 @@ impl Gate {
         let judged =
             |seen, interval, standing, missing| Judged { gate: self.clone(), seen, interval, standing, missing };
         let absent = |why| judged(None, None, Standing::Missing, Some(why));
+        if let Limit::Expected { confirmed } = self.limit {
+            let (standing, missing) = of_expectations(confirmed, comparison);
+            return judged(None, None, standing, missing);
+        }
         let Some(change) = comparison.change(&self.name) else { return absent("no quantity has this name") };
         if let Some(why) = [change.base, change.new].iter().find_map(Measure::why) {
             return absent(why.text());
@@ -133,8 +151,19 @@ impl Gate {
             Limit::Relative(limit) => (effect.relative()?, ends(&divided), limit),
             Limit::Change(limit) => (effect.new - effect.base, ends(&multiplied), limit),
             Limit::Value(limit) => (effect.new, ends(&|end| effect.base + multiplied(end)), limit),
+            Limit::Expected { .. } => return None,
         };
         Some(Look { seen, interval, limit })
+    }
+}
+
+/// Broken by what was shown to be otherwise, or not shown; what nobody can tell is missing.
+fn of_expectations(confirmed: bool, comparison: &Comparison) -> (Standing, Option<&'static str>) {
+    let any = |outcome| comparison.expectations.iter().any(|expected| expected.outcome == outcome);
+    match () {
+        () if any(Outcome::Contradicted) || confirmed && any(Outcome::NotConfirmed) => (Standing::Broken, None),
+        () if confirmed && any(Outcome::CannotTell) => (Standing::Missing, Some("an expectation cannot be told")),
+        () => (Standing::Held, None),
     }
 }
 
@@ -179,6 +208,26 @@ mod tests {
     fn judge(text: &str, base: &[f64], new: &[f64]) -> Judged {
         let comparison = Comparison::of(&side(base), &side(new), &Settings::default());
         Gate::parse(text).unwrap().judge(&comparison)
+    }
+
+    #[test]
+    fn expectations_break_a_gate_only_where_it_says_so() {
+        let (base, new) = (side(&[100.0, 101.0, 99.0]), side(&[110.0, 111.0, 109.0]));
+        for (expected, contradicted, unconfirmed) in [
+            ("cpu_ns_per_op up", Standing::Held, Standing::Held),
+            ("cpu_ns_per_op > +9.9%", Standing::Held, Standing::Broken),
+            ("cpu_ns_per_op down", Standing::Broken, Standing::Broken),
+            ("cpi down", Standing::Held, Standing::Missing),
+        ] {
+            let expect = vec![super::super::Expectation::parse(expected).unwrap()];
+            let found = Comparison::of(&base, &new, &Settings { expect, ..Settings::default() });
+            let standing = |word| Gate::parse(word).unwrap().judge(&found).standing;
+            assert_eq!(
+                (standing("contradicted"), standing(" unconfirmed ")),
+                (contradicted, unconfirmed),
+                "{expected}"
+            );
+        }
     }
 
     #[test]

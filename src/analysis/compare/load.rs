@@ -4,7 +4,7 @@
 
 use super::digest::Digest;
 use super::effect::{Effect, FEWEST_WINDOWS, SideEstimate, resampled};
-use super::quantity::{Cell, INVERSE, PRIMARY, RATE, Role, WITHOUT_OPERATIONS};
+use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, RATE, Role, WITHOUT_OPERATIONS};
 use super::types::{Change, LoadBy, Settings, Side};
 use crate::analysis::stats::{Curve, Moments};
 use crate::model::Measure;
@@ -229,7 +229,9 @@ pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settin
     };
     let mut out = Vec::new();
     for (at, reading) in first.whole.iter().enumerate() {
-        if reading.quantity.role != Role::Cost || reading.quantity.name == INVERSE {
+        let Quantity { name, role, .. } = reading.quantity;
+        let expected = role == Role::Context && settings.expect.iter().any(|expected| expected.name == name);
+        if (role != Role::Cost && !expected) || name == INVERSE {
             continue;
         }
         let [a, b] = [base, new].map(|side| side.runs.iter().map(|run| dots(run, at, driver)).collect::<Vec<_>>());
@@ -237,7 +239,7 @@ pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settin
             a.iter().chain(&b).flatten().copied().filter(|dot| (*from..=*to).contains(&dot.x)).collect();
         let sides = [(&a, settings.seed), (&b, settings.seed ^ 0x9e37)];
         let [Some(a), Some(b)] = sides.map(|(runs, seed)| standardised(runs, &reference, seed)) else { continue };
-        *bent |= reading.quantity.name == PRIMARY && (a.1 || b.1);
+        *bent |= name == PRIMARY && (a.1 || b.1);
         let effect = Effect::of(&reading.quantity, &a.0, &b.0, settings);
         let [base, new] = [Measure::exact(a.0.value), Measure::exact(b.0.value)];
         out.push(Change::of(reading.quantity, base, new, effect, settings));

@@ -5,6 +5,7 @@ mod change;
 mod comparison;
 mod digest;
 mod effect;
+mod expect;
 mod facts;
 mod functions;
 mod gate;
@@ -19,6 +20,7 @@ mod unlike;
 
 pub use digest::{Digest, Part, Slot};
 pub use effect::{Basis, Effect, Scale, Uncertainty};
+pub use expect::{Expectation, Expected, Outcome};
 pub use facts::{Facts, Program};
 pub use functions::{FunctionChange, Functions};
 pub use gate::{Gate, Judged, Standing};

@@ -3,6 +3,7 @@
 
 use super::digest::Digest;
 use super::effect::Effect;
+use super::expect::{Expectation, Expected};
 use super::functions::Functions;
 use super::load::Load;
 use super::quantity::Quantity;
@@ -29,12 +30,15 @@ pub struct Settings {
     pub seed: u64,
     /// Comparisons made with the same base: all of them together are to be right with the confidence.
     pub comparisons: usize,
+    /// What is expected to move.
+    pub expect: Vec<Expectation>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         let (confidence, margin) = (0.95, 0.02);
-        Settings { confidence, margin, noise: None, load: LoadBy::Auto, per: Per::Op, seed: 1, comparisons: 1 }
+        let (load, per, expect) = (LoadBy::Auto, Per::Op, vec![]);
+        Settings { confidence, margin, noise: None, load, per, seed: 1, comparisons: 1, expect }
     }
 }
 
@@ -163,6 +167,8 @@ pub struct Comparison {
     pub factors: Factors,
     /// Which code became dearer; `None` without samples, or without operations where costs are per operation.
     pub functions: Option<Functions>,
+    /// What became of what was expected.
+    pub expectations: Vec<Expected>,
 }
 
 impl Comparison {
@@ -172,5 +178,11 @@ impl Comparison {
         let named = |change: &&Change| change.quantity.name == name;
         let answer = self.answer.iter().find(|change| named(change));
         answer.or_else(|| self.adjusted.iter().find(named)).or_else(|| self.changes.iter().find(named))
+    }
+
+    /// Whether that is its change at the same load.
+    #[must_use]
+    pub fn is_at_same_load(&self, name: &str) -> bool {
+        self.adjusted.iter().any(|change| change.quantity.name == name)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::values;
 use crate::analysis::TimeRange;
-use crate::analysis::compare::Gate;
+use crate::analysis::compare::{Expectation, Gate};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -19,6 +19,8 @@ pub enum DiffFormat {
     /// For comments on merges.
     #[value(name = "md", alias = "markdown")]
     Markdown,
+    /// One page with the flame graphs, to hand on.
+    Html,
 }
 
 /// What costs of functions are divided by.
@@ -61,12 +63,21 @@ A gate is a condition under which the exit code is 3:
 A change beyond the limit breaks the gate if its interval excludes no change
 as well, so chance does not fail a merge. A missing number does break it.
 
+An expectation is what a change speculates on: it is told as confirmed, not
+confirmed, contradicted, or why nobody can tell, and leaves the exit code alone
+unless --fail-if is given 'contradicted' or 'unconfirmed':
+  'l3_mpki down'         up, down or same
+  'path_length < -10%'   a change beyond a part of the base
+  'cpu_ns_per_op < -50'  or beyond so much, in its unit
+
 Examples:
   ironlaw diff old.ironlaw new.ironlaw
   ironlaw diff a1.ironlaw,a2.ironlaw,a3.ironlaw b1.ironlaw,b2.ironlaw,b3.ironlaw
   ironlaw diff main.sweep fix.sweep --width 8 --flamegraph diff.svg
   ironlaw diff base.ironlaw new.ironlaw --fail-if 'cpu_ns_per_op > +3%' \\
       --format md -o comment.md
+  ironlaw diff base.ironlaw new.ironlaw --expect 'l3_mpki down' --expect 'path_length same'
+  ironlaw diff --tui base.ironlaw new.ironlaw
 
 Exit codes: 0 compared, 1 failure or sides that are not alike, 2 wrong usage,
 3 a gate is broken.";
@@ -105,19 +116,25 @@ pub struct DiffArgs {
     /// Compare sides that are not alike
     #[arg(long)]
     pub force: bool,
+    /// What is expected to move, said beforehand (repeatable): 'NAME up', down or same, 'NAME < -10%'
+    #[arg(long, value_name = "WHAT", value_parser = expectation)]
+    pub expect: Vec<Expectation>,
     /// Seed of the resampling
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Count an inlined function's samples for the function it was inlined into
     #[arg(long)]
     pub no_inline: bool,
-    /// A condition that breaks the gate (repeatable): exit code 3
+    /// A condition that breaks the gate (repeatable): exit code 3; of expectations 'contradicted' or 'unconfirmed'
     #[arg(long, value_name = "CONDITION", value_parser = gate, help_heading = "Gate")]
     pub fail_if: Vec<Gate>,
     /// A gate passes where its number is missing
     #[arg(long, requires = "fail_if", help_heading = "Gate")]
     pub allow_missing: bool,
-    /// Form of the comparison: text, json, csv or md
+    /// Look through it in a terminal session
+    #[arg(long, conflicts_with_all = ["format", "output", "limit"], help_heading = "Output")]
+    pub tui: bool,
+    /// Form of the comparison: text, json, csv, md or html
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub format: DiffFormat,
     /// Functions to show; 0 shows all
@@ -146,10 +163,18 @@ fn confidence(text: &str) -> Result<f64, String> {
 }
 
 fn gate(text: &str) -> Result<Gate, String> {
-    Gate::parse(text).map_err(|error| match error.remedy() {
+    Gate::parse(text).map_err(|error| told(&error))
+}
+
+fn expectation(text: &str) -> Result<Expectation, String> {
+    Expectation::parse(text).map_err(|error| told(&error))
+}
+
+fn told(error: &crate::error::Error) -> String {
+    match error.remedy() {
         Some(remedy) => format!("{error}. {remedy}"),
         None => error.to_string(),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -170,5 +195,6 @@ mod tests {
     #[test]
     fn a_condition_that_is_none_shows_what_one_looks_like() {
         assert!(gate("cpi").is_err_and(|text| text.contains("path_length > +1%")));
+        assert!(expectation("cpi").is_err_and(|text| text.contains("'cpi same'")));
     }
 }

@@ -5,6 +5,7 @@ use super::desk::Source;
 use crate::analysis::scaling::{Run, Scaling};
 use crate::model::SweepMeta;
 use crate::sweep::scaling;
+use crate::view::look::look_at_sweep;
 use crate::view::scaling::{CostAxis, Difference, Progress, ScalingView, difference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -56,18 +57,21 @@ impl Board {
 
     /// Where a session's looks come from.
     pub fn source(&self) -> Source {
-        let (viewed, compared) = (self.clone(), self.clone());
-        Source {
-            view: Arc::new(move || viewed.standing().view()),
-            difference: Arc::new(move |n, axis| compared.standing().difference(n, axis)),
-            live: !self.standing().over,
-        }
+        let board = self.clone();
+        // One state for all of a look.
+        let look = move |query| {
+            let standing = board.standing();
+            look_at_sweep(standing.view(), query, |n, axis| standing.difference(n, axis))
+        };
+        Source { look: Arc::new(look), live: !self.standing().over }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Axis;
+    use crate::view::look::{Against, Ask, Query, When, Whose};
     use crate::view::scaling::fixture::{self, Machine};
 
     #[test]
@@ -77,9 +81,15 @@ mod tests {
         let board = Board::new(meta.clone(), none.clone(), false);
         let source = board.source();
         assert!(source.live);
-        assert_eq!((source.view)().progress.map(|progress| progress.planned), Some(21));
-        assert_eq!((source.difference)(2, CostAxis::Cpu), None, "nothing has been run");
+        let progress = |source: &Source| {
+            let (when, axis, against) = (When::All, Axis::Event(0), Against::Nothing);
+            let whose = Whose::default();
+            let query = Query { when, end: None, whose, axis, against, point: None, per: None, ask: Ask::Scaling };
+            (source.look)(query).head.sweep.and_then(|sweep| sweep.progress)
+        };
+        assert_eq!(progress(&source).map(|progress| progress.planned), Some(21));
+        assert_eq!(board.standing().difference(2, CostAxis::Cpu), None, "nothing has been run");
         board.put(meta, none, true);
-        assert_eq!(((source.view)().progress, board.source().live), (None, false));
+        assert_eq!((progress(&source), board.source().live), (None, false));
     }
 }

@@ -1,5 +1,5 @@
-//! Hosts the session on a sweep: looks taken on threads of their own, news handed on, the sweep ended with the session.
-//! It never runs a sweep and never reads one: what it shows comes from its [`Source`].
+//! Hosts the session on a sweep, or on a comparison: looks taken on threads of their own, news handed on, the sweep ended
+//! with the session. It never runs a sweep and never reads one: what it shows comes from its [`Source`].
 
 use crate::cli::out::Terminal;
 use crate::cli::seat::{self, Holder, Leaving, Seat};
@@ -9,10 +9,10 @@ use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
 use crate::tui::run::{Flow, Host};
+use crate::tui::settings::Settings;
 use crate::tui::term::Term;
 use crate::units::Nanos;
-use crate::view::look::{Query, look_at_sweep};
-use crate::view::scaling::{CostAxis, Difference, ScalingView};
+use crate::view::look::{Look, Query};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,10 +20,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 /// Where a session's looks come from.
 #[derive(Clone)]
 pub(in crate::cli) struct Source {
-    /// The sweep as it stands now.
-    pub view: Arc<dyn Fn() -> ScalingView + Send + Sync>,
-    /// What an operation costs at the base and at a width; `None` where one of them lacks what it takes.
-    pub difference: Arc<dyn Fn(u32, CostAxis) -> Option<Difference> + Send + Sync>,
+    /// A look at what there is now.
+    pub look: Arc<dyn Fn(Query) -> Look + Send + Sync>,
     /// Whether runs are still being made.
     pub live: bool,
 }
@@ -54,18 +52,19 @@ impl Bell {
     }
 }
 
-/// Runs a session on a sweep. `open` begins or reads it, on a thread of its own; `stop` ends it when the session is left,
+/// Runs a session on what `app` is for. `open` begins or reads it, on a thread of its own; `stop` ends it when the session is left,
 /// however that happens. It returns once no run has the standard streams any more: they are put back after that.
 ///
 /// # Errors
 /// Those of `open`; `Usage` where there is no terminal.
 pub(in crate::cli) fn session(
+    app: fn(&Settings, (u16, u16)) -> App,
     open: impl FnOnce(&Bell) -> Result<Source> + Send + 'static,
     stop: impl FnOnce() + 'static,
     terminal: &Terminal,
 ) -> Result<()> {
     seat::hold(terminal, |seat| {
-        let app = App::sweep(&seat.settings, seat.size);
+        let app = app(&seat.settings, seat.size);
         let desk = Desk::new(seat, Box::new(stop));
         desk.open(open)?;
         Ok((app, desk, Vec::new()))
@@ -109,8 +108,7 @@ impl Desk {
         let Some(source) = self.source.clone() else { return Ok(()) };
         let sender = self.sender.clone();
         thread("look", move || {
-            let look = look_at_sweep((source.view)(), query, |n, axis| (source.difference)(n, axis));
-            let _ = sender.send(Msg::Seen(Box::new(look)));
+            let _ = sender.send(Msg::Seen(Box::new((source.look)(query))));
         })
     }
 
@@ -139,7 +137,7 @@ impl Host for Desk {
             Effect::Redraw => self.term.clear()?,
             Effect::Suspend => self.term.suspend(crate::session::suspend)?,
             Effect::Quit => return Ok(Flow::Quit),
-            // The session of a sweep has no picker, no time and nothing to write.
+            // Such a session has no picker, no time and nothing to write.
             Effect::Choose
             | Effect::Open(_)
             | Effect::Close

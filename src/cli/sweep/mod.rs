@@ -8,6 +8,7 @@ mod plan;
 mod result;
 mod watch;
 
+pub(super) use desk::{Bell, Source, session};
 pub(super) use result::{render, report};
 pub(super) use watch::read_back;
 

@@ -7,6 +7,7 @@ use super::desk::{Bell, session};
 use crate::cli::out::Terminal;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::sweep::{Recipe, Sweep, load};
+use crate::tui::app::App;
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub(super) fn made(sweep: Sweep, recipe: Recipe, terminal: &Terminal) -> Result<
         asked.store(true, Ordering::Relaxed);
         let _ = ended.recv();
     };
-    session(open, stop, terminal)?;
+    session(App::sweep, open, stop, terminal)?;
     let lost = |_| Error::new(ErrorKind::Io, "the sweep ended without a word: this is a defect of ironlaw");
     made.recv().map_err(lost)?
 }
@@ -69,5 +70,5 @@ fn make(
 pub(in crate::cli) fn read_back(path: &Path, terminal: &Terminal) -> Result<()> {
     let path = path.to_path_buf();
     let open = move |_: &Bell| load(&path).map(|(meta, results)| Board::new(meta, results, true).source());
-    session(open, || (), terminal)
+    session(App::sweep, open, || (), terminal)
 }

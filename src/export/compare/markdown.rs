@@ -1,8 +1,9 @@
 //! A comparison as a comment on a merge: the answer and the gate first, tables folded below.
 //! It never lets a name act as markup: names stand in code spans.
 
-use super::{adjusted, cost, growth, missing, real, telling, value};
+use super::real;
 use crate::export::markdown::{code, plain};
+use crate::view::compare::words::{cost, growth, value};
 use crate::view::compare::{CodeRow, CodeView, ComparisonView, DiffView, words};
 use crate::view::number::{percent, seconds};
 
@@ -14,6 +15,7 @@ pub fn markdown(view: &DiffView, limit: usize) -> Vec<u8> {
         let title = format!("{} -> {}", code(&words::label(&view.base)), code(&words::label(&comparison.new)));
         out.push_str(&format!("## ironlaw diff: {title}\n\n"));
         answer(&mut out, comparison);
+        expectations(&mut out, comparison);
         gates(&mut out, comparison);
         unlike(&mut out, comparison);
         factors(&mut out, comparison);
@@ -32,6 +34,16 @@ fn answer(out: &mut String, comparison: &ComparisonView) {
         out.push_str(&if at == 0 { format!("**{text}**\n\n") } else { format!("{text} ") });
     }
     out.push_str(&format!("Load: {}.\n", plain(&comparison.load_text)));
+}
+
+fn expectations(out: &mut String, comparison: &ComparisonView) {
+    if comparison.expectations.is_empty() {
+        return;
+    }
+    out.push_str("\n| expected | |\n|---|---|\n");
+    for row in &comparison.expectations {
+        out.push_str(&format!("| {} | {} |\n", code(&row.text), plain(&words::expectation(row))));
+    }
 }
 
 fn gates(out: &mut String, comparison: &ComparisonView) {
@@ -77,7 +89,7 @@ fn factors(out: &mut String, comparison: &ComparisonView) {
 
 fn functions(out: &mut String, view: &CodeView, limit: usize) {
     let (shown, more) = real(&view.functions, limit);
-    let [base, new] = view.whole.map(|whole| cost(view, whole));
+    let [base, new] = view.whole.map(|whole| cost(view.unit, whole));
     out.push_str(&format!("\n### Code\n\nCPU time {}: {base} -> {new}\n\n", words::per(view.per)));
     if shown.is_empty() {
         out.push_str("No function changed beyond what chance may do.\n");
@@ -94,15 +106,16 @@ fn functions(out: &mut String, view: &CodeView, limit: usize) {
 
 fn line(view: &CodeView, row: &CodeRow) -> String {
     let state = if row.state == "changed" { String::new() } else { format!(", {}", row.state) };
-    let cells = [cost(view, row.base), cost(view, row.new), growth(view, row) + &state, cost(view, 2.0 * row.error)];
+    let unit = view.unit;
+    let cells = [cost(unit, row.base), cost(unit, row.new), growth(unit, row) + &state, cost(unit, 2.0 * row.error)];
     format!("| {} | {} | {} |\n", code(&row.name), code(&row.module), cells.join(" | "))
 }
 
 fn quantities(out: &mut String, comparison: &ComparisonView) {
     out.push_str("\n<details><summary>Quantities</summary>\n\n");
     out.push_str("| quantity | base | new | change | interval | verdict | at the same load |\n|---|---:|---:|---:|---:|---|---:|\n");
-    for row in telling(comparison) {
-        let load = adjusted(comparison, row);
+    for row in comparison.telling() {
+        let load = comparison.at_same_load(row.name);
         out.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} |\n",
             code(row.name),
@@ -114,7 +127,7 @@ fn quantities(out: &mut String, comparison: &ComparisonView) {
             load.and_then(words::own_change).unwrap_or_default()
         ));
     }
-    for (reason, names) in missing(comparison) {
+    for (reason, names) in comparison.missing() {
         let names: Vec<String> = names.into_iter().map(code).collect();
         out.push_str(&format!("\nNot compared: {}: {}\n", names.join(", "), plain(reason)));
     }

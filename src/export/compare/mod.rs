@@ -11,60 +11,10 @@ pub use json::{DIFF_SCHEMA, json};
 pub use markdown::markdown;
 pub use text::text;
 
-use crate::view::Measured;
-use crate::view::compare::{CodeRow, CodeView, ComparisonView, MetricRow, Role, words};
-
-/// Rows for people: every cost that has a value, then what else moved.
-fn telling(view: &ComparisonView) -> Vec<&MetricRow> {
-    let known = |row: &&MetricRow| row.base.value().is_some() || row.new.value().is_some();
-    let tells =
-        |row: &&MetricRow| row.role != Role::Context || words::verdict(row) == "more" || words::verdict(row) == "less";
-    view.metrics.iter().filter(known).filter(tells).collect()
-}
-
-/// The row at the same load, where there is one.
-fn adjusted<'a>(view: &'a ComparisonView, row: &MetricRow) -> Option<&'a MetricRow> {
-    view.adjusted.iter().find(|adjusted| adjusted.name == row.name)
-}
-
-/// A value, or why there is none.
-fn value(row: &MetricRow, measured: &Measured) -> String {
-    measured.value().map_or("-".to_string(), |value| words::shown(value, row.unit))
-}
-
-/// Costs that could not be compared, gathered by reason.
-fn missing(view: &ComparisonView) -> Vec<(&'static str, Vec<&'static str>)> {
-    let mut reasons: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
-    for row in view.metrics.iter().filter(|row| row.role != Role::Context) {
-        let reason = [row.base, row.new].into_iter().find_map(|measured| match measured {
-            Measured::Missing { reason, .. } => Some(reason),
-            Measured::Known { .. } => None,
-        });
-        let Some(reason) = reason else { continue };
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, names)) => names.push(row.name),
-            None => reasons.push((reason, vec![row.name])),
-        }
-    }
-    reasons
-}
-
-/// A cost of code in its unit.
-fn cost(code: &CodeView, value: f64) -> String {
-    match code.unit {
-        "share" => crate::view::number::percent(value).joined(),
-        unit => super::shape::cost(value, unit),
-    }
-}
-
-/// A change of such a cost, with its sign.
-fn growth(code: &CodeView, row: &CodeRow) -> String {
-    let sign = if row.difference > 0.0 { "+" } else { "" };
-    format!("{sign}{}", cost(code, row.difference))
-}
+use crate::view::compare::CodeRow;
 
 /// The changes beyond chance, as many as asked for (0: all), and how many more there are.
-fn real(rows: &[CodeRow], limit: usize) -> (Vec<&CodeRow>, usize) {
+pub(in crate::export) fn real(rows: &[CodeRow], limit: usize) -> (Vec<&CodeRow>, usize) {
     let all: Vec<&CodeRow> = rows.iter().filter(|row| row.real).collect();
     let shown = if limit == 0 { all.len() } else { all.len().min(limit) };
     (all[..shown].to_vec(), all.len() - shown)

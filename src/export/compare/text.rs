@@ -1,13 +1,15 @@
 //! A comparison for people: the answer in sentences, then what it rests on, on one page.
 //! It never shows a change of code that chance may explain.
 
-use super::{adjusted, cost, growth, missing, real, telling, value};
+use super::real;
 use crate::export::columns::{end, function, left, middle, right, width};
 use crate::export::text::Style;
 use crate::export::text::page::{Ink, Page};
 use crate::view::CodeKind;
+use crate::view::compare::words::{cost, growth, value};
 use crate::view::compare::{
-    CodeRow, CodeView, ComparisonView, DiffView, GateRow, Gravity, RecordingView, SideView, words,
+    CodeRow, CodeView, ComparisonView, DiffView, ExpectationRow, GateRow, Gravity, Outcome, RecordingView, SideView,
+    words,
 };
 use crate::view::escape::visible;
 use crate::view::number::{date, percent, seconds};
@@ -45,6 +47,7 @@ fn one(page: &mut Page, view: &DiffView, comparison: &ComparisonView, limit: usi
         page.paragraph(if at == 0 { "  " } else { "    " }, &visible(sentence), ink);
     }
     page.paragraph("    ", &format!("Load: {}.", comparison.load_text), Some(Ink::Quiet));
+    expectations(page, &comparison.expectations);
     gates(page, &comparison.gates);
     unlike(page, comparison);
     factors(page, comparison);
@@ -77,6 +80,19 @@ fn recording(run: &RecordingView, with_program: bool) -> String {
         (None, _) => String::new(),
     };
     format!("{}, {}, {}{program}", run.name, date(run.started_unix_ns), seconds(run.seconds).joined())
+}
+
+fn expectations(page: &mut Page, rows: &[ExpectationRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    page.heading("Expected", "");
+    for row in rows {
+        let bad = row.outcome == Outcome::Contradicted;
+        let mark = if bad { "  ! " } else { "  - " };
+        let text = format!("'{}' {}", visible(&row.text), words::expectation(row));
+        page.paragraph(mark, &text, bad.then_some(Ink::Alert));
+    }
 }
 
 fn gates(page: &mut Page, gates: &[GateRow]) {
@@ -148,7 +164,7 @@ fn quantities(page: &mut Page, comparison: &ComparisonView) {
             words::own_change(row).unwrap_or("-".to_string()),
         ];
         if at_load {
-            let load = adjusted(comparison, row);
+            let load = comparison.at_same_load(row.name);
             cells.push(load.and_then(words::own_change).unwrap_or_default());
             cells.push(load.map_or(String::new(), |row| words::verdict(row).to_string()));
         } else {
@@ -157,10 +173,10 @@ fn quantities(page: &mut Page, comparison: &ComparisonView) {
         }
         cells
     };
-    let rows: Vec<Vec<String>> = telling(comparison).iter().map(row).collect();
+    let rows: Vec<Vec<String>> = comparison.telling().iter().map(row).collect();
     let last = if at_load { "same load" } else { "±" };
     page.table(&["quantity", "base", "new", "change", last, "verdict"], &rows);
-    for (reason, names) in missing(comparison) {
+    for (reason, names) in comparison.missing() {
         page.paragraph("  - ", &format!("not compared: {}: {reason}", names.join(", ")), Some(Ink::Quiet));
     }
 }
@@ -182,17 +198,17 @@ fn groups(page: &mut Page, comparison: &ComparisonView) {
 }
 
 fn code(page: &mut Page, view: &CodeView, limit: usize) {
-    let [base, new] = view.whole.map(|whole| cost(view, whole));
+    let [base, new] = view.whole.map(|whole| cost(view.unit, whole));
     let about = format!("CPU time {}: {base} -> {new}; changes beyond chance only", words::per(view.per));
     page.heading("Code", &about);
     for [from, to] in &view.taken_for {
         page.paragraph("  - ", &visible(&format!("{from} is taken for {to}")), Some(Ink::Quiet));
     }
-    rows(page, view, &view.functions, limit);
+    rows(page, view.unit, &view.functions, limit);
     paths(page, view);
     if view.waits.iter().any(|row| row.real) {
         page.heading("Waits", "time blocked, by the program's own function");
-        rows(page, view, &view.waits, limit);
+        rows(page, "ns", &view.waits, limit);
     }
 }
 
@@ -206,12 +222,12 @@ fn paths(page: &mut Page, view: &CodeView) {
     for row in shown {
         let names = std::iter::once(&row.name).chain(row.callers.iter().rev());
         let names: Vec<_> = names.map(|name| function(&visible(name), 30)).collect();
-        page.line(&end(&format!("  {}  {}", right(&growth(view, row), 9), names.join(" < ")), page.width));
+        page.line(&end(&format!("  {}  {}", right(&growth(view.unit, row), 9), names.join(" < ")), page.width));
     }
     page.left_out(more, "call paths that changed", "");
 }
 
-fn rows(page: &mut Page, view: &CodeView, all: &[CodeRow], limit: usize) {
+fn rows(page: &mut Page, unit: &str, all: &[CodeRow], limit: usize) {
     let (shown, more) = real(all, limit);
     if shown.is_empty() {
         page.line("  - no function changed beyond what chance may do");
@@ -220,7 +236,7 @@ fn rows(page: &mut Page, view: &CodeView, all: &[CodeRow], limit: usize) {
     let cells = |row: &&CodeRow| {
         let state =
             if row.state == "changed" { words::relative(row.new / row.base - 1.0) } else { row.state.to_string() };
-        [growth(view, row), cost(view, 2.0 * row.error), cost(view, row.base), cost(view, row.new), state]
+        [growth(unit, row), cost(unit, 2.0 * row.error), cost(unit, row.base), cost(unit, row.new), state]
     };
     let cells: Vec<[String; 5]> = shown.iter().map(cells).collect();
     let head = ["change", "±", "base", "new", "by"].map(str::to_string);

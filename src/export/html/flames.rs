@@ -14,17 +14,17 @@ pub(super) fn differences(report: &SweepReport) -> String {
 }
 
 fn one(difference: &Difference) -> String {
-    let (title, what) = match difference.axis {
-        CostAxis::Cpu => ("What changed on the CPU", "on the CPU"),
-        CostAxis::Blocked => ("What changed off the CPU", "blocked"),
+    let (title, what, id) = match difference.axis {
+        CostAxis::Cpu => ("What changed on the CPU", "on the CPU", "gone-cpu"),
+        CostAxis::Blocked => ("What changed off the CPU", "blocked", "gone-blocked"),
     };
     format!(
         "<section><h2>{title}</h2><p class=\"about\">Call paths by what an operation costs {what}, n = {} against n = {}. \
-         A cell is as wide as the larger of its two costs, so that what is gone shows too. Hover for the numbers.</p>\
+         A cell is as wide as the larger of its two costs, so that what is gone shows too. Hover for the numbers, click to zoom.</p>\
          <figure>{}<figcaption>{}</figcaption></figure></section>",
         difference.n,
         difference.base_n,
-        difference::embedded(difference),
+        difference::embedded(difference, id),
         escaped(&difference::caption(difference))
     )
 }

@@ -8,7 +8,7 @@ use crate::tui::layout::Areas;
 use crate::tui::line::Line;
 use crate::tui::overlay::{Overlay, Palette, PromptKind};
 use crate::tui::panel::{ScreenId, Wish};
-use crate::tui::screens::{self, Kind};
+use crate::tui::screens::Kind;
 use crate::view::Axis;
 use crate::view::look::Whose;
 
@@ -16,7 +16,7 @@ impl App {
     /// Carries out an action.
     pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
         self.notice = None;
-        if let Some(effects) = self.in_sweep(action) {
+        if let Some(effects) = self.in_sweep(action).or_else(|| self.in_comparison(action)) {
             return effects;
         }
         match action {
@@ -28,9 +28,9 @@ impl App {
             Action::Search => self.open(Overlay::Prompt(PromptKind::Search, Line::new(&self.search))),
             Action::Record => self.open(Overlay::Prompt(PromptKind::Record, Line::default())),
             Action::Export => self.open(Overlay::Prompt(PromptKind::Export, Line::default())),
-            Action::Screen(number) => match screens::numbered(number) {
+            Action::Screen(number) => match self.kind.numbered(number) {
                 Some(screen) => self.go(screen),
-                None => Vec::new(),
+                None => self.no_such_screen(),
             },
             Action::NextScreen => self.go(self.kind.after(self.screen, 1)),
             Action::PreviousScreen => self.go(self.kind.after(self.screen, -1)),
@@ -63,20 +63,69 @@ impl App {
 
     pub(super) fn go(&mut self, screen: ScreenId) -> Vec<Effect> {
         if !self.kind.has(screen) {
-            return match self.kind {
-                Kind::Profile => {
-                    self.say("only a sweep has this screen: ironlaw sweep, ironlaw view NAME.sweep", false)
-                }
-                Kind::Sweep => {
-                    self.say("a sweep has no such screen: its runs' recordings have, ironlaw view RECORDING", false)
-                }
-            };
+            return self.no_such_screen();
         }
         self.screen = screen;
         let text = self.search.clone();
         self.with_panel(|panel, _| panel.search(&text));
         self.problem = None;
         self.ask()
+    }
+
+    fn no_such_screen(&mut self) -> Vec<Effect> {
+        let text = match self.kind {
+            Kind::Profile => "only a sweep has this screen: ironlaw sweep, ironlaw view NAME.sweep",
+            Kind::Sweep => "a sweep has no such screen: its runs' recordings have, ironlaw view RECORDING",
+            Kind::Comparison => "a comparison has no such screen: its recordings have, ironlaw view RECORDING",
+        };
+        self.say(text, false)
+    }
+
+    /// What a comparison's session does otherwise: it has sides in place of a time. `None` for anything else.
+    fn in_comparison(&mut self, action: Action) -> Option<Vec<Effect>> {
+        if self.kind != Kind::Comparison {
+            let text = "only a comparison can divide by something else: ironlaw diff --tui BASE NEW";
+            return (action == Action::Per).then(|| self.say(text, false));
+        }
+        let by = match action {
+            Action::StepBack => -1,
+            Action::StepForward => 1,
+            Action::StepBackMuch => i64::MIN,
+            Action::StepForwardMuch => i64::MAX,
+            Action::Per => return Some(self.next_per()),
+            Action::PickTarget => return Some(self.say("a comparison has nothing to choose from", false)),
+            Action::Record => return Some(self.say("what is compared is on disk already", false)),
+            Action::Export => {
+                return Some(self.say("pictures: ironlaw diff BASE NEW --flamegraph d.svg, --format html", false));
+            }
+            action if action.is_of_time() => {
+                return Some(self.say("a comparison has sides in place of a time; --time-range chooses one", false));
+            }
+            _ => return None,
+        };
+        let count = self.head.as_ref()?.comparison.as_ref()?.at[1];
+        if count < 2 {
+            return Some(
+                self.say("one side is compared with the base: ironlaw diff --tui BASE NEW NEW2 compares two", false),
+            );
+        }
+        self.side = i64::from(self.side).saturating_add(by).clamp(0, count as i64 - 1) as u32;
+        Some(self.ask())
+    }
+
+    /// Costs of functions divided by the next of what they can be divided by.
+    fn next_per(&mut self) -> Vec<Effect> {
+        let head = self.head.as_ref().and_then(|head| head.comparison.as_ref());
+        let Some((choices, now)) = head.map(|head| (&head.choices, self.per.or(head.per))) else { return Vec::new() };
+        let here = now.and_then(|now| choices.iter().position(|per| *per == now));
+        let next = here.map_or(0, |here| (here + 1) % choices.len());
+        match choices.get(next).copied() {
+            Some(per) if Some(per) != now => {
+                self.per = Some(per);
+                self.ask()
+            }
+            _ => self.say("there are no samples on both sides to divide by anything else", false),
+        }
     }
 
     /// What a sweep's session does otherwise: it has points in place of a time. `None` for anything else.
@@ -192,6 +241,10 @@ impl App {
             Wish::Zoom(path) => {
                 self.panels.flame.zoom_to(path);
                 self.go(ScreenId::Flame)
+            }
+            Wish::Detail(name, _) if self.kind == Kind::Comparison => {
+                self.panels.code.point_to(&name);
+                self.go(ScreenId::Code)
             }
             Wish::Detail(name, module) => {
                 self.panels.functions.detail(name, module);

@@ -7,7 +7,7 @@ use crate::tui::keys::Action;
 use crate::tui::layout::{Areas, LEAST};
 use crate::tui::overlay::{Overlay, Palette, PromptKind};
 use crate::tui::panel::{Cx, ScreenId};
-use crate::tui::screens;
+use crate::tui::screens::Kind;
 use crate::tui::widgets::text::{end, width};
 use crate::view::escape::visible;
 use crate::view::look::Head;
@@ -174,7 +174,9 @@ impl App {
         let here: Vec<_> = here.map(|(action, text)| (self.keys.keys_for(*action).join(" "), *text)).collect();
         let here = (!here.is_empty() && matches!(self.stage, Stage::Open { .. })).then_some(("On this screen", here));
         let is_there = |action| match action {
-            Action::Screen(number) => screens::numbered(number).is_some_and(|screen| self.kind.has(screen)),
+            Action::Screen(number) => self.kind.numbered(number).is_some(),
+            Action::Per => self.kind == Kind::Comparison,
+            action if self.kind == Kind::Comparison => !action.is_of_time() || action.is_a_step(),
             _ => true,
         };
         for (section, rows) in here.into_iter().chain(self.keys.help(is_there)) {

@@ -9,6 +9,7 @@ use crate::view::look::{Against, Ask, Look, When};
 use crate::view::picker::Choices;
 use ratatui::crossterm::event::Event;
 
+mod comparison;
 mod sweep;
 
 fn app() -> App {

@@ -82,7 +82,7 @@ impl App {
             (self.keys.first(crate::tui::keys::Action::Record), self.keys.first(crate::tui::keys::Action::Quit));
         let keep = match self.kind {
             Kind::Profile => format!("{write} writes a recording, "),
-            Kind::Sweep => String::new(),
+            Kind::Sweep | Kind::Comparison => String::new(),
         };
         let text = format!("{}; all of it stays browsable: {keep}{quit} quits", visible(why));
         self.notice = Some(Notice { text, bad: false });

@@ -38,6 +38,7 @@ pub enum Action {
     OffCpu,
     Invert,
     Colours,
+    Per,
     Less,
     More,
     Pause,
@@ -60,6 +61,12 @@ impl Action {
     #[must_use]
     pub fn is_of_time(self) -> bool {
         TABLE.iter().any(|row| row.action == self && row.section == Section::Time)
+    }
+
+    /// Whether it goes on to what is next to it: a window, a point of a sweep, a side of a comparison.
+    #[must_use]
+    pub fn is_a_step(self) -> bool {
+        matches!(self, Action::StepBack | Action::StepForward | Action::StepBackMuch | Action::StepForwardMuch)
     }
 }
 
@@ -159,6 +166,7 @@ pub const TABLE: &[Row] = &[
     row(A::OffCpu, "off-cpu", Showing, "time running, or time waiting", &["o"]),
     row(A::Invert, "invert", Showing, "turn the flame graph upside down", &["i"]),
     row(A::Colours, "colours", Showing, "colour by kind, module or change", &["c"]),
+    row(A::Per, "per", Showing, "costs per operation, CPU second, share, in all", &["p"]),
     row(A::Less, "less", Showing, "fold, or show less", &["-"]),
     row(A::More, "more", Showing, "unfold, or show more", &["+", "="]),
     row(A::Pause, "pause", Time, "pause, and go on", &["Space", "f"]),

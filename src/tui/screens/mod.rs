@@ -1,6 +1,9 @@
 //! The screens, one file each: state, keys, drawing. A screen never knows another one.
 
 mod baseline;
+mod changes;
+mod code;
+mod conditions;
 mod counters;
 mod findings;
 mod flame;
@@ -10,7 +13,7 @@ mod scaling;
 mod threads;
 
 use super::panel::{Panel, ScreenId};
-use crate::view::look::Body;
+use crate::view::look::{Body, Leaf};
 
 /// The screens in the order of their numbers.
 const ORDER: [(ScreenId, &str); 8] = [
@@ -24,6 +27,14 @@ const ORDER: [(ScreenId, &str); 8] = [
     (ScreenId::Baseline, "Baseline"),
 ];
 
+/// Those of a comparison: a number means the same as elsewhere.
+const OF_COMPARISON: [(u8, ScreenId, &str); 4] = [
+    (1, ScreenId::Changes, "Overview"),
+    (2, ScreenId::Flame, "Flame"),
+    (3, ScreenId::Code, "Functions"),
+    (6, ScreenId::Conditions, "Conditions"),
+];
+
 /// What a session is about, which decides the screens it has. A screen keeps its number in all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kind {
@@ -32,22 +43,33 @@ pub enum Kind {
     Profile,
     /// A sweep.
     Sweep,
+    /// A comparison.
+    Comparison,
 }
 
 impl Kind {
     /// Whether its sessions have that screen.
     #[must_use]
     pub fn has(self, screen: ScreenId) -> bool {
-        match self {
-            Kind::Profile => screen != ScreenId::Scaling,
-            Kind::Sweep => matches!(screen, ScreenId::Flame | ScreenId::Findings | ScreenId::Scaling),
-        }
+        self.screens().any(|(_, other, _)| other == screen)
     }
 
     /// The screens it has: number, which, name.
     pub fn screens(self) -> impl Iterator<Item = (u8, ScreenId, &'static str)> {
         let all = ORDER.iter().zip(1_u8..).map(|((screen, name), number)| (number, *screen, *name));
-        all.filter(move |(_, screen, _)| self.has(*screen))
+        let shown = move |(_, screen, _): &(u8, ScreenId, &str)| match self {
+            Kind::Profile => *screen != ScreenId::Scaling,
+            Kind::Sweep => matches!(screen, ScreenId::Flame | ScreenId::Findings | ScreenId::Scaling),
+            Kind::Comparison => false,
+        };
+        let compared = OF_COMPARISON.into_iter().filter(move |_| self == Kind::Comparison);
+        all.filter(shown).chain(compared)
+    }
+
+    /// Its screen of that number.
+    #[must_use]
+    pub fn numbered(self, number: u8) -> Option<ScreenId> {
+        self.screens().find(|(other, ..)| *other == number).map(|(_, screen, _)| screen)
     }
 
     /// The screen it begins with.
@@ -56,6 +78,7 @@ impl Kind {
         match self {
             Kind::Profile => ScreenId::Overview,
             Kind::Sweep => ScreenId::Scaling,
+            Kind::Comparison => ScreenId::Changes,
         }
     }
 
@@ -80,6 +103,9 @@ pub fn all() -> Panels {
         findings: findings::State::default(),
         scaling: scaling::State::default(),
         baseline: baseline::State::default(),
+        changes: changes::State::default(),
+        code: code::State::default(),
+        conditions: conditions::State::default(),
     }
 }
 
@@ -97,6 +123,10 @@ pub struct Panels {
     /// The sweep: the session looks at the point that is chosen there.
     pub scaling: scaling::State,
     baseline: baseline::State,
+    changes: changes::State,
+    /// The code that changed: other screens point into it.
+    pub code: code::State,
+    conditions: conditions::State,
 }
 
 impl Panels {
@@ -112,6 +142,9 @@ impl Panels {
             ScreenId::Findings => &self.findings,
             ScreenId::Scaling => &self.scaling,
             ScreenId::Baseline => &self.baseline,
+            ScreenId::Changes => &self.changes,
+            ScreenId::Code => &self.code,
+            ScreenId::Conditions => &self.conditions,
         }
     }
 
@@ -126,6 +159,9 @@ impl Panels {
             ScreenId::Findings => &mut self.findings,
             ScreenId::Scaling => &mut self.scaling,
             ScreenId::Baseline => &mut self.baseline,
+            ScreenId::Changes => &mut self.changes,
+            ScreenId::Code => &mut self.code,
+            ScreenId::Conditions => &mut self.conditions,
         }
     }
 
@@ -151,13 +187,10 @@ pub fn of(body: &Body) -> ScreenId {
         Body::Findings(_) => ScreenId::Findings,
         Body::Scaling(_) => ScreenId::Scaling,
         Body::Baseline(_) => ScreenId::Baseline,
+        Body::Comparison(Leaf::Overview, _) => ScreenId::Changes,
+        Body::Comparison(Leaf::Functions, _) => ScreenId::Code,
+        Body::Comparison(Leaf::Conditions, _) => ScreenId::Conditions,
     }
-}
-
-/// The screen of that number, from 1.
-#[must_use]
-pub fn numbered(number: u8) -> Option<ScreenId> {
-    ORDER.get(usize::from(number).checked_sub(1)?).map(|(screen, _)| *screen)
 }
 
 #[cfg(test)]
@@ -166,8 +199,9 @@ mod tests {
 
     #[test]
     fn screens_follow_each_other_around() {
-        assert_eq!(numbered(2), Some(ScreenId::Flame));
-        assert_eq!((numbered(0), numbered(9)), (None, None));
+        assert_eq!(Kind::Profile.numbered(2), Some(ScreenId::Flame));
+        assert_eq!((Kind::Profile.numbered(0), Kind::Profile.numbered(9)), (None, None));
+        assert_eq!(Kind::Comparison.after(ScreenId::Conditions, 1), ScreenId::Changes);
         assert_eq!(Kind::Profile.after(ScreenId::Overview, -1), ScreenId::Baseline);
         assert_eq!(Kind::Profile.after(ScreenId::Findings, 1), ScreenId::Baseline);
         assert_eq!(Kind::Profile.after(ScreenId::Baseline, 1), ScreenId::Overview);
@@ -177,9 +211,9 @@ mod tests {
 
     #[test]
     fn a_screen_has_its_number_in_every_session() {
-        for kind in [Kind::Profile, Kind::Sweep] {
+        for kind in [Kind::Profile, Kind::Sweep, Kind::Comparison] {
             assert!(kind.has(kind.first()));
-            assert!(kind.screens().all(|(number, screen, _)| numbered(number) == Some(screen)));
+            assert!(kind.screens().all(|(number, screen, _)| kind.numbered(number) == Some(screen)));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod bar;
 pub mod chart;
+pub mod interval;
 pub mod names;
 pub mod sparkline;
 pub mod table;

@@ -2,10 +2,12 @@
 //! It never leaves out a quantity that one side has.
 
 use super::{
-    CodeRow, CodeView, ComparisonView, DiffView, FactorsView, GateRow, MetricRow, PartRow, Per, RecordingView,
-    SCHEMA_VERSION, SettingsView, SideView, words,
+    CodeRow, CodeView, ComparisonView, DiffView, ExpectationRow, FactorsView, GateRow, MetricRow, PartRow, Per,
+    RecordingView, SCHEMA_VERSION, SettingsView, SideView, pictures, words,
 };
-use crate::analysis::compare::{Change, Comparison, Digest, Factors, FunctionChange, Functions, Gate, Settings, Side};
+use crate::analysis::compare::{
+    Change, Comparison, Digest, Expected, Factors, FunctionChange, Functions, Gate, Settings, Side,
+};
 use crate::analysis::scaling::FunctionId;
 use crate::analysis::{Law, LawFactor};
 use crate::model::{Measure, OpsSpec, Unit};
@@ -30,6 +32,19 @@ impl DiffView {
             },
             comparisons: others.iter().map(one).collect(),
         }
+    }
+}
+
+impl DiffView {
+    /// The same with costs of functions divided by something else.
+    #[must_use]
+    pub fn divided_by(&self, per: Per, base: &Side, others: &[Side], settings: &Settings) -> DiffView {
+        let settings = Settings { per, ..settings.clone() };
+        let mut view = self.clone();
+        for (comparison, new) in view.comparisons.iter_mut().zip(others) {
+            comparison.set_code(Functions::of(base, new, &settings).as_ref(), words::no_code(base, new, per));
+        }
+        view
     }
 }
 
@@ -79,12 +94,35 @@ impl ComparisonView {
             adjusted: found.adjusted.iter().map(MetricRow::of).collect(),
             groups: found.guards.clone(),
             factors: factors(&found.factors),
-            code: found.functions.as_ref().map(CodeView::of),
-            code_missing: found.functions.is_none().then(|| words::no_code(base, new, settings.per)),
+            code: None,
+            code_missing: None,
+            expectations: found.expectations.iter().map(ExpectationRow::of).collect(),
+            pictures: vec![],
             gates: gates.iter().map(|gate| row(gate, found, allow_missing)).collect(),
         };
         view.headline = words::headline(&view, settings);
+        view.set_code(found.functions.as_ref(), words::no_code(base, new, settings.per));
         view
+    }
+
+    fn set_code(&mut self, functions: Option<&Functions>, missing: &'static str) {
+        self.code = functions.map(CodeView::of);
+        self.code_missing = functions.is_none().then_some(missing);
+        self.pictures = functions.map(pictures).unwrap_or_default();
+    }
+}
+
+impl ExpectationRow {
+    fn of(expected: &Expected) -> ExpectationRow {
+        ExpectationRow {
+            text: expected.expectation.text.clone(),
+            name: expected.expectation.name.clone(),
+            outcome: expected.outcome,
+            reason: expected.reason,
+            change: expected.change.as_ref().map(MetricRow::of),
+            same_load: expected.same_load,
+            p: expected.p,
+        }
     }
 }
 

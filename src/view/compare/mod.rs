@@ -3,17 +3,20 @@
 
 mod build;
 mod picture;
+mod scale;
 pub mod words;
 
+use super::scaling::{CostAxis, Difference};
 use super::{CodeKind, Measured};
 use serde::Serialize;
 
 pub use crate::analysis::LawFactor;
 pub use crate::analysis::compare::{
-    Adjustment, Basis, Better, Driver, Gravity, GroupKind, GroupRow, Guard, Lead, Load, Per, QuantityUnit, Role, Scale,
-    Spread, Standing, Unlike, Verdict,
+    Adjustment, Basis, Better, Driver, Gravity, GroupKind, GroupRow, Guard, Lead, Load, Outcome, Per, QuantityUnit,
+    Role, Scale, Spread, Standing, Unlike, Verdict,
 };
-pub use picture::picture;
+use picture::pictures;
+pub use scale::most;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -112,8 +115,13 @@ pub struct ComparisonView {
     pub code: Option<CodeView>,
     /// Why there is none.
     pub code_missing: Option<&'static str>,
+    /// What was expected to move, and whether it did.
+    pub expectations: Vec<ExpectationRow>,
     /// The conditions that were asked for.
     pub gates: Vec<GateRow>,
+    /// The call trees of both sides as one: time on a CPU, and time blocked; JSON has the same in [`CodeView::paths`].
+    #[serde(skip)]
+    pub pictures: Vec<Difference>,
 }
 
 /// One quantity.
@@ -206,7 +214,7 @@ pub struct CodeView {
     pub functions: Vec<CodeRow>,
     /// Call paths by the cost of their innermost function.
     pub paths: Vec<CodeRow>,
-    /// Time blocked, by the program's own innermost function.
+    /// Nanoseconds blocked, by the program's own innermost function.
     pub waits: Vec<CodeRow>,
     /// The way down to most of the growth.
     pub hot_path: Vec<String>,
@@ -243,6 +251,25 @@ pub struct CodeRow {
     pub state: &'static str,
 }
 
+/// What was expected of a quantity.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExpectationRow {
+    /// As it was typed.
+    pub text: String,
+    /// The quantity's name.
+    pub name: String,
+    /// What it comes to.
+    pub outcome: Outcome,
+    /// Why it cannot be told.
+    pub reason: Option<&'static str>,
+    /// The change it was judged by; `None` where there is no such quantity.
+    pub change: Option<MetricRow>,
+    /// Whether that is the change at the same load.
+    pub same_load: bool,
+    /// How probable such a change is at the limit that was expected, corrected for the number of expectations.
+    pub p: Option<f64>,
+}
+
 /// A condition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GateRow {
@@ -264,6 +291,63 @@ pub struct GateRow {
     pub passes: bool,
     /// Why the number is missing.
     pub missing: Option<&'static str>,
+}
+
+impl MetricRow {
+    /// The change and its interval as parts of the base; `None` where it is told as a difference.
+    #[must_use]
+    pub fn on_scale(&self) -> Option<(f64, Option<(f64, f64)>)> {
+        let value = self.relative.filter(|_| self.scale == Some(Scale::Relative))?;
+        Some((value, self.low.zip(self.high)))
+    }
+}
+
+impl CodeRow {
+    /// The difference with two standard errors on either side.
+    #[must_use]
+    pub fn on_scale(&self) -> (f64, Option<(f64, f64)>) {
+        (self.difference, Some((self.difference - 2.0 * self.error, self.difference + 2.0 * self.error)))
+    }
+}
+
+impl ComparisonView {
+    /// The call trees of both sides as one; `None` where that cost was not recorded, or cannot be divided as asked for.
+    #[must_use]
+    pub fn picture(&self, axis: CostAxis) -> Option<&Difference> {
+        self.pictures.iter().find(|picture| picture.axis == axis)
+    }
+
+    /// Rows for people: every cost that has a value, then what else moved.
+    #[must_use]
+    pub fn telling(&self) -> Vec<&MetricRow> {
+        let known = |row: &&MetricRow| row.base.value().is_some() || row.new.value().is_some();
+        let tells = |row: &&MetricRow| row.role != Role::Context || ["more", "less"].contains(&words::verdict(row));
+        self.metrics.iter().filter(known).filter(tells).collect()
+    }
+
+    /// The row at the same load, where there is one.
+    #[must_use]
+    pub fn at_same_load(&self, name: &str) -> Option<&MetricRow> {
+        self.adjusted.iter().find(|adjusted| adjusted.name == name)
+    }
+
+    /// Costs that could not be compared, gathered by reason.
+    #[must_use]
+    pub fn missing(&self) -> Vec<(&'static str, Vec<&'static str>)> {
+        let mut reasons: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
+        for row in self.metrics.iter().filter(|row| row.role != Role::Context) {
+            let reason = [row.base, row.new].into_iter().find_map(|measured| match measured {
+                Measured::Missing { reason, .. } => Some(reason),
+                Measured::Known { .. } => None,
+            });
+            let Some(reason) = reason else { continue };
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, names)) => names.push(row.name),
+                None => reasons.push((reason, vec![row.name])),
+            }
+        }
+        reasons
+    }
 }
 
 impl DiffView {

@@ -1,15 +1,22 @@
-//! The flame graph of a difference: the same merged tree as of two widths of a sweep, in the unit that was asked for.
+//! The flame graphs of a difference: the same merged trees as of two widths of a sweep, in the unit that was asked for.
 //! It never draws.
 
 use super::Per;
 use crate::analysis::compare::Functions;
 use crate::view::scaling::{CostAxis, Difference, Terms, difference};
 
-/// The call trees of both sides as one; `None` without anything to draw.
-#[must_use]
-pub fn picture(functions: &Functions) -> Option<Difference> {
+/// The call trees of both sides as one, on a CPU and blocked; without those that have nothing to draw.
+pub(super) fn pictures(functions: &Functions) -> Vec<Difference> {
+    [CostAxis::Cpu, CostAxis::Blocked].into_iter().filter_map(|axis| picture(functions, axis)).collect()
+}
+
+fn picture(functions: &Functions, axis: CostAxis) -> Option<Difference> {
+    // Time blocked is no part of the samples on a CPU.
+    if functions.per == Per::Share && axis == CostAxis::Blocked {
+        return None;
+    }
     let [base, new] = &*functions.points;
-    let mut drawn = difference(base, new, CostAxis::Cpu)?;
+    let mut drawn = difference(base, new, axis)?;
     drawn.terms = match functions.per {
         Per::Op => Terms::Sides("per op"),
         Per::Cpu => Terms::Sides("per CPU second"),

@@ -3,13 +3,15 @@
 
 use super::DiffView;
 use crate::analysis::compare::testing::{cost, side};
-use crate::analysis::compare::{Gate, Settings, Side};
+use crate::analysis::compare::{Expectation, Gate, Settings, Side};
 
 /// Three repeats against three that cost 12% more, in `parse`.
 pub(crate) fn dearer() -> DiffView {
     let (base, new) = sides();
     let gates = ["cpu_ns_per_op > +5%", "path_length > +1%"].map(|text| Gate::parse(text).expect("it is a gate"));
-    DiffView::of(&base, &[new], &Settings::default(), &gates, false)
+    let expected = ["cpu_ns_per_op up", "ops_per_core_second up", "cpi down"];
+    let expect = expected.map(|text| Expectation::parse(text).expect("it expects something")).to_vec();
+    DiffView::of(&base, &[new], &Settings { expect, ..Settings::default() }, &gates, false)
 }
 
 pub(crate) fn sides() -> (Side, Side) {

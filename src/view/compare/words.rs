@@ -2,11 +2,12 @@
 //! It never claims more than a verdict does, and names what would make an open one certain.
 
 use super::{
-    Adjustment, Basis, ComparisonView, Driver, GateRow, Gravity, GroupKind, Guard, Lead, Load, MetricRow, Per,
-    QuantityUnit, Scale, SettingsView, SideView, Spread, Standing, Unlike, Verdict,
+    Adjustment, Basis, CodeRow, ComparisonView, Driver, ExpectationRow, GateRow, Gravity, GroupKind, Guard, Lead, Load,
+    MetricRow, Outcome, Per, QuantityUnit, Scale, SettingsView, SideView, Spread, Standing, Unlike, Verdict,
 };
 use crate::analysis::LawFactor;
 use crate::analysis::compare::{PRIMARY, Settings, Side};
+use crate::view::Measured;
 use crate::view::MetricUnit;
 use crate::view::number::{percent, quantity, seconds, three_digits};
 
@@ -285,6 +286,29 @@ pub fn per(per: Per) -> &'static str {
     }
 }
 
+/// A value of a row in its unit; a dash where there is none.
+#[must_use]
+pub fn value(row: &MetricRow, measured: &Measured) -> String {
+    measured.value().map_or("-".to_string(), |value| shown(value, row.unit))
+}
+
+/// A cost of code in its unit: `ns`, `cycles`; `share` for a part of all.
+#[must_use]
+pub fn cost(unit: &str, value: f64) -> String {
+    match unit {
+        "share" => percent(value).joined(),
+        "ns" => seconds(value * 1e-9).joined(),
+        _ => format!("{} {unit}", three_digits(value)),
+    }
+}
+
+/// A change of such a cost, with its sign.
+#[must_use]
+pub fn growth(unit: &str, row: &CodeRow) -> String {
+    let sign = if row.difference > 0.0 { "+" } else { "" };
+    format!("{sign}{}", cost(unit, row.difference))
+}
+
 /// Why there is no code to compare.
 pub(super) fn no_code(base: &Side, new: &Side, per: Per) -> &'static str {
     let sampled = |side: &Side| side.runs.iter().all(|run| run.run.cpu.samples > 0);
@@ -307,6 +331,8 @@ pub fn gate(row: &GateRow) -> String {
         .map_or("no interval".to_string(), |(low, high)| format!("{} to {}", number(low), number(high)));
     let seen = row.seen.map_or("-".to_string(), |seen| format!("{} ({ends})", number(seen)));
     match row.standing {
+        Standing::Held if row.seen.is_none() => "holds".to_string(),
+        Standing::Broken if row.seen.is_none() => "broken: not as expected".to_string(),
         Standing::Held => format!("holds: {seen}"),
         Standing::HeldByChance => format!("beyond the limit, but chance may have done it: {seen}; repeats would tell"),
         Standing::Broken => format!("broken: {seen}"),
@@ -314,6 +340,37 @@ pub fn gate(row: &GateRow) -> String {
             let why = row.missing.unwrap_or("missing");
             if row.passes { format!("passed over: {why}") } else { format!("broken: the number is missing: {why}") }
         }
+    }
+}
+
+/// What became of an expectation, in a word or two.
+#[must_use]
+pub fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Confirmed => "confirmed",
+        Outcome::NotConfirmed => "not confirmed",
+        Outcome::Contradicted => "contradicted",
+        Outcome::CannotTell => "cannot be told",
+    }
+}
+
+/// The same with the numbers it rests on: `confirmed: 5.0 -> 3.1, -38.0% (-41.0% to -35.0%) at the same load`.
+#[must_use]
+pub fn expectation(row: &ExpectationRow) -> String {
+    let told = outcome(row.outcome);
+    let numbers = row.change.as_ref().and_then(|change| {
+        let (base, new) = change.base.value().zip(change.new.value())?;
+        let ends = interval(change).map_or(String::new(), |ends| format!(" ({ends})"));
+        let at = if row.same_load { " at the same load" } else { "" };
+        let values = format!("{} -> {}", shown(base, change.unit), shown(new, change.unit));
+        Some(format!("{values}, {}{ends}{at}", own_change(change)?))
+    });
+    match (row.outcome, row.reason, numbers) {
+        (Outcome::CannotTell, Some(why), Some(numbers)) => format!("{told}: {why}; as it stands {numbers}"),
+        (Outcome::CannotTell, Some(why), None) => format!("{told}: {why}"),
+        (Outcome::NotConfirmed, _, Some(numbers)) => format!("{told}, chance may have done it: {numbers}"),
+        (_, _, Some(numbers)) => format!("{told}: {numbers}"),
+        (.., None) => told.to_string(),
     }
 }
 

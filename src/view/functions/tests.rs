@@ -5,7 +5,16 @@ use crate::model::profile::Profile;
 use crate::view::look::{Against, Ask, Bounds, Query, When, Whose};
 
 fn query(against: Against, axis: Axis) -> Query {
-    Query { when: When::All, end: None, whose: Whose::default(), axis, against, point: None, ask: Ask::Overview }
+    Query {
+        when: When::All,
+        end: None,
+        whose: Whose::default(),
+        axis,
+        against,
+        point: None,
+        per: None,
+        ask: Ask::Overview,
+    }
 }
 
 fn view(profile: &Profile, query: &Query, by: GroupBy, detail: Option<(&str, &str)>) -> FunctionsView {

@@ -1,6 +1,7 @@
 //! What every screen shows: who is profiled, how well, and the history as a strip to move through.
 //! It never depends on which screen is open.
 
+use super::comparison::ComparisonHead;
 use super::query::Bounds;
 use super::scene::Scene;
 use super::sweep::SweepHead;
@@ -79,6 +80,8 @@ pub struct Head {
     pub standing: Option<State>,
     /// What is said of a sweep in place of how well one profile was captured; `None` for a profile.
     pub sweep: Option<SweepHead>,
+    /// What a comparison's session says; `None` for all others.
+    pub comparison: Option<ComparisonHead>,
 }
 
 impl Head {
@@ -119,6 +122,7 @@ impl Head {
             cpus: meta.host.cpus.len(),
             standing: None,
             sweep: None,
+            comparison: None,
         }
     }
 }

@@ -1,11 +1,13 @@
-//! One look at a profile, live or recorded, or at a sweep: the head every screen shows and the view the screen asked for.
+//! One look at a profile, live or recorded, at a sweep, or at a comparison: the head every screen shows and the view the screen asked for.
 //! It never draws, and never asks again by itself.
 
+mod comparison;
 mod head;
 mod query;
 mod scene;
 mod sweep;
 
+pub use comparison::{Compared, ComparisonHead, Leaf, look_at_comparison};
 pub use head::{Head, Moment, Strip};
 pub use query::{Against, Ask, Bounds, Grouping, Query, When, Whose};
 pub use scene::Scene;
@@ -52,6 +54,8 @@ pub enum Body {
     Scaling(Box<ScalingView>),
     /// How the session stands against its baseline; `None` where it has none.
     Baseline(Option<Box<AgainstView>>),
+    /// One of several sides compared with a base, for a screen.
+    Comparison(Leaf, Compared),
 }
 
 /// Looks at `profile`, whose capture still runs if `live`; `baseline` is the recording to compare with, and `against` how the
@@ -85,5 +89,6 @@ fn body(scene: &Scene<'_>, ask: &Ask) -> Result<Body, Error> {
         Ask::Findings => Body::Findings(FindingsView::of(scene)),
         Ask::Baseline => Body::Baseline(None),
         Ask::Scaling => return Err(Error::new(ErrorKind::Unsupported, "one recording is no sweep")),
+        Ask::Comparison(_) => return Err(Error::new(ErrorKind::Unsupported, "one recording is no comparison")),
     })
 }

@@ -1,8 +1,10 @@
 //! What a screen wants to see: which time, whose, what is counted, and which of the views.
 //! It never holds data.
 
+use super::comparison::Leaf;
 use crate::analysis::{Axis, GroupBy, Selection, TimeRange};
 use crate::units::Nanos;
+use crate::view::compare::Per;
 
 /// What is known of the time: a live history loses its beginning and gains at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +102,8 @@ pub enum Ask {
     Scaling,
     /// How the session stands against its baseline.
     Baseline,
+    /// A comparison: of its session only.
+    Comparison(Leaf),
 }
 
 /// One question of the screen to the profile.
@@ -115,8 +119,11 @@ pub struct Query {
     pub axis: Axis,
     /// What changes are measured against.
     pub against: Against,
-    /// The width of a sweep that is compared with its base; `None` for a profile, or for the widest.
+    /// The width of a sweep that is compared with its base, or which of the sides of a comparison; `None` for a profile, for
+    /// the widest, or for the first.
     pub point: Option<u32>,
+    /// What costs of a comparison are divided by, if not what it began with.
+    pub per: Option<Per>,
     /// Which view.
     pub ask: Ask,
 }
@@ -173,6 +180,7 @@ mod tests {
                 axis: Axis::Event(0),
                 against: Against::Nothing,
                 point: None,
+                per: None,
                 ask: Ask::Overview,
             };
             let time = query.time(bounds);

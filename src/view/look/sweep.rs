@@ -96,6 +96,7 @@ impl Head {
                 runs: view.points.iter().map(|point| point.runs).sum(),
                 progress: view.progress,
             }),
+            comparison: None,
         }
     }
 }

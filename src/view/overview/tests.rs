@@ -9,7 +9,16 @@ use crate::units::{Nanos, Ops};
 use crate::view::look::{Against, Ask, Bounds, Query, When, Whose};
 
 fn query(when: When, against: Against) -> Query {
-    Query { when, end: None, whose: Whose::default(), axis: Axis::Event(0), against, point: None, ask: Ask::Overview }
+    Query {
+        when,
+        end: None,
+        whose: Whose::default(),
+        axis: Axis::Event(0),
+        against,
+        point: None,
+        per: None,
+        ask: Ask::Overview,
+    }
 }
 
 pub fn scene(profile: &Profile) -> Scene<'_> {

@@ -50,11 +50,11 @@ fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
         Some(difference) => words::title(difference),
         None => format!("{what}: {} in {} samples", amount(icicle.total, icicle.unit), number::count(icicle.samples)),
     };
-    text += match state.colours {
-        Colours::Kind => "  [k kernel, J just in time, pale: inlined]",
-        Colours::Name => "  [shaded by name]",
-        Colours::Change if icicle.difference.is_some() => "  [-- - = + ++ change per op]",
-        Colours::Change => "  [-- - = + ++ change of the share]",
+    text += &match (state.colours, &icicle.difference) {
+        (Colours::Kind, _) => "  [k kernel, J just in time, pale: inlined]".to_string(),
+        (Colours::Name, _) => "  [shaded by name]".to_string(),
+        (Colours::Change, Some(difference)) => format!("  [-- - = + ++ change{}]", words::per(difference)),
+        (Colours::Change, None) => "  [-- - = + ++ change of the share]".to_string(),
     };
     let height = u32::from(State::rows(area).height);
     let mut right = Vec::new();

@@ -1,32 +1,44 @@
-//! Words for the call trees of two points of a sweep: what they and their cells cost per operation.
+//! Words for two call trees in one, of a sweep's widths or of the sides of a comparison: what they and their cells cost.
 //! It never compares: the difference says what grew.
 
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::number::{quantity, seconds};
-use crate::view::scaling::{CostAxis, Difference};
+use crate::view::scaling::{CostAxis, Difference, Terms};
 
-/// What is shown: `CPU time per op: 640 ns at n = 1, 1.02 us at n = 16`.
+/// What is shown: `CPU time per op: 640 ns at n = 1, 1.02 us at n = 16`, `CPU time per op: base 640 ns, new 1.02 us`.
 pub(super) fn title(difference: &Difference) -> String {
     let what = match difference.axis {
-        CostAxis::Cpu if difference.unit == "ns" => "CPU time",
+        CostAxis::Cpu if matches!(difference.unit, "ns" | "%") => "CPU time",
         CostAxis::Cpu => "CPU cost",
         CostAxis::Blocked => "time blocked",
     };
-    let cost = |cost| per_op(cost, difference.unit);
+    let cost = |cost| amount(cost, difference.unit);
     let Difference { base, base_n, here, n, .. } = difference;
-    format!("{what} per op: {} at n = {base_n}, {} at n = {n}", cost(*base), cost(*here))
+    let sides = match difference.terms {
+        Terms::Widths => format!("{} at n = {base_n}, {} at n = {n}", cost(*base), cost(*here)),
+        Terms::Sides(_) => format!("base {}, new {}", cost(*base), cost(*here)),
+    };
+    format!("{what}{}: {sides}", per(difference))
+}
+
+/// ` per op`; nothing where there is nothing to say.
+pub(super) fn per(difference: &Difference) -> String {
+    match difference.terms.per() {
+        "" => String::new(),
+        per => format!(" {per}"),
+    }
 }
 
 /// Everything about a cell in one line.
 pub(super) fn cell(difference: &Difference, node: u32, inlined: bool) -> Option<String> {
     let cell = difference.cells.get(node as usize)?;
-    let cost = |cost| per_op(cost, difference.unit);
+    let (cost, per) = (|cost| amount(cost, difference.unit), per(difference));
     let mut text = format!("{}  ", visible(&cell.function.name));
     text += &match (cell.is_new(), cell.is_gone()) {
-        (true, _) => format!("new: {} per op", cost(cell.here)),
-        (_, true) => format!("gone: it was {} per op", cost(cell.base)),
-        _ => format!("{} -> {} per op ({})", cost(cell.base), cost(cell.here), signed(cell.growth(), difference.unit)),
+        (true, _) => format!("new: {}{per}", cost(cell.here)),
+        (_, true) => format!("gone: it was {}{per}", cost(cell.base)),
+        _ => format!("{} -> {}{per} ({})", cost(cell.base), cost(cell.here), signed(cell.growth(), difference.unit)),
     };
     text += &format!("  own {} -> {}", cost(cell.own_base), cost(cell.own_here));
     if cell.step == 0 {
@@ -42,12 +54,13 @@ pub(super) fn cell(difference: &Difference, node: u32, inlined: bool) -> Option<
 }
 
 fn signed(cost: f64, unit: &str) -> String {
-    format!("{}{}", if cost < 0.0 { "" } else { "+" }, per_op(cost, unit))
+    format!("{}{}", if cost < 0.0 { "" } else { "+" }, amount(cost, unit))
 }
 
-fn per_op(cost: f64, unit: &str) -> String {
+fn amount(cost: f64, unit: &str) -> String {
     match unit {
         "ns" => seconds(cost / 1e9).joined(),
+        "%" => format!("{cost:.2}%"),
         unit => format!("{} {unit}", quantity(cost, MetricUnit::Count).joined()),
     }
 }

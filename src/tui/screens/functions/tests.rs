@@ -94,6 +94,7 @@ impl Stage {
             axis: self.axis,
             against: self.against,
             point: None,
+            per: None,
             ask: self.panel.ask(),
         };
         let bounds = Bounds { since: ms(0), now: ms(2000) };

@@ -78,7 +78,7 @@ fn looked(profile: &Profile, mark: Option<u64>) -> Look {
         None => (When::All, Against::Nothing),
     };
     let (axis, whose) = (Axis::Event(0), Whose::default());
-    let query = Query { when, end: None, whose, axis, against, point: None, ask: Ask::Overview };
+    let query = Query { when, end: None, whose, axis, against, point: None, per: None, ask: Ask::Overview };
     look(profile, None, None, Bounds { since: Nanos(0), now: profile.duration() }, false, query)
 }
 

@@ -1,57 +1,26 @@
-//! `ironlaw diff`: recordings or sweeps compared, the difference drawn, and the gate of a merge.
-//! It never captures.
+//! What the sides of a comparison are read from: recordings, or the runs of sweeps at one width.
+//! It never compares.
 
-use super::args::{DiffArgs, DiffFormat, GlobalArgs, LoadArg, NormalizeArg};
-use super::out::{self, Terminal};
+use super::super::args::DiffArgs;
 use crate::analysis::TimeRange;
-use crate::analysis::compare::{Comparison, Digest, Gravity, LoadBy, Part, Per, Settings, Side, unlike};
+use crate::analysis::compare::{Digest, Part, Side};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::export::{compare, difference};
 use crate::model::{RunState, SweepMeta};
 use crate::session;
 use crate::store;
 use crate::sweep::Folder;
-use crate::view::compare::{DiffView, picture, words};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Compares, prints, draws, and fails where a gate is broken.
-pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
-    if args.flamegraph.is_some() && args.new.len() > 1 {
-        return Err(
-            Error::new(ErrorKind::Usage, "--flamegraph draws one NEW").hint("Compare one at a time to draw it.")
-        );
-    }
-    let sources: Vec<Source> =
-        std::iter::once(&args.base).chain(&args.new).map(|text| Source::of(text)).collect::<Result<_>>()?;
-    let width = width(&sources, args.width)?;
-    let mut sides = sources.iter().map(|source| source.side(width, args)).collect::<Result<Vec<_>>>()?;
-    let base = sides.remove(0);
-    refuse(&base, &sides, args.force)?;
-    let settings = settings(args, &base, &sides);
-    let view = DiffView::of(&base, &sides, &settings, &args.fail_if, args.allow_missing);
-    let bytes = match args.format {
-        DiffFormat::Text => compare::text(&view, out::style(global, args.output.is_some()), args.limit),
-        DiffFormat::Json => compare::json(&view)?,
-        DiffFormat::Csv => compare::csv(&view),
-        DiffFormat::Markdown => compare::markdown(&view, args.limit),
-    };
-    out::deliver(&bytes, args.output.as_deref())?;
-    if let (Some(file), [new]) = (&args.flamegraph, &sides[..]) {
-        draw(file, &base, new, &settings, terminal)?;
-    }
-    gate(&view)
-}
-
 /// What a side is made of.
-enum Source {
+pub(super) enum Source {
     Recordings { label: String, paths: Vec<PathBuf> },
     Sweeps { label: String, folders: Vec<(Folder, SweepMeta)> },
 }
 
 impl Source {
     /// One path, or several with commas between; a name with a comma in it is one path if it is there.
-    fn of(text: &str) -> Result<Source> {
+    pub fn of(text: &str) -> Result<Source> {
         let whole = Path::new(text);
         let paths: Vec<PathBuf> = if whole.exists() {
             vec![whole.to_path_buf()]
@@ -75,7 +44,7 @@ impl Source {
     }
 
     /// The recordings, worked out one after another.
-    fn side(&self, width: Option<u32>, args: &DiffArgs) -> Result<Side> {
+    pub fn side(&self, width: Option<u32>, args: &DiffArgs) -> Result<Side> {
         let one = |path: &Path, part: Part| {
             let mut profile = session::open(path).context(|| format!("cannot compare {}", path.display()))?;
             if args.no_inline {
@@ -124,7 +93,7 @@ fn done<'a>(folder: &'a Folder, meta: &'a SweepMeta) -> impl Iterator<Item = (Pa
 }
 
 /// The width to compare sweeps at: as asked for, or the most that all have.
-fn width(sources: &[Source], asked: Option<u32>) -> Result<Option<u32>> {
+pub(super) fn width(sources: &[Source], asked: Option<u32>) -> Result<Option<u32>> {
     let sweeps: Vec<_> = sources
         .iter()
         .filter_map(|source| match source {
@@ -150,62 +119,4 @@ fn width(sources: &[Source], asked: Option<u32>) -> Result<Option<u32>> {
             None => Err(Error::new(ErrorKind::Usage, "these sweeps have no width in common")),
         },
     }
-}
-
-/// Numbers that do not compare are refused before anybody reads them.
-fn refuse(base: &Side, others: &[Side], force: bool) -> Result<()> {
-    let grave = |new: &Side| {
-        let all = unlike(base, new).into_iter().filter(|unlike| unlike.gravity == Gravity::Refuse);
-        all.map(|unlike| words::unlike(&unlike)).collect::<Vec<_>>().join("; ")
-    };
-    for new in others {
-        let grave = grave(new);
-        if !grave.is_empty() && !force {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                format!("{} and {} are not alike: {grave}", base.label, new.label),
-            )
-            .hint("Record both alike, or compare them all the same with --force."));
-        }
-    }
-    Ok(())
-}
-
-fn settings(args: &DiffArgs, base: &Side, others: &[Side]) -> Settings {
-    let counted = |side: &Side| side.runs.iter().all(|run| run.run.totals.ops.value().is_some());
-    let per = match args.normalize {
-        NormalizeArg::Auto if counted(base) && others.iter().all(counted) => Per::Op,
-        NormalizeArg::Auto | NormalizeArg::Cpu => Per::Cpu,
-        NormalizeArg::Op => Per::Op,
-        NormalizeArg::Share => Per::Share,
-        NormalizeArg::None => Per::None,
-    };
-    let load = match args.load {
-        LoadArg::Auto => LoadBy::Auto,
-        LoadArg::Ops => LoadBy::Operations,
-        LoadArg::Cores => LoadBy::Cores,
-        LoadArg::None => LoadBy::Off,
-    };
-    let (confidence, margin, noise) = (args.confidence, args.same_within, args.run_noise);
-    Settings { confidence, margin, noise, load, per, seed: args.seed, comparisons: others.len() }
-}
-
-fn draw(file: &Path, base: &Side, new: &Side, settings: &Settings, terminal: &Terminal) -> Result<()> {
-    let found = Comparison::of(base, new, settings).functions;
-    let Some(drawn) = found.as_ref().and_then(picture) else {
-        return Err(Error::new(ErrorKind::Unsupported, "there is no difference to draw")
-            .hint("Both sides need samples, and operations unless --normalize cpu, share or none is given."));
-    };
-    let bytes = difference::render(&drawn, &format!("{} -> {}", base.label, new.label));
-    out::deliver(&bytes, Some(file))?;
-    terminal.say(&format!("{} ({:.1} kB)", file.display(), bytes.len() as f64 / 1e3));
-    Ok(())
-}
-
-fn gate(view: &DiffView) -> Result<()> {
-    let broken: Vec<String> = view
-        .broken()
-        .map(|(comparison, gate)| format!("{}: {}: {}", comparison.new.label, gate.text, words::gate(gate)))
-        .collect();
-    if broken.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::Breach, broken.join("; "))) }
 }

@@ -1,0 +1,141 @@
+//! `ironlaw diff`: recordings or sweeps compared, the difference drawn, and the gate of a merge.
+//! It never captures.
+
+mod source;
+mod watch;
+
+use super::args::{DiffArgs, DiffFormat, GlobalArgs, LoadArg, NormalizeArg};
+use super::out::{self, Terminal};
+use crate::analysis::compare::{Gravity, LoadBy, Per, Settings, Side, unlike};
+use crate::error::{Error, ErrorKind, Result};
+use crate::export::{compare, difference, html};
+use crate::view::compare::{DiffView, words};
+use crate::view::scaling::CostAxis;
+use source::Source;
+use std::path::Path;
+
+/// Compares, prints or shows, draws, and fails where a gate is broken.
+pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
+    check(args)?;
+    if args.tui {
+        return watch::session(args, terminal).and_then(|view| view.map_or(Ok(()), |view| gate(&view)));
+    }
+    let view = Sides::read(args)?.compare(args);
+    let bytes = match args.format {
+        DiffFormat::Text => compare::text(&view, out::style(global, args.output.is_some()), args.limit),
+        DiffFormat::Json => compare::json(&view)?,
+        DiffFormat::Csv => compare::csv(&view),
+        DiffFormat::Markdown => compare::markdown(&view, args.limit),
+        DiffFormat::Html => html::comparison(&view),
+    };
+    out::deliver(&bytes, args.output.as_deref())?;
+    if let Some(file) = &args.flamegraph {
+        draw(file, &view, terminal)?;
+    }
+    gate(&view)
+}
+
+/// What can be told before anything is read.
+fn check(args: &DiffArgs) -> Result<()> {
+    if args.flamegraph.is_some() && args.new.len() > 1 {
+        return Err(
+            Error::new(ErrorKind::Usage, "--flamegraph draws one NEW").hint("Compare one at a time to draw it.")
+        );
+    }
+    if args.expect.is_empty()
+        && let Some(gate) = args.fail_if.iter().find(|gate| gate.is_of_expectations())
+    {
+        return Err(Error::new(ErrorKind::Usage, format!("--fail-if {}: nothing is expected", gate.text))
+            .hint("Say what is, e.g. --expect 'cpi down'."));
+    }
+    Ok(())
+}
+
+/// Everything that is compared, read and found alike.
+struct Sides {
+    base: Side,
+    others: Vec<Side>,
+}
+
+impl Sides {
+    fn read(args: &DiffArgs) -> Result<Sides> {
+        let all = std::iter::once(&args.base).chain(&args.new).map(|text| Source::of(text));
+        let sources: Vec<Source> = all.collect::<Result<_>>()?;
+        let width = source::width(&sources, args.width)?;
+        let mut others = sources.iter().map(|source| source.side(width, args)).collect::<Result<Vec<_>>>()?;
+        let base = others.remove(0);
+        refuse(&base, &others, args.force)?;
+        Ok(Sides { base, others })
+    }
+
+    fn compare(&self, args: &DiffArgs) -> DiffView {
+        let settings = settings(args, &self.base, &self.others);
+        DiffView::of(&self.base, &self.others, &settings, &args.fail_if, args.allow_missing)
+    }
+}
+
+/// Numbers that do not compare are refused before anybody reads them.
+fn refuse(base: &Side, others: &[Side], force: bool) -> Result<()> {
+    let grave = |new: &Side| {
+        let all = unlike(base, new).into_iter().filter(|unlike| unlike.gravity == Gravity::Refuse);
+        all.map(|unlike| words::unlike(&unlike)).collect::<Vec<_>>().join("; ")
+    };
+    for new in others {
+        let grave = grave(new);
+        if !grave.is_empty() && !force {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("{} and {} are not alike: {grave}", base.label, new.label),
+            )
+            .hint("Record both alike, or compare them all the same with --force."));
+        }
+    }
+    Ok(())
+}
+
+fn settings(args: &DiffArgs, base: &Side, others: &[Side]) -> Settings {
+    let counted = |side: &Side| side.runs.iter().all(|run| run.run.totals.ops.value().is_some());
+    let per = match args.normalize {
+        NormalizeArg::Auto if counted(base) && others.iter().all(counted) => Per::Op,
+        NormalizeArg::Auto | NormalizeArg::Cpu => Per::Cpu,
+        NormalizeArg::Op => Per::Op,
+        NormalizeArg::Share => Per::Share,
+        NormalizeArg::None => Per::None,
+    };
+    let load = match args.load {
+        LoadArg::Auto => LoadBy::Auto,
+        LoadArg::Ops => LoadBy::Operations,
+        LoadArg::Cores => LoadBy::Cores,
+        LoadArg::None => LoadBy::Off,
+    };
+    Settings {
+        confidence: args.confidence,
+        margin: args.same_within,
+        noise: args.run_noise,
+        load,
+        per,
+        seed: args.seed,
+        comparisons: others.len(),
+        expect: args.expect.clone(),
+    }
+}
+
+fn draw(file: &Path, view: &DiffView, terminal: &Terminal) -> Result<()> {
+    let drawn = view.comparisons.iter().find_map(|found| Some((found, found.picture(CostAxis::Cpu)?)));
+    let Some((comparison, picture)) = drawn else {
+        return Err(Error::new(ErrorKind::Unsupported, "there is no difference to draw")
+            .hint("Both sides need samples, and operations unless --normalize cpu, share or none is given."));
+    };
+    let bytes = difference::render(picture, &format!("{} -> {}", view.base.label, comparison.new.label));
+    out::deliver(&bytes, Some(file))?;
+    terminal.say(&format!("{} ({:.1} kB)", file.display(), bytes.len() as f64 / 1e3));
+    Ok(())
+}
+
+fn gate(view: &DiffView) -> Result<()> {
+    let broken: Vec<String> = view
+        .broken()
+        .map(|(comparison, gate)| format!("{}: {}: {}", comparison.new.label, gate.text, words::gate(gate)))
+        .collect();
+    if broken.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::Breach, broken.join("; "))) }
+}

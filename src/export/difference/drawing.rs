@@ -1,0 +1,254 @@
+//! The cells of the picture: where each stands, what it looks like, what its title says.
+//! It never draws what nobody could see.
+
+use super::legend::legend;
+use super::{COLUMN, HEAD, PAD, ROW, STEPS, WIDTH, caption};
+use crate::export::columns;
+use crate::export::markup::{escaped, px};
+use crate::export::shape::cost;
+use crate::view::escape::visible;
+use crate::view::scaling::{Difference, DifferenceCell};
+
+/// Narrower cells are left out, and so is what they call; as in the flame graph there is room for them when zoomed.
+const LEAST: f64 = 0.1;
+/// Narrower cells have no edge.
+const EDGED: f64 = 4.0;
+
+/// Where a cell stands: its left edge and its row from the root's.
+struct Seat {
+    cell: usize,
+    x: f64,
+    row: u32,
+}
+
+/// A difference with every cell in its place.
+pub(super) struct Drawing {
+    seats: Vec<Seat>,
+    scale: f64,
+    /// Of all rows.
+    pub height: f64,
+}
+
+impl Drawing {
+    pub fn of(difference: &Difference) -> Drawing {
+        let scale = (WIDTH - 2.0 * PAD) / difference.width;
+        let mut seats: Vec<Seat> = Vec::new();
+        let place = |seats: &mut Vec<Seat>, cells: std::ops::Range<usize>, mut x: f64, row: u32| {
+            for cell in cells {
+                let width = difference.cells[cell].width * scale;
+                if width >= LEAST {
+                    seats.push(Seat { cell, x, row });
+                }
+                x += width;
+            }
+        };
+        place(&mut seats, 0..difference.roots as usize, PAD, 1);
+        let mut at = 0;
+        while let Some(Seat { cell, x, row }) = seats.get(at) {
+            let DifferenceCell { first_child, children, .. } = difference.cells[*cell];
+            let (x, row) = (*x, row + 1);
+            place(&mut seats, first_child as usize..(first_child + children) as usize, x, row);
+            at += 1;
+        }
+        let rows = seats.iter().map(|seat| seat.row).max().unwrap_or(0) + 1;
+        Drawing { seats, scale, height: f64::from(rows) * ROW }
+    }
+
+    /// The legend and the cells; `hatch` is the id of the pattern of what is gone.
+    pub fn body(&self, difference: &Difference, hatch: &str) -> String {
+        let mut out = format!(
+            "<defs><pattern id=\"{hatch}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
+             patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"#ffffff\"/>\
+             <rect width=\"2.5\" height=\"6\" fill=\"{}\"/></pattern></defs>",
+            STEPS[0].1
+        );
+        legend(&mut out, hatch);
+        let all = format!("all: {}", caption(difference));
+        draw(
+            &mut out,
+            &Shape {
+                place: (PAD, difference.width * self.scale, 0),
+                y: HEAD + self.height - ROW,
+                fill: STEPS[2].1,
+                edge: Edge::None,
+                mark: "",
+                label: &all,
+                title: &all,
+                share: [100.0, 100.0],
+            },
+        );
+        let hatched = format!("url(#{hatch})");
+        for seat in &self.seats {
+            let cell = &difference.cells[seat.cell];
+            let step = &STEPS[(i32::from(cell.step) + 2).clamp(0, 4) as usize];
+            let of = |value: f64, whole: f64| if whole > 0.0 { value / whole * 100.0 } else { 0.0 };
+            let shape = Shape {
+                place: (seat.x, cell.width * self.scale, seat.row),
+                y: HEAD + self.height - ROW * f64::from(seat.row + 1),
+                fill: if cell.is_gone() { &hatched } else { step.1 },
+                edge: match (cell.is_gone(), cell.is_new()) {
+                    (true, _) => Edge::Gone,
+                    (_, true) => Edge::New,
+                    _ => Edge::None,
+                },
+                mark: step.0,
+                label: &visible(&cell.function.name),
+                title: &title(cell, difference, step.0),
+                share: [of(cell.base, difference.base), of(cell.here, difference.here)],
+            };
+            draw(&mut out, &shape);
+        }
+        out
+    }
+}
+
+/// What is drawn around a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    None,
+    New,
+    Gone,
+}
+
+struct Shape<'a> {
+    /// Left edge, width, row from the root's.
+    place: (f64, f64, u32),
+    y: f64,
+    fill: &'a str,
+    edge: Edge,
+    mark: &'a str,
+    /// What its title begins with.
+    label: &'a str,
+    title: &'a str,
+    /// Of the base and of the other side, percent.
+    share: [f64; 2],
+}
+
+fn draw(out: &mut String, shape: &Shape<'_>) {
+    let Shape { place: (x, width, row), y, fill, edge, mark, label, title, share: [base, here] } = shape;
+    let (name, stroke) = match edge {
+        Edge::None => ("", ""),
+        Edge::New => ("new", " stroke=\"#a34a00\" stroke-width=\"1.5\""),
+        Edge::Gone => ("gone", " stroke=\"#2f5f9e\" stroke-dasharray=\"3 2\""),
+    };
+    // An edge would be all one sees of a narrow cell.
+    let stroke = if *width < EDGED { "" } else { stroke };
+    // A hair of room between neighbours, but never more than the cell.
+    let (inner, height) = ((width - 0.6).max(width * 0.6), ROW - 1.5);
+    out.push_str(&format!(
+        "<g class=\"cell\" data-at=\"{x:.3} {width:.3} {row}\" data-name=\"{}\" data-mark=\"{mark}\" data-edge=\"{name}\" \
+         data-share=\"{base:.2} {here:.2}\"><title>{}</title>\
+         <rect x=\"{}\" y=\"{}\" width=\"{inner:.1}\" height=\"{height}\" rx=\"1.5\" fill=\"{fill}\"{stroke}/>",
+        label.encode_utf16().count(),
+        escaped(title),
+        px(*x),
+        px(*y)
+    ));
+    let room = ((width - 6.0) / COLUMN).max(0.0) as usize;
+    // Fewer letters than these say nothing.
+    if room >= 4 {
+        let shown = columns::function(label, room.saturating_sub(mark.len() + 1));
+        let shown = format!("{mark} {shown}");
+        let (x, y) = (px(x + 3.0), px(y + 12.0));
+        out.push_str(&format!("<text x=\"{x}\" y=\"{y}\" fill=\"#1a1a1a\">{}</text>", escaped(shown.trim())));
+    }
+    out.push_str("</g>");
+}
+
+/// `parse (server): 12.0 ns to 222 ns per op, +210 ns ++; 4.2% of all here`.
+fn title(cell: &DifferenceCell, difference: &Difference, mark: &str) -> String {
+    let module = match visible(&cell.function.module) {
+        module if module.is_empty() => String::new(),
+        module => format!(" ({module})"),
+    };
+    let state = match (cell.is_gone(), cell.is_new()) {
+        (true, _) => ", gone",
+        (_, true) => ", new",
+        _ => "",
+    };
+    let sign = if cell.growth() > 0.0 { "+" } else { "" };
+    let share = if difference.here > 0.0 { cell.here / difference.here * 100.0 } else { 0.0 };
+    format!(
+        "{}{module}: {} to {}{}, {sign}{} {mark}{state}; {share:.1}% of all here",
+        visible(&cell.function.name),
+        cost(cell.base, difference.unit),
+        cost(cell.here, difference.unit),
+        format_args!(" {}", difference.terms.per()).to_string().trim_end(),
+        cost(cell.growth(), difference.unit),
+    )
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+    use crate::view::CodeKind;
+    use crate::view::scaling::{CostAxis, FunctionId, Terms};
+
+    fn cell(name: &str, parent: Option<u32>, below: (u32, u32), base: f64, here: f64, width: f64) -> DifferenceCell {
+        let function =
+            FunctionId { name: name.to_string(), module: "m<".to_string(), kind: CodeKind::User, inlined: false };
+        let step = if here > base { 2 } else { -2 };
+        let (first_child, children) = below;
+        DifferenceCell {
+            function,
+            parent,
+            first_child,
+            children,
+            base,
+            here,
+            own_base: 0.0,
+            own_here: 0.0,
+            width,
+            step,
+        }
+    }
+
+    pub fn two_below_main() -> Difference {
+        Difference {
+            axis: CostAxis::Cpu,
+            unit: "ns",
+            terms: Terms::Widths,
+            base_n: 1,
+            n: 8,
+            base: 100.0,
+            here: 300.0,
+            samples: [50, 60],
+            width: 400.0,
+            cells: vec![
+                cell("main", None, (1, 2), 100.0, 300.0, 400.0),
+                cell("gone<away>", Some(0), (3, 0), 100.0, 0.0, 100.0),
+                cell("came", Some(0), (3, 0), 0.0, 300.0, 300.0),
+            ],
+            roots: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::render;
+    use super::testing::two_below_main;
+    use super::*;
+
+    #[test]
+    fn what_is_gone_and_what_is_new_are_drawn_told_and_as_wide_as_their_cost() {
+        let text = String::from_utf8(render(&two_below_main(), "</svg>")).unwrap_or_default();
+        let document = roxmltree::Document::parse(&text).expect("well-formed XML");
+        let titles: Vec<_> = document.descendants().filter(|node| node.has_tag_name("title")).collect();
+        for (start, told, width) in [
+            ("gone<away> (m<): 100 ns to 0 s per op, -100 ns --, gone", "url(#gone)", "294.4"),
+            ("came (m<): 0 s to 300 ns per op, +300 ns ++, new", "#f2a65a", "884.4"),
+        ] {
+            let title = titles.iter().find(|title| title.text().is_some_and(|text| text.starts_with(start)));
+            let rect = title.and_then(|title| title.next_sibling_element()).expect("a cell with its title");
+            assert_eq!((rect.attribute("fill"), rect.attribute("width")), (Some(told), Some(width)));
+        }
+    }
+
+    #[test]
+    fn a_cell_nobody_could_see_takes_what_it_calls_with_it() {
+        let mut thin = two_below_main();
+        thin.cells[1].width = 0.01;
+        assert_eq!(Drawing::of(&thin).seats.len(), 2);
+    }
+}

@@ -1,0 +1,69 @@
+//! What the comparison comes to, the conditions it was put to, and in what the two sides are not alike.
+//! It never shows a number that the verdict does not rest on.
+
+use crate::export::html::tables::Html;
+use crate::export::markup::escaped;
+use crate::view::compare::{ComparisonView, Gravity, Outcome, words};
+
+pub(super) fn answer(found: &ComparisonView) -> String {
+    let verdict = found.answer.as_ref().map_or("-", words::verdict);
+    let class = match verdict {
+        "worse" => " worse",
+        "better" => " better",
+        _ => "",
+    };
+    let sentence = |(at, text): (usize, &String)| match at {
+        0 => format!("<p class=\"answer{class}\">{}</p>", escaped(text)),
+        _ => format!("<p class=\"about\">{}</p>", escaped(text)),
+    };
+    let told: String = found.headline.iter().enumerate().map(sentence).collect();
+    format!("<section>{told}<p class=\"about\">Load: {}.</p></section>", escaped(&found.load_text))
+}
+
+pub(super) fn gates(found: &ComparisonView) -> String {
+    if found.gates.is_empty() {
+        return String::new();
+    }
+    let mut table = Html::table("A condition that is broken fails the merge");
+    table.head(["condition", "", ""].map(str::to_string).into_iter(), 3);
+    for gate in &found.gates {
+        let (class, mark) = if gate.passes { ("pass", "pass") } else { ("fail", "fail") };
+        let mark = format!("<span class=\"{class}\">{mark}</span>");
+        table.row(&gate.text, [mark, escaped(&words::gate(gate))].into_iter());
+    }
+    format!("<section><h2>Gate</h2>{}</section>", table.finish())
+}
+
+pub(super) fn expectations(found: &ComparisonView) -> String {
+    if found.expectations.is_empty() {
+        return String::new();
+    }
+    let mut table = Html::table("What was said beforehand to move, and whether it did");
+    table.head(["expected", "", ""].map(str::to_string).into_iter(), 3);
+    for row in &found.expectations {
+        let class = match row.outcome {
+            Outcome::Confirmed => "pass",
+            Outcome::Contradicted => "fail",
+            Outcome::NotConfirmed | Outcome::CannotTell => "",
+        };
+        let told = words::expectation(row);
+        let (word, rest) = told.split_once([':', ',']).unwrap_or((&told, ""));
+        let word = format!("<span class=\"verdict {class}\">{}</span>", escaped(word));
+        table.row(&row.text, [word, escaped(rest.trim())].into_iter());
+    }
+    format!("<section><h2>Expected</h2>{}</section>", table.finish())
+}
+
+pub(super) fn unlike(found: &ComparisonView) -> String {
+    if found.unlike.is_empty() {
+        return String::new();
+    }
+    let mut table = Html::table("In what the recordings differ besides what is compared");
+    table.head(["what", "base", "new", ""].map(str::to_string).into_iter(), 4);
+    for unlike in &found.unlike {
+        let class = if unlike.gravity == Gravity::Tell { "" } else { "fail" };
+        let weight = format!("<span class=\"{class}\">{}</span>", words::gravity(unlike.gravity));
+        table.row(unlike.what, [escaped(&unlike.base), escaped(&unlike.new), weight].into_iter());
+    }
+    format!("<section><h2>Not alike</h2>{}</section>", table.finish())
+}

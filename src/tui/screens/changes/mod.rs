@@ -1,0 +1,136 @@
+//! The screen Overview of a comparison: the answer, the factors that made the difference, every quantity with its interval.
+//! It never compares or judges, and never leaves out that something could not be compared.
+
+mod draw;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use crate::tui::keys::Action;
+use crate::tui::list::List;
+use crate::tui::panel::{Cx, Panel, ScreenId, Wish};
+use crate::view::compare::ComparisonView;
+use crate::view::look::{Ask, Body, Compared, Leaf};
+use draw::Areas;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Rect;
+use rows::{Key, Row};
+
+/// Its state.
+#[derive(Debug, Default)]
+pub struct State {
+    seen: Option<Compared>,
+    list: List<Key>,
+    search: String,
+    /// Whether only what matches the search is shown.
+    only: bool,
+}
+
+impl State {
+    fn view(&self) -> Option<&ComparisonView> {
+        self.seen.as_ref()?.one()
+    }
+
+    fn rows(&self) -> Vec<Row<'_>> {
+        let all = self.view().map(rows::rows).unwrap_or_default();
+        let shown = |row: &Row<'_>| !self.only || self.search.is_empty() || row.fits(&self.search);
+        all.into_iter().filter(shown).collect()
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        self.rows().iter().map(Row::key).collect()
+    }
+
+    fn row(&self) -> Option<Row<'_>> {
+        let at = self.list.at(&self.keys())?;
+        self.rows().into_iter().nth(at)
+    }
+
+    fn find(&mut self, by: isize, height: u16) {
+        if !self.search.is_empty() {
+            let fit: Vec<bool> = self.rows().iter().map(|row| row.fits(&self.search)).collect();
+            let keys = self.keys();
+            self.list.find(&keys, by, height, |at| fit[at]);
+        }
+    }
+}
+
+impl Panel for State {
+    fn keys(&self) -> &'static [(Action, &'static str)] {
+        &[
+            (Action::StepBack, "the side before, from any screen"),
+            (Action::StepForward, "the next side, from any screen"),
+            (Action::Per, "what costs of functions are divided by"),
+            (Action::Enter, "flame graph of the change"),
+        ]
+    }
+
+    fn ask(&self) -> Ask {
+        Ask::Comparison(Leaf::Overview)
+    }
+
+    fn show(&mut self, body: Body) {
+        if let Body::Comparison(Leaf::Overview, seen) = body {
+            self.seen = Some(seen);
+        }
+    }
+
+    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+        draw::draw(self, cx, area, buf);
+    }
+
+    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+        let height = Areas::of(area, self.view()).table.height;
+        match action {
+            Action::Enter | Action::Zoom => return Some(vec![Wish::Go(ScreenId::Flame)]),
+            Action::Detail => return Some(vec![Wish::Go(ScreenId::Code)]),
+            Action::Filter => self.only = !self.only,
+            Action::SearchNext => self.find(1, height),
+            Action::SearchPrevious => self.find(-1, height),
+            action => {
+                let keys = self.keys();
+                return self.list.act(action, &keys, height).then(Vec::new);
+            }
+        }
+        Some(Vec::new())
+    }
+
+    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
+        let table = Areas::of(area, self.view()).table;
+        let keys = self.keys();
+        match event.kind {
+            MouseEventKind::Down(MouseButton::Left) if table.contains((event.column, event.row).into()) => {
+                if let Some(row) = usize::from(event.row - table.y).checked_sub(1) {
+                    let row = row + self.list.top(&keys, table.height);
+                    self.list.go(&keys, row, table.height);
+                }
+            }
+            MouseEventKind::ScrollDown => _ = self.list.act(Action::Down, &keys, table.height),
+            MouseEventKind::ScrollUp => _ = self.list.act(Action::Up, &keys, table.height),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn search(&mut self, text: &str) {
+        self.search = text.to_lowercase();
+        if !text.is_empty() && !self.row().is_some_and(|row| row.fits(&self.search)) {
+            let first = self.rows().iter().find(|row| row.fits(&self.search)).map(Row::key);
+            first.into_iter().for_each(|first| self.list.pick(first));
+        }
+    }
+
+    fn status(&self, cx: &Cx<'_>) -> Option<String> {
+        Some(words::status(self.view()?, &self.row()?, cx))
+    }
+
+    fn selected_name(&self) -> Option<String> {
+        match self.row()? {
+            Row::Factor(part) => Some(part.factor.to_string()),
+            Row::Quantity(row, _) => Some(row.name.to_string()),
+            Row::Heading(..) | Row::Text(_) => None,
+        }
+    }
+}

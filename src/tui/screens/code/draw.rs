@@ -1,0 +1,169 @@
+//! Draws the table of code that changed, and the line above it. It never changes the state.
+
+use super::State;
+use super::rows::{What, fits, step};
+use crate::tui::chrome::put;
+use crate::tui::keys::Action;
+use crate::tui::panel::Cx;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::Pen;
+use crate::tui::widgets::interval::interval;
+use crate::tui::widgets::table::{Cell, Column, Cut, Table};
+use crate::tui::widgets::text::{end, width};
+use crate::view::CodeKind;
+use crate::view::compare::{CodeRow, CodeView, most, words};
+use crate::view::escape::visible;
+use crate::view::number::{percent, three_digits};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Columns of the picture of a change.
+const PICTURE: u16 = 25;
+
+const fn column(title: &'static str, least: u16, grows: u16, right: bool, rank: u8) -> Column<'static> {
+    Column { title, least, grows, right, rank, cut: Cut::Middle }
+}
+
+const COLUMNS: [Column<'static>; 10] = [
+    column("", 2, 0, false, 0),
+    column("function", 14, 4, false, 0),
+    column("module", 12, 1, false, 6),
+    column("base", 8, 0, true, 4),
+    column("new", 8, 0, true, 2),
+    column("change", 9, 0, true, 0),
+    column("error", 8, 0, true, 5),
+    column("", PICTURE, 0, false, 7),
+    column("by", 7, 0, true, 1),
+    column("of it", 6, 0, true, 3),
+];
+
+/// Draws the screen.
+pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return;
+    }
+    let line = |text: &str, y: u16, buf: &mut Buffer| {
+        let room = usize::from(area.width.saturating_sub(2));
+        put(buf, Rect { y, height: 1, ..area }, area.x + 1, &end(text, room, cx.glyphs.ellipsis), cx.theme.dim);
+    };
+    let (Some(view), code) = (state.view(), state.code()) else {
+        return line("waiting for the comparison", area.y, buf);
+    };
+    let Some(code) = code else {
+        return line(&format!("no code is compared: {}", view.code_missing.unwrap_or("no samples")), area.y, buf);
+    };
+    title(state, code, cx, area, buf);
+    let rows = state.rows();
+    if rows.is_empty() {
+        return if area.height > 1 {
+            line(nothing(state), area.y + 1, buf)
+        };
+    }
+    let (keys, below) = (state.keys(), State::table(area));
+    let table = Table {
+        columns: &COLUMNS,
+        sorted: Some((state.order.column(), !state.reversed)),
+        rows: rows.len(),
+        selected: state.list.at(&keys),
+        top: state.list.top(&keys, below.height),
+    };
+    let scale = most(rows.iter().filter(|row| row.real).map(|row| row.on_scale()));
+    let scale = if scale > 0.0 { scale } else { most(rows.iter().map(|row| row.on_scale())) };
+    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
+    table.draw(|row, column| cell(state, code, rows[row], column, scale, cx), pen, below, buf);
+}
+
+/// Why the table is empty.
+fn nothing(state: &State) -> &'static str {
+    match (state.only && !state.search.is_empty(), state.what) {
+        (true, _) => "nothing matches the search",
+        (false, What::Waits) => "time off the CPU is not on both sides, or no share of samples on a CPU",
+        (false, _) => "no samples on both sides",
+    }
+}
+
+/// What the rows are, what everything costs, and what keys show other rows.
+fn title(state: &State, code: &CodeView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    let row = Rect { height: 1, ..area };
+    let [base, new] = code.whole.map(|whole| words::cost(code.unit, whole));
+    let x = put(buf, row, row.x + 1, state.what.title(), cx.theme.heading);
+    let real = state.what.rows(code).iter().filter(|row| row.real).count();
+    let what = match state.what {
+        What::Waits => format!("time blocked {}", words::per(code.per)),
+        _ => format!("CPU time {}: {base} -> {new}", words::per(code.per)),
+    };
+    let text = format!("{what}, {real} changed beyond chance");
+    let next = state.what.next().title().to_lowercase();
+    let hint = format!("{}: {next}  {}: divide", cx.keys.first(Action::Who), cx.keys.first(Action::Per));
+    let room = usize::from(row.right().saturating_sub(x + 3));
+    put(buf, row, x + 2, &end(&text, room, cx.glyphs.ellipsis), cx.theme.dim);
+    if room > width(&text) + width(&hint) + 3 {
+        put(buf, row, row.right() - width(&hint) as u16 - 1, &hint, cx.theme.dim);
+    }
+}
+
+fn cell(state: &State, code: &CodeView, row: &CodeRow, column: usize, scale: f64, cx: &Cx<'_>) -> Cell<'static> {
+    let unit = state.what.unit(code);
+    let changed = if row.real { cx.theme.change_text(step(row)) } else { cx.theme.dim };
+    match column {
+        0 => Cell::new(Theme::change_mark(step(row)), changed),
+        1 => {
+            let found = !state.search.is_empty() && fits(row, &state.search);
+            Cell::new(name(row), if found { cx.theme.found } else { cx.theme.text })
+        }
+        2 => Cell::new(row.module.clone(), cx.theme.dim),
+        3 => Cell::new(words::cost(unit, row.base), cx.theme.dim),
+        4 => Cell::new(words::cost(unit, row.new), cx.theme.text),
+        5 => Cell::new(words::growth(unit, row), changed),
+        6 => Cell::new(format!("{}{}", cx.glyphs.plus_minus, words::cost(unit, 2.0 * row.error)), cx.theme.dim),
+        7 => {
+            let (value, ends) = row.on_scale();
+            Cell::new(interval(value, ends, scale, usize::from(PICTURE), cx.glyphs), changed)
+        }
+        8 => Cell::new(by(row), changed),
+        _ => match row.share {
+            Some(share) => Cell::new(percent(share).joined(), cx.theme.text),
+            None => Cell::new("-", cx.theme.missing),
+        },
+    }
+}
+
+/// The function, with what says where it lives as in the flame graph; of a path its callers behind it.
+fn name(row: &CodeRow) -> String {
+    let mark = match row.kind {
+        CodeKind::Kernel => "k ",
+        CodeKind::Jit => "J ",
+        CodeKind::User | CodeKind::Heading => "",
+    };
+    let callers: Vec<&str> = row.callers.iter().rev().map(String::as_str).collect();
+    let behind = if callers.is_empty() { String::new() } else { format!(" < {}", callers.join(" < ")) };
+    format!("{mark}{}{behind}", row.name)
+}
+
+fn by(row: &CodeRow) -> String {
+    if row.state == "changed" { words::relative(row.new / row.base - 1.0) } else { row.state.to_string() }
+}
+
+/// Everything about a row in one line.
+pub(super) fn status(code: &CodeView, what: What, row: &CodeRow, cx: &Cx<'_>) -> String {
+    let unit = what.unit(code);
+    let module = match visible(&row.module) {
+        module if module.is_empty() => String::new(),
+        module => format!(" ({module})"),
+    };
+    let per = words::per(code.per);
+    let share = row.share.map_or(String::new(), |share| format!(", {} of the change", percent(share).joined()));
+    let sure = if row.real { String::new() } else { "; no more than chance".to_string() };
+    format!(
+        "{}{module}: {} -> {} {per}, {} {}{} ({}){share}, q {}{sure}",
+        visible(&row.name),
+        words::cost(unit, row.base),
+        words::cost(unit, row.new),
+        words::growth(unit, row),
+        cx.glyphs.plus_minus,
+        words::cost(unit, 2.0 * row.error),
+        by(row),
+        three_digits(row.q),
+    )
+}

@@ -1,0 +1,116 @@
+//! Which rows there are, in which order, and what each looks like in a word.
+//! It never leaves a row out but for the search.
+
+use crate::view::compare::{CodeRow, CodeView};
+
+/// A row by what it is: its callers, its name, its module.
+pub(super) type Key = (Vec<String>, String, String);
+
+pub(super) fn key(row: &CodeRow) -> Key {
+    (row.callers.clone(), row.name.clone(), row.module.clone())
+}
+
+/// Whether a name on the row's path, or its module, holds the text, which is in lower case.
+pub(super) fn fits(row: &CodeRow, text: &str) -> bool {
+    let mut names = row.callers.iter().chain([&row.name, &row.module]);
+    names.any(|name| name.to_lowercase().contains(text))
+}
+
+/// From -2, much less, to 2, much more; 0 is what chance alone may do.
+pub(super) fn step(row: &CodeRow) -> i8 {
+    let much = row.new >= 2.0 * row.base || row.base >= 2.0 * row.new;
+    match (row.real, row.difference < 0.0) {
+        (false, _) => 0,
+        (true, true) => -1 - i8::from(much),
+        (true, false) => 1 + i8::from(much),
+    }
+}
+
+/// What rows are of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum What {
+    /// Functions by the cost of their own code.
+    #[default]
+    Functions,
+    /// Call paths by the cost of their innermost function.
+    Paths,
+    /// Time blocked, by the program's own function.
+    Waits,
+}
+
+impl What {
+    pub fn next(self) -> What {
+        match self {
+            What::Functions => What::Paths,
+            What::Paths => What::Waits,
+            What::Waits => What::Functions,
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            What::Functions => "Functions",
+            What::Paths => "Call paths",
+            What::Waits => "Waits",
+        }
+    }
+
+    pub fn rows(self, code: &CodeView) -> &[CodeRow] {
+        match self {
+            What::Functions => &code.functions,
+            What::Paths => &code.paths,
+            What::Waits => &code.waits,
+        }
+    }
+
+    /// What their costs are in.
+    pub fn unit(self, code: &CodeView) -> &'static str {
+        if self == What::Waits { "ns" } else { code.unit }
+    }
+}
+
+/// What rows are sorted by; the greatest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Order {
+    /// What is beyond chance first, the largest difference at the top.
+    #[default]
+    Change,
+    /// By the factor, up or down.
+    Ratio,
+    /// By the larger of the two costs.
+    Cost,
+}
+
+impl Order {
+    pub fn next(self) -> Order {
+        match self {
+            Order::Change => Order::Ratio,
+            Order::Ratio => Order::Cost,
+            Order::Cost => Order::Change,
+        }
+    }
+
+    /// The column it stands for.
+    pub fn column(self) -> usize {
+        match self {
+            Order::Change => 5,
+            Order::Ratio => 8,
+            Order::Cost => 4,
+        }
+    }
+
+    pub fn sort(self, rows: &mut [&CodeRow]) {
+        let ratio = |row: &CodeRow| {
+            let ratio = (row.new / row.base).ln().abs();
+            if ratio.is_nan() { 0.0 } else { ratio }
+        };
+        let value = |row: &CodeRow| match self {
+            Order::Change => row.difference.abs(),
+            Order::Ratio => ratio(row),
+            Order::Cost => row.base.max(row.new),
+        };
+        // What chance may have done tells nothing by its size.
+        let chance = |row: &CodeRow| self != Order::Cost && !row.real;
+        rows.sort_by(|a, b| chance(a).cmp(&chance(b)).then(value(b).total_cmp(&value(a))));
+    }
+}

@@ -1,0 +1,132 @@
+//! The lines of the screen, from what was expected to what was read.
+//! It never wraps and never escapes: whoever draws does.
+
+use crate::view::compare::{ComparisonView, DiffView, Gravity, GroupKind, Guard, Outcome, SideView, words};
+use crate::view::number::{date, percent, seconds};
+
+/// What a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Heading,
+    Text,
+    Quiet,
+    Good,
+    Bad,
+}
+
+/// One line; blanks at its front are its indent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub tone: Tone,
+    pub text: String,
+}
+
+impl Line {
+    pub fn of(tone: Tone, text: String) -> Line {
+        Line { tone, text }
+    }
+}
+
+/// All of them.
+pub(super) fn lines(view: &DiffView, found: &ComparisonView) -> Vec<Line> {
+    let parts =
+        [answer(found), expected(found), gates(found), unlike(found), load(found), groups(found), read(view, found)];
+    let mut out: Vec<Line> = Vec::new();
+    for (heading, lines) in parts.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+        if !out.is_empty() {
+            out.push(Line::of(Tone::Text, String::new()));
+        }
+        out.push(Line::of(Tone::Heading, heading.to_string()));
+        out.extend(lines);
+    }
+    out
+}
+
+type Part = (&'static str, Vec<Line>);
+
+fn answer(found: &ComparisonView) -> Part {
+    let line = |text: &String| Line::of(Tone::Text, format!("  {text}"));
+    ("Answer", found.headline.iter().map(line).collect())
+}
+
+fn expected(found: &ComparisonView) -> Part {
+    let tone = |outcome| match outcome {
+        Outcome::Confirmed => Tone::Good,
+        Outcome::Contradicted => Tone::Bad,
+        Outcome::NotConfirmed | Outcome::CannotTell => Tone::Text,
+    };
+    let rows = found.expectations.iter();
+    let line = rows.map(|row| Line::of(tone(row.outcome), format!("  '{}' {}", row.text, words::expectation(row))));
+    ("Expected", line.collect())
+}
+
+fn gates(found: &ComparisonView) -> Part {
+    let tone = |passes| if passes { Tone::Good } else { Tone::Bad };
+    let rows = found.gates.iter();
+    let line = rows.map(|gate| Line::of(tone(gate.passes), format!("  '{}' {}", gate.text, words::gate(gate))));
+    ("Gate", line.collect())
+}
+
+fn unlike(found: &ComparisonView) -> Part {
+    let rows = found.unlike.iter().map(|unlike| {
+        let tone = if unlike.gravity == Gravity::Tell { Tone::Text } else { Tone::Bad };
+        Line::of(tone, format!("  {} ({})", words::unlike(unlike), words::gravity(unlike.gravity)))
+    });
+    let mut lines: Vec<Line> = rows.collect();
+    if lines.is_empty() {
+        lines.push(Line::of(
+            Tone::Quiet,
+            "  all that was looked at is alike: machine, kernel, events, program".to_string(),
+        ));
+    }
+    ("Not alike", lines)
+}
+
+fn load(found: &ComparisonView) -> Part {
+    ("Load", vec![Line::of(Tone::Text, format!("  {}", found.load_text))])
+}
+
+fn groups(found: &ComparisonView) -> Part {
+    ("Groups", found.groups.iter().flat_map(group).collect())
+}
+
+/// What a mixture does to the whole, then each group by itself.
+fn group(guard: &Guard) -> Vec<Line> {
+    let by = match guard.by {
+        GroupKind::Load => "level of load",
+        GroupKind::Host => "host",
+        GroupKind::Thread => "kind of thread",
+    };
+    let told = if guard.disagrees {
+        Line::of(Tone::Bad, format!("  {}", words::guard_text(guard)))
+    } else {
+        Line::of(Tone::Text, format!("  {} by {by}: the whole and its groups tell the same.", guard.quantity))
+    };
+    let row = |group: &crate::view::compare::GroupRow| {
+        let change = words::relative(group.value[1] / group.value[0] - 1.0);
+        let [base, new] = group.share.map(|share| percent(share).joined());
+        Line::of(Tone::Quiet, format!("    {}: {change}; {base} of the base, {new} of the new", group.name))
+    };
+    std::iter::once(told).chain(guard.groups.iter().map(row)).collect()
+}
+
+fn read(view: &DiffView, found: &ComparisonView) -> Part {
+    let taken = found.code.iter().flat_map(|code| &code.taken_for);
+    let taken = taken.map(|[from, to]| Line::of(Tone::Text, format!("  {from} is taken for {to}")));
+    let settings = Line::of(Tone::Quiet, format!("  {}", words::settings(&view.settings)));
+    let lines = side("base", &view.base).chain(side("new", &found.new)).chain(taken).chain([settings]);
+    ("What was read", lines.collect())
+}
+
+fn side<'a>(name: &'a str, side: &'a SideView) -> impl Iterator<Item = Line> + 'a {
+    side.recordings.iter().map(move |run| {
+        let program = run.program.as_ref().map_or(String::new(), |program| format!(", {program}"));
+        let build = run
+            .build_id
+            .as_ref()
+            .map_or(String::new(), |id| format!(" (build {})", id.chars().take(12).collect::<String>()));
+        let ops = run.operations.as_ref().map_or(", no operations".to_string(), |ops| format!(", operations by {ops}"));
+        let (when, long) = (date(run.started_unix_ns), seconds(run.seconds).joined());
+        Line::of(Tone::Text, format!("  {name}: {}, on {}, {when}, {long}{program}{build}{ops}", run.name, run.host))
+    })
+}

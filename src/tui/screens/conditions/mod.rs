@@ -1,0 +1,134 @@
+//! The screen Conditions of a comparison: what it was put to, and what to know before believing it, to be read through.
+//! It never leaves a reason for doubt out.
+
+mod lines;
+#[cfg(test)]
+mod tests;
+
+use crate::tui::chrome::put;
+use crate::tui::keys::Action;
+use crate::tui::panel::{Cx, Panel, Wish};
+use crate::tui::widgets::text::{end, wrap};
+use crate::view::escape::visible;
+use crate::view::look::{Ask, Body, Compared, Leaf};
+use lines::{Line, Tone};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{MouseEvent, MouseEventKind};
+use ratatui::layout::Rect;
+
+/// Its state.
+#[derive(Debug, Default)]
+pub struct State {
+    seen: Option<Compared>,
+    top: usize,
+    search: String,
+}
+
+impl State {
+    /// All lines, wrapped to a width.
+    fn lines(&self, width: u16) -> Vec<Line> {
+        let Some(seen) = &self.seen else { return vec![Line::of(Tone::Quiet, "waiting for the comparison".into())] };
+        let room = usize::from(width.saturating_sub(2)).max(10);
+        let all = seen.one().map(|found| lines::lines(&seen.view, found)).unwrap_or_default();
+        let broken = |line: Line| -> Vec<Line> {
+            let indent = " ".repeat(line.text.len() - line.text.trim_start().len());
+            let wrapped = wrap(&visible(line.text.trim_start()), room.saturating_sub(indent.len()).max(10));
+            wrapped.into_iter().map(|text| Line { text: format!("{indent}{text}"), ..line }).collect()
+        };
+        all.into_iter().flat_map(broken).collect()
+    }
+
+    fn scroll(&mut self, by: i64, area: Rect) {
+        let most = self.lines(area.width).len().saturating_sub(usize::from(area.height)) as i64;
+        self.top = (self.top as i64).min(most).saturating_add(by).clamp(0, most) as usize;
+    }
+
+    fn fits(&self, line: &Line) -> bool {
+        !self.search.is_empty() && line.text.to_lowercase().contains(&self.search)
+    }
+
+    /// To the next line that holds what is searched for, around the end.
+    fn find(&mut self, by: i64, area: Rect) {
+        let lines = self.lines(area.width);
+        let count = lines.len() as i64;
+        let steps = (1..=count).map(|step| (self.top as i64 + by * step).rem_euclid(count.max(1)));
+        if let Some(next) = steps.into_iter().find(|at| self.fits(&lines[*at as usize])) {
+            self.scroll(next - self.top as i64, area);
+        }
+    }
+}
+
+impl Panel for State {
+    fn ask(&self) -> Ask {
+        Ask::Comparison(Leaf::Conditions)
+    }
+
+    fn show(&mut self, body: Body) {
+        if let Body::Comparison(Leaf::Conditions, seen) = body {
+            self.seen = Some(seen);
+        }
+    }
+
+    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        let lines = self.lines(area.width);
+        let top = self.top.min(lines.len().saturating_sub(usize::from(area.height)));
+        for (line, y) in lines.iter().skip(top).zip(area.top()..area.bottom()) {
+            let style = match line.tone {
+                _ if self.fits(line) => cx.theme.found,
+                Tone::Heading => cx.theme.heading,
+                Tone::Text => cx.theme.text,
+                Tone::Quiet => cx.theme.dim,
+                Tone::Good => cx.theme.good,
+                Tone::Bad => cx.theme.warn,
+            };
+            let row = Rect { y, height: 1, ..area };
+            let room = usize::from(row.width.saturating_sub(2));
+            put(buf, row, row.x + 1, &end(&line.text, room, cx.glyphs.ellipsis), style);
+        }
+    }
+
+    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+        let page = i64::from(area.height.max(2)) - 1;
+        match action {
+            Action::Up => self.scroll(-1, area),
+            Action::Down => self.scroll(1, area),
+            Action::HalfPageUp => self.scroll(-page / 2, area),
+            Action::HalfPageDown => self.scroll(page / 2, area),
+            Action::PageUp => self.scroll(-page, area),
+            Action::PageDown => self.scroll(page, area),
+            Action::Top => self.top = 0,
+            Action::Bottom => self.scroll(i64::from(u32::MAX), area),
+            Action::SearchNext => self.find(1, area),
+            Action::SearchPrevious => self.find(-1, area),
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+
+    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
+        match event.kind {
+            MouseEventKind::ScrollDown => self.scroll(3, area),
+            MouseEventKind::ScrollUp => self.scroll(-3, area),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn search(&mut self, text: &str) {
+        self.search = text.to_lowercase();
+    }
+
+    fn status(&self, _: &Cx<'_>) -> Option<String> {
+        let found = self.seen.as_ref()?.one()?;
+        let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let moved = found.groups.iter().filter(|guard| guard.disagrees).count();
+        let broken = found.gates.iter().filter(|gate| !gate.passes).count();
+        let parts = [
+            count(found.unlike.len(), "unlike condition"),
+            count(moved, "moved mixture"),
+            count(broken, "broken gate"),
+        ];
+        Some(parts.join(", "))
+    }
+}
