@@ -1,5 +1,4 @@
 //! Neighbours and canaries from the outside: who is named, who is not, and what a recording without them says.
-#![expect(clippy::print_stderr, reason = "a skipped test says why")]
 #![allow(dead_code, reason = "the support is shared by several tests")]
 
 #[path = "support/program.rs"]
