@@ -133,7 +133,7 @@ mod tests {
         }
         let profile = synthetic.finish();
         // A baseline in which three quarters are main;work and one quarter is main itself.
-        shift(&profile, &baseline(&[40]), Window { from: ms(0), to: ms(1000) })
+        shift(&profile, &baseline(&[40]), Window { from: ms(0), to: ms(60_000) })
     }
 
     #[test]
