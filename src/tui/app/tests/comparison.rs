@@ -106,7 +106,7 @@ fn what_needs_a_time_or_a_recording_says_so() {
         let text = screen(&app, 100, 30);
         assert!(text.contains(said), "{name}: {text}");
     }
-    let mut profile = app();
+    let mut profile = super::app();
     press(&mut profile, "p");
     assert!(screen(&profile, 100, 24).contains("only a comparison"));
 }
@@ -134,8 +134,5 @@ fn it_is_drawn_at_any_size() {
             screen(&app, width, height);
         }
     }
-    assert!(
-        screen(&app, 100, 60).contains("costs per operation, CPU second, share, in all"),
-        "the help has its own key"
-    );
+    assert!(screen(&app, 100, 60).contains("costs per op, CPU second, share, all"), "the help has its own key");
 }
