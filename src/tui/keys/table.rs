@@ -166,7 +166,7 @@ pub const TABLE: &[Row] = &[
     row(A::OffCpu, "off-cpu", Showing, "time running, or time waiting", &["o"]),
     row(A::Invert, "invert", Showing, "turn the flame graph upside down", &["i"]),
     row(A::Colours, "colours", Showing, "colour by kind, module or change", &["c"]),
-    row(A::Per, "per", Showing, "costs per operation, CPU second, share, in all", &["p"]),
+    row(A::Per, "per", Showing, "costs per op, CPU second, share, all", &["p"]),
     row(A::Less, "less", Showing, "fold, or show less", &["-"]),
     row(A::More, "more", Showing, "unfold, or show more", &["+", "="]),
     row(A::Pause, "pause", Time, "pause, and go on", &["Space", "f"]),

@@ -8,9 +8,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Columns between two columns.
 const SPACE: u16 = 2;
+
+/// A number wider than this is cut all the same.
+const MOST_NUMBER: usize = 24;
 
 /// What of a text too long for its column goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,6 +43,22 @@ pub struct Column<'a> {
     pub rank: u8,
     /// How its texts are cut.
     pub cut: Cut,
+}
+
+/// Columns as wide as the widest text of some rows, where texts must not be cut: those whose place is among `numbers`.
+#[must_use]
+pub fn widened<'a, const N: usize>(
+    columns: &[Column<'a>; N],
+    numbers: &[usize],
+    rows: Range<usize>,
+    text: impl Fn(usize, usize) -> usize,
+) -> [Column<'a>; N] {
+    let mut columns = *columns;
+    for at in numbers {
+        let widest = rows.clone().map(|row| text(row, *at)).max().unwrap_or(0);
+        columns[*at].least = columns[*at].least.max(widest.min(MOST_NUMBER) as u16);
+    }
+    columns
 }
 
 /// What a cell shows.

@@ -134,8 +134,5 @@ fn it_is_drawn_at_any_size() {
             screen(&app, width, height);
         }
     }
-    assert!(
-        screen(&app, 100, 60).contains("costs per operation, CPU second, share, in all"),
-        "the help has its own key"
-    );
+    assert!(screen(&app, 100, 60).contains("costs per op, CPU second, share, all"), "the help has its own key");
 }

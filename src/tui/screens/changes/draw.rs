@@ -8,8 +8,8 @@ use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::Pen;
 use crate::tui::widgets::interval::interval;
-use crate::tui::widgets::table::{Cell, Column, Cut, Table};
-use crate::tui::widgets::text::{end, wrap};
+use crate::tui::widgets::table::{Cell, Column, Cut, Table, widened};
+use crate::tui::widgets::text::{end, width, wrap};
 use crate::view::compare::{ComparisonView, MetricRow, PartRow, most, words};
 use crate::view::escape::visible;
 use crate::view::number::percent;
@@ -81,11 +81,11 @@ const fn column(title: &'static str, least: u16, grows: u16, right: bool, rank: 
 
 const COLUMNS: [Column<'static>; 9] = [
     column("", 2, 0, false, 0),
-    column("", 16, 3, false, 0),
+    column("", 26, 3, false, 0),
     column("base", 8, 0, true, 4),
     column("new", 8, 0, true, 3),
     column("change", 8, 0, true, 0),
-    column("interval", 20, 0, true, 5),
+    column("interval", 18, 0, true, 5),
     column("", PICTURE, 0, false, 6),
     column("of it", 6, 0, true, 2),
     column("verdict", 7, 0, false, 1),
@@ -93,14 +93,12 @@ const COLUMNS: [Column<'static>; 9] = [
 
 fn table(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let (rows, keys) = (state.rows(), state.keys());
-    let table = Table {
-        columns: &COLUMNS,
-        sorted: None,
-        rows: rows.len(),
-        selected: state.list.at(&keys),
-        top: state.list.top(&keys, area.height),
-    };
     let scales = Scales::of(&rows);
+    let wide = |row: usize, column: usize| width(&cell(state, &rows[row], column, &scales, cx).text);
+    let top = state.list.top(&keys, area.height);
+    let shown = top..(top + usize::from(area.height)).min(rows.len());
+    let columns = widened(&COLUMNS, &[2, 3, 4, 5, 7], shown, wide);
+    let table = Table { columns: &columns, sorted: None, rows: rows.len(), selected: state.list.at(&keys), top };
     let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
     table.draw(|row, column| cell(state, &rows[row], column, &scales, cx), pen, area, buf);
     // Headings and reasons take the whole line.

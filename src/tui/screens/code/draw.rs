@@ -8,7 +8,7 @@ use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::Pen;
 use crate::tui::widgets::interval::interval;
-use crate::tui::widgets::table::{Cell, Column, Cut, Table};
+use crate::tui::widgets::table::{Cell, Column, Cut, Table, widened};
 use crate::tui::widgets::text::{end, width};
 use crate::view::CodeKind;
 use crate::view::compare::{CodeRow, CodeView, most, words};
@@ -61,17 +61,26 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         };
     }
     let (keys, below) = (state.keys(), State::table(area));
+    let scale = scale(&rows);
+    let wide = |row: usize, column: usize| width(&cell(state, code, rows[row], column, scale, cx).text);
+    let top = state.list.top(&keys, below.height);
+    let shown = top..(top + usize::from(below.height)).min(rows.len());
+    let columns = widened(&COLUMNS, &[3, 4, 5, 6, 8, 9], shown, wide);
     let table = Table {
-        columns: &COLUMNS,
+        columns: &columns,
         sorted: Some((state.order.column(), !state.reversed)),
         rows: rows.len(),
         selected: state.list.at(&keys),
-        top: state.list.top(&keys, below.height),
+        top,
     };
-    let scale = most(rows.iter().filter(|row| row.real).map(|row| row.on_scale()));
-    let scale = if scale > 0.0 { scale } else { most(rows.iter().map(|row| row.on_scale())) };
     let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
     table.draw(|row, column| cell(state, code, rows[row], column, scale, cx), pen, below, buf);
+}
+
+/// What the pictures go to: what is real decides, if anything is.
+fn scale(rows: &[&CodeRow]) -> f64 {
+    let real = most(rows.iter().filter(|row| row.real).map(|row| row.on_scale()));
+    if real > 0.0 { real } else { most(rows.iter().map(|row| row.on_scale())) }
 }
 
 /// Why the table is empty.
