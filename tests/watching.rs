@@ -92,6 +92,13 @@ impl Watched {
     /// Waits for its end: its exit code, what it complained of, and all lines, each held against the schema.
     #[track_caller]
     fn ends(mut self) -> (Option<i32>, String, Vec<Value>) {
+        // Names of a large program are read for every recording: on a busy machine that takes its time.
+        for _ in 0..1000 {
+            if self.running.0.try_wait().unwrap().is_some() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
         let ran = self.running.ends();
         until("the last line", || ran.code == Some(2) || !self.of_event("end").is_empty());
         let lines = self.lines.lock().unwrap().clone();

@@ -61,7 +61,8 @@ fn bounded(path: &Path) -> Result<Vec<u8>> {
     if !metadata.is_file() {
         let error = Error::new(ErrorKind::Corrupt, format!("{} is no baseline: it is no file", path.display()));
         let recording = path.join(META).is_file();
-        let hint = format!("Build one of that recording: `ironlaw baseline build {} -o NAME.baseline`.", path.display());
+        let hint =
+            format!("Build one of that recording: `ironlaw baseline build {} -o NAME.baseline`.", path.display());
         return Err(if recording { error.hint(hint) } else { error });
     }
     let mut bytes = Vec::new();
