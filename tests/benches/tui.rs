@@ -71,7 +71,7 @@ fn seen(ask: Ask) -> Look {
         point: None,
         ask,
     };
-    look(&PROFILE, None, Bounds { since: Nanos(0), now: Nanos(60_000_000_000) }, true, query)
+    look(&PROFILE, None, None, Bounds { since: Nanos(0), now: Nanos(60_000_000_000) }, true, query)
 }
 
 fn frame(bencher: divan::Bencher<'_, '_>, screen: ScreenId, ask: Ask) {

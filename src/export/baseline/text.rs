@@ -4,7 +4,8 @@
 use crate::export::columns::{left, middle};
 use crate::export::text::Style;
 use crate::export::text::page::{Ink, Page};
-use crate::view::baseline::{BaselineView, ExpectedView, words};
+use crate::view::MetricUnit;
+use crate::view::baseline::{BaselineView, ExpectedView, QuantityUnit, words};
 use crate::view::compare::words::shown;
 use crate::view::escape::visible;
 use crate::view::number::{date, seconds};
@@ -90,13 +91,14 @@ fn sources(page: &mut Page, view: &BaselineView) {
 fn expected(page: &mut Page, all: &[ExpectedView], every: bool) {
     let row = |expected: &&ExpectedView| {
         let value = |value: f64| shown(value, expected.unit);
-        // A band may reach below nothing, which no quantity does.
-        let (from, to) = expected.band;
+        // A band may reach below nothing, and of a share above all, which no quantity does.
+        let share = expected.unit == QuantityUnit::Of(MetricUnit::Share);
+        let (from, to) = (expected.band.0.max(0.0), expected.band.1.min(if share { 1.0 } else { f64::INFINITY }));
         vec![
             expected.name.to_string(),
             value(expected.centre),
             value(expected.spread),
-            format!("{} to {}", value(from.max(0.0)), value(to)),
+            format!("{} to {}", value(from), value(to)),
             format!("{} to {}", value(expected.low), value(expected.high)),
         ]
     };
