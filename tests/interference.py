@@ -22,7 +22,7 @@ VICTIMS = {
 # Without hardware counters and without probes all that makes instructions slower is one class, cpu_time_other.
 SLOWER = {"llc", "memory_bandwidth", "page_walk", "cpi_other", "cpu_time_other", "smt", "frequency"}
 TRIALS = {
-    "cpu-hog":    ("paced",   ("spin", 1, "0"),       {"run_queue"},           {"neighbours"}),
+    "cpu-hog":    ("paced",   ("spin", 3, "0"),       {"run_queue"},           {"neighbours"}),
     "thrash":     ("cache",   ("thrash", 1, "1"),     SLOWER,                  {"neighbours"}),
     "stream":     ("memory",  ("stream", 1, "1"),     SLOWER,                  {"neighbours"}),
     "tlb-shoot":  ("pages",   ("tlb-shoot", 2, "0-1"), SLOWER | {"run_queue"}, {"neighbours"}),

@@ -62,11 +62,13 @@ impl Finding {
             ranked.clear();
         }
         let seen = !trail.neighbours.is_empty();
+        let functions_flat = trail.shift.is_some_and(|shift| !shift.tells());
+        let innocent = cause != Cause::CpuTimeOther || functions_flat;
         let resctrl = trail.neighbours.iter().any(|def| def.kind == NeighbourKind::Resctrl);
         Finding {
             cause,
             confidence,
-            place: place(cause, convincing(&ranked), seen, trail.facts),
+            place: place(cause, convincing(&ranked), seen && innocent, trail.facts),
             suspects: ranked.into_iter().map(|ranked| ranked.suspect).collect(),
             unknown: unknown(&pool, Some(cause), seen, resctrl, trail.facts),
             evidence,

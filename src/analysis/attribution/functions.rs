@@ -7,11 +7,11 @@ use crate::analysis::scaling::Run;
 use crate::analysis::{CodeKind, Window, operations};
 use crate::model::Baseline;
 use crate::model::profile::Profile;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Samples from which on shares of functions mean something.
 const LEAST_SAMPLES: u64 = 50;
-/// The part of all CPU time that must have moved between functions.
+/// By how much of all CPU time a function's share must have grown.
 const SHIFTED: f64 = 0.08;
 /// The part of the growth that the grown function must have by itself.
 const OWNS: f64 = 0.4;
@@ -29,71 +29,59 @@ pub struct Shift {
     pub per_operation: bool,
     /// Its part of the whole growth; `None` where nothing grew.
     pub part: Option<f64>,
-    /// The share of all CPU time that is in other functions than before, beyond what so many samples explain.
+    /// By how much its share of all CPU time grew, beyond what so many samples explain.
     pub shifted: f64,
 }
 
-/// CPU time of functions' own code over all of it, and how many samples told.
-struct Own {
-    shares: BTreeMap<String, f64>,
-    samples: Option<u64>,
-}
+/// CPU time of functions and what they call, over all of it. Inlined code belongs to many functions, so that own time would
+/// not tell them apart; and the share of whoever calls what grew does not grow with it.
+type Shares = BTreeMap<String, f64>;
 
 /// Compares where CPU time goes in a window with where it went in the baseline; `None` with too few samples.
 #[must_use]
 pub fn shift(profile: &Profile, baseline: &Baseline, window: Window) -> Option<Shift> {
     let run = Run::of(profile, 1, window);
-    if run.cpu.samples < LEAST_SAMPLES || run.cpu.weight <= 0.0 {
+    let (cpu, samples) = (&run.cpu, run.cpu.samples);
+    if samples < LEAST_SAMPLES || cpu.weight <= 0.0 || baseline.cpu_ns <= 0.0 || baseline.stacks.is_empty() {
         return None;
     }
-    let mut now = Own { shares: BTreeMap::new(), samples: Some(run.cpu.samples) };
-    for path in &run.cpu.paths {
-        let Some(last) = path.frames.last().filter(|last| last.kind != CodeKind::Kernel) else { continue };
-        *now.shares.entry(last.name.clone()).or_default() += path.weight / run.cpu.weight;
+    let mut now = Shares::new();
+    for path in &cpu.paths {
+        let user = path.frames.iter().filter(|frame| frame.kind != CodeKind::Kernel);
+        add(&mut now, user.map(|frame| frame.name.as_str()), path.weight / cpu.weight);
     }
-    let then = before(baseline, &now)?;
-    let cost = run.totals.cpu.value().copied().filter(|_| run.cpu.weight > 0.0).map(|seconds| seconds * 1e9);
-    let ops = operations(profile, window).value().copied().filter(|ops| *ops > 0.0);
-    let per_op = cost.zip(ops).map(|(cost, ops)| cost / ops);
-    let was = baseline.ops.filter(|ops| *ops > 0.0).map(|ops| baseline.cpu_ns / ops);
-    Some(grown(&now, &then, per_op.zip(was)))
-}
-
-/// The functions of the baseline: those of user mode, which are told by not being the kernel's here.
-fn before(baseline: &Baseline, now: &Own) -> Option<Own> {
-    let whole = baseline.cpu_ns;
-    if whole <= 0.0 || baseline.stacks.is_empty() {
-        return None;
-    }
-    let mut shares: BTreeMap<String, f64> = BTreeMap::new();
+    let mut then = Shares::new();
     for stack in &baseline.stacks {
         // What is not seen now may be the kernel's or gone: it cannot have grown.
-        let Some(last) = stack.frames.last().filter(|last| now.shares.contains_key(*last)) else { continue };
-        *shares.entry(last.clone()).or_default() += stack.cpu_ns / whole;
+        let seen = stack.frames.iter().map(String::as_str).filter(|name| now.contains_key(*name));
+        add(&mut then, seen, stack.cpu_ns / baseline.cpu_ns);
     }
-    Some(Own { shares, samples: None })
+    let per_op = |cpu_ns: f64, ops: Option<f64>| ops.filter(|ops| *ops > 0.0).map(|ops| cpu_ns / ops);
+    let here = run.totals.cpu.value().and_then(|cpu| per_op(cpu * 1e9, operations(profile, window).value().copied()));
+    grown(&now, &then, samples, here.zip(per_op(baseline.cpu_ns, baseline.ops)))
 }
 
-fn grown(now: &Own, then: &Own, costs: Option<(f64, f64)>) -> Shift {
+/// A function that calls itself counts once.
+fn add<'a>(shares: &mut Shares, path: impl Iterator<Item = &'a str>, share: f64) {
+    for name in path.collect::<BTreeSet<_>>() {
+        *shares.entry(name.to_string()).or_default() += share;
+    }
+}
+
+fn grown(now: &Shares, then: &Shares, samples: u64, costs: Option<(f64, f64)>) -> Option<Shift> {
+    let before = |name: &String| then.get(name).copied().unwrap_or(0.0);
+    let (function, share) = now.iter().max_by(|a, b| (a.1 - before(a.0)).total_cmp(&(b.1 - before(b.0))))?;
     let (here, was) = costs.unwrap_or((1.0, 1.0));
-    let of = |name: &String, share: f64| {
-        let then = then.shares.get(name).copied().unwrap_or(0.0);
-        (name.clone(), share * here, then * was)
-    };
-    let rows: Vec<_> = now.shares.iter().map(|(name, share)| of(name, *share)).collect();
-    let (function, now_cost, then_cost) =
-        rows.into_iter().max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2))).unwrap_or_default();
-    let shifted: f64 = now
-        .shares
-        .iter()
-        .map(|(name, share)| {
-            let then = then.shares.get(name).copied().unwrap_or(0.0);
-            let error = now.samples.map_or(0.0, |samples| 2.0 * (share * (1.0 - share) / samples as f64).sqrt());
-            (share - then - error).max(0.0)
-        })
-        .sum();
-    let part = (here > was).then(|| ((now_cost - then_cost) / (here - was)).clamp(0.0, 1.0));
-    Shift { function, now: now_cost, then: then_cost, per_operation: costs.is_some(), part, shifted }
+    let (cost, usual) = (share * here, before(function) * was);
+    let error = 2.0 * (share * (1.0 - share) / samples as f64).max(0.0).sqrt();
+    Some(Shift {
+        function: function.clone(),
+        now: cost,
+        then: usual,
+        per_operation: costs.is_some(),
+        part: (here > was).then(|| ((cost - usual) / (here - was)).clamp(0.0, 1.0)),
+        shifted: (share - before(function) - error).max(0.0),
+    })
 }
 
 impl Shift {
@@ -122,10 +110,42 @@ impl Shift {
             share,
             confidence: if quiet { Confidence::Medium } else { Confidence::Low },
             text: format!(
-                "Probably the program: {} {} of all CPU time is in other functions than usual, and no neighbour goes with it.",
+                "Probably the program: {} Its share of all CPU time grew by more than {}, and no neighbour goes with it.",
                 self.text(),
                 percent(self.shifted)
             ),
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::baseline::testing::baseline;
+    use crate::analysis::testing::{Synthetic, ms};
+
+    fn of(samples: &[(&str, u64)]) -> Option<Shift> {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "app");
+        for (stack, count) in samples {
+            synthetic.samples(500, 41, stack, *count);
+        }
+        let profile = synthetic.finish();
+        // A baseline in which three quarters are main;work and one quarter is main itself.
+        shift(&profile, &baseline(&[40]), Window { from: ms(0), to: ms(60_000) })
+    }
+
+    #[test]
+    fn the_function_whose_share_grew_is_named_even_where_it_ends_in_the_same_inlined_code() {
+        let found = of(&[("app!main;app!work", 300), ("app!main;app!check;app!work", 200)]).unwrap();
+        assert!(found.tells() && found.function == "check" && found.then == 0.0, "{found:?}");
+        assert!((found.now - 0.4).abs() < 1e-9 && !found.per_operation, "{found:?}");
+    }
+
+    #[test]
+    fn the_same_shares_and_few_samples_say_nothing() {
+        assert!(!of(&[("app!main;app!work", 302), ("app!main", 98)]).unwrap().tells());
+        assert_eq!(of(&[("app!main;app!check", 20)]), None);
     }
 }

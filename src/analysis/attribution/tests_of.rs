@@ -42,11 +42,13 @@ const fn test(name: &'static str, bad: Bad, matters: Matters) -> Test {
 }
 
 /// In the order in which a tie is decided.
-pub(super) const TESTS: [Test; 7] = [
+pub(super) const TESTS: [Test; 8] = [
     test(PRIMARY, Bad::More, Matters::AsCost),
     // What remains of the law where nothing counts operations.
     Test { unless: Some(PRIMARY), ..test("cpi", Bad::More, Matters::AsCost) },
     test("throttled_share", Bad::More, Matters::By(0.02)),
+    // Of an operation it depends less on load than of all time, which is what is left without operations.
+    test("run_queue_delay_per_op", Bad::More, Matters::AsWait),
     test("run_queue_delay", Bad::More, Matters::AsWait),
     test("block_io_delay", Bad::More, Matters::AsWait),
     test("steal_share", Bad::More, Matters::By(0.02)),

@@ -97,12 +97,12 @@ pub struct ReportArgs {
     /// Write to a file in place of the standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Hold it against this baseline in place of the one within it
-    #[arg(long, value_name = "NAME", help_heading = "Selection")]
-    pub baseline: Option<PathBuf>,
     /// What part of it.
     #[command(flatten)]
     pub selection: SelectionArgs,
+    /// Hold it against this baseline in place of the one within it
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
+    pub baseline: Option<PathBuf>,
 }
 
 /// The form of a flame graph.

@@ -42,7 +42,8 @@ fn slow(assessment: &Assessment, last: &Alarm) -> Vec<String> {
 /// The quantity that became worst: of those that moved, what an operation costs before anything else.
 fn worst(assessment: &Assessment) -> String {
     let primary = assessment.quantities.iter().find(|moved| moved.quantity.name == assessment.primary && moved.moved);
-    let waits = ["throttled_share", "run_queue_delay", "block_io_delay", "steal_share", "cpi"];
+    let waits =
+        ["throttled_share", "run_queue_delay", "run_queue_delay_per_op", "block_io_delay", "steal_share", "cpi"];
     let wait =
         || waits.iter().find_map(|name| assessment.quantities.iter().find(|m| m.moved && m.quantity.name == *name));
     primary.or_else(wait).map_or(String::new(), |moved: &Moved| {

@@ -51,7 +51,10 @@ fn worse<'a>(pool: &'a Pool, name: &str) -> Option<&'a Moved> {
 }
 
 /// Where to look, given the leading cause and whether a neighbour goes with it.
-pub(super) fn place(cause: Cause, convincing: bool, neighbours_seen: bool, facts: &HostFacts) -> Where {
+///
+/// `cleared`: everybody else is ruled out, neighbours by their use and, where nothing tells instructions from cycles, the
+/// program by its functions.
+pub(super) fn place(cause: Cause, convincing: bool, cleared: bool, facts: &HostFacts) -> Where {
     match cause {
         Cause::PathLength => Where::Program,
         Cause::Throttling => Where::OwnLimits,
@@ -60,7 +63,7 @@ pub(super) fn place(cause: Cause, convincing: bool, neighbours_seen: bool, facts
         Cause::Waiting => Where::Unknown,
         // A queue forms on this machine, whoever filled it.
         Cause::RunQueue | Cause::Smt => Where::Unknown,
-        _ if neighbours_seen && facts.virtual_machine => Where::Outside,
+        _ if cleared && facts.virtual_machine => Where::Outside,
         _ => Where::Unknown,
     }
 }

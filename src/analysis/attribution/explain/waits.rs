@@ -25,7 +25,8 @@ pub(super) fn evidence(pool: &Pool, shares: &Shares) -> (Vec<Evidence>, f64) {
     let throttled = worse(pool, "throttled_share");
     all.extend(throttled.map(|moved| throttling(moved, part(added.queue))));
     if throttled.is_none() {
-        all.extend(worse(pool, "run_queue_delay").map(|moved| run_queue(pool, moved, part(added.queue))));
+        let queued = worse(pool, "run_queue_delay").or_else(|| worse(pool, "run_queue_delay_per_op"));
+        all.extend(queued.map(|moved| run_queue(pool, moved, part(added.queue))));
     }
     let stolen = steal(pool, shares);
     let share = stolen.as_ref().and_then(|evidence| evidence.share).unwrap_or(0.0);
