@@ -151,7 +151,10 @@ fn an_alarm_is_told_recorded_and_handed_to_the_command_once() {
         let path = line["path"].as_str().unwrap();
         assert!(path.contains(&format!("pid-{pid}-")), "{path}");
         assert!(files::read_within(&dir.join(path)).unwrap().is_some(), "{path} holds the baseline");
-        assert!(dir.report(path, "")["samples"]["count"].as_u64() > Some(0), "{path}");
+        let report = dir.report(path, "");
+        assert!(report["duration_s"].as_f64() > Some(0.1) && report["neighbours"].is_object(), "{path}");
+        // At 19 samples a second the first ones may still lie in the ring.
+        assert!(line["holds"] == "before" || report["samples"]["count"].as_u64() > Some(0), "{path}");
     }
 }
 
