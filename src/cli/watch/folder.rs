@@ -49,8 +49,12 @@ impl Folder {
     fn stamp<'a>(&self, name: &'a str) -> Option<&'a str> {
         let rest = name.strip_prefix(&self.name)?.strip_prefix('-')?;
         let (stamp, rest) = rest.split_at_checked("20260301T142530Z".len())?;
-        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_time = digits(&stamp[..8]) && &stamp[8..9] == "T" && digits(&stamp[9..15]) && stamp.ends_with('Z');
+        let fits = |(at, byte): (usize, u8)| match at {
+            8 => byte == b'T',
+            15 => byte == b'Z',
+            _ => byte.is_ascii_digit(),
+        };
+        let is_time = stamp.bytes().enumerate().all(fits);
         let ending = rest.strip_suffix(RECORDING_EXTENSION)?;
         (is_time && matches!(ending, "-before." | "-alarm.")).then_some(stamp)
     }

@@ -56,6 +56,8 @@ pub(super) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<ExitCode> {
     let _watchman = Watchman::start(move || _ = stopped.send(Msg::Stop))?;
     let baseline = Arc::new(files::read(&args.baseline)?);
     check(args)?;
+    // Before a command is started, which would otherwise write among the lines.
+    let lines = Lines::open(args.format, !args.target.command.is_empty(), *terminal)?;
     let (live, detail) = open(args, &baseline)?;
     let stale = fitting(&baseline, live.meta(), args.stale_ok)?;
     let levels = Levels::of(&baseline);
@@ -63,7 +65,6 @@ pub(super) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<ExitCode> {
     let axis = levels.axis;
     let gauges = Gauges::new(target, path.display().to_string(), axis);
     let metrics = Metrics::start(args.listen, gauges)?;
-    let lines = Lines::open(args.format, matches!(live.meta().plan.target, Target::Command { .. }), *terminal)?;
     let known = Known { path, axis, strength: levels.strength };
     let start = start(args, live.meta(), known, &stale, &metrics);
     let setting = Setting::of(args, live.meta(), baseline.clone());
