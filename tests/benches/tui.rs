@@ -69,6 +69,7 @@ fn seen(ask: Ask) -> Look {
         axis: Axis::Event(0),
         against: Against::Nothing,
         point: None,
+        per: None,
         ask,
     };
     look(&PROFILE, None, Bounds { since: Nanos(0), now: Nanos(60_000_000_000) }, true, query)
