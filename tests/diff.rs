@@ -129,3 +129,35 @@ fn the_example_gates_a_merge() {
     let failed = run("cpu_ns_per_op > 1");
     assert_eq!(failed.code, Some(3), "{}{}", failed.out, failed.err);
 }
+
+#[test]
+fn a_page_holds_the_whole_comparison_and_expectations_are_told_without_touching_the_exit_code() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("a", "--ops regex:ops\\s(\\d+)", "scaling --threads 1 --seconds 1");
+    let line = ["diff", "a.ironlaw", "a.ironlaw", "--expect", "cpu_ns_per_op up", "--expect", "cpi down"];
+    let with = |more: &[&str]| dir.ironlaw(&line.iter().chain(more).copied().collect::<Vec<_>>());
+    with(&["--format", "html", "-o", "d.html"]).succeeds();
+    let page = std::fs::read_to_string(dir.join("d.html")).unwrap();
+    for part in ["<h2>Expected</h2>", "cannot be told", "What made the difference", "svg class=\"difference\""] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(["src=", "href=", "@import"].iter().all(|link| !page.contains(link)), "nothing is asked of another host");
+    let told = json(with(&["--format", "json"]))["comparisons"][0]["expectations"].clone();
+    assert_ne!(told[0]["outcome"], "confirmed", "the same is not dearer: {told:#}");
+    let gated = with(&["--fail-if", "unconfirmed"]);
+    assert_eq!(gated.code, Some(3), "{}{}", gated.out, gated.err);
+    let nothing = dir.ironlaw(&["diff", "a.ironlaw", "a.ironlaw", "--fail-if", "contradicted"]);
+    assert_eq!(nothing.code, Some(2), "{}", nothing.err);
+}
+
+#[test]
+fn without_a_terminal_there_is_no_session() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("a", "", "spin --seconds 1");
+    let ran = dir.line("diff --tui a.ironlaw a.ironlaw");
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("needs a terminal"), "{}", ran.err);
+    assert_eq!(dir.line("diff --tui a.ironlaw a.ironlaw --format json").code, Some(2));
+}

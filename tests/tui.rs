@@ -377,3 +377,27 @@ fn a_sweep_that_is_left_ends_and_says_what_it_has() {
     pty.assert_restored();
     assert!(pty.text().contains("no run of early.sweep counts"), "{}", pty.text());
 }
+
+#[test]
+fn a_comparison_is_looked_through_at_any_size_and_its_gate_still_counts() {
+    let dir = Alone::begin();
+    for name in ["a", "b"] {
+        dir.record(name, "--ops regex:ops\\s(\\d+)", "scaling --threads 1 --seconds 1");
+    }
+    let line = ["diff", "--tui", "a.ironlaw", "b.ironlaw", "--fail-if", "cpu_ns_per_op > 1"];
+    let mut pty = ironlaw(&dir, &line);
+    pty.wait_for("What made the difference");
+    pty.press("2");
+    pty.wait_for("CPU time per op: base");
+    pty.press("p");
+    pty.wait_for("per CPU second: base");
+    pty.resize(20, 5);
+    pty.wait_for("ironlaw needs");
+    pty.resize(100, 30);
+    pty.press("3");
+    pty.wait_for("changed beyond chance");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(3));
+    pty.assert_restored();
+    assert!(pty.text().contains("broken"), "{}", pty.text());
+}

@@ -309,6 +309,12 @@ pub fn growth(unit: &str, row: &CodeRow) -> String {
     format!("{sign}{}", cost(unit, row.difference))
 }
 
+/// A probability; a very small one is no more than that.
+#[must_use]
+pub fn probability(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_string() } else { three_digits(p) }
+}
+
 /// Why there is no code to compare.
 pub(super) fn no_code(base: &Side, new: &Side, per: Per) -> &'static str {
     let sampled = |side: &Side| side.runs.iter().all(|run| run.run.cpu.samples > 0);

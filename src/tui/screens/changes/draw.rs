@@ -20,7 +20,7 @@ use ratatui::style::Style;
 /// Rows the table has at least where the answer would take more.
 const TABLE: u16 = 8;
 /// Columns of the picture of an interval.
-const PICTURE: u16 = 25;
+const PICTURE: u16 = 15;
 
 /// Where answer and table stand.
 pub(super) struct Areas {
@@ -82,10 +82,10 @@ const fn column(title: &'static str, least: u16, grows: u16, right: bool, rank: 
 const COLUMNS: [Column<'static>; 9] = [
     column("", 2, 0, false, 0),
     column("", 26, 3, false, 0),
-    column("base", 8, 0, true, 4),
+    column("base", 8, 0, true, 5),
     column("new", 8, 0, true, 3),
     column("change", 8, 0, true, 0),
-    column("interval", 18, 0, true, 5),
+    column("interval", 18, 0, true, 4),
     column("", PICTURE, 0, false, 6),
     column("of it", 6, 0, true, 2),
     column("verdict", 7, 0, false, 1),
@@ -97,7 +97,7 @@ fn table(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let wide = |row: usize, column: usize| width(&cell(state, &rows[row], column, &scales, cx).text);
     let top = state.list.top(&keys, area.height);
     let shown = top..(top + usize::from(area.height)).min(rows.len());
-    let columns = widened(&COLUMNS, &[2, 3, 4, 5, 7], shown, wide);
+    let columns = widened(&COLUMNS, &[2, 3, 4, 7], shown, wide);
     let table = Table { columns: &columns, sorted: None, rows: rows.len(), selected: state.list.at(&keys), top };
     let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
     table.draw(|row, column| cell(state, &rows[row], column, &scales, cx), pen, area, buf);

@@ -4,7 +4,7 @@
 use super::rows::Row;
 use crate::tui::panel::Cx;
 use crate::view::compare::{Basis, ComparisonView, FactorsView, MetricRow, PartRow, words};
-use crate::view::number::{percent, seconds, three_digits};
+use crate::view::number::{percent, seconds};
 
 /// `a thread's time per op: 2.91 ms -> 3.27 ms, +12.4%`, or why there are no factors.
 pub(super) fn factors(view: &FactorsView) -> String {
@@ -67,7 +67,7 @@ fn quantity(row: &MetricRow, same_load: bool, cx: &Cx<'_>) -> String {
         verdict => format!(" {} {verdict}", cx.glyphs.dot),
     };
     if let Some(p) = row.corrected_p {
-        text += &format!(" {} p {}", cx.glyphs.dot, three_digits(p));
+        text += &format!(" {} p {}", cx.glyphs.dot, words::probability(p));
     }
     if let Some(least) = row.detectable {
         text += &format!(" {} would find {}", cx.glyphs.dot, words::change(row, least).trim_start_matches('+'));

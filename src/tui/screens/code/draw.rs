@@ -13,12 +13,12 @@ use crate::tui::widgets::text::{end, width};
 use crate::view::CodeKind;
 use crate::view::compare::{CodeRow, CodeView, most, words};
 use crate::view::escape::visible;
-use crate::view::number::{percent, three_digits};
+use crate::view::number::percent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// Columns of the picture of a change.
-const PICTURE: u16 = 25;
+const PICTURE: u16 = 17;
 
 const fn column(title: &'static str, least: u16, grows: u16, right: bool, rank: u8) -> Column<'static> {
     Column { title, least, grows, right, rank, cut: Cut::Middle }
@@ -26,13 +26,13 @@ const fn column(title: &'static str, least: u16, grows: u16, right: bool, rank: 
 
 const COLUMNS: [Column<'static>; 10] = [
     column("", 2, 0, false, 0),
-    column("function", 14, 4, false, 0),
-    column("module", 12, 1, false, 6),
+    column("function", 22, 4, false, 0),
+    column("module", 12, 1, false, 7),
     column("base", 8, 0, true, 4),
     column("new", 8, 0, true, 2),
     column("change", 9, 0, true, 0),
-    column("error", 8, 0, true, 5),
-    column("", PICTURE, 0, false, 7),
+    column("error", 8, 0, true, 6),
+    column("", PICTURE, 0, false, 5),
     column("by", 7, 0, true, 1),
     column("of it", 6, 0, true, 3),
 ];
@@ -65,7 +65,10 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let wide = |row: usize, column: usize| width(&cell(state, code, rows[row], column, scale, cx).text);
     let top = state.list.top(&keys, below.height);
     let shown = top..(top + usize::from(below.height)).min(rows.len());
-    let columns = widened(&COLUMNS, &[3, 4, 5, 6, 8, 9], shown, wide);
+    let mut columns = COLUMNS;
+    // Of a path the innermost function stands first and must stay.
+    columns[1].cut = if state.what == What::Paths { Cut::End } else { Cut::Middle };
+    let columns = widened(&columns, &[3, 4, 5, 6, 8, 9], shown, wide);
     let table = Table {
         columns: &columns,
         sorted: Some((state.order.column(), !state.reversed)),
@@ -173,6 +176,6 @@ pub(super) fn status(code: &CodeView, what: What, row: &CodeRow, cx: &Cx<'_>) ->
         cx.glyphs.plus_minus,
         words::cost(unit, 2.0 * row.error),
         by(row),
-        three_digits(row.q),
+        words::probability(row.q),
     )
 }
