@@ -50,8 +50,10 @@ pub fn level(axis: LoadAxis, level: &LevelView) -> String {
 #[must_use]
 pub fn axis(axis: LoadAxis) -> &'static str {
     match axis {
-        LoadAxis::OpsPerSecond => "operations per second: the work comes from outside",
-        LoadAxis::BusyCores => "busy CPUs: the program takes all it can, or nothing counted its operations",
+        LoadAxis::OpsPerSecond => "operations per second: what one costs depends on them less than on busy CPUs",
+        LoadAxis::BusyCores => {
+            "busy CPUs: what an operation costs depends on them less than on operations per second, or none were counted"
+        }
     }
 }
 
