@@ -32,7 +32,7 @@ static const struct {
     { "chase-tlb", workload_chase_tlb,
       "one line in every page: the lines stay in the cache, their translations do not" },
     { "chase-tlb-paced", workload_chase_tlb_paced,
-      "operations come at the rate of `paced`, whatever they cost, and each follows as many pointers as take about half a millisecond" },
+      "operations come at the rate of `paced`, and each follows pointers for about half a millisecond" },
     { "churn", workload_churn, "threads are born and die at 500 per second and spawner" },
     { "deep", workload_deep, "all CPU in deep_leaf, called through 200 frames of descend without frame pointers" },
     { "execer", workload_execer, "children burn 50 ms in before_exec, then execute this program again" },
