@@ -2,8 +2,8 @@
  * for the one before. `chase-llc`: half the last-level cache per thread: it fits for one or two, and slows down with
  * more. `chase-dram`: four times the cache per thread: one miss per hop with any number of threads. `chase-tlb`: one
  * line in every page: the lines stay in the cache, their translations do not.
- * `chase-llc-paced`, `chase-dram-paced`, `chase-tlb-paced`: the same, but operations come at the rate of `paced`, whatever
- * they cost, and each follows as many pointers as take about half a millisecond: neighbours who take cache or memory make each dearer. */
+ * `chase-llc-paced`, `chase-dram-paced`, `chase-tlb-paced`: the same, but operations come at the rate of `paced`, and each
+ * follows pointers for about half a millisecond: neighbours who take cache or memory make each dearer. */
 #include "memory.h"
 #include "pace.h"
 

@@ -1,5 +1,5 @@
-/* Expected diagnosis: the named process uses no CPU; its children, `threads` at a time and about 100 ms old each, burn
- * it all in child_burn. Seen only if forks are followed. */
+/* Expected diagnosis: the named process uses no CPU; its children, `threads` at a time and 100 ms old each, burn
+ * all in child_burn. Seen only if forks are followed. */
 #include "workload.h"
 
 #include <errno.h>

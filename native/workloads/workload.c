@@ -39,7 +39,7 @@ static const struct {
     { "false-sharing", workload_false_sharing, "threads write neighbouring counters in one cache line" },
     { "faults", workload_faults, "CPU time goes to page faults below touch_fresh_pages" },
     { "forker", workload_forker,
-      "the named process uses no CPU; its children, `threads` at a time and about 100 ms old each, burn it all" },
+      "the named process uses no CPU; its children, `threads` at a time and 100 ms old each, burn all" },
     { "futex", workload_futex, "pairs of threads wait for each other (futex, in wait_for_turn)" },
     { "hotspot", workload_hotspot,
       "the workers' CPU is 60% checksum_block, 25% compress_block, 10% encode_reply, 5% parse_request" },
