@@ -185,7 +185,7 @@ pub fn write(path: &Path, baseline: &Baseline, force: bool) -> Result<()> {
 /// Whether a baseline may be written there, so that it can be told before long work.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn check_free(path: &Path, force: bool) -> Result<()> {
     let usage = |what: &str, hint: &str| {
         Err(Error::new(ErrorKind::Usage, format!("{} {what}", path.display())).hint(hint.to_string()))
