@@ -10,12 +10,13 @@ alarm was raised without cause or a planted one was told as another's doing.
 """
 import argparse, collections, ctypes, json, os, random, signal, subprocess, sys, tempfile, time
 
-# Victim: workload, threads, function that is one operation. All run on CPU 0.
+# Victim: workload, threads, function that is one operation. All run on CPU 0, and keep a good part of it busy: windows
+# under a quarter of a CPU are not judged.
 VICTIMS = {
     "paced": ("paced-long", 1, "serve_paced"),
-    "cache": ("chase-llc-paced", 1, "serve_pointers"),
-    "memory": ("chase-dram-paced", 1, "serve_pointers"),
-    "pages": ("chase-tlb-paced", 1, "serve_pointers"),
+    "cache": ("chase-llc-paced", 2, "serve_pointers"),
+    "memory": ("chase-dram-paced", 2, "serve_pointers"),
+    "pages": ("chase-tlb-paced", 2, "serve_pointers"),
     "storage": ("io-paced", 4, "pack_block"),
 }
 # Which victim, what is planted (workload, threads, CPUs), the causes that are right, and where it must be looked for.

@@ -323,7 +323,8 @@ impl Rule {
             }
             Gap([a, a_count], [b, b_count]) => {
                 let each = |time, count| over(sight.delta(Host, time), sight.delta(Host, count));
-                each(a, a_count).ratio(each(b, b_count), |a, b| Some((a - b).max(0.0)))
+                // Below nothing where it drowns in noise: cut off there, noise would look like a cost.
+                each(a, a_count).ratio(each(b, b_count), |a, b| Some(a - b))
             }
             LostShare => match sight.summary {
                 Some(summary) => over(

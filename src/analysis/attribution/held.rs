@@ -150,11 +150,19 @@ fn unlimited(level: &Level, seen: &Observed) -> Option<Expected> {
 /// A program that waits, or that gets less done with as much CPU time, shows less load than it has: where the load lies below
 /// everything learnt, what it would have been without the waits counts.
 fn level<'a>(levels: &'a Levels, load: f64, readings: &[Reading]) -> Result<&'a Level, Option<&'a Level>> {
-    let nearest = match levels.place(load) {
-        Place::Known(level) => return Ok(level),
-        Place::Thin(level) => return Err(Some(level)),
-        Place::Outside(Some(level)) => level,
-        Place::Outside(None) => return Err(None),
+    let place = levels.place(load);
+    if let Place::Known(level) = place {
+        return Ok(level);
+    }
+    // A few slow windows of the baseline itself must not stand between the load and the level it would have had.
+    let away = |level: &&Level| if load < level.from { level.from - load } else { load - level.to };
+    let known = levels.levels.iter().filter(|level| level.is_known());
+    let Some(nearest) = known.min_by(|a, b| away(a).total_cmp(&away(b))) else {
+        return Err(match place {
+            Place::Thin(level) => Some(level),
+            Place::Outside(level) => level,
+            Place::Known(_) => None,
+        });
     };
     let busy = value(readings, WITHOUT_OPERATIONS);
     let (Some(busy), true) = (busy, load < nearest.from) else { return Err(Some(nearest)) };
@@ -167,8 +175,7 @@ fn level<'a>(levels: &'a Levels, load: f64, readings: &[Reading]) -> Result<&'a 
         LoadAxis::OpsPerSecond => {
             let usual = nearest.expected.iter().find(|expected| expected.quantity.name == WITHOUT_OPERATIONS);
             let as_busy = usual.is_some_and(|usual| wanted >= usual.centre - spread(usual));
-            let known = matches!(levels.place(nearest.from), Place::Known(_));
-            if as_busy && known { Ok(nearest) } else { Err(Some(nearest)) }
+            if as_busy { Ok(nearest) } else { Err(Some(nearest)) }
         }
     }
 }

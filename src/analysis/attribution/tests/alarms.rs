@@ -88,6 +88,20 @@ fn a_program_that_takes_all_it_can_is_judged_when_others_keep_it_from_running() 
 }
 
 #[test]
+fn a_few_slow_windows_in_the_baseline_do_not_hide_what_slows_the_program_now() {
+    for axis in [LoadAxis::BusyCores, LoadAxis::OpsPerSecond] {
+        let mut session = Session::new();
+        let mut thin = levels(&USUAL, axis);
+        let first = thin.levels[0].clone();
+        thin.levels.insert(0, Level { from: first.from * 0.5, to: first.to * 0.5, windows: 3, ..first });
+        session.assessor = Assessor::new(thin, facts(), Settings::default());
+        let half = [(RATE, 0.5), (WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.25), ("run_queue_delay", 0.5)];
+        session.run(20, &[]).run(6, &half);
+        assert_eq!(session.said().alarms.len(), 1, "{axis:?} {:?}", session.states(20));
+    }
+}
+
+#[test]
 fn an_alarm_outlasts_a_usual_window_and_ends_where_nothing_can_be_judged_for_long() {
     let mut session = Session::new();
     session.run(20, &[]).run(5, &[(PRIMARY, 1.3)]).run(1, &[]).run(5, &[(PRIMARY, 1.3)]);
