@@ -95,7 +95,7 @@ fn a_few_slow_windows_in_the_baseline_do_not_hide_what_slows_the_program_now() {
         let first = thin.levels[0].clone();
         thin.levels.insert(0, Level { from: first.from * 0.5, to: first.to * 0.5, windows: 3, ..first });
         session.assessor = Assessor::new(thin, facts(), Settings::default());
-        let half = [(RATE, 0.5), (WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.25), ("run_queue_delay", 0.5)];
+        let half = [(RATE, 0.5), (WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.25), ("run_queue_delay", 0.26)];
         session.run(20, &[]).run(6, &half);
         assert_eq!(session.said().alarms.len(), 1, "{axis:?} {:?}", session.states(20));
     }
