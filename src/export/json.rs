@@ -8,6 +8,7 @@ pub use sweep::{SWEEP_SCHEMA, SWEEP_SCHEMA_VERSION, sweep};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::report::Report;
+use serde::Serialize;
 
 /// The schema of [`report`], draft 2020-12.
 pub const SCHEMA: &str = include_str!("../../assets/schema/report.schema.json");
@@ -17,9 +18,13 @@ pub const SCHEMA: &str = include_str!("../../assets/schema/report.schema.json");
 /// # Errors
 /// `Io` if a value cannot be written as JSON.
 pub fn report(report: &Report) -> Result<Vec<u8>> {
-    let failed =
-        |error: serde_json::Error| Error::new(ErrorKind::Io, format!("cannot write the report as JSON: {error}"));
-    let mut bytes = serde_json::to_vec_pretty(report).map_err(failed)?;
+    indented(report, "report")
+}
+
+/// A document, named for the error, as indented JSON with a newline at its end.
+pub(super) fn indented(document: &impl Serialize, name: &str) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(document)
+        .map_err(|error| Error::new(ErrorKind::Io, format!("cannot write the {name} as JSON: {error}")))?;
     bytes.push(b'\n');
     Ok(bytes)
 }

@@ -6,7 +6,7 @@ use crate::view::escape::visible;
 use crate::view::number::{percent, seconds, three_digits};
 use crate::view::watch::{
     Cleared, End, Holds, Line, LoadAxis, Ran, Recorded, Said, Standing, Start, Suspected, Trouble, What, cause_words,
-    confidence_words, state_words, where_words,
+    state_words, where_words,
 };
 
 /// The schema of [`json`], draft 2020-12.
@@ -86,7 +86,7 @@ fn alarm(trouble: &Trouble) -> String {
         "{}: {} ({} confidence), {}{}",
         if trouble.update { "alarm goes on" } else { "ALARM" },
         trouble.cause_text,
-        confidence_words(trouble.confidence),
+        trouble.confidence.word(),
         times(trouble.primary, trouble.worst),
         load(trouble.load, trouble.axis),
     )];
@@ -110,7 +110,7 @@ fn clear(cleared: &Cleared) -> String {
         "cleared: as usual again after {}; it was {} ({} confidence), at worst {} of usual{suspect}",
         seconds(cleared.seconds).joined(),
         cause_words(cleared.cause),
-        confidence_words(cleared.confidence),
+        cleared.confidence.word(),
         percent(cleared.worst).joined(),
     )
 }

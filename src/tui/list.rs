@@ -3,6 +3,8 @@
 
 use super::keys::Action;
 use super::widgets::table::scrolled;
+use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Rect;
 
 /// The selection of a table whose rows are known by `K`.
 #[derive(Debug, Clone)]
@@ -60,6 +62,23 @@ impl<K: PartialEq + Clone> List<K> {
             self.picked = Some(keys[to.min(last)].clone());
             self.top = self.top(keys, height);
         }
+    }
+
+    /// Selects the row that is clicked in a table with its heading, or scrolls; true for a click on the row that was selected.
+    pub fn mouse(&mut self, event: MouseEvent, keys: &[K], table: Rect) -> bool {
+        match event.kind {
+            MouseEventKind::Down(MouseButton::Left) if table.contains((event.column, event.row).into()) => {
+                let Some(row) = usize::from(event.row - table.y).checked_sub(1) else { return false };
+                let row = row + self.top(keys, table.height);
+                let again = self.at(keys) == Some(row);
+                self.go(keys, row, table.height);
+                return again;
+            }
+            MouseEventKind::ScrollDown => _ = self.act(Action::Down, keys, table.height),
+            MouseEventKind::ScrollUp => _ = self.act(Action::Up, keys, table.height),
+            _ => {}
+        }
+        false
     }
 
     /// To the next row that fits, around the end.

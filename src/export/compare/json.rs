@@ -1,7 +1,7 @@
 //! A comparison for programs: JSON as `assets/schema/diff.schema.json` describes it.
 //! It never rounds, and leaves no row out.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::view::compare::DiffView;
 
 /// The schema of [`json`], draft 2020-12.
@@ -12,11 +12,7 @@ pub const DIFF_SCHEMA: &str = include_str!("../../../assets/schema/diff.schema.j
 /// # Errors
 /// `Io` if a value cannot be written as JSON.
 pub fn json(view: &DiffView) -> Result<Vec<u8>> {
-    let failed =
-        |error: serde_json::Error| Error::new(ErrorKind::Io, format!("cannot write the comparison as JSON: {error}"));
-    let mut bytes = serde_json::to_vec_pretty(view).map_err(failed)?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    crate::export::json::indented(view, "comparison")
 }
 
 #[cfg(test)]

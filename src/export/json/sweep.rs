@@ -2,7 +2,7 @@
 //! It never puts a number into a string, nor anything but `null` in the place of one that is missing.
 
 use super::point::PointRow;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::model::{HostFacts, Note, OpsSpec, Placement, RunMeta, Target, Width};
 use crate::view::CodeKind;
 use crate::view::findings::FindingView;
@@ -21,11 +21,7 @@ pub const SWEEP_SCHEMA_VERSION: u32 = 1;
 /// # Errors
 /// `Io` if a value cannot be written as JSON.
 pub fn sweep(report: &SweepReport) -> Result<Vec<u8>> {
-    let failed =
-        |error: serde_json::Error| Error::new(ErrorKind::Io, format!("cannot write the sweep as JSON: {error}"));
-    let mut bytes = serde_json::to_vec_pretty(&Document::of(report)).map_err(failed)?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    super::indented(&Document::of(report), "sweep")
 }
 
 // Numbers that are not finite are `null`: serde_json writes them so.

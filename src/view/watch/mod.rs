@@ -13,7 +13,7 @@ pub use crate::model::NeighbourKind;
 pub use build::{cleared, first_suspect, trouble, window};
 pub use gauges::{Gauge, Gauges, Score, gauges};
 pub use moment::{Clocked, Moment};
-pub use words::{cause_name, cause_words, confidence_words, state_name, state_words, where_words};
+pub use words::{cause_name, cause_words, state_name, state_words, where_words};
 
 use serde::Serialize;
 use std::path::PathBuf;

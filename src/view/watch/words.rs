@@ -1,7 +1,7 @@
 //! What causes, states and places are called.
 //! It never explains one: evidence does.
 
-use super::{Cause, Confidence, State, Where};
+use super::{Cause, State, Where};
 
 /// A cause's stable name, as in JSON, in labels and in the environment of commands.
 #[must_use]
@@ -90,16 +90,6 @@ pub fn state_words(state: State) -> &'static str {
         State::Usual => "as usual",
         State::Unusual => "unusual, but not for long enough",
         State::Alarm => "alarm",
-    }
-}
-
-/// How sure, in a word.
-#[must_use]
-pub fn confidence_words(confidence: Confidence) -> &'static str {
-    match confidence {
-        Confidence::Low => "low",
-        Confidence::Medium => "medium",
-        Confidence::High => "high",
     }
 }
 

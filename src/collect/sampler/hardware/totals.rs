@@ -7,6 +7,7 @@
 use crate::model::{CounterDef, CounterId, CounterReading, Event, HardwareGroup, HardwarePlan, KIND_MARK, Scope};
 use crate::sys::perf::event::GroupCounted;
 use crate::units::Nanos;
+use std::collections::BTreeMap;
 
 /// The last counts of every place, and the counters they belong to.
 #[derive(Debug, Default)]
@@ -49,32 +50,42 @@ impl Totals {
     /// The target's readings of every counter; then those of the law by thread.
     pub fn readings(&self, at: Nanos) -> Vec<Event> {
         let target = self.counters.iter().enumerate().flat_map(|(group, counters)| {
-            let sum = self.sum(group, |_| true);
+            let sum = self.sum(group);
             sum.map(|sum| events(counters, &sum, Scope::Target, at)).into_iter().flatten()
         });
-        let mut tids: Vec<u32> = self.places.iter().filter_map(|place| place.tid).collect();
-        tids.sort_unstable();
-        tids.dedup();
         let base = self.counters.first().map_or(&[][..], Vec::as_slice);
-        let threads = tids.into_iter().filter_map(|tid| {
-            let sum = self.sum(0, |place| place.tid == Some(tid))?;
-            Some(events(base, &sum, Scope::Thread(tid), at))
-        });
-        target.chain(threads.flatten()).collect()
+        let mut threads: BTreeMap<u32, GroupCounted> = BTreeMap::new();
+        for place in &self.places {
+            if let (Some(tid), Some(share)) = (place.tid, self.share(0, place)) {
+                add(threads.entry(tid).or_insert_with(|| self.nothing(0)), &place.last, share);
+            }
+        }
+        let threads = threads.into_iter().flat_map(|(tid, sum)| events(base, &sum, Scope::Thread(tid), at));
+        target.chain(threads).collect()
     }
 
-    /// What a group counted at the places asked for, the first with the law's groups of other kinds of core; `None` if it
-    /// was opened at none of them, or never read there.
-    fn sum(&self, group: usize, of: impl Fn(&Counted) -> bool) -> Option<GroupCounted> {
+    /// What a group counted at all its places; `None` if it was opened at none of them, or never read there.
+    fn sum(&self, group: usize) -> Option<GroupCounted> {
         let mut sum: Option<GroupCounted> = None;
-        for place in self.places.iter().filter(|place| of(place) && !place.last.values.is_empty()) {
-            let other_kind = group == 0 && place.group != 0 && self.law.contains(&place.group);
-            if place.group == group || other_kind {
-                let watched_twice = other_kind && self.by_task;
-                add(sum.get_or_insert_with(|| self.nothing(group)), &place.last, watched_twice);
+        for place in &self.places {
+            if let Some(share) = self.share(group, place) {
+                add(sum.get_or_insert_with(|| self.nothing(group)), &place.last, share);
             }
         }
         sum
+    }
+
+    /// What a place is to a group's sum; the law's groups of other kinds of core belong to the first group's as well. `None`
+    /// if it has no part in it, or was never read.
+    fn share(&self, group: usize, place: &Counted) -> Option<Share> {
+        let other_kind = group == 0 && place.group != 0 && self.law.contains(&place.group);
+        match (place.group == group, other_kind) {
+            _ if place.last.values.is_empty() => None,
+            (true, _) => Some(Share::Own),
+            (false, true) if self.by_task => Some(Share::SameTime),
+            (false, true) => Some(Share::Own),
+            (false, false) => None,
+        }
     }
 
     fn nothing(&self, group: usize) -> GroupCounted {
@@ -83,10 +94,18 @@ impl Totals {
     }
 }
 
-/// Adds a place; time in which another kind of core watched as well is not added again.
-fn add(sum: &mut GroupCounted, counted: &GroupCounted, watched_twice: bool) {
+/// What a place adds to a sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Share {
+    /// Its counts and its time.
+    Own,
+    /// Its counts: another kind of core watched the same time.
+    SameTime,
+}
+
+fn add(sum: &mut GroupCounted, counted: &GroupCounted, share: Share) {
     sum.values.iter_mut().zip(&counted.values).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
-    sum.enabled_ns = sum.enabled_ns.saturating_add(if watched_twice { 0 } else { counted.enabled_ns });
+    sum.enabled_ns = sum.enabled_ns.saturating_add(if share == Share::Own { counted.enabled_ns } else { 0 });
     sum.running_ns = sum.running_ns.saturating_add(counted.running_ns);
 }
 

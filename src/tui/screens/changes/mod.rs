@@ -14,7 +14,7 @@ use crate::view::compare::ComparisonView;
 use crate::view::look::{Ask, Body, Compared, Leaf};
 use draw::Areas;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use rows::{Key, Row};
 
@@ -100,17 +100,7 @@ impl Panel for State {
     fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
         let table = Areas::of(area, self.view()).table;
         let keys = self.keys();
-        match event.kind {
-            MouseEventKind::Down(MouseButton::Left) if table.contains((event.column, event.row).into()) => {
-                if let Some(row) = usize::from(event.row - table.y).checked_sub(1) {
-                    let row = row + self.list.top(&keys, table.height);
-                    self.list.go(&keys, row, table.height);
-                }
-            }
-            MouseEventKind::ScrollDown => _ = self.list.act(Action::Down, &keys, table.height),
-            MouseEventKind::ScrollUp => _ = self.list.act(Action::Up, &keys, table.height),
-            _ => {}
-        }
+        self.list.mouse(event, &keys, table);
         Vec::new()
     }
 

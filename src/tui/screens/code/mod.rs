@@ -13,7 +13,7 @@ use crate::view::Axis;
 use crate::view::compare::{CodeRow, CodeView, ComparisonView};
 use crate::view::look::{Ask, Body, Compared, Leaf};
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use rows::{Key, Order, What};
 
@@ -145,22 +145,8 @@ impl Panel for State {
     }
 
     fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
-        let table = State::table(area);
         let keys = self.keys();
-        match event.kind {
-            MouseEventKind::Down(MouseButton::Left) if table.contains((event.column, event.row).into()) => {
-                if let Some(row) = usize::from(event.row - table.y).checked_sub(1) {
-                    let row = row + self.list.top(&keys, table.height);
-                    let again = self.list.at(&keys) == Some(row);
-                    self.list.go(&keys, row, table.height);
-                    return if again { self.zoom(cx) } else { Vec::new() };
-                }
-            }
-            MouseEventKind::ScrollDown => _ = self.list.act(Action::Down, &keys, table.height),
-            MouseEventKind::ScrollUp => _ = self.list.act(Action::Up, &keys, table.height),
-            _ => {}
-        }
-        Vec::new()
+        if self.list.mouse(event, &keys, State::table(area)) { self.zoom(cx) } else { Vec::new() }
     }
 
     fn search(&mut self, text: &str) {

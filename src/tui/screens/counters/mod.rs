@@ -13,7 +13,7 @@ use crate::view::counters::{CounterLine, CountersView as View, MetricLine};
 use crate::view::look::{Ask, Body};
 use crate::view::number;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 /// Its state.
@@ -125,17 +125,7 @@ impl Panel for State {
     fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
         let table = draw::parts(self, area).0;
         let keys = self.keys();
-        match event.kind {
-            MouseEventKind::Down(MouseButton::Left) if table.contains((event.column, event.row).into()) => {
-                if let Some(row) = usize::from(event.row - table.y).checked_sub(1) {
-                    let row = row + self.list.top(&keys, table.height);
-                    self.list.go(&keys, row, table.height);
-                }
-            }
-            MouseEventKind::ScrollDown => _ = self.list.act(Action::Down, &keys, table.height),
-            MouseEventKind::ScrollUp => _ = self.list.act(Action::Up, &keys, table.height),
-            _ => {}
-        }
+        self.list.mouse(event, &keys, table);
         Vec::new()
     }
 
