@@ -12,7 +12,8 @@ use crate::analysis::findings::words::percent;
 pub(in super::super) const PROBES: [&str; 5] =
     ["probe_l2_latency", "probe_llc_latency", "probe_dram_latency", "probe_tlb_latency", "probe_remote_latency"];
 
-/// A probe must have become this much slower.
+/// A probe must have become this much slower. How well probes tell interference from noise depends on the machine, so what only
+/// they say is said with low confidence.
 const SLOWER: f64 = 0.05;
 /// Probes that became slower by factors this close together did so for one reason.
 const ALIKE: f64 = 0.15;
@@ -39,11 +40,11 @@ fn probes(pool: &Pool, share: Option<f64>) -> Vec<Evidence> {
     let of = |name: &str, cause: Cause, what: &str| {
         let moved = slower(pool, name)?;
         let text = format!("{}: {what}", against(moved));
-        Some((moved.now / moved.expected, Evidence { cause, share: None, confidence: Confidence::Medium, text }))
+        Some((moved.now / moved.expected, Evidence { cause, share: None, confidence: Confidence::Low, text }))
     };
     let found = [
-        of(PROBES[1], Cause::Llc, "others took the last-level cache or kept it busy."),
-        of(PROBES[2], Cause::MemoryBandwidth, "others kept the memory busy."),
+        of(PROBES[1], Cause::Llc, "the last-level cache was fuller or busier."),
+        of(PROBES[2], Cause::MemoryBandwidth, "memory was busier."),
         of(PROBES[3], Cause::PageWalk, "page walks took longer."),
         of(PROBES[4], Cause::RemoteMemory, "the way to other nodes was busy."),
     ];
