@@ -138,7 +138,7 @@ fn a_damaged_or_hostile_file_is_told_and_never_replaced() {
     two_days(&dir);
     dir.line("baseline build mon.ironlaw tue.ironlaw -o app").succeeds();
     let whole = std::fs::read_to_string(dir.join("app.baseline")).unwrap();
-    let newer = whole.replacen("\"format\":[1,0]", "\"format\":[2,0]", 1);
+    let newer = whole.replacen("\"format\":[1,1]", "\"format\":[2,0]", 1);
     let stray = whole.replacen("\"source\":0", "\"source\":9", 1);
     for (name, text, expected) in [
         ("cut", &whole[..whole.len() / 2], "this is no baseline"),

@@ -319,6 +319,38 @@ fn a_recording_shows_on_the_same_screens() {
 }
 
 #[test]
+fn held_against_a_baseline_the_flame_graph_becomes_the_difference_at_a_key() {
+    require!("perf");
+    let dir = Alone::begin();
+    dir.record("seen", "", "hotspot --threads 2 --seconds 3");
+    dir.line("baseline build seen.ironlaw -o usual").succeeds();
+    let mut pty = ironlaw(&dir, &["view", "seen.ironlaw", "--baseline", "usual.baseline"]);
+    pty.wait_for("RECORDING");
+    pty.press("2");
+    pty.wait_for("against the baseline");
+    pty.press("b");
+    pty.wait_for("now against usual");
+    pty.wait_for(&format!("= {PLANTED}"));
+    pty.press("e");
+    pty.wait_for("write a picture");
+    pty.write("shown.svg");
+    pty.press("Enter");
+    pty.wait_for("wrote shown.svg");
+    pty.press("b");
+    pty.wait_for("against the baseline]");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    let picture = std::fs::read_to_string(dir.join("shown.svg")).unwrap();
+    assert!(picture.contains(PLANTED) && picture.contains("usual 100.00%, now 100.00%"), "{picture:.2000}");
+    let mut pty = ironlaw(&dir, &["view", "seen.ironlaw"]);
+    pty.wait_for("RECORDING");
+    pty.press("2 b");
+    pty.wait_for("no baseline is given");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+}
+
+#[test]
 fn a_target_that_cannot_be_opened_is_refused_on_the_terminal_as_it_was() {
     let dir = Alone::begin();
     let mut pty = ironlaw(&dir, &["top", "-p", "4000000"]);

@@ -106,6 +106,7 @@ pub(super) fn caption(difference: &Difference) -> String {
     let (base, here) = (cost(*base, unit), cost(*here, unit));
     match terms {
         Terms::Widths => format!("{what} per op, n = {base_n} to {n}: {base} to {here}"),
+        Terms::Usual(_) => format!("{}: usual {base}, now {here}", format!("{what} {}", terms.per()).trim_end()),
         Terms::Sides(per) => format!("{}: base {base}, new {here}", format!("{what} {per}").trim_end()),
     }
 }

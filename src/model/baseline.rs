@@ -5,7 +5,7 @@ use super::{HostFacts, OpsSpec};
 use serde::{Deserialize, Serialize};
 
 /// The version of the file; readers refuse a higher major number.
-pub const BASELINE_FORMAT: (u16, u16) = (1, 0);
+pub const BASELINE_FORMAT: (u16, u16) = (1, 1);
 
 /// A baseline: one JSON document, `NAME.baseline`, or `baseline.json` within a recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,4 +80,7 @@ pub struct BaselineStack {
     pub frames: Vec<String>,
     /// CPU time spent in it, nanoseconds.
     pub cpu_ns: f64,
+    /// The samples that say so; `None` in what was learnt before they were kept (format 1.0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
 }

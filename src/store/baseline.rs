@@ -270,7 +270,11 @@ mod tests {
             sources: vec![source],
             quantities: vec!["cpi".into(), "busy_cores".into()],
             windows: vec![window(7), window(14)],
-            stacks: vec![BaselineStack { frames: vec!["main".into(), "\u{1b}[31mevil".into()], cpu_ns: 0.1 + 0.2 }],
+            stacks: vec![BaselineStack {
+                frames: vec!["main".into(), "\u{1b}[31mevil".into()],
+                cpu_ns: 0.1 + 0.2,
+                samples: Some(3),
+            }],
             cpu_ns: 1e300,
             ops: Some(5.0),
         }
@@ -291,6 +295,17 @@ mod tests {
         assert_eq!(read(&dir.path().join("a")).unwrap(), baseline(), "the ending need not be typed");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
+    }
+
+    #[test]
+    fn a_baseline_of_before_samples_were_kept_is_still_read_and_knows_none() {
+        let mut value = serde_json::to_value(baseline()).unwrap();
+        value["format"] = json!([1, 0]);
+        value["stacks"][0].as_object_mut().unwrap().remove("samples").unwrap();
+        let old = serde_json::to_vec(&value).unwrap();
+        let read = parse(&old).unwrap();
+        assert_eq!((read.format, read.stacks[0].samples), ((1, 0), None));
+        assert_eq!(serde_json::to_value(&read).unwrap(), value, "nothing is made up when it is written again");
     }
 
     #[test]
@@ -330,6 +345,7 @@ mod tests {
         corrupt(|v| v["windows"][0]["cells"][0] = json!([null, 2.0]), "invalid type");
         corrupt(|v| v["stacks"][0]["frames"] = json!([]), "has no frames");
         corrupt(|v| v["stacks"][0]["cpu_ns"] = json!(-0.5), "no time");
+        corrupt(|v| v["stacks"][0]["samples"] = json!(-1), "invalid value");
         corrupt(|v| v["quantities"][1] = json!("cpi"), "twice");
         corrupt(|v| v["cpu_ns"] = json!(-1.0), "total");
         corrupt(|v| v["sources"][0]["name"] = json!("x".repeat(5000)), "more than 4096 bytes");

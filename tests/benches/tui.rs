@@ -86,7 +86,7 @@ fn frame(bencher: divan::Bencher<'_, '_>, screen: ScreenId, ask: Ask) {
 
 #[divan::bench]
 fn frame_flame(bencher: divan::Bencher<'_, '_>) {
-    frame(bencher, ScreenId::Flame, Ask::Flame { by: Grouping::Plain });
+    frame(bencher, ScreenId::Flame, Ask::Flame { by: Grouping::Plain, usual: false });
 }
 
 #[divan::bench]
@@ -101,7 +101,7 @@ fn frame_threads(bencher: divan::Bencher<'_, '_>) {
 
 #[divan::bench(sample_count = 10)]
 fn look_flame(bencher: divan::Bencher<'_, '_>) {
-    bencher.bench(|| seen(Ask::Flame { by: Grouping::Plain }));
+    bencher.bench(|| seen(Ask::Flame { by: Grouping::Plain, usual: false }));
 }
 
 #[divan::bench(sample_count = 10)]

@@ -3,7 +3,7 @@
 
 use super::key::differences;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Baseline, BaselineStack, BaselineWindow};
+use crate::model::{BASELINE_FORMAT, Baseline, BaselineStack, BaselineWindow};
 use std::collections::BTreeMap;
 
 /// Most windows of a baseline, five and a half hours of seconds: more of them say nothing more about the usual.
@@ -31,6 +31,7 @@ pub fn extend(old: &Baseline, new: &Baseline) -> Result<Baseline> {
             .hint("Give the recordings that are missing in place of the second baseline."));
     }
     let mut whole = old.clone();
+    whole.format = whole.format.max(BASELINE_FORMAT);
     let sources = u32::try_from(old.sources.len()).unwrap_or(u32::MAX);
     whole.sources.extend(new.sources.iter().cloned());
     let columns = columns(&mut whole, new);
@@ -76,11 +77,13 @@ fn columns(whole: &mut Baseline, new: &Baseline) -> Vec<usize> {
 
 /// Adds equal call paths up, most first, and keeps to what a baseline may hold.
 pub(super) fn bound(baseline: &mut Baseline) {
-    let mut paths: BTreeMap<Vec<String>, f64> = BTreeMap::new();
-    for stack in std::mem::take(&mut baseline.stacks) {
-        *paths.entry(stack.frames).or_default() += stack.cpu_ns;
+    let mut paths: BTreeMap<Vec<String>, (f64, Option<u64>)> = BTreeMap::new();
+    for BaselineStack { frames, cpu_ns, samples } in std::mem::take(&mut baseline.stacks) {
+        let sum = paths.entry(frames).or_insert((0.0, Some(0)));
+        *sum = (sum.0 + cpu_ns, sum.1.zip(samples).map(|(a, b)| a.saturating_add(b)));
     }
-    let mut stacks: Vec<_> = paths.into_iter().map(|(frames, cpu_ns)| BaselineStack { frames, cpu_ns }).collect();
+    let stack = |(frames, (cpu_ns, samples))| BaselineStack { frames, cpu_ns, samples };
+    let mut stacks: Vec<_> = paths.into_iter().map(stack).collect();
     stacks.sort_by(|a, b| b.cpu_ns.total_cmp(&a.cpu_ns));
     stacks.truncate(MOST_STACKS);
     baseline.stacks = stacks;

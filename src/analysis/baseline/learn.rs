@@ -196,6 +196,7 @@ fn stacks(digest: &Digest, cpu_ns: f64) -> Vec<BaselineStack> {
     let stack = |path: &crate::analysis::scaling::PathCost| BaselineStack {
         frames: path.frames.iter().map(|frame| frame.name.clone()).collect(),
         cpu_ns: path.weight * scale,
+        samples: Some(path.samples),
     };
     cost.paths.iter().map(stack).collect()
 }

@@ -2,6 +2,7 @@
 //! It never reads a file and never judges a session: [`super::attribution`] does.
 
 mod bins;
+mod code;
 mod expect;
 mod extend;
 mod key;
@@ -12,6 +13,7 @@ mod strength;
 pub(crate) mod testing;
 mod types;
 
+pub use code::{Code, CodeNode, Spent};
 pub use extend::extend;
 pub use key::{Stale, key_of, stale};
 pub use learn::{Added, Learner, LeftOut, Source, learn};

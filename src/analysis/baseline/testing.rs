@@ -36,7 +36,12 @@ pub(crate) fn loaded(windows: &[usize], load: &dyn Fn(usize) -> (f64, f64)) -> B
         windows: *windows,
     };
     let sum = |at: usize| all.iter().filter_map(|window| window.cells[at].map(|cell| cell[0])).sum::<f64>();
-    let stack = |path: &str, cpu_ns| BaselineStack { frames: path.split(';').map(String::from).collect(), cpu_ns };
+    // A sample for each 10 ms.
+    let stack = |path: &str, cpu_ns: f64| BaselineStack {
+        frames: path.split(';').map(String::from).collect(),
+        cpu_ns,
+        samples: Some((cpu_ns / 1e7) as u64),
+    };
     Baseline {
         format: BASELINE_FORMAT,
         tool: "0.1.0".into(),

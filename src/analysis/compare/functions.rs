@@ -4,7 +4,7 @@
 use super::pairing::Pairing;
 use super::types::{Per, Settings, Side};
 use crate::analysis::scaling::{FunctionId, Loss, LossRow, PathCost, Point, Run, hot_path};
-use crate::analysis::stats::{benjamini_hochberg, normal_cdf};
+use crate::analysis::stats::corrected;
 use crate::model::{Measure, Region, Unit};
 
 /// A function, or a call path, on both sides.
@@ -85,7 +85,7 @@ impl Functions {
         let loss = Loss::of(a, b)?;
         let by_path = Loss::of(&joined(a), &joined(b))?;
         let repeated = a.runs.len() > 1 || b.runs.len() > 1;
-        let noise = if repeated { 0.0 } else { settings.noise.unwrap_or(0.02) };
+        let noise = if repeated { 0.0 } else { run_noise(settings.noise) };
         let judged = |rows: &[LossRow], paths: &[Vec<FunctionId>]| judged(rows, paths, noise, settings.confidence);
         let names = paths(&points);
         Some(Functions {
@@ -161,10 +161,8 @@ fn paths(points: &[Point; 2]) -> Vec<Vec<FunctionId>> {
 fn judged(rows: &[LossRow], names: &[Vec<FunctionId>], noise: f64, confidence: f64) -> Vec<FunctionChange> {
     let by_key: std::collections::BTreeMap<String, &Vec<FunctionId>> =
         names.iter().map(|frames| (key(frames), frames)).collect();
-    // Two single runs differ a little everywhere, whatever the samples say.
-    let error = |row: &LossRow| (row.error.powi(2) + (row.base.powi(2) + row.here.powi(2)) * noise.powi(2)).sqrt();
-    let p: Vec<f64> = rows.iter().map(|row| 2.0 * normal_cdf(-(row.growth() / error(row)).abs())).collect();
-    let q = benjamini_hochberg(&p);
+    let error = |row: &LossRow| with_noise(row.error, [row.base, row.here], noise);
+    let q = corrected(&rows.iter().map(|row| (row.growth(), error(row))).collect::<Vec<_>>());
     let row = |(row, q): (&LossRow, f64)| FunctionChange {
         frames: by_key.get(&row.function.name).map_or_else(|| vec![row.function.clone()], |frames| (*frames).clone()),
         base: row.base,
@@ -177,6 +175,16 @@ fn judged(rows: &[LossRow], names: &[Vec<FunctionId>], noise: f64, confidence: f
     let mut all: Vec<FunctionChange> = rows.iter().zip(q).map(row).collect();
     all.sort_by(|a, b| b.is_real.cmp(&a.is_real).then(b.growth().abs().total_cmp(&a.growth().abs())));
     all
+}
+
+/// How far costs of two single runs of one program differ, as a part.
+pub(in crate::analysis) fn run_noise(told: Option<f64>) -> f64 {
+    told.unwrap_or(0.02)
+}
+
+/// The standard error of a difference by sampling, and by what two single runs differ everywhere, whatever the samples say.
+pub(in crate::analysis) fn with_noise(sampling: f64, costs: [f64; 2], noise: f64) -> f64 {
+    (sampling.powi(2) + (costs[0].powi(2) + costs[1].powi(2)) * noise.powi(2)).sqrt()
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub use effect::{Basis, Effect, Scale, Uncertainty};
 pub use expect::{Expectation, Expected, Outcome};
 pub use facts::{Facts, Program};
 pub use functions::{FunctionChange, Functions};
+pub(in crate::analysis) use functions::{run_noise, with_noise};
 pub use gate::{Gate, Judged, Standing};
 pub use load::{Adjustment, Driver, Load, Spread};
 pub(super) use load::{Dependence, depends_less};

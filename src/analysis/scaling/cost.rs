@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Adds observations up by stack.
 #[derive(Debug, Default)]
-pub(super) struct Sums {
+pub(in crate::analysis) struct Sums {
     by_stack: FxHashMap<(Option<StackId>, bool), (f64, u64)>,
 }
 

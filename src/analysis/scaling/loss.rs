@@ -110,12 +110,16 @@ impl Costs {
     }
 }
 
-/// Of a share of samples: binomial. One more sample in and one out of the function keep the few and the none from looking
-/// certain.
 fn sampling(costs: &Costs, sum: Sum) -> f64 {
-    let all = costs.samples as f64;
-    let share = (sum.samples as f64 + 1.0) / (all + 2.0);
-    costs.whole * costs.whole * share * (1.0 - share) / all.max(1.0)
+    share_variance(costs.whole, sum.samples, costs.samples)
+}
+
+/// Variance of the part of a cost that so many samples of all stand for: binomial. One more sample in and one out of the part
+/// keep the few and the none from looking certain.
+pub(in crate::analysis) fn share_variance(whole: f64, samples: u64, all: u64) -> f64 {
+    let all = all as f64;
+    let share = ((samples as f64 + 1.0) / (all + 2.0)).min(1.0);
+    whole * whole * share * (1.0 - share) / all.max(1.0)
 }
 
 /// Every wait is seen, but a few waits of very different lengths are still a chance: as if the lengths were exponential.

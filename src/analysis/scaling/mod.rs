@@ -20,7 +20,9 @@ mod testing;
 mod types;
 mod usl;
 
+pub(in crate::analysis) use cost::Sums;
 pub use hot_path::hot_path;
+pub(in crate::analysis) use loss::share_variance;
 pub use speedup::{amdahl, efficiency, karp_flatt, speedup};
 pub use student::t95;
 pub use types::{

@@ -15,6 +15,7 @@ mod welch;
 pub use bootstrap::{Blocks, Random, block_length};
 pub use curve::Curve;
 pub use equivalence::equivalent;
+pub(in crate::analysis) use multiple::corrected;
 pub use multiple::{benjamini_hochberg, holm};
 pub use power::{cohen_d, detectable};
 pub use rank::{MannWhitney, least_p, mann_whitney};

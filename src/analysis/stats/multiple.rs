@@ -1,6 +1,8 @@
 //! Many tests at once: what is left of each p when some of them would be small by chance.
 //! It never drops a test: where one is no number, neither is its result.
 
+use super::special::normal_cdf;
+
 /// Holm's correction, for verdicts: the chance of even one wrong among them stays what was asked for.
 #[must_use]
 pub fn holm(p: &[f64]) -> Vec<f64> {
@@ -25,6 +27,13 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
         out[*at] = least;
     }
     out
+}
+
+/// How probable differences as large as these are by chance, each with its standard error: normal, two-sided, corrected for
+/// being many (Benjamini-Hochberg).
+pub(in crate::analysis) fn corrected(differences: &[(f64, f64)]) -> Vec<f64> {
+    let p = differences.iter().map(|(difference, error)| 2.0 * normal_cdf(-(difference / error).abs()));
+    benjamini_hochberg(&p.collect::<Vec<_>>())
 }
 
 /// Where the numbers are, by size; what is none takes no part.

@@ -14,7 +14,7 @@ use crate::tui::msg::Msg;
 use crate::tui::run::{Flow, Host};
 use crate::tui::term::Term;
 use crate::units::Nanos;
-use crate::view::look::{Bounds, Query, look};
+use crate::view::look::{Bounds, Held, Query, look};
 use crate::view::picker::Choice;
 use std::fs::File;
 use std::path::PathBuf;
@@ -88,7 +88,8 @@ impl Desk {
         let baseline = opened.and_then(|opened| opened.baseline.clone());
         let usual = opened.and_then(|opened| opened.usual.clone());
         self.ask(move |held| {
-            let against = usual.and_then(|usual| usual.standing(held));
+            let usual = usual.as_deref();
+            let against = usual.and_then(|usual| Some(Held { baseline: &usual.baseline, view: usual.standing(held)? }));
             let seen = look(held.profile(), baseline.as_deref(), against, bounds(held), held.is_live(), query);
             Msg::Seen(Box::new(seen))
         });
@@ -158,7 +159,12 @@ impl Host for Desk {
             }
             Effect::Record(path) => self.record(path),
             Effect::Export { query, root, inverted, path } => {
-                self.ask(move |held| told(writing::picture(held, bounds(held), &query, &root, inverted, path)));
+                let usual = self.opened().and_then(|opened| opened.usual.clone());
+                self.ask(move |held| {
+                    let baseline = usual.as_deref().map(|usual| &*usual.baseline);
+                    let shown = writing::Shown { bounds: bounds(held), query: &query, root: &root, inverted, baseline };
+                    told(writing::picture(held, &shown, path))
+                });
             }
             Effect::Copy(text) => {
                 self.term.copy(&text)?;

@@ -4,12 +4,14 @@
 use super::super::plan;
 use super::usual::Usual;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::export::svg;
+use crate::export::{self, svg};
+use crate::model::Baseline;
 use crate::session::Holding;
 use crate::store;
 use crate::sys::clock;
 use crate::view::flame::{Flame, FlameOptions};
-use crate::view::look::{Bounds, Query};
+use crate::view::against;
+use crate::view::look::{Ask, Bounds, Query, Scene};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -26,19 +28,30 @@ pub(super) fn said(path: &Path, bytes: u64) -> String {
     format!("wrote {} ({:.1} kB); read it with: ironlaw view {0}", path.display(), bytes as f64 / 1e3)
 }
 
+/// A flame graph that is shown.
+#[derive(Debug)]
+pub(super) struct Shown<'a> {
+    pub bounds: Bounds,
+    pub query: &'a Query,
+    /// Where it is zoomed to.
+    pub root: &'a [String],
+    pub inverted: bool,
+    /// What the session is held against.
+    pub baseline: Option<&'a Baseline>,
+}
+
 /// Draws the flame graph that is shown; gives what is to be said.
-pub(super) fn picture(
-    held: &Holding,
-    bounds: Bounds,
-    query: &Query,
-    root: &[String],
-    inverted: bool,
-    path: Option<PathBuf>,
-) -> Result<String> {
+pub(super) fn picture(held: &Holding, shown: &Shown<'_>, path: Option<PathBuf>) -> Result<String> {
     let path = path.unwrap_or_else(|| default_name(held).with_extension("svg"));
-    let mut flame = Flame::build(held.profile(), &FlameOptions { selection: query.selection(bounds), title: None })?;
-    flame.keep_below(root);
-    let bytes = svg::render(&flame, &svg::SvgOptions { inverted, ..svg::SvgOptions::default() })?;
+    let bytes = match (&shown.query.ask, shown.baseline) {
+        (Ask::Flame { usual: true, .. }, Some(baseline)) => difference(held, shown, baseline)?,
+        _ => {
+            let selection = shown.query.selection(shown.bounds);
+            let mut flame = Flame::build(held.profile(), &FlameOptions { selection, title: None })?;
+            flame.keep_below(shown.root);
+            svg::render(&flame, &svg::SvgOptions { inverted: shown.inverted, ..svg::SvgOptions::default() })?
+        }
+    };
     let create = || format!("cannot write {}", path.display());
     let mut file = std::fs::File::create_new(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
@@ -48,6 +61,16 @@ pub(super) fn picture(
     })?;
     file.write_all(&bytes).context(create)?;
     Ok(format!("wrote {} ({:.1} kB)", path.display(), bytes.len() as f64 / 1e3))
+}
+
+/// The whole of the difference: a part of it would not add up to the costs in its head.
+fn difference(held: &Holding, shown: &Shown<'_>, baseline: &Baseline) -> Result<Vec<u8>> {
+    let scene = Scene::of(held.profile(), None, shown.bounds, shown.query);
+    let drawn = against::difference(&scene, baseline)?.ok_or_else(|| {
+        Error::new(ErrorKind::NotFound, "no samples in this time: there is nothing to draw")
+    })?;
+    let title = format!("{} against its baseline", held.profile().meta.plan.target.label());
+    Ok(export::difference::render(&drawn, &title))
 }
 
 /// A name in this directory, from target and time.

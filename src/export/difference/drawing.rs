@@ -200,6 +200,7 @@ pub(super) mod testing {
             own_here: 0.0,
             width,
             step,
+            error: crate::model::Measure::exact(1.0),
         }
     }
 

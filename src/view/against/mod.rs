@@ -1,6 +1,9 @@
 //! View model: a recording held against the baseline of its target. What to know comes first, the numbers after it.
 //! It never judges: analysis does.
 
+mod code;
+#[cfg(test)]
+pub(crate) mod testing;
 mod words;
 
 use crate::analysis::attribution::{self, Assessment, Cause, Confidence, Moved, Settings, State, Suspect, Where};
@@ -12,6 +15,7 @@ use crate::view::findings::FindingView;
 use serde::Serialize;
 
 pub use crate::analysis::attribution::{amount, change};
+pub use code::difference;
 
 /// A session against its baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn every_screen_of_a_comparison_gets_its_view_and_no_other_does() {
-        let flame = || Ask::Flame { by: Default::default() };
+        let flame = || Ask::Flame { by: Default::default(), usual: false };
         for leaf in [Leaf::Overview, Leaf::Functions, Leaf::Conditions] {
             let look = looked(Ask::Comparison(leaf), Axis::Event(0), Some(9));
             assert!(matches!(look.body, Ok(Body::Comparison(seen, one)) if seen == leaf && one.one().is_some()));

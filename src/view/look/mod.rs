@@ -13,7 +13,7 @@ pub use query::{Against, Ask, Bounds, Grouping, Query, When, Whose};
 pub use scene::Scene;
 pub use sweep::{SweepHead, look_at_sweep};
 
-use super::against::AgainstView;
+use super::against::{self, AgainstView};
 use super::counters::CountersView;
 use super::findings::FindingsView;
 use super::functions::FunctionsView;
@@ -22,6 +22,7 @@ use super::overview::Overview;
 use super::scaling::ScalingView;
 use super::threads::ThreadsView;
 use crate::error::{Error, ErrorKind};
+use crate::model::Baseline;
 use crate::model::profile::Profile;
 
 /// What one look gave.
@@ -58,31 +59,44 @@ pub enum Body {
     Comparison(Leaf, Compared),
 }
 
-/// Looks at `profile`, whose capture still runs if `live`; `baseline` is the recording to compare with, and `against` how the
-/// session stands against its baseline.
+/// The baseline that a session is held against, and how it stands.
+#[derive(Debug)]
+pub struct Held<'a> {
+    /// What is usual.
+    pub baseline: &'a Baseline,
+    /// How the session stands.
+    pub view: AgainstView,
+}
+
+/// Looks at `profile`, whose capture still runs if `live`; `recording` is the recording to compare with, and `held` the
+/// baseline that the session is held against.
 #[must_use]
 pub fn look(
     profile: &Profile,
-    baseline: Option<&Profile>,
-    against: Option<AgainstView>,
+    recording: Option<&Profile>,
+    held: Option<Held<'_>>,
     bounds: Bounds,
     live: bool,
     query: Query,
 ) -> Look {
-    let scene = Scene::of(profile, baseline, bounds, &query);
-    let head = Head { standing: against.as_ref().map(|view| view.state), ..Head::of(&scene, live) };
+    let scene = Scene::of(profile, recording, bounds, &query);
+    let head = Head { standing: held.as_ref().map(|held| held.view.state), ..Head::of(&scene, live) };
     let body = match query.ask {
         // It is of the whole session, whatever part of it is selected.
-        Ask::Baseline => Ok(Body::Baseline(against.map(Box::new))),
-        _ => scene.selection.check(profile, &scene.tasks).and_then(|()| body(&scene, &query.ask)),
+        Ask::Baseline => Ok(Body::Baseline(held.map(|held| Box::new(held.view)))),
+        _ => {
+            let baseline = held.as_ref().map(|held| held.baseline);
+            scene.selection.check(profile, &scene.tasks).and_then(|()| body(&scene, &query.ask, baseline))
+        }
     };
     Look { query, head, body }
 }
 
-fn body(scene: &Scene<'_>, ask: &Ask) -> Result<Body, Error> {
+fn body(scene: &Scene<'_>, ask: &Ask, baseline: Option<&Baseline>) -> Result<Body, Error> {
     Ok(match ask {
         Ask::Overview => Body::Overview(Overview::of(scene)),
-        Ask::Flame { by } => Body::Flame(Icicle::of(scene, *by)),
+        Ask::Flame { usual: true, .. } => Body::Flame(against_usual(scene, baseline)?),
+        Ask::Flame { by, usual: false } => Body::Flame(Icicle::of(scene, *by)),
         Ask::Threads { detail } => Body::Threads(ThreadsView::of(scene, *detail)),
         Ask::Functions { by, detail } => Body::Functions(FunctionsView::of(scene, *by, detail.as_ref())),
         Ask::Counters => Body::Counters(CountersView::of(scene)),
@@ -91,4 +105,12 @@ fn body(scene: &Scene<'_>, ask: &Ask) -> Result<Body, Error> {
         Ask::Scaling => return Err(Error::new(ErrorKind::Unsupported, "one recording is no sweep")),
         Ask::Comparison(_) => return Err(Error::new(ErrorKind::Unsupported, "one recording is no comparison")),
     })
+}
+
+fn against_usual(scene: &Scene<'_>, baseline: Option<&Baseline>) -> Result<Icicle, Error> {
+    let Some(baseline) = baseline else {
+        return Err(Error::new(ErrorKind::NotFound, "the session is held against no baseline")
+            .hint("Give one: --baseline NAME.baseline; `ironlaw baseline build` makes it."));
+    };
+    Ok(against::difference(scene, baseline)?.map(Icicle::of_difference).unwrap_or_default())
 }

@@ -80,6 +80,8 @@ pub enum Ask {
     Flame {
         /// What stands below each root.
         by: Grouping,
+        /// Whether it is the difference against the session's baseline, which knows no threads.
+        usual: bool,
     },
     /// The table of functions.
     Functions {

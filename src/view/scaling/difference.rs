@@ -1,7 +1,9 @@
 //! The call trees of two points as one: what each call path costs per operation at the base and here.
 //! It never hides what vanished or what is new: a cell is as wide as the larger of its two costs.
 
+use super::merged::{Branch, Drawn, cells, inclusive, step};
 use crate::analysis::scaling::{Cost, FunctionId, Point, Run};
+use crate::model::Measure;
 use crate::view::report::unit_of;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -25,6 +27,19 @@ pub enum Terms {
     Widths,
     /// A base and what is compared with it; costs are `per op`, `per CPU second`, `in all`, or nothing more to say.
     Sides(&'static str),
+    /// What is usual by a baseline, over all its loads, and what is now; costs are `per op`, or nothing more to say of shares.
+    Usual(Usual),
+}
+
+/// What is to be known of a difference against a baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Usual {
+    /// Whether costs are per operation; else they are shares of all CPU time.
+    pub per_operation: bool,
+    /// Whether change can be told from chance: the samples behind the baseline are known.
+    pub counted: bool,
+    /// Whether only some of the threads are shown; what they no longer do others may do.
+    pub part: bool,
 }
 
 impl Terms {
@@ -34,6 +49,8 @@ impl Terms {
         match self {
             Terms::Widths => "per op",
             Terms::Sides(per) => per,
+            Terms::Usual(usual) if usual.per_operation => "per op",
+            Terms::Usual(_) => "",
         }
     }
 }
@@ -85,10 +102,13 @@ pub struct DifferenceCell {
     /// What its own code costs here.
     pub own_here: f64,
     /// How wide it is drawn: the larger of its own costs and the widths of its children. Never less than `base` or `here`,
-    /// and more than both where some of its callees grew and others shrank.
+    /// and more than both where some of its callees grew and others shrank. Against a baseline it is what it costs now, and
+    /// what it did cost if it is gone.
     pub width: f64,
     /// From -2, much less, to 2, much more; 0 is what chance alone may do.
     pub step: i8,
+    /// Standard error of its growth; missing where nothing tells how many samples are behind a cost.
+    pub error: Measure<f64>,
 }
 
 impl DifferenceCell {
@@ -172,15 +192,7 @@ enum Side {
     Here,
 }
 
-/// A cell under construction.
-#[derive(Debug)]
-struct Branch<'a> {
-    function: &'a FunctionId,
-    parent: Option<u32>,
-    own: [f64; 2],
-}
-
-/// Both trees; a parent's index is lower than its child's.
+/// Both trees.
 #[derive(Debug, Default)]
 struct Tree<'a> {
     branches: Vec<Branch<'a>>,
@@ -214,58 +226,14 @@ impl<'a> Tree<'a> {
         at
     }
 
-    /// Costs with all that is called, and widths, of each branch.
-    fn inclusive(&self) -> Vec<([f64; 2], f64)> {
-        let own = |branch: &Branch<'_>| (branch.own, branch.own[0].max(branch.own[1]));
-        let mut sums: Vec<_> = self.branches.iter().map(own).collect();
-        for at in (0..self.branches.len()).rev() {
-            if let Some(parent) = self.branches[at].parent {
-                let ([base, here], width) = sums[at];
-                let above = &mut sums[parent as usize];
-                above.0 = [above.0[0] + base, above.0[1] + here];
-                above.1 += width;
-            }
-        }
-        sums
-    }
-
-    /// The branches below each, and the roots at the end, by name.
-    fn below(&self) -> (Vec<Vec<u32>>, Vec<u32>) {
-        let mut children = vec![Vec::new(); self.branches.len()];
-        let mut roots = Vec::new();
-        for (at, branch) in self.branches.iter().enumerate() {
-            branch.parent.map_or(&mut roots, |parent| &mut children[parent as usize]).push(at as u32);
-        }
-        let by_name = |list: &mut Vec<u32>| list.sort_unstable_by_key(|at| self.branches[*at as usize].function);
-        children.iter_mut().for_each(by_name);
-        by_name(&mut roots);
-        (children, roots)
-    }
-
+    /// The cells, each as wide as the larger of its costs.
     fn cells(&self, noise: &Noise) -> (Vec<DifferenceCell>, u32) {
-        let (sums, (children, roots)) = (self.inclusive(), self.below());
-        let mut cells = Vec::with_capacity(self.branches.len());
-        let mut order: Vec<(u32, Option<u32>)> = roots.iter().map(|root| (*root, None)).collect();
-        // Breadth first, so that the children of one cell are neighbours.
-        while let Some((at, parent)) = order.get(cells.len()).copied() {
-            let (branch, below) = (&self.branches[at as usize], &children[at as usize]);
-            let ([base, here], width) = sums[at as usize];
-            let here_at = cells.len() as u32;
-            cells.push(DifferenceCell {
-                function: branch.function.clone(),
-                parent,
-                first_child: order.len() as u32,
-                children: below.len() as u32,
-                base,
-                here,
-                own_base: branch.own[0],
-                own_here: branch.own[1],
-                width,
-                step: noise.step(base, here),
-            });
-            order.extend(below.iter().map(|child| (*child, Some(here_at))));
-        }
-        (cells, roots.len() as u32)
+        let drawn = |(branch, [base, here]): (&Branch<'_>, [f64; 2])| {
+            let (step, error) = noise.step(base, here);
+            Some(Drawn { width: branch.own[0].max(branch.own[1]), step, error: Measure::exact(error) })
+        };
+        let drawn: Vec<_> = self.branches.iter().zip(inclusive(&self.branches)).map(drawn).collect();
+        cells(&self.branches, &drawn)
     }
 }
 
@@ -277,7 +245,8 @@ struct Noise {
 }
 
 impl Noise {
-    fn step(&self, base: f64, here: f64) -> i8 {
+    /// How a cost changed, and the standard error of its growth.
+    fn step(&self, base: f64, here: f64) -> (i8, f64) {
         let variance = |side: Side, cost: f64| {
             let (total, samples) = (self.total[side as usize], self.samples[side as usize].max(1) as f64);
             let share = if total > 0.0 { (cost / total).min(1.0) } else { 0.0 };
@@ -285,14 +254,8 @@ impl Noise {
             (share * (1.0 - share) / samples).max(samples.powi(-2)) * total * total
         };
         let error = (variance(Side::Base, base) + variance(Side::Here, here)).sqrt();
-        let growth = here - base;
-        let much = 0.05 * self.total[0].max(self.total[1]);
-        let step = match growth.abs() {
-            small if small <= 2.0 * error => 0,
-            large if large >= much || here >= 2.0 * base || base >= 2.0 * here => 2,
-            _ => 1,
-        };
-        if growth < 0.0 { -step } else { step }
+        let real = (here - base).abs() > 2.0 * error;
+        (if real { step(base, here, self.total[0].max(self.total[1])) } else { 0 }, error)
     }
 }
 

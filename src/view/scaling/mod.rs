@@ -3,6 +3,7 @@
 
 mod build;
 mod difference;
+pub(in crate::view) mod merged;
 mod progress;
 mod report;
 pub mod words;
@@ -13,7 +14,7 @@ use crate::model::{Note, Region, Why, Width};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 pub use crate::analysis::scaling::{Bound, Fit, FunctionId, Loss, LossRow, NoFit, Peak, Slice, SliceKind, Stack, Usl};
-pub use difference::{CostAxis, Difference, DifferenceCell, Terms, difference};
+pub use difference::{CostAxis, Difference, DifferenceCell, Terms, Usual, difference};
 pub use report::SweepReport;
 
 #[cfg(test)]

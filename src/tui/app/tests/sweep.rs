@@ -70,7 +70,7 @@ fn points_are_stepped_through_from_every_screen_and_the_flame_graph_follows() {
     let mut app = begun(None);
     assert_eq!(pressed(&mut app, "["), None, "the sweep's view holds all points");
     let query = pressed(&mut app, "Enter").unwrap();
-    assert_eq!((query.ask.clone(), query.point), (Ask::Flame { by: Default::default() }, Some(12)));
+    assert_eq!((query.ask.clone(), query.point), (Ask::Flame { by: Default::default(), usual: false }, Some(12)));
     assert!(screen(&app, 100, 30).contains("at n = 12"));
     assert_eq!(pressed(&mut app, "[ [").unwrap().point, Some(6));
     let text = screen(&app, 100, 30);

@@ -2,6 +2,7 @@
 
 use super::{Colours, State, amount, words};
 use crate::tui::chrome::put;
+use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::names::short;
@@ -53,9 +54,12 @@ fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
     text += &match (state.colours, &icicle.difference) {
         (Colours::Kind, _) => "  [k kernel, J just in time, pale: inlined]".to_string(),
         (Colours::Name, _) => "  [shaded by name]".to_string(),
-        (Colours::Change, Some(difference)) => format!("  [-- - = + ++ change{}]", words::per(difference)),
+        (Colours::Change, Some(difference)) => words::legend(difference),
         (Colours::Change, None) => "  [-- - = + ++ change of the share]".to_string(),
     };
+    if icicle.difference.is_none() && cx.head.standing.is_some() {
+        text += &format!("  [{} against the baseline]", cx.keys.first(Action::Usual));
+    }
     let height = u32::from(State::rows(area).height);
     let mut right = Vec::new();
     if let Some(share) = state.found.share {
@@ -112,7 +116,12 @@ fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buff
 fn mark(state: &State, cx: &Cx<'_>, node: u32, kind: CodeKind) -> String {
     let compared = cx.compared || state.icicle.difference.is_some();
     let step = state.icicle.step(node).filter(|_| compared);
-    let change = step.map_or(String::new(), |step| format!("{} ", Theme::change_mark(step)));
+    let change = step.map(Theme::change_mark);
+    let change = match (&state.icicle.difference, change) {
+        (Some(difference), Some(change)) => format!("{} ", words::mark(difference, node, change)),
+        (None, Some(change)) => format!("{change} "),
+        (_, None) => String::new(),
+    };
     let kind = match kind {
         CodeKind::Kernel => "k ",
         CodeKind::Jit => "J ",

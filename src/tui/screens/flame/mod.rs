@@ -40,6 +40,8 @@ pub struct State {
     icicle: Icicle,
     seen: bool,
     by: Grouping,
+    /// Whether it is the difference against the session's baseline.
+    usual: bool,
     colours: Colours,
     /// Whether a comparison was on before, to show changes when it comes on.
     compared: bool,
@@ -143,6 +145,20 @@ impl State {
         self.scroll = u32::try_from(i64::from(self.scroll) + rows).unwrap_or(0).min(most);
     }
 
+    /// On to the difference against the baseline, or back.
+    fn against_usual(&mut self, cx: &Cx<'_>) -> Vec<Wish> {
+        let refused = match cx.head {
+            head if head.sweep.is_some() || head.comparison.is_some() => Some("this flame graph is a difference already"),
+            head if head.standing.is_none() && !self.usual => Some(words::NO_BASELINE),
+            _ => None,
+        };
+        if let Some(why) = refused {
+            return vec![Wish::Say(why.to_string())];
+        }
+        self.usual = !self.usual;
+        vec![Wish::Ask]
+    }
+
     /// Everything about a cell in one line.
     fn describe(&self, node: u32) -> Option<String> {
         let (label, cell) = (self.icicle.label(node)?, self.icicle.nodes.get(node as usize)?);
@@ -177,7 +193,7 @@ fn amount(value: u64, unit: &str) -> String {
 
 impl Panel for State {
     fn ask(&self) -> Ask {
-        Ask::Flame { by: self.by }
+        Ask::Flame { by: self.by, usual: self.usual }
     }
 
     fn show(&mut self, body: Body) {
@@ -188,8 +204,10 @@ impl Panel for State {
             self.compared = compared;
         }
         let first = !std::mem::replace(&mut self.seen, true);
+        // In a picture of another kind paths may have other names in between.
+        let turned = self.icicle.difference.is_some() != icicle.difference.is_some();
         self.icicle = icicle;
-        if first && !self.zoom.is_empty() {
+        if (first || turned) && !self.zoom.is_empty() {
             self.settle_loosely();
         }
         self.settle();
@@ -199,7 +217,7 @@ impl Panel for State {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
         match action {
             Action::Enter => {
                 self.zoom_into(self.selected);
@@ -215,6 +233,10 @@ impl Panel for State {
             Action::Detail => {
                 let name = self.selected_name()?;
                 Some(vec![Wish::Detail(name, String::new())])
+            }
+            Action::Usual => Some(self.against_usual(cx)),
+            Action::Who if self.usual => {
+                Some(vec![Wish::Say("a baseline knows no threads: its difference has no groups".to_string())])
             }
             Action::Who => {
                 self.by = self.by.next();

@@ -4,8 +4,10 @@ use crate::tui::testing::{head, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::view::Axis;
+use crate::view::against::testing::dearer;
 use crate::view::icicle::testing::icicle;
 use crate::view::look::Whose;
+use crate::view::watch::State as Standing;
 use proptest::prelude::*;
 
 const TREE: &str = "main;parse 100 main;work;inner' 250 main;work;k_sys_write;k_vfs_write 300 main;work 50 \
@@ -37,6 +39,14 @@ fn drawn(state: &State, width: u16, height: u16) -> String {
     let mut buf = Buffer::empty(area);
     with_cx(state.compared, |cx| state.draw(cx, area, &mut buf));
     text(&buf)
+}
+
+/// With a session that is held against a baseline.
+fn with_held<T>(f: impl FnOnce(&Cx<'_>) -> T) -> T {
+    with_cx(true, |cx| {
+        let head = crate::view::look::Head { standing: Some(Standing::Usual), ..cx.head.clone() };
+        f(&Cx { head: &head, ..*cx })
+    })
 }
 
 fn act(state: &mut State, actions: &[A]) -> Vec<Wish> {
@@ -189,4 +199,82 @@ fn two_points_of_a_sweep_are_compared_per_operation() {
         said.push(with_cx(false, |cx| state.status(cx)).expect("it is selected"));
     }
     insta::assert_snapshot!("difference_status", said.join("\n"));
+}
+
+fn against_usual(ops: Option<u64>, tids: &[u32], counted: bool) -> State {
+    let mut state = State::default();
+    with_held(|cx| state.act(A::Usual, cx, Rect::new(0, 0, 80, 12)));
+    assert_eq!(state.ask(), Ask::Flame { by: Grouping::Plain, usual: true });
+    state.show(Body::Flame(crate::view::icicle::Icicle::of_difference(dearer(ops, tids, counted))));
+    state
+}
+
+/// What is said of each of these.
+fn said(state: &mut State, names: &[&str]) -> String {
+    let mut said = Vec::new();
+    for name in names {
+        state.zoom_to(vec![name.to_string()]);
+        said.push(with_held(|cx| state.status(cx)).expect("it is selected"));
+    }
+    said.join("\n")
+}
+
+#[test]
+fn against_a_baseline_cells_tell_what_grew_and_what_is_gone_with_its_error() {
+    let mut state = against_usual(Some(10_000), &[], true);
+    insta::assert_snapshot!("usual_110x7", drawn(&state, 110, 7));
+    insta::assert_snapshot!("usual_60x6", drawn(&state, 60, 6));
+    insta::assert_snapshot!("usual_status", said(&mut state, &["hash", "parse", "compress", "log_line", "main"]));
+    let mut state = against_usual(None, &[], true);
+    insta::assert_snapshot!("usual_shares", drawn(&state, 110, 4));
+    insta::assert_snapshot!("usual_shares_status", said(&mut state, &["hash", "log_line"]));
+}
+
+#[test]
+fn of_some_threads_and_of_an_old_baseline_what_cannot_be_told_is_said() {
+    let mut some = against_usual(Some(10_000), &[41], true);
+    insta::assert_snapshot!("usual_part", format!("{}\n{}", drawn(&some, 120, 4), said(&mut some, &["hash", "parse", "main"])));
+    let mut old = against_usual(Some(10_000), &[], false);
+    insta::assert_snapshot!("usual_old", format!("{}\n{}", drawn(&old, 140, 4), said(&mut old, &["hash"])));
+}
+
+#[test]
+fn the_key_is_offered_with_a_baseline_only_and_says_why_not_without() {
+    let (mut state, area) = (state(TREE, None), Rect::new(0, 0, 100, 5));
+    let draw = |state: &State, cx: &Cx<'_>| {
+        let mut buf = Buffer::empty(area);
+        state.draw(cx, area, &mut buf);
+        text(&buf)
+    };
+    assert!(with_held(|cx| draw(&state, cx)).contains("[b against the baseline]"));
+    assert!(!with_cx(false, |cx| draw(&state, cx)).contains("against the baseline"));
+    let wishes = act(&mut state, &[A::Usual]);
+    assert_eq!(wishes, [Wish::Say(words::NO_BASELINE.to_string())]);
+    assert_eq!(state.ask(), Ask::Flame { by: Grouping::Plain, usual: false });
+    let on = with_held(|cx| state.act(A::Usual, cx, area)).unwrap_or_default();
+    assert_eq!((on, state.ask()), (vec![Wish::Ask], Ask::Flame { by: Grouping::Plain, usual: true }));
+    assert!(matches!(act(&mut state, &[A::Who]).as_slice(), [Wish::Say(_)]), "a baseline knows no threads");
+    assert_eq!(act(&mut state, &[A::Usual]), [Wish::Ask], "back, even where the baseline is gone");
+}
+
+#[test]
+fn zoom_search_and_mouse_work_on_the_difference_as_on_the_plain_one_and_the_zoom_stays() {
+    let mut state = state("[app_41];main;serve;hash 60 [app_41];main;serve;parse 40", None);
+    state.zoom_to(vec!["serve".to_string()]);
+    with_held(|cx| state.act(A::Usual, cx, Rect::new(0, 0, 80, 12)));
+    state.show(Body::Flame(crate::view::icicle::Icicle::of_difference(dearer(Some(10_000), &[], true))));
+    assert_eq!(state.shown().0, ["main", "serve"], "a heading in between does not matter");
+    state.search("log_line");
+    assert!(state.found.share.is_some_and(|share| share > 0.01), "what is gone is found");
+    let area = Rect::new(0, 0, 80, 12);
+    let click = MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column: 40,
+        row: 1,
+        modifiers: ratatui::crossterm::event::KeyModifiers::NONE,
+    };
+    with_held(|cx| state.mouse(click, cx, area));
+    assert_eq!(state.shown().0, ["main"]);
+    state.show(Body::Flame(icicle("[app_41];main;serve;hash 60", None)));
+    assert_eq!(state.shown().0, ["[app_41]", "main"]);
 }

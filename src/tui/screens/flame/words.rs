@@ -4,7 +4,11 @@
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::number::{quantity, seconds};
-use crate::view::scaling::{CostAxis, Difference, Terms};
+use crate::view::scaling::{CostAxis, Difference, DifferenceCell, Terms, Usual};
+
+/// What is said where there is nothing to hold the session against.
+pub(super) const NO_BASELINE: &str =
+    "no baseline is given: --baseline NAME.baseline; ironlaw baseline build makes one of recordings";
 
 /// What is shown: `CPU time per op: 640 ns at n = 1, 1.02 us at n = 16`, `CPU time per op: base 640 ns, new 1.02 us`.
 pub(super) fn title(difference: &Difference) -> String {
@@ -18,8 +22,47 @@ pub(super) fn title(difference: &Difference) -> String {
     let sides = match difference.terms {
         Terms::Widths => format!("{} at n = {base_n}, {} at n = {n}", cost(*base), cost(*here)),
         Terms::Sides(_) => format!("base {}, new {}", cost(*base), cost(*here)),
+        Terms::Usual(usual) => return against_usual(usual, &cost(*base), &cost(*here)),
     };
     format!("{what}{}: {sides}", per(difference))
+}
+
+/// `CPU time per op: now 1.02 us, usual 640 ns over all loads`.
+fn against_usual(usual: Usual, base: &str, here: &str) -> String {
+    let Usual { per_operation, counted, part } = usual;
+    let of = if part { " of these threads" } else { "" };
+    let mut text = if per_operation {
+        format!("CPU time per op{of}: now {here}, usual {base} over all loads")
+    } else {
+        format!("share of CPU time{of}, now against usual over all loads (operations unknown)")
+    };
+    if part {
+        text += "; only growth is told: the baseline is of all threads";
+    }
+    if !counted {
+        text += "; change unknown: the baseline is old and counts no samples, build it anew";
+    }
+    text
+}
+
+/// What colours and marks say.
+pub(super) fn legend(difference: &Difference) -> String {
+    let gone = match difference.terms {
+        Terms::Usual(Usual { counted: false, .. }) => return String::new(),
+        Terms::Usual(_) => "; gone: as wide as it was",
+        Terms::Widths | Terms::Sides(_) => "",
+    };
+    format!("  [-- - = + ++ change{}{gone}]", per(difference))
+}
+
+/// What stands before a cell's name: `gone` where its width is no cost of now.
+pub(super) fn mark(difference: &Difference, node: u32, change: &'static str) -> &'static str {
+    let gone = difference.cells.get(node as usize).is_some_and(DifferenceCell::is_gone);
+    match difference.terms {
+        Terms::Usual(_) if gone => "gone",
+        Terms::Usual(Usual { counted: false, .. }) => "?",
+        _ => change,
+    }
 }
 
 /// ` per op`; nothing where there is nothing to say.
@@ -35,6 +78,11 @@ pub(super) fn cell(difference: &Difference, node: u32, inlined: bool) -> Option<
     let cell = difference.cells.get(node as usize)?;
     let (cost, per) = (|cost| amount(cost, difference.unit), per(difference));
     let mut text = format!("{}  ", visible(&cell.function.name));
+    if let Terms::Usual(usual) = difference.terms {
+        text += &usual_cell(difference, usual, cell);
+        text += &place(cell, inlined);
+        return Some(text);
+    }
     text += &match (cell.is_new(), cell.is_gone()) {
         (true, _) => format!("new: {}{per}", cost(cell.here)),
         (_, true) => format!("gone: it was {}{per}", cost(cell.base)),
@@ -44,13 +92,41 @@ pub(super) fn cell(difference: &Difference, node: u32, inlined: bool) -> Option<
     if cell.step == 0 {
         text += "  no more than chance";
     }
+    Some(text + &place(cell, inlined))
+}
+
+/// Where its code is.
+fn place(cell: &DifferenceCell, inlined: bool) -> String {
+    let mut text = String::new();
     if !cell.function.module.is_empty() {
         text += &format!("  {}", visible(&cell.function.module));
     }
     if inlined {
         text += "  inlined";
     }
-    Some(text)
+    text
+}
+
+/// `now 1.02 us per op, usual 640 ns: +380 ns ±12 ns, more than chance  own 20 ns, usual 18 ns`.
+fn usual_cell(difference: &Difference, usual: Usual, cell: &DifferenceCell) -> String {
+    let (cost, per) = (|cost| amount(cost, difference.unit), per(difference));
+    let now = match (cell.is_new(), cell.is_gone()) {
+        (true, _) => format!("new: now {}{per}", cost(cell.here)),
+        (_, true) => format!("gone: usual {}{per}", cost(cell.base)),
+        _ => format!("now {}{per}, usual {}", cost(cell.here), cost(cell.base)),
+    };
+    let error = match cell.error.value() {
+        Some(error) => format!(" ±{}", cost(*error)),
+        None => ", error unknown".to_string(),
+    };
+    let chance = match (usual, cell.step) {
+        (Usual { counted: false, .. }, _) => "the baseline counts no samples",
+        (Usual { part: true, .. }, 0) if cell.growth() < 0.0 => "other threads may do the rest",
+        (_, 0) => "no more than chance",
+        _ => "more than chance",
+    };
+    let own = format!("own {}, usual {}", cost(cell.own_here), cost(cell.own_base));
+    format!("{now}: {}{error}, {chance}  {own}", signed(cell.growth(), difference.unit))
 }
 
 fn signed(cost: f64, unit: &str) -> String {

@@ -1,0 +1,351 @@
+//! Where the CPU time of a selection goes beside where it usually goes, call path by call path, and what of the difference
+//! chance explains. It never draws, and never compares shares where costs per operation are known on both sides.
+
+use crate::analysis::compare::{run_noise, with_noise};
+use crate::analysis::names::CodeKind;
+use crate::analysis::observe::observations;
+use crate::analysis::scaling::{FunctionId, PathCost, Sums, share_variance};
+use crate::analysis::stats::corrected;
+use crate::analysis::{Names, Selection, Tasks, Who};
+use crate::model::profile::Profile;
+use crate::model::{Baseline, Measure, Unit, Why};
+use rustc_hash::FxHashMap;
+
+/// Fewer samples on both sides together say nothing, and testing them would hide what others say.
+const LEAST_SAMPLES: u64 = 5;
+/// How improbable a difference must be, all call paths considered together: as for the functions of a comparison.
+const SURE: f64 = 0.05;
+
+/// What was spent in the selected time by all threads, selected or not.
+#[derive(Debug, Clone, Copy)]
+pub struct Spent {
+    /// CPU time, nanoseconds.
+    pub cpu_ns: Measure<f64>,
+    /// Operations.
+    pub ops: Measure<f64>,
+}
+
+/// The code of a selection and of a baseline as one tree, by names: a baseline knows no more of a function. Costs are
+/// nanoseconds of CPU time per operation, or shares of all CPU time, the baseline's first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Code {
+    /// Whether costs are per operation.
+    pub per_operation: bool,
+    /// Whether the samples behind the baseline are known.
+    pub counted: bool,
+    /// Whether only some of the threads were selected. A baseline is of all of them, so that only growth can be told then.
+    pub part: bool,
+    /// What everything costs, threads that were not selected included.
+    pub whole: [f64; 2],
+    /// The samples that say so.
+    pub samples: [u64; 2],
+    /// The call paths; a parent's index is lower than its child's.
+    pub nodes: Vec<CodeNode>,
+}
+
+/// A call path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeNode {
+    /// The function at its end, as it was seen now if it was.
+    pub function: FunctionId,
+    /// Its caller.
+    pub parent: Option<u32>,
+    /// What its own code costs.
+    pub own: [f64; 2],
+    /// What it and all it calls cost.
+    pub cost: [f64; 2],
+    /// The samples of it and all it calls.
+    pub samples: [u64; 2],
+    /// Standard error of the difference.
+    pub error: Measure<f64>,
+    /// Whether chance does not explain the difference.
+    pub is_real: bool,
+}
+
+impl CodeNode {
+    /// What it costs more now, less below zero.
+    #[must_use]
+    pub fn growth(&self) -> f64 {
+        self.cost[1] - self.cost[0]
+    }
+}
+
+impl Code {
+    /// Compares; `None` where nothing of the event was sampled in that time, or the baseline knows no code.
+    #[must_use]
+    pub fn of(
+        profile: &Profile,
+        names: &Names,
+        tasks: &Tasks,
+        selection: &Selection,
+        spent: Spent,
+        baseline: &Baseline,
+    ) -> Option<Code> {
+        let here = Here::of(profile, names, tasks, selection)?;
+        let known: f64 = baseline.stacks.iter().map(|stack| stack.cpu_ns).sum();
+        let positive = |value: f64| value > 0.0 && value.is_finite();
+        if !positive(known) || !positive(baseline.cpu_ns) {
+            return None;
+        }
+        let now = spent.cpu_ns.value().zip(spent.ops.value()).map(|(cpu, ops)| cpu / ops);
+        let per_op = now.zip(baseline.ops.map(|ops| baseline.cpu_ns / ops)).filter(|(a, b)| positive(*a) && positive(*b));
+        let (now, usual) = per_op.unwrap_or((1.0, 1.0));
+        let counts: Option<Vec<u64>> = baseline.stacks.iter().map(|stack| stack.samples).collect();
+        // Those of the rarest call paths, which are left out, in proportion.
+        let seen = counts.as_ref().map(|counts| counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)));
+        let all = seen.map_or(0, |seen| (seen as f64 * (baseline.cpu_ns / known).max(1.0)) as u64);
+        let mut tree = Tree::default();
+        here.paths.iter().for_each(|path| tree.see(path, now / here.weight));
+        tree.remember(baseline, usual / baseline.cpu_ns);
+        let mut code = Code {
+            per_operation: per_op.is_some(),
+            counted: all > 0,
+            part: here.part,
+            whole: [usual, now],
+            samples: [all, here.samples],
+            nodes: tree.nodes,
+        };
+        code.add_up();
+        // What was left out may be anywhere, so that what seems to have come may have been there.
+        code.judge(usual * (1.0 - known / baseline.cpu_ns).max(0.0));
+        Some(code)
+    }
+
+    /// Costs and samples of each call path with all below it.
+    fn add_up(&mut self) {
+        for at in (0..self.nodes.len()).rev() {
+            let CodeNode { parent, cost, samples, .. } = self.nodes[at];
+            let Some(above) = parent.and_then(|parent| self.nodes.get_mut(parent as usize)) else { continue };
+            above.cost = [above.cost[0] + cost[0], above.cost[1] + cost[1]];
+            above.samples =
+                [above.samples[0].saturating_add(samples[0]), above.samples[1].saturating_add(samples[1])];
+        }
+    }
+
+    fn judge(&mut self, left_out: f64) {
+        if !self.counted {
+            return;
+        }
+        let (whole, all) = (self.whole, self.samples);
+        let error = |node: &CodeNode| {
+            let variance = |side: usize| share_variance(whole[side], node.samples[side], all[side]);
+            with_noise((variance(0) + variance(1)).sqrt(), node.cost, run_noise(None))
+        };
+        let errors: Vec<f64> = self.nodes.iter().map(error).collect();
+        let tested = |node: &CodeNode| node.samples[0].saturating_add(node.samples[1]) >= LEAST_SAMPLES;
+        let beyond = |node: &CodeNode| if node.growth() > 0.0 { (node.growth() - left_out).max(0.0) } else { node.growth() };
+        let rows: Vec<(f64, f64)> = (self.nodes.iter().zip(&errors))
+            .filter(|(node, _)| tested(node))
+            .map(|(node, error)| (beyond(node), *error))
+            .collect();
+        let mut q = corrected(&rows).into_iter();
+        for (node, error) in self.nodes.iter_mut().zip(errors) {
+            node.error = Measure::exact(error);
+            let sure = tested(node) && q.next().is_some_and(|q| q < SURE);
+            node.is_real = sure && (node.growth() > 0.0 || !self.part);
+        }
+    }
+}
+
+/// What was sampled in the selected time.
+struct Here {
+    paths: Vec<PathCost>,
+    /// Of all threads.
+    weight: f64,
+    samples: u64,
+    part: bool,
+}
+
+impl Here {
+    fn of(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> Option<Here> {
+        let who = selection.who(tasks);
+        let (mut sums, mut weight, mut samples) = (Sums::default(), 0.0, 0);
+        let mut add = |seen: &crate::analysis::Observation| {
+            weight += seen.weight as f64;
+            samples += 1;
+            if who.has(seen.tid) {
+                sums.add(seen);
+            }
+        };
+        observations(profile, selection, &Who::All).for_each(|seen| add(&seen));
+        let paths = sums.cost(profile, names, Unit::Nanos).paths;
+        (weight > 0.0).then_some(Here { paths, weight, samples, part: who != Who::All })
+    }
+}
+
+/// Both sides under the names that they share.
+#[derive(Default)]
+struct Tree<'a> {
+    nodes: Vec<CodeNode>,
+    known: FxHashMap<(Option<u32>, &'a str), u32>,
+    /// How functions look that were seen now: a baseline knows their names alone.
+    looks: FxHashMap<&'a str, &'a FunctionId>,
+}
+
+impl<'a> Tree<'a> {
+    fn see(&mut self, path: &'a PathCost, scale: f64) {
+        let mut at = None;
+        for function in &path.frames {
+            self.looks.entry(&function.name).or_insert(function);
+            at = Some(self.place(at, &function.name));
+        }
+        self.add(at, 1, path.weight * scale, path.samples);
+    }
+
+    fn remember(&mut self, baseline: &'a Baseline, scale: f64) {
+        for stack in &baseline.stacks {
+            let mut at = None;
+            for name in &stack.frames {
+                at = Some(self.place(at, name));
+            }
+            self.add(at, 0, stack.cpu_ns * scale, stack.samples.unwrap_or(0));
+        }
+    }
+
+    fn add(&mut self, at: Option<u32>, side: usize, cost: f64, samples: u64) {
+        let Some(node) = at.and_then(|at| self.nodes.get_mut(at as usize)) else { return };
+        node.own[side] += cost;
+        node.cost[side] += cost;
+        node.samples[side] = node.samples[side].saturating_add(samples);
+    }
+
+    fn place(&mut self, parent: Option<u32>, name: &'a str) -> u32 {
+        let next = self.nodes.len() as u32;
+        let at = *self.known.entry((parent, name)).or_insert(next);
+        if at == next {
+            let function = self.looks.get(name).map_or_else(|| named(name), |look| (*look).clone());
+            let (own, error) = ([0.0; 2], Measure::Missing(Why::NotRecorded));
+            self.nodes.push(CodeNode { function, parent, own, cost: own, samples: [0; 2], error, is_real: false });
+        }
+        at
+    }
+}
+
+/// What is gone from the program is known by its name only.
+fn named(name: &str) -> FunctionId {
+    let kind = if name.starts_with('[') { CodeKind::Heading } else { CodeKind::User };
+    FunctionId { name: name.to_string(), module: String::new(), kind, inlined: false }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::testing::baseline;
+    use super::*;
+    use crate::analysis::testing::Synthetic;
+    use crate::model::BaselineStack;
+
+    /// Samples by thread and stack, held against 40 windows in which three quarters are `main;work` and a quarter `main`.
+    fn of(samples: &[(u32, &str, u64)], tids: &[u32], change: fn(&mut Baseline), spent: Spent) -> Option<Code> {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "app");
+        for (tid, stack, count) in samples {
+            synthetic.samples(500, *tid, stack, *count);
+        }
+        let profile = synthetic.finish();
+        let mut baseline = baseline(&[40]);
+        change(&mut baseline);
+        let selection = Selection { tids: tids.to_vec(), ..Selection::default() };
+        Code::of(&profile, &Names::of(&profile), &Tasks::of(&profile), &selection, spent, &baseline)
+    }
+
+    /// No operations: shares.
+    fn shares() -> Spent {
+        Spent { cpu_ns: Measure::exact(2e9), ops: Measure::Missing(Why::NoOpsSource) }
+    }
+
+    fn node<'a>(code: &'a Code, path: &str) -> &'a CodeNode {
+        let mut at = None;
+        for name in path.split(';') {
+            let is = |node: &CodeNode| node.parent == at && node.function.name == name;
+            at = Some(code.nodes.iter().position(is).unwrap() as u32);
+        }
+        &code.nodes[at.unwrap() as usize]
+    }
+
+    const USUAL: [(u32, &str, u64); 2] = [(41, "app!main;app!work", 1503), (41, "app!main", 497)];
+
+    #[test]
+    fn what_is_as_usual_is_no_more_than_chance() {
+        let code = of(&USUAL, &[], |_| {}, shares()).unwrap();
+        assert!(!code.per_operation && code.counted && !code.part);
+        assert!(code.nodes.iter().all(|node| !node.is_real && node.error.value().is_some()), "{code:?}");
+        assert_eq!(node(&code, "main;work").samples, [1500, 1503]);
+        assert_eq!(node(&code, "main").cost, [1.0, 1.0]);
+    }
+
+    #[test]
+    fn what_came_what_went_and_what_grew_are_told_apart_by_path() {
+        let samples = [(41, "app!main;app!check;app!work", 600), (41, "app!main", 400)];
+        let code = of(&samples, &[], |_| {}, shares()).unwrap();
+        let (came, went, main) = (node(&code, "main;check"), node(&code, "main;work"), node(&code, "main"));
+        assert_eq!((came.cost, came.is_real), ([0.0, 0.6], true));
+        assert_eq!((went.cost, went.is_real, went.growth()), ([0.75, 0.0], true, -0.75));
+        assert_eq!((main.is_real, main.own), (false, [0.25, 0.4]), "the whole of it did not change");
+        assert_eq!((went.function.module.as_str(), node(&code, "main;check;work").cost), ("app", [0.0, 0.6]));
+    }
+
+    #[test]
+    fn costs_are_per_operation_where_both_sides_know_them() {
+        // Usual: half a millisecond of CPU time per operation.
+        let dearer = Spent { cpu_ns: Measure::exact(2e9), ops: Measure::exact(2000.0) };
+        let code = of(&USUAL, &[], |_| {}, dearer).unwrap();
+        assert!(code.per_operation && (code.whole[1] - 1e6).abs() < 1e-3 && (code.whole[0] / 5e5 - 1.0).abs() < 0.01);
+        assert!(code.nodes.iter().all(|node| node.is_real && node.growth() > 0.0), "{code:?}");
+        let without = of(&USUAL, &[], |baseline| baseline.ops = None, dearer).unwrap();
+        assert!(!without.per_operation && without.nodes.iter().all(|node| !node.is_real));
+    }
+
+    #[test]
+    fn few_samples_show_no_change_and_many_show_the_same_one() {
+        let of = |times: u64| {
+            let samples = [(41, "app!main;app!work", 17 * times), (41, "app!main", 8 * times)];
+            node(&of(&samples, &[], |_| {}, shares()).unwrap(), "main;work").is_real
+        };
+        assert_eq!((of(1), of(10), of(200)), (false, false, true));
+    }
+
+    #[test]
+    fn a_baseline_that_counts_no_samples_leaves_the_error_missing() {
+        let old = |baseline: &mut Baseline| baseline.stacks[0].samples = None;
+        let code = of(&[(41, "app!other", 500)], &[], old, shares()).unwrap();
+        assert!(!code.counted);
+        assert!(code.nodes.iter().all(|node| !node.is_real && node.error == Measure::Missing(Why::NotRecorded)));
+    }
+
+    #[test]
+    fn of_some_threads_only_growth_is_told_against_all() {
+        let samples = [(41, "app!main;app!work", 1000), (42, "app!main;app!check", 1000)];
+        let code = of(&samples, &[42], |_| {}, shares()).unwrap();
+        assert!(code.part && code.samples[1] == 2000);
+        let (check, work) = (node(&code, "main;check"), node(&code, "main;work"));
+        assert_eq!((check.cost, check.is_real), ([0.0, 0.5], true), "a share of all threads' time");
+        assert_eq!((work.cost[1], work.is_real), (0.0, false), "the other thread may still do it");
+    }
+
+    #[test]
+    fn rare_call_paths_that_a_baseline_left_out_are_not_taken_for_new() {
+        let cut = |baseline: &mut Baseline| baseline.cpu_ns /= 0.9;
+        let samples = [(41, "app!main;app!work", 1350), (41, "app!main", 450), (41, "app!rare", 200)];
+        let code = of(&samples, &[], cut, shares()).unwrap();
+        assert!(!node(&code, "rare").is_real && node(&code, "rare").cost[1] > 0.09, "{code:?}");
+    }
+
+    #[test]
+    fn the_same_name_in_two_modules_is_one_call_path_as_in_the_baseline() {
+        let samples = [(41, "a!main;a!work", 750), (41, "b!main;b!work", 750), (41, "a!main", 500)];
+        let code = of(&samples, &[], |_| {}, shares()).unwrap();
+        assert_eq!((code.nodes.len(), node(&code, "main;work").cost), (2, [0.75, 0.75]));
+    }
+
+    #[test]
+    fn without_samples_or_without_code_there_is_nothing_to_say() {
+        assert_eq!(of(&[], &[], |_| {}, shares()), None);
+        assert_eq!(of(&USUAL, &[], |baseline| baseline.stacks.clear(), shares()), None);
+        let hostile = |baseline: &mut Baseline| {
+            baseline.stacks.push(BaselineStack { frames: vec!["x".into()], cpu_ns: 1e308, samples: Some(u64::MAX) });
+            baseline.stacks.push(BaselineStack { frames: vec!["x".into()], cpu_ns: 1e308, samples: Some(u64::MAX) });
+        };
+        assert_eq!(of(&USUAL, &[], hostile, shares()), None, "a sum without end is no sum");
+    }
+}

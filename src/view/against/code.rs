@@ -1,0 +1,141 @@
+//! The flame graph of the difference against a baseline: as wide as costs are now, coloured by how they changed.
+//! It never shows as changed what chance explains: analysis says which that is.
+
+use crate::analysis::baseline::{Code, CodeNode, Spent};
+use crate::analysis::{Axis, operations};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Baseline, Measure, Scope, Unit};
+use crate::view::look::Scene;
+use crate::view::scaling::merged::{Branch, Drawn, cells, step};
+use crate::view::scaling::{CostAxis, Difference, DifferenceCell, Terms, Usual};
+
+/// Where the CPU time of a scene goes, against where it usually goes; `None` if nothing was sampled in that time.
+///
+/// # Errors
+/// `Unsupported` for anything but CPU time; `NotFound` where the baseline knows no code.
+pub fn difference(scene: &Scene<'_>, baseline: &Baseline) -> Result<Option<Difference>> {
+    check(scene, baseline)?;
+    let Scene { profile, names, tasks, selection, window, .. } = scene;
+    let cpu_ns = scene.counters.delta("task-clock", Scope::Target, *window);
+    let spent = Spent { cpu_ns, ops: operations(profile, *window) };
+    Ok(Code::of(profile, names, tasks, selection, spent, baseline).and_then(|code| drawn(&code)))
+}
+
+fn check(scene: &Scene<'_>, baseline: &Baseline) -> Result<()> {
+    let events = &scene.profile.meta.events;
+    let is_time = match scene.selection.axis {
+        Axis::Event(at) => {
+            events.get(usize::from(at)).is_some_and(|event| matches!(event.unit, Unit::Nanos | Unit::Cycles))
+        }
+        Axis::OffCpu => false,
+    };
+    if !is_time {
+        return Err(Error::new(ErrorKind::Unsupported, "a baseline knows where CPU time goes, and nothing else")
+            .hint("Show time running again, or the flame graph alone."));
+    }
+    if baseline.stacks.is_empty() {
+        return Err(Error::new(ErrorKind::NotFound, "the baseline knows no call paths")
+            .hint("Build it of recordings with samples: ironlaw baseline build"));
+    }
+    Ok(())
+}
+
+/// `None` where nothing is left to draw.
+fn drawn(code: &Code) -> Option<Difference> {
+    let Code { per_operation, counted, part, whole, samples, .. } = *code;
+    // Shares are of one; people read percents.
+    let scale = if per_operation { 1.0 } else { 100.0 };
+    let own = |node: &CodeNode| node.own.map(|cost| cost * scale);
+    let nodes = code.nodes.iter();
+    let branches: Vec<Branch<'_>> =
+        nodes.map(|node| Branch { function: &node.function, parent: node.parent, own: own(node) }).collect();
+    let (cells, roots) = cells(&branches, &looks(code, scale));
+    let sum = |of: fn(&DifferenceCell) -> f64| cells.iter().take(roots as usize).map(of).sum::<f64>();
+    let (here, width) = (sum(|root| root.here), sum(|root| root.width));
+    (width > 0.0 && width.is_finite()).then_some(Difference {
+        axis: CostAxis::Cpu,
+        unit: if per_operation { "ns" } else { "%" },
+        terms: Terms::Usual(Usual { per_operation, counted, part }),
+        base_n: 0,
+        n: 0,
+        base: whole[0] * scale,
+        here,
+        samples,
+        width,
+        cells,
+        roots,
+    })
+}
+
+/// How each call path is drawn. What is gone is as wide as it was, with all that it called; what may be gone by chance alone
+/// has no width and is left out.
+fn looks(code: &Code, scale: f64) -> Vec<Option<Drawn>> {
+    let whole = code.whole[0].max(code.whole[1]);
+    let mut looks: Vec<Option<Drawn>> = Vec::with_capacity(code.nodes.len());
+    for node in &code.nodes {
+        let [usual, now] = node.cost;
+        let gone = now <= 0.0;
+        let above = node.parent.map(|parent| parent as usize);
+        let above_gone = above.is_some_and(|above| code.nodes[above].cost[1] <= 0.0 && looks[above].is_some());
+        let look = Drawn {
+            width: node.own[usize::from(!gone)] * scale,
+            step: if node.is_real { step(usual, now, whole) } else { 0 },
+            error: match node.error {
+                Measure::Known { value, quality } => Measure::Known { value: value * scale, quality },
+                missing => missing,
+            },
+        };
+        looks.push((!gone || node.is_real || above_gone).then_some(look));
+    }
+    looks
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::super::testing::{Now, dearer, usual};
+    use super::*;
+
+    fn of(samples: &[(u32, &str, u64)], axis: Axis, baseline: &Baseline) -> Result<Option<Difference>> {
+        Now { samples, tids: &[], ops: None, axis }.against(baseline)
+    }
+
+    fn named<'a>(difference: &'a Difference, name: &str) -> Option<&'a DifferenceCell> {
+        difference.cells.iter().find(|cell| cell.function.name == name)
+    }
+
+    #[test]
+    fn cells_are_as_wide_as_they_cost_now_and_what_is_gone_as_wide_as_it_was() {
+        let found = of(
+            &[(41, "app!main;app!check", 300), (41, "app!main", 700)],
+            Axis::Event(0),
+            &usual(&[("main;work", 1500), ("main", 500)]),
+        );
+        let found = found.unwrap().unwrap();
+        let named = |name| named(&found, name).unwrap();
+        let (main, work, check) = (named("main"), named("work"), named("check"));
+        assert!((check.width - 30.0).abs() < 1e-9 && check.is_new() && check.step == 2, "{check:?}");
+        assert!((work.width - 75.0).abs() < 1e-9 && work.is_gone() && work.step == -2, "{work:?}");
+        assert!((main.width - 175.0).abs() < 1e-9 && main.step == 0, "its own 70, its callee's 30, what it called once 75");
+        assert_eq!((found.unit, found.here.round(), found.width.round()), ("%", 100.0, 175.0));
+        assert!(work.error.value().is_some_and(|error| *error > 0.5 && *error < 3.0), "in points: {:?}", work.error);
+    }
+
+    #[test]
+    fn what_may_be_gone_by_chance_takes_no_room_and_the_rest_costs_what_an_operation_does() {
+        let found = dearer(Some(10_000), &[], true);
+        assert!(named(&found, "rare").is_none() && named(&found, "log_line").unwrap().is_gone());
+        let step = |name| named(&found, name).unwrap().step;
+        assert_eq!((step("hash"), step("compress"), step("log_line"), step("parse")), (2, 2, -2, 0), "{found:?}");
+        assert!((found.here - 685_000.0).abs() < 1e-3 && (found.base - 500_000.0).abs() < 1e-3, "{found:?}");
+        assert!((named(&found, "hash").unwrap().here - 260_000.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_cannot_be_held_against_a_baseline_is_refused_with_a_way_on() {
+        let (samples, known) = ([(41, "app!main", 300)], usual(&[("main", 10)]));
+        assert_eq!(of(&[], Axis::Event(0), &known).unwrap(), None);
+        assert!(of(&samples, Axis::OffCpu, &known).unwrap_err().remedy().is_some());
+        assert!(of(&samples, Axis::Event(0), &usual(&[])).unwrap_err().remedy().is_some());
+    }
+}

@@ -1,0 +1,82 @@
+//! Flame graphs of the difference against a baseline, for tests: all numbers in them are given.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::difference;
+use crate::analysis::Axis;
+use crate::analysis::baseline::testing::baseline;
+use crate::analysis::testing::{Synthetic, ms};
+use crate::error::Result;
+use crate::model::{Baseline, BaselineStack, Scope};
+use crate::units::{Nanos, Ops};
+use crate::view::look::{Against, Ask, Bounds, Query, Scene, When, Whose};
+use crate::view::scaling::Difference;
+
+/// A baseline of these call paths, a millisecond of CPU time for each sample, of half a millisecond per operation.
+pub fn usual(stacks: &[(&str, u64)]) -> Baseline {
+    let mut baseline = baseline(&[40]);
+    let stack = |(path, count): &(&str, u64)| BaselineStack {
+        frames: path.split(';').map(String::from).collect(),
+        cpu_ns: *count as f64 * 1e6,
+        samples: Some(*count),
+    };
+    baseline.stacks = stacks.iter().map(stack).collect();
+    baseline.cpu_ns = baseline.stacks.iter().map(|stack| stack.cpu_ns).sum();
+    baseline.ops = Some(baseline.cpu_ns / 5e5);
+    baseline
+}
+
+/// Samples by thread and stack in ten seconds, of threads that are shown if any are named, held against a baseline; with so
+/// many operations, or none, and so many milliseconds of CPU time as samples.
+pub struct Now<'a> {
+    pub samples: &'a [(u32, &'a str, u64)],
+    pub tids: &'a [u32],
+    pub ops: Option<u64>,
+    pub axis: Axis,
+}
+
+impl Now<'_> {
+    /// Its difference.
+    pub fn against(&self, baseline: &Baseline) -> Result<Option<Difference>> {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "app").alive(42, "helper");
+        let mut cpu = 0;
+        for (tid, stack, count) in self.samples {
+            synthetic.samples(500, *tid, stack, *count);
+            cpu += count * 1_000_000;
+        }
+        synthetic.reading("task-clock", Scope::Target, 0, 0).reading("task-clock", Scope::Target, 10_000, cpu);
+        synthetic.tick(10_000, 10_000);
+        let mut profile = synthetic.finish();
+        profile.meta.duration_ns = Some(ms(10_000).0);
+        profile.ops = self.ops.map_or(vec![], |ops| vec![(ms(0), Ops(0)), (ms(10_000), Ops(ops))]);
+        let bounds = Bounds { since: Nanos(0), now: profile.duration() };
+        let (when, against) = (When::All, Against::Nothing);
+        let whose = Whose { tids: self.tids.to_vec(), ..Whose::default() };
+        let ask = Ask::Flame { by: Default::default(), usual: true };
+        let query = Query { when, end: None, whose, axis: self.axis, against, point: None, per: None, ask };
+        difference(&Scene::of(&profile, None, bounds, &query), baseline)
+    }
+}
+
+/// One function dearer, one new, one gone, one as it was, one gone that may be chance: per operation if there are any.
+pub fn dearer(ops: Option<u64>, tids: &[u32], counted: bool) -> Difference {
+    let mut baseline = usual(&[
+        ("main;serve;hash", 2000),
+        ("main;serve;parse", 4000),
+        ("main;serve;log_line", 900),
+        ("main;serve;rare", 2),
+        ("main;serve", 1100),
+        ("main;idle_work", 2000),
+    ]);
+    if !counted {
+        baseline.stacks[0].samples = None;
+    }
+    let samples = [
+        (41, "/opt/app!main;/opt/app!serve;/opt/app!hash", 2600),
+        (41, "/opt/app!main;/opt/app!serve;/opt/app!parse", 2005),
+        (41, "/opt/app!main;/opt/app!serve;/opt/app!compress", 700),
+        (41, "/opt/app!main;/opt/app!serve", 545),
+        (42, "/opt/app!main;/opt/app!idle_work", 1000),
+    ];
+    Now { samples: &samples, tids, ops, axis: Axis::Event(0) }.against(&baseline).unwrap().unwrap()
+}
