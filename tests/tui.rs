@@ -327,7 +327,7 @@ fn held_against_a_baseline_the_flame_graph_becomes_the_difference_at_a_key() {
     let mut pty = ironlaw(&dir, &["view", "seen.ironlaw", "--baseline", "usual.baseline"]);
     pty.wait_for("RECORDING");
     pty.press("2");
-    pty.wait_for("against the baseline");
+    pty.wait_for("against baseline");
     pty.press("b");
     pty.wait_for("now against usual");
     pty.wait_for(&format!("= {PLANTED}"));
@@ -337,7 +337,7 @@ fn held_against_a_baseline_the_flame_graph_becomes_the_difference_at_a_key() {
     pty.press("Enter");
     pty.wait_for("wrote shown.svg");
     pty.press("b");
-    pty.wait_for("against the baseline]");
+    pty.wait_for("against baseline]");
     pty.press("q");
     assert_eq!(pty.ends(), End::Code(0));
     let picture = std::fs::read_to_string(dir.join("shown.svg")).unwrap();

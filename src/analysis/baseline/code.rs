@@ -88,7 +88,8 @@ impl Code {
             return None;
         }
         let now = spent.cpu_ns.value().zip(spent.ops.value()).map(|(cpu, ops)| cpu / ops);
-        let per_op = now.zip(baseline.ops.map(|ops| baseline.cpu_ns / ops)).filter(|(a, b)| positive(*a) && positive(*b));
+        let per_op =
+            now.zip(baseline.ops.map(|ops| baseline.cpu_ns / ops)).filter(|(a, b)| positive(*a) && positive(*b));
         let (now, usual) = per_op.unwrap_or((1.0, 1.0));
         let counts: Option<Vec<u64>> = baseline.stacks.iter().map(|stack| stack.samples).collect();
         // Those of the rarest call paths, which are left out, in proportion.
@@ -117,8 +118,7 @@ impl Code {
             let CodeNode { parent, cost, samples, .. } = self.nodes[at];
             let Some(above) = parent.and_then(|parent| self.nodes.get_mut(parent as usize)) else { continue };
             above.cost = [above.cost[0] + cost[0], above.cost[1] + cost[1]];
-            above.samples =
-                [above.samples[0].saturating_add(samples[0]), above.samples[1].saturating_add(samples[1])];
+            above.samples = [above.samples[0].saturating_add(samples[0]), above.samples[1].saturating_add(samples[1])];
         }
     }
 
@@ -133,7 +133,8 @@ impl Code {
         };
         let errors: Vec<f64> = self.nodes.iter().map(error).collect();
         let tested = |node: &CodeNode| node.samples[0].saturating_add(node.samples[1]) >= LEAST_SAMPLES;
-        let beyond = |node: &CodeNode| if node.growth() > 0.0 { (node.growth() - left_out).max(0.0) } else { node.growth() };
+        let beyond =
+            |node: &CodeNode| if node.growth() > 0.0 { (node.growth() - left_out).max(0.0) } else { node.growth() };
         let rows: Vec<(f64, f64)> = (self.nodes.iter().zip(&errors))
             .filter(|(node, _)| tested(node))
             .map(|(node, error)| (beyond(node), *error))

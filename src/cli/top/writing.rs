@@ -9,8 +9,8 @@ use crate::model::Baseline;
 use crate::session::Holding;
 use crate::store;
 use crate::sys::clock;
-use crate::view::flame::{Flame, FlameOptions};
 use crate::view::against;
+use crate::view::flame::{Flame, FlameOptions};
 use crate::view::look::{Ask, Bounds, Query, Scene};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -66,9 +66,8 @@ pub(super) fn picture(held: &Holding, shown: &Shown<'_>, path: Option<PathBuf>) 
 /// The whole of the difference: a part of it would not add up to the costs in its head.
 fn difference(held: &Holding, shown: &Shown<'_>, baseline: &Baseline) -> Result<Vec<u8>> {
     let scene = Scene::of(held.profile(), None, shown.bounds, shown.query);
-    let drawn = against::difference(&scene, baseline)?.ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, "no samples in this time: there is nothing to draw")
-    })?;
+    let drawn = against::difference(&scene, baseline)?
+        .ok_or_else(|| Error::new(ErrorKind::NotFound, "no samples in this time: there is nothing to draw"))?;
     let title = format!("{} against its baseline", held.profile().meta.plan.target.label());
     Ok(export::difference::render(&drawn, &title))
 }

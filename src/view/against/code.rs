@@ -116,7 +116,10 @@ mod tests {
         let (main, work, check) = (named("main"), named("work"), named("check"));
         assert!((check.width - 30.0).abs() < 1e-9 && check.is_new() && check.step == 2, "{check:?}");
         assert!((work.width - 75.0).abs() < 1e-9 && work.is_gone() && work.step == -2, "{work:?}");
-        assert!((main.width - 175.0).abs() < 1e-9 && main.step == 0, "its own 70, its callee's 30, what it called once 75");
+        assert!(
+            (main.width - 175.0).abs() < 1e-9 && main.step == 0,
+            "its own 70, its callee's 30, what it called once 75"
+        );
         assert_eq!((found.unit, found.here.round(), found.width.round()), ("%", 100.0, 175.0));
         assert!(work.error.value().is_some_and(|error| *error > 0.5 && *error < 3.0), "in points: {:?}", work.error);
     }

@@ -25,7 +25,7 @@ pub fn usual(stacks: &[(&str, u64)]) -> Baseline {
     baseline
 }
 
-/// Samples by thread and stack in ten seconds, of threads that are shown if any are named, held against a baseline; with so
+/// Samples by thread and stack in a hundred seconds, of threads that are shown if any are named, held against a baseline; with so
 /// many operations, or none, and so many milliseconds of CPU time as samples.
 pub struct Now<'a> {
     pub samples: &'a [(u32, &'a str, u64)],
@@ -44,11 +44,11 @@ impl Now<'_> {
             synthetic.samples(500, *tid, stack, *count);
             cpu += count * 1_000_000;
         }
-        synthetic.reading("task-clock", Scope::Target, 0, 0).reading("task-clock", Scope::Target, 10_000, cpu);
-        synthetic.tick(10_000, 10_000);
+        synthetic.reading("task-clock", Scope::Target, 0, 0).reading("task-clock", Scope::Target, 100_000, cpu);
+        synthetic.tick(100_000, 100_000);
         let mut profile = synthetic.finish();
-        profile.meta.duration_ns = Some(ms(10_000).0);
-        profile.ops = self.ops.map_or(vec![], |ops| vec![(ms(0), Ops(0)), (ms(10_000), Ops(ops))]);
+        profile.meta.duration_ns = Some(ms(100_000).0);
+        profile.ops = self.ops.map_or(vec![], |ops| vec![(ms(0), Ops(0)), (ms(100_000), Ops(ops))]);
         let bounds = Bounds { since: Nanos(0), now: profile.duration() };
         let (when, against) = (When::All, Against::Nothing);
         let whose = Whose { tids: self.tids.to_vec(), ..Whose::default() };

@@ -51,15 +51,15 @@ fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
         Some(difference) => words::title(difference),
         None => format!("{what}: {} in {} samples", amount(icicle.total, icicle.unit), number::count(icicle.samples)),
     };
+    if icicle.difference.is_none() && cx.head.standing.is_some() {
+        text += &format!("  [{} against baseline]", cx.keys.first(Action::Usual));
+    }
     text += &match (state.colours, &icicle.difference) {
         (Colours::Kind, _) => "  [k kernel, J just in time, pale: inlined]".to_string(),
         (Colours::Name, _) => "  [shaded by name]".to_string(),
         (Colours::Change, Some(difference)) => words::legend(difference),
         (Colours::Change, None) => "  [-- - = + ++ change of the share]".to_string(),
     };
-    if icicle.difference.is_none() && cx.head.standing.is_some() {
-        text += &format!("  [{} against the baseline]", cx.keys.first(Action::Usual));
-    }
     let height = u32::from(State::rows(area).height);
     let mut right = Vec::new();
     if let Some(share) = state.found.share {

@@ -148,7 +148,9 @@ impl State {
     /// On to the difference against the baseline, or back.
     fn against_usual(&mut self, cx: &Cx<'_>) -> Vec<Wish> {
         let refused = match cx.head {
-            head if head.sweep.is_some() || head.comparison.is_some() => Some("this flame graph is a difference already"),
+            head if head.sweep.is_some() || head.comparison.is_some() => {
+                Some("this flame graph is a difference already")
+            }
             head if head.standing.is_none() && !self.usual => Some(words::NO_BASELINE),
             _ => None,
         };

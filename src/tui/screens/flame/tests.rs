@@ -233,7 +233,10 @@ fn against_a_baseline_cells_tell_what_grew_and_what_is_gone_with_its_error() {
 #[test]
 fn of_some_threads_and_of_an_old_baseline_what_cannot_be_told_is_said() {
     let mut some = against_usual(Some(10_000), &[41], true);
-    insta::assert_snapshot!("usual_part", format!("{}\n{}", drawn(&some, 120, 4), said(&mut some, &["hash", "parse", "main"])));
+    insta::assert_snapshot!(
+        "usual_part",
+        format!("{}\n{}", drawn(&some, 120, 4), said(&mut some, &["hash", "parse", "main"]))
+    );
     let mut old = against_usual(Some(10_000), &[], false);
     insta::assert_snapshot!("usual_old", format!("{}\n{}", drawn(&old, 140, 4), said(&mut old, &["hash"])));
 }
@@ -246,8 +249,8 @@ fn the_key_is_offered_with_a_baseline_only_and_says_why_not_without() {
         state.draw(cx, area, &mut buf);
         text(&buf)
     };
-    assert!(with_held(|cx| draw(&state, cx)).contains("[b against the baseline]"));
-    assert!(!with_cx(false, |cx| draw(&state, cx)).contains("against the baseline"));
+    assert!(with_held(|cx| draw(&state, cx)).contains("[b against baseline]"));
+    assert!(!with_cx(false, |cx| draw(&state, cx)).contains("against baseline"));
     let wishes = act(&mut state, &[A::Usual]);
     assert_eq!(wishes, [Wish::Say(words::NO_BASELINE.to_string())]);
     assert_eq!(state.ask(), Ask::Flame { by: Grouping::Plain, usual: false });

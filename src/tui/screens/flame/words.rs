@@ -37,7 +37,7 @@ fn against_usual(usual: Usual, base: &str, here: &str) -> String {
         format!("share of CPU time{of}, now against usual over all loads (operations unknown)")
     };
     if part {
-        text += "; only growth is told: the baseline is of all threads";
+        text += "; only growth is told, the baseline is of all";
     }
     if !counted {
         text += "; change unknown: the baseline is old and counts no samples, build it anew";
@@ -107,7 +107,7 @@ fn place(cell: &DifferenceCell, inlined: bool) -> String {
     text
 }
 
-/// `now 1.02 us per op, usual 640 ns: +380 ns ±12 ns, more than chance  own 20 ns, usual 18 ns`.
+/// `now 1.02 us per op, usual 640 ns: +380 ns ±12.0 ns, more than chance  own 20 ns, usual 18 ns`.
 fn usual_cell(difference: &Difference, usual: Usual, cell: &DifferenceCell) -> String {
     let (cost, per) = (|cost| amount(cost, difference.unit), per(difference));
     let now = match (cell.is_new(), cell.is_gone()) {
@@ -115,9 +115,11 @@ fn usual_cell(difference: &Difference, usual: Usual, cell: &DifferenceCell) -> S
         (_, true) => format!("gone: usual {}{per}", cost(cell.base)),
         _ => format!("now {}{per}, usual {}", cost(cell.here), cost(cell.base)),
     };
-    let error = match cell.error.value() {
-        Some(error) => format!(" ±{}", cost(*error)),
-        None => ", error unknown".to_string(),
+    let change = match (cell.error.value(), difference.unit) {
+        (Some(error), "%") => format!("{:+.2} ±{error:.2} points", cell.growth()),
+        (None, "%") => format!("{:+.2} points, error unknown", cell.growth()),
+        (Some(error), unit) => format!("{} ±{}", signed(cell.growth(), unit), cost(*error)),
+        (None, unit) => format!("{}, error unknown", signed(cell.growth(), unit)),
     };
     let chance = match (usual, cell.step) {
         (Usual { counted: false, .. }, _) => "the baseline counts no samples",
@@ -126,7 +128,7 @@ fn usual_cell(difference: &Difference, usual: Usual, cell: &DifferenceCell) -> S
         _ => "more than chance",
     };
     let own = format!("own {}, usual {}", cost(cell.own_here), cost(cell.own_base));
-    format!("{now}: {}{error}, {chance}  {own}", signed(cell.growth(), difference.unit))
+    format!("{now}: {change}, {chance}  {own}")
 }
 
 fn signed(cost: f64, unit: &str) -> String {
