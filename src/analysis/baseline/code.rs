@@ -1,7 +1,8 @@
 //! Where the CPU time of a selection goes beside where it usually goes, call path by call path, and what of the difference
 //! chance explains. It never draws, and never compares shares where costs per operation are known on both sides.
 
-use crate::analysis::compare::{run_noise, with_noise};
+use super::expect::expect;
+use crate::analysis::compare::{PRIMARY, quantities, run_noise, with_noise};
 use crate::analysis::names::CodeKind;
 use crate::analysis::observe::observations;
 use crate::analysis::scaling::{FunctionId, PathCost, Sums, share_variance};
@@ -108,7 +109,8 @@ impl Code {
         };
         code.add_up();
         // What was left out may be anywhere, so that what seems to have come may have been there.
-        code.judge(usual * (1.0 - known / baseline.cpu_ns).max(0.0));
+        let noise = if code.per_operation { scatter(baseline) } else { run_noise(None) };
+        code.judge(usual * (1.0 - known / baseline.cpu_ns).max(0.0), noise);
         Some(code)
     }
 
@@ -122,14 +124,14 @@ impl Code {
         }
     }
 
-    fn judge(&mut self, left_out: f64) {
+    fn judge(&mut self, left_out: f64, noise: f64) {
         if !self.counted {
             return;
         }
         let (whole, all) = (self.whole, self.samples);
         let error = |node: &CodeNode| {
             let variance = |side: usize| share_variance(whole[side], node.samples[side], all[side]);
-            with_noise((variance(0) + variance(1)).sqrt(), node.cost, run_noise(None))
+            with_noise((variance(0) + variance(1)).sqrt(), node.cost, noise)
         };
         let errors: Vec<f64> = self.nodes.iter().map(error).collect();
         let tested = |node: &CodeNode| node.samples[0].saturating_add(node.samples[1]) >= LEAST_SAMPLES;
@@ -146,6 +148,17 @@ impl Code {
             node.is_real = sure && (node.growth() > 0.0 || !self.part);
         }
     }
+}
+
+/// How far the time per operation usually strays, as a part: a machine shared with others is faster and slower as a whole, and
+/// every call path with it. Never less than two single runs differ.
+fn scatter(baseline: &Baseline) -> f64 {
+    let primary = quantities().into_iter().find(|quantity| quantity.name == PRIMARY);
+    let at = baseline.quantities.iter().position(|name| name == PRIMARY);
+    let cells = |at: usize| baseline.windows.iter().filter_map(|window| *window.cells.get(at)?).collect::<Vec<_>>();
+    let expected = primary.zip(at).and_then(|(primary, at)| expect(primary, &cells(at), baseline.windows.len()));
+    let part = expected.filter(|usual| usual.centre > 0.0).map_or(0.0, |usual| usual.spread / usual.centre);
+    part.max(run_noise(None))
 }
 
 /// What was sampled in the selected time.
@@ -295,6 +308,19 @@ mod tests {
         assert!(code.nodes.iter().all(|node| node.is_real && node.growth() > 0.0), "{code:?}");
         let without = of(&USUAL, &[], |baseline| baseline.ops = None, dearer).unwrap();
         assert!(!without.per_operation && without.nodes.iter().all(|node| !node.is_real));
+    }
+
+    #[test]
+    fn a_growth_within_what_the_time_per_operation_usually_strays_is_no_change() {
+        let dearer = Spent { cpu_ns: Measure::exact(6e8), ops: Measure::exact(1000.0) };
+        let restless = |baseline: &mut Baseline| {
+            baseline.windows.iter_mut().enumerate().for_each(|(at, window)| {
+                let cell = window.cells[0].as_mut().unwrap();
+                cell[0] *= 1.0 + 0.2 * super::super::testing::noise(at);
+            });
+        };
+        let real = |change| node(&of(&USUAL, &[], change, dearer).unwrap(), "main").is_real;
+        assert_eq!((real(|_| {}), real(restless)), (true, false));
     }
 
     #[test]
