@@ -9,7 +9,9 @@
  *   level  lines                                          why these
  *   L2     as many as fill half of the L2                 twice over: the first round brings them in and is not timed
  *   LLC    as many as fill the L2 twice, spread over a    more than the L2 holds, so that each timed load misses it; few of
- *          region half as large as the LLC                the LLC's own lines, so that the target keeps its cache
+ *          region half as large as the LLC                the LLC's own lines, so that the target keeps its cache. Brought
+ *                                                         in by two rounds, then left alone for a millisecond: what others
+ *                                                         brought in meanwhile pushed some of them out
  *   DRAM   a thousand or two, spread over a region        each is flushed from every cache after the burst (clflush, dc civac),
  *          larger than the LLC                            so the next one finds it in memory and no line of it stays behind
  *   TLB    one in each of some thousand pages             they fit in the L2, but their translations fit in no TLB; the same

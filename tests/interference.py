@@ -8,13 +8,13 @@ usage: interference.py IRONLAW [--baseline 60] [--before 25] [--trial 20] [--qui
 Needs root (for the quota and the other CPU's neighbours) and at least two CPUs; run it on a quiet machine. Exit code 1 if an
 alarm was raised without cause or a planted one was told as another's doing.
 """
-import argparse, collections, ctypes, json, os, random, signal, subprocess, sys, tempfile, time
+import argparse, collections, ctypes, json, os, random, signal, statistics, subprocess, sys, tempfile, time
 
 # Victim: workload, threads, function that is one operation. All run on CPU 0, and keep a good part of it busy: windows
 # under a quarter of a CPU are not judged.
 VICTIMS = {
     "paced": ("paced-long", 1, "serve_paced"),
-    "cache": ("chase-llc-paced", 2, "serve_pointers"),
+    "cache": ("chase-llc-paced", 1, "serve_pointers"),
     "memory": ("chase-dram-paced", 2, "serve_pointers"),
     "pages": ("chase-tlb-paced", 2, "serve_pointers"),
     "storage": ("io-paced", 4, "pack_block"),
@@ -27,7 +27,7 @@ TRIALS = {
     "thrash":     ("cache",   ("thrash", 1, "1"),     SLOWER,                  {"neighbours"}),
     "stream":     ("memory",  ("stream", 1, "1"),     SLOWER,                  {"neighbours"}),
     "tlb-shoot":  ("pages",   ("tlb-shoot", 2, "0-1"), SLOWER | {"run_queue"}, {"neighbours"}),
-    "io-hog":     ("storage", ("io", 4, "1"),         {"io"},                  {"neighbours"}),
+    "io-hog":     ("storage", ("io-bulk", 4, "1"),    {"io"},                  {"neighbours"}),
     "quota":      ("paced",   "quota",                {"throttling"},          {"own_limits"}),
     "code":       ("paced",   "paced-long-dearer",    {"path_length"},         {"program"}),
     "load":       ("paced",   "paced-long-half",      set(),                   set()),
@@ -158,7 +158,14 @@ def trial(bench, name, number):
     log.seek(0)
     events = [json.loads(line) for line in log if line.strip()]
     if watch.returncode not in (0, None) and not events: sys.exit(f"{name}: watch failed: {errors}")
-    return judge(name, events, planted, culprit, causes, places, began)
+    result = judge(name, events, planted, culprit, causes, places, began)
+    return dict(result, cost=cost(events, planted, planted + options.trial)) if planted and not other else result
+
+def cost(events, begin, end):
+    """What an operation cost while something was planted, by what it cost before: how much there was to be seen."""
+    windows = [(seconds_of(event["at"]), event["ratio"]) for event in events if event["event"] == "window" and event["ratio"]]
+    before, during = [ratio for at, ratio in windows if at < begin], [ratio for at, ratio in windows if begin + 1 < at <= end]
+    return round(statistics.median(during) / statistics.median(before), 2) if before and during else None
 
 def judge(name, events, planted, culprit, causes, places, began):
     alarms = [event for event in events if event["event"] == "alarm"]
@@ -203,7 +210,7 @@ def show(results):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ironlaw")
-    parser.add_argument("--baseline", type=float, default=60, help="seconds that a baseline is learnt from")
+    parser.add_argument("--baseline", type=float, default=120, help="seconds that a baseline is learnt from")
     parser.add_argument("--before", type=float, default=25, help="seconds of watching before something is planted")
     parser.add_argument("--trial", type=float, default=20, help="seconds that it stays")
     parser.add_argument("--quiet", type=float, default=600, help="seconds of the quiet trial")

@@ -3,7 +3,9 @@
  * more. `chase-dram`: four times the cache per thread: one miss per hop with any number of threads. `chase-tlb`: one
  * line in every page: the lines stay in the cache, their translations do not.
  * `chase-llc-paced`, `chase-dram-paced`, `chase-tlb-paced`: the same, but operations come at the rate of `paced`, and each
- * follows pointers for about half a millisecond: neighbours who take cache or memory make each dearer. */
+ * follows pointers for about half a millisecond: neighbours who take cache or memory make each dearer. Those of
+ * `chase-llc-paced` come a hundred at once, and an eighth of the cache is used: what lies idle for longer, or is more than a
+ * part of a cache that others share, is taken from it by any neighbour. */
 #include "memory.h"
 #include "pace.h"
 
@@ -19,6 +21,8 @@ struct cycles {
     size_t stride;
     /* Calls of follow_pointers in a paced operation; 0: operations follow one another. */
     int calls;
+    /* Operations that follow one another before the next pause. */
+    int batch;
     struct pace pace;
 };
 
@@ -70,19 +74,24 @@ static void *chaser_main(void *arg)
     /* At least one: setting up may have taken longer than a short run. */
     do {
         at = cycles->calls ? serve_pointers(at, cycles->calls) : follow_pointers(at);
-        if (cycles->calls)
-            due = pace_wait(worker->job, &cycles->pace, due);
         ops++;
+        if (cycles->calls && ops % (uint64_t)cycles->batch == 0)
+            due = pace_wait(worker->job, &cycles->pace, due);
     } while (!workload_over(worker->job));
     workload_sink = (uintptr_t)at;
     workload_done(worker->job, ops);
     return NULL;
 }
 
-static int chase(struct job *job, size_t wanted, size_t stride, int calls)
+static int chase(struct job *job, size_t wanted, size_t stride, int calls, int batch)
 {
     struct cycles cycles = {
-        .each = memory_share(wanted, job->threads), .stride = stride, .calls = calls, .pace = pace_begin(1)
+        .each = memory_share(wanted, job->threads),
+        .stride = stride,
+        .calls = calls,
+        .batch = batch,
+        /* A batch takes its time: the fewer of them come. */
+        .pace = pace_begin(batch > 1 ? (uint64_t)batch * 2 / 5 : 1),
     };
     size_t all = cycles.each * (size_t)job->threads;
     cycles.memory = memory_map(all, stride == LINE);
@@ -116,30 +125,30 @@ static size_t tlb_bytes(void)
 
 int workload_chase_llc(struct job *job)
 {
-    return chase(job, llc_bytes(), LINE, 0);
+    return chase(job, llc_bytes(), LINE, 0, 1);
 }
 
 int workload_chase_dram(struct job *job)
 {
-    return chase(job, dram_bytes(), LINE, 0);
+    return chase(job, dram_bytes(), LINE, 0, 1);
 }
 
 int workload_chase_tlb(struct job *job)
 {
-    return chase(job, tlb_bytes(), memory_page(), 0);
+    return chase(job, tlb_bytes(), memory_page(), 0, 1);
 }
 
 int workload_chase_llc_paced(struct job *job)
 {
-    return chase(job, llc_bytes() / 2, LINE, 40);
+    return chase(job, llc_bytes() / 4, LINE, 40, 100);
 }
 
 int workload_chase_dram_paced(struct job *job)
 {
-    return chase(job, dram_bytes(), LINE, 20);
+    return chase(job, dram_bytes(), LINE, 20, 1);
 }
 
 int workload_chase_tlb_paced(struct job *job)
 {
-    return chase(job, tlb_bytes(), memory_page(), 25);
+    return chase(job, tlb_bytes(), memory_page(), 25, 1);
 }

@@ -45,6 +45,7 @@ static const struct {
       "the workers' CPU is 60% checksum_block, 25% compress_block, 10% encode_reply, 5% parse_request" },
     { "imbalance", workload_imbalance, "thread 0 gets three times the share of each other thread in every round" },
     { "io", workload_io, "threads wait for storage: off the CPU in flush_block (fsync), little CPU" },
+    { "io-bulk", workload_io_bulk, "whoever flushes on the same file system waits for them as well" },
     { "io-paced", workload_io_paced,
       "a neighbour who keeps the storage busy makes every block wait longer, and none dearer" },
     { "many-threads", workload_many_threads,

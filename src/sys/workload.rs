@@ -96,7 +96,7 @@ mod tests {
             let file = match *name {
                 "oversubscribed" => "scaling.c".to_string(),
                 chase if chase.starts_with("chase-") => "chase.c".to_string(),
-                "io-paced" => "io.c".to_string(),
+                "io-bulk" | "io-paced" => "io.c".to_string(),
                 paced if paced.starts_with("paced-") => "paced.c".to_string(),
                 _ => format!("{}.c", name.replace('-', "_")),
             };

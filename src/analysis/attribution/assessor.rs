@@ -46,6 +46,8 @@ pub struct Assessor {
 #[derive(Debug, Clone, Copy)]
 struct Open {
     from: Nanos,
+    /// The test that raised it.
+    test: usize,
     /// Windows since, judged or not.
     windows: usize,
     /// Windows since the last judged one.
@@ -116,10 +118,14 @@ impl Assessor {
         let now = self.last.as_ref().or(self.recent.back()).map_or(Nanos(0), |last| last.window.to);
         // Five judged windows out of an hour are no five last ones.
         let oldest = now - Nanos(span.0.saturating_mul(4 * self.settings.n as u64));
-        let windows = self.recent.iter().rev().take(self.settings.n).filter(|judged| judged.window.to >= oldest);
-        let mut windows: Vec<_> = windows.collect();
-        windows.reverse();
-        windows
+        let windows = self.recent.iter().filter(|judged| judged.window.to >= oldest);
+        windows.collect()
+    }
+
+    fn last_few(&self) -> Vec<&Judged> {
+        let lately = self.lately();
+        let few = lately.len().saturating_sub(self.settings.n);
+        lately.into_iter().skip(few).collect()
     }
 
     fn raise(&mut self, judged: &Judged) -> bool {
@@ -127,9 +133,10 @@ impl Assessor {
             return false;
         }
         let lately = self.lately();
-        let Some(from) = (0..TESTS.len()).find_map(|test| begins(test, &lately, &self.settings)) else { return false };
+        let begins = |test| begins(test, &lately, &self.settings).map(|from| (test, from));
+        let Some((test, from)) = (0..TESTS.len()).find_map(begins) else { return false };
         let windows = lately.iter().filter(|window| window.window.from >= from).count();
-        self.open = Some(Open { from, windows, unjudged: 0 });
+        self.open = Some(Open { from, test, windows, unjudged: 0 });
         self.shift = None;
         if self.alarms.len() >= ALARMS {
             self.alarms.remove(0);
@@ -172,7 +179,9 @@ impl Assessor {
         }
         let lately: Vec<&Judged> = self.recent.iter().rev().take(self.settings.n).collect();
         let since = lately.iter().all(|judged| judged.window.from >= open.from);
-        let outside = lately.iter().filter(|judged| !judged.outside.is_empty()).count();
+        // What ends an alarm is firmer than what raises it: around one limit it would come and go.
+        let still = |judged: &&&Judged| !judged.outside.is_empty() || judged.leans(open.test, &self.settings);
+        let outside = lately.iter().filter(still).count();
         open.unjudged == 0
             && since
             && lately.len() == self.settings.n
@@ -237,7 +246,7 @@ impl Assessor {
     fn said(&self, finding: Option<&Finding>) -> Assessment {
         let last = self.last.as_ref();
         let state = if self.open.is_some() { State::Alarm } else { last.map_or(State::Waiting, |last| last.state) };
-        let now = || Pool::of(self.lately().into_iter(), &self.settings);
+        let now = || Pool::of(self.last_few().into_iter(), &self.settings);
         let pool = finding.map_or_else(now, |finding| finding.pool.clone());
         let hints = last.map_or(&[][..], |last| &last.hints);
         let unknown = finding.map_or_else(|| self.quietly_unknown(&pool), |finding| finding.unknown.clone());
@@ -275,14 +284,16 @@ fn is_due(windows: usize) -> bool {
     windows <= EARLY || windows.is_multiple_of(LATER)
 }
 
-/// When the trouble began that this test raises an alarm for; `None` if it raises none.
+/// When the trouble began that this test raises an alarm for; `None` if it raises none. Trouble is slight and long or great and
+/// short: all windows since it began speak.
 fn begins(test: usize, lately: &[&Judged], settings: &Settings) -> Option<Nanos> {
-    let outside = |judged: &&&Judged| judged.outside.contains(&test);
-    let first = lately.iter().find(outside)?;
-    let count = lately.iter().filter(outside).count();
-    let since = lately.iter().filter(|judged| judged.window.from >= first.window.from);
-    let pool = Pool::of(since.copied(), settings);
-    (count >= settings.k && pool.confirms(test, settings)).then_some(first.window.from)
+    let outside: Vec<bool> = lately.iter().map(|judged| judged.outside.contains(&test)).collect();
+    let troubled = outside.windows(settings.n.min(outside.len()).max(1)).rev();
+    let stretches = troubled.take_while(|few| few.iter().filter(|outside| **outside).count() >= settings.k).count();
+    let earliest = (outside.len() + 1).checked_sub(stretches + settings.n.min(outside.len()))?;
+    let first = (stretches > 0).then(|| (earliest..outside.len()).find(|at| outside[*at]))??;
+    let since = lately.get(first..)?;
+    Pool::of(since.iter().copied(), settings).confirms(test, settings).then_some(since.first()?.window.from)
 }
 
 /// The time per operation over its usual value, at the worst.

@@ -142,7 +142,8 @@ fn sibling(evidence: &mut Vec<Evidence>, beside: &Beside) {
 /// Without counted instructions: the program, if nobody beside it goes with the slowdown and its own functions shifted.
 fn program(evidence: &mut Vec<Evidence>, trail: &Trail<'_>, pool: &Pool, convincing: bool) {
     let blind = pool.get("cpi").is_none();
-    let open = evidence.first().is_some_and(|lead| lead.cause == Cause::CpuTimeOther);
+    // That a cache or memory answers the probes later as well explains nothing yet.
+    let open = evidence.first().is_some_and(|lead| !is_wait(lead.cause) && lead.confidence == Confidence::Low);
     let Some(shift) = trail.shift.filter(|shift| blind && open && !convincing && shift.tells()) else { return };
     let share = evidence.first().and_then(|lead| lead.share);
     // Where nobody looked for neighbours none can be ruled out.

@@ -18,6 +18,8 @@ pub(super) struct Pool {
     pub windows: usize,
     /// The time per CPU time, over all of them.
     pub stretch: Option<Stretch>,
+    /// For each quantity by name, how probable so large a deviation is by chance, whatever the others show.
+    chances: Vec<(&'static str, f64)>,
 }
 
 /// Beyond this many deviations the furthest window of a baseline is an accident, and must not hide what is near it.
@@ -55,16 +57,18 @@ impl Pool {
         }
         let p: Vec<f64> = sums.iter().map(Sum::p).collect();
         let q = benjamini_hochberg(&p);
+        let chances = sums.iter().zip(&p).map(|(sum, p)| (sum.quantity.name, *p)).collect();
         let mut moved: Vec<Moved> = sums.iter().zip(&q).map(|(sum, q)| sum.moved(*q, settings)).collect();
         moved.sort_by_key(|moved| (moved.quantity.name != PRIMARY, moved.quantity.role != Role::Cost));
-        Pool { moved, windows: count, stretch: together(&stretches) }
+        Pool { moved, windows: count, stretch: together(&stretches), chances }
     }
 
     pub fn get(&self, name: &str) -> Option<&Moved> {
         self.moved.iter().find(|moved| moved.quantity.name == name)
     }
 
-    /// Whether a test's quantity is significantly and sufficiently worse over all windows together.
+    /// Whether a test's quantity is sufficiently worse over all windows together, and so much that chance would make it so less
+    /// often than false alarms are allowed.
     pub fn confirms(&self, test: usize, settings: &Settings) -> bool {
         let Some(test) = TESTS.get(test) else { return false };
         let Some(moved) = self.get(test.name) else { return false };
@@ -73,7 +77,8 @@ impl Pool {
             Bad::More => moved.deviations > 0.0,
             Bad::Less => moved.deviations < 0.0,
         };
-        worse && moved.q <= settings.false_discovery && test.size(moved.now, moved.expected, longer, settings)
+        let chance = self.chances.iter().find(|(name, _)| *name == test.name).map_or(1.0, |(_, chance)| *chance);
+        worse && chance <= settings.false_alarm && test.size(moved.now, moved.expected, longer, settings)
     }
 }
 

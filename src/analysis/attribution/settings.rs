@@ -16,6 +16,9 @@ pub struct Settings {
     pub least_cost: f64,
     /// Least growth of an operation's time through waits that matters.
     pub least_wait: f64,
+    /// How probable an alarm may be in a window in which nothing happens. It is asked in every window: ten minutes of seconds
+    /// ask six hundred times.
+    pub false_alarm: f64,
     /// The share of wrong ones allowed among the quantities said to have moved.
     pub false_discovery: f64,
     /// CPI2's score from which on a neighbour is above the threshold.
@@ -35,6 +38,7 @@ impl Default for Settings {
             sigmas: 3.0,
             least_cost: 0.05,
             least_wait: 0.10,
+            false_alarm: 1e-6,
             false_discovery: 0.05,
             threshold: 0.35,
             correlation_windows: 600,

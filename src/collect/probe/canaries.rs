@@ -4,11 +4,19 @@
 use crate::error::Result;
 use crate::sys::probes::{Cycle, LINE, Pages, Region};
 use crate::sys::sysfs::CacheSizes;
+use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
 /// The largest region: beyond it a walk says no more, and the memory is missing elsewhere.
 const LARGEST: u64 = 64 * MIB;
+/// How long the lines of the last-level cache are left alone between being brought in and being timed. What comes into the
+/// cache meanwhile pushes some of them out: a busy neighbour most of them, an ordinary one few. After some milliseconds
+/// all of them are gone on any busy host, and at once none is.
+const LEFT_ALONE: Duration = Duration::from_millis(1);
+/// Some last-level caches take in what the second level gives up only: lines arrive with the second visit.
+const VISITS: u64 = 2;
+const LLC_TIMED: u64 = 4096;
 /// Where DRAM is looked for: its lines are flushed, so the size need not exceed the caches.
 const DRAM_SPAN: u64 = 16 * MIB;
 const DRAM_LINES: u32 = 4096;
@@ -49,6 +57,8 @@ pub(super) struct Layout {
     /// Loads of one round that are not timed, and that are.
     pub warm: u64,
     pub timed: u64,
+    /// What lies between them.
+    pub rest: Duration,
     /// Whether what was visited is flushed afterwards.
     pub flush: bool,
     /// The memory node it lies on, where that is chosen.
@@ -66,6 +76,7 @@ pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(Pl
         lines,
         warm,
         timed,
+        rest: Duration::ZERO,
         flush: false,
         node: None,
     };
@@ -81,7 +92,9 @@ pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(Pl
     match (sizes.l2, sizes.llc) {
         (Some(l2), Some(llc)) if l2.saturating_mul(2) <= (llc / 2).min(LARGEST) && l2 >= MIB / 16 => {
             let lines = in_l2(2 * l2);
-            layouts.push(huge(Place::Llc, (llc / 2).min(LARGEST), lines, 0, u64::from(lines).min(16_384)));
+            let span = (llc / 2).min(LARGEST);
+            let walk = huge(Place::Llc, span, lines, VISITS * u64::from(lines), LLC_TIMED);
+            layouts.push(Layout { rest: LEFT_ALONE, ..walk });
         }
         _ => missing.push((Place::Llc, "this machine has, or tells of, no cache beyond the second level")),
     }

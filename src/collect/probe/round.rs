@@ -40,8 +40,11 @@ impl Canary {
 
     /// What this round of it measured; `None` when too much of it was disturbed.
     pub(super) fn round(&mut self) -> Option<Sum> {
-        let Layout { warm, timed, flush, .. } = self.layout;
+        let Layout { warm, timed, rest, flush, .. } = self.layout;
         self.cycle.walk(warm);
+        if !rest.is_zero() {
+            std::thread::sleep(rest);
+        }
         let cycle = &mut self.cycle;
         let burst = |_| match flush {
             true => cycle.burst_and_flush(timed / BURSTS),

@@ -40,18 +40,17 @@ fn probes(pool: &Pool, share: Option<f64>) -> Vec<Evidence> {
     let of = |name: &str, cause: Cause, what: &str| {
         let moved = slower(pool, name)?;
         let text = format!("{}: {what}", against(moved));
-        Some((moved.now / moved.expected, Evidence { cause, share: None, confidence: Confidence::Low, text }))
+        Some(Evidence { cause, share: None, confidence: Confidence::Low, text })
     };
+    // Traffic that makes memory slower crowds the caches on its way, and page walks read through both; a crowded cache alone
+    // leaves memory as it was.
     let found = [
-        of(PROBES[1], Cause::Llc, "the last-level cache was fuller or busier."),
         of(PROBES[2], Cause::MemoryBandwidth, "memory was busier."),
-        of(PROBES[3], Cause::PageWalk, "page walks took longer."),
         of(PROBES[4], Cause::RemoteMemory, "the way to other nodes was busy."),
+        of(PROBES[1], Cause::Llc, "the last-level cache was fuller or busier."),
+        of(PROBES[3], Cause::PageWalk, "page walks took longer."),
     ];
-    let mut found: Vec<(f64, Evidence)> = found.into_iter().flatten().collect();
-    // Which became slower by the larger factor is nearer to the cause: misses of a crowded cache reach memory too.
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut all: Vec<Evidence> = found.into_iter().map(|(_, evidence)| evidence).collect();
+    let mut all: Vec<Evidence> = found.into_iter().flatten().collect();
     if let Some(first) = all.first_mut() {
         first.share = share;
     }

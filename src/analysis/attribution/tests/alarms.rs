@@ -31,6 +31,19 @@ fn a_growth_that_matters_raises_an_alarm_at_its_third_window_and_its_end_clears_
 }
 
 #[test]
+fn a_slight_growth_must_last_before_it_is_believed_and_an_alarm_does_not_come_and_go_around_a_limit() {
+    let mut session = Session::new();
+    session.run(20, &[]).run(10, &[(PRIMARY, 1.10)]);
+    let raised: Vec<usize> = (0..session.steps.len()).filter(|at| session.steps[*at].raised).collect();
+    assert!(matches!(raised[..], [at] if at > 22), "{raised:?}");
+    assert_eq!(session.said().alarms[0].window.from, ms(20_000), "all of it speaks");
+    session.run(20, &[(PRIMARY, 1.055)]);
+    assert_eq!((session.said().alarms.len(), session.said().alarms[0].on), (1, true));
+    session.run(6, &[]);
+    assert!(!session.said().alarms[0].on);
+}
+
+#[test]
 fn a_clear_but_slight_growth_raises_nothing() {
     let mut session = Session::new();
     let tight = |mut levels: Levels| {

@@ -86,3 +86,38 @@ fn a_change_of_functions_is_probably_the_program_and_never_surely() {
     session.assessor.tell_functions(Some(Shift { shifted: 0.01, ..shift }));
     assert_eq!(session.verdict().0, Cause::CpuTimeOther, "functions that all grew alike say nothing");
 }
+
+/// What probes of memory usually tell, and whether it is the operation's cost that grew.
+const PROBED: [(&str, f64); 4] = [
+    ("probe_l2_latency", 4.0),
+    ("probe_llc_latency", 30.0),
+    ("probe_dram_latency", 140.0),
+    ("probe_tlb_latency", 10.0),
+];
+
+#[test]
+fn without_hardware_counters_probes_tell_caches_from_memory_and_from_the_clock() {
+    for (other, cause) in [
+        (&[("probe_llc_latency", 3.0)][..], Cause::Llc),
+        (&[("probe_llc_latency", 3.0), ("probe_dram_latency", 1.4)], Cause::MemoryBandwidth),
+        (&[("probe_tlb_latency", 2.5)], Cause::PageWalk),
+        (&[("probe_l2_latency", 1.6), ("probe_llc_latency", 1.6), ("probe_dram_latency", 1.5)], Cause::Frequency),
+        (&[], Cause::CpuTimeOther),
+    ] {
+        let session = Session::of(&[&USUAL[..], &PROBED].concat(), LoadAxis::OpsPerSecond);
+        let (found, place, said) = verdict(session, &[&[(PRIMARY, 1.4)], other].concat());
+        assert_eq!((found, place), (cause, Where::Unknown), "{other:?}: {:#?}", said.evidence);
+        assert!(!said.unknown.iter().any(|text| text.starts_with("Memory is not probed")));
+    }
+}
+
+#[test]
+fn a_function_that_grew_says_more_than_probes_that_took_longer() {
+    let mut session = Session::of(&[&USUAL[..], &PROBED].concat(), LoadAxis::OpsPerSecond);
+    session.run(20, &[]).run(6, &[(PRIMARY, 1.4), ("probe_dram_latency", 1.6)]);
+    let function = "check_twice".to_string();
+    let shift = Shift { function, now: 2e5, then: 0.0, per_operation: true, part: Some(1.0), shifted: 0.28 };
+    session.assessor.tell_functions(Some(shift));
+    assert_eq!(session.verdict().0, Cause::PathLength);
+    assert_eq!(session.said().evidence[1].cause, Cause::MemoryBandwidth, "what the probes tell is still there");
+}
