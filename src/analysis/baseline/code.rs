@@ -2,15 +2,13 @@
 //! chance explains. It never draws, and never compares shares where costs per operation are known on both sides.
 
 use super::expect::expect;
+use super::sides::{Here, Tree};
 use crate::analysis::compare::{PRIMARY, quantities, run_noise, with_noise};
-use crate::analysis::names::CodeKind;
-use crate::analysis::observe::observations;
-use crate::analysis::scaling::{FunctionId, PathCost, Sums, share_variance};
+use crate::analysis::scaling::{FunctionId, share_variance};
 use crate::analysis::stats::corrected;
-use crate::analysis::{Names, Selection, Tasks, Who};
+use crate::analysis::{Names, Selection, Tasks};
 use crate::model::profile::Profile;
-use crate::model::{Baseline, Measure, Unit, Why};
-use rustc_hash::FxHashMap;
+use crate::model::{Baseline, Measure};
 
 /// Fewer samples on both sides together say nothing, and testing them would hide what others say.
 const LEAST_SAMPLES: u64 = 5;
@@ -161,93 +159,13 @@ fn scatter(baseline: &Baseline) -> f64 {
     part.max(run_noise(None))
 }
 
-/// What was sampled in the selected time.
-struct Here {
-    paths: Vec<PathCost>,
-    /// Of all threads.
-    weight: f64,
-    samples: u64,
-    part: bool,
-}
-
-impl Here {
-    fn of(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> Option<Here> {
-        let who = selection.who(tasks);
-        let (mut sums, mut weight, mut samples) = (Sums::default(), 0.0, 0);
-        let mut add = |seen: &crate::analysis::Observation| {
-            weight += seen.weight as f64;
-            samples += 1;
-            if who.has(seen.tid) {
-                sums.add(seen);
-            }
-        };
-        observations(profile, selection, &Who::All).for_each(|seen| add(&seen));
-        let paths = sums.cost(profile, names, Unit::Nanos).paths;
-        (weight > 0.0).then_some(Here { paths, weight, samples, part: who != Who::All })
-    }
-}
-
-/// Both sides under the names that they share.
-#[derive(Default)]
-struct Tree<'a> {
-    nodes: Vec<CodeNode>,
-    known: FxHashMap<(Option<u32>, &'a str), u32>,
-    /// How functions look that were seen now: a baseline knows their names alone.
-    looks: FxHashMap<&'a str, &'a FunctionId>,
-}
-
-impl<'a> Tree<'a> {
-    fn see(&mut self, path: &'a PathCost, scale: f64) {
-        let mut at = None;
-        for function in &path.frames {
-            self.looks.entry(&function.name).or_insert(function);
-            at = Some(self.place(at, &function.name));
-        }
-        self.add(at, 1, path.weight * scale, path.samples);
-    }
-
-    fn remember(&mut self, baseline: &'a Baseline, scale: f64) {
-        for stack in &baseline.stacks {
-            let mut at = None;
-            for name in &stack.frames {
-                at = Some(self.place(at, name));
-            }
-            self.add(at, 0, stack.cpu_ns * scale, stack.samples.unwrap_or(0));
-        }
-    }
-
-    fn add(&mut self, at: Option<u32>, side: usize, cost: f64, samples: u64) {
-        let Some(node) = at.and_then(|at| self.nodes.get_mut(at as usize)) else { return };
-        node.own[side] += cost;
-        node.cost[side] += cost;
-        node.samples[side] = node.samples[side].saturating_add(samples);
-    }
-
-    fn place(&mut self, parent: Option<u32>, name: &'a str) -> u32 {
-        let next = self.nodes.len() as u32;
-        let at = *self.known.entry((parent, name)).or_insert(next);
-        if at == next {
-            let function = self.looks.get(name).map_or_else(|| named(name), |look| (*look).clone());
-            let (own, error) = ([0.0; 2], Measure::Missing(Why::NotRecorded));
-            self.nodes.push(CodeNode { function, parent, own, cost: own, samples: [0; 2], error, is_real: false });
-        }
-        at
-    }
-}
-
-/// What is gone from the program is known by its name only.
-fn named(name: &str) -> FunctionId {
-    let kind = if name.starts_with('[') { CodeKind::Heading } else { CodeKind::User };
-    FunctionId { name: name.to_string(), module: String::new(), kind, inlined: false }
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::super::testing::baseline;
     use super::*;
     use crate::analysis::testing::Synthetic;
-    use crate::model::BaselineStack;
+    use crate::model::{BaselineStack, Why};
 
     /// Samples by thread and stack, held against 40 windows in which three quarters are `main;work` and a quarter `main`.
     fn of(samples: &[(u32, &str, u64)], tids: &[u32], change: fn(&mut Baseline), spent: Spent) -> Option<Code> {

@@ -8,6 +8,7 @@ mod extend;
 mod key;
 mod learn;
 mod levels;
+mod sides;
 mod strength;
 #[cfg(test)]
 pub(crate) mod testing;
