@@ -341,7 +341,7 @@ fn held_against_a_baseline_the_flame_graph_becomes_the_difference_at_a_key() {
     pty.press("q");
     assert_eq!(pty.ends(), End::Code(0));
     let picture = std::fs::read_to_string(dir.join("shown.svg")).unwrap();
-    assert!(picture.contains(PLANTED) && picture.contains("usual 100.00%, now 100.00%"), "{picture:.2000}");
+    assert!(picture.contains(PLANTED) && picture.contains("CPU time: usual 100 %, now 100 %"), "{picture:.2000}");
     let mut pty = ironlaw(&dir, &["view", "seen.ironlaw"]);
     pty.wait_for("RECORDING");
     pty.press("2 b");
