@@ -267,7 +267,7 @@ fn a_real_recording_is_held_against_its_baseline_in_every_format() {
     let alone = json(dir.line("report now.ironlaw --format json"));
     check_schema(&alone);
     assert!(alone["against_baseline"].is_null(), "{:#}", alone["against_baseline"]);
-    for (name, code, expected) in [("none", 1, "none"), ("now.ironlaw", 1, "holds no baseline")] {
+    for (name, code, expected) in [("none", 1, "none"), ("now.ironlaw", 1, "is no baseline")] {
         let ran = dir.line(&format!("report now.ironlaw --baseline {name}"));
         assert!(ran.code == Some(code) && ran.err.contains(expected) && ran.out.is_empty(), "{name}: {}", ran.err);
     }
