@@ -1,6 +1,7 @@
 //! Baselines from the outside: built of recordings, shown, extended, refused where they do not fit, kept in a recording, and
 //! never believed when they were damaged.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![expect(clippy::print_stderr, reason = "a skipped test says why")]
 
 #[expect(dead_code, reason = "shared with tests that use other parts")]
 #[path = "support/program.rs"]
@@ -204,4 +205,106 @@ fn a_recording_keeps_the_baseline_it_is_held_against_and_one_that_does_not_fit_i
     assert!(!dir.join("no.ironlaw").exists());
     let ran = dir.line(&format!("record -o yes --baseline app --stale-ok --ops rate:5 {spin}")).succeeds();
     assert!(ran.err.contains("does not hold any more: what counts operations"), "{}", ran.err);
+}
+
+#[track_caller]
+fn check_schema(report: &Value) {
+    let schema = serde_json::from_str(ironlaw::export::json::SCHEMA).unwrap();
+    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+    compiler.add_resource("report.json", schema).unwrap();
+    let id = compiler.compile("report.json", &mut schemas).unwrap();
+    schemas.validate(report, id).unwrap_or_else(|error| panic!("{error:#}"));
+}
+
+/// Writes a baseline beside another, in which an operation took an eighth of the CPU time.
+fn eight_times_as_fast(dir: &Dir, from: &str, to: &str) {
+    let mut baseline = store::baseline::read(&dir.join(from)).unwrap();
+    let cost = baseline.quantities.iter().position(|name| name == "cpu_ns_per_op").unwrap();
+    for cell in baseline.windows.iter_mut().filter_map(|window| window.cells[cost].as_mut()) {
+        cell[0] /= 8.0;
+    }
+    store::baseline::write(&dir.join(to), &baseline, false).unwrap();
+}
+
+/// Without line breaks, indentation and what Markdown needs to take text as it is.
+fn flowing(text: &str) -> String {
+    text.replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_real_recording_is_held_against_its_baseline_in_every_format() {
+    require!("perf");
+    let dir = Dir::new();
+    let flags = "-F 97 -I 100ms --ops rate:1000 --neighbours";
+    dir.record("usual", flags, "spin --threads 1 --seconds 5");
+    dir.record("now", flags, "spin --threads 1 --seconds 3");
+    dir.line("baseline build usual.ironlaw -o app").succeeds();
+    eight_times_as_fast(&dir, "app", "fast.baseline");
+    for (name, slow) in [("app", false), ("fast.baseline", true)] {
+        let report = json(dir.line(&format!("report now.ironlaw --baseline {name} --format json")));
+        check_schema(&report);
+        let against = &report["against_baseline"];
+        let count = |what: &str| against["windows"][what].as_u64().unwrap();
+        assert!(count("all") >= 20, "{against:#}");
+        assert_eq!(count("judged") + count("unknown_load") + count("idle"), count("all"), "{against:#}");
+        assert_eq!(against["timeline"].as_array().map(Vec::len), Some(count("all") as usize));
+        // On a machine that others keep busy it may never have the load that the baseline knows.
+        if slow && count("judged") >= 10 {
+            assert_eq!(against["alarms"][0]["on"], true, "{against:#}");
+            assert!(against["evidence"].as_array().is_some_and(|all| !all.is_empty()), "{against:#}");
+            assert!(against["place"].is_string(), "{against:#}");
+        }
+        let verdict: Vec<&str> = against["verdict"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert_eq!(verdict[0].starts_with("Slower than usual from"), against["alarms"][0].is_object(), "{verdict:?}");
+        for (format, heading) in [("text", "Against the baseline"), ("markdown", "### Against the baseline")] {
+            let shown = dir.line(&format!("report now.ironlaw --baseline {name} --format {format}")).succeeds().out;
+            assert!(shown.contains(heading), "{shown}");
+            for sentence in &verdict {
+                assert!(flowing(&shown).contains(&flowing(sentence)), "{sentence}: {shown}");
+            }
+        }
+    }
+    let alone = json(dir.line("report now.ironlaw --format json"));
+    check_schema(&alone);
+    assert!(alone["against_baseline"].is_null(), "{:#}", alone["against_baseline"]);
+    for (name, code, expected) in [("none", 1, "none"), ("now.ironlaw", 1, "is no baseline")] {
+        let ran = dir.line(&format!("report now.ironlaw --baseline {name}"));
+        assert!(ran.code == Some(code) && ran.err.contains(expected) && ran.out.is_empty(), "{name}: {}", ran.err);
+    }
+}
+
+#[test]
+fn other_cpus_than_the_baselines_are_told_with_both_sets() {
+    require!("perf");
+    let allowed = ironlaw::sys::affinity::get(0).unwrap();
+    let (Some(first), 2..) = (allowed.first().copied(), allowed.len()) else {
+        eprintln!("skipped: this machine has one CPU for tests");
+        return;
+    };
+    let dir = Dir::new();
+    let spin = ["workload", "spin", "--threads=1", "--seconds=30"];
+    let everywhere = dir.start(&spin);
+    let confined = std::thread::scope(|scope| {
+        let start = || {
+            ironlaw::sys::affinity::set(0, &[first]).unwrap();
+            dir.start(&spin)
+        };
+        scope.spawn(start).join().unwrap()
+    });
+    for (name, process) in [("one", &confined), ("all", &everywhere)] {
+        let pid = process.pid();
+        dir.line(&format!("-q record -o {name} -p {pid} -d 2 -F 97 -I 100ms")).succeeds();
+    }
+    dir.line("baseline build one.ironlaw -o app").succeeds();
+    assert_eq!(show(&dir, "app")["key"]["allowed_cpus"], serde_json::json!([first]));
+    let told = |name: &str| {
+        let report = json(dir.line(&format!("report {name}.ironlaw --baseline app --format json")));
+        let stale = report["against_baseline"]["baseline"]["stale"].as_array().unwrap().clone();
+        stale.into_iter().find(|stale| stale["what"] == "CPUs it may run on")
+    };
+    assert_eq!(told("one"), None);
+    let other = told("all").unwrap();
+    assert_eq!((&other["then"], &other["refuses"]), (&first.to_string().into(), &false.into()), "{other}");
+    let ran = dir.line(&format!("record -o more --baseline app -p {} -d 0.3", everywhere.pid())).succeeds();
+    assert!(ran.err.contains(&format!("CPUs it may run on: {first} then,")), "{}", ran.err);
 }

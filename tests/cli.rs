@@ -173,20 +173,39 @@ fn colour_on_a_terminal_is_left_out_where_no_color_says_so() {
     }
 }
 
-#[test]
-fn the_json_report_keeps_to_its_schema() {
-    require!("perf");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/schema/report.schema.json");
+/// A document, against the schema of that name.
+#[track_caller]
+fn keeps_to(name: &str, document: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("assets/schema/{name}.schema.json"));
     let schema = fs::read(path).expect("the schema is there");
     let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
     let schema = serde_json::from_slice(&schema).expect("the schema is JSON");
-    compiler.add_resource("report.json", schema).expect("the schema is added");
-    let id = compiler.compile("report.json", &mut schemas).expect("the schema is a schema");
+    compiler.add_resource(name, schema).expect("the schema is added");
+    let id = compiler.compile(name, &mut schemas).expect("the schema is a schema");
+    if let Err(error) = schemas.validate(document, id) {
+        panic!("{error:#}: {document:#}");
+    }
+}
+
+#[test]
+fn what_the_doctor_finds_keeps_to_its_schemas() {
+    let dir = Dir::new();
+    let parsed = |ran: &Ran| -> Value { serde_json::from_str(&ran.out).expect("it is JSON") };
+    let found = dir.line("doctor --format json");
+    let findings = parsed(&found);
+    keeps_to("doctor", &findings);
+    assert_eq!(findings["profiling_works"], found.code == Some(0));
+    assert!(findings["checks"].as_array().is_some_and(|checks| checks.len() > 5), "{findings:#}");
+    let health = parsed(&dir.line("doctor --health --format json").succeeds());
+    keeps_to("health", &health);
+    assert!(health["bandwidth"].as_array().is_some_and(|rows| !rows.is_empty()), "{health:#}");
+}
+
+#[test]
+fn the_json_report_keeps_to_its_schema() {
+    require!("perf");
     for flags in ["", "--by module", "--thread worker-0 --time-range 500ms-1500ms", "--time-range 900s-901s"] {
-        let report = json(flags);
-        if let Err(error) = schemas.validate(&report, id) {
-            panic!("{flags}: {error:#}");
-        }
+        keeps_to("report", &json(flags));
     }
     let report = json("");
     assert!(

@@ -180,6 +180,7 @@ fn meta() -> Meta {
             virtual_machine: true,
             governor: Some("powersave".into()),
         },
+        target: Default::default(),
         plan: Plan {
             target: Target::Command { argv: vec!["server".into(), "--port".into(), "1".into()] },
             events: vec![event.clone()],

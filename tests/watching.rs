@@ -29,7 +29,16 @@ fn baseline(host: HostFacts) -> Baseline {
     Baseline {
         format: BASELINE_FORMAT,
         tool: "0.1.0".into(),
-        key: BaselineKey { host, target, program: None, build_id: None, cpus: vec![], ops },
+        key: BaselineKey {
+            host,
+            target,
+            program: None,
+            called: None,
+            build_id: None,
+            cpus: vec![],
+            allowed: None,
+            ops,
+        },
         sources: vec![BaselineSource { name: "mon".into(), started_unix_ns, seconds: 100.0, windows: 100 }],
         quantities: ["cpu_ns_per_op", "ops_per_s", "busy_cores"].map(String::from).to_vec(),
         windows: (1..=100).map(window).collect(),

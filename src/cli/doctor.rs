@@ -16,8 +16,12 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Of `assets/schema/doctor.schema.json`.
+const SCHEMA_VERSION: u32 = 1;
+
 #[derive(Serialize)]
 struct Findings<'a> {
+    schema_version: u32,
     profiling_works: bool,
     checks: &'a [Check],
 }
@@ -37,7 +41,7 @@ pub(super) fn run(args: &DoctorArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let profiling_works = profiling_works(&checks);
     let bytes = match args.format {
         DoctorFormat::Text => text(&checks, profiling_works, global),
-        DoctorFormat::Json => json(&Findings { profiling_works, checks: &checks })?,
+        DoctorFormat::Json => json(&Findings { schema_version: SCHEMA_VERSION, profiling_works, checks: &checks })?,
     };
     out::deliver(&bytes, None)?;
     Ok(if profiling_works { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -47,7 +51,7 @@ fn health(args: &DoctorArgs, global: &GlobalArgs, roots: &Roots) -> Result<ExitC
     let health = measure(&roots.proc, &roots.sys);
     let bytes = match args.format {
         DoctorFormat::Text => export::text::health(&health, out::style(global, false)),
-        DoctorFormat::Json => json(&health)?,
+        DoctorFormat::Json => export::json::health(&health)?,
     };
     out::deliver(&bytes, None)?;
     Ok(ExitCode::SUCCESS)
@@ -69,7 +73,7 @@ fn item(check: &Check) -> Item<'_> {
     Item { mark, topic: &check.topic, text: &check.text, why: &check.why, fix: check.fix.as_deref() }
 }
 
-fn json(findings: &impl Serialize) -> Result<Vec<u8>> {
+fn json(findings: &Findings<'_>) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(findings)
         .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))
         .context(|| "cannot write the findings as JSON")?;

@@ -12,3 +12,4 @@ pub mod program;
 pub mod readings;
 pub mod resolve;
 pub mod sampler;
+pub mod target;

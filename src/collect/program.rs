@@ -2,10 +2,13 @@
 //! It never fails: what may not be read is not known.
 
 use super::sampler::build_id;
+use crate::model::Alias;
 use crate::sys::files;
 use crate::sys::procfs::ProcFs;
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A program as a file.
@@ -25,6 +28,45 @@ pub fn of_process(proc: &ProcFs, pid: u32) -> Option<Program> {
     // A program that was replaced while it ran bears a mark, and is still read through the link.
     let path = target.to_string_lossy().trim_end_matches(" (deleted)").to_string();
     Some(Program { path, build_id: id(&exe) })
+}
+
+/// What a process calls its program, where that is another name of the same file: a link beside it, as `redis-server` is one
+/// to `redis-check-rdb`. By what it was started comes first, then by what it calls itself; `None` where neither is such a name.
+#[must_use]
+pub fn alias(proc: &ProcFs, pid: u32) -> Option<Alias> {
+    let own = proc.root().join(pid.to_string());
+    let exe = fs::read_link(own.join("exe")).ok()?;
+    let file = fs::metadata(own.join("exe")).ok()?;
+    let same = |path: &Path| {
+        // As the process sees it: its root may be another one.
+        let seen = fs::metadata(own.join("root").join(path.strip_prefix("/").ok()?)).ok()?;
+        Some((seen.dev(), seen.ino()) == (file.dev(), file.ino()))
+    };
+    let started = proc.read(format!("{pid}/cmdline")).unwrap_or_default();
+    let started = PathBuf::from(OsStr::from_bytes(started.split(|byte| *byte == 0).next().unwrap_or_default()));
+    let itself = proc.read(format!("{pid}/comm")).unwrap_or_default();
+    let itself = OsStr::from_bytes(itself.trim_ascii_end());
+    let beside = |name: &OsStr| Some(exe.parent()?.join(Path::new(name).file_name()?));
+    // A program may write anything over its arguments: a title's first word is often its name.
+    let word = started.as_os_str().as_bytes().split(|byte| *byte == b' ').next().unwrap_or_default();
+    let candidates = [
+        Some(started.clone()).filter(|path| path.is_absolute()),
+        beside(started.as_os_str()),
+        beside(OsStr::from_bytes(word)),
+        beside(itself),
+    ];
+    let called = candidates.into_iter().flatten().find(|path| same(path) == Some(true))?;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    (called.file_name() != exe.file_name()).then(|| Alias { file: text(&exe), called: text(&called) })
+}
+
+/// The same of a command that is yet to be started, by its first word.
+#[must_use]
+pub fn alias_of_command(word: &str, search: &OsStr) -> Option<Alias> {
+    let called = std::path::absolute(found(word, search)?).ok()?;
+    let file = fs::canonicalize(&called).ok()?;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    (called.file_name() != file.file_name()).then(|| Alias { file: text(&file), called: text(&called) })
 }
 
 /// The program at a path.
@@ -58,6 +100,42 @@ mod tests {
         assert_eq!(Some(own.clone()), of_file(Path::new(&own.path)));
         assert!(own.build_id.is_none_or(|id| id.len() >= 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())));
         assert_eq!(of_process(&ProcFs::new("/proc"), u32::MAX), None);
+    }
+
+    #[test]
+    fn a_program_that_was_started_by_a_link_is_called_by_it_unless_the_name_is_anothers() {
+        let dir = tempfile::tempdir().unwrap();
+        let process = dir.path().join("proc/41");
+        let bin = dir.path().join("bin");
+        fs::create_dir_all(&process).unwrap();
+        fs::create_dir(&bin).unwrap();
+        for name in ["check-rdb", "other"] {
+            fs::write(bin.join(name), name).unwrap();
+        }
+        std::os::unix::fs::symlink("check-rdb", bin.join("server")).unwrap();
+        std::os::unix::fs::symlink(bin.join("check-rdb"), process.join("exe")).unwrap();
+        std::os::unix::fs::symlink("/", process.join("root")).unwrap();
+        let path = |name: &str| bin.join(name).to_str().unwrap().to_string();
+        for (cmdline, comm, expected) in [
+            (format!("{}\0--port\0", path("server")), "server", Some("server")),
+            ("server *:6379\0".to_string(), "x", Some("server")),
+            ("server\0".to_string(), "x", Some("server")),
+            ("strange title".to_string(), "server", Some("server")),
+            (path("check-rdb"), "server", None),
+            (path("other"), "other", None),
+            ("nothing".to_string(), "such", None),
+            (String::new(), "", None),
+            ("..\0".to_string(), "/", None),
+        ] {
+            fs::write(process.join("cmdline"), &cmdline).unwrap();
+            fs::write(process.join("comm"), format!("{comm}\n")).unwrap();
+            let found = alias(&ProcFs::new(dir.path().join("proc")), 41);
+            let expected = expected.map(|name| Alias { file: path("check-rdb"), called: path(name) });
+            assert_eq!(found, expected, "{cmdline:?} {comm:?}");
+        }
+        let search = std::env::join_paths([&bin]).unwrap();
+        let command = |word| alias_of_command(word, &search).map(|alias| alias.called);
+        assert_eq!((command("server"), command("other"), command("none")), (Some(path("server")), None, None));
     }
 
     #[test]

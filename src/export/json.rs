@@ -1,9 +1,11 @@
 //! The report for programs: JSON as `assets/schema/report.schema.json` describes it.
 //! It never rounds, and names are exactly as the target gave them.
 
+mod health;
 mod point;
 mod sweep;
 
+pub use health::{HEALTH_SCHEMA, health};
 pub use sweep::{SWEEP_SCHEMA, SWEEP_SCHEMA_VERSION, sweep};
 
 use crate::error::{Error, ErrorKind, Result};

@@ -3,7 +3,7 @@
 
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
-use crate::view::watch::{Gauge, Gauges, LoadAxis, NeighbourKind, QuantityUnit, cause_name, state_name};
+use crate::view::watch::{Gauge, Gauges, LoadAxis, NeighbourKind, QuantityUnit};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -36,15 +36,15 @@ fn about(page: &mut Page, gauges: &Gauges) {
 fn standing(page: &mut Page, gauges: &Gauges) {
     page.family("ironlaw_state", "stateset", "", "How the target stands against its baseline.");
     for state in gauges.states {
-        page.sample("", &[("ironlaw_state", state_name(*state))], f64::from(u8::from(*state == gauges.state)));
+        page.sample("", &[("ironlaw_state", state.name())], f64::from(u8::from(*state == gauges.state)));
     }
     page.family("ironlaw_windows", "counter", "", "Windows judged, by how they stood.");
     for (state, count) in &gauges.windows {
-        page.sample("_total", &[("state", state_name(*state))], *count as f64);
+        page.sample("_total", &[("state", state.name())], *count as f64);
     }
     page.family("ironlaw_alarms", "counter", "", "Alarms raised, by their most probable cause when they were.");
     for (cause, count) in &gauges.alarms {
-        page.sample("_total", &[("cause", cause_name(*cause))], *count as f64);
+        page.sample("_total", &[("cause", cause.name())], *count as f64);
     }
     let (axis, what) = match gauges.axis {
         LoadAxis::OpsPerSecond => ("ironlaw_load_operations_per_second", "Operations per second."),

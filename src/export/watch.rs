@@ -5,8 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::view::escape::visible;
 use crate::view::number::{percent, seconds, three_digits};
 use crate::view::watch::{
-    Cleared, End, Holds, Line, LoadAxis, Ran, Recorded, Said, Standing, Start, Suspected, Trouble, What, cause_words,
-    state_words, where_words,
+    Cleared, End, Holds, Line, LoadAxis, Ran, Recorded, Said, Standing, Start, Suspected, Trouble, What,
 };
 
 /// The schema of [`json`], draft 2020-12.
@@ -78,7 +77,7 @@ fn times(primary: &str, ratio: f64) -> String {
 
 fn window(standing: &Standing) -> String {
     let ratio = standing.ratio.map(|ratio| format!(", {}", times(standing.primary, ratio))).unwrap_or_default();
-    format!("{}{}{ratio}", state_words(standing.state), load(standing.load, standing.axis))
+    format!("{}{}{ratio}", standing.state.label(), load(standing.load, standing.axis))
 }
 
 fn alarm(trouble: &Trouble) -> String {
@@ -90,7 +89,7 @@ fn alarm(trouble: &Trouble) -> String {
         times(trouble.primary, trouble.worst),
         load(trouble.load, trouble.axis),
     )];
-    parts.extend(trouble.place.map(|place| where_words(place).to_string()));
+    parts.extend(trouble.place.map(|place| format!("where to look: {}", place.label())));
     parts.extend(trouble.evidence.first().map(|reason| reason.text.trim_end_matches('.').to_string()));
     let above: Vec<_> = trouble.suspects.iter().filter(|it| it.above_threshold).take(3).map(suspect).collect();
     if !above.is_empty() {
@@ -109,7 +108,7 @@ fn clear(cleared: &Cleared) -> String {
     format!(
         "cleared: as usual again after {}; it was {} ({} confidence), at worst {} of usual{suspect}",
         seconds(cleared.seconds).joined(),
-        cause_words(cleared.cause),
+        cleared.cause.label(),
         cleared.confidence.word(),
         percent(cleared.worst).joined(),
     )
@@ -177,7 +176,7 @@ mod tests {
             update: false,
             since: Moment(0),
             cause: Cause::Llc,
-            cause_text: cause_words(Cause::Llc),
+            cause_text: Cause::Llc.label(),
             confidence: Confidence::Medium,
             place: Some(Where::Neighbours),
             primary: "cpu_ns_per_op",
@@ -256,13 +255,13 @@ mod tests {
             (
                 What::Alarm(Box::new(alarm())),
                 "ALARM: more misses of the last-level cache (medium confidence), cpu_ns_per_op 200% of usual at 1,000 \
-                 operations/s; beside it on this machine; 12 misses, 3 usual; suspects (correlated, not proven): \
-                 mine\u{241b}[2J (7) 0.50, 1.50 CPUs",
+                 operations/s; where to look: neighbours on this machine; 12 misses, 3 usual; suspects (correlated, \
+                 not proven): mine\u{241b}[2J (7) 0.50, 1.50 CPUs",
             ),
             (
                 What::Cleared(cleared),
-                "cleared: as usual again after 90.0 s; it was the hypervisor gave the CPU to somebody else (high \
-                 confidence), at worst 150% of usual, suspect s",
+                "cleared: as usual again after 90.0 s; it was CPU taken by the hypervisor (high confidence), at \
+                 worst 150% of usual, suspect s",
             ),
             (
                 What::Recorded(recorded),

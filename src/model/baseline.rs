@@ -39,10 +39,16 @@ pub struct BaselineKey {
     pub target: String,
     /// The program most samples were taken in: path as the target saw it.
     pub program: Option<String>,
+    /// What it was started by, where that is another name of the same file: for people.
+    #[serde(default)]
+    pub called: Option<String>,
     /// Its build-id in hexadecimal.
     pub build_id: Option<String>,
-    /// The CPUs it was confined to; empty: not confined.
+    /// The CPUs it was confined to, by the target or a sweep; empty: not confined.
     pub cpus: Vec<u32>,
+    /// The CPUs that its own affinity and its control group left it; empty: all of them. `None`: not known.
+    #[serde(default)]
+    pub allowed: Option<Vec<u32>>,
     /// How operations were counted.
     pub ops: Option<OpsSpec>,
 }

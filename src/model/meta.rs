@@ -1,7 +1,7 @@
 //! What a recording says about itself: `meta.json`.
 //! Fields are only added; a reader meets unknown fields and missing optional ones without complaint.
 
-use super::{EventSpec, HardwarePlan, HostFacts, Plan};
+use super::{EventSpec, HardwarePlan, HostFacts, Plan, TargetFacts};
 use serde::{Deserialize, Serialize};
 
 /// Something the reader of a recording should know: a fallback, a limit that bit, a missing permission.
@@ -33,6 +33,9 @@ pub struct Meta {
     pub tool: String,
     /// The machine.
     pub host: HostFacts,
+    /// The target.
+    #[serde(default)]
+    pub target: TargetFacts,
     /// The request.
     pub plan: Plan,
     /// Events really sampled, in the order `Sample::event` counts.

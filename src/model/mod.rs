@@ -39,5 +39,5 @@ pub use plan::{CallGraph, EventKind, EventSpec, Plan, Rate};
 pub use region::Region;
 pub use stack::{FrameDef, FrameId, StackDef, StackEnd, StackId, Symbol};
 pub use sweep::{Placement, RunMeta, RunState, SweepMeta, Width};
-pub use target::Target;
+pub use target::{Alias, Target, TargetFacts};
 pub use task::{TaskChange, TaskEvent};

@@ -39,6 +39,26 @@ pub enum Target {
     },
 }
 
+/// What was known of a target when its capture began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// The CPUs that its affinity and its control group left it; empty: all of them. `None`: not known.
+    #[serde(default)]
+    pub allowed_cpus: Option<Vec<u32>>,
+    /// Its programs that were started by another name than their file's.
+    #[serde(default)]
+    pub aliases: Vec<Alias>,
+}
+
+/// A program whose file is known by several names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alias {
+    /// The file, links resolved, as the kernel names it in mappings.
+    pub file: String,
+    /// The path that it was started by.
+    pub called: String,
+}
+
 /// More ids than this are told by their number.
 const MOST_IDS: usize = 6;
 

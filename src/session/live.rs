@@ -9,7 +9,7 @@ use crate::collect::neighbours::Places;
 use crate::collect::probe::Probe;
 use crate::collect::readings::{Readings, Sources};
 use crate::collect::sampler::{EndReason, Sampler};
-use crate::collect::{catalog, host};
+use crate::collect::{catalog, host, target};
 use crate::error::{Error, Result};
 use crate::model::{Definition, Event, Meta, Note, Plan};
 use crate::store::{FORMAT, Writer};
@@ -68,10 +68,13 @@ impl Live {
         }
         notes.extend_from_slice(sampler.notes());
         notes.extend(readings.take_notes());
+        let proc = ProcFs::new("/proc");
+        let host = host::facts(&proc, &SysFs::new("/sys"));
         let meta = Meta {
             format: FORMAT,
             tool: env!("CARGO_PKG_VERSION").to_string(),
-            host: host::facts(&ProcFs::new("/proc"), &SysFs::new("/sys")),
+            target: target::facts(&proc, &plan.target, &host),
+            host,
             events: sampler.events().to_vec(),
             plan,
             coverage: vec![],

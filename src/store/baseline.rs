@@ -113,7 +113,7 @@ fn flaw(baseline: &Baseline) -> Option<String> {
         }
     }
     let long = |text: &String| text.len() > MOST_TEXT;
-    let key_texts = [Some(&key.target), key.program.as_ref(), key.build_id.as_ref()];
+    let key_texts = [Some(&key.target), key.program.as_ref(), key.called.as_ref(), key.build_id.as_ref()];
     let mut texts = sources.iter().map(|source| &source.name).chain(quantities).chain(key_texts.into_iter().flatten());
     if texts.any(long) || stacks.iter().flat_map(|stack| &stack.frames).any(long) {
         return Some(format!("it holds a name of more than {MOST_TEXT} bytes"));
@@ -259,8 +259,10 @@ mod tests {
             host: HostFacts::default(),
             target: "pid 1".into(),
             program: None,
+            called: None,
             build_id: None,
             cpus: vec![],
+            allowed: None,
             ops: None,
         };
         Baseline {

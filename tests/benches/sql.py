@@ -88,6 +88,17 @@ def recording_queries(report, folder):
     expected = sum(row["total_s"] for row in causes if row["cause"] != "run_queue")
     check("waits.sql: blocked time", close(blocked, expected, 0.001), f"{blocked} {expected}")
     check("waits.sql: spans", sum(row["count"] for row in waits) == sum(row["count"] for row in causes))
+    neighbours = with_duckdb("neighbours.sql", folder)
+    known = {(row["kind"], row["name"], row["pid"], row["cgroup"]): row for row in (report.get("neighbours") or {}).get("rows", [])}
+    told = {(row["kind"], row["name"], row["pid"], row["cgroup"]): row for row in neighbours}
+    # The report leaves out who used nothing.
+    missing = [key for key in known if key not in told]
+    check("neighbours.sql: everybody is there", known and not missing, f"{len(known)} known; {missing}")
+    for key, row in known.items():
+        mine = told.get(key, {})
+        check(f"neighbours.sql: {key[0]} {key[1]}", row["cpu_s"] is None or close(mine.get("cpu_s"), row["cpu_s"], 1e-5)
+              and close(mine.get("busy_cpus"), row["busy_cpus"], 0.0002 + 0.01 * row["busy_cpus"])
+              and mine.get("io_bytes") == row["io_bytes"], f"{mine} {row}")
     operations = with_duckdb("operations-per-second.sql", folder)
     total = sum(row["operations"] for row in operations)
     known = report["metrics"]["operations"]
@@ -116,7 +127,7 @@ def main():
     with tempfile.TemporaryDirectory() as where:
         folder = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else os.path.join(where, "run.ironlaw")
         if len(sys.argv) < 3:
-            run(ironlaw, "record", "--off-cpu", "-I", "500ms", "--ops", f"uprobe:{ironlaw}:pop_request", "-o", folder, "--", ironlaw,
+            run(ironlaw, "record", "--off-cpu", "--neighbours", "-I", "500ms", "--ops", f"uprobe:{ironlaw}:pop_request", "-o", folder, "--", ironlaw,
                 "workload", "hotspot", "--threads", "2", "--seconds", "4", cwd=where)
         report = json.loads(run(ironlaw, "report", folder, "--format", "json", "--limit", "0", cwd=where))
         recording_queries(report, folder)

@@ -220,6 +220,7 @@ fn meta() -> Meta {
         format: (0, 0),
         tool: "benchmark".into(),
         host: HostFacts::default(),
+        target: Default::default(),
         plan,
         events: vec![],
         coverage: vec![],

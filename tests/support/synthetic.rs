@@ -54,6 +54,7 @@ fn meta() -> Meta {
             virtual_machine: true,
             governor: None,
         },
+        target: Default::default(),
         plan: Plan {
             target: Target::Processes { pids: vec![41], children: false },
             events: vec![],

@@ -14,18 +14,20 @@ use crate::model::profile::Profile;
 /// A last window shorter than this part of the others is mostly the end of the program.
 const LEAST_PART: f64 = 0.5;
 
-/// Assesses all windows of a recording. What explained the last alarm is told even where it is over.
+/// Assesses all windows of a recording, and tells every one of them: its length bounds what is kept. What explained the last
+/// alarm is told even where it is over.
 #[must_use]
 pub fn assess(profile: &Profile, baseline: &Baseline, settings: Settings) -> Assessment {
     let counters = Counters::of(profile);
     let mut assessor = Assessor::new(Levels::of(baseline), profile.meta.host.clone(), settings);
+    let mut steps = Vec::new();
     for window in windows(profile) {
-        assessor.take(observe_with(profile, &counters, window), &profile.neighbours);
+        steps.push(assessor.take(observe_with(profile, &counters, window), &profile.neighbours));
         if let Some(from) = assessor.asks_for_functions() {
             assessor.tell_functions(shift(profile, baseline, Window { from, to: window.to }));
         }
     }
-    assessor.last_word()
+    Assessment { steps, ..assessor.last_word() }
 }
 
 fn windows(profile: &Profile) -> Vec<Window> {
@@ -36,4 +38,24 @@ fn windows(profile: &Profile) -> Vec<Window> {
     let usual = spans.get(spans.len() / 2).copied().unwrap_or(0) as f64;
     windows.retain(|window| window.span().as_f64() >= LEAST_PART * usual);
     windows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::baseline::testing::baseline;
+    use crate::analysis::testing::Synthetic;
+
+    #[test]
+    fn every_window_of_a_recording_counts_however_long_it_is() {
+        let settings = Settings::default();
+        let windows = settings.correlation_windows as u64 + 100;
+        let mut synthetic = Synthetic::new();
+        for at in 1..=windows {
+            synthetic.tick(at * 1000, 1000);
+        }
+        let said = assess(&synthetic.finish(), &baseline(&[30]), settings);
+        let ends: Vec<f64> = said.steps.iter().map(|step| step.window.to.seconds()).collect();
+        assert_eq!(ends, (1..=windows).map(|at| at as f64).collect::<Vec<_>>());
+    }
 }

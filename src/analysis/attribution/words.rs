@@ -1,7 +1,7 @@
-//! The sentences of an assessment: a quantity's numbers, in the units people use.
+//! What causes, states and places are called, and a quantity's numbers in the units people use: the only place for these words.
 //! It never chooses what to say.
 
-use super::types::{Cause, Confidence, Moved, Where};
+use super::types::{Cause, Confidence, Moved, State, Where};
 use crate::analysis::MetricUnit;
 use crate::analysis::compare::{Quantity, QuantityUnit};
 use crate::analysis::findings::words::{digits, percent, seconds};
@@ -42,30 +42,101 @@ pub(super) fn against(moved: &Moved) -> String {
 }
 
 impl Cause {
+    /// All of them, from the program outwards.
+    pub const ALL: [Cause; 14] = [
+        Cause::PathLength,
+        Cause::Throttling,
+        Cause::RunQueue,
+        Cause::Steal,
+        Cause::Io,
+        Cause::Waiting,
+        Cause::Llc,
+        Cause::MemoryBandwidth,
+        Cause::PageWalk,
+        Cause::RemoteMemory,
+        Cause::Frequency,
+        Cause::Smt,
+        Cause::CpiOther,
+        Cause::CpuTimeOther,
+    ];
+
+    /// Its stable name, as in JSON, in the labels of metrics and in the environment of commands.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::PathLength => "path_length",
+            Cause::Throttling => "throttling",
+            Cause::RunQueue => "run_queue",
+            Cause::Steal => "steal",
+            Cause::Io => "io",
+            Cause::Waiting => "waiting",
+            Cause::Llc => "llc",
+            Cause::MemoryBandwidth => "memory_bandwidth",
+            Cause::PageWalk => "page_walk",
+            Cause::RemoteMemory => "remote_memory",
+            Cause::Frequency => "frequency",
+            Cause::Smt => "smt",
+            Cause::CpiOther => "cpi_other",
+            Cause::CpuTimeOther => "cpu_time_other",
+        }
+    }
+
     /// A few words for it.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
             Cause::PathLength => "more instructions per operation",
             Cause::Throttling => "stopped by its own CPU quota",
-            Cause::RunQueue => "waiting for a CPU",
+            Cause::RunQueue => "waiting longer for a CPU",
             Cause::Steal => "CPU taken by the hypervisor",
-            Cause::Io => "waiting for storage",
-            Cause::Waiting => "waiting otherwise",
-            Cause::Llc => "last-level cache",
-            Cause::MemoryBandwidth => "memory bandwidth or latency",
-            Cause::PageWalk => "page walks",
-            Cause::RemoteMemory => "memory of other nodes",
-            Cause::Frequency => "slower clock",
-            Cause::Smt => "the other thread of its core",
-            Cause::CpiOther => "more cycles per instruction",
+            Cause::Io => "waiting longer for storage",
+            Cause::Waiting => "waiting longer for locks, threads or the network",
+            Cause::Llc => "more misses of the last-level cache",
+            Cause::MemoryBandwidth => "memory answers later",
+            Cause::PageWalk => "more time in page walks",
+            Cause::RemoteMemory => "more use of other nodes' memory",
+            Cause::Frequency => "a slower clock",
+            Cause::Smt => "the other thread of its core is busy",
+            Cause::CpiOther => "more cycles per instruction, nothing measured says why",
             Cause::CpuTimeOther => "more CPU time per operation",
         }
     }
 }
 
-impl Where {
+impl State {
+    /// All of them.
+    pub const ALL: [State; 6] =
+        [State::Waiting, State::Idle, State::UnknownLoad, State::Usual, State::Unusual, State::Alarm];
+
+    /// Its stable name, as in JSON and in the labels of metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Waiting => "waiting",
+            State::Idle => "idle",
+            State::UnknownLoad => "unknown_load",
+            State::Usual => "usual",
+            State::Unusual => "unusual",
+            State::Alarm => "alarm",
+        }
+    }
+
     /// A few words for it.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            State::Waiting => "nothing seen yet",
+            State::Idle => "idle: wants under a quarter of a CPU",
+            State::UnknownLoad => "at a load the baseline does not know",
+            State::Usual => "as usual",
+            State::Unusual => "unusual, but not for long enough",
+            State::Alarm => "alarm",
+        }
+    }
+}
+
+impl Where {
+    /// A few words for it, after "where to look".
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -87,5 +158,27 @@ impl Confidence {
             Confidence::Medium => "medium",
             Confidence::High => "high",
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_json() {
+        for cause in Cause::ALL {
+            assert_eq!(serde_json::to_value(cause).unwrap(), cause.name());
+        }
+        for state in State::ALL {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.name());
+        }
+    }
+
+    #[test]
+    fn no_two_causes_share_their_words() {
+        let labels: std::collections::BTreeSet<&str> = Cause::ALL.iter().map(|cause| cause.label()).collect();
+        assert_eq!(labels.len(), Cause::ALL.len());
     }
 }

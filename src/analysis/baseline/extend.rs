@@ -57,7 +57,9 @@ pub fn extend(old: &Baseline, new: &Baseline) -> Result<Baseline> {
 fn merged(newer: &crate::model::BaselineKey, older: &crate::model::BaselineKey) -> crate::model::BaselineKey {
     let mut key = newer.clone();
     key.build_id = key.build_id.or_else(|| older.build_id.clone().filter(|_| newer.program.is_none()));
+    key.called = key.called.or_else(|| older.called.clone().filter(|_| newer.program.is_none()));
     key.program = key.program.or_else(|| older.program.clone());
+    key.allowed = key.allowed.or_else(|| older.allowed.clone());
     key
 }
 

@@ -38,8 +38,10 @@ pub(super) fn key(facts: &Facts) -> BaselineKey {
         host: facts.host.clone(),
         target: facts.target.clone(),
         program: program.map(|program| program.path.clone()),
+        called: program.and_then(|program| program.called.clone()),
         build_id: program.and_then(|program| program.build_id.clone()),
         cpus: facts.cpus.clone(),
+        allowed: facts.allowed.clone(),
         ops: facts.ops.clone(),
     }
 }
@@ -47,7 +49,7 @@ pub(super) fn key(facts: &Facts) -> BaselineKey {
 /// What is looked at, whether the numbers hang on it, and its value; `None` where it is not known.
 type Check = (&'static str, bool, fn(&BaselineKey) -> Option<String>);
 
-const CHECKS: [Check; 10] = [
+const CHECKS: [Check; 11] = [
     ("CPU model", true, |key| named(&key.host.cpu_model)),
     ("architecture", true, |key| named(&key.host.arch)),
     ("number of CPUs", true, |key| Some(key.host.cpus.len()).filter(|n| *n > 0).map(|n| n.to_string())),
@@ -55,6 +57,7 @@ const CHECKS: [Check; 10] = [
     ("what counts operations", true, |key| Some(key.ops.as_ref().map_or("nothing".to_string(), |ops| ops.label()))),
     ("program", true, |key| key.program.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path).to_string())),
     ("build-id of the program", true, |key| key.build_id.as_deref().map(|id| id.chars().take(12).collect())),
+    ("CPUs it may run on", false, |key| key.allowed.as_deref().map(list)),
     ("kernel", false, |key| named(&key.host.kernel)),
     ("frequency governor", false, |key| key.host.governor.clone()),
     ("machine", false, |key| named(&key.host.hostname)),
@@ -97,7 +100,12 @@ fn named(text: &str) -> Option<String> {
 }
 
 fn list(cpus: &[u32]) -> String {
-    if cpus.is_empty() { "all".to_string() } else { cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",") }
+    let runs = cpus.chunk_by(|before, after| before.checked_add(1) == Some(*after));
+    let run = |run: &[u32]| match run {
+        [first, _, .., last] if run.len() > 2 => format!("{first}-{last}"),
+        run => run.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+    };
+    if cpus.is_empty() { "all".to_string() } else { runs.map(run).collect::<Vec<_>>().join(",") }
 }
 
 #[cfg(test)]
@@ -123,6 +131,7 @@ mod tests {
         check(|key| key.host.cpu_model = "EPYC".into(), Some(("CPU model", "Xeon Platinum 8383C", "EPYC", true)));
         check(|key| key.host.cpus.truncate(1), Some(("number of CPUs", "2", "1", true)));
         check(|key| key.cpus = vec![0, 2], Some(("CPU set", "all", "0,2", true)));
+        check(|key| key.cpus = vec![0, 1, 2, 3, 6, 7], Some(("CPU set", "all", "0-3,6,7", true)));
         check(|key| key.ops = None, Some(("what counts operations", "the total in /run/ops", "nothing", true)));
         let other = |key: &mut BaselineKey| key.ops = Some(OpsSpec::Rate { per_second: 5.0 });
         check(other, Some(("what counts operations", "the total in /run/ops", "5 per second, as given", true)));
@@ -144,5 +153,25 @@ mod tests {
         assert_eq!((old.len(), old[0].what, old[0].refuses), (1, "age", false));
         assert!(old[0].text.contains("31 days old"), "{}", old[0].text);
         assert!(stale(&baseline, &baseline.key, 0).is_empty(), "a clock that was set back is no age");
+    }
+
+    #[test]
+    fn other_cpus_that_it_may_run_on_are_a_warning_with_both_sets_and_unknown_ones_none() {
+        let with = |allowed: Option<&[u32]>| {
+            let mut baseline = baseline(&[30]);
+            baseline.key.allowed = allowed.map(<[u32]>::to_vec);
+            baseline
+        };
+        for (then, now, expected) in [
+            (Some(&[0, 1][..]), Some(&[1][..]), Some("CPUs it may run on: 0,1 then, 1 now")),
+            (Some(&[]), Some(&[3]), Some("CPUs it may run on: all then, 3 now")),
+            (Some(&[3]), Some(&[3]), None),
+            (None, Some(&[3]), None),
+            (Some(&[3]), None, None),
+        ] {
+            let found = stale(&with(then), &with(now).key, NOW);
+            let told: Vec<_> = found.iter().map(|stale| (stale.text.as_str(), stale.refuses)).collect();
+            assert_eq!(told, expected.into_iter().map(|text| (text, false)).collect::<Vec<_>>());
+        }
     }
 }

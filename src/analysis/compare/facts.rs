@@ -18,6 +18,8 @@ pub struct Facts {
     pub target: String,
     /// The CPUs it was confined to, by the target or a sweep; empty: not confined.
     pub cpus: Vec<u32>,
+    /// The CPUs that its own affinity and its control group left it; empty: all. `None`: not known, or confined otherwise.
+    pub allowed: Option<Vec<u32>>,
     /// Threads or CPUs of a sweep's run.
     pub width: Option<u32>,
     /// Names of the sampled events.
@@ -45,11 +47,19 @@ pub struct Facts {
 pub struct Program {
     /// Its path as the target saw it.
     pub path: String,
+    /// What it was started by, where that is another name of the same file.
+    pub called: Option<String>,
     /// Its build-id in hexadecimal; `None` if it has none.
     pub build_id: Option<String>,
 }
 
 impl Program {
+    /// The name people know it by.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        self.called.as_deref().unwrap_or(&self.path)
+    }
+
     /// The file's name.
     #[must_use]
     pub fn file(&self) -> &str {
@@ -72,6 +82,7 @@ impl Facts {
             name: name.to_string(),
             host: meta.host.clone(),
             target: meta.plan.target.label(),
+            allowed: meta.target.allowed_cpus.clone().filter(|_| cpus.is_empty()),
             cpus,
             width,
             events: meta.events.iter().map(|event| event.name.clone()).collect(),
@@ -119,7 +130,12 @@ fn program(profile: &Profile) -> Option<Program> {
     let files = by_module.into_iter().filter_map(|(id, count)| Some((profile.module(id)?, count)));
     let programs = files.filter(|(module, _)| module.kind == ModuleKind::File && !is_library(&module.path));
     let (module, _) = programs.max_by_key(|(module, count)| (*count, std::cmp::Reverse(module.id)))?;
-    Some(Program { path: module.path.clone(), build_id: module.build_id.as_ref().map(ToString::to_string) })
+    let alias = profile.meta.target.aliases.iter().find(|alias| alias.file == module.path);
+    Some(Program {
+        path: module.path.clone(),
+        called: alias.map(|alias| alias.called.clone()),
+        build_id: module.build_id.as_ref().map(ToString::to_string),
+    })
 }
 
 /// `libz.so`, `libz.so.1.3.1`, `ld-linux-x86-64.so.2`.
@@ -138,6 +154,7 @@ pub(super) fn metric<'a>(metrics: &'a [Metric], name: &str) -> Option<&'a Metric
 mod tests {
     use super::*;
     use crate::analysis::testing::Synthetic;
+    use crate::model::Alias;
 
     #[test]
     fn the_program_is_the_file_that_most_samples_pass_through() {
@@ -147,11 +164,32 @@ mod tests {
         let facts = Facts::of(&synthetic.finish(), "a", 1.0, &[0], None);
         let program = facts.program.unwrap();
         assert_eq!((program.path.as_str(), program.file()), ("/bin/app", "app"));
+        assert_eq!(program.shown(), "/bin/app");
         assert_eq!((facts.target.as_str(), facts.events.as_slice()), ("pid 41", &["cpu-clock".to_string()][..]));
     }
 
     #[test]
     fn a_recording_without_samples_has_no_program() {
         assert_eq!(Facts::of(&Synthetic::new().finish(), "a", 0.0, &[], None).program, None);
+    }
+
+    #[test]
+    fn a_program_is_shown_by_the_name_it_was_started_by_and_known_by_its_file() {
+        let mut synthetic = Synthetic::new();
+        synthetic.samples(0, 41, "/usr/bin/redis-check-rdb!main", 9);
+        let mut profile = synthetic.finish();
+        let (file, called) = ("/usr/bin/redis-check-rdb".to_string(), "/usr/bin/redis-server".to_string());
+        profile.meta.target.aliases =
+            vec![Alias { file: "/bin/x".into(), called: "/y".into() }, Alias { file, called }];
+        let program = Facts::of(&profile, "a", 1.0, &[], None).program.unwrap();
+        assert_eq!((program.path.as_str(), program.shown()), ("/usr/bin/redis-check-rdb", "/usr/bin/redis-server"));
+    }
+
+    #[test]
+    fn the_cpus_it_was_allowed_on_count_where_it_was_not_confined_otherwise() {
+        let mut profile = Synthetic::new().finish();
+        profile.meta.target.allowed_cpus = Some(vec![0, 2]);
+        let allowed = |cpus: &[u32]| Facts::of(&profile, "a", 1.0, cpus, None).allowed;
+        assert_eq!((allowed(&[]), allowed(&[1])), (Some(vec![0, 2]), None));
     }
 }

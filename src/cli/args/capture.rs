@@ -128,7 +128,7 @@ pub struct RecordArgs {
     #[arg(short = 'o', long, value_name = "NAME.ironlaw", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Replace a recording of that name
-    #[arg(long, help_heading = "Output")]
+    #[arg(short = 'f', long, help_heading = "Output")]
     pub force: bool,
     /// Hold it against this baseline (see `ironlaw baseline`): it is kept in the recording, and who else uses the machine
     /// is recorded

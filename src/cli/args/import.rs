@@ -45,6 +45,6 @@ pub struct ImportArgs {
     #[arg(short = 'o', long, value_name = "NAME.ironlaw", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Replace a recording of that name
-    #[arg(long, help_heading = "Output")]
+    #[arg(short = 'f', long, help_heading = "Output")]
     pub force: bool,
 }

@@ -41,7 +41,7 @@ pub struct TopArgs {
     #[arg(short = 'o', long, value_name = "NAME.ironlaw", help_heading = "Session")]
     pub output: Option<PathBuf>,
     /// Replace a recording of that name
-    #[arg(long, requires = "output", help_heading = "Session")]
+    #[arg(short = 'f', long, requires = "output", help_heading = "Session")]
     pub force: bool,
 }
 

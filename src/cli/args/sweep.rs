@@ -129,7 +129,7 @@ pub struct SweepArgs {
     #[arg(short = 'o', long, value_name = "NAME.sweep", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Replace a sweep of that name
-    #[arg(long, help_heading = "Output")]
+    #[arg(short = 'f', long, help_heading = "Output")]
     pub force: bool,
     /// How the result is printed at the end
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]

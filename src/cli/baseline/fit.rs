@@ -2,8 +2,8 @@
 //! It never guesses at the program of a command that may start another one.
 
 use crate::analysis::baseline::{Stale, stale};
-use crate::collect::host;
 use crate::collect::program::{self, Program};
+use crate::collect::{host, target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, BaselineKey, Note, Plan, Target};
 use crate::store::baseline;
@@ -62,8 +62,13 @@ pub(super) fn here(then: &BaselineKey) -> BaselineKey {
 fn key(then: &BaselineKey, plan: &Plan) -> BaselineKey {
     let proc = ProcFs::new("/proc");
     let running = running(&proc, then, &plan.target);
+    let host = host::facts(&proc, &SysFs::new("/sys"));
+    let facts = target::facts(&proc, &plan.target, &host);
+    let alias = running.as_ref().and_then(|program| facts.aliases.iter().find(|alias| alias.file == program.path));
     BaselineKey {
-        host: host::facts(&proc, &SysFs::new("/sys")),
+        called: alias.map(|alias| alias.called.clone()),
+        allowed: facts.allowed_cpus,
+        host,
         target: plan.target.label(),
         build_id: running.as_ref().and_then(|program| program.build_id.clone()),
         program: running.map(|program| program.path),

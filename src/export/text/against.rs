@@ -4,6 +4,7 @@
 use super::page::{Ink, Page};
 use crate::export::columns;
 use crate::view::against::{AgainstView, AlarmRow, QuantityRow, SuspectRow};
+use crate::view::baseline::words::several;
 use crate::view::escape::visible;
 use crate::view::number;
 
@@ -13,7 +14,12 @@ const MOST: usize = 5;
 
 pub(super) fn write(page: &mut Page, view: &AgainstView) {
     let head = &view.baseline;
-    let about = format!("{} recordings, {} windows, {} levels of load", head.sources, head.windows, head.known_levels);
+    let about = format!(
+        "{}, {}, {} of load",
+        several(head.sources, "recording"),
+        several(head.windows, "window"),
+        several(head.known_levels, "known level")
+    );
     page.heading("Against the baseline", &about);
     let slow = !view.alarms.is_empty();
     for (at, sentence) in view.verdict.iter().enumerate() {

@@ -151,6 +151,7 @@ pub(super) mod testing {
             format: (1, 0),
             tool: String::new(),
             host: HostFacts::default(),
+            target: Default::default(),
             plan,
             events: vec![],
             coverage: vec![],

@@ -24,6 +24,7 @@ pub(super) fn meta(perf: &PerfData<'_>, source: &Source) -> Meta {
         format: FORMAT,
         tool: env!("CARGO_PKG_VERSION").to_string(),
         host: perf.features.host(),
+        target: Default::default(),
         plan: Plan {
             target: Target::Command { argv: command },
             events: events.clone(),

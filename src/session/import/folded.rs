@@ -101,6 +101,7 @@ fn meta(source: &Source) -> Meta {
         format: FORMAT,
         tool: env!("CARGO_PKG_VERSION").to_string(),
         host: HostFacts::default(),
+        target: Default::default(),
         plan: Plan {
             target: Target::Command { argv: vec![source.name.clone()] },
             events: vec![event.clone()],

@@ -15,6 +15,7 @@ fn meta() -> Meta {
         format: (0, 0),
         tool: "ironlaw 0.1.0".into(),
         host: HostFacts { hostname: "bell".into(), ..HostFacts::default() },
+        target: Default::default(),
         plan: Plan {
             target: Target::Processes { pids: vec![41], children: false },
             events: vec![],

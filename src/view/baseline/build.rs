@@ -56,7 +56,7 @@ fn key(key: &BaselineKey) -> KeyView {
     let host = &key.host;
     KeyView {
         target: key.target.clone(),
-        program: key.program.clone(),
+        program: key.called.clone().or_else(|| key.program.clone()),
         build_id: key.build_id.clone(),
         host: host.hostname.clone(),
         kernel: host.kernel.clone(),
@@ -64,6 +64,7 @@ fn key(key: &BaselineKey) -> KeyView {
         cpu_model: host.cpu_model.clone(),
         cpus: host.cpus.len(),
         cpu_set: key.cpus.clone(),
+        allowed_cpus: key.allowed.clone(),
         operations: key.ops.as_ref().map(crate::model::OpsSpec::label),
     }
 }

@@ -50,7 +50,7 @@ pub struct BaselineView {
 pub struct KeyView {
     /// What was profiled.
     pub target: String,
-    /// The program most samples were taken in.
+    /// The program most samples were taken in, by the name it was started by.
     pub program: Option<String>,
     /// Its build-id.
     pub build_id: Option<String>,
@@ -66,6 +66,8 @@ pub struct KeyView {
     pub cpus: usize,
     /// The CPUs it was confined to; empty: not confined.
     pub cpu_set: Vec<u32>,
+    /// The CPUs that its own affinity and its control group left it; empty: all of them. `None`: not known.
+    pub allowed_cpus: Option<Vec<u32>>,
     /// What counted operations, in words.
     pub operations: Option<String>,
 }

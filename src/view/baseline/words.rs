@@ -86,10 +86,11 @@ pub fn strength(view: &BaselineView) -> Vec<String> {
 /// The machine in a line.
 #[must_use]
 pub fn machine(key: &KeyView) -> String {
-    let confined = if key.cpu_set.is_empty() {
+    let allowed = key.allowed_cpus.iter().find(|_| key.cpu_set.is_empty()).unwrap_or(&key.cpu_set);
+    let confined = if allowed.is_empty() {
         String::new()
     } else {
-        format!(", on CPUs {}", key.cpu_set.iter().map(u32::to_string).collect::<Vec<_>>().join(","))
+        format!(", on CPUs {}", allowed.iter().map(u32::to_string).collect::<Vec<_>>().join(","))
     };
     format!("{}, {}, {} CPUs{confined}, kernel {}", key.host, key.cpu_model, key.cpus, key.kernel)
 }
@@ -131,6 +132,18 @@ mod tests {
         assert_eq!(level(view.axis, &view.levels[0]), "1,000 operations/s, 80 windows");
         assert_eq!(totals(&view), "80,000 operations, 40.0 s of CPU time in 2 call paths");
         assert_eq!(program(&view.key), "/opt/app (build 0a0b)");
+        let mut confined = view.key.clone();
+        for (set, allowed, expected) in [
+            (vec![], None, None),
+            (vec![], Some(vec![]), None),
+            (vec![], Some(vec![1]), Some("on CPUs 1,")),
+            (vec![0, 2], Some(vec![1]), Some("on CPUs 0,2,")),
+        ] {
+            (confined.cpu_set, confined.allowed_cpus) = (set, allowed);
+            let line = machine(&confined);
+            assert_eq!(line.contains("on CPUs"), expected.is_some(), "{line}");
+            assert!(expected.is_none_or(|part| line.contains(part)), "{line}");
+        }
         let odd = loaded(&[40], &|at| (1000.0 + at as f64, if at == 3 { 9e5 } else { 5e5 }));
         let view = BaselineView::of(&odd, "web", vec![]);
         assert!(strength(&view)[2].starts_with("1 of its own windows is unusual;"), "{:?}", strength(&view));

@@ -60,7 +60,7 @@ fn recording(run: &Digest) -> RecordingView {
         name: facts.name.clone(),
         host: facts.host.hostname.clone(),
         target: facts.target.clone(),
-        program: facts.program.as_ref().map(|program| program.path.clone()),
+        program: facts.program.as_ref().map(|program| program.shown().to_string()),
         build_id: facts.program.as_ref().and_then(|program| program.build_id.clone()),
         started_unix_ns: facts.started_unix_ns,
         seconds: facts.seconds,

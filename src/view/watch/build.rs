@@ -1,7 +1,6 @@
 //! From an assessment to the lines that tell of it.
 //! It never judges: what is an alarm has been decided.
 
-use super::words::cause_words;
 use super::{Cleared, Clocked, Factor, Reason, Standing, Suspected, Trouble};
 use crate::analysis::attribution::{Alarm, Assessment, Moved, Step, Suspect};
 
@@ -30,7 +29,7 @@ pub fn trouble(assessment: &Assessment, alarm: &Alarm, update: bool, clock: Cloc
         update,
         since: clock.at(alarm.window.from),
         cause: alarm.cause,
-        cause_text: cause_words(alarm.cause),
+        cause_text: alarm.cause.label(),
         confidence: alarm.confidence,
         place: assessment.place,
         primary: assessment.primary,

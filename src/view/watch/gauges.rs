@@ -1,7 +1,6 @@
 //! How a watch stands, as numbers that are scraped now and then.
 //! It never holds a value that was not measured.
 
-use super::words::{CAUSES, STATES};
 use super::{Cause, LoadAxis, Moment, NeighbourKind, QuantityUnit, State};
 use crate::analysis::attribution::{Assessment, Moved};
 
@@ -84,9 +83,9 @@ impl Gauges {
             target,
             baseline,
             state: State::Waiting,
-            states: &STATES,
-            windows: STATES.iter().map(|state| (*state, 0)).collect(),
-            alarms: CAUSES.iter().map(|cause| (*cause, 0)).collect(),
+            states: &State::ALL,
+            windows: State::ALL.iter().map(|state| (*state, 0)).collect(),
+            alarms: Cause::ALL.iter().map(|cause| (*cause, 0)).collect(),
             axis,
             load: None,
             ratio: None,

@@ -4,7 +4,6 @@
 mod build;
 mod gauges;
 mod moment;
-mod words;
 
 pub use crate::analysis::attribution::{Cause, Confidence, State, Where};
 pub use crate::analysis::baseline::{LoadAxis, Strength};
@@ -13,7 +12,6 @@ pub use crate::model::NeighbourKind;
 pub use build::{cleared, first_suspect, trouble, window};
 pub use gauges::{Gauge, Gauges, Score, gauges};
 pub use moment::{Clocked, Moment};
-pub use words::{cause_name, cause_words, state_name, state_words, where_words};
 
 use serde::Serialize;
 use std::path::PathBuf;

@@ -68,6 +68,21 @@ pub(super) fn place(cause: Cause, convincing: bool, cleared: bool, facts: &HostF
     }
 }
 
+/// Threads' waits for storage are counted by the kernel only where it is told to, and it is not by default.
+fn storage(pool: &Pool) -> &'static str {
+    match pool.get("psi_io_some") {
+        None => {
+            "Waits for storage are not counted per thread, here or in the baseline, and cannot be seen: where the kernel's \
+             delay accounting is off, `sudo sysctl kernel.task_delayacct=1` switches it on (record the baseline with it too)."
+        }
+        Some(_) => {
+            "Waits for storage are not counted per thread, here or in the baseline, and are seen by the I/O pressure of its \
+             group alone: where the kernel's delay accounting is off, `sudo sysctl kernel.task_delayacct=1` switches it on \
+             (record the baseline with it too)."
+        }
+    }
+}
+
 /// What this machine or this recording cannot tell of such a slowdown.
 pub(super) fn unknown(
     pool: &Pool,
@@ -96,6 +111,7 @@ pub(super) fn unknown(
         pool.windows > 0 && !counted,
         "No instructions are counted on this machine: more work in the program and slower cycles look alike.",
     );
+    say(pool.windows > 0 && pool.get("utilisation").is_some() && pool.get("block_io_delay").is_none(), storage(pool));
     say(
         memory && !counted && !probed,
         "Memory is not probed, here or in the baseline: caches and memory cannot be told from the program (--probe).",

@@ -121,3 +121,20 @@ fn a_function_that_grew_says_more_than_probes_that_took_longer() {
     assert_eq!(session.verdict().0, Cause::PathLength);
     assert_eq!(session.said().evidence[1].cause, Cause::MemoryBandwidth, "what the probes tell is still there");
 }
+#[test]
+fn uncounted_waits_for_storage_are_told_with_the_remedy_and_counted_ones_are_not() {
+    for (more, expected) in [
+        (&[][..], Some("cannot be seen")),
+        (&[("psi_io_some", 0.01)][..], Some("I/O pressure of its group alone")),
+        (&[("block_io_delay", 0.01)][..], None),
+    ] {
+        let mut session = Session::of(&[&USUAL[..], more].concat(), LoadAxis::OpsPerSecond);
+        session.run(30, &[]);
+        let said = session.said().unknown;
+        let told = said.iter().find(|text| text.starts_with("Waits for storage"));
+        assert_eq!(told.is_some(), expected.is_some(), "{said:?}");
+        for part in expected.into_iter().chain(expected.map(|_| "sudo sysctl kernel.task_delayacct=1")) {
+            assert!(told.unwrap().contains(part), "{part}: {told:?}");
+        }
+    }
+}

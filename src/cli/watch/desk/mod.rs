@@ -22,9 +22,7 @@ use crate::model::BaselineKey;
 use crate::session::{Holding, Keeper};
 use crate::sys::clock;
 use crate::units::Nanos;
-use crate::view::watch::{
-    Line, Moment, Said, Start, What, cause_name, cleared, first_suspect, gauges, trouble, window,
-};
+use crate::view::watch::{Line, Moment, Said, Start, What, cleared, first_suspect, gauges, trouble, window};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -251,7 +249,7 @@ impl Desk {
         let order = bytes::json(line).map(|alarm_json| command::Order {
             alarm: alarm_json,
             target: self.setting.target.clone(),
-            cause: cause_name(alarm.cause),
+            cause: alarm.cause.name(),
             suspect,
         });
         match order.map(|order| commands.run(order)) {
@@ -284,7 +282,7 @@ impl Desk {
 
     fn as_told(&self, alarm: &Alarm) -> Told {
         let confidence = format!("{:?}", alarm.confidence);
-        Told { at_window: self.windows(), what: (cause_name(alarm.cause), confidence, alarm.suspect.clone()) }
+        Told { at_window: self.windows(), what: (alarm.cause.name(), confidence, alarm.suspect.clone()) }
     }
 
     /// What runs, once that is known: a baseline of another program is refused even then.

@@ -16,7 +16,7 @@ use crate::units::Nanos;
 use places::places;
 use std::io;
 use std::path::Path;
-use totals::Totals;
+use totals::{Spot, Totals};
 use trial::{LeftOut, Tried};
 
 const ESRCH: i32 = 3;
@@ -32,9 +32,7 @@ pub struct Hardware {
 /// One group at one place.
 #[derive(Debug)]
 struct Opened {
-    group: usize,
-    /// The one thread it counts, if it does not follow newborn ones.
-    tid: Option<u32>,
+    spot: Spot,
     events: Vec<PerfEvent>,
 }
 
@@ -167,9 +165,12 @@ impl Hardware {
         for (number, group) in plan.groups.iter().enumerate() {
             let mut refused = None;
             let before = groups.len();
-            for place in places.iter().filter(|place| group.counts_at(place)) {
+            for (at, place) in places.iter().enumerate().filter(|(_, place)| group.counts_at(place)) {
                 match requests.open(group, *place) {
-                    Ok(events) => groups.push(Opened { group: kept.len(), tid: own_thread(*place, inherit), events }),
+                    Ok(events) => {
+                        let spot = Spot { group: kept.len(), at, tid: own_thread(*place, inherit) };
+                        groups.push(Opened { spot, events });
+                    }
                     Err(error) if error.raw_os_error() == Some(ESRCH) => {}
                     Err(error) => _ = refused.get_or_insert(error),
                 }
@@ -208,7 +209,7 @@ impl Hardware {
     pub fn read(&mut self, at: Nanos) -> Vec<Event> {
         for (place, opened) in self.groups.iter().enumerate() {
             let counted = opened.events.first().and_then(|leader| leader.read_group(opened.events.len()).ok());
-            self.totals.take(place, opened.group, opened.tid, counted);
+            self.totals.take(place, opened.spot, counted);
         }
         self.totals.readings(at)
     }

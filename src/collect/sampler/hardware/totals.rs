@@ -19,12 +19,24 @@ pub(super) struct Totals {
     /// Whether threads are counted, which all kinds of core watch all the time; else each kind has its own CPUs.
     by_task: bool,
     places: Vec<Counted>,
+    /// Of each thread or CPU the first of the law's groups that was read there: its time is that of all of them.
+    timed_by: Vec<Option<usize>>,
+}
+
+/// Where a group counts.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spot {
+    /// Which group.
+    pub group: usize,
+    /// The thread, CPU or control group, by position: the groups of one are about the same time.
+    pub at: usize,
+    /// The one thread it counts, if it does not follow newborn ones.
+    pub tid: Option<u32>,
 }
 
 #[derive(Debug, Default, Clone)]
 struct Counted {
-    group: usize,
-    tid: Option<u32>,
+    spot: Spot,
     last: GroupCounted,
 }
 
@@ -34,17 +46,35 @@ impl Totals {
         let mut ids = definitions.into_iter().map(|def| def.id);
         let counters = plan.groups.iter().map(|group| ids.by_ref().take(group.events.len()).collect());
         let apart = |group: &HardwareGroup| group.events.iter().any(|event| event.role.contains(KIND_MARK));
-        let law = plan.groups.iter().enumerate().filter(|(number, group)| *number == 0 || apart(group));
-        Totals { counters: counters.collect(), law: law.map(|(number, _)| number).collect(), by_task, places: vec![] }
+        // Where the first kind has no group left there is no sum over all kinds: each stands apart.
+        let whole = plan.groups.first().is_some_and(|group| !apart(group));
+        let law = plan.groups.iter().enumerate().filter(|(number, group)| *number == 0 || (whole && apart(group)));
+        Totals {
+            counters: counters.collect(),
+            law: law.map(|(number, _)| number).collect(),
+            by_task,
+            ..Totals::default()
+        }
     }
 
     /// What the group at a place has counted by now; `None` if it cannot be read.
-    pub fn take(&mut self, place: usize, group: usize, tid: Option<u32>, counted: Option<GroupCounted>) {
+    pub fn take(&mut self, place: usize, spot: Spot, counted: Option<GroupCounted>) {
         if self.places.len() <= place {
             self.places.resize(place + 1, Counted::default());
         }
         let last = counted.unwrap_or_else(|| std::mem::take(&mut self.places[place].last));
-        self.places[place] = Counted { group, tid, last };
+        if !last.values.is_empty() && self.law.contains(&spot.group) {
+            self.time(spot);
+        }
+        self.places[place] = Counted { spot, last };
+    }
+
+    fn time(&mut self, spot: Spot) {
+        if self.timed_by.len() <= spot.at {
+            self.timed_by.resize(spot.at + 1, None);
+        }
+        let first = &mut self.timed_by[spot.at];
+        *first = Some(first.map_or(spot.group, |group| group.min(spot.group)));
     }
 
     /// The target's readings of every counter; then those of the law by thread.
@@ -56,7 +86,7 @@ impl Totals {
         let base = self.counters.first().map_or(&[][..], Vec::as_slice);
         let mut threads: BTreeMap<u32, GroupCounted> = BTreeMap::new();
         for place in &self.places {
-            if let (Some(tid), Some(share)) = (place.tid, self.share(0, place)) {
+            if let (Some(tid), Some(share)) = (place.spot.tid, self.share(0, place)) {
                 add(threads.entry(tid).or_insert_with(|| self.nothing(0)), &place.last, share);
             }
         }
@@ -78,11 +108,13 @@ impl Totals {
     /// What a place is to a group's sum; the law's groups of other kinds of core belong to the first group's as well. `None`
     /// if it has no part in it, or was never read.
     fn share(&self, group: usize, place: &Counted) -> Option<Share> {
-        let other_kind = group == 0 && place.group != 0 && self.law.contains(&place.group);
-        match (place.group == group, other_kind) {
+        let own = place.spot.group;
+        let other_kind = group == 0 && own != 0 && self.law.contains(&own);
+        let times = || self.timed_by.get(place.spot.at).is_some_and(|first| *first == Some(own));
+        match (own == group, other_kind) {
             _ if place.last.values.is_empty() => None,
             (true, _) => Some(Share::Own),
-            (false, true) if self.by_task => Some(Share::SameTime),
+            (false, true) if self.by_task && !times() => Some(Share::SameTime),
             (false, true) => Some(Share::Own),
             (false, false) => None,
         }
@@ -134,6 +166,10 @@ mod tests {
         Some(GroupCounted { values: values.to_vec(), enabled_ns, running_ns })
     }
 
+    fn spot(group: usize, at: usize, tid: Option<u32>) -> Spot {
+        Spot { group, at, tid }
+    }
+
     fn read(totals: &Totals) -> Vec<(u16, Scope, u64, u64, u64)> {
         let first = catalog::definitions().len() as u16;
         let rows = totals.readings(Nanos(9)).into_iter().map(|event| match event {
@@ -152,9 +188,9 @@ mod tests {
     #[test]
     fn each_group_keeps_its_own_times_and_its_own_counters() {
         let mut totals = totals();
-        totals.take(0, 0, None, counted(&[100, 50], 10, 8));
-        totals.take(1, 0, None, counted(&[10, 5], 10, 10));
-        totals.take(2, 1, None, counted(&[7, 40], 10, 4));
+        totals.take(0, spot(0, 0, None), counted(&[100, 50], 10, 8));
+        totals.take(1, spot(0, 1, None), counted(&[10, 5], 10, 10));
+        totals.take(2, spot(1, 0, None), counted(&[7, 40], 10, 4));
         let target = Scope::Target;
         let expected =
             [(0, target, 110, 20, 18), (1, target, 55, 20, 18), (2, target, 7, 10, 4), (3, target, 40, 10, 4)];
@@ -164,8 +200,8 @@ mod tests {
     #[test]
     fn threads_counted_one_by_one_are_told_by_the_first_group() {
         let mut totals = totals();
-        totals.take(0, 0, Some(41), counted(&[100, 50], 10, 10));
-        totals.take(1, 1, Some(41), counted(&[1, 2], 10, 10));
+        totals.take(0, spot(0, 0, Some(41)), counted(&[100, 50], 10, 10));
+        totals.take(1, spot(1, 0, Some(41)), counted(&[1, 2], 10, 10));
         let threads: Vec<_> = read(&totals).into_iter().filter(|row| row.1 == Scope::Thread(41)).collect();
         assert_eq!(threads, [(0, Scope::Thread(41), 100, 10, 10), (1, Scope::Thread(41), 50, 10, 10)]);
     }
@@ -175,8 +211,8 @@ mod tests {
         let kinds = plan(&[&["cycles", "instructions"], &["cycles@cpu_atom", "instructions@cpu_atom"]]);
         for (by_task, enabled) in [(true, 100), (false, 200)] {
             let mut totals = Totals::of(&kinds, catalog::hardware(&kinds), by_task);
-            totals.take(0, 0, Some(41), counted(&[600, 300], 100, 60));
-            totals.take(1, 1, Some(41), counted(&[200, 50], 100, 40));
+            totals.take(0, spot(0, 0, Some(41)), counted(&[600, 300], 100, 60));
+            totals.take(1, spot(1, 0, Some(41)), counted(&[200, 50], 100, 40));
             let rows = read(&totals);
             let own = Scope::Thread(41);
             let law = |scope| [(0, scope, 800, enabled, 100), (1, scope, 350, enabled, 100)];
@@ -186,10 +222,38 @@ mod tests {
     }
 
     #[test]
+    fn where_the_first_kind_was_refused_the_time_of_the_next_one_counts_and_coverage_is_not_full() {
+        let names = ["cycles", "instructions"];
+        let apart = |kind: &str| names.map(|name| format!("{name}@{kind}"));
+        let (atom, low) = (apart("cpu_atom"), apart("cpu_lowpower"));
+        let [atom, low] = [&atom, &low].map(|kind| [kind[0].as_str(), kind[1].as_str()]);
+        let kinds = plan(&[&names, &atom, &low]);
+        let mut totals = Totals::of(&kinds, catalog::hardware(&kinds), true);
+        totals.take(0, spot(0, 0, Some(41)), counted(&[600, 300], 100, 60));
+        totals.take(1, spot(1, 0, Some(41)), counted(&[200, 50], 100, 30));
+        totals.take(2, spot(1, 1, Some(42)), counted(&[200, 50], 100, 30));
+        totals.take(3, spot(2, 1, Some(42)), counted(&[10, 5], 100, 10));
+        let rows = read(&totals);
+        let cycles = |scope| rows.iter().find(|row| row.0 == 0 && row.1 == scope).map(|row| (row.2, row.3, row.4));
+        assert_eq!(cycles(Scope::Target), Some((1010, 200, 130)));
+        assert_eq!(cycles(Scope::Thread(41)), Some((800, 100, 90)));
+        assert_eq!(cycles(Scope::Thread(42)), Some((210, 100, 40)), "what ran on the first kind is not known");
+    }
+
+    #[test]
+    fn without_a_group_of_the_first_kind_the_others_are_not_added_to_one_of_them() {
+        let kinds = plan(&[&["cycles@cpu_atom"], &["cycles@cpu_lowpower"]]);
+        let mut totals = Totals::of(&kinds, catalog::hardware(&kinds), true);
+        totals.take(0, spot(0, 0, None), counted(&[200], 100, 60));
+        totals.take(1, spot(1, 0, None), counted(&[10], 100, 40));
+        assert_eq!(read(&totals), [(0, Scope::Target, 200, 100, 60), (1, Scope::Target, 10, 100, 40)]);
+    }
+
+    #[test]
     fn a_place_that_cannot_be_read_any_more_keeps_what_it_had() {
         let mut totals = totals();
-        totals.take(0, 0, None, counted(&[100, 50], 10, 10));
-        totals.take(0, 0, None, None);
+        totals.take(0, spot(0, 0, None), counted(&[100, 50], 10, 10));
+        totals.take(0, spot(0, 0, None), None);
         assert_eq!(read(&totals)[0], (0, Scope::Target, 100, 10, 10));
         assert!(!read(&totals).iter().any(|row| row.0 >= 2), "a group opened nowhere has no reading");
     }

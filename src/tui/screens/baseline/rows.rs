@@ -116,7 +116,7 @@ fn paragraph(mark: &str, text: &str, style: Style, key: Option<Key>, room: usize
 
 fn verdict(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
     let (mark, style) = (timeline::mark(view.state), timeline::style(view.state, cx));
-    let state = crate::view::watch::state_words(view.state);
+    let state = view.state.label();
     let load = match (view.load, view.level) {
         (Some(load), Some(level)) => {
             format!("{}, known: {}", baseline_words::load(view.axis, load), baseline_words::range(view.axis, level))

@@ -1,0 +1,114 @@
+//! Under which conditions was compared: sides, load, mixtures, and in what they are not alike.
+//! It never decides what is comparable.
+
+use super::values::{relative, typed};
+use crate::analysis::compare::Side;
+use crate::view::MetricUnit;
+use crate::view::compare::{
+    Adjustment, Driver, Gravity, GroupKind, Guard, Load, Per, SettingsView, SideView, Spread, Unlike,
+};
+use crate::view::number::quantity;
+
+/// What a side is called where there is little room: its first recording, and how many more.
+#[must_use]
+pub fn label(side: &SideView) -> String {
+    match &side.recordings[..] {
+        [first, rest @ ..] if !rest.is_empty() => format!("{} and {} more", first.name, rest.len()),
+        _ => side.label.clone(),
+    }
+}
+
+/// What is known of the load, in a sentence.
+pub(in crate::view::compare) fn load(load: &Load) -> String {
+    let Some((driver, base, new)) = load.driver.zip(load.base).zip(load.new).map(|((d, b), n)| (d, b, n)) else {
+        return "load was not looked at".to_string();
+    };
+    let (what, unit) = match driver {
+        Driver::OpsPerS => ("operations per second", MetricUnit::PerSecond),
+        Driver::BusyCores => ("busy CPUs", MetricUnit::Cores),
+    };
+    let value = |value: f64| quantity(value, unit).joined();
+    let both = format!("{} -> {}", value(base.mean), value(new.mean));
+    let range = |spread: Spread| format!("{} to {}", value(spread.low), value(spread.high));
+    match load.adjustment {
+        Adjustment::Same => format!("{what} were the same ({both}): nothing to adjust"),
+        Adjustment::Near => format!("{what} were about the same ({both}), and too steady to tell what the rest does"),
+        Adjustment::Done { from, to, windows, .. } => format!(
+            "by {what}, {both}; costs are compared over {} to {}, where both have windows ({} and {})",
+            value(from),
+            value(to),
+            windows[0],
+            windows[1]
+        ),
+        Adjustment::Apart => format!("{what} never met: {} against {}", range(base), range(new)),
+        Adjustment::Opposed => format!("{what} {both}: more was done with less CPU time, or less with more"),
+        Adjustment::Unknown => "load is not known".to_string(),
+    }
+}
+
+/// Why the whole and its groups tell different things.
+#[must_use]
+pub fn guard_text(guard: &Guard) -> String {
+    let what = match guard.by {
+        GroupKind::Load => "levels of load",
+        GroupKind::Host => "hosts",
+        GroupKind::Thread => "kinds of threads",
+    };
+    let [base, new] = guard.whole;
+    format!(
+        "The whole deceives: {} is {} as it stands, but {} with the base's mixture of {what}; the mixture moved.",
+        guard.quantity,
+        relative(new / base - 1.0),
+        relative(guard.standardised / base - 1.0)
+    )
+}
+
+/// A difference between the conditions, in a sentence fragment.
+#[must_use]
+pub fn unlike(unlike: &Unlike) -> String {
+    format!("{}: {} -> {}", unlike.what, unlike.base, unlike.new)
+}
+
+/// How much a difference of conditions weighs, in a word.
+#[must_use]
+pub fn gravity(gravity: Gravity) -> &'static str {
+    match gravity {
+        Gravity::Refuse => "not comparable",
+        Gravity::Warn => "may be the reason",
+        Gravity::Tell => "for your information",
+    }
+}
+
+/// What costs of code are per: ` per operation`.
+#[must_use]
+pub fn per(per: Per) -> &'static str {
+    match per {
+        Per::Op => "per operation",
+        Per::Cpu => "per CPU second",
+        Per::Share => "of all samples",
+        Per::None => "in all",
+    }
+}
+
+/// Why there is no code to compare.
+pub(in crate::view::compare) fn no_code(base: &Side, new: &Side, per: Per) -> &'static str {
+    let sampled = |side: &Side| side.runs.iter().all(|run| run.run.cpu.samples > 0);
+    let alike = |side: &Side| side.runs.first().map(|run| run.run.cpu.unit);
+    match (sampled(base) && sampled(new), alike(base) == alike(new), per) {
+        (false, ..) => "no samples on one side",
+        (_, false, _) => "cycles were sampled on one side and time on the other",
+        (_, _, Per::Op) => "no operations on one side: try --normalize cpu",
+        _ => "no CPU time on one side",
+    }
+}
+
+/// How it was compared, in a line.
+#[must_use]
+pub fn settings(settings: &SettingsView) -> String {
+    format!(
+        "{} intervals, the same within {}, seed {}",
+        typed(settings.confidence),
+        typed(settings.margin),
+        settings.seed
+    )
+}

@@ -1,0 +1,16 @@
+//! What a comparison comes to, in words that are the same in every format.
+//! It never claims more than a verdict does.
+
+mod conditions;
+mod headline;
+mod outcome;
+mod values;
+
+pub use conditions::{gravity, guard_text, label, per, settings, unlike};
+pub(super) use conditions::{load, no_code};
+pub(super) use headline::headline;
+pub use outcome::{expectation, gate, outcome};
+pub use values::{
+    change, cost, factor_value, growth, half, interval, own_change, probability, relative, shown, value, verdict,
+};
+pub(super) use values::{factor_label, factor_name};

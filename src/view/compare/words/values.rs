@@ -1,0 +1,143 @@
+//! Values, changes and their intervals as text.
+//! It never rounds a number before the last step.
+
+use crate::analysis::LawFactor;
+use crate::view::Measured;
+use crate::view::MetricUnit;
+use crate::view::compare::{CodeRow, MetricRow, QuantityUnit, Scale, Verdict};
+use crate::view::number::{percent, quantity, seconds, three_digits};
+
+/// A value in its unit.
+#[must_use]
+pub fn shown(value: f64, unit: QuantityUnit) -> String {
+    match unit {
+        QuantityUnit::Nanos => seconds(value * 1e-9).joined(),
+        QuantityUnit::Of(unit) => quantity(value, unit).joined(),
+    }
+}
+
+/// A change as a part: `+10.1%`, `-0.500%`; above a factor of ten `x 12.0`.
+#[must_use]
+pub fn relative(part: f64) -> String {
+    if part >= 9.0 {
+        return format!("x {}", three_digits(part + 1.0));
+    }
+    let sign = if part > 0.0 { "+" } else { "" };
+    // More digits than one after the point are no one's measurement.
+    let percent = part * 100.0;
+    if percent.abs() < 10.0 { format!("{sign}{percent:.2}%") } else { format!("{sign}{percent:.1}%") }
+}
+
+/// A percentage that somebody typed: as few digits as it takes.
+#[must_use]
+pub(super) fn typed(part: f64) -> String {
+    format!("{}%", (part * 1e6).round() / 1e4)
+}
+
+/// A change of a row on its scale: relative, or a difference in its unit.
+#[must_use]
+pub fn change(row: &MetricRow, value: f64) -> String {
+    match (row.scale, row.unit) {
+        (Some(Scale::Relative), _) => relative(value),
+        (_, QuantityUnit::Of(MetricUnit::Share)) => format!("{:+.2} pt", value * 100.0),
+        (_, unit) => format!("{}{}", if value > 0.0 { "+" } else { "" }, shown(value, unit)),
+    }
+}
+
+/// The change of a row itself.
+#[must_use]
+pub fn own_change(row: &MetricRow) -> Option<String> {
+    let value = if row.scale == Some(Scale::Relative) { row.relative? } else { row.difference? };
+    Some(change(row, value))
+}
+
+/// `+9.2% to +11.0%`.
+#[must_use]
+pub fn interval(row: &MetricRow) -> Option<String> {
+    Some(format!("{} to {}", change(row, row.low?), change(row, row.high?)))
+}
+
+/// Half of the interval's width, for narrow tables.
+#[must_use]
+pub fn half(row: &MetricRow) -> Option<String> {
+    let half = (row.high? - row.low?) / 2.0;
+    Some(change(row, half).trim_start_matches(['+', 'x', ' ']).to_string())
+}
+
+/// `worse`, `better`, `same`, `-`: what a verdict means for a row.
+#[must_use]
+pub fn verdict(row: &MetricRow) -> &'static str {
+    use crate::view::compare::Better::{Less, More, Neither};
+    match (row.verdict, row.better) {
+        (Verdict::More, Less) | (Verdict::Less, More) => "worse",
+        (Verdict::Less, Less) | (Verdict::More, More) => "better",
+        (Verdict::More, Neither) => "more",
+        (Verdict::Less, Neither) => "less",
+        (Verdict::Same, _) => "same",
+        (Verdict::Undecided, _) => "-",
+    }
+}
+
+/// A value of a row in its unit; a dash where there is none.
+#[must_use]
+pub fn value(row: &MetricRow, measured: &Measured) -> String {
+    measured.value().map_or("-".to_string(), |value| shown(value, row.unit))
+}
+
+/// A cost of code in its unit: `ns`, `cycles`; `share` for a part of all.
+#[must_use]
+pub fn cost(unit: &str, value: f64) -> String {
+    match unit {
+        "share" => percent(value).joined(),
+        "ns" => seconds(value * 1e-9).joined(),
+        _ => format!("{} {unit}", three_digits(value)),
+    }
+}
+
+/// A change of such a cost, with its sign.
+#[must_use]
+pub fn growth(unit: &str, row: &CodeRow) -> String {
+    let sign = if row.difference > 0.0 { "+" } else { "" };
+    format!("{sign}{}", cost(unit, row.difference))
+}
+
+/// A probability; a very small one is no more than that.
+#[must_use]
+pub fn probability(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_string() } else { three_digits(p) }
+}
+
+/// A factor's value in its unit.
+#[must_use]
+pub fn factor_value(factor: &str, value: f64) -> String {
+    match factor {
+        "frequency" => quantity(value, MetricUnit::Hertz).joined(),
+        "utilisation" => percent(value).joined(),
+        "cpu_time" => seconds(value * 1e-9).joined(),
+        _ => three_digits(value),
+    }
+}
+
+/// A factor's stable name.
+#[must_use]
+pub(in crate::view::compare) fn factor_name(factor: LawFactor) -> &'static str {
+    match factor {
+        LawFactor::PathLength => "path_length",
+        LawFactor::Cpi => "cpi",
+        LawFactor::Frequency => "frequency",
+        LawFactor::CpuTime => "cpu_time",
+        LawFactor::Utilisation => "utilisation",
+    }
+}
+
+/// A factor for people.
+#[must_use]
+pub(in crate::view::compare) fn factor_label(factor: LawFactor) -> &'static str {
+    match factor {
+        LawFactor::PathLength => "path length (instructions/op)",
+        LawFactor::Cpi => "CPI (cycles/instruction)",
+        LawFactor::Frequency => "1 / frequency",
+        LawFactor::CpuTime => "CPU time/op",
+        LawFactor::Utilisation => "1 / utilisation (not running)",
+    }
+}
