@@ -10,6 +10,18 @@ alarm was raised without cause or a planted one was told as another's doing.
 """
 import argparse, collections, ctypes, json, os, random, signal, statistics, subprocess, sys, tempfile, time
 
+def siblings(cpu):
+    """The other threads of a CPU's core."""
+    try:
+        with open(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list") as file: text = file.read().strip()
+    except OSError: return set()
+    parts = [part.split("-") for part in text.split(",") if part]
+    return {number for part in parts for number in range(int(part[0]), int(part[-1]) + 1)} - {cpu}
+
+# The other thread of the victim's core, if there is one, and a CPU of another core.
+SIBLING = next((str(cpu) for cpu in sorted(siblings(0) & os.sched_getaffinity(0))), None)
+APART = next((str(cpu) for cpu in sorted(os.sched_getaffinity(0) - siblings(0) - {0})), "1")
+
 # Victim: workload, threads, function that is one operation. All run on CPU 0, and keep a good part of it busy: windows
 # under a quarter of a CPU are not judged.
 VICTIMS = {
@@ -24,10 +36,11 @@ VICTIMS = {
 SLOWER = {"llc", "memory_bandwidth", "page_walk", "cpi_other", "cpu_time_other", "smt", "frequency"}
 TRIALS = {
     "cpu-hog":    ("paced",   ("spin", 3, "0"),       {"run_queue"},           {"neighbours"}),
-    "thrash":     ("cache",   ("thrash", 1, "1"),     SLOWER,                  {"neighbours"}),
-    "stream":     ("memory",  ("stream", 1, "1"),     SLOWER,                  {"neighbours"}),
-    "tlb-shoot":  ("pages",   ("tlb-shoot", 2, "0-1"), SLOWER | {"run_queue"}, {"neighbours"}),
-    "io-hog":     ("storage", ("io-bulk", 4, "1"),    {"io"},                  {"neighbours"}),
+    "sibling":    ("paced",   ("spin", 1, SIBLING),   SLOWER,                  {"neighbours"}),
+    "thrash":     ("cache",   ("thrash", 1, APART),     SLOWER,                  {"neighbours"}),
+    "stream":     ("memory",  ("stream", 1, APART),     SLOWER,                  {"neighbours"}),
+    "tlb-shoot":  ("pages",   ("tlb-shoot", 2, "0," + APART), SLOWER | {"run_queue"}, {"neighbours"}),
+    "io-hog":     ("storage", ("io-bulk", 4, APART),    {"io"},                  {"neighbours"}),
     "quota":      ("paced",   "quota",                {"throttling"},          {"own_limits"}),
     "code":       ("paced",   "paced-long-dearer",    {"path_length"},         {"program"}),
     "load":       ("paced",   "paced-long-half",      set(),                   set()),
@@ -133,9 +146,10 @@ def seconds_of(text):
 def trial(bench, name, number):
     options = bench.options
     victim, plant, causes, places = TRIALS[name]
+    if isinstance(plant, tuple) and plant[2] is None: return "the victim's CPU shares its core with no other"
     baseline = bench.baseline(victim)
     group = quota_group() if plant == "quota" else None
-    if plant == "quota" and not group: return None
+    if plant == "quota" and not group: return "no control group with a CPU quota can be made here"
     if group: set_quota(group, None)
     other = plant if str(plant).startswith("paced-") else None
     process, ops = bench.victim(victim, other, group=group)
@@ -235,7 +249,7 @@ def main():
             for number in range(options.repeat):
                 for name in options.only.split(","):
                     result = trial(bench, name, number)
-                    if result is None: print(f"{name}: skipped: no control group with a CPU quota can be made here"); continue
+                    if isinstance(result, str): print(f"{name}: skipped: {result}"); continue
                     results.append(result)
                     print(" ".join(f"{key}={value}" for key, value in result.items() if value is not None), flush=True)
         finally:

@@ -179,13 +179,14 @@ impl Assessor {
         }
         let lately: Vec<&Judged> = self.recent.iter().rev().take(self.settings.n).collect();
         let since = lately.iter().all(|judged| judged.window.from >= open.from);
-        // What ends an alarm is firmer than what raises it: around one limit it would come and go.
-        let still = |judged: &&&Judged| !judged.outside.is_empty() || judged.leans(open.test, &self.settings);
-        let outside = lately.iter().filter(still).count();
+        let outside = lately.iter().filter(|judged| !judged.outside.is_empty()).count();
+        // Around one limit an alarm would come and go: it ends nearer to what is usual than it began.
+        let leans = || Pool::of(lately.iter().copied(), &self.settings).leans(open.test, &self.settings);
         open.unjudged == 0
             && since
             && lately.len() == self.settings.n
             && outside + self.settings.k <= self.settings.n.saturating_sub(1)
+            && !leans()
     }
 
     fn end(&mut self, open: Open) {

@@ -91,12 +91,6 @@ impl Judged {
         [PRIMARY, "cpi", WITHOUT_OPERATIONS].iter().find_map(|name| self.get(name))
     }
 
-    /// Whether a test's quantity is still nearer to the end of its band than to its usual value.
-    pub fn leans(&self, test: usize, settings: &Settings) -> bool {
-        let half = Settings { sigmas: settings.sigmas / 2.0, ..*settings };
-        TESTS.get(test).is_some_and(|test| test.outside(self, &half))
-    }
-
     pub fn is_judged(&self) -> bool {
         matches!(self.state, State::Usual | State::Unusual)
     }

@@ -70,15 +70,27 @@ impl Pool {
     /// Whether a test's quantity is sufficiently worse over all windows together, and so much that chance would make it so less
     /// often than false alarms are allowed.
     pub fn confirms(&self, test: usize, settings: &Settings) -> bool {
-        let Some(test) = TESTS.get(test) else { return false };
-        let Some(moved) = self.get(test.name) else { return false };
+        self.worse(test, settings).is_some_and(|moved| {
+            let chance = self.chances.iter().find(|(name, _)| *name == moved.quantity.name);
+            chance.is_some_and(|(_, chance)| *chance <= settings.false_alarm)
+        })
+    }
+
+    /// Whether it is sufficiently worse, and further from its usual value than half the way to the end of its band.
+    pub fn leans(&self, test: usize, settings: &Settings) -> bool {
+        self.worse(test, settings).is_some_and(|moved| moved.deviations.abs() > settings.sigmas / 2.0)
+    }
+
+    /// A test's quantity, where it is worse by so much that it matters.
+    fn worse(&self, test: usize, settings: &Settings) -> Option<&Moved> {
+        let test = TESTS.get(test)?;
+        let moved = self.get(test.name)?;
         let longer = self.stretch.is_none_or(|stretch| stretch.ratio() >= 1.0 + settings.least_wait);
         let worse = match test.bad {
             Bad::More => moved.deviations > 0.0,
             Bad::Less => moved.deviations < 0.0,
         };
-        let chance = self.chances.iter().find(|(name, _)| *name == test.name).map_or(1.0, |(_, chance)| *chance);
-        worse && chance <= settings.false_alarm && test.size(moved.now, moved.expected, longer, settings)
+        (worse && test.size(moved.now, moved.expected, longer, settings)).then_some(moved)
     }
 }
 
