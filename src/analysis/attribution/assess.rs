@@ -3,7 +3,7 @@
 
 use super::assessor::Assessor;
 use super::functions::shift;
-use super::observe::observe_with;
+use super::observe::{Previous, observe_with};
 use super::settings::Settings;
 use super::types::Assessment;
 use crate::analysis::baseline::Levels;
@@ -18,11 +18,11 @@ const LEAST_PART: f64 = 0.5;
 /// alarm is told even where it is over.
 #[must_use]
 pub fn assess(profile: &Profile, baseline: &Baseline, settings: Settings) -> Assessment {
-    let counters = Counters::of(profile);
+    let (counters, previous) = (Counters::of(profile), Previous::of(profile));
     let mut assessor = Assessor::new(Levels::of(baseline), profile.meta.host.clone(), settings);
     let mut steps = Vec::new();
     for window in windows(profile) {
-        steps.push(assessor.take(observe_with(profile, &counters, window), &profile.neighbours));
+        steps.push(assessor.take(observe_with(profile, &counters, &previous, window), &profile.neighbours));
         if let Some(from) = assessor.asks_for_functions() {
             assessor.tell_functions(shift(profile, baseline, Window { from, to: window.to }));
         }

@@ -20,6 +20,8 @@ use std::collections::VecDeque;
 const RECENT: usize = 30;
 /// Alarms kept; the oldest goes first.
 const ALARMS: usize = 1000;
+/// Windows from before an alarm that are kept however long it lasts: without them nobody is known to have come with it.
+const BEFORE: usize = 60;
 /// An explanation is made anew in each of the first windows of an alarm, later in one of so many.
 const EARLY: usize = 10;
 const LATER: usize = 5;
@@ -80,6 +82,7 @@ impl Assessor {
             self.neighbours = neighbours.to_vec();
         }
         let judged = Judged::of(&self.levels, &observed, &self.settings);
+        self.keep_before();
         keep(&mut self.past, Past::of(&judged, observed, &self.settings), self.settings.correlation_windows);
         if judged.is_judged() {
             keep(&mut self.recent, judged.clone(), RECENT);
@@ -96,19 +99,31 @@ impl Assessor {
         step
     }
 
+    /// Makes room among the windows of a long alarm rather than among those from before it.
+    fn keep_before(&mut self) {
+        let Some(open) = self.open.filter(|_| self.past.len() >= self.settings.correlation_windows) else { return };
+        let before = self.past.partition_point(|past| past.to <= open.from);
+        if before <= BEFORE {
+            self.past.remove(before);
+        }
+    }
+
     /// Where the CPU time goes while it is slow, as [`super::shift`] found it: only who has the samples can tell.
     pub fn tell_functions(&mut self, shift: Option<Shift>) {
         self.shift = shift;
         if let Some(open) = self.open {
             let finding = self.explain(open.from);
             self.finding = Some(finding);
+            self.tell_alarm();
         }
     }
 
     /// Since when functions should be compared ([`Assessor::tell_functions`]); `None` where that would tell nothing new now.
     #[must_use]
     pub fn asks_for_functions(&self) -> Option<Nanos> {
-        let open = self.open.filter(|open| open.unjudged == 0 && is_due(open.windows))?;
+        // Each time all samples since then are looked at: the longer it lasts the less often.
+        let due = |open: &Open| open.windows <= EARLY || open.windows.is_power_of_two();
+        let open = self.open.filter(|open| open.unjudged == 0 && due(open))?;
         Some(open.from)
     }
 
@@ -157,7 +172,8 @@ impl Assessor {
 
     /// Whether it ended the alarm.
     fn go_on(&mut self, open: Open, judged: &Judged) -> bool {
-        let unjudged = if judged.is_judged() { 0 } else { open.unjudged + 1 };
+        // A program that gets nothing done is not over its trouble.
+        let unjudged = if judged.is_judged() || judged.stalled { 0 } else { open.unjudged + 1 };
         let open = Open { windows: open.windows + 1, unjudged, ..open };
         self.open = Some(open);
         if self.is_over(open) {
@@ -177,12 +193,14 @@ impl Assessor {
         if open.unjudged > 4 * self.settings.n {
             return true;
         }
+        let stalled = self.last.as_ref().is_some_and(|last| last.stalled);
         let lately: Vec<&Judged> = self.recent.iter().rev().take(self.settings.n).collect();
         let since = lately.iter().all(|judged| judged.window.from >= open.from);
         let outside = lately.iter().filter(|judged| !judged.outside.is_empty()).count();
         // Around one limit an alarm would come and go: it ends nearer to what is usual than it began.
         let leans = || Pool::of(lately.iter().copied(), &self.settings).leans(open.test, &self.settings);
         open.unjudged == 0
+            && !stalled
             && since
             && lately.len() == self.settings.n
             && outside + self.settings.k <= self.settings.n.saturating_sub(1)
@@ -205,6 +223,12 @@ impl Assessor {
         let Some(alarm) = self.alarms.last_mut() else { return };
         alarm.window.to = to;
         alarm.worst = alarm.worst.max(worst);
+        self.tell_alarm();
+    }
+
+    /// What is known of its cause by now.
+    fn tell_alarm(&mut self) {
+        let Some(alarm) = self.alarms.last_mut() else { return };
         if let Some(finding) = &self.finding {
             alarm.cause = finding.cause;
             alarm.confidence = finding.confidence;
@@ -275,8 +299,14 @@ impl Assessor {
     fn primary(&self, pool: &Pool) -> &'static str {
         let counted = pool.get(PRIMARY).is_some() || self.levels.axis == LoadAxis::OpsPerSecond;
         let learnt = || self.levels.levels.iter().flat_map(|level| &level.expected);
-        let known = counted || learnt().any(|expected| expected.quantity.name == PRIMARY);
-        if known { PRIMARY } else { WITHOUT_OPERATIONS }
+        let is_learnt = |name: &str| learnt().any(|expected| expected.quantity.name == name);
+        if counted || is_learnt(PRIMARY) {
+            PRIMARY
+        } else if is_learnt("cpi") {
+            "cpi"
+        } else {
+            WITHOUT_OPERATIONS
+        }
     }
 }
 

@@ -23,28 +23,37 @@ pub(super) struct Beside {
     shares: FxHashMap<NeighbourId, Shares>,
     /// Whether the machine has more than one node: else being on one says nothing.
     nodes: bool,
+    /// The share of all slow windows in which the other thread of one of the target's cores was busy.
+    sibling: f64,
 }
 
 /// A share of windows from which on a place is worth a word.
 const OFTEN: f64 = 0.5;
 /// CPUs used in a window from which on a neighbour was really there.
 const RAN: f64 = 0.02;
+/// CPUs used from which on a core's other thread was busy.
+const BUSY: f64 = 0.25;
 
 impl Beside {
     pub fn of(question: &Question<'_>) -> Beside {
         let facts = question.facts;
         let mut shares: FxHashMap<NeighbourId, Shares> = FxHashMap::default();
         let slow = question.past.iter().zip(question.slow).filter(|(_, slow)| **slow);
+        let (mut windows, mut busy) = (0.0_f64, 0.0_f64);
         for (past, _) in slow.filter(|(past, _)| !past.cpus.is_empty()) {
+            let mut other = false;
             let (siblings, nodes) = (siblings(facts, &past.cpus), nodes(facts, &past.cpus));
             for used in past.neighbours.iter().filter(|used| used.cores >= RAN) {
                 let Some(cpu) = used.on_cpu else { continue };
+                other |= used.cores >= BUSY && siblings.contains(&cpu);
                 let share = shares.entry(used.neighbour).or_default();
                 share.windows += 1.0;
                 share.same_cpu += f64::from(u8::from(past.cpus.contains(&cpu)));
                 share.sibling += f64::from(u8::from(siblings.contains(&cpu)));
                 share.node += f64::from(u8::from(place(facts, cpu).is_some_and(|at| nodes.contains(&at.node))));
             }
+            windows += 1.0;
+            busy += f64::from(u8::from(other));
         }
         for share in shares.values_mut() {
             let windows = share.windows.max(1.0);
@@ -52,7 +61,7 @@ impl Beside {
                 (share.same_cpu / windows, share.sibling / windows, share.node / windows);
         }
         let all: FxHashSet<u32> = facts.cpus.iter().map(|cpu| cpu.node).collect();
-        Beside { shares, nodes: all.len() > 1 }
+        Beside { shares, nodes: all.len() > 1, sibling: busy / windows.max(1.0) }
     }
 
     /// How much the place speaks for a neighbour, given what it is to have done: 1 where it says nothing.
@@ -66,9 +75,9 @@ impl Beside {
         }
     }
 
-    /// The share of slow windows in which any neighbour ran on the other thread of one of the target's cores.
+    /// The share of slow windows in which the other thread of one of the target's cores was busy.
     pub fn sibling_busy(&self) -> f64 {
-        self.shares.values().map(|shares| shares.sibling).fold(0.0, f64::max)
+        self.sibling
     }
 }
 
@@ -90,7 +99,8 @@ fn nodes(facts: &HostFacts, cpus: &[u32]) -> FxHashSet<u32> {
 
 /// What speaks for a suspect, in sentences.
 pub(super) fn evidence(def: &NeighbourDef, fit: &Fit, question: &Question<'_>, beside: &Beside) -> Vec<String> {
-    let mut all = vec![grown(fit, question)];
+    // Of a monitoring group no CPU time is known; what it holds and moves is told below.
+    let mut all: Vec<String> = (def.kind != NeighbourKind::Resctrl).then(|| grown(fit, question)).into_iter().collect();
     if let Some(shares) = beside.shares.get(&def.id) {
         let told = [
             (shares.same_cpu, "on a CPU that the target used"),
@@ -98,7 +108,9 @@ pub(super) fn evidence(def: &NeighbourDef, fit: &Fit, question: &Question<'_>, b
             (if beside.nodes { shares.node } else { 0.0 }, "on the target's NUMA node"),
         ];
         let often = told.iter().filter(|(share, _)| *share >= OFTEN);
-        all.extend(often.map(|(share, at)| format!("It was seen {at} in {} of the slow windows.", percent(*share))));
+        all.extend(
+            often.map(|(share, at)| format!("It was seen {at} in {} of the slow windows it ran in.", percent(*share))),
+        );
     }
     all.extend(cache(def.id, question));
     if let (NeighbourKind::Process, Some(group)) = (def.kind, &def.cgroup) {

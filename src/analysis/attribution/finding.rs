@@ -6,10 +6,12 @@ use super::explain::{explain, place, unknown};
 use super::functions::Shift;
 use super::held::Judged;
 use super::pool::Pool;
+use super::score::ENOUGH_BEFORE;
 use super::series::{Past, is_wait};
 use super::settings::Settings;
 use super::suspects::{CONVINCING, Question, Ranked, suspects};
 use super::types::{Cause, Confidence, Evidence, Suspect, Where};
+use crate::analysis::compare::PRIMARY;
 use crate::analysis::findings::words::percent;
 use crate::model::{HostFacts, NeighbourDef, NeighbourKind};
 use crate::units::Nanos;
@@ -49,12 +51,14 @@ impl Finding {
     pub fn of(trail: &Trail<'_>) -> Finding {
         let pool = Pool::of(trail.windows.iter().copied(), trail.settings);
         let mut evidence = explain(&pool);
-        let first = evidence.first().map_or(Cause::CpuTimeOther, |evidence| evidence.cause);
+        let first = evidence.first().map_or_else(|| unexplained(&pool), |evidence| evidence.cause);
         let slow = Slow::of(trail, first);
         let mut ranked = slow.suspects(trail, first);
         let convincing = |ranked: &[Ranked]| ranked.first().is_some_and(|first| first.fit >= CONVINCING);
         sibling(&mut evidence, &slow.beside(trail, first));
-        program(&mut evidence, trail, &pool, convincing(&ranked));
+        // Without windows from before nobody can be ruled out.
+        let compared = !trail.neighbours.is_empty() && slow.before() >= ENOUGH_BEFORE;
+        program(&mut evidence, trail, &pool, convincing(&ranked), compared && ranked.is_empty());
         let lead = evidence.first();
         let cause = lead.map_or(first, |lead| lead.cause);
         let confidence = lead.map_or(Confidence::Low, |lead| lead.confidence);
@@ -68,12 +72,22 @@ impl Finding {
         Finding {
             cause,
             confidence,
-            place: place(cause, convincing(&ranked), seen && innocent, trail.facts),
+            place: place(cause, convincing(&ranked), compared && innocent, trail.facts),
             suspects: ranked.into_iter().map(|ranked| ranked.suspect).collect(),
             unknown: unknown(&pool, Some(cause), seen, resctrl, trail.facts),
             evidence,
             pool,
         }
+    }
+}
+
+/// What is left where nothing that moved explains an alarm.
+fn unexplained(pool: &Pool) -> Cause {
+    let dearer = pool.get(PRIMARY).is_some_and(|cost| cost.moved && cost.deviations > 0.0);
+    match (dearer, pool.get("cpi").is_some()) {
+        (false, _) => Cause::Waiting,
+        (true, true) => Cause::CpiOther,
+        (true, false) => Cause::CpuTimeOther,
     }
 }
 
@@ -96,6 +110,11 @@ impl<'a> Slow<'a> {
         // Half of the rise is enough: a slowdown that comes and goes is slow where it is.
         let slow = |past: &&Past| past.to > trail.from && past.excess(cause).is_some_and(|excess| excess > 1.0);
         Slow { slow: past.iter().map(slow).collect(), past }
+    }
+
+    /// Windows from before.
+    fn before(&self) -> usize {
+        self.slow.iter().filter(|slow| !**slow).count()
     }
 
     fn question<'q>(&'q self, trail: &'q Trail<'_>, cause: Cause) -> Question<'q> {
@@ -140,14 +159,13 @@ fn sibling(evidence: &mut Vec<Evidence>, beside: &Beside) {
 }
 
 /// Without counted instructions: the program, if nobody beside it goes with the slowdown and its own functions shifted.
-fn program(evidence: &mut Vec<Evidence>, trail: &Trail<'_>, pool: &Pool, convincing: bool) {
+fn program(evidence: &mut Vec<Evidence>, trail: &Trail<'_>, pool: &Pool, convincing: bool, nobody: bool) {
     let blind = pool.get("cpi").is_none();
     // That a cache or memory answers the probes later as well explains nothing yet.
     let open = evidence.first().is_some_and(|lead| !is_wait(lead.cause) && lead.confidence == Confidence::Low);
     let Some(shift) = trail.shift.filter(|shift| blind && open && !convincing && shift.tells()) else { return };
     let share = evidence.first().and_then(|lead| lead.share);
-    // Where nobody looked for neighbours none can be ruled out.
-    evidence.insert(0, shift.evidence(share, !trail.neighbours.is_empty()));
+    evidence.insert(0, shift.evidence(share, nobody));
     if let Some(other) = evidence.get_mut(1) {
         other.share = None;
     }

@@ -104,15 +104,17 @@ impl Shift {
     }
 
     /// Evidence for the program, where nothing else explains the growth.
-    pub(super) fn evidence(&self, share: Option<f64>, quiet: bool) -> Evidence {
+    /// `nobody`: nobody beside the target moved with it.
+    pub(super) fn evidence(&self, share: Option<f64>, nobody: bool) -> Evidence {
         Evidence {
             cause: Cause::PathLength,
             share,
-            confidence: if quiet { Confidence::Medium } else { Confidence::Low },
+            confidence: if nobody { Confidence::Medium } else { Confidence::Low },
             text: format!(
-                "Probably the program: {} Its share of all CPU time grew by more than {}, and no neighbour goes with it.",
+                "Probably the program: {} Its share of all CPU time grew by more than {}{}.",
                 self.text(),
-                percent(self.shifted)
+                percent(self.shifted),
+                if nobody { ", and no neighbour goes with it" } else { "" }
             ),
         }
     }

@@ -7,7 +7,8 @@ use super::tests_of::{Bad, TESTS, Test};
 use super::types::{Observed, State};
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Place, load_of};
-use crate::analysis::compare::{Cell, PRIMARY, Reading, WITHOUT_OPERATIONS};
+use crate::analysis::compare::{Cell, PRIMARY, RATE, Reading, WITHOUT_OPERATIONS};
+use crate::analysis::findings::words::digits;
 
 /// A quantity of one window beside what is usual.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,6 +38,8 @@ pub(super) struct Judged {
     pub outside: Vec<usize>,
     /// Costs that depend little on load and lie far from everything learnt, where the load is unknown.
     pub hints: Vec<String>,
+    /// It wanted to run, and nothing got done.
+    pub stalled: bool,
 }
 
 /// Costs that hardly depend on load: worth a word even where the load is not known.
@@ -55,13 +58,16 @@ impl Judged {
             stretch: None,
             outside: Vec::new(),
             hints: Vec::new(),
+            stalled: false,
         };
         let busy = value(&seen.readings, WITHOUT_OPERATIONS);
         let wanted = busy.map(|busy| busy * stretch(&seen.readings, None).map_or(1.0, |found| found.now));
-        let (Some(load), Some(wanted)) = (load, wanted) else { return blank };
-        if wanted < settings.least_cores {
+        if wanted.is_some_and(|wanted| wanted < settings.least_cores) {
             return blank;
         }
+        let (Some(load), Some(_)) = (load, wanted) else {
+            return Judged { state: State::UnknownLoad, ..blank.stalled(wanted, seen) };
+        };
         match level(levels, load, &seen.readings) {
             Ok(level) => blank.at(level, seen, settings),
             Err(nearest) => {
@@ -69,6 +75,13 @@ impl Judged {
                 Judged { state: State::UnknownLoad, hints, ..blank }
             }
         }
+    }
+
+    /// Of a program that completes nothing the load is not known, and that is worth a word.
+    fn stalled(self, wanted: Option<f64>, seen: &Observed) -> Judged {
+        let wanted = wanted.filter(|_| value(&seen.readings, RATE) == Some(0.0));
+        let hint = |wanted| format!("No operation was completed, and {} CPUs were wanted.", digits(wanted));
+        Judged { stalled: wanted.is_some(), hints: wanted.map(hint).into_iter().collect(), ..self }
     }
 
     fn at(mut self, level: &Level, seen: &Observed, settings: &Settings) -> Judged {
@@ -86,9 +99,9 @@ impl Judged {
         self.held.iter().find(|held| held.expected.quantity.name == name)
     }
 
-    /// The cost of an operation; without operations, what a second of instructions costs, else busy CPUs.
+    /// The cost of an operation; without operations, of an instruction. Busy CPUs alone are no cost.
     fn primary(&self) -> Option<&Held> {
-        [PRIMARY, "cpi", WITHOUT_OPERATIONS].iter().find_map(|name| self.get(name))
+        [PRIMARY, "cpi"].iter().find_map(|name| self.get(name))
     }
 
     pub fn is_judged(&self) -> bool {
@@ -189,7 +202,7 @@ fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<Stri
         let high = known.iter().map(|e| e.centre + settings.sigmas * spread(e)).reduce(f64::max)?;
         let label = known.first()?.quantity.label;
         (now < low || now > high).then(|| {
-            let [now, low, high] = [now, low, high].map(crate::analysis::findings::words::digits);
+            let [now, low, high] = [now, low, high].map(digits);
             format!("{label} at this unknown load: {now}, at every known load {low} to {high}.")
         })
     };

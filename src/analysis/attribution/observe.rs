@@ -7,7 +7,7 @@ use crate::analysis::{Counters, Tasks, Window, operations};
 use crate::model::profile::Profile;
 use crate::model::{Measure, NeighbourId, NeighbourUse, OpsSpec, Why};
 use crate::units::Nanos;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
 /// Samples may come this much later than others that were taken after them.
@@ -16,11 +16,22 @@ const LATE: Nanos = Nanos(1_000_000_000);
 /// The window, which is to begin and end at ticks.
 #[must_use]
 pub fn observe(profile: &Profile, window: Window) -> Observed {
-    observe_with(profile, &Counters::about(profile, window), window)
+    observe_with(profile, &Counters::about(profile, window), &Previous::of(profile), window)
+}
+
+/// For each use of a neighbour, by position, the use of the same neighbour before it.
+pub(super) struct Previous(Vec<Option<u32>>);
+
+impl Previous {
+    pub fn of(profile: &Profile) -> Previous {
+        let mut last: FxHashMap<NeighbourId, u32> = FxHashMap::default();
+        let uses = profile.neighbour_uses.iter().zip(0..);
+        Previous(uses.map(|(used, at)| last.insert(used.neighbour, at)).collect())
+    }
 }
 
 /// The same with the profile's counters at hand.
-pub(super) fn observe_with(profile: &Profile, counters: &Counters, window: Window) -> Observed {
+pub(super) fn observe_with(profile: &Profile, counters: &Counters, previous: &Previous, window: Window) -> Observed {
     let ops = if counted_within(profile, window) {
         operations(profile, window)
     } else {
@@ -29,7 +40,7 @@ pub(super) fn observe_with(profile: &Profile, counters: &Counters, window: Windo
     };
     // Threads are asked for only where some of them are selected.
     let readings = readings(counters, &Tasks::default(), window, ops, None);
-    Observed { window, readings, neighbours: neighbours(profile, window), cpus: cpus(profile, window) }
+    Observed { window, readings, neighbours: neighbours(profile, previous, window), cpus: cpus(profile, window) }
 }
 
 /// A total that was not read within the window or just beside it says nothing about it.
@@ -41,26 +52,22 @@ fn counted_within(profile: &Profile, window: Window) -> bool {
     rate || profile.ops.get(first).is_some_and(|(at, _)| *at <= to)
 }
 
-/// Uses come in the order they were read, so those of a late window lie at the end.
-fn neighbours(profile: &Profile, window: Window) -> Vec<NeighbourWindow> {
-    let mut ends: Vec<(NeighbourUse, Option<NeighbourUse>)> = Vec::new();
-    let mut places: FxHashMap<NeighbourId, usize> = FxHashMap::default();
-    let mut without = 0;
-    for used in profile.neighbour_uses.iter().rev().filter(|used| used.at <= window.to) {
-        if used.at > window.from {
-            places.entry(used.neighbour).or_insert_with(|| {
-                ends.push((*used, None));
-                without += 1;
-                ends.len() - 1
-            });
-        } else if without == 0 {
-            break;
-        } else if let Some((_, base @ None)) = places.get(&used.neighbour).and_then(|at| ends.get_mut(*at)) {
-            *base = Some(*used);
-            without -= 1;
+/// Uses come in the order they were read.
+fn neighbours(profile: &Profile, previous: &Previous, window: Window) -> Vec<NeighbourWindow> {
+    let uses = &profile.neighbour_uses;
+    let end = uses.partition_point(|used| used.at <= window.to);
+    let from = uses.partition_point(|used| used.at <= window.from);
+    let before = |at: usize| previous.0.get(at).copied().flatten().map(|at| at as usize);
+    // The last use within the window stands for it, and the last one before the window for its beginning.
+    let mut seen: FxHashSet<NeighbourId> = FxHashSet::default();
+    let mut found = Vec::new();
+    for (at, last) in uses.iter().enumerate().take(end).skip(from).rev() {
+        if seen.insert(last.neighbour) {
+            let base = std::iter::successors(before(at), |at| before(*at)).find(|at| *at < from);
+            found.push(used(last, base.and_then(|at| uses.get(at)), window.span()));
         }
     }
-    ends.iter().map(|(end, base)| used(end, base.as_ref(), window.span())).collect()
+    found
 }
 
 fn used(end: &NeighbourUse, base: Option<&NeighbourUse>, span: Nanos) -> NeighbourWindow {
@@ -83,7 +90,8 @@ fn used(end: &NeighbourUse, base: Option<&NeighbourUse>, span: Nanos) -> Neighbo
 fn cpus(profile: &Profile, window: Window) -> Vec<u32> {
     let samples = &profile.samples;
     let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
-    let late = samples.at.iter().zip(&samples.cpu).rev().take_while(|(at, _)| **at + LATE >= window.from);
+    let end = samples.at.partition_point(|at| *at <= window.to + LATE);
+    let late = samples.at.iter().zip(&samples.cpu).take(end).rev().take_while(|(at, _)| **at + LATE >= window.from);
     for (_, cpu) in late.filter(|(at, _)| **at > window.from && **at <= window.to) {
         *counts.entry(*cpu).or_default() += 1;
     }

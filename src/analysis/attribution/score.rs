@@ -28,7 +28,7 @@ pub(super) struct Fit {
 }
 
 /// Windows before a slowdown, from which on they tell a steady user from one that came with it.
-const ENOUGH_BEFORE: usize = 5;
+pub(super) const ENOUGH_BEFORE: usize = 5;
 
 /// Taken as having come with the slowdown where nothing was seen before it: possible, and not convincing.
 const UNSEEN: f64 = 0.3;

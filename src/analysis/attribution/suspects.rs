@@ -51,13 +51,18 @@ struct Track<'a> {
 /// The suspects, the likeliest first.
 pub(super) fn suspects(question: &Question<'_>) -> Vec<Ranked> {
     let tracks = tracks(question);
-    let most = tracks.iter().map(|track| growth(&track.fit)).fold(0.0, f64::max);
+    // Bytes of monitoring groups are not held against the CPU time of others.
+    let most = [false, true].map(|group| {
+        let alike = tracks.iter().filter(|track| by_group(track.def.kind) == group);
+        alike.map(|track| growth(&track.fit)).fold(0.0, f64::max)
+    });
     let kept = once(&tracks, question);
     let beside = Beside::of(question);
     let mut ranked: Vec<(f64, Ranked)> = kept
         .into_iter()
         .map(|track| {
             // Of those that fit alike, who came with more is likelier.
+            let most = most[usize::from(by_group(track.def.kind))];
             let size = if most > 0.0 { (growth(&track.fit) / most).clamp(0.0, 1.0) } else { 0.0 };
             let place = beside.weight(track.def.id, question.cause);
             (track.fit.fit * (0.4 + 0.6 * size.sqrt()) * place, rank(track, question, &beside))

@@ -27,6 +27,9 @@ pub fn amount(quantity: &Quantity, value: f64) -> String {
 pub fn change(moved: &Moved) -> String {
     let (now, then) = (moved.now, moved.expected);
     let sign = if now >= then { "+" } else { "-" };
+    if now == then && !moved.quantity.is_share() {
+        return "+0%".to_string();
+    }
     if moved.quantity.is_share() || then == 0.0 {
         let points = digits((now - then).abs() * 100.0);
         return if moved.quantity.is_share() { format!("{sign}{points} points") } else { "from nothing".to_string() };

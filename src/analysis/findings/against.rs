@@ -16,7 +16,9 @@ const MOST: usize = 6;
 #[must_use]
 pub fn against(assessment: &Assessment) -> Option<Finding> {
     let alarm = assessment.alarms.last()?;
-    let lead = assessment.evidence.first()?;
+    let lead = assessment.evidence.first();
+    let cause = capital(lead.map_or(alarm.cause, |lead| lead.cause).label());
+    let why = lead.map_or_else(|| "nothing measured says why.".to_string(), |lead| lead.text.clone());
     let suspect = assessment.suspects.first().map_or(String::new(), |suspect| {
         format!(
             " Correlated with it, not proven: {} (score {:.2}).",
@@ -27,8 +29,8 @@ pub fn against(assessment: &Assessment) -> Option<Finding> {
     Some(Finding {
         rule: AGAINST,
         title: "slower than its baseline",
-        share: lead.share.map(|share| share.clamp(0.0, 1.0)),
-        claim: format!("{}: {}{suspect}", capital(lead.cause.label()), lead.text),
+        share: lead.and_then(|lead| lead.share).map(|share| share.clamp(0.0, 1.0)),
+        claim: format!("{cause}: {why}{suspect}"),
         evidence: assessment.quantities.iter().filter(|moved| moved.moved).take(MOST).filter_map(number).collect(),
         confidence: match alarm.confidence {
             attribution::Confidence::Low => Confidence::Low,
@@ -36,7 +38,10 @@ pub fn against(assessment: &Assessment) -> Option<Finding> {
             attribution::Confidence::High => Confidence::High,
         },
         place: None,
-        refuted_by: "the same load without the suspect is as slow",
+        refuted_by: match assessment.suspects.is_empty() {
+            true => "the same load under the baseline's conditions is as slow",
+            false => "the same load without the suspect is as slow",
+        },
         next_step: next_step(assessment),
     })
 }

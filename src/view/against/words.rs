@@ -25,7 +25,9 @@ fn slow(assessment: &Assessment, last: &Alarm) -> Vec<String> {
     let from = number::seconds(last.window.from.seconds()).joined();
     let to =
         if last.on { "on".to_string() } else { format!("to {}", number::seconds(last.window.to.seconds()).joined()) };
-    let mut all = vec![format!("Slower than usual from {from} {to}{of}{}.", worst(assessment))];
+    // Without what explained it the quantities are those of now, not the alarm's.
+    let numbers = if assessment.place.is_some() { worst(assessment) } else { String::new() };
+    let mut all = vec![format!("Slower than usual from {from} {to}{of}{numbers}.")];
     let share = assessment.evidence.first().and_then(|lead| lead.share);
     let share =
         share.map_or(String::new(), |share| format!("{} of it, ", number::percent(share.clamp(0.0, 1.0)).joined()));
@@ -66,13 +68,15 @@ fn accused(suspect: &Suspect) -> String {
 
 fn quiet(assessment: &Assessment, windows: &WindowCounts) -> String {
     let WindowCounts { all, judged, unusual, unknown_load, idle, .. } = *windows;
+    let was = |count: usize| if count == 1 { "was" } else { "were" };
     let rest = match (unknown_load, idle) {
         (0, 0) => String::new(),
-        (load, 0) => format!("; {load} were at a load that the baseline does not know"),
+        (load, 0) => format!("; {load} {} at a load that the baseline does not know", was(load)),
         (0, idle) => format!("; in {idle} the target wanted too little CPU"),
         (load, idle) => {
             format!(
-                "; {load} were at a load that the baseline does not know, in {idle} the target wanted too little CPU"
+                "; {load} {} at a load that the baseline does not know, in {idle} the target wanted too little CPU",
+                was(load)
             )
         }
     };

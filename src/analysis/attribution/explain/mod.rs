@@ -9,6 +9,7 @@ mod waits;
 use super::pool::Pool;
 use super::types::{Cause, Confidence, Evidence, Moved, Where};
 use super::words::against;
+use crate::analysis::compare::PRIMARY;
 use crate::model::HostFacts;
 use shares::Shares;
 
@@ -21,9 +22,23 @@ pub(super) fn explain(pool: &Pool) -> Vec<Evidence> {
     let counted = pool.get("cpi").is_some();
     let left = (shares.cpu_side() - stolen).max(0.0);
     all.extend(if counted { cycles::evidence(pool, &shares, stolen) } else { blind::evidence(pool, left) });
+    if all.is_empty() {
+        all.extend(together(pool, &shares));
+    }
     // The order of decision stays among those of the same share; what has none follows its kind.
     all.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     all
+}
+
+/// Where each factor grew too little for a word of its own: the largest of them.
+fn together(pool: &Pool, shares: &Shares) -> Option<Evidence> {
+    let cost = worse(pool, PRIMARY)?;
+    let factors =
+        [(Cause::PathLength, shares.path), (Cause::CpiOther, shares.cpi), (Cause::Frequency, shares.frequency)];
+    let (cause, share) =
+        factors.into_iter().filter_map(|(cause, share)| Some((cause, share?))).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let text = format!("{}: several factors grew a little, this one most.", against(cost));
+    Some(Evidence { cause, share: Some(share), confidence: Confidence::Low, text })
 }
 
 /// A cause that cannot be given a share comes after those that explain much, before those that explain little.
@@ -104,12 +119,12 @@ pub(super) fn unknown(
         }
     };
     say(
-        pool.windows > 0 && pool.get(crate::analysis::compare::PRIMARY).is_none(),
+        pool.windows > 0 && pool.get(PRIMARY).is_none(),
         "Operations are not counted, here or in the baseline: cost and load cannot be told apart (--ops).",
     );
     say(
         pool.windows > 0 && !counted,
-        "No instructions are counted on this machine: more work in the program and slower cycles look alike.",
+        "No instructions are counted, here or in the baseline: more work in the program and slower cycles look alike.",
     );
     say(pool.windows > 0 && pool.get("utilisation").is_some() && pool.get("block_io_delay").is_none(), storage(pool));
     say(

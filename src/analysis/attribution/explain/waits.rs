@@ -72,7 +72,8 @@ fn steal(pool: &Pool, shares: &Shares) -> Option<Evidence> {
     let busy = pool.get("host_busy")?;
     let longer = |busy: f64, stolen: f64| (busy > stolen && stolen >= 0.0).then(|| busy / (busy - stolen));
     let ratio = longer(busy.now, moved.now)? / longer(busy.expected, moved.expected)?;
-    let share = shares.total.map(|total| (ratio.ln() / total).clamp(0.0, shares.cpu_side().clamp(0.0, 1.0)));
+    // What is no number is passed over.
+    let share = shares.total.map(|total| (ratio.ln() / total).min(shares.cpu_side().min(1.0)).max(0.0));
     Some(Evidence {
         cause: Cause::Steal,
         share,

@@ -22,7 +22,7 @@ fn a_growth_that_matters_raises_an_alarm_at_its_third_window_and_its_end_clears_
     session.run(20, &[]).run(10, &[(PRIMARY, 1.3)]).run(10, &[]);
     let raised: Vec<usize> = (0..session.steps.len()).filter(|at| session.steps[*at].raised).collect();
     let cleared: Vec<usize> = (0..session.steps.len()).filter(|at| session.steps[*at].cleared).collect();
-    assert_eq!((raised, cleared), (vec![22], vec![33]));
+    assert_eq!((raised, cleared), (vec![22], vec![34]));
     let alarm = &session.said().alarms[0];
     assert_eq!((alarm.window, alarm.on), (Window { from: ms(20_000), to: ms(30_000) }, false));
     assert_eq!(alarm.raised_after_windows, 3);
@@ -140,4 +140,22 @@ fn nothing_and_numbers_that_are_none_are_survived() {
     session.assessor = Assessor::new(empty, facts(), Settings::default());
     session.run(4, &[]);
     assert_eq!(session.said().state, State::UnknownLoad);
+}
+
+#[test]
+fn a_program_that_gets_nothing_done_is_not_idle_and_not_over_its_trouble() {
+    let mut session = Session::new();
+    session.run(20, &[]).run(6, &[(PRIMARY, 1.4)]).run(30, &[(RATE, 0.0)]);
+    let said = session.said();
+    assert_eq!((said.alarms[0].on, session.states(55)[0]), (true, State::UnknownLoad));
+    assert!(said.unknown[0].starts_with("No operation was completed"), "{:?}", said.unknown);
+}
+
+#[test]
+fn without_operations_what_waits_add_is_what_was_worst() {
+    let usual = [(WITHOUT_OPERATIONS, 1.0), ("utilisation", 0.99), ("run_queue_delay", 0.005)];
+    let mut session = Session::of(&usual, LoadAxis::BusyCores);
+    session.run(20, &[]).run(6, &[(WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.5), ("run_queue_delay", 0.49)]);
+    let worst = session.said().alarms[0].worst;
+    assert!((1.9..2.05).contains(&worst), "{worst}");
 }

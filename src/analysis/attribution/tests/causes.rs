@@ -37,6 +37,15 @@ fn shares_are_those_of_the_law_and_are_about_all_of_it() {
 }
 
 #[test]
+fn factors_that_each_grew_a_little_are_told_together() {
+    let mut session = Session::counted();
+    session.run(20, &[]).run(20, &[(PRIMARY, 1.09), ("cpi", 1.048), ("frequency", 1.048 / 1.09)]);
+    let lead = session.said().evidence[0].clone();
+    assert_eq!((lead.cause, lead.confidence), (Cause::CpiOther, Confidence::Low), "{lead:?}");
+    assert!(lead.text.ends_with("this one most."), "{}", lead.text);
+}
+
+#[test]
 fn an_llc_that_misses_no_more_than_the_cache_before_it_is_no_sure_cause() {
     let (_, _, said) =
         verdict(Session::counted(), &[(PRIMARY, 1.4), ("cpi", 1.4), ("llc_mpki", 3.0), ("l2_mpki", 3.0)]);

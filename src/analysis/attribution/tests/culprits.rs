@@ -118,3 +118,35 @@ fn one_that_was_there_from_the_start_may_be_it_and_is_not_sure() {
     assert_eq!(suspects, ["always", "little"]);
     assert!(session.said().suspects[0].evidence[0].contains("nothing was seen before"));
 }
+
+#[test]
+fn a_culprit_stays_named_however_long_it_goes_on() {
+    let mut session = Session::new();
+    session.process("hog", |at| (if at >= 30 { 0.9 } else { 0.0 }, 0.0, 1));
+    session.run(30, &[]).run(700, &[(PRIMARY, 1.4)]);
+    let (_, place, suspects) = session.verdict();
+    assert_eq!((place, suspects), (Where::Neighbours, vec!["hog".to_string()]));
+}
+
+#[test]
+fn who_was_on_the_other_thread_of_the_core_once_does_not_explain_all_of_it() {
+    let mut session = Session::new();
+    session.process("cron", |at| (if at == 35 { 0.9 } else { 0.0 }, 0.0, 2));
+    session.run(30, &[]).run(10, &[(PRIMARY, 1.4)]);
+    assert_eq!(session.verdict().0, Cause::CpuTimeOther);
+}
+
+#[test]
+fn where_nothing_was_seen_before_nobody_is_ruled_out() {
+    let mut session = Session::new();
+    session.process("little", |_| (0.06, 0.0, 1));
+    session.run(10, &[(PRIMARY, 1.6)]);
+    let function = "check_twice".to_string();
+    let shift = Shift { function, now: 2e5, then: 0.0, per_operation: true, part: Some(1.0), shifted: 0.28 };
+    session.assessor.tell_functions(Some(shift));
+    let lead = session.said().evidence[0].clone();
+    assert_eq!((lead.cause, lead.confidence), (Cause::PathLength, Confidence::Low));
+    assert!(!lead.text.contains("no neighbour"), "{}", lead.text);
+    let alarm = &session.said().alarms[0];
+    assert_eq!((alarm.cause, alarm.suspect.as_deref()), (Cause::PathLength, None), "the alarm follows at once");
+}
