@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::view::escape::visible;
 use crate::view::number::{percent, seconds, three_digits};
 use crate::view::watch::{
-    Cleared, End, Holds, Line, LoadAxis, Ran, Recorded, Said, Standing, Start, Suspected, Trouble, What,
+    Cleared, End, Holds, Line, LoadAxis, PRIMARY, Ran, Recorded, Said, Standing, Start, Suspected, Trouble, What,
 };
 
 /// The schema of [`json`], draft 2020-12.
@@ -75,6 +75,12 @@ fn times(primary: &str, ratio: f64) -> String {
     format!("{primary} {} of usual", percent(ratio).joined())
 }
 
+/// Waits count, so that it is more than what the CPU time grew by.
+fn longest(primary: &str, worst: f64) -> String {
+    let what = if primary == PRIMARY { "an operation" } else { "the same work" };
+    format!("{what} takes {} of its usual time", percent(worst).joined())
+}
+
 fn window(standing: &Standing) -> String {
     let ratio = standing.ratio.map(|ratio| format!(", {}", times(standing.primary, ratio))).unwrap_or_default();
     format!("{}{}{ratio}", standing.state.label(), load(standing.load, standing.axis))
@@ -86,7 +92,7 @@ fn alarm(trouble: &Trouble) -> String {
         if trouble.update { "alarm goes on" } else { "ALARM" },
         trouble.cause_text,
         trouble.confidence.word(),
-        times(trouble.primary, trouble.worst),
+        longest(trouble.primary, trouble.worst),
         load(trouble.load, trouble.axis),
     )];
     parts.extend(trouble.place.map(|place| format!("where to look: {}", place.label())));
@@ -254,7 +260,7 @@ mod tests {
             (What::Window(standing), "unusual, but not for long enough, busy_cores 125% of usual"),
             (
                 What::Alarm(Box::new(alarm())),
-                "ALARM: more misses of the last-level cache (medium confidence), cpu_ns_per_op 200% of usual at 1,000 \
+                "ALARM: more misses of the last-level cache (medium confidence), an operation takes 200% of its usual time at 1,000 \
                  operations/s; where to look: neighbours on this machine; 12 misses, 3 usual; suspects (correlated, \
                  not proven): mine\u{241b}[2J (7) 0.50, 1.50 CPUs",
             ),

@@ -7,7 +7,7 @@ mod moment;
 
 pub use crate::analysis::attribution::{Cause, Confidence, State, Where};
 pub use crate::analysis::baseline::{LoadAxis, Strength};
-pub use crate::analysis::compare::QuantityUnit;
+pub use crate::analysis::compare::{PRIMARY, QuantityUnit};
 pub use crate::model::NeighbourKind;
 pub use build::{cleared, first_suspect, trouble, window};
 pub use gauges::{Gauge, Gauges, Score, gauges};
@@ -144,7 +144,7 @@ pub struct Trouble {
     pub place: Option<Where>,
     /// The quantity that says whether it is slow.
     pub primary: &'static str,
-    /// That over its usual value, at the worst.
+    /// The time per operation, waits and all, over its usual value, at the worst.
     pub worst: f64,
     /// The load now.
     pub load: Option<f64>,
@@ -230,7 +230,7 @@ pub struct Cleared {
     pub cause: Cause,
     /// How sure that is.
     pub confidence: Confidence,
-    /// The primary quantity over its usual value, at the worst.
+    /// The time per operation, waits and all, over its usual value, at the worst.
     pub worst: f64,
     /// The first suspect's name; null where there was none.
     pub suspect: Option<String>,
