@@ -173,6 +173,7 @@ impl Desk {
     }
 
     fn looked(&mut self, look: Look) {
+        self.setting.follow_clock();
         self.exit_status = look.exit_status;
         self.known(look.key);
         if !look.live && self.ending.is_none() {
