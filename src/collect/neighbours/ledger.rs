@@ -133,6 +133,9 @@ impl Used {
 mod tests {
     use super::*;
 
+    /// A number, CPU time and traffic.
+    type Told = (u32, u64, Option<u64>);
+
     fn second(at: u64) -> Nanos {
         Nanos(at * 1_000_000_000)
     }
@@ -142,7 +145,7 @@ mod tests {
     }
 
     /// What is said: the number it is named with, if it is named, and its CPU time and traffic.
-    fn say(ledger: &mut Ledger, said: &mut Said, cpu: u64, at: u64) -> (Option<u32>, Option<(u32, u64, Option<u64>)>) {
+    fn say(ledger: &mut Ledger, said: &mut Said, cpu: u64, at: u64) -> (Option<u32>, Option<Told>) {
         let mut out = Vec::new();
         let who = || Who { kind: NeighbourKind::Process, name: "x".into(), pid: None, cgroup: None };
         ledger.say(said, who, used(cpu), second(at), &mut out);
