@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 /// Not a round number, so that samples do not fall in step with timers.
 const DEFAULT_HERTZ: u64 = 997;
 const MIN_INTERVAL: Nanos = Nanos(10_000_000);
+/// A target's name in that of a file is cut there.
+const LONGEST_NAME: usize = 40;
 /// What ends the name of a recording's directory.
 pub const RECORDING_EXTENSION: &str = "ironlaw";
 
@@ -223,7 +225,17 @@ pub fn target_name(target: &Target) -> String {
     };
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
     // Never a leading dot: `ls` would not show it.
-    label.trim_start_matches('.').chars().map(plain).take(40).collect()
+    let name: String = label.trim_start_matches('.').chars().map(plain).collect();
+    match name.char_indices().nth(LONGEST_NAME) {
+        // Two control groups that begin alike must not share their recordings.
+        Some((end, _)) => format!("{}-{:08x}", &name[..end], fnv(label.as_bytes())),
+        None => name,
+    }
+}
+
+/// FNV-1a: the same today and in every later version, as the names of files must be.
+fn fnv(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
 /// The recording a reader was not told: the newest of `found`, directories with their time of change in any unit.

@@ -51,6 +51,14 @@ pub fn reader_gone(fd: impl AsFd) -> bool {
     poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
+/// Whether `fd` takes 4096 bytes without making the writer wait, or fails at once; waits for that so many milliseconds.
+pub fn takes_more(fd: impl AsFd, milliseconds: u32) -> bool {
+    let mut fds = [PollFd::new(&fd, PollFlags::OUT)];
+    let nanoseconds = i64::from(milliseconds % 1000) * 1_000_000;
+    let at_most = Timespec { tv_sec: i64::from(milliseconds / 1000), tv_nsec: nanoseconds };
+    rustix::io::retry_on_intr(|| poll(&mut fds, Some(&at_most))).is_ok_and(|ready| ready > 0)
+}
+
 /// This process's standard streams, put aside: what it or a program it starts reads is empty, and what they write goes
 /// to a file. Put back when dropped.
 #[derive(Debug)]
@@ -100,6 +108,20 @@ impl Drop for Aside {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_pipe_takes_no_more_and_one_without_a_reader_fails_at_once() {
+        let (read, mut write) = std::io::pipe().unwrap();
+        let mut written = 0;
+        while takes_more(&write, 0) {
+            std::io::Write::write_all(&mut write, &[0; 4096]).unwrap();
+            written += 4096;
+        }
+        assert!(written >= 4096);
+        assert!(!takes_more(&write, 1));
+        drop(read);
+        assert!(takes_more(&write, 1));
+    }
 
     #[test]
     fn a_file_has_no_columns() {

@@ -57,7 +57,8 @@ whose CPU use moved with it: correlated, not proven.
 
 A command of --on-alarm is run by sh, for a minute at most and never twice at
 once, with its output on the standard error and in its environment
-  IRONLAW_ALARM_JSON   path of a file that holds the alarm, gone afterwards
+  IRONLAW_ALARM_JSON   path of a file that holds the alarm, gone afterwards;
+                       empty if it could not be written
   IRONLAW_TARGET       what is watched
   IRONLAW_CAUSE        e.g. run_queue, memory_bandwidth, path_length
   IRONLAW_SUSPECT      the first suspect's name; empty if there is none.

@@ -182,6 +182,24 @@ fn a_recording_is_named_after_its_target_and_time() {
 }
 
 #[test]
+fn targets_whose_names_are_cut_alike_keep_names_of_their_own() {
+    let group = |leaf: &str| {
+        let name = format!("kubepods.slice/kubepods-burstable.slice/pod-{leaf}");
+        target_name(&Target::Cgroup { path: PathBuf::from("/sys/fs/cgroup").join(&name), name })
+    };
+    let (one, other) = (group("a"), group("b"));
+    assert_ne!(one, other);
+    assert_eq!((one.len(), &one[..41]), (49, &other[..41]));
+    let command = |name: String| target_name(&Target::Command { argv: vec![name] });
+    assert_eq!(command("x".repeat(40)), "x".repeat(40), "a name that fits stays as it is");
+    assert_eq!(
+        command("foobar".repeat(10)),
+        format!("{}-{:08x}", &"foobar".repeat(10)[..40], fnv("foobar".repeat(10).as_bytes()))
+    );
+    assert_eq!(fnv(b"foobar"), 0xbf9c_f968, "the published value");
+}
+
+#[test]
 fn the_newest_recording_is_the_one_meant() {
     let found = [("a.ironlaw", 5), ("b.ironlaw", 9), ("c.svg", 11), ("d.ironlaw", 9)];
     let found = found.map(|(name, at)| (PathBuf::from(name), at));

@@ -3,12 +3,13 @@
 
 use super::Msg;
 use super::worker::Worker;
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, Result};
 use crate::sys::hook::{self, StopToken};
 use crate::sys::terminal;
 use crate::units::Nanos;
 use crate::view::watch::{Ran, Said, What};
 use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -38,15 +39,16 @@ impl Commands {
     pub(super) fn start(line: String, tell: Sender<Msg>) -> Result<Commands> {
         let stop = StopToken::new()?;
         let asked = stop.clone();
-        let mut number = 0;
         let worker = Worker::start("command", move |order: Order| {
-            number += 1;
-            let what = match run(&line, &order, number, &asked) {
-                Ok(ran) => What::Command(ran),
-                Err(error) => What::Error(Said::of(&error.context("the command for alarms did not run"))),
-            };
-            // The watch is over: nobody is left to tell.
-            let _ = tell.send(Msg::Tell(what));
+            // When the watch is over nobody is left to tell.
+            let tell = |what| _ = tell.send(Msg::Tell(what));
+            let failed = |error: Error, what: &str| tell(What::Error(Said::of(&error.context(what))));
+            let file = Told::write(&std::env::temp_dir(), &order.alarm);
+            let file = file.map_err(|error| failed(error, "the command for alarms runs without the alarm's file")).ok();
+            match run(&line, &order, file.as_ref(), &asked) {
+                Ok(ran) => tell(What::Command(ran)),
+                Err(error) => failed(error, "the command for alarms did not run"),
+            }
         })?;
         Ok(Commands { worker, stop })
     }
@@ -71,10 +73,9 @@ impl Commands {
     }
 }
 
-fn run(line: &str, order: &Order, number: u64, stop: &StopToken) -> Result<Ran> {
-    let file = Told::write(&std::env::temp_dir(), number, &order.alarm)?;
+fn run(line: &str, order: &Order, file: Option<&Told>, stop: &StopToken) -> Result<Ran> {
     let variables = [
-        ("IRONLAW_ALARM_JSON", file.0.display().to_string()),
+        ("IRONLAW_ALARM_JSON", file.map(|file| file.0.display().to_string()).unwrap_or_default()),
         ("IRONLAW_TARGET", order.target.clone()),
         ("IRONLAW_CAUSE", order.cause.to_string()),
         ("IRONLAW_SUSPECT", order.suspect.clone()),
@@ -87,14 +88,20 @@ fn run(line: &str, order: &Order, number: u64, stop: &StopToken) -> Result<Ran> 
 struct Told(PathBuf);
 
 impl Told {
-    fn write(dir: &Path, number: u64, bytes: &[u8]) -> Result<Told> {
-        let path = dir.join(format!("ironlaw-alarm-{}-{number}.json", std::process::id()));
+    fn write(dir: &Path, bytes: &[u8]) -> Result<Told> {
+        // Nobody can take the name beforehand: the hash of nothing, with keys from the system, is not to be foreseen.
+        let any = RandomState::new().build_hasher().finish();
+        Told::write_at(dir.join(format!("ironlaw-alarm-{}-{any:016x}.json", std::process::id())), bytes)
+    }
+
+    fn write_at(path: PathBuf, bytes: &[u8]) -> Result<Told> {
         let context = || format!("cannot write {}", path.display());
         // Never into a file, or through a link, that somebody else put there.
         let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path).context(context)?;
-        let told = Told(path.clone());
-        file.write_all(bytes).context(context)?;
-        Ok(told)
+        let written = file.write_all(bytes).context(context);
+        // Dropped with what was written of it where that is not all.
+        let told = Told(path);
+        written.map(|()| told)
     }
 }
 
@@ -114,7 +121,7 @@ mod tests {
     #[test]
     fn the_alarm_lies_in_a_file_of_our_own_as_long_as_it_is_needed() {
         let dir = tempfile::tempdir().unwrap();
-        let told = Told::write(dir.path(), 1, b"{}").unwrap();
+        let told = Told::write(dir.path(), b"{}").unwrap();
         let path = told.0.clone();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read(&path).unwrap(), b"{}");
@@ -122,7 +129,20 @@ mod tests {
         assert!(!path.exists());
         let victim = dir.path().join("victim");
         symlink(&victim, &path).unwrap();
-        assert!(Told::write(dir.path(), 1, b"{}").is_err());
+        assert!(Told::write_at(path.clone(), b"{}").is_err());
         assert!(!victim.exists() && path.is_symlink(), "a link that lies there is neither followed nor removed");
+        assert!(Told::write(dir.path(), b"{}").is_ok(), "what is left behind does not keep the next one out");
+    }
+
+    #[test]
+    fn a_command_runs_with_and_without_the_alarms_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let order = Order { alarm: b"{}".to_vec(), target: "redis".into(), cause: "steal", suspect: String::new() };
+        let stop = StopToken::new().unwrap();
+        let status = |line: &str, file: Option<&Told>| run(line, &order, file, &stop).unwrap().status;
+        assert!(Told::write(&dir.path().join("nowhere"), b"{}").is_err());
+        assert_eq!(status(r#"test -z "$IRONLAW_ALARM_JSON" && test "$IRONLAW_TARGET" = redis"#, None), 0);
+        let told = Told::write(dir.path(), b"{}").unwrap();
+        assert_eq!(status(r#"test "$(cat "$IRONLAW_ALARM_JSON")" = "{}""#, Some(&told)), 0);
     }
 }

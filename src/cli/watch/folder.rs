@@ -28,16 +28,16 @@ impl Folder {
         self.dir.join(format!("{}-{}-{what}.{RECORDING_EXTENSION}", self.name, at.compact()))
     }
 
-    /// Removes the oldest while there are more than are to be kept; gives those that are gone. One that cannot be removed
-    /// stays, and is tried again the next time.
-    pub(super) fn prune(&self) -> Vec<PathBuf> {
+    /// Removes the oldest while there are more than are to be kept, but never the one just written, which looks old where the
+    /// clock was set back; gives those that are gone. One that cannot be removed stays, and is tried again the next time.
+    pub(super) fn prune(&self, written: &Path) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut ours: Vec<String> = names.filter(|name| self.is_ours(name)).collect();
         // The target's name is the same in all, so that this is by time; `alarm` is written after `before`.
         ours.sort_by_key(|name| (self.stamp(name).map(ToString::to_string), name.contains("-alarm.")));
         let surplus = ours.len().saturating_sub(self.keep);
-        let paths = ours.into_iter().take(surplus).map(|name| self.dir.join(name));
+        let paths = ours.into_iter().map(|name| self.dir.join(name)).filter(|path| path != written).take(surplus);
         paths.filter(|path| is_recording(path) && fs::remove_dir_all(path).is_ok()).collect()
     }
 
@@ -98,8 +98,15 @@ mod tests {
         ];
         let link = dir.path().join("pid-41-19700101T000002Z-alarm.ironlaw");
         std::os::unix::fs::symlink(&others[0], &link).unwrap();
-        assert_eq!(folder.prune(), [at(100), at(200)]);
+        assert_eq!(folder.prune(&at(300)), [at(100), at(200)]);
         assert!(at(300).exists() && alarm.exists() && others.iter().all(|other| other.exists()) && link.is_symlink());
-        assert!(folder.prune().is_empty());
+        assert!(folder.prune(&at(300)).is_empty());
+        make(dir.path(), &name(&at(50)), true);
+        assert_eq!(
+            folder.prune(&at(50)),
+            std::slice::from_ref(&alarm),
+            "the clock was set back: the newest looks oldest"
+        );
+        assert!(at(50).exists() && at(300).exists());
     }
 }

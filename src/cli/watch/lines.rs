@@ -1,15 +1,20 @@
 //! The lines on the standard output: each whole, at once, and with its time.
-//! A reader that went away ends the watch; a disk that is full does not.
+//! A reader that went away ends the watch; a disk that is full does not, nor does a reader that stands still.
 
 use crate::cli::args::WatchFormat;
 use crate::cli::out::Terminal;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind as Kind, Result};
 use crate::export::watch;
 use crate::sys::clock;
 use crate::sys::terminal as streams;
 use crate::view::watch::{Line, Moment, What};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
+
+/// What a pipe that is ready takes without making the writer wait.
+const PART: usize = 4096;
+/// How long a reader may stand still before lines are lost, milliseconds: alarms and signals wait behind them.
+const PATIENCE: u32 = 1000;
 
 /// Where lines go.
 #[derive(Debug)]
@@ -21,12 +26,14 @@ pub(super) struct Lines {
     closed: bool,
     /// Whether the last line could not be written whole.
     torn: bool,
+    /// Whether a part of it was.
+    begun: bool,
 }
 
 impl Lines {
     /// Takes the standard output; with `shared` a started command's own output goes to the standard error instead.
     pub(super) fn open(format: WatchFormat, shared: bool, terminal: Terminal) -> Result<Lines> {
-        Ok(Lines { out: streams::own_output(shared)?, format, terminal, closed: false, torn: false })
+        Ok(Lines { out: streams::own_output(shared)?, format, terminal, closed: false, torn: false, begun: false })
     }
 
     /// Whether nobody reads any more.
@@ -47,7 +54,7 @@ impl Lines {
             Ok(()) => self.torn = false,
             Err(_) if self.closed => {}
             // Told once: the disk may stay full for days.
-            Err(error) if !std::mem::replace(&mut self.torn, true) => {
+            Err(error) if !std::mem::replace(&mut self.torn, true) && streams::takes_more(std::io::stderr(), 0) => {
                 self.terminal.error(&error.context("a line of the watch is lost"));
             }
             Err(_) => {}
@@ -56,9 +63,61 @@ impl Lines {
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         // The rest of a line that was cut off must not spoil this one.
-        let whole = if self.torn { [b"\n", bytes].concat() } else { bytes.to_vec() };
-        let written = self.out.write_all(&whole);
-        self.closed |= written.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
-        written.map_err(|error| Error::from(error).context("cannot write to the standard output"))
+        let whole = if self.begun { [b"\n", bytes].concat() } else { bytes.to_vec() };
+        let patience = if self.torn { 0 } else { PATIENCE };
+        let mut rest = whole.as_slice();
+        while !rest.is_empty() {
+            if !streams::takes_more(&self.out, patience) {
+                return Err(Error::new(Kind::Io, "the standard output is not read")
+                    .hint("Let its reader go on, or write to a file; alarms are acted upon all the same."));
+            }
+            let written = self.part(&rest[..rest.len().min(PART)]);
+            rest =
+                &rest[written.map_err(|error| Error::from(error).context("cannot write to the standard output"))?..];
+        }
+        self.begun = false;
+        Ok(())
+    }
+
+    /// Gives how much of it was written.
+    fn part(&mut self, part: &[u8]) -> std::io::Result<usize> {
+        match self.out.write(part) {
+            Ok(0) => Err(ErrorKind::WriteZero.into()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(0),
+            written => {
+                self.begun |= written.is_ok();
+                self.closed |= written.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
+                written
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::os::fd::OwnedFd;
+
+    #[test]
+    fn a_reader_that_stands_still_costs_lines_and_never_holds_the_watch_up() {
+        let (mut read, write) = std::io::pipe().unwrap();
+        let out = File::from(OwnedFd::from(write));
+        let terminal = Terminal::stderr(&crate::cli::args::GlobalArgs::default());
+        let mut lines = Lines { out, format: WatchFormat::Json, terminal, closed: false, torn: true, begun: false };
+        let long = [vec![b'x'; 100_000], vec![b'\n']].concat();
+        assert!(lines.write(&long).is_err());
+        assert!(lines.begun && !lines.closed, "what the pipe holds was written");
+        assert!(lines.write(b"lost\n").is_err());
+        let mut held = vec![0; 100_000];
+        let taken = read.read(&mut held).unwrap();
+        lines.write(b"next\n").unwrap();
+        assert!(!lines.begun);
+        drop(lines);
+        let mut rest = Vec::new();
+        read.read_to_end(&mut rest).unwrap();
+        let told = [&held[..taken], &rest[..]].concat();
+        assert!(told.starts_with(b"xxx") && told.ends_with(b"x\nnext\n"), "a line of its own");
     }
 }

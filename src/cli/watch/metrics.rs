@@ -2,7 +2,7 @@
 //! It never waits for the watch, and the watch never for it.
 
 use crate::cli::args::{Listen, METRICS_PORT};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::export::openmetrics;
 use crate::sys::answering::{Answering, Page};
 use crate::sys::clock;
@@ -23,7 +23,7 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// Offers the gauges. That none of the usual ports is free is told, not an error.
+    /// Offers the gauges. That it cannot be done at the usual ports is told, not an error.
     ///
     /// # Errors
     /// What keeps the address that was given from being listened at.
@@ -37,16 +37,7 @@ impl Metrics {
             Some(Listen::At(address)) => (Some(Answering::start(&[address], pages)?), None),
             None => {
                 let usual: Vec<_> = (METRICS_PORT..METRICS_PORT + PORTS).map(local).collect();
-                match Answering::start(&usual, pages) {
-                    Ok(answering) => {
-                        let note = (answering.address() != usual[0]).then(|| {
-                            Said::plain(format!("port {METRICS_PORT} is taken: metrics are on the next free one"))
-                        });
-                        (Some(answering), note)
-                    }
-                    Err(error) if error.kind() == ErrorKind::Exhausted => (None, Some(Said::of(&error))),
-                    Err(error) => return Err(error),
-                }
+                offered(Answering::start(&usual, pages), usual[0])
             }
         };
         Ok(Metrics { gauges, answering, note })
@@ -73,6 +64,21 @@ fn held(gauges: &Mutex<Gauges>) -> MutexGuard<'_, Gauges> {
     gauges.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What came of it where no address was given: a watch goes on without metrics that nobody asked for.
+fn offered(started: Result<Answering>, usual: SocketAddr) -> (Option<Answering>, Option<Said>) {
+    match started {
+        Ok(answering) => {
+            let text = || format!("port {} is taken: metrics are on the next free one", usual.port());
+            let note = (answering.address() != usual).then(|| Said::plain(text()));
+            (Some(answering), note)
+        }
+        Err(error) => {
+            let fix = "Give --listen off, or an address that can be listened at, e.g. --listen 127.0.0.1:9500.";
+            (None, Some(Said::of(&error.context("no metrics are offered").hint(fix))))
+        }
+    }
+}
+
 fn page(path: &str, gauges: &Mutex<Gauges>) -> Option<Page> {
     match path {
         "/metrics" => {
@@ -86,5 +92,23 @@ fn page(path: &str, gauges: &Mutex<Gauges>) -> Option<Page> {
             Some(Page { content_type: "text/plain; charset=utf-8", body })
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::error::{Error, ErrorKind};
+
+    #[test]
+    fn metrics_that_nobody_asked_for_never_fail() {
+        let usual = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), METRICS_PORT);
+        for kind in [ErrorKind::Exhausted, ErrorKind::NotPermitted, ErrorKind::Io, ErrorKind::Unsupported] {
+            let (none, note) = offered(Err(Error::new(kind, "cannot listen at 127.0.0.1:9464")), usual);
+            let note = note.unwrap();
+            assert!(none.is_none() && note.text.contains("no metrics are offered: cannot listen"), "{note:?}");
+            assert!(note.fix.unwrap().contains("--listen off"));
+        }
     }
 }

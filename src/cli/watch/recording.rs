@@ -111,8 +111,8 @@ impl Recording {
         if self.worker.is_busy() {
             return Err("the alarm was not recorded: the one before is still being recorded".into());
         }
-        if self.last.is_some_and(|last| now - last < self.before) {
-            return Err("the alarm was not recorded: the time before it lies in the last recording".into());
+        if let Some(why) = self.last.and_then(|last| too_soon(now - last, self.before)) {
+            return Err(why);
         }
         Ok(self.last_detailed.is_none_or(|last| now - last >= PAUSE))
     }
@@ -141,11 +141,24 @@ impl Recording {
     }
 }
 
+/// Why an alarm so long after the end of the last recording of the time before one is not recorded.
+fn too_soon(since: Nanos, before: Nanos) -> Option<String> {
+    let text = || {
+        let (since, before) = (since.seconds(), before.seconds());
+        format!(
+            "the alarm was not recorded: the last recording of the time before an alarm ended {since:.1} s ago, less than \
+             --before ({before} s)"
+        )
+    };
+    (since < before).then(text)
+}
+
 fn ring(order: &Order, folder: &Folder, baseline: &Baseline) -> Result<What> {
     let path = folder.path(order.at, Holds::Before);
     let bytes = order.held.save(&path, false)?;
     within(&path, baseline)?;
-    Ok(What::Recorded(Recorded { path, holds: Holds::Before, bytes, removed: folder.prune() }))
+    let removed = folder.prune(&path);
+    Ok(What::Recorded(Recorded { path, holds: Holds::Before, bytes, removed }))
 }
 
 /// A second capture of the same target, beside the one that watches.
@@ -169,7 +182,10 @@ fn capture(order: &Order, folder: &Folder, detail: &Detail, baseline: &Baseline,
     let whole = outcome.and_then(|outcome| outcome.write_failure.map_or(Ok(outcome.bytes), Err));
     let whole = whole.and_then(|bytes| within(&path, baseline).map(|()| bytes));
     match whole {
-        Ok(bytes) => Ok(What::Recorded(Recorded { path, holds: Holds::Alarm, bytes, removed: folder.prune() })),
+        Ok(bytes) => {
+            let removed = folder.prune(&path);
+            Ok(What::Recorded(Recorded { path, holds: Holds::Alarm, bytes, removed }))
+        }
         Err(error) => {
             // A part of it would take room on a disk that is full.
             let _ = std::fs::remove_dir_all(&path);
@@ -180,4 +196,18 @@ fn capture(order: &Order, folder: &Folder, detail: &Detail, baseline: &Baseline,
 
 fn within(path: &Path, of: &Baseline) -> Result<()> {
     baseline::write_within(path, of).map_err(|error| error.context("cannot put the baseline beside it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_soon_after_a_recording_is_told_how_soon() {
+        let second = |at: u64| Nanos(at * 1_000_000_000);
+        assert_eq!(too_soon(second(60), second(60)), None);
+        let text = "the alarm was not recorded: the last recording of the time before an alarm ended 12.5 s ago, less than \
+                    --before (60 s)";
+        assert_eq!(too_soon(Nanos(12_500_000_000), second(60)).as_deref(), Some(text));
+    }
 }

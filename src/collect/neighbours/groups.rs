@@ -7,7 +7,7 @@ use crate::model::{Event, NeighbourKind};
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories_within, membership};
 use crate::sys::procfs::ProcFs;
 use crate::units::Nanos;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 
 /// How many groups are read.
@@ -26,13 +26,21 @@ pub(super) struct Groups {
     hierarchy: Option<Hierarchy>,
     proc: ProcFs,
     known: FxHashMap<PathBuf, Group>,
+    /// All that were there at the last reading, the target's included; `None` where that is not known.
+    there: Option<FxHashSet<PathBuf>>,
+}
+
+/// The groups that are there.
+struct Listed {
+    others: Vec<PathBuf>,
+    all: Option<FxHashSet<PathBuf>>,
 }
 
 #[derive(Debug, Default)]
 struct Group {
     cpu_before: Nanos,
     io_before: Option<u64>,
-    said: Option<Said>,
+    said: Said,
 }
 
 /// The hierarchy that counts CPU time: version 1's where it is mounted, because version 2's beside it has no groups of
@@ -59,26 +67,39 @@ pub(super) fn same_place(hierarchy: &Hierarchy, target: &Path) -> Option<PathBuf
 
 impl Groups {
     pub(super) fn new(cgroups: CgroupFs, hierarchy: Option<Hierarchy>, proc: ProcFs) -> Groups {
-        Groups { cgroups, hierarchy, proc, known: FxHashMap::default() }
+        Groups { cgroups, hierarchy, proc, known: FxHashMap::default(), there: None }
     }
 
     /// Groups made later count from their beginning.
     pub(super) fn take_baseline(&mut self, ours: &Ours) {
-        for directory in self.list(ours) {
-            let (cpu_before, io_before) = (self.cpu(&directory).unwrap_or_default(), self.io(&directory));
-            self.known.insert(directory, Group { cpu_before, io_before, said: None });
+        let listed = self.list(ours);
+        for directory in listed.others {
+            if let Some(group) = self.as_now(&directory) {
+                self.known.insert(directory, group);
+            }
         }
+        self.there = listed.all;
     }
 
     /// Reads all of them and says what those used that ran.
     pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut Ledger, out: &mut Vec<Event>) {
         let listed = self.list(ours);
         let mut before = std::mem::take(&mut self.known);
-        for directory in listed {
-            let Some(cpu) = self.cpu(&directory) else { continue };
+        let there = std::mem::take(&mut self.there);
+        // Where the list was not whole, a group that is new on it may be an old one.
+        let whole = there.as_ref().filter(|_| listed.all.is_some());
+        for directory in listed.others {
+            let born = || whole.is_some_and(|there| !there.contains(&directory));
+            let met = || {
+                if born() { Some(Group { io_before: Some(0), ..Group::default() }) } else { self.as_now(&directory) }
+            };
+            let Some(mut group) = before.remove(&directory).or_else(met) else { continue };
+            let Some(cpu) = self.cpu(&directory) else {
+                // Once unreadable is not gone.
+                self.known.insert(directory, group);
+                continue;
+            };
             let io = self.io(&directory);
-            let born = || Group { io_before: Some(0), ..Group::default() };
-            let mut group = before.remove(&directory).unwrap_or_else(born);
             let io_bytes = io.zip(group.io_before).map(|(now, before)| now.saturating_sub(before));
             let used = Used { cpu: cpu - group.cpu_before, io_bytes, ..Used::default() };
             let name = self.hierarchy.as_ref().and_then(|own| name(own, &directory)).unwrap_or_default();
@@ -86,19 +107,27 @@ impl Groups {
             ledger.say(&mut group.said, who, used, at, out);
             self.known.insert(directory, group);
         }
+        self.there = listed.all;
     }
 
-    fn list(&self, ours: &Ours) -> Vec<PathBuf> {
-        let Some(hierarchy) = &self.hierarchy else { return Vec::new() };
+    /// One that counts from now.
+    fn as_now(&self, directory: &Path) -> Option<Group> {
+        Some(Group { cpu_before: self.cpu(directory)?, io_before: self.io(directory), said: Said::default() })
+    }
+
+    fn list(&self, ours: &Ours) -> Listed {
+        let Some(hierarchy) = &self.hierarchy else { return Listed { others: Vec::new(), all: None } };
         let target = ours.group.as_deref().and_then(|target| same_place(hierarchy, target));
         let mut holding: Vec<PathBuf> = target.iter().cloned().collect();
         holding.extend(ours.pids.iter().take(ASKED).filter_map(|&pid| self.group_of(pid, hierarchy)));
         holding.sort_unstable();
         holding.dedup();
         let depth = hierarchy.mount.components().count() + DEEPEST;
-        let mut found = directories_within(&hierarchy.mount, MOST);
-        found.retain(|path| path.components().count() <= depth && !is_ours(path, &holding, target.as_deref()));
-        found
+        let mut others = directories_within(&hierarchy.mount, MOST);
+        // None at all is a root that could not be read.
+        let all = (1..MOST).contains(&others.len()).then(|| others.iter().cloned().collect());
+        others.retain(|path| path.components().count() <= depth && !is_ours(path, &holding, target.as_deref()));
+        Listed { others, all }
     }
 
     fn group_of(&self, pid: u32, hierarchy: &Hierarchy) -> Option<PathBuf> {

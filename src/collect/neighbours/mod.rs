@@ -89,7 +89,7 @@ pub struct Neighbours {
     monitors: Option<Monitors>,
     busy_before: Option<u64>,
     rest: Nanos,
-    rest_said: Option<Said>,
+    rest_said: Said,
     processes_due: Due,
     groups_due: Due,
 }
@@ -111,7 +111,7 @@ impl Neighbours {
             ledger: Ledger::default(),
             busy_before: None,
             rest: Nanos(0),
-            rest_said: None,
+            rest_said: Said::default(),
             processes_due: Due::default(),
             groups_due: Due::default(),
         };

@@ -18,7 +18,7 @@ pub(super) struct Monitors {
 #[derive(Debug, Default)]
 struct Known {
     before: Option<u64>,
-    said: Option<Said>,
+    said: Said,
 }
 
 impl Monitors {
@@ -28,7 +28,7 @@ impl Monitors {
 
     pub(super) fn take_baseline(&mut self, ours: &Ours) {
         for group in self.others(ours) {
-            let known = Known { before: group.read().memory_bytes, said: None };
+            let known = Known { before: group.read().memory_bytes, ..Known::default() };
             self.known.insert(group.name, known);
         }
     }
@@ -38,7 +38,7 @@ impl Monitors {
         let mut before = std::mem::take(&mut self.known);
         for group in self.others(ours) {
             let read = group.read();
-            let mut known = before.remove(&group.name).unwrap_or(Known { before: Some(0), said: None });
+            let mut known = before.remove(&group.name).unwrap_or(Known { before: Some(0), ..Known::default() });
             let memory_bytes = read.memory_bytes.zip(known.before).map(|(now, before)| now.saturating_sub(before));
             let used = Used { llc_bytes: read.llc_bytes, memory_bytes, ..Used::default() };
             let name = group.name.clone();

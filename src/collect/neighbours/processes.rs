@@ -42,7 +42,7 @@ struct Process {
     /// What it had used before it was this neighbour.
     cpu_before: Nanos,
     io_before: Option<u64>,
-    said: Option<Said>,
+    said: Said,
     ours: bool,
     renamed: u8,
     round: u64,
@@ -137,7 +137,7 @@ impl Processes {
         // Without room for another name it is left to the rest.
         if process.ours {
             self.ours += grown;
-        } else if process.said.is_some() {
+        } else if process.said.is_named() {
             self.others += grown;
         }
         self.known.insert(pid, process);
@@ -167,7 +167,7 @@ impl Processes {
             io,
             cpu_before: before,
             io_before: io,
-            said: None,
+            said: Said::default(),
             ours: false,
             renamed: 0,
             round: self.round,
@@ -186,7 +186,7 @@ impl Processes {
         out: &mut Vec<Event>,
     ) {
         let mut cgroup = None;
-        if process.said.is_none() {
+        if process.said.is_to_be_named(at) {
             cgroup = self.group(pid);
             if let (Some(target), Some((_, group))) = (&ours.group, &cgroup)
                 && self.hierarchy.as_ref().is_some_and(|own| within(own, group, target))
@@ -225,9 +225,9 @@ impl Process {
             return;
         }
         self.name.clone_from(&seen.name);
-        if self.said.is_some() && !seen.kernel && self.renamed < RENAMED {
+        if self.said.is_named() && !seen.kernel && self.renamed < RENAMED {
             self.renamed += 1;
-            self.said = None;
+            self.said = Said::default();
             self.cpu_before = self.cpu;
             self.io_before = self.io;
         }

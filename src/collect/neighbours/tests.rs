@@ -193,6 +193,53 @@ fn groups_count_unless_they_hold_the_target() {
 }
 
 #[test]
+fn an_old_group_that_comes_onto_the_list_counts_from_there() {
+    let machine = Machine::new();
+    for number in 0..400 {
+        machine.group(&format!("g{number}"), 1000, 0);
+    }
+    machine.group("g0/inner", 700_000, 4096);
+    let mut neighbours = machine.open();
+    machine.remove("cgroup/g399");
+    assert!(machine.tick(&mut neighbours, 1).is_empty(), "it is met now, and is old");
+    machine.group("g0/inner", 700_003, 4100);
+    machine.remove("cgroup/g398");
+    let events = machine.tick(&mut neighbours, 2);
+    assert_eq!(names(&events), ["/g0/inner"]);
+    assert_eq!((uses(&events)[0].cpu, uses(&events)[0].io_bytes), (Nanos(3000), Some(4)));
+    machine.group("g1/born", 5, 0);
+    assert!(machine.tick(&mut neighbours, 3).is_empty(), "there are too many to know that it is new");
+    machine.remove("cgroup/g397");
+    machine.tick(&mut neighbours, 4);
+    machine.remove("cgroup/g396");
+    machine.group("g2/born", 5, 0);
+    assert_eq!(names(&machine.tick(&mut neighbours, 5)), ["/g2/born"]);
+}
+
+#[test]
+fn a_group_that_cannot_be_read_once_stays_the_one_it_was() {
+    let mut machine = Machine::new();
+    machine.group("batch", 1000, 0);
+    machine.group("odd", 9000, 0);
+    machine.write("cgroup/odd/cpu.stat", "");
+    machine.group("left", 8000, 0);
+    machine.ours.group = Some(machine.root.path().join("cgroup/left"));
+    let mut neighbours = machine.open();
+    machine.write("cgroup/batch/cpu.stat", "");
+    machine.group("odd", 9000, 0);
+    // No part of the target any more.
+    machine.ours.group = None;
+    assert!(machine.tick(&mut neighbours, 1).is_empty());
+    for (name, usage) in [("batch", 1002), ("odd", 9003), ("left", 8004)] {
+        machine.group(name, usage, 0);
+    }
+    let events = machine.tick(&mut neighbours, 2);
+    let mut used: Vec<_> = names(&events).into_iter().zip(uses(&events).iter().map(|used| used.cpu.0)).collect();
+    used.sort_unstable();
+    assert_eq!(used, [("/batch", 2000), ("/left", 4000), ("/odd", 3000)]);
+}
+
+#[test]
 fn a_group_that_is_the_target_takes_its_processes_and_groups_with_it() {
     let mut machine = Machine::new();
     for name in ["a", "a/target", "a/target/inner", "b"] {

@@ -44,7 +44,7 @@ use crate::sys::limits;
 use crate::sys::passing::Printed;
 use crate::sys::spawn::{self, Started};
 use assemble::Assembler;
-use attach::Attached;
+use attach::{Attached, Reach};
 use follow::Follow;
 use hardware::Hardware;
 use operations::Operations;
@@ -62,6 +62,8 @@ pub struct Sampler {
     assembler: Assembler<Proc>,
     command: Option<Started>,
     printed: Option<Printed>,
+    /// Which directory the target is, where it is a control group.
+    place: Option<(u64, u64)>,
     cpus: Vec<u32>,
     events: Vec<EventSpec>,
     notes: Vec<Note>,
@@ -98,6 +100,10 @@ impl Sampler {
         };
         let pid = command.as_ref().map(Started::pid);
         let reach = attach::reach(&plan.target, pid, &menu, &cpus, root, &mut notes)?;
+        let place = match &reach {
+            Reach::Cgroup(directory) => directory.metadata().ok().map(|about| run::place(&about)),
+            _ => None,
+        };
         // With a delay the events are started later, by hand.
         let on_exec = command.is_some() && plan.delay.0 == 0;
         let mut attached = attach::attach(&menu, &reach, &cpus, on_exec, root)
@@ -123,6 +129,7 @@ impl Sampler {
             assembler,
             command,
             printed,
+            place,
             cpus,
             events: menu.specs,
             notes,

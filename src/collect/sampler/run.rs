@@ -13,6 +13,8 @@ use crate::sys::clock::monotonic_ns;
 use crate::sys::perf::poll::Poll;
 use crate::sys::signals::StopToken;
 use crate::units::Nanos;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
@@ -221,7 +223,7 @@ impl Sampler {
             // Not waited for yet: the last reading of its counters is still to come.
             Some(command) => command.has_ended(),
             None => match &self.plan.target {
-                Target::Cgroup { path, .. } => !path.exists(),
+                Target::Cgroup { path, .. } => is_gone(path, self.place),
                 _ => self.assembler.is_over(),
             },
         };
@@ -273,6 +275,16 @@ pub(super) fn processes_below(directory: &Path) -> Vec<u32> {
     pids
 }
 
+/// Which directory it is: one made anew under the same name is another, and none of the events is on it.
+pub(super) fn place(about: &Metadata) -> (u64, u64) {
+    (about.dev(), about.ino())
+}
+
+/// Whether the directory that was opened is no longer there.
+fn is_gone(path: &Path, opened: Option<(u64, u64)>) -> bool {
+    std::fs::metadata(path).map_or(true, |about| opened.is_some_and(|opened| opened != place(&about)))
+}
+
 fn all_processes(root: &Path) -> Vec<u32> {
     let entries = std::fs::read_dir(root.join("proc")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
@@ -297,6 +309,21 @@ mod tests {
         std::fs::write(root.path().join("cgroup.procs"), "12\n").unwrap();
         std::fs::write(below.join("cgroup.procs"), "34\n56\n").unwrap();
         assert_eq!(processes_below(root.path()), [12, 34, 56]);
+    }
+
+    #[test]
+    fn a_directory_made_anew_under_the_same_name_is_another() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("unit");
+        std::fs::create_dir(&path).unwrap();
+        // Held open, as events hold a control group: its number is not given to another one.
+        let opened = std::fs::File::open(&path).unwrap();
+        let place = Some(place(&opened.metadata().unwrap()));
+        assert!(!is_gone(&path, place));
+        std::fs::remove_dir(&path).unwrap();
+        assert!(is_gone(&path, place));
+        std::fs::create_dir(&path).unwrap();
+        assert!(is_gone(&path, place) && !is_gone(&path, None));
     }
 
     #[test]

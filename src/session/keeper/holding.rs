@@ -65,6 +65,13 @@ impl Holding {
         Holding { builder, limit, clock: None, since, now, judging: None, lost }
     }
 
+    /// The same, with the session's start moved on the wall clock: that was set since, or the machine slept.
+    #[must_use]
+    pub fn started_at(mut self, unix_ns: u64) -> Holding {
+        self.builder.profile_mut().meta.started_unix_ns = unix_ns;
+        self
+    }
+
     /// Everything held.
     #[must_use]
     pub fn profile(&self) -> &Profile {
@@ -282,5 +289,8 @@ mod tests {
         assert_eq!(growth, 700_000_000 * (length.0 / 1_000_000_000), "the base before the first window is there");
         assert!(held.save(&path, false).unwrap_err().to_string().contains("exists"));
         assert!(session::open(&path).is_ok(), "what was there is untouched");
+        let later = dir.path().join("later.ironlaw");
+        held.copy().started_at(7).save(&later, false).unwrap();
+        assert_eq!(session::open(&later).unwrap().meta.started_unix_ns, 7 + held.since().0, "the clock was set");
     }
 }

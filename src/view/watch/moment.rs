@@ -16,7 +16,18 @@ pub struct Clocked {
     pub started_unix_ns: u64,
 }
 
+/// A wall clock that is off by no more has been set a little, as machines that keep time do it all day.
+const MOST_OFF_NS: u64 = 5_000_000_000;
+
 impl Clocked {
+    /// The same, unless the wall clock has left it by now: it was set, or the machine slept, which the session's time does
+    /// not count.
+    #[must_use]
+    pub fn anchored(self, since_start: Nanos, unix_ns: u64) -> Clocked {
+        let is_off = self.at(since_start).0.abs_diff(unix_ns) > MOST_OFF_NS;
+        if is_off { Clocked { started_unix_ns: unix_ns.saturating_sub(since_start.0) } } else { self }
+    }
+
     /// A moment of the session.
     #[must_use]
     pub fn at(self, since_start: Nanos) -> Moment {
@@ -50,6 +61,16 @@ impl Serialize for Moment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_or_slept_is_followed_and_a_small_step_is_not() {
+        let second = 1_000_000_000;
+        let clock = Clocked { started_unix_ns: 100 * second };
+        for (unix, started) in [(115, 100), (110, 100), (105, 100), (104, 94), (116, 106), (7300, 7290)] {
+            let now = clock.anchored(Nanos(10 * second), unix * second);
+            assert_eq!(now.started_unix_ns, started * second, "{unix}");
+        }
+    }
 
     #[test]
     fn a_moment_reads_as_logs_and_names_have_it() {

@@ -173,6 +173,7 @@ impl Desk {
     }
 
     fn looked(&mut self, look: Look) {
+        self.setting.follow_clock();
         self.exit_status = look.exit_status;
         self.known(look.key);
         if !look.live && self.ending.is_none() {
@@ -233,6 +234,7 @@ impl Desk {
         match recording.may(now) {
             Ok(detailed) => {
                 let at = self.setting.clock.at(now);
+                let held = held.started_at(self.setting.clock.started_unix_ns);
                 recording.record(recording::Order { held, at, detailed }, now);
                 if !detailed {
                     let text = "no detailed capture: the last one began less than five minutes ago";

@@ -1,15 +1,16 @@
 //! What was asked for, as far as the watch needs it while it goes on.
-//! It never changes.
+//! Of it only the wall clock's place in the session's time ever changes.
 
 use super::super::folder::Folder;
 use super::super::name_of;
 use crate::cli::args::{OnAlarm, WatchArgs};
 use crate::model::{Baseline, Meta};
+use crate::sys::clock::{self, Clock};
 use crate::units::Nanos;
 use crate::view::watch::Clocked;
 use std::sync::Arc;
 
-/// What does not change while the watch goes on.
+/// What was asked for, and when.
 #[derive(Debug)]
 pub(in super::super) struct Setting {
     pub target: String,
@@ -20,6 +21,8 @@ pub(in super::super) struct Setting {
     pub exit_on_alarm: bool,
     pub stale_ok: bool,
     pub clock: Clocked,
+    /// The session's own.
+    since_start: Clock,
     pub baseline: Arc<Baseline>,
 }
 
@@ -36,7 +39,13 @@ impl Setting {
             exit_on_alarm: args.exit_on_alarm,
             stale_ok: args.stale_ok,
             clock: Clocked { started_unix_ns: meta.started_unix_ns },
+            since_start: Clock::starting_at(meta.started_mono_ns),
             baseline,
         }
+    }
+
+    /// Follows the wall clock where that has been set, or the machine slept.
+    pub(in super::super) fn follow_clock(&mut self) {
+        self.clock = self.clock.anchored(self.since_start.now(), clock::unix_ns());
     }
 }
