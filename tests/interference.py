@@ -198,9 +198,11 @@ def judge(name, events, planted, culprit, causes, places, began):
             result["named"] = bool(first and (first["pid"] == culprit.pid or first["name"].startswith("hog-")))
             started = next(iter(mine[0]["suspects"]), None)
             result["first"] = bool(started and (started["pid"] == culprit.pid or started["name"].startswith("hog-")))
+    # What the kernel counted as stolen was taken by the host, which nobody here planted: that trial tells nothing.
+    result["disturbed"] = result["told"] == "steal"
     wanted = bool(causes)
     # Missing an alarm is a weakness; accusing somebody of what another did, or for nothing, is an error.
-    result["wrong"] = bool(early) or bool(mine) and (not wanted or result["told"] not in causes or result["place"] not in places | {"unknown", "outside"}
+    result["wrong"] = bool(early) or bool(mine) and not result["disturbed"] and (not wanted or result["told"] not in causes or result["place"] not in places | {"unknown", "outside"}
                                                      or result["named"] is False and result["place"] == "neighbours")
     return result
 
@@ -219,7 +221,8 @@ def show(results):
     times = sorted(result["after"] for result in results if result["named"] is not None and result["after"] is not None)
     if times: print(f"seconds to the alarm: median {times[len(times) // 2]:.1f}, longest {times[-1]:.1f}")
     planted = [result for result in results if TRIALS[result["name"]][2]]
-    print(f"missed: {sum(result['told'] is None for result in planted)} of {len(planted)}; wrong: {sum(result['wrong'] for result in results)}")
+    print(f"missed: {sum(result['told'] is None for result in planted)} of {len(planted)}; wrong: {sum(result['wrong'] for result in results)}; "
+          f"disturbed by the host: {sum(result['disturbed'] for result in results)}")
 
 def main():
     parser = argparse.ArgumentParser()
