@@ -185,8 +185,9 @@ def judge(name, events, planted, culprit, causes, places, began):
     alarms = [event for event in events if event["event"] == "alarm"]
     raised = [event for event in alarms if not event["update"]]
     windows = collections.Counter(event["state"] for event in events if event["event"] == "window")
-    early = [event for event in raised if planted and culprit and seconds_of(event["time"]) < planted]
-    mine = [event for event in raised if event not in early]
+    before = [event for event in raised if planted and culprit and seconds_of(event["time"]) < planted]
+    early = [event for event in before if event["cause"] != "steal"]
+    mine = [event for event in raised if event not in before]
     result = dict(name=name, windows=dict(windows), early=len(early), told=None, place=None, first=None, named=None, after=None)
     if mine:
         last = alarms[-1]
@@ -199,7 +200,7 @@ def judge(name, events, planted, culprit, causes, places, began):
             started = next(iter(mine[0]["suspects"]), None)
             result["first"] = bool(started and (started["pid"] == culprit.pid or started["name"].startswith("hog-")))
     # What the kernel counted as stolen was taken by the host, which nobody here planted: that trial tells nothing.
-    result["disturbed"] = result["told"] == "steal"
+    result["disturbed"] = result["told"] == "steal" or len(before) > len(early)
     wanted = bool(causes)
     # Missing an alarm is a weakness; accusing somebody of what another did, or for nothing, is an error.
     result["wrong"] = bool(early) or bool(mine) and not result["disturbed"] and (not wanted or result["told"] not in causes or result["place"] not in places | {"unknown", "outside"}
