@@ -33,7 +33,8 @@ struct worker {
 typedef int workload_fn(struct job *job);
 
 workload_fn workload_allocator, workload_atomic, workload_chase_dram, workload_chase_dram_paced, workload_chase_llc,
-    workload_chase_llc_paced, workload_chase_tlb, workload_chase_tlb_paced, workload_io_bulk, workload_io_paced, workload_thrash, workload_tlb_shoot,
+    workload_chase_llc_paced, workload_chase_tlb, workload_chase_tlb_paced, workload_io_bulk,
+    workload_io_paced, workload_thrash, workload_tlb_shoot,
     workload_churn, workload_deep, workload_execer, workload_false_sharing, workload_faults, workload_forker,
     workload_futex, workload_hotspot, workload_imbalance, workload_io, workload_many_threads, workload_mutex,
     workload_oversubscribed, workload_paced, workload_paced_dearer, workload_paced_half, workload_paced_long, workload_paced_long_dearer,

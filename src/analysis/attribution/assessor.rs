@@ -319,12 +319,13 @@ fn is_due(windows: usize) -> bool {
 /// short: all windows since it began speak.
 fn begins(test: usize, lately: &[&Judged], settings: &Settings) -> Option<Nanos> {
     let outside: Vec<bool> = lately.iter().map(|judged| judged.outside.contains(&test)).collect();
-    let troubled = outside.windows(settings.n.min(outside.len()).max(1)).rev();
-    let stretches = troubled.take_while(|few| few.iter().filter(|outside| **outside).count() >= settings.k).count();
-    let earliest = (outside.len() + 1).checked_sub(stretches + settings.n.min(outside.len()))?;
-    let first = (stretches > 0).then(|| (earliest..outside.len()).find(|at| outside[*at]))??;
-    let since = lately.get(first..)?;
-    Pool::of(since.iter().copied(), settings).confirms(test, settings).then_some(since.first()?.window.from)
+    let n = settings.n.min(outside.len());
+    let troubled = |end: &usize| outside[end - n..*end].iter().filter(|outside| **outside).count() >= settings.k;
+    // Back to the first stretch of the last ones in a row that are troubled, and in it to its first unusual window.
+    let end = (n..=outside.len()).rev().take_while(troubled).last()?;
+    let first = (end - n..end).find(|at| outside[*at])?;
+    let since = &lately[first..];
+    Pool::of(since.iter().copied(), settings).confirms(test, settings).then_some(since[0].window.from)
 }
 
 /// The time per operation over its usual value, at the worst.
