@@ -8,6 +8,8 @@ mod multiple;
 mod power;
 mod rank;
 mod series;
+#[cfg(test)]
+pub(in crate::analysis) mod simulate;
 pub(super) mod special;
 mod student;
 mod welch;
