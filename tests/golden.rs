@@ -198,6 +198,7 @@ fn meta() -> Meta {
         events: vec![event],
         coverage: vec![Coverage { event: "cpu-clock:u".into(), share: 0.75 }],
         hardware: Default::default(),
+        waits: None,
         started_unix_ns: 1_700_000_000_000_000_000,
         started_mono_ns: 86_400_000_000_000,
         duration_ns: None,

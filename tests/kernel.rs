@@ -232,7 +232,7 @@ fn a_target_that_exits_ends_the_capture() {
 
 #[test]
 fn time_asleep_adds_up_and_says_how_it_slept() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "root");
     let workload = Workload::python("import time\nwhile True: time.sleep(0.05)");
     let captured = capture(&Plan { off_cpu: true, ..plan(workload.target(), 2.0) });
     let asleep: Vec<_> = captured.off_cpu().filter(|span| span.state == TaskState::Sleeping).collect();

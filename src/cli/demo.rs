@@ -9,10 +9,12 @@ use crate::error::{Context, Result};
 use crate::ops;
 use crate::session::{self, Live};
 use crate::store;
-use crate::sys::perf::tracefs;
+use crate::sys::caps::Privileges;
+use crate::sys::procfs::ProcFs;
 use crate::sys::workload;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
 
 /// Long enough for any look around; the program ends with the session.
 const SESSION_SECONDS: f64 = 24.0 * 3600.0;
@@ -38,7 +40,10 @@ fn sweep(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()
     let program = program()?;
     let most = args.threads.unwrap_or_else(|| 2 * cpus());
     let seconds = format!("{}s", args.seconds.seconds());
-    let output = args.output.clone().unwrap_or_else(|| std::env::temp_dir().join("demo.sweep"));
+    let output = match &args.output {
+        Some(name) => name.clone(),
+        None => folder(&std::env::temp_dir())?.join("demo.sweep"),
+    };
     let line = [
         "ironlaw",
         "sweep",
@@ -69,13 +74,11 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
     let seconds = args.seconds.seconds();
     let path = match &args.output {
         Some(name) => store::path(name),
-        None => std::env::temp_dir().join("demo.ironlaw"),
+        None => folder(&std::env::temp_dir())?.join("demo.ironlaw"),
     };
     terminal.say(&format!("profiling a built-in program for {seconds} s ..."));
     let target = TargetArgs { command: command(args, seconds)?, ..TargetArgs::default() };
-    // Waits are worth showing, but the demo must run where they cannot be seen.
-    let off_cpu = tracefs::is_readable(Path::new("/"));
-    let how = CaptureArgs { off_cpu, ops: Some(ops::parse(OPERATIONS)?), ..CaptureArgs::default() };
+    let how = CaptureArgs { off_cpu: true, ops: Some(ops::parse(OPERATIONS)?), ..CaptureArgs::default() };
     let (plan, notes) = capture::plan(&target, &how)?;
     let outcome = capture::record(Live::open(plan, notes, false)?, &path, true, None, terminal)?;
     let picture = path.with_extension("svg");
@@ -85,11 +88,27 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
     let recording = path.display();
     terminal.say(&format!("\nflame graph: {} (open it in a browser)", picture.display()));
     terminal.say(&format!("next: ironlaw report {recording} --sort total"));
-    if how.off_cpu {
-        terminal.say(&format!("      ironlaw flamegraph {recording} --off-cpu -o waits.svg"));
-    }
+    terminal.say(&format!("      ironlaw flamegraph {recording} --off-cpu -o waits.svg"));
     terminal.say("      ironlaw top -p PID      your own program, live");
     outcome.write_failure.map_or(Ok(()), Err)
+}
+
+/// A directory of this user's own among the temporary files: in a shared one nobody can replace what another user left.
+fn folder(temporary: &Path) -> Result<PathBuf> {
+    let uid = Privileges::open(&ProcFs::new("/proc"))?.uid;
+    let path = temporary.join(format!("ironlaw-{uid}"));
+    let own = |path: &Path| path.symlink_metadata().is_ok_and(|about| about.is_dir() && about.uid() == uid);
+    // Another user may have taken the name.
+    let path = if own(&path) || !path.exists() {
+        path
+    } else {
+        temporary.join(format!("ironlaw-{uid}-{}", std::process::id()))
+    };
+    if !own(&path) {
+        let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
+        made.context(|| format!("cannot create {}", path.display()))?;
+    }
+    Ok(path)
 }
 
 /// This executable, run as the workload.
@@ -130,6 +149,17 @@ fn list() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_directory_is_this_users_own_and_used_again() {
+        let Ok(temporary) = tempfile::tempdir() else { panic!("no temporary directory") };
+        let made = folder(temporary.path()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(made.metadata().ok().map(|about| about.mode() & 0o777), Some(0o700));
+        assert_eq!(folder(temporary.path()).ok(), Some(made.clone()));
+        // A name that somebody else has taken, here by a link to elsewhere, is left alone.
+        let moved = std::fs::remove_dir(&made).and_then(|()| std::os::unix::fs::symlink("/tmp", &made));
+        assert!(moved.is_ok() && folder(temporary.path()).is_ok_and(|other| other != made));
+    }
 
     #[test]
     fn every_line_of_the_list_is_a_name_and_what_it_plants() {

@@ -1,7 +1,7 @@
 //! What a recording says about itself: `meta.json`.
 //! Fields are only added; a reader meets unknown fields and missing optional ones without complaint.
 
-use super::{EventSpec, HardwarePlan, HostFacts, Plan, TargetFacts};
+use super::{EventSpec, HardwarePlan, HostFacts, Plan, TargetFacts, WaitSource};
 use serde::{Deserialize, Serialize};
 
 /// Something the reader of a recording should know: a fallback, a limit that bit, a missing permission.
@@ -46,6 +46,9 @@ pub struct Meta {
     /// What hardware counted; no group where nothing did.
     #[serde(default)]
     pub hardware: HardwarePlan,
+    /// What recorded time off the CPU; `None` where nothing did. Older recordings do not say: theirs were tracepoints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitSource>,
     /// Start, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
     /// Start on `CLOCK_MONOTONIC`; every other time counts from here.

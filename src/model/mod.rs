@@ -21,6 +21,7 @@ mod stack;
 mod sweep;
 mod target;
 mod task;
+mod waits;
 
 pub use baseline::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, BaselineStack, BaselineWindow};
 pub use counter::{CounterDef, CounterId, CounterReading, Scope, Unit};
@@ -41,3 +42,4 @@ pub use stack::{FrameDef, FrameId, StackDef, StackEnd, StackId, Symbol};
 pub use sweep::{Placement, RunMeta, RunState, SweepMeta, Width};
 pub use target::{Alias, Target, TargetFacts};
 pub use task::{TaskChange, TaskEvent};
+pub use waits::WaitSource;

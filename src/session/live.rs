@@ -79,6 +79,7 @@ impl Live {
             plan,
             coverage: vec![],
             hardware: sampler.hardware().clone(),
+            waits: sampler.waits(),
             started_unix_ns: clock::unix_ns() - clock.now().0,
             started_mono_ns: clock.start_ns(),
             duration_ns: None,

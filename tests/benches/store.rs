@@ -225,6 +225,7 @@ fn meta() -> Meta {
         events: vec![],
         coverage: vec![],
         hardware: Default::default(),
+        waits: None,
         started_unix_ns: 0,
         started_mono_ns: 0,
         duration_ns: None,

@@ -72,6 +72,7 @@ fn meta() -> Meta {
         events: vec![event("cpu-clock", Unit::Nanos)],
         coverage: vec![],
         hardware: Default::default(),
+        waits: None,
         started_unix_ns: 1_767_225_600_000_000_000,
         started_mono_ns: 0,
         duration_ns: Some(10_000_000_000),

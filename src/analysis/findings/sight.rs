@@ -143,11 +143,15 @@ impl<'a> Sight<'a> {
         let (wall, span) = (self.wall()?, self.span()?);
         let running = self.cpu_time()? / wall;
         let counted = |name| self.count(name).map_or(0.0, |ns| ns * 1e-9 / wall);
+        let queued = counted("run-delay");
         let (locked, storage) = match &self.waits {
-            Some(waits) => (waits.locked_seconds() / span, waits.storage_seconds() / span),
+            Some(waits) => {
+                let share = waits.blocked_share(queued * span) / span;
+                (waits.locked_seconds() * share, waits.storage_seconds() * share)
+            }
             None => (0.0, counted("blkio-delay")),
         };
-        Ok(Work { running, queued: counted("run-delay"), locked, storage })
+        Ok(Work { running, queued, locked, storage })
     }
 
     /// The same of threads that had enough to do to be judged.

@@ -63,15 +63,23 @@ pub(super) struct Waits<'a> {
     paths: Paths<'a>,
     /// Spans off the CPU.
     pub spans: u64,
+    /// Seconds of spans whose wake-up was not seen: time in the queue is part of them.
+    unsplit: f64,
+    /// Seconds in the queue that spans tell apart.
+    queued: f64,
 }
 
 impl<'a> Waits<'a> {
     pub fn of(profile: &Profile, names: &'a Names, tasks: &Tasks, selection: &Selection) -> Waits<'a> {
         let mut known: FxHashMap<(Option<StackId>, Cause), Reason> = FxHashMap::default();
         let mut sums: FxHashMap<_, Sum> = FxHashMap::default();
-        let mut spans = 0;
+        let (mut spans, mut unsplit, mut queued) = (0, 0.0, 0.0);
         each(profile, names, tasks, selection, |span, seen, cause| {
             spans += 1;
+            queued += seen.queued as f64 * 1e-9;
+            if span.queued.is_none() {
+                unsplit += seen.weight as f64 * 1e-9;
+            }
             if span.state == TaskState::Runnable {
                 return;
             }
@@ -88,7 +96,7 @@ impl<'a> Waits<'a> {
             })
             .collect();
         let paths = Paths::of(names, tasks, rows.iter().map(|row| row.pid), Axis::OffCpu);
-        Waits { rows, paths, spans }
+        Waits { rows, paths, spans, unsplit, queued }
     }
 
     /// All waits for one of these reasons.
@@ -96,6 +104,12 @@ impl<'a> Waits<'a> {
         let mut sum = Sum::default();
         self.rows.iter().filter(|row| reasons.contains(&row.reason)).for_each(|row| sum.join(&row.sum));
         sum
+    }
+
+    /// The part of the time blocked that was no time in the queue, where threads queued for so many seconds altogether.
+    pub fn blocked_share(&self, queued: f64) -> f64 {
+        let hidden = (queued - self.queued).clamp(0.0, self.unsplit);
+        if hidden > 0.0 { 1.0 - hidden / self.unsplit } else { 1.0 }
     }
 
     /// Seconds blocked by a lock that another thread holds.
@@ -175,4 +189,26 @@ fn path(profile: &Profile, names: &Names, stack: Option<StackId>) -> Vec<u32> {
 pub(super) fn mostly_below(place: Option<&Place>) -> String {
     let innermost = place.and_then(|place| place.frames.last()).filter(|frame| *frame != TRUNCATED);
     innermost.map_or(String::new(), |frame| format!(", most of it below {}", name(frame)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::Synthetic;
+
+    #[test]
+    fn time_in_the_queue_that_no_wake_up_tells_apart_is_not_blocked() {
+        let mut synthetic = Synthetic::new();
+        synthetic
+            .off_cpu(0, 41, TaskState::Sleeping, 300, None, "app!main;[kernel]!futex_wait")
+            .off_cpu(400, 41, TaskState::Sleeping, 100, Some(50), "app!main;[kernel]!futex_wait")
+            .off_cpu(600, 41, TaskState::Runnable, 0, Some(50), "app!main");
+        let profile = synthetic.finish();
+        let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
+        let waits = Waits::of(&profile, &names, &tasks, &Selection::default());
+        for (queued, expected) in [(0.0, 1.0), (0.1, 1.0), (0.25, 0.5), (9.0, 0.0)] {
+            let share = waits.blocked_share(queued);
+            assert!((share - expected).abs() < 1e-9, "{queued} s in the queue: {share}");
+        }
+    }
 }

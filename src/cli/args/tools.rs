@@ -57,7 +57,7 @@ pub struct DemoArgs {
     /// Record, print the report and end, in place of opening the terminal session
     #[arg(long)]
     pub headless: bool,
-    /// Directory to write the recording to [default: demo.ironlaw in the directory for temporary files]
+    /// Directory to write the recording to [default: ironlaw-UID/demo.ironlaw in the directory for temporary files]
     #[arg(short = 'o', long, value_name = "NAME.ironlaw")]
     pub output: Option<PathBuf>,
 }

@@ -20,14 +20,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Note, Plan, Target};
 use crate::sweep::{Folder, Journal, Narrowed, Recipe, Sweep, journal_folder, put_back, sweeper_runs};
 use crate::sys::caps::Privileges;
-use crate::sys::perf::tracefs;
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
 use crate::sys::{affinity, clock};
 use lines::Lines;
 use plan::{Machine, Subject};
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -182,10 +181,9 @@ fn target(args: &SweepArgs) -> Result<TargetArgs> {
     Ok(target)
 }
 
-/// Waits are part of the answer: they are recorded wherever they can be seen.
+/// Waits are part of the answer.
 fn capture_args(args: &SweepArgs) -> CaptureArgs {
-    let seen = args.capture.off_cpu || tracefs::is_readable(Path::new("/"));
-    CaptureArgs { off_cpu: seen && !args.no_off_cpu, ..args.capture.clone() }
+    CaptureArgs { off_cpu: !args.no_off_cpu, ..args.capture.clone() }
 }
 
 fn machine() -> Result<Machine> {

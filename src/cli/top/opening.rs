@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::model::profile::Profile;
 use crate::session::{self, Judging, Keeper, Limit, Live, News};
 use crate::store::{self, Writer};
-use crate::sys::perf::tracefs;
 use crate::tui::msg::Msg;
 use crate::view::picker::Choice;
 use std::path::{Path, PathBuf};
@@ -20,8 +19,6 @@ use std::sync::mpsc::Sender;
 pub(in crate::cli) struct Opening {
     pub target: TargetArgs,
     pub capture: CaptureArgs,
-    /// Whether waits are captured; `None` where they can be seen.
-    pub off_cpu: Option<bool>,
     pub baseline: Option<PathBuf>,
     pub output: Option<PathBuf>,
     pub force: bool,
@@ -42,15 +39,9 @@ pub(super) struct Opened {
 
 impl Opening {
     pub(in crate::cli) fn of(args: TopArgs) -> Opening {
-        let off_cpu = match (args.no_off_cpu, args.capture.off_cpu) {
-            (true, _) => Some(false),
-            (_, true) => Some(true),
-            _ => None,
-        };
         Opening {
             target: args.target,
-            capture: args.capture,
-            off_cpu,
+            capture: CaptureArgs { off_cpu: !args.no_off_cpu, ..args.capture },
             baseline: args.baseline,
             output: args.output,
             force: args.force,
@@ -80,8 +71,7 @@ impl Opening {
             return Ok(Opened { keeper, baseline: compared, usual, live: false, recorded: None });
         }
         let target = choice.map_or_else(|| Ok(self.target.clone()), chosen)?;
-        let capture = CaptureArgs { off_cpu: self.sees_waits(), ..self.capture.clone() };
-        let (mut request, mut notes) = capture::plan(&target, &capture)?;
+        let (mut request, mut notes) = capture::plan(&target, &self.capture)?;
         // Whoever looks sees on the screen what does not hold any more.
         let fitted = usual.map(|path| baseline::fit(path, &request, true)).transpose()?;
         if let Some(fitted) = &fitted {
@@ -89,7 +79,7 @@ impl Opening {
             notes.extend_from_slice(&fitted.notes);
         }
         let usual = fitted.map(|fitted| Arc::new(Usual::of_session(fitted)));
-        let live = Live::open(request, notes, capture.debuginfod)?;
+        let live = Live::open(request, notes, self.capture.debuginfod)?;
         let recorded = self.output.as_deref().map(store::path);
         let writer = recorded.as_deref().map(|path| Writer::create(path, live.meta(), self.force)).transpose()?;
         if let (Some(path), Some(usual)) = (&recorded, &usual) {
@@ -98,10 +88,6 @@ impl Opening {
         let judging = usual.as_ref().map(|usual| Judging::new(usual.baseline.clone(), live.meta().host.clone()));
         let keeper = Keeper::live(live, writer, limit, judging, tell)?;
         Ok(Opened { keeper, baseline: compared, usual, live: true, recorded })
-    }
-
-    fn sees_waits(&self) -> bool {
-        self.off_cpu.unwrap_or_else(|| tracefs::is_readable(Path::new("/")))
     }
 }
 

@@ -8,7 +8,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, CallGraph, OpsSpec, Plan, Rate, Target};
 use crate::session::{Holding, Keeper, Limit, Live, News};
 use crate::store::{Writer, baseline};
-use crate::sys::perf::tracefs;
 use crate::units::Nanos;
 use crate::view::watch::{Holds, Moment, Recorded, Said, What};
 use std::path::Path;
@@ -39,7 +38,7 @@ impl Detail {
         Plan {
             rate: Rate::Frequency(DETAILED_HERTZ),
             call_graph: CallGraph::Auto,
-            off_cpu: tracefs::is_readable(Path::new("/")),
+            off_cpu: true,
             duration: Some(after),
             probe: false,
             ops,

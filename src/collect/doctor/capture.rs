@@ -3,6 +3,7 @@
 use super::probe::errno::{EACCES, EMFILE, ENOENT, ENOSYS, EOPNOTSUPP, EPERM};
 use super::probe::{Probe, Tracefs};
 use super::{Check, PERF_EVENTS, Status};
+use crate::model::WaitSource;
 use crate::sys::caps::Capability;
 use crate::sys::perf_probe::Outcome;
 use crate::sys::procfs::KernelSymbols;
@@ -28,6 +29,7 @@ pub(super) const RULES: &[Rule] = &[
     open_files,
     sample_rate,
     stack_depth,
+    waits,
     tracefs,
     uprobes,
     bpf,
@@ -35,6 +37,9 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 const GRANT: &str = "sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog,cap_bpf=ep \"$(command -v ironlaw)\"";
+
+const MOUNT: &str = "sudo mount -t tracefs tracefs /sys/kernel/tracing";
+const REMOUNT: &str = "sudo mount -o remount,mode=755 /sys/kernel/tracing";
 
 fn perf_events(probe: &Probe) -> Option<Check> {
     let failed = |text: &str| Check::new(PERF_EVENTS, Status::Fails, text);
@@ -303,9 +308,35 @@ fn stack_depth(probe: &Probe) -> Option<Check> {
     )
 }
 
+fn waits(probe: &Probe) -> Option<Check> {
+    let topic = "waits";
+    probe.user_clock?.ok()?;
+    let source = source(probe);
+    let found = Check::new(topic, Status::Limited, source.text()).why(source.blind_spot());
+    Some(match source {
+        WaitSource::Tracepoints => Check::works(topic, source.text()),
+        WaitSource::SwitchEvents if probe.tracefs == Tracefs::Absent => found.fix(MOUNT),
+        WaitSource::SwitchEvents => found.fix(format!("{GRANT}, and {REMOUNT}; or run as root")),
+        WaitSource::SwitchRecords => found.fix(format!("sudo sysctl kernel.perf_event_paranoid=1, or {GRANT}")),
+    })
+}
+
+/// The source of waits that a capture would take.
+fn source(probe: &Probe) -> WaitSource {
+    let works = |outcome: Option<Outcome>| matches!(outcome, Some(Ok(_)));
+    let privileged = probe.privileges.may_profile_anything() || probe.paranoid.is_some_and(|level| level < 0);
+    if !works(probe.kernel_clock) {
+        WaitSource::SwitchRecords
+    } else if works(probe.sched_switch) && works(probe.whole_cpu) && privileged {
+        WaitSource::Tracepoints
+    } else {
+        WaitSource::SwitchEvents
+    }
+}
+
 fn tracefs(probe: &Probe) -> Option<Check> {
     let limited = |text: &str| Check::new("tracefs", Status::Limited, text);
-    let without = "without tracepoints, --off-cpu and -e with a tracepoint do not work";
+    let without = "without it no tracepoint can be an event of -e, and wake-ups are not seen";
     Some(match (probe.tracefs, probe.sched_switch) {
         (Tracefs::Readable(_), Some(Ok(_))) => {
             Check::works("tracefs", "mounted and readable; sched:sched_switch opens")
@@ -316,12 +347,10 @@ fn tracefs(probe: &Probe) -> Option<Check> {
                 _ => without.to_string(),
             })
             .fix(GRANT),
-        (Tracefs::Unreadable, _) => limited("not readable for this user")
-            .why(without)
-            .fix("sudo mount -o remount,mode=755 /sys/kernel/tracing, or run as root"),
-        (Tracefs::Absent, _) => {
-            limited("not mounted").why(without).fix("sudo mount -t tracefs tracefs /sys/kernel/tracing")
+        (Tracefs::Unreadable, _) => {
+            limited("not readable for this user").why(without).fix(format!("{REMOUNT}, or run as root"))
         }
+        (Tracefs::Absent, _) => limited("not mounted").why(without).fix(MOUNT),
     })
 }
 

@@ -141,6 +141,28 @@ mod tests {
     }
 
     #[test]
+    fn the_source_of_waits_goes_by_what_is_allowed_and_tracefs_is_no_condition() {
+        let root = crate::sys::caps::Privileges { effective: u64::MAX, ..Default::default() };
+        let (yes, no) = (Some(Ok(1)), Some(Err(libc_like::EACCES)));
+        let rows = [
+            (yes, Tracefs::Readable(1), yes, root, Status::Works, "tracepoints", ""),
+            (yes, Tracefs::Absent, None, root, Status::Limited, "context-switch events", "mount -t tracefs"),
+            (yes, Tracefs::Unreadable, None, Default::default(), Status::Limited, "context-switch events", "remount"),
+            (no, Tracefs::Absent, None, Default::default(), Status::Limited, "/proc", "perf_event_paranoid=1"),
+        ];
+        for (kernel_clock, tracefs, sched_switch, privileges, status, text, fix) in rows {
+            let (user_clock, whole_cpu) = (Some(Ok(1)), kernel_clock);
+            let probe =
+                Probe { user_clock, kernel_clock, whole_cpu, tracefs, sched_switch, privileges, ..Probe::default() };
+            let checks = examine(&probe);
+            let check = checks.iter().find(|check| check.topic == "waits");
+            assert!(check.is_some_and(|check| check.status == status && check.text.contains(text)), "{check:?}");
+            let remedy = check.and_then(|check| check.fix.clone()).unwrap_or_default();
+            assert!(remedy.contains(fix), "{remedy}");
+        }
+    }
+
+    #[test]
     fn events_that_do_not_count_are_told_one_by_one() {
         use crate::collect::sampler::HardwareTrial;
         let trial = |left_out: &[&str]| HardwareTrial {

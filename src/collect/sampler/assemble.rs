@@ -4,7 +4,7 @@
 use super::follow::Follow;
 use super::maps::Mapping;
 use super::modules::Modules;
-use super::off_cpu::{self, Left, Spans};
+use super::off_cpu::{self, Leaving, Spans};
 use super::outbox::Outbox;
 use super::stacks::{Built, Stacks};
 use super::tasks::{Surroundings, Tasks};
@@ -21,8 +21,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub enum Role {
     /// Samples of the event with this index.
     Event(u16),
-    /// A thread leaves the CPU; its state lies in this field.
-    Leaves(Field),
+    /// A thread leaves the CPU; its state lies in this field, if in any.
+    Leaves(Option<Field>),
     /// The thread in this field is woken.
     Wakes(Field),
 }
@@ -37,6 +37,9 @@ pub struct Origin {
     /// The thread the event was opened on; `None` for a whole CPU or control group.
     pub owner: Option<u32>,
 }
+
+/// The thread id of every CPU's idle task, which waits for nothing.
+const IDLE: u32 = 0;
 
 /// Opened events by the id in their records.
 pub type Origins = FxHashMap<u64, Origin>;
@@ -118,6 +121,7 @@ impl<W: World> Assembler<W> {
         match record {
             Record::Sample(sample) => self.sampled(at, &stamp, &sample),
             Record::SwitchIn => self.runs(at, &stamp),
+            Record::SwitchOut { preempted } => self.left(at, &stamp, preempted),
             Record::Mapping(mapping) if self.follow.concerns(mapping.pid) => {
                 if let Some(found) = Mapping::from_record(&mapping) {
                     let (tasks, mut with) = self.split();
@@ -146,7 +150,8 @@ impl<W: World> Assembler<W> {
 
     /// The round is over.
     pub fn sweep(&mut self) {
-        let Assembler { tasks, modules, world, follow, .. } = self;
+        let Assembler { tasks, modules, world, follow, spans, .. } = self;
+        spans.sweep();
         tasks.sweep(
             |pid| world.alive(pid),
             |pid| {
@@ -186,9 +191,12 @@ impl<W: World> Assembler<W> {
         if !self.follow.wants(stamp.pid, stamp.tid) || self.is_double(stamp.tid, &origin) {
             return;
         }
+        if stamp.tid == IDLE && matches!(origin.role, Role::Leaves(_)) {
+            return;
+        }
         let built = self.stack(at, stamp, sample);
         match origin.role {
-            Role::Leaves(field) => self.leaves(at, stamp, field.read(sample.raw), built),
+            Role::Leaves(field) => self.leaves(stamp, field.and_then(|field| field.read(sample.raw)), built),
             Role::Event(event) => {
                 self.samples += 1;
                 self.out.push(Event::Sample(Sample {
@@ -227,11 +235,18 @@ impl<W: World> Assembler<W> {
         }
     }
 
-    fn leaves(&mut self, at: Nanos, stamp: &Stamp, state: Option<u64>, built: Built) {
-        let Some(state) = state.map(off_cpu::state) else { return };
+    /// A thread was sampled on its way off the CPU.
+    fn leaves(&mut self, stamp: &Stamp, state: Option<u64>, built: Built) {
         let end = if built.stack.is_some() { built.end } else { StackEnd::NotTaken };
-        let left = Left { at, pid: stamp.pid, tid: stamp.tid, state, stack: built.stack, end };
-        if self.spans.left(left) {
+        self.spans.leaving(stamp.tid, Leaving { state: state.map(off_cpu::state), stack: built.stack, end });
+    }
+
+    fn left(&mut self, at: Nanos, stamp: &Stamp, preempted: bool) {
+        let wanted = stamp.tid != IDLE && self.follow.wants(stamp.pid, stamp.tid);
+        if !wanted || self.origins.get(&stamp.id).is_some_and(|origin| self.is_double(stamp.tid, origin)) {
+            return;
+        }
+        if self.spans.left(at, stamp.pid, stamp.tid, preempted) {
             self.say_lost(at, stamp.cpu, LossKind::OffCpu, 1);
         }
     }
@@ -280,7 +295,7 @@ mod tests {
         let raw = Layout { raw: true, ..Layout::default() };
         let origins = [
             (SAMPLES, Origin { role: Role::Event(0), layout: Layout::default(), owner: Some(5) }),
-            (LEAVES, Origin { role: Role::Leaves(field), layout: raw, owner: Some(5) }),
+            (LEAVES, Origin { role: Role::Leaves(Some(field)), layout: raw, owner: Some(5) }),
             (WAKES, Origin { role: Role::Wakes(field), layout: raw, owner: Some(5) }),
         ];
         assembler.opened(origins.into_iter().collect(), twice.iter().copied().collect());
@@ -354,7 +369,12 @@ mod tests {
     #[test]
     fn a_blocked_thread_becomes_one_span_with_the_state_it_left_in() {
         let mut assembler = assembler(&[]);
-        let records = [raw(LEAVES, 5, 110, 1), raw(WAKES, 9, 150, 5), fake::switch_in(stamp(5, 5, 155, SAMPLES))];
+        let records = [
+            raw(LEAVES, 5, 109, 1),
+            fake::switch_out(false, stamp(5, 5, 110, SAMPLES)),
+            raw(WAKES, 9, 150, 5),
+            fake::switch_in(stamp(5, 5, 155, SAMPLES)),
+        ];
         let events = run(&mut assembler, &records);
         let spans: Vec<&OffCpu> =
             events.iter().filter_map(|event| if let Event::OffCpu(span) = event { Some(span) } else { None }).collect();
@@ -368,7 +388,9 @@ mod tests {
     fn a_loss_is_told_and_takes_the_open_spans_with_it() {
         let mut assembler = assembler(&[]);
         let lost = fake::lost(12, stamp(5, 5, 120, SAMPLES));
-        let events = run(&mut assembler, &[raw(LEAVES, 5, 110, 1), lost, fake::switch_in(stamp(5, 5, 155, SAMPLES))]);
+        let left = fake::switch_out(false, stamp(5, 5, 110, SAMPLES));
+        let events =
+            run(&mut assembler, &[raw(LEAVES, 5, 109, 1), left, lost, fake::switch_in(stamp(5, 5, 155, SAMPLES))]);
         let losses: Vec<_> = events
             .iter()
             .filter_map(|event| if let Event::Lost(lost) = event { Some((lost.kind, lost.count)) } else { None })

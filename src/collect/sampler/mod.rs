@@ -25,6 +25,7 @@ mod rings;
 mod run;
 mod space;
 mod stacks;
+mod switches;
 mod tasks;
 mod world;
 
@@ -38,7 +39,7 @@ pub use run::{EndReason, Ended};
 pub use space::Space;
 
 use crate::error::{Context, Result};
-use crate::model::{EventSpec, HardwarePlan, Note, OpsSpec, Plan, Target};
+use crate::model::{EventSpec, HardwarePlan, Note, OpsSpec, Plan, Target, WaitSource};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
 use crate::sys::passing::Printed;
@@ -66,6 +67,7 @@ pub struct Sampler {
     place: Option<(u64, u64)>,
     cpus: Vec<u32>,
     events: Vec<EventSpec>,
+    waits: Option<WaitSource>,
     notes: Vec<Note>,
 }
 
@@ -132,6 +134,7 @@ impl Sampler {
             place,
             cpus,
             events: menu.specs,
+            waits: menu.waits,
             notes,
         })
     }
@@ -146,6 +149,12 @@ impl Sampler {
     #[must_use]
     pub fn events(&self) -> &[EventSpec] {
         &self.events
+    }
+
+    /// What records time off the CPU, where that is asked for.
+    #[must_use]
+    pub fn waits(&self) -> Option<WaitSource> {
+        self.waits
     }
 
     /// What hardware really counts.

@@ -1,37 +1,59 @@
 //! Pairs leaving the CPU, being woken and running again into spans off the CPU.
+//! Switch records make the spans; what was sampled just before one says from where and in which state the thread left.
 //! It never guesses: a span whose records may be lost is dropped and counted.
 
 use crate::model::{OffCpu, StackEnd, StackId, TaskState};
 use crate::units::Nanos;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A thread that has left the CPU.
+/// What was sampled of a thread that is about to leave the CPU; its switch record comes next.
 #[derive(Debug, Clone, Copy)]
-pub struct Left {
-    /// When.
-    pub at: Nanos,
-    /// Process id.
-    pub pid: u32,
-    /// Thread id.
-    pub tid: u32,
-    /// In which state.
-    pub state: TaskState,
+pub struct Leaving {
+    /// In which state, where the event says.
+    pub state: Option<TaskState>,
     /// From where.
     pub stack: Option<StackId>,
     /// How that stack ended.
     pub end: StackEnd,
 }
 
+/// A thread that has left the CPU.
+#[derive(Debug, Clone, Copy)]
+struct Left {
+    at: Nanos,
+    pid: u32,
+    tid: u32,
+    state: TaskState,
+    stack: Option<StackId>,
+    end: StackEnd,
+}
+
 /// Threads that are off the CPU.
 #[derive(Debug, Default)]
 pub struct Spans {
+    leaving: FxHashMap<u32, Leaving>,
     open: FxHashMap<u32, (Left, Option<Nanos>)>,
+    /// Threads that ended in this round and in the one before: they leave the CPU once more, for good.
+    ended: [FxHashSet<u32>; 2],
 }
 
 impl Spans {
+    /// A thread was sampled as it left the CPU.
+    pub fn leaving(&mut self, tid: u32, leaving: Leaving) {
+        self.leaving.insert(tid, leaving);
+    }
+
     /// A thread left the CPU. True if it had left before without having been seen to come back: that span is lost.
-    pub fn left(&mut self, left: Left) -> bool {
-        self.open.insert(left.tid, (left, None)).is_some()
+    pub fn left(&mut self, at: Nanos, pid: u32, tid: u32, preempted: bool) -> bool {
+        let sampled = self.leaving.remove(&tid);
+        if self.ended.iter_mut().any(|ended| ended.remove(&tid)) {
+            return false;
+        }
+        let Leaving { state, stack, end } =
+            sampled.unwrap_or(Leaving { state: None, stack: None, end: StackEnd::NotTaken });
+        // A switch record tells a preempted thread from a blocked one, but not storage from other waits: its stack may.
+        let state = state.unwrap_or(if preempted { TaskState::Runnable } else { TaskState::Sleeping });
+        self.open.insert(tid, (Left { at, pid, tid, state, stack, end }, None)).is_some()
     }
 
     /// A thread was woken. Only the first wake-up of a blocked thread counts.
@@ -56,12 +78,21 @@ impl Spans {
 
     /// A thread has ended.
     pub fn ended(&mut self, tid: u32) {
+        self.leaving.remove(&tid);
         self.open.remove(&tid);
+        self.ended[0].insert(tid);
+    }
+
+    /// The round is over: whoever ended in the round before has left by now.
+    pub fn sweep(&mut self) {
+        self.ended.swap(0, 1);
+        self.ended[0].clear();
     }
 
     /// Records were lost on some ring: any open span may have been closed and another opened unseen. How many go.
     pub fn lost(&mut self) -> u64 {
         let count = self.open.len() as u64;
+        self.leaving.clear();
         self.open.clear();
         count
     }
@@ -99,13 +130,17 @@ mod tests {
     use super::*;
 
     enum Step {
+        /// Sampled as it leaves, then its switch record.
         Left(u32, u64, TaskState),
+        /// A switch record alone.
+        Switched(u32, u64, bool),
+        Swept,
         Woken(u32, u64),
         Runs(u32, u64),
         Lost,
         Ended(u32),
     }
-    use Step::{Ended, Left as Out, Lost, Runs, Woken};
+    use Step::{Ended, Left as Out, Lost, Runs, Swept, Switched, Woken};
     use TaskState::{DiskSleep, Runnable, Sleeping};
 
     /// Thread, when it left, how long it was blocked and queued.
@@ -117,9 +152,11 @@ mod tests {
         for step in steps {
             match *step {
                 Out(tid, at, state) => {
-                    let left = Left { at: Nanos(at), pid: 1, tid, state, stack: None, end: StackEnd::NotTaken };
-                    lost += u64::from(spans.left(left));
+                    spans.leaving(tid, Leaving { state: Some(state), stack: None, end: StackEnd::NotTaken });
+                    lost += u64::from(spans.left(Nanos(at), 1, tid, false));
                 }
+                Switched(tid, at, preempted) => lost += u64::from(spans.left(Nanos(at), 1, tid, preempted)),
+                Swept => spans.sweep(),
                 Woken(tid, at) => spans.woken(tid, Nanos(at)),
                 Runs(tid, at) => {
                     done.extend(spans.runs(tid, Nanos(at)).map(|s| (s.tid, s.at.0, s.blocked.0, s.queued.map(|q| q.0))))
@@ -133,7 +170,7 @@ mod tests {
 
     #[test]
     fn spans_are_paired_per_thread_and_never_over_a_loss() {
-        let table: [(&[Step], &[Seen], u64); 9] = [
+        let table: [(&[Step], &[Seen], u64); 14] = [
             (&[Out(1, 10, Sleeping), Woken(1, 60), Runs(1, 65)], &[(1, 10, 50, Some(5))], 0),
             (&[Out(1, 10, Sleeping), Woken(1, 60), Woken(1, 62), Runs(1, 65)], &[(1, 10, 50, Some(5))], 0),
             (&[Out(1, 10, DiskSleep), Runs(1, 65)], &[(1, 10, 55, None)], 0),
@@ -151,6 +188,12 @@ mod tests {
             ),
             (&[Out(1, 10, Sleeping), Out(1, 20, Sleeping), Runs(1, 25)], &[(1, 20, 5, None)], 1),
             (&[Out(1, 10, Sleeping), Ended(1), Runs(1, 25)], &[], 0),
+            (&[Switched(1, 10, false), Runs(1, 25)], &[(1, 10, 15, None)], 0),
+            (&[Switched(1, 10, true), Runs(1, 25)], &[(1, 10, 0, Some(15))], 0),
+            (&[Ended(1), Switched(1, 10, false), Runs(1, 25)], &[], 0),
+            (&[Ended(1), Swept, Switched(1, 10, false), Runs(1, 25)], &[], 0),
+            // The number came back as another thread's.
+            (&[Ended(1), Swept, Swept, Switched(1, 10, false), Runs(1, 25)], &[(1, 10, 15, None)], 0),
         ];
         for (at, (steps, spans, lost)) in table.into_iter().enumerate() {
             assert_eq!(play(steps), (spans.to_vec(), lost), "row {at}");
@@ -160,7 +203,7 @@ mod tests {
     #[test]
     fn threads_still_blocked_at_the_end_count_up_to_it() {
         let mut spans = Spans::default();
-        spans.left(Left { at: Nanos(10), pid: 1, tid: 1, state: Sleeping, stack: None, end: StackEnd::Whole });
+        spans.left(Nanos(10), 1, 1, false);
         let closed: Vec<_> = spans.close(Nanos(40)).map(|span| (span.blocked, span.queued)).collect();
         assert_eq!(closed, [(Nanos(30), None)]);
     }

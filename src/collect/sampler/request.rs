@@ -2,8 +2,9 @@
 //! It opens events only on its own thread, to see what is permitted and what counts.
 
 use super::assemble::Role;
-use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::{CallGraph, EventKind, EventSpec, Note, Plan, Rate, Unit};
+use super::switches;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{CallGraph, EventKind, EventSpec, Note, Plan, Rate, Unit, WaitSource};
 use crate::sys::perf::event::{self, Place, Request};
 use crate::sys::perf::record::Layout;
 use crate::sys::perf::registers;
@@ -14,8 +15,6 @@ use std::path::Path;
 /// Stack bytes copied per sample by default. Deep enough for all but a few percent of server stacks, while a sample's
 /// average stays near 10 kB: 16, 32 and 64 KiB averaged 10.5, 18.7 and 32.4 kB, and copying is the cost, not unwinding.
 pub const STACK_BYTES: u32 = 16 << 10;
-/// Stack bytes per context switch: switches are ten times as frequent as samples and blocking calls sit on less stack.
-const SWITCH_STACK_BYTES: u32 = 8 << 10;
 
 /// One group of events, opened together at every place.
 #[derive(Debug, Clone)]
@@ -44,6 +43,8 @@ pub struct Menu {
     pub hardware: bool,
     /// Whether the kernel must be left out.
     pub exclude_kernel: bool,
+    /// What records time off the CPU, where that is asked for.
+    pub waits: Option<WaitSource>,
 }
 
 impl Menu {
@@ -93,18 +94,22 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<Menu> {
             }),
         }
     }
+    let mut waits = None;
     if plan.off_cpu {
-        sets.extend(switch_sets(plan.call_graph, exclude_kernel, root)?);
+        let switches = switches::choose(plan.call_graph, exclude_kernel, root);
+        waits = Some(switches.source);
+        sets.extend(switches.sets);
+        notes.extend(switches.note);
     }
     if let Some(first) = sets.first_mut().and_then(|set| set.requests.first_mut()) {
         first.side_band = true;
         first.switches = plan.off_cpu;
     }
-    Ok(Menu { sets, specs, notes, hardware, exclude_kernel })
+    Ok(Menu { sets, specs, notes, hardware, exclude_kernel, waits })
 }
 
 /// What a sample carries for stacks taken by `method`.
-fn layout(method: CallGraph, exclude_kernel: bool) -> Layout {
+pub(super) fn layout(method: CallGraph, exclude_kernel: bool) -> Layout {
     let dumped = |stack_bytes| Layout {
         // The kernel's part; without it there is nothing left for the chain to say.
         chain: !exclude_kernel,
@@ -157,29 +162,6 @@ pub fn numbers(kind: &EventKind) -> Option<(u32, [u64; 3])> {
         EventKind::Raw { pmu, config, config1, config2 } => (*pmu, [*config, *config1, *config2]),
         EventKind::Tracepoint { .. } => return None,
     })
-}
-
-/// Leaving the CPU (with the stack) and being woken; running again comes with the switch records.
-fn switch_sets(method: CallGraph, exclude_kernel: bool, root: &Path) -> Result<[Set; 2]> {
-    let open = |name| Format::open(root, "sched", name).context(|| "cannot record time off the CPU");
-    let (switch, waking) = (open("sched_switch")?, open("sched_waking")?);
-    let set = |name: &str, format: &Format, role, layout, everywhere| {
-        let mut request = Request::counting(event::TRACEPOINT, [format.id, 0, 0]);
-        request.rate = Some(Rate::Period(1));
-        request.layout = layout;
-        Set { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere }
-    };
-    let mut leaving = layout(method, exclude_kernel);
-    // A switch is no sampled branch.
-    leaving.branches = false;
-    leaving.chain |= method == CallGraph::Lbr;
-    leaving.raw = true;
-    leaving.stack_bytes = leaving.stack_bytes.min(SWITCH_STACK_BYTES);
-    let woken = Layout { raw: true, ..Layout::default() };
-    Ok([
-        set("sched:sched_switch", &switch, Role::Leaves(switch.field("prev_state")?), leaving, false),
-        set("sched:sched_waking", &waking, Role::Wakes(waking.field("pid")?), woken, true),
-    ])
 }
 
 fn default_event(hardware: bool, notes: &mut Vec<Note>) -> EventSpec {

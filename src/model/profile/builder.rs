@@ -156,6 +156,7 @@ pub(super) mod testing {
             events: vec![],
             coverage: vec![],
             hardware: Default::default(),
+            waits: None,
             started_unix_ns: 0,
             started_mono_ns: 0,
             duration_ns: None,

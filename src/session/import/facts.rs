@@ -42,6 +42,7 @@ pub(super) fn meta(perf: &PerfData<'_>, source: &Source) -> Meta {
         events,
         coverage: Vec::new(),
         hardware: HardwarePlan::default(),
+        waits: None,
         started_unix_ns: 0,
         started_mono_ns: 0,
         duration_ns: None,

@@ -119,6 +119,7 @@ fn meta(source: &Source) -> Meta {
         events: vec![event],
         coverage: Vec::new(),
         hardware: HardwarePlan::default(),
+        waits: None,
         started_unix_ns: source.written_unix_ns.unwrap_or_default(),
         started_mono_ns: 0,
         duration_ns: None,

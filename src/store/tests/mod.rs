@@ -33,6 +33,7 @@ fn meta() -> Meta {
         events: vec![],
         coverage: vec![],
         hardware: Default::default(),
+        waits: None,
         started_unix_ns: 1_700_000_000_000_000_000,
         started_mono_ns: 5,
         duration_ns: None,

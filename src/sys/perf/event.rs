@@ -58,6 +58,8 @@ pub struct Request {
 
 /// `PERF_TYPE_SOFTWARE`.
 pub const SOFTWARE: u32 = 1;
+/// `PERF_COUNT_SW_CONTEXT_SWITCHES`: counts when a task leaves the CPU, in the kernel.
+pub const CONTEXT_SWITCHES: u64 = 3;
 /// `PERF_COUNT_SW_DUMMY`: counts nothing, but carries records.
 pub const DUMMY: u64 = 9;
 /// `PERF_TYPE_TRACEPOINT`.

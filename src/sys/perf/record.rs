@@ -151,6 +151,11 @@ pub enum Record<'a> {
     Throttle,
     /// The stamped task was put on the CPU.
     SwitchIn,
+    /// The stamped task leaves the CPU.
+    SwitchOut {
+        /// While it could have run on.
+        preempted: bool,
+    },
     /// Anything else.
     Other,
 }
@@ -168,6 +173,7 @@ const SWITCH_CPU_WIDE: u32 = 15;
 
 const MISC_COMM_EXEC: u16 = 1 << 13;
 const MISC_SWITCH_OUT: u16 = 1 << 13;
+const MISC_SWITCH_OUT_PREEMPT: u16 = 1 << 14;
 const HEADER: usize = 8;
 const TRAILER: usize = 32;
 
@@ -201,6 +207,7 @@ pub fn parse<'a>(record: &'a [u8], layout: impl FnOnce(u64) -> Option<Layout>) -
         LOST_SAMPLES => Record::Lost(fields.u64()?),
         THROTTLE => Record::Throttle,
         SWITCH | SWITCH_CPU_WIDE if misc & MISC_SWITCH_OUT == 0 => Record::SwitchIn,
+        SWITCH | SWITCH_CPU_WIDE => Record::SwitchOut { preempted: misc & MISC_SWITCH_OUT_PREEMPT != 0 },
         _ => Record::Other,
     };
     Some((stamp, record))
@@ -385,6 +392,12 @@ pub mod fake {
         record(SWITCH, 0, &[], stamp)
     }
 
+    /// A SWITCH record of a task that leaves the CPU.
+    pub fn switch_out(preempted: bool, stamp: Stamp) -> Vec<u8> {
+        let preempt = if preempted { MISC_SWITCH_OUT_PREEMPT } else { 0 };
+        record(SWITCH, MISC_SWITCH_OUT | preempt, &[], stamp)
+    }
+
     /// 64-bit words as bytes.
     pub fn words64(words: &[u64]) -> Vec<u8> {
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
@@ -456,8 +469,13 @@ mod tests {
             (fake::fork(50, 51, STAMP), Record::Fork(lineage)),
             (fake::lost(12, STAMP), Record::Lost(12)),
             (fake::switch_in(STAMP), Record::SwitchIn),
-            (fake::record(SWITCH, MISC_SWITCH_OUT, &[], STAMP), Record::Other),
+            (fake::switch_out(false, STAMP), Record::SwitchOut { preempted: false }),
+            (fake::switch_out(true, STAMP), Record::SwitchOut { preempted: true }),
             (fake::record(SWITCH_CPU_WIDE, 0, &words32(&[1, 2]), STAMP), Record::SwitchIn),
+            (
+                fake::record(SWITCH_CPU_WIDE, MISC_SWITCH_OUT, &words32(&[1, 2]), STAMP),
+                Record::SwitchOut { preempted: false },
+            ),
             (fake::record(THROTTLE, 0, &words64(&[1, 2, 3]), STAMP), Record::Throttle),
             (
                 fake::mapping(0x1000, 0x2000, 0x40, 77, "/usr/bin/x", STAMP),

@@ -179,13 +179,9 @@ impl Picker {
     }
 
     fn enter_does(&self, selected: Option<&Row<'_>>) -> String {
-        let how = match self.choices.off_cpu {
-            true => "with its waits",
-            false => "without waits (they need tracefs: see ironlaw doctor)",
-        };
         match selected {
             None if self.section == Section::Command && !self.command.text().trim().is_empty() => {
-                format!("starts and profiles it {how}")
+                format!("starts and profiles it")
             }
             None if self.section == Section::Processes
                 && !self.choices.processes.is_empty()
@@ -194,11 +190,11 @@ impl Picker {
                 "opens the busiest process: being measured ...".to_string()
             }
             None => String::new(),
-            Some(Row::Machine(_)) => format!("profiles the whole machine {how}"),
+            Some(Row::Machine(_)) => format!("profiles the whole machine"),
             Some(Row::Process(row)) => {
-                format!("profiles {} {} {how}", visible(&row.process.comm), row.process.pid)
+                format!("profiles {} {}", visible(&row.process.comm), row.process.pid)
             }
-            Some(Row::Cgroup(row)) => format!("profiles {} {how}", visible(&row.cgroup.path)),
+            Some(Row::Cgroup(row)) => format!("profiles {}", visible(&row.cgroup.path)),
             Some(Row::Recording(it)) => {
                 let cut = if it.duration_s.is_none() { " (not finished: its length is unknown)" } else { "" };
                 format!("opens {}{cut}", visible(&it.path.to_string_lossy()))

@@ -59,7 +59,6 @@ fn choices() -> Choices {
             recording("old\nname.ironlaw", "make -j8", 0, None),
         ],
         unix_ns: 3_600_000_000_000,
-        off_cpu: true,
         problem: None,
     }
 }

@@ -87,8 +87,6 @@ pub struct Choices {
     pub recordings: Vec<RecordingChoice>,
     /// Now, nanoseconds since the Unix epoch: recordings are shown with their age.
     pub unix_ns: u64,
-    /// Whether waits will be recorded as well.
-    pub off_cpu: bool,
     /// What could not be listed, and why.
     pub problem: Option<String>,
 }

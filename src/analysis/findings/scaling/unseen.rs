@@ -34,15 +34,14 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores are workers that are blocked, and nobody recorded by what{often}: locks, storage, uneven \
-             load and a lack of work cannot be told apart.",
+            "{} of the lost cores are workers that are blocked, and the runs did not record by what{often}: locks, storage, \
+             uneven load and a lack of work cannot be told apart.",
             percent(share)
         ),
         evidence,
         confidence: Confidence::Medium,
         place: None,
         refuted_by: "the workers are fewer than n, so that some of their time is nobody's",
-        next_step: "Repeat the sweep with time off the CPU recorded (--off-cpu; `ironlaw doctor` says what it takes)."
-            .to_string(),
+        next_step: "Repeat the sweep without --no-off-cpu: it then records what blocks the workers.".to_string(),
     }))
 }

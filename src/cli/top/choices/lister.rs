@@ -8,11 +8,10 @@ use crate::error::Error;
 use crate::model::{Measure, Why};
 use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::clock;
-use crate::sys::perf::tracefs;
 use crate::sys::procfs::{ProcFs, clock_tick, cpu_times};
 use crate::units::Nanos;
 use crate::view::picker::{Choices, MachineChoice};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Makes one listing after another; uses of CPU are those since the listing before.
 #[derive(Debug)]
@@ -23,7 +22,6 @@ pub(super) struct Lister {
     processes: Processes,
     cgroups: Cgroups,
     recordings: Recordings,
-    off_cpu: bool,
     last: Option<Nanos>,
 }
 
@@ -34,13 +32,12 @@ impl Lister {
         let proc = ProcFs::new("/proc");
         // Without control groups there is nothing to list of them; that is no failure.
         let cgroups = CgroupFs::open(&proc).unwrap_or_default();
-        let off_cpu = tracefs::is_readable(Path::new("/"));
-        Lister::new(proc, cgroups, PathBuf::from("."), std::process::id(), off_cpu)
+        Lister::new(proc, cgroups, PathBuf::from("."), std::process::id())
     }
 
     /// Lists the processes of `proc` but `own`, the groups of `cgroups` and the recordings in `folder`.
     #[must_use]
-    pub fn new(proc: ProcFs, cgroups: CgroupFs, folder: PathBuf, own: u32, off_cpu: bool) -> Lister {
+    pub fn new(proc: ProcFs, cgroups: CgroupFs, folder: PathBuf, own: u32) -> Lister {
         let processes = Processes::new(proc.clone(), own);
         Lister {
             proc,
@@ -49,7 +46,6 @@ impl Lister {
             processes,
             cgroups: Cgroups::new(cgroups),
             recordings: Recordings::new(folder),
-            off_cpu,
             last: None,
         }
     }
@@ -67,7 +63,6 @@ impl Lister {
             cgroups: self.cgroups.list(span),
             recordings: self.recordings.list(),
             unix_ns,
-            off_cpu: self.off_cpu,
             problem,
         }
     }

@@ -1,0 +1,122 @@
+//! How time off the CPU is recorded: by the source that sees most of what this machine and user allow.
+//! Every source needs the switch records, which give each span its length; they differ in what they add.
+
+use super::assemble::Role;
+use super::request::{Set, layout};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{CallGraph, Note, Rate, WaitSource};
+use crate::sys::perf::event::{self, Place, Request};
+use crate::sys::perf::record::Layout;
+use crate::sys::perf::tracefs::Format;
+use std::io;
+use std::path::Path;
+
+/// Stack bytes per context switch: switches are ten times as frequent as samples and blocking calls sit on less stack.
+const STACK_BYTES: u32 = 8 << 10;
+
+/// The chosen source.
+#[derive(Debug)]
+pub struct Switches {
+    /// Which.
+    pub source: WaitSource,
+    /// Events it needs besides the switch records.
+    pub sets: Vec<Set>,
+    /// What it cannot see, and what a better one needs.
+    pub note: Option<Note>,
+}
+
+/// Chooses the source that sees most. Files are read below `root`.
+pub fn choose(method: CallGraph, exclude_kernel: bool, root: &Path) -> Switches {
+    // A switch happens in the kernel: for whom it is left out, the events never sample.
+    if exclude_kernel {
+        let source = WaitSource::SwitchRecords;
+        let fix = "sudo sysctl kernel.perf_event_paranoid=1".to_string();
+        return Switches { source, sets: Vec::new(), note: Some(note(source, "", fix)) };
+    }
+    match tracepoints(method, root) {
+        Ok(sets) => Switches { source: WaitSource::Tracepoints, sets, note: None },
+        Err(error) => {
+            let source = WaitSource::SwitchEvents;
+            let why = format!(" ({error})");
+            let fix = error.remedy().unwrap_or("Run as root.").to_string();
+            Switches { source, sets: vec![switch_event(method)], note: Some(note(source, &why, fix)) }
+        }
+    }
+}
+
+fn note(source: WaitSource, why: &str, fix: String) -> Note {
+    Note {
+        topic: "wait-source".to_string(),
+        text: format!("Waits come from {}; {}{why}.", source.text(), source.blind_spot()),
+        fix: Some(fix),
+    }
+}
+
+/// Leaving the CPU (with the stack) and being woken.
+fn tracepoints(method: CallGraph, root: &Path) -> Result<Vec<Set>> {
+    let switch = Format::open(root, "sched", "sched_switch")?;
+    let waking = Format::open(root, "sched", "sched_waking")?;
+    let mut leaving = leaving(method);
+    leaving.raw = true;
+    let woken = Layout { raw: true, ..Layout::default() };
+    let set = |name: &str, format: &Format, role, layout, everywhere| {
+        every((event::TRACEPOINT, format.id), layout, role, name, everywhere)
+    };
+    let sets = vec![
+        set("sched:sched_switch", &switch, Role::Leaves(Some(switch.field("prev_state")?)), leaving, false),
+        set("sched:sched_waking", &waking, Role::Wakes(waking.field("pid")?), woken, true),
+    ];
+    for set in &sets {
+        let place = if set.everywhere { Place::Cpu(0) } else { Place::Task { tid: 0, cpu: None } };
+        let opened = set.requests.first().map(|request| event::open(request, &[], place));
+        if let Some(Err(error)) = opened
+            && error.kind() == io::ErrorKind::PermissionDenied
+        {
+            let text = format!("the kernel refused {} to this user", set.name);
+            return Err(Error::new(ErrorKind::NotPermitted, text).hint("Run as root."));
+        }
+    }
+    Ok(sets)
+}
+
+/// Leaving the CPU, with the stack; in which state only the switch records say.
+fn switch_event(method: CallGraph) -> Set {
+    let event = (event::SOFTWARE, event::CONTEXT_SWITCHES);
+    every(event, leaving(method), Role::Leaves(None), "context-switches", false)
+}
+
+fn every((pmu, config): (u32, u64), layout: Layout, role: Role, name: &str, everywhere: bool) -> Set {
+    let mut request = Request::counting(pmu, [config, 0, 0]);
+    request.rate = Some(Rate::Period(1));
+    request.layout = layout;
+    Set { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere }
+}
+
+/// What the sample of a thread that leaves the CPU carries.
+fn leaving(method: CallGraph) -> Layout {
+    let mut leaving = layout(method, false);
+    // A switch is no sampled branch.
+    leaving.branches = false;
+    leaving.chain |= method == CallGraph::Lbr;
+    leaving.stack_bytes = leaving.stack_bytes.min(STACK_BYTES);
+    leaving
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_tracefs_switches_are_sampled_and_without_the_kernel_recorded() {
+        let Ok(root) = tempfile::tempdir() else { panic!("no temporary directory") };
+        for (exclude_kernel, source, sets, word) in [
+            (false, WaitSource::SwitchEvents, 1, "mount -t tracefs"),
+            (true, WaitSource::SwitchRecords, 0, "perf_event_paranoid=1"),
+        ] {
+            let chosen = choose(CallGraph::Auto, exclude_kernel, root.path());
+            assert_eq!((chosen.source, chosen.sets.len()), (source, sets));
+            let note = chosen.note.unwrap_or_else(|| panic!("{source:?} says nothing"));
+            assert!(note.fix.is_some_and(|fix| fix.contains(word)) && note.text.contains("wake-ups"), "{}", note.text);
+        }
+    }
+}
