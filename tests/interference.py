@@ -8,7 +8,7 @@ usage: interference.py IRONLAW [--baseline 60] [--before 25] [--trial 20] [--qui
 Needs root (for the quota and the other CPU's neighbours) and at least two CPUs; run it on a quiet machine. Exit code 1 if an
 alarm was raised without cause or a planted one was told as another's doing.
 """
-import argparse, collections, ctypes, json, os, random, signal, statistics, subprocess, sys, tempfile, time
+import argparse, collections, ctypes, json, os, random, shutil, signal, statistics, subprocess, sys, tempfile, time
 
 def siblings(cpu):
     """The other threads of a CPU's core."""
@@ -26,6 +26,7 @@ APART = next((str(cpu) for cpu in sorted(os.sched_getaffinity(0) - siblings(0) -
 # under a quarter of a CPU are not judged.
 VICTIMS = {
     "paced": ("paced-long", 1, "serve_paced"),
+    "steady": ("paced-steady", 1, "serve_paced"),
     "cache": ("chase-llc-paced", 1, "serve_pointers"),
     "memory": ("chase-dram-paced", 2, "serve_pointers"),
     "pages": ("chase-tlb-paced", 2, "serve_pointers"),
@@ -43,6 +44,8 @@ TRIALS = {
     "io-hog":     ("storage", ("io-bulk", 4, APART),    {"io"},                  {"neighbours"}),
     "quota":      ("paced",   "quota",                {"throttling"},          {"own_limits"}),
     "code":       ("paced",   "paced-long-dearer",    {"path_length"},         {"program"}),
+    "starved":    ("steady",  ("stress-ng", 3, "0,1"), {"run_queue"},          {"neighbours"}),
+    "fewer":      ("steady",  "paced-steady-half",    set(),                   set()),
     "load":       ("paced",   "paced-long-half",      set(),                   set()),
     "quiet":      ("paced",   None,                   set(),                   set()),
 }
@@ -85,6 +88,11 @@ class Bench:
         self.running.append(process)
         return process
 
+    def stress(self, threads, cpus, seconds):
+        process = subprocess.Popen(["stress-ng", "-q", "--cpu", str(threads), "--taskset", cpus, "-t", str(int(seconds))])
+        self.running.append(process)
+        return process
+
     def victim(self, name, what=None, seconds=3600, group=None):
         workload, threads, function = VICTIMS[name]
         process = self.workload("victim-" + name, what or workload, threads, "0", seconds, group)
@@ -93,7 +101,10 @@ class Bench:
 
     def stop(self, process):
         if process in self.running: self.running.remove(process)
-        process.kill()
+        # Killed, stress-ng would leave its workers behind.
+        process.terminate()
+        try: process.wait(2)
+        except subprocess.TimeoutExpired: process.kill()
         process.wait()
 
     def baseline(self, name):
@@ -146,6 +157,7 @@ def seconds_of(text):
 def trial(bench, name, number):
     options = bench.options
     victim, plant, causes, places = TRIALS[name]
+    if isinstance(plant, tuple) and plant[0] == "stress-ng" and not shutil.which("stress-ng"): return "stress-ng is not installed"
     if isinstance(plant, tuple) and plant[2] is None: return "the victim's CPU shares its core with no other"
     baseline = bench.baseline(victim)
     group = quota_group() if plant == "quota" else None
@@ -162,7 +174,8 @@ def trial(bench, name, number):
         planted = time.time()
         if isinstance(plant, tuple):
             workload, threads, cpus = plant
-            culprit = bench.workload("hog-" + workload, workload, threads, cpus, options.trial)
+            culprit = bench.workload("hog-" + workload, workload, threads, cpus, options.trial) if workload != "stress-ng" \
+                else bench.stress(threads, cpus, options.trial)
         elif plant == "quota": set_quota(group, 0.2)
     watch.wait()
     errors = watch.stderr.read()
@@ -181,6 +194,9 @@ def cost(events, begin, end):
     before, during = [ratio for at, ratio in windows if at < begin], [ratio for at, ratio in windows if begin + 1 < at <= end]
     return round(statistics.median(during) / statistics.median(before), 2) if before and during else None
 
+def is_planted(who, culprit):
+    return who["pid"] == culprit.pid or who["name"].startswith(("hog-", "stress-ng"))
+
 def judge(name, events, planted, culprit, causes, places, began):
     alarms = [event for event in events if event["event"] == "alarm"]
     raised = [event for event in alarms if not event["update"]]
@@ -196,9 +212,9 @@ def judge(name, events, planted, culprit, causes, places, began):
                       suspects=[(who["name"], round(who["score"], 2)) for who in last["suspects"]])
         if culprit:
             first = next(iter(last["suspects"]), None)
-            result["named"] = bool(first and (first["pid"] == culprit.pid or first["name"].startswith("hog-")))
+            result["named"] = bool(first and is_planted(first, culprit))
             started = next(iter(mine[0]["suspects"]), None)
-            result["first"] = bool(started and (started["pid"] == culprit.pid or started["name"].startswith("hog-")))
+            result["first"] = bool(started and is_planted(started, culprit))
     # What the kernel counted as stolen was taken by the host, which nobody here planted: that trial tells nothing.
     result["disturbed"] = result["told"] == "steal" or len(before) > len(early)
     wanted = bool(causes)

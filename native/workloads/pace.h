@@ -12,6 +12,8 @@
 struct pace {
     /* The rate is divided by this. */
     uint64_t divide;
+    /* Operations per second and thread that come all the time; 0: the saw. */
+    uint64_t steady;
     uint64_t begin_ns;
 };
 
@@ -23,6 +25,8 @@ static inline struct pace pace_begin(uint64_t divide)
 /* Nanoseconds until the next operation. */
 static inline uint64_t pace_pause_ns(const struct pace *pace, uint64_t now)
 {
+    if (pace->steady)
+        return 1000000000ull * pace->divide / pace->steady;
     uint64_t at = (now - pace->begin_ns) % PACE_PERIOD_NS, half = PACE_PERIOD_NS / 2;
     uint64_t up = at < half ? at : PACE_PERIOD_NS - at;
     uint64_t rate = PACE_LOW + (PACE_HIGH - PACE_LOW) * up / half;

@@ -3,7 +3,9 @@
  * `paced-half`: half as many of the same operations come; each costs what it costs in `paced`.
  * `paced-dearer`: as many operations come, and each costs two fifths more, in check_twice.
  * `paced-long`, `paced-long-half`, `paced-long-dearer`: the same with operations of half a millisecond, so that one thread
- * keeps a good part of a CPU busy. */
+ * keeps a good part of a CPU busy.
+ * `paced-steady`, `paced-steady-half`: 4000, or 2000, operations of 0.1 ms per second and thread, all the time: a program that
+ * is kept from running does less than it ever does. */
 #include "pace.h"
 
 #define STEPS 50000
@@ -73,4 +75,21 @@ int workload_paced_long_half(struct job *job)
 int workload_paced_long_dearer(struct job *job)
 {
     return paced(job, 1, 5 * STEPS, 2 * STEPS);
+}
+
+static int steady(struct job *job, uint64_t divide)
+{
+    struct paced paced = { .pace = pace_begin(divide), .steps = STEPS, .extra = 0 };
+    paced.pace.steady = 4000;
+    return workload_threads(job, job->threads, "paced", paced_main, &paced);
+}
+
+int workload_paced_steady(struct job *job)
+{
+    return steady(job, 1);
+}
+
+int workload_paced_steady_half(struct job *job)
+{
+    return steady(job, 2);
 }

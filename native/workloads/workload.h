@@ -38,7 +38,7 @@ workload_fn workload_allocator, workload_atomic, workload_chase_dram, workload_c
     workload_churn, workload_deep, workload_execer, workload_false_sharing, workload_faults, workload_forker,
     workload_futex, workload_hotspot, workload_imbalance, workload_io, workload_many_threads, workload_mutex,
     workload_oversubscribed, workload_paced, workload_paced_dearer, workload_paced_half, workload_paced_long, workload_paced_long_dearer,
-    workload_paced_long_half, workload_retry, workload_scaling, workload_serial, workload_sleep_loop, workload_spin,
+    workload_paced_long_half, workload_paced_steady, workload_paced_steady_half, workload_retry, workload_scaling, workload_serial, workload_sleep_loop, workload_spin,
     workload_spinlock, workload_stream, workload_syscall;
 
 /* Where results go so that no work is optimised away. */

@@ -5,7 +5,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::view::escape::visible;
 use crate::view::number::{percent, seconds, three_digits};
 use crate::view::watch::{
-    Cleared, End, Holds, Line, LoadAxis, PRIMARY, Ran, Recorded, Said, Standing, Start, Suspected, Trouble, What,
+    Cleared, End, Factor, Holds, Line, LoadAxis, PRIMARY, RATE, Ran, Recorded, Said, Standing, Start, Suspected,
+    Trouble, What,
 };
 
 /// The schema of [`json`], draft 2020-12.
@@ -95,6 +96,7 @@ fn alarm(trouble: &Trouble) -> String {
         longest(trouble.primary, trouble.worst),
         load(trouble.load, trouble.axis),
     )];
+    parts.extend(throughput(trouble));
     parts.extend(trouble.place.map(|place| format!("where to look: {}", place.label())));
     parts.extend(trouble.evidence.first().map(|reason| reason.text.trim_end_matches('.').to_string()));
     let above: Vec<_> = trouble.suspects.iter().filter(|it| it.above_threshold).take(3).map(suspect).collect();
@@ -102,6 +104,13 @@ fn alarm(trouble: &Trouble) -> String {
         parts.push(format!("suspects (correlated, not proven): {}", above.join(", ")));
     }
     parts.join("; ")
+}
+
+/// Operations that did not get done.
+fn throughput(trouble: &Trouble) -> Option<String> {
+    let fell = |it: &&Factor| it.quantity == RATE && it.moved && it.now < it.expected;
+    let rate = trouble.factors.iter().find(fell)?;
+    Some(format!("{} operations/s, usually {}", three_digits(rate.now), three_digits(rate.expected)))
 }
 
 fn suspect(suspect: &Suspected) -> String {

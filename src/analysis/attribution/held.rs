@@ -1,12 +1,13 @@
 //! One window held against the level of load it falls into.
 //! It never looks at another window: what lasts is told by several.
 
+use super::reference::{Reference, Scope, load_or_nothing, reference};
 use super::settings::Settings;
 use super::stretch::{Stretch, stretch};
-use super::tests_of::{Bad, TESTS, Test};
+use super::tests_of::{Bad, Bound, TESTS, Test};
 use super::types::{Observed, State};
 use crate::analysis::Window;
-use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Place, load_of};
+use crate::analysis::baseline::{Expected, Level, Levels, load_of};
 use crate::analysis::compare::{Cell, PRIMARY, RATE, Reading, WITHOUT_OPERATIONS};
 use crate::analysis::findings::words::digits;
 
@@ -65,15 +66,14 @@ impl Judged {
         if wanted.is_some_and(|wanted| wanted < settings.least_cores) {
             return blank;
         }
-        let (Some(load), Some(_)) = (load, wanted) else {
-            return Judged { state: State::UnknownLoad, ..blank.stalled(wanted, seen) };
+        let blank = if load.is_none() { blank.stalled(wanted, seen) } else { blank };
+        let unknown = Judged { state: State::UnknownLoad, ..blank };
+        let (Some(load), Some(_)) = (load_or_nothing(levels.axis, load, &seen.readings), wanted) else {
+            return unknown;
         };
-        match level(levels, load, &seen.readings) {
-            Ok(level) => blank.at(level, seen, settings),
-            Err(nearest) => {
-                let hints = nearest.map_or_else(Vec::new, |_| hints(levels, &seen.readings, settings));
-                Judged { state: State::UnknownLoad, hints, ..blank }
-            }
+        match reference(levels, load, &seen.readings) {
+            Some(reference) => unknown.at(reference, levels, seen, settings),
+            None => Judged { hints: hints(levels, &seen.readings, settings), ..unknown },
         }
     }
 
@@ -84,14 +84,23 @@ impl Judged {
         Judged { stalled: wanted.is_some(), hints: wanted.map(hint).into_iter().collect(), ..self }
     }
 
-    fn at(mut self, level: &Level, seen: &Observed, settings: &Settings) -> Judged {
-        self.level = Some((level.from, level.to));
+    fn at(mut self, reference: Reference<'_>, levels: &Levels, seen: &Observed, settings: &Settings) -> Judged {
+        let Reference { level, scope } = reference;
+        self.level = Some((level.from, level.to)).filter(|_| scope == Scope::Whole);
         self.held = held(level, seen);
+        self.held.retain(|held| is_comparable(held.expected.quantity.name, scope));
         self.stretch = stretch(&seen.readings, Some(level));
         self.ratio = self.primary().map(|held| held.value / held.expected.centre).filter(|ratio| ratio.is_finite());
         let outside = |test: &Test| test.outside(&self, settings);
         self.outside = TESTS.iter().enumerate().filter(|(_, test)| outside(test)).map(|(at, _)| at).collect();
-        self.state = if self.outside.is_empty() { State::Usual } else { State::Unusual };
+        self.state = match (self.outside.is_empty(), scope) {
+            (false, _) => State::Unusual,
+            (true, Scope::Whole) => State::Usual,
+            (true, Scope::Bounds { .. }) => State::UnknownLoad,
+        };
+        if self.state == State::UnknownLoad {
+            self.hints.extend(hints(levels, &seen.readings, settings));
+        }
         self
     }
 
@@ -104,8 +113,9 @@ impl Judged {
         [PRIMARY, "cpi"].iter().find_map(|name| self.get(name))
     }
 
+    /// Whether anything of it was compared: below every known load that is what cannot grow when load falls.
     pub fn is_judged(&self) -> bool {
-        matches!(self.state, State::Usual | State::Unusual)
+        !self.held.is_empty()
     }
 }
 
@@ -158,39 +168,16 @@ fn unlimited(level: &Level, seen: &Observed) -> Option<Expected> {
     Some(Expected { quantity, windows, centre: 0.0, spread: 0.005, low: 0.0, high: 0.0 })
 }
 
-/// The level whose windows speak for this one, or the nearest where none does.
-///
-/// A program that waits, or that gets less done with as much CPU time, shows less load than it has: where the load lies below
-/// everything learnt, what it would have been without the waits counts.
-fn level<'a>(levels: &'a Levels, load: f64, readings: &[Reading]) -> Result<&'a Level, Option<&'a Level>> {
-    let place = levels.place(load);
-    if let Place::Known(level) = place {
-        return Ok(level);
-    }
-    // A few slow windows of the baseline itself must not stand between the load and the level it would have had.
-    let away = |level: &&Level| if load < level.from { level.from - load } else { load - level.to };
-    let known = levels.levels.iter().filter(|level| level.is_known());
-    let Some(nearest) = known.min_by(|a, b| away(a).total_cmp(&away(b))) else {
-        return Err(match place {
-            Place::Thin(level) => Some(level),
-            Place::Outside(level) => level,
-            Place::Known(_) => None,
-        });
+/// Whether a quantity can be compared with a level in this scope.
+fn is_comparable(name: &str, scope: Scope) -> bool {
+    let Scope::Bounds { demand, waits } = scope else { return true };
+    let bounds = |test: &Test| match test.bound {
+        Bound::None => false,
+        Bound::Always => true,
+        Bound::Waits => waits,
+        Bound::Demand => demand,
     };
-    let busy = value(readings, WITHOUT_OPERATIONS);
-    let (Some(busy), true) = (busy, load < nearest.from) else { return Err(Some(nearest)) };
-    let wanted = busy * stretch(readings, Some(nearest)).map_or(1.0, |found| found.now / found.usual);
-    match levels.axis {
-        LoadAxis::BusyCores => match levels.place(wanted) {
-            Place::Known(level) => Ok(level),
-            _ => Err(Some(nearest)),
-        },
-        LoadAxis::OpsPerSecond => {
-            let usual = nearest.expected.iter().find(|expected| expected.quantity.name == WITHOUT_OPERATIONS);
-            let as_busy = usual.is_some_and(|usual| wanted >= usual.centre - spread(usual));
-            if as_busy { Ok(nearest) } else { Err(Some(nearest)) }
-        }
-    }
+    name == "host_busy" || TESTS.iter().any(|test| test.name == name && bounds(test))
 }
 
 fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<String> {

@@ -10,6 +10,7 @@ mod functions;
 mod held;
 mod observe;
 mod pool;
+mod reference;
 mod score;
 mod series;
 mod settings;

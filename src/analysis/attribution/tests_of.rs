@@ -25,6 +25,19 @@ enum Matters {
     AsRate,
 }
 
+/// What the next known level above a load says of a quantity below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bound {
+    /// Nothing: what an operation costs may grow when load falls, for batches are smaller and caches colder.
+    None,
+    /// It does not grow when load falls.
+    Always,
+    /// Nor does this, if it is longer in all: of fewer threads the same wait is a larger share.
+    Waits,
+    /// It falls with load, and without it only where something is wrong.
+    Demand,
+}
+
 /// A quantity that can raise an alarm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Test {
@@ -33,12 +46,18 @@ pub(super) struct Test {
     /// Which way is worse.
     pub bad: Bad,
     matters: Matters,
+    /// What it can be held to below every known load.
+    pub bound: Bound,
     /// Told by it only where this is not known.
     unless: Option<&'static str>,
 }
 
 const fn test(name: &'static str, bad: Bad, matters: Matters) -> Test {
-    Test { name, bad, matters, unless: None }
+    Test { name, bad, matters, bound: Bound::None, unless: None }
+}
+
+const fn bounded(test: Test, bound: Bound) -> Test {
+    Test { bound, ..test }
 }
 
 /// In the order in which a tie is decided.
@@ -46,13 +65,13 @@ pub(super) const TESTS: [Test; 8] = [
     test(PRIMARY, Bad::More, Matters::AsCost),
     // What remains of the law where nothing counts operations.
     Test { unless: Some(PRIMARY), ..test("cpi", Bad::More, Matters::AsCost) },
-    test("throttled_share", Bad::More, Matters::By(0.02)),
+    bounded(test("throttled_share", Bad::More, Matters::By(0.02)), Bound::Always),
     // Of an operation it depends less on load than of all time, which is what is left without operations.
     test("run_queue_delay_per_op", Bad::More, Matters::AsWait),
-    test("run_queue_delay", Bad::More, Matters::AsWait),
-    test("block_io_delay", Bad::More, Matters::AsWait),
-    test("steal_share", Bad::More, Matters::By(0.02)),
-    test(RATE, Bad::Less, Matters::AsRate),
+    bounded(test("run_queue_delay", Bad::More, Matters::AsWait), Bound::Waits),
+    bounded(test("block_io_delay", Bad::More, Matters::AsWait), Bound::Waits),
+    bounded(test("steal_share", Bad::More, Matters::By(0.02)), Bound::Always),
+    bounded(test(RATE, Bad::Less, Matters::AsRate), Bound::Demand),
 ];
 
 impl Test {

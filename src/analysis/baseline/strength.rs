@@ -132,7 +132,9 @@ fn one_level(axis: LoadAxis, all: &[Level]) -> Option<String> {
     };
     let (from, to) = (number(level.from), number(level.to));
     let range = if from == to { from } else { format!("{from} to {to}") };
-    Some(format!("It knows one level of load, {range} {unit}: at others nothing is judged."))
+    Some(format!(
+        "It knows one level of load, {range} {unit}: below it only what cannot grow when load falls is judged, above it nothing."
+    ))
 }
 
 /// Whether all recordings began within an hour.

@@ -3,6 +3,7 @@
 
 use super::{BaselineHead, WindowCounts};
 use crate::analysis::attribution::{Alarm, Assessment, Moved, State, Suspect, amount, change};
+use crate::analysis::compare::RATE;
 use crate::model::NeighbourKind;
 use crate::view::number;
 
@@ -41,18 +42,20 @@ fn slow(assessment: &Assessment, last: &Alarm) -> Vec<String> {
     all
 }
 
-/// The quantity that became worst: of those that moved, what an operation costs before anything else.
+/// The quantity that became worst: of those that moved, what an operation costs before anything else. Operations that did not
+/// get done come before it.
 fn worst(assessment: &Assessment) -> String {
-    let primary = assessment.quantities.iter().find(|moved| moved.quantity.name == assessment.primary && moved.moved);
+    let moved = |name: &str| assessment.quantities.iter().find(|it| it.moved && it.quantity.name == name);
     let waits =
         ["throttled_share", "run_queue_delay", "run_queue_delay_per_op", "block_io_delay", "steal_share", "cpi"];
-    let wait =
-        || waits.iter().find_map(|name| assessment.quantities.iter().find(|m| m.moved && m.quantity.name == *name));
-    primary.or_else(wait).map_or(String::new(), |moved: &Moved| {
-        let shown = |value| amount(&moved.quantity, value);
-        let (now, then) = (shown(moved.now), shown(moved.expected));
-        format!(": {} {now}, usually {then} ({})", moved.quantity.label, change(moved))
-    })
+    let fewer = moved(RATE).filter(|rate| rate.now < rate.expected);
+    let worst = moved(assessment.primary).or_else(|| waits.into_iter().find_map(moved));
+    let shown = |moved: &Moved| {
+        let [now, then] = [moved.now, moved.expected].map(|value| amount(&moved.quantity, value));
+        format!("{} {now}, usually {then} ({})", moved.quantity.label, change(moved))
+    };
+    let all: Vec<String> = fewer.into_iter().chain(worst).map(shown).collect();
+    if all.is_empty() { String::new() } else { format!(": {}", all.join("; ")) }
 }
 
 fn accused(suspect: &Suspect) -> String {

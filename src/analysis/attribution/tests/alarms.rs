@@ -147,7 +147,7 @@ fn a_program_that_gets_nothing_done_is_not_idle_and_not_over_its_trouble() {
     let mut session = Session::new();
     session.run(20, &[]).run(6, &[(PRIMARY, 1.4)]).run(30, &[(RATE, 0.0)]);
     let said = session.said();
-    assert_eq!((said.alarms[0].on, session.states(55)[0]), (true, State::UnknownLoad));
+    assert_eq!((said.alarms[0].on, session.states(55)[0]), (true, State::Alarm));
     assert!(said.unknown[0].starts_with("No operation was completed"), "{:?}", said.unknown);
 }
 

@@ -4,6 +4,7 @@
 mod alarms;
 mod causes;
 mod culprits;
+mod starved;
 
 use super::*;
 use crate::analysis::Window;
