@@ -63,7 +63,12 @@ const PER_OP: [PerOp; 8] = [
     PerOp {
         name: "llc_misses_per_op",
         label: "LLC misses",
-        formulas: &["llc-miss", "dram-all + remote-cache-all", "dram-all + far-cache"],
+        formulas: &[
+            "llc-miss",
+            "l2-fill-dram-all + l2-fill-remote-cache",
+            "dram-all + remote-cache-all + l2-pf-miss-l3-miss",
+            "dram-all + far-cache + l2-pf-miss-l3-miss",
+        ],
     },
     PerOp { name: "branch_misses_per_op", label: "branch misses", formulas: &["branch-misses"] },
     PerOp {
@@ -85,9 +90,17 @@ const PER_OP: [PerOp; 8] = [
     PerOp {
         name: "remote_dram_per_op",
         label: "remote memory reads",
-        formulas: &["remote-dram-load", "dram-far", "remote-dram-ocr"],
+        formulas: &["remote-dram-load", "l2-fill-dram-far", "dram-far", "remote-dram-ocr"],
     },
-    PerOp { name: "hitm_per_op", label: "others' modified lines", formulas: &["local-hitm + remote-cache-hitm"] },
+    PerOp {
+        name: "hitm_per_op",
+        label: "others' modified lines",
+        formulas: &[
+            "local-hitm + remote-cache-hitm",
+            "local-xsnp-fwd * demand-rd-local-hitm-ocr / max(1, demand-rd-local-hitm-ocr + demand-rd-local-fwd-ocr) \
+             + remote-cache-hitm",
+        ],
+    },
 ];
 
 impl Hardware {
@@ -152,6 +165,10 @@ impl Reader<'_> {
     fn metric(&self, formable: &Formable) -> Metric {
         let HardwareMetric { name, label, kind, formulas, bounds, threshold, .. } = *formable.metric;
         let (mut value, mut detail) = match &formable.ready {
+            // CPU time is of both modes.
+            Some(ready) if ready.needs("task-clock") && self.counters.hardware().user_only => {
+                (Measure::Missing(Why::NotPermitted), Some("cycles were counted in user mode alone".to_string()))
+            }
             Some(ready) => (ready.value(self), None),
             None => (Measure::Missing(self.absent(formable)), formable.absent.clone()),
         };
@@ -228,6 +245,10 @@ impl Ready {
         let names = formula.names();
         let counters = names.iter().map(find).collect::<Option<Vec<_>>>()?;
         Some(Ready { text: text.to_string(), formula, counters })
+    }
+
+    fn needs(&self, name: &str) -> bool {
+        self.counters.iter().any(|(known, _)| known == name)
     }
 
     fn names(&self) -> Vec<String> {

@@ -84,7 +84,11 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         "llc_mpki",
         "LLC misses per 1000 instr",
         MetricKind::PerKilo,
-        &["1000 * llc-miss / instructions", "1000 * (dram-all + remote-cache-all) / instructions"],
+        &[
+            "1000 * llc-miss / instructions",
+            "1000 * (l2-fill-dram-all + l2-fill-remote-cache) / instructions",
+            "1000 * (dram-all + remote-cache-all + l2-pf-miss-l3-miss) / instructions",
+        ],
         "Misses of the last-level cache, prefetches by it left out; a growing path length hides them.",
     )
     .above(10.0),
@@ -109,8 +113,12 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         "memory_bandwidth",
         "memory bandwidth",
         MetricKind::BytesPerSecond,
-        &["64000000000 * llc-miss / wall", "64000000000 * dram-all / wall"],
-        "64 bytes for each miss of the last-level cache: a lower bound of what the program moves.",
+        &[
+            "64000000000 * llc-miss / wall",
+            "64000000000 * l2-fill-dram-all / wall",
+            "64000000000 * (dram-all + l2-pf-miss-l3-miss) / wall",
+        ],
+        "64 bytes for each line read from beyond the last-level cache; lines written back are not counted.",
     ),
     metric(
         "memory_stall_share",
@@ -150,25 +158,42 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         MetricKind::Share,
         &[
             "remote-dram-load / (local-dram-load + remote-dram-load)",
+            "l2-fill-dram-far / (l2-fill-dram-near + l2-fill-dram-far)",
             "dram-far / (dram-near + dram-far)",
             "remote-dram-ocr / (local-dram-ocr + remote-dram-ocr)",
-            "remote-access / bus-access",
         ],
         "Of what came from memory, what came from another node.",
     )
     .above(0.1),
     metric(
+        "remote_access_per_kinstr",
+        "accesses to other sockets per 1000 instr",
+        MetricKind::PerKilo,
+        &["1000 * remote-access / instructions"],
+        "Accesses to another socket, to its caches and its memory alike.",
+    ),
+    metric(
         "remote_cache_per_kinstr",
         "from other caches per 1000 instr",
         MetricKind::PerKilo,
-        &["1000 * (remote-cache-hitm + remote-cache-fwd) / instructions", "1000 * remote-cache-all / instructions"],
+        &[
+            "1000 * (remote-cache-hitm + remote-cache-fwd) / instructions",
+            "1000 * l2-fill-remote-cache / instructions",
+            "1000 * remote-cache-all / instructions",
+        ],
         "Lines that came from a cache beyond the own last level, modified or clean.",
     ),
     metric(
         "hitm_per_kinstr",
         "modified lines of others per 1000 instr",
         MetricKind::PerKilo,
-        &["1000 * (local-hitm + remote-cache-hitm) / instructions"],
+        &[
+            "1000 * (local-hitm + remote-cache-hitm) / instructions",
+            // From Ice Lake on one event counts lines forwarded modified and clean; requests tell their proportion, as in
+            // the top-down method's Contested_Accesses.
+            "1000 * (local-xsnp-fwd * demand-rd-local-hitm-ocr / max(1, demand-rd-local-hitm-ocr + demand-rd-local-fwd-ocr) \
+             + remote-cache-hitm) / instructions",
+        ],
         "Loads of a line that another core had modified: the mark of shared data that is written.",
     )
     .above(0.5),
@@ -214,7 +239,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         "latency of an L3 miss",
         MetricKind::Nanos,
         &["offcore-l3miss-outstanding / offcore-l3miss-requests * task-clock / cycles"],
-        "Mean time of a demand read that missed the L3, by Little's law.",
+        "Mean time of a demand read that missed the L3, by Little's law; needs the cycles of both modes.",
     ),
     metric(
         "mlp",
@@ -224,6 +249,14 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         "Mean number of data reads under way while there is any: few is a chain of dependent loads.",
     )
     .within(0.0, 256.0),
+    metric(
+        "clock_ratio",
+        "clock over base clock",
+        MetricKind::Ratio,
+        &["cycles / ref-cycles"],
+        "Cycles over cycles of the base clock while on a CPU: above 1 is turbo, below it the CPU is held back.",
+    )
+    .within(0.0, 20.0),
     metric(
         "branch_mpki",
         "branch misses per 1000 instr",
@@ -457,7 +490,33 @@ mod tests {
             assert!((found - expected).abs() < 1e-9 * expected.abs().max(1.0), "{name}: {found} is not {expected}");
         };
         close("llc_mpki", 0, &[("llc-miss", 30.0), ("instructions", 2000.0)], 15.0);
-        close("llc_mpki", 1, &[("dram-all", 20.0), ("remote-cache-all", 10.0), ("instructions", 2000.0)], 15.0);
+        close(
+            "llc_mpki",
+            1,
+            &[("l2-fill-dram-all", 20.0), ("l2-fill-remote-cache", 10.0), ("instructions", 2000.0)],
+            15.0,
+        );
+        let zen4 = [
+            ("dram-all", 20.0),
+            ("remote-cache-all", 10.0),
+            ("l2-pf-miss-l3-miss", 70.0),
+            ("instructions", 2000.0),
+            ("wall", 1e9),
+        ];
+        close("llc_mpki", 2, &zen4, 50.0);
+        close("memory_bandwidth", 2, &zen4, 64.0 * 90.0);
+        // Of 40 lines forwarded, a quarter were modified.
+        let forwarded = |modified: f64, clean: f64| {
+            [
+                ("local-xsnp-fwd", 40.0),
+                ("remote-cache-hitm", 5.0),
+                ("demand-rd-local-hitm-ocr", modified),
+                ("demand-rd-local-fwd-ocr", clean),
+                ("instructions", 10_000.0),
+            ]
+        };
+        close("hitm_per_kinstr", 1, &forwarded(20.0, 60.0), 1.5);
+        close("hitm_per_kinstr", 1, &forwarded(0.0, 0.0), 0.5);
         // A billion lines in two seconds.
         close("memory_bandwidth", 0, &[("llc-miss", 1e9), ("wall", 2e9)], 32e9);
         // 300 cycles at 3 GHz.

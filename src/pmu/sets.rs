@@ -37,6 +37,9 @@ const FIRST: &[&str] = &[
     "tma_bad_speculation",
     "tma_backend",
     "tma_retiring",
+    "tma_smt_contention",
+    "tma_dram_bound",
+    "tma_memory_bandwidth",
     "l1d_mpki",
 ];
 
@@ -45,14 +48,18 @@ const GROUPS_BY_DEFAULT: usize = 6;
 
 /// All sets, most wanted first.
 pub const SETS: &[Set] = &[
-    Set { name: "base", by_default: true, metrics: &["branch_mpki"] },
+    Set { name: "base", by_default: true, metrics: &["branch_mpki", "clock_ratio"] },
     Set {
         name: "cache",
         by_default: true,
         metrics: &["llc_mpki", "l2_mpki", "l1d_mpki", "memory_bandwidth", "memory_stall_share"],
     },
     Set { name: "tlb", by_default: true, metrics: &["page_walk_share", "walks_per_kinstr", "mean_walk_cycles"] },
-    Set { name: "numa", by_default: true, metrics: &["remote_dram_share", "remote_cache_per_kinstr"] },
+    Set {
+        name: "numa",
+        by_default: true,
+        metrics: &["remote_dram_share", "remote_access_per_kinstr", "remote_cache_per_kinstr"],
+    },
     Set { name: "sharing", by_default: true, metrics: &["hitm_per_kinstr", "locks_per_kinstr", "strex_fail_share"] },
     Set {
         name: "topdown",
@@ -149,7 +156,10 @@ mod tests {
     #[test]
     fn a_list_mixes_sets_and_metrics_and_says_what_is_neither() {
         let names = |list| wanted(list).unwrap().metrics.iter().map(|metric| metric.name).collect::<Vec<_>>();
-        assert_eq!(names("mlp, numa,mlp"), ["mlp", "remote_dram_share", "remote_cache_per_kinstr"]);
+        assert_eq!(
+            names("mlp, numa,mlp"),
+            ["mlp", "remote_dram_share", "remote_access_per_kinstr", "remote_cache_per_kinstr"]
+        );
         assert!(names("none").is_empty() && names("default").len() > 20);
         let error = wanted("llc_mpik").unwrap_err();
         assert_eq!(error.remedy(), Some("Did you mean 'llc_mpki'?"));

@@ -1,24 +1,242 @@
-//! Rules that only a hardware counter can decide. Until its counter is recorded, each says why it cannot.
-//! It never guesses at hardware from time alone.
+//! Rules that only hardware counters can decide, from the metrics of one window. Until its counter is recorded, each says why
+//! it cannot.
+//! It never guesses at hardware from time alone, and never gives the same stalls two reasons.
 
-use super::{Finding, Kind, Rule, Sight};
+use super::words::{digits, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-const fn rule(id: &'static str, title: &'static str) -> Rule {
+const fn rule(id: &'static str, title: &'static str, judge: fn(&Sight<'_>) -> Result<Option<Finding>, Why>) -> Rule {
     Rule { id, title, kind: Kind::Limit, judge }
 }
 
-/// In the order of decision.
-pub(super) const RULES: [Rule; 7] = [
-    rule("frequency", "lower clock frequency"),
-    rule("smt-sharing", "core shared with a sibling thread"),
-    rule("memory-bandwidth", "memory bandwidth used up"),
-    rule("false-sharing", "cache lines shared between threads"),
-    rule("remote-memory", "memory of another NUMA node"),
-    rule("cache-capacity", "last-level cache too small"),
-    rule("page-walks", "TLB misses and page walks"),
-];
+const FREQUENCY: Rule = rule("frequency", "lower clock frequency", frequency);
+const SMT: Rule = rule("smt-sharing", "core shared with a sibling thread", smt_sharing);
+const BANDWIDTH: Rule = rule("memory-bandwidth", "memory bandwidth used up", bandwidth);
+const SHARING: Rule = rule("false-sharing", "cache lines shared between threads", sharing);
+const REMOTE: Rule = rule("remote-memory", "memory of another NUMA node", remote);
+const CAPACITY: Rule = rule("cache-capacity", "last-level cache too small", capacity);
+const WALKS: Rule = rule("page-walks", "TLB misses and page walks", walks);
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
-    Err(sight.no_counter())
+/// In the order of decision.
+pub(super) const RULES: [Rule; 7] = [FREQUENCY, SMT, BANDWIDTH, SHARING, REMOTE, CAPACITY, WALKS];
+
+impl Sight<'_> {
+    /// A metric of hardware counters, or why there is none.
+    fn hardware(&self, name: &str) -> Result<f64, Why> {
+        self.runs()?;
+        self.metric(name).map_err(|why| if why == Why::NotRecorded { self.no_counter() } else { why })
+    }
+}
+
+/// A number of a finding; numbers that were not measured are left out.
+fn plain(sight: &Sight<'_>, name: &str, label: &'static str, unit: U) -> Option<Evidence> {
+    sight.metric(name).ok().map(|value| Evidence::plain(label, value, unit))
+}
+
+fn found(
+    rule: &Rule,
+    share: Option<f64>,
+    claim: String,
+    evidence: Vec<Evidence>,
+    (confidence, refuted_by, next_step): (Confidence, &'static str, &str),
+) -> Finding {
+    Finding {
+        rule: rule.id,
+        title: rule.title,
+        share: share.map(|share| share.clamp(0.0, 1.0)),
+        claim,
+        evidence,
+        confidence,
+        // Counted for the threads as a whole, not by function.
+        place: None,
+        refuted_by,
+        next_step: next_step.to_string(),
+    }
+}
+
+fn frequency(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let ratio = sight.hardware("clock_ratio")?;
+    if ratio > limits::BASE_CLOCK {
+        return Ok(None);
+    }
+    // On mostly idle CPUs the governor lowers the clock, and nothing is lost by it.
+    let busy = sight.work()?.running >= limits::BUSY_FOR_CLOCK;
+    let mut evidence = vec![Evidence::of("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK)];
+    evidence.extend(plain(sight, "frequency", "frequency", U::Hertz));
+    Ok(Some(found(
+        &FREQUENCY,
+        Some(1.0 - ratio),
+        format!("the CPUs ran at {} of their base clock while the program was on them.", percent(ratio)),
+        evidence,
+        (
+            if busy { Confidence::Medium } else { Confidence::Low },
+            "the governor keeps the clock of idle CPUs low, and under full load it rises",
+            "See the governor and the power and thermal limits (turbostat); in a guest, ask for the host's.",
+        ),
+    )))
+}
+
+fn smt_sharing(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let share = sight.hardware("tma_smt_contention")?;
+    if share < limits::SMT_SLOTS {
+        return Ok(None);
+    }
+    Ok(Some(found(
+        &SMT,
+        Some(share),
+        format!("{} of the pipeline slots went to the other thread of the core.", percent(share)),
+        vec![Evidence::of("slots of the sibling", share, U::Share, limits::SMT_SLOTS)],
+        (
+            Confidence::Medium,
+            "the sibling runs the same program, and both together do more than one alone",
+            "See who runs on the sibling CPUs (--neighbours); keep one busy thread for each core and compare.",
+        ),
+    )))
+}
+
+/// Part of the cycles that waited for memory, by the most exact metric that was counted.
+fn memory_bound(sight: &Sight<'_>) -> Result<Evidence, Why> {
+    let known = [
+        ("tma_dram_bound", "stalled on loads from memory", limits::DRAM_BOUND),
+        ("tma_memory_bound", "slots lost to memory", limits::MEMORY_BOUND),
+        ("memory_stall_share", "stalled on caches and memory", limits::MEMORY_BOUND),
+    ];
+    let mut why = Why::NotRecorded;
+    for (name, label, threshold) in known {
+        match sight.hardware(name) {
+            Ok(value) => return Ok(Evidence::of(label, value, U::Share, threshold)),
+            Err(reason) => why = reason,
+        }
+    }
+    Err(why)
+}
+
+/// The stalls, if memory costs enough to look for a reason.
+fn waits_for_memory(sight: &Sight<'_>) -> Result<Option<Evidence>, Why> {
+    let bound = memory_bound(sight)?;
+    Ok(bound.threshold.is_some_and(|threshold| bound.value >= threshold).then_some(bound))
+}
+
+fn bandwidth(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let many = sight.hardware("tma_memory_bandwidth")?;
+    let Some(bound) = waits_for_memory(sight)?.filter(|_| many >= limits::MEMORY_BANDWIDTH) else { return Ok(None) };
+    let share = many.min(bound.value);
+    let mut evidence =
+        vec![bound, Evidence::of("four or more reads under way", many, U::Share, limits::MEMORY_BANDWIDTH)];
+    evidence.extend(plain(sight, "memory_bandwidth", "bytes a second, at least", U::BytesPerSecond));
+    evidence.extend(plain(sight, "l3_miss_latency", "latency of an L3 miss", U::Seconds));
+    Ok(Some(found(
+        &BANDWIDTH,
+        Some(share),
+        format!("up to {} of the cycles wait for memory with many reads under way at once.", percent(share)),
+        evidence,
+        (
+            Confidence::Medium,
+            "the machine moves far more bytes a second for another program (STREAM), at the same latency",
+            "Touch less memory per operation, in smaller or reused blocks, or spread it over more nodes.",
+        ),
+    )))
+}
+
+fn sharing(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let lines = sight.hardware("hitm_per_kinstr")?;
+    // Seconds waited for these lines per second on a CPU; unknown where the clock is.
+    let cost = sight.metric("cpi").and_then(|cpi| Ok((cpi, sight.metric("frequency")?)));
+    let cost = cost.ok().filter(|(cpi, _)| *cpi > 0.0);
+    let cost = cost.map(|(cpi, hertz)| lines / 1000.0 * limits::HITM_SECONDS * hertz / cpi);
+    if lines < limits::HITM || cost.is_some_and(|cost| cost < limits::CONTESTED) {
+        return Ok(None);
+    }
+    let mut evidence = vec![Evidence::of("modified lines of others, per 1000", lines, U::Count, limits::HITM)];
+    evidence.extend(cost.map(|cost| Evidence::of("waiting for them, at least", cost, U::Share, limits::CONTESTED)));
+    evidence.extend(plain(sight, "order_clears_per_kinstr", "ordering clears, per 1000", U::Count));
+    Ok(Some(found(
+        &SHARING,
+        cost,
+        format!("{} loads of 1000 instructions read a line that another core had just written.", digits(lines)),
+        evidence,
+        (
+            Confidence::Medium,
+            "the lines hold data that has to be handed over: work queues, results",
+            "Find the line with `perf c2c record`: different offsets in it are false sharing, the same one is a lock or \
+             a counter.",
+        ),
+    )))
+}
+
+fn remote(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let remote = sight.hardware("remote_dram_share")?;
+    if remote < limits::REMOTE {
+        return Ok(None);
+    }
+    let Some(bound) = waits_for_memory(sight)? else { return Ok(None) };
+    let share = remote * bound.value;
+    Ok(Some(found(
+        &REMOTE,
+        Some(share),
+        format!(
+            "{} of the reads from memory went to another node, and {} of the cycles wait for memory.",
+            percent(remote),
+            percent(bound.value)
+        ),
+        vec![Evidence::of("of reads from memory", remote, U::Share, limits::REMOTE), bound],
+        (
+            Confidence::Medium,
+            "with threads and memory bound to one node (numactl) the program is as slow",
+            "Let the thread that uses memory touch it first, or bind threads and memory (numactl); see numastat -p.",
+        ),
+    )))
+}
+
+fn capacity(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let misses = sight.hardware("llc_mpki")?;
+    let Some(bound) = waits_for_memory(sight)?.filter(|_| misses >= limits::LLC_MPKI) else { return Ok(None) };
+    // The same misses have another reason then.
+    if matches!(bandwidth(sight), Ok(Some(_))) || matches!(remote(sight), Ok(Some(_))) {
+        return Ok(None);
+    }
+    let depends = sight.metric("mlp").is_ok_and(|reads| reads < limits::FEW_READS);
+    let share = bound.value;
+    let mut evidence = vec![Evidence::of("LLC misses, per 1000", misses, U::Count, limits::LLC_MPKI), bound];
+    evidence.extend(plain(sight, "mlp", "reads under way at once", U::Count));
+    evidence.extend(plain(sight, "l3_miss_latency", "latency of an L3 miss", U::Seconds));
+    Ok(Some(found(
+        &CAPACITY,
+        Some(share),
+        format!(
+            "up to {} of the cycles wait for memory: {} misses of the last-level cache in 1000 instructions.",
+            percent(share),
+            digits(misses)
+        ),
+        evidence,
+        (
+            if depends { Confidence::Medium } else { Confidence::Low },
+            "the data is read once (a stream), so that no cache could hold it",
+            "Touch less memory per operation: smaller or reused blocks, denser data; prefetch where reads depend on \
+             each other.",
+        ),
+    )))
+}
+
+fn walks(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let share = sight.hardware("page_walk_share")?;
+    if share < limits::PAGE_WALKS {
+        return Ok(None);
+    }
+    let mut evidence = vec![Evidence::of("cycles with a page walk under way", share, U::Share, limits::PAGE_WALKS)];
+    evidence.extend(plain(sight, "walks_per_kinstr", "page walks, per 1000", U::Count));
+    evidence.extend(plain(sight, "mean_walk_cycles", "cycles of a page walk", U::Count));
+    Ok(Some(found(
+        &WALKS,
+        Some(share),
+        format!("up to {} of the cycles have a page walk under way.", percent(share)),
+        evidence,
+        (
+            Confidence::Medium,
+            "with huge pages the program is as slow: the walks overlapped with other work",
+            "Back large data with huge pages (THP, MAP_HUGETLB), or keep what is used together on fewer pages.",
+        ),
+    )))
 }

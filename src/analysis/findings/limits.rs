@@ -80,3 +80,32 @@ pub const OTHERS: f64 = 0.5;
 pub const OTHERS_RATE: f64 = 10.0;
 /// Samples in one function's own code. [P]
 pub const HOT: f64 = 0.3;
+
+/// Clock over base clock below which the CPU is held back: turbo is above 1, and readings differ by little. [P]
+pub const BASE_CLOCK: f64 = 0.95;
+/// Busy CPUs from which on an idle machine's low clock is no explanation. [P]
+pub const BUSY_FOR_CLOCK: f64 = 0.5;
+/// Slots that the other thread of the core took: `smt_contention` in AMD's pipeline utilization. [P]
+pub const SMT_SLOTS: f64 = 0.1;
+/// `DRAM_Bound` of the top-down method (intel/perfmon, metrics list of Ice Lake-SP). [V]
+pub const DRAM_BOUND: f64 = 0.1;
+/// `Memory_Bound` of the same. [V]
+pub const MEMORY_BOUND: f64 = 0.2;
+/// `MEM_Bandwidth` of the same. [V]
+pub const MEMORY_BANDWIDTH: f64 = 0.2;
+/// `Contested_Accesses` of the same. [V]
+pub const CONTESTED: f64 = 0.05;
+/// Time of a load that another core's modified line serves, seconds: the least of Intel's constants for
+/// `Contested_Accesses` (44 ns on Skylake-SP; 48 on Ice Lake-SP, 76 on Sapphire Rapids). [V]
+pub const HITM_SECONDS: f64 = 44e-9;
+/// Modified lines of others per thousand instructions. [P]
+pub const HITM: f64 = 0.5;
+/// Share of reads from memory that another node served; 19% against 4% mattered in [S].
+pub const REMOTE: f64 = 0.1;
+/// Misses of the last-level cache per thousand instructions. [P]
+pub const LLC_MPKI: f64 = 10.0;
+/// Reads under way at once below which loads wait for each other: the top-down method's line between latency and
+/// bandwidth. [V]
+pub const FEW_READS: f64 = 4.0;
+/// Cycles with a page walk under way: `DTLB_Load` of the top-down method. [V]
+pub const PAGE_WALKS: f64 = 0.1;

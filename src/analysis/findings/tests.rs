@@ -335,6 +335,78 @@ fn limits_come_before_hints_and_what_explains_more_before_what_explains_less() {
     check("many", s, &[("cpu-queue", High), ("allocator", Medium), ("cgroup-throttling", Low), ("hot-function", High)]);
 }
 
+/// Nine thousand million instructions at 2 cycles each and 1 GHz, and as much of everything else as a healthy program has.
+fn with_counters() -> Synthetic {
+    const G: u64 = 1_000_000_000;
+    let mut s = healthy();
+    let group = crate::model::HardwareGroup {
+        events: vec![crate::model::HardwareEvent {
+            role: "cycles".to_string(),
+            event: crate::analysis::testing::event("cycles", crate::model::Unit::Cycles),
+        }],
+        cpus: vec![],
+    };
+    s.meta.hardware.groups.push(group);
+    s.meta.hardware.formulas.push(("tma_smt_contention".to_string(), "td-smt-slots / (6 * cycles)".to_string()));
+    let counted = [
+        ("cycles", 18 * G),
+        ("ref-cycles", 17 * G),
+        ("instructions", 9 * G),
+        ("td-smt-slots", 0),
+        ("llc-miss", G / 1000),
+        ("stalls-l3-miss", G / 10),
+        ("offcore-rd-ge4", G / 10),
+        ("local-hitm", 900_000),
+        ("remote-cache-hitm", 0),
+        ("local-dram-load", 900_000),
+        ("remote-dram-load", 0),
+        ("dtlb-load-walk-active", G / 10),
+        ("dtlb-store-walk-active", 0),
+        ("itlb-walk-active", 0),
+    ];
+    read(&mut s, Scope::Target, &counted);
+    s
+}
+
+#[test]
+fn hardware_counters_decide_their_rules_and_without_them_nothing_is_decided() {
+    const G: u64 = 1_000_000_000;
+    let judged = check("healthy", with_counters(), &[]);
+    assert_eq!((judged.undecided, judged.clear.len()), (vec![], 23));
+    type Plant = (&'static str, &'static [(&'static str, u64)], &'static [(&'static str, Confidence)]);
+    let memory: &[(&str, u64)] = &[("stalls-l3-miss", 9 * G)];
+    let rows: [Plant; 9] = [
+        ("a throttled clock", &[("ref-cycles", 24 * G)], &[("frequency", Medium)]),
+        ("a busy sibling", &[("td-smt-slots", 27 * G)], &[("smt-sharing", Medium)]),
+        ("bandwidth", &[("offcore-rd-ge4", 9 * G), ("llc-miss", G / 5)], &[("memory-bandwidth", Medium)]),
+        ("another node", &[("remote-dram-load", 300_000), ("llc-miss", G / 5)], &[("remote-memory", Medium)]),
+        ("many misses", &[("llc-miss", G / 5)], &[("cache-capacity", Low)]),
+        ("few misses", &[("llc-miss", G / 50)], &[]),
+        // 10 per 1000 instructions, 44 cycles each, of 2000.
+        ("a shared line", &[("local-hitm", G * 9 / 100)], &[("false-sharing", Medium)]),
+        ("lines handed over now and then", &[("local-hitm", G * 9 / 1000)], &[]),
+        ("page walks", &[("dtlb-load-walk-active", 3 * G)], &[("page-walks", Medium)]),
+    ];
+    for (name, counted, expected) in rows {
+        let mut s = with_counters();
+        read(&mut s, Scope::Target, counted);
+        let about_memory = counted.iter().any(|(counter, _)| *counter == "llc-miss");
+        read(&mut s, Scope::Target, if about_memory { memory } else { &[] });
+        let judged = check(name, s, expected);
+        let passes = |row: &Evidence| {
+            row.threshold.is_none_or(|threshold| (row.value >= threshold) != (row.label == "clock over base clock"))
+        };
+        assert!(judged.found.iter().flat_map(|finding| &finding.evidence).all(passes), "{name}: {:?}", judged.found);
+    }
+}
+
+#[test]
+fn reads_from_another_node_matter_only_where_memory_is_waited_for() {
+    let mut s = with_counters();
+    read(&mut s, Scope::Target, &[("remote-dram-load", 300_000)]);
+    check("no stalls", s, &[]);
+}
+
 #[test]
 fn a_place_is_written_as_the_flame_graph_writes_it() {
     let mut s = healthy();

@@ -66,6 +66,22 @@ fn cycles_of_user_mode_alone_say_nothing_about_the_clock() {
 }
 
 #[test]
+fn a_latency_in_seconds_needs_the_cycles_of_both_modes() {
+    for (exclude_kernel, expected) in [(false, known(100_000.0, 1.0)), (true, Measure::Missing(Why::NotPermitted))] {
+        let counters =
+            [("cycles", 3_000_000_000), ("offcore-l3miss-outstanding", 6_000_000), ("offcore-l3miss-requests", 20_000)];
+        let mut counted = synthetic(&[Group(1.0, &counters)]);
+        counted.reading("task-clock", Scope::Target, 2000, ms(1000).0);
+        let events = counted.meta.hardware.groups.iter_mut().flat_map(|group| &mut group.events);
+        events.for_each(|event| event.event.exclude_kernel = exclude_kernel);
+        let latency = metric(counted, "l3_miss_latency");
+        // Whole picoseconds: the unit's factor has no exact binary form.
+        let rounded = latency.value.map(|seconds| (seconds * 1e12).round());
+        assert_eq!((rounded, latency.detail.is_some()), (expected, exclude_kernel));
+    }
+}
+
+#[test]
 fn of_several_groups_that_hold_all_of_it_the_one_that_counted_longest_speaks() {
     let value = metric(
         synthetic(&[
