@@ -132,12 +132,14 @@ enum Rule {
     Gap([&'static str; 2], [&'static str; 2]),
     /// Lost records over lost records and samples.
     LostShare,
+    /// Sampled time over CPU time.
+    Sampled,
 }
 
 struct Def(&'static str, &'static str, Section, MetricUnit, Rule);
 
 use MetricUnit as U;
-use Rule::{Gap, Grouped, LostShare, Over, OverWall, Part, Peak, PerCpuSecond, PerSecond, Rest, Total};
+use Rule::{Gap, Grouped, LostShare, Over, OverWall, Part, Peak, PerCpuSecond, PerSecond, Rest, Sampled, Total};
 use Section as S;
 use Source::{Host, Target, Tasks as Own, Tool};
 
@@ -220,6 +222,7 @@ const DEFS: &[Def] = &[
     Def("probe_cpu_share", "CPU they took, of one", S::Probe, U::Share, OverWall(Tool, "probe-cpu")),
     Def("tool_cpu_share", "CPU, of one", S::Tool, U::Share, OverWall(Tool, "tool-cpu")),
     Def("tool_memory", "memory", S::Tool, U::Bytes, Peak(Tool, "tool-memory")),
+    Def("samples_coverage", "CPU time sampled", S::Tool, U::Share, Sampled),
     Def("samples_lost_share", "records lost", S::Tool, U::Share, LostShare),
 ];
 
@@ -326,6 +329,10 @@ impl Rule {
                 // Below nothing where it drowns in noise: cut off there, noise would look like a cost.
                 each(a, a_count).ratio(each(b, b_count), |a, b| Some(a - b))
             }
+            Sampled => match sight.summary {
+                Some(summary) => summary.coverage.map(|coverage| coverage.share),
+                None => Measure::Missing(Why::NotRecorded),
+            },
             LostShare => match sight.summary {
                 Some(summary) => over(
                     Measure::exact(summary.lost as f64),
@@ -342,7 +349,7 @@ impl Rule {
             Over(_, a, b) | Part(a, b) | Grouped(a, b) | PerCpuSecond(a, b) => vec![a, b],
             Rest(a, b, c) => vec![a, b, c],
             Gap([a, b], [c, d]) => vec![a, b, c, d],
-            LostShare => vec![],
+            LostShare | Sampled => vec![],
         };
         names.into_iter().map(str::to_string).collect()
     }
@@ -357,6 +364,7 @@ impl Rule {
             Peak(_, a) => format!("max {a}"),
             Gap([a, b], [c, d]) => format!("d {a} / d {b} - d {c} / d {d}"),
             LostShare => "lost / (lost + samples)".to_string(),
+            Sampled => "weight of the samples / d CPU time".to_string(),
         }
     }
 }

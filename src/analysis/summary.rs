@@ -1,11 +1,14 @@
 //! How much there is to go by: samples, losses and how whole the stacks are.
 //! It never judges whether that is enough.
 
+use super::counters::Counters;
+use super::coverage::{Coverage, coverage};
 use super::observe::observations;
 use super::selection::Selection;
 use super::tasks::Tasks;
+use super::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{LossKind, StackEnd};
+use crate::model::{LossKind, Measure, StackEnd};
 use serde::Serialize;
 
 /// One event's samples in a selection.
@@ -20,7 +23,7 @@ pub struct EventTotal {
 }
 
 /// The evidence behind a selection.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Observations on the selection's axis.
     pub count: u64,
@@ -42,6 +45,8 @@ pub struct Summary {
     pub off_cpu_lost: u64,
     /// The selected threads' samples by event.
     pub events: Vec<EventTotal>,
+    /// How much of the selected threads' CPU time was sampled, in the window of the counters.
+    pub coverage: Measure<Coverage>,
 }
 
 impl Summary {
@@ -53,11 +58,29 @@ impl Summary {
     }
 }
 
-/// Counts the selection.
+/// Counts the selection; `window` is its time, grown to where counters were read.
 #[must_use]
-pub fn summary(profile: &Profile, tasks: &Tasks, selection: &Selection) -> Summary {
+pub fn summary(
+    profile: &Profile,
+    tasks: &Tasks,
+    counters: &Counters,
+    selection: &Selection,
+    window: Window,
+) -> Summary {
     let who = selection.who(tasks);
-    let mut summary = Summary::default();
+    let mut summary = Summary {
+        count: 0,
+        whole: 0,
+        truncated: 0,
+        broken: 0,
+        not_taken: 0,
+        all_samples: 0,
+        lost: 0,
+        throttled: 0,
+        off_cpu_lost: 0,
+        events: vec![],
+        coverage: coverage(profile, counters, &who, selection.axis, window),
+    };
     for seen in observations(profile, selection, &who) {
         summary.count += 1;
         match seen.end {
@@ -91,6 +114,7 @@ pub fn summary(profile: &Profile, tasks: &Tasks, selection: &Selection) -> Summa
 mod tests {
     use super::*;
     use crate::analysis::testing::Synthetic;
+    use crate::units::Nanos;
 
     #[test]
     fn shares_of_stacks_leave_out_samples_that_never_had_one() {
@@ -99,11 +123,14 @@ mod tests {
         synthetic.ended(0, 42, "a!b", 5, StackEnd::NotTaken);
         synthetic.lost(1, LossKind::Ring, 3).lost(2, LossKind::Throttled, 1);
         let profile = synthetic.finish();
-        let all = summary(&profile, &Tasks::of(&profile), &Selection::default());
+        let (tasks, counters) = (Tasks::of(&profile), Counters::of(&profile));
+        let window = Window { from: Nanos(0), to: profile.duration() };
+        let of = |selection: &Selection| summary(&profile, &tasks, &counters, selection, window);
+        let all = of(&Selection::default());
         assert_eq!((all.count, all.stack_share(all.truncated)), (13, Some(0.25)));
         assert_eq!((all.lost, all.throttled, all.off_cpu_lost), (3, 1, 0));
         let one = Selection { tids: vec![42], ..Selection::default() };
-        let one = summary(&profile, &Tasks::of(&profile), &one);
+        let one = of(&one);
         assert_eq!((one.count, one.all_samples, one.stack_share(one.whole)), (5, 13, None));
     }
 }

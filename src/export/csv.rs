@@ -31,9 +31,11 @@ pub fn report(report: &Report) -> Vec<u8> {
             "total_samples".to_string(),
             weight("self"),
             weight("total"),
+            "samples_coverage".to_string(),
         ],
     );
-    rows.iter().for_each(|row| line(&mut out, &cells(row)));
+    let coverage = report.samples.coverage.value().map_or(String::new(), |share| share.to_string());
+    rows.iter().for_each(|row| line(&mut out, &cells(row, &coverage)));
     out.into_bytes()
 }
 
@@ -52,7 +54,7 @@ pub fn timeline(windows: &[WindowMetrics]) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn cells(row: &FunctionRow) -> Vec<String> {
+fn cells(row: &FunctionRow, coverage: &str) -> Vec<String> {
     let kind = match row.kind {
         CodeKind::User => "user",
         CodeKind::Kernel => "kernel",
@@ -70,6 +72,7 @@ fn cells(row: &FunctionRow) -> Vec<String> {
         row.total_samples.to_string(),
         row.self_weight.to_string(),
         row.total_weight.to_string(),
+        coverage.to_string(),
     ]
 }
 

@@ -71,9 +71,10 @@ fn head(out: &mut String, report: &Report) {
         (
             "samples",
             format!(
-                "{} of {}, lost {}, throttled {}",
+                "{} of {}, {} of the CPU time sampled, lost {}, throttled {}",
                 number::count(samples.count),
                 code(&selection.event),
+                samples.coverage.value().map_or("-".to_string(), |share| number::percent(share).joined()),
                 samples.lost,
                 samples.throttled
             ),

@@ -114,6 +114,11 @@ fn capture_parts(head: &Head) -> Vec<(String, bool)> {
     if let Some(whole) = head.whole {
         parts.push((format!("stacks {} whole", number::percent(whole).joined()), whole < 0.95));
     }
+    if let Measure::Known { value, .. } = head.coverage
+        && (value.is_low() || value.is_high())
+    {
+        parts.push((format!("samples cover {} of CPU time", number::percent(value.share).joined()), true));
+    }
     parts.push((format!("lost {}", number::count(head.lost)), head.lost > 0));
     if let Measure::Known { value, .. } = head.own_cpu {
         parts.push((format!("own cost {}", number::percent(value).joined()), value > 0.05));

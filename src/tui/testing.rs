@@ -9,8 +9,8 @@ use super::theme::Name;
 use super::time::Time;
 use crate::model::Measure;
 use crate::units::Nanos;
-use crate::view::Axis;
 use crate::view::look::{Compared, Head, Moment, Strip, Whose};
+use crate::view::{Axis, Coverage};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -31,6 +31,7 @@ pub fn head(windows: u64) -> Head {
         rate: "997 Hz".into(),
         samples: 12_345,
         whole: Some(0.992),
+        coverage: Measure::exact(Coverage { share: 0.998, error: 0.009 }),
         lost: 0,
         own_cpu: Measure::exact(0.006),
         live: true,

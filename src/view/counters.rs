@@ -67,7 +67,7 @@ impl CountersView {
     /// The counters of a scene.
     #[must_use]
     pub fn of(scene: &Scene<'_>) -> CountersView {
-        let summary = summary(scene.profile, &scene.tasks, &scene.selection);
+        let summary = summary(scene.profile, &scene.tasks, &scene.counters, &scene.selection, scene.window);
         let now = Sight::of(scene, scene.window, Some(&summary));
         let before = scene.against.as_deref().map(|past| Sight::of(past, past.window, None));
         let history = past(scene);

@@ -2,7 +2,7 @@
 //! It never lays out or colours.
 
 use super::report::axis_of;
-use crate::analysis::{Axis, CallTree, CodeKind, Names, Selection, Tasks, observations, summary};
+use crate::analysis::{Axis, CallTree, CodeKind, Counters, Names, Selection, Tasks, observations, summary};
 use crate::error::Result;
 use crate::model::profile::Profile;
 use serde::Serialize;
@@ -128,7 +128,8 @@ pub(super) fn title(profile: &Profile, selection: &Selection, tasks: &Tasks) -> 
 }
 
 fn subtitle(profile: &Profile, selection: &Selection, tasks: &Tasks, event: &str) -> String {
-    let summary = summary(profile, tasks, selection);
+    let window = selection.time.window(&profile.ticks, profile.duration());
+    let summary = summary(profile, tasks, &Counters::of(profile), selection, window);
     let end = selection.time.to.unwrap_or(profile.duration()).min(profile.duration());
     let seconds = (end - selection.time.from).seconds();
     let what = match selection.axis {
@@ -142,7 +143,11 @@ fn subtitle(profile: &Profile, selection: &Selection, tasks: &Tasks, event: &str
         None => "no stacks".to_string(),
     };
     let host = &profile.meta.host.hostname;
+    let covered = match (selection.axis, summary.coverage.value()) {
+        (Axis::Event(_), Some(coverage)) => format!(" · {:.0}% of the CPU time sampled", coverage.share * 100.0),
+        _ => String::new(),
+    };
     let lost = if summary.lost > 0 { format!(" · {} records lost", summary.lost) } else { String::new() };
     // The host comes last: it is what may be cut off.
-    format!("{what} over {seconds:.1} s · {incomplete}{lost} · {host}")
+    format!("{what} over {seconds:.1} s · {incomplete}{covered}{lost} · {host}")
 }

@@ -22,5 +22,5 @@ pub mod scaling;
 pub mod threads;
 pub mod watch;
 
-pub use crate::analysis::{Axis, Cause, CodeKind, GroupBy, MetricUnit, Section, TimeRange, WindowMetrics};
+pub use crate::analysis::{Axis, Cause, CodeKind, Coverage, GroupBy, MetricUnit, Section, TimeRange, WindowMetrics};
 pub use measured::Measured;

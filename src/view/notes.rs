@@ -26,6 +26,19 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
         add("few-samples", text, "Record for longer, or at a higher --freq.");
     }
     let percent = |share: f64| format!("{:.1}%", share * 100.0);
+    if let Some(coverage) = summary.coverage.value() {
+        let share = percent(coverage.share);
+        if coverage.is_low() {
+            let text = format!(
+                "Samples cover only {share} of the CPU time: threads that ended soon, or that lost samples, have too small \
+                 a share, and by more than the errors say."
+            );
+            add("low-coverage", text, "Record as root, so that whole CPUs are sampled in place of threads.");
+        } else if coverage.is_high() {
+            let text = format!("Samples stand for {share} of the CPU time that was counted: one of the two is wrong.");
+            add("high-coverage", text, "Compare with another --event, or another --freq.");
+        }
+    }
     if let Some(share) = summary.stack_share(summary.truncated).filter(|share| *share > MANY_INCOMPLETE) {
         let text = format!("{} of the stacks were cut short: totals of outer functions are too low.", percent(share));
         let fix = match meta.plan.call_graph {

@@ -124,6 +124,8 @@ pub struct SamplesView {
     pub truncated_share: Option<f64>,
     /// Share of stacks that could not be unwound further.
     pub broken_share: Option<f64>,
+    /// Sampled time over CPU time of the selected threads, 1 for all.
+    pub coverage: Measured,
 }
 
 /// A metric.

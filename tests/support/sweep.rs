@@ -309,7 +309,15 @@ fn loss(n: u32) -> Loss {
         LossRow { function: user("serve"), base: 3.0, here: 3.0 + wait, error: 4.0, share: Some(1.0) },
         LossRow { function: user("poll_events"), base: 30.0, here: 30.0, error: 4.0, share: Some(0.0) },
     ];
-    Loss { n, base: cpu_per_op(1), here: cpu_per_op(n), blocked: Some((33.0, 33.0 + wait)), functions, waits }
+    Loss {
+        n,
+        base: cpu_per_op(1),
+        here: cpu_per_op(n),
+        blocked: Some((33.0, 33.0 + wait)),
+        coverage: None,
+        functions,
+        waits,
+    }
 }
 
 fn judged() -> Judged {

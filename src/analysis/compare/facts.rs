@@ -1,10 +1,9 @@
 //! Under which conditions a recording was made: all that must be alike for a comparison to be about the program.
 //! It never judges whether they are.
 
-use crate::analysis::{Metric, summary};
-use crate::analysis::{Selection, Tasks};
+use crate::analysis::Metric;
 use crate::model::profile::Profile;
-use crate::model::{CallGraph, EventKind, HostFacts, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target};
+use crate::model::{CallGraph, EventKind, HostFacts, LossKind, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target};
 use rustc_hash::FxHashMap;
 
 /// The conditions of one recording.
@@ -76,8 +75,9 @@ impl Facts {
             Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
             _ => cpus.to_vec(),
         };
-        let seen = summary(profile, &Tasks::of(profile), &Selection::default());
-        let all = seen.all_samples.saturating_add(seen.lost);
+        let lost = profile.lost.iter().filter(|lost| lost.kind == LossKind::Ring).map(|lost| lost.count);
+        let lost = lost.fold(0, u64::saturating_add);
+        let all = (profile.samples.len() as u64).saturating_add(lost);
         Facts {
             name: name.to_string(),
             host: meta.host.clone(),
@@ -91,7 +91,7 @@ impl Facts {
             coverage: coverage(profile),
             seconds,
             started_unix_ns: meta.started_unix_ns,
-            lost_share: if all > 0 { seen.lost as f64 / all as f64 } else { 0.0 },
+            lost_share: if all > 0 { lost as f64 / all as f64 } else { 0.0 },
             call_graph: meta.plan.call_graph,
             rate: meta.plan.rate,
         }

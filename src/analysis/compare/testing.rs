@@ -71,7 +71,7 @@ fn recording(name: &str, window: &dyn Fn(u64) -> (f64, f64)) -> Digest {
 /// `window` gives operations and nanoseconds of CPU time in each second.
 fn synthetic(window: &dyn Fn(u64) -> (f64, f64)) -> crate::model::profile::Profile {
     let mut synthetic = Synthetic::new();
-    synthetic.alive(41, "main").samples(0, 41, "app!main;app!work", 100);
+    synthetic.alive(41, "main");
     let (mut ops, mut cpu, mut totals) = (0.0, 0.0, vec![(ms(0), Ops(0))]);
     synthetic.reading("task-clock", Scope::Target, 0, 0).reading("thread-time", Scope::Target, 0, 0);
     for at in 1..=WINDOWS {
@@ -82,6 +82,9 @@ fn synthetic(window: &dyn Fn(u64) -> (f64, f64)) -> crate::model::profile::Profi
         synthetic.tick(at * 1000, 1000);
         totals.push((ms(at * 1000), Ops(ops as u64)));
     }
+    // Samples of all the CPU time.
+    synthetic.weight = (cpu / 100.0) as u64;
+    synthetic.samples(0, 41, "app!main;app!work", 100);
     let mut profile = synthetic.finish();
     profile.meta.duration_ns = Some(ms(WINDOWS * 1000).0);
     profile.meta.plan.ops = Some(OpsSpec::File { path: "/run/ops".into() });

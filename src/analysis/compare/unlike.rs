@@ -3,6 +3,7 @@
 
 use super::facts::Facts;
 use super::types::Side;
+use crate::analysis::Coverage;
 use crate::model::OpsSpec;
 use serde::Serialize;
 
@@ -67,7 +68,11 @@ pub fn unlike(base: &Side, new: &Side) -> Vec<Unlike> {
         (a != b || a.len() > 1).then(|| Unlike { what, base: a.join(" / "), new: b.join(" / "), gravity: *gravity })
     };
     let mut all: Vec<Unlike> = checks.iter().filter_map(of).collect();
-    all.extend([coverage(base, new), lost(base, new), lengths(base, new), together(base, new)].into_iter().flatten());
+    all.extend(
+        [coverage(base, new), sampled(base, new), lost(base, new), lengths(base, new), together(base, new)]
+            .into_iter()
+            .flatten(),
+    );
     all.sort_by_key(|unlike| std::cmp::Reverse(unlike.gravity));
     all
 }
@@ -113,6 +118,18 @@ fn coverage(base: &Side, new: &Side) -> Option<Unlike> {
     let thin = a < COVERED || b < COVERED;
     let (what, gravity) = ("coverage of the events", Gravity::Warn);
     thin.then(|| Unlike { what, base: percent(a), new: percent(b), gravity })
+}
+
+/// Shares and costs of functions are those of what was sampled.
+fn sampled(base: &Side, new: &Side) -> Option<Unlike> {
+    let least = |side: &Side| {
+        let runs = side.runs.iter().filter_map(|run| Coverage::of_run(&run.run.metrics, run.run.cpu.samples));
+        runs.min_by(|a, b| a.share.total_cmp(&b.share))
+    };
+    let [a, b] = [base, new].map(least);
+    let low = [a, b].into_iter().flatten().any(|coverage| coverage.is_low());
+    let shown = |side: Option<Coverage>| side.map_or("unknown".to_string(), |coverage| percent(coverage.share));
+    low.then(|| Unlike { what: "CPU time sampled", base: shown(a), new: shown(b), gravity: Gravity::Warn })
 }
 
 fn lost(base: &Side, new: &Side) -> Option<Unlike> {

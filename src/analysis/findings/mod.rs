@@ -159,7 +159,7 @@ const RULES: &[Rule] = &[
 
 impl Rule {
     fn apply(&self, sight: &Sight<'_>) -> Verdict {
-        match (self.judge)(sight) {
+        match sight.judged_by(self.judge) {
             Ok(Some(finding)) => Verdict::Found(finding),
             Ok(None) => Verdict::Clear,
             Err(why) => Verdict::Undecided(why),

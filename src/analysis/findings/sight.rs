@@ -1,10 +1,13 @@
 //! All that rules may look at, worked out once for the selection.
 //! It never judges.
 
-use super::limits;
 use super::stacks::Stacks;
 use super::waits::Waits;
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, limits};
+use crate::analysis::MetricUnit;
 use crate::analysis::counters::Counters;
+use crate::analysis::coverage::{Coverage, clock};
 use crate::analysis::metrics::{Metric, metrics};
 use crate::analysis::names::Names;
 use crate::analysis::ranking::{GroupBy, Ranking, SortBy, rank};
@@ -15,6 +18,7 @@ use crate::analysis::threads::{ThreadRow, threads};
 use crate::analysis::time::Window;
 use crate::model::profile::Profile;
 use crate::model::{EventSpec, Measure, Scope, Unit, Why};
+use std::cell::Cell;
 
 /// What rules may look at.
 #[derive(Debug)]
@@ -40,6 +44,8 @@ pub struct Sight<'a> {
     /// The threads, most CPU time first.
     pub threads: Vec<ThreadRow>,
     summary: Summary,
+    /// Whether the rule at hand has looked at samples.
+    sampled: Cell<bool>,
     clock: Option<u16>,
     stacks: Stacks<'a>,
     waits: Option<Waits<'a>>,
@@ -80,7 +86,7 @@ impl<'a> Sight<'a> {
         let mut selection = selection.clone();
         selection.axis = Axis::Event(clock.unwrap_or(u16::MAX));
         let who = selection.who(tasks);
-        let summary = summary(profile, tasks, &selection);
+        let summary = summary(profile, tasks, counters, &selection, window);
         let recorded = profile.meta.plan.off_cpu || !profile.off_cpu.is_empty();
         Sight {
             profile,
@@ -91,6 +97,7 @@ impl<'a> Sight<'a> {
             functions: rank(profile, names, tasks, &selection, GroupBy::Function, SortBy::SelfWeight),
             threads: threads(profile, tasks, counters, &selection, window),
             summary,
+            sampled: Cell::new(false),
             clock,
             stacks: Stacks::of(profile, names, tasks, &selection, &who),
             waits: recorded.then(|| Waits::of(profile, names, tasks, &selection)),
@@ -166,6 +173,7 @@ impl<'a> Sight<'a> {
 
     /// The sampled CPU time, if it is enough to judge shares by.
     pub(super) fn samples(&self) -> Result<&Stacks<'a>, Why> {
+        self.sampled.set(true);
         if self.clock.is_none() {
             return Err(Why::NotRecorded);
         }
@@ -174,6 +182,20 @@ impl<'a> Sight<'a> {
             few if few < limits::FEWEST_SAMPLES => Err(Why::TooFewSamples),
             _ => Ok(&self.stacks),
         }
+    }
+
+    /// Applies a rule. What it finds by samples is less certain where these miss part of the CPU time.
+    pub(super) fn judged_by(
+        &self,
+        judge: fn(&Sight<'a>) -> Result<Option<Finding>, Why>,
+    ) -> Result<Option<Finding>, Why> {
+        self.sampled.set(false);
+        let mut found = judge(self)?;
+        let coverage = self.summary.coverage.value().filter(|coverage| coverage.is_too_low() && self.sampled.get());
+        if let (Some(finding), Some(coverage)) = (&mut found, coverage) {
+            less_certain(finding, coverage);
+        }
+        Ok(found)
     }
 
     /// The same where the kernel's functions must be seen by name.
@@ -228,14 +250,11 @@ fn enough(seconds: f64) -> Result<f64, Why> {
     if seconds < limits::SHORTEST_WINDOW { Err(Why::TooFewSamples) } else { Ok(seconds) }
 }
 
-/// The event whose weight is CPU time: the selected one if it is a clock, else the first that is.
-fn clock(profile: &Profile, axis: Axis) -> Option<u16> {
-    let events = &profile.meta.events;
-    let is_clock = |index: u16| {
-        events.get(usize::from(index)).is_some_and(|event| matches!(event.unit, Unit::Nanos | Unit::Cycles))
+fn less_certain(finding: &mut Finding, coverage: &Coverage) {
+    finding.confidence = match finding.confidence {
+        Confidence::High => Confidence::Medium,
+        Confidence::Medium | Confidence::Low => Confidence::Low,
     };
-    match axis {
-        Axis::Event(index) if is_clock(index) => Some(index),
-        _ => (0..events.len()).filter_map(|index| u16::try_from(index).ok()).find(|index| is_clock(*index)),
-    }
+    finding.claim.push_str(&format!(" Samples cover only {} of the CPU time.", percent(coverage.share)));
+    finding.evidence.push(Evidence::plain("CPU time that was sampled", coverage.share, MetricUnit::Share));
 }

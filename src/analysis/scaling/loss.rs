@@ -3,6 +3,7 @@
 
 use super::owner::owner;
 use super::types::{Cost, FunctionId, Loss, LossRow, PathCost, Point, Run};
+use crate::analysis::Coverage;
 use crate::model::Unit;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,10 +29,17 @@ impl Loss {
             base: before.whole,
             here: after.whole,
             blocked: waits.as_ref().map(|(before, after)| (before.whole, after.whole)),
+            coverage: coverage([base, here]),
             functions: rows(&before, &after),
             waits: waits.map(|(before, after)| rows(&before, &after)).unwrap_or_default(),
         })
     }
+}
+
+/// That of the run of which the smallest part was sampled.
+fn coverage(points: [&Point; 2]) -> Option<Coverage> {
+    let runs = points.into_iter().flat_map(|point| &point.runs);
+    runs.filter_map(|run| Coverage::of_run(&run.metrics, run.cpu.samples)).min_by(|a, b| a.share.total_cmp(&b.share))
 }
 
 /// Each run's cost with its operations; `None` if one run lacks either, or their units differ.

@@ -26,7 +26,8 @@ impl Run {
         let (tasks, counters, names) = (Tasks::of(profile), Counters::of(profile), Names::of(profile));
         let wall = window.span().seconds();
         let whole = f64::from(n) * wall;
-        let seen = summary(profile, &tasks, &Selection { time: window.range(), ..Selection::default() });
+        let selection = Selection { time: window.range(), ..Selection::default() };
+        let seen = summary(profile, &tasks, &counters, &selection, window);
         let metrics = metrics(&counters, &tasks, &Who::All, window, Some(&seen));
         let totals =
             Totals { threads: Measure::exact(whole), ..Totals::of(&metrics, operations(profile, window), wall) };

@@ -2,7 +2,7 @@
 //! It never computes.
 
 use crate::analysis::findings::Judged;
-use crate::analysis::{Cause, CodeKind, Metric, Totals};
+use crate::analysis::{Cause, CodeKind, Coverage, Metric, Totals};
 use crate::model::{Measure, Region, Unit};
 use serde::Serialize;
 
@@ -293,6 +293,8 @@ pub struct Loss {
     pub here: f64,
     /// Time blocked per operation at the base and here; `None` where it was not recorded.
     pub blocked: Option<(f64, f64)>,
+    /// The least share of a run's CPU time that was sampled, at the base or here; `None` where it is not known.
+    pub coverage: Option<Coverage>,
     /// Functions by what they lost with CPU time of their own, most first.
     pub functions: Vec<LossRow>,
     /// Functions by the time blocked below them, for the innermost function of the program's own on each path.

@@ -74,7 +74,10 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<Menu> {
     let mut notes = Vec::new();
     let exclude_kernel = !permitted(root, &mut notes)?;
     let hardware = counts(0, 0);
-    let specs = if plan.events.is_empty() { vec![default_event(hardware, &mut notes)] } else { plan.events.clone() };
+    let mut specs =
+        if plan.events.is_empty() { vec![default_event(hardware, &mut notes)] } else { plan.events.clone() };
+    // The recording says what was sampled, not what was wanted.
+    specs.iter_mut().for_each(|spec| spec.exclude_kernel |= exclude_kernel);
     let rate = cap(plan.rate, root, &mut notes);
     let mut sets: Vec<Set> = Vec::new();
     for (index, spec) in specs.iter().enumerate() {

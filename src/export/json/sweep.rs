@@ -6,7 +6,9 @@ use crate::error::Result;
 use crate::model::{HostFacts, Note, OpsSpec, Placement, RunMeta, Target, Width};
 use crate::view::CodeKind;
 use crate::view::findings::FindingView;
-use crate::view::scaling::{Bound, CostAxis, Fit, LossRow, Peak, ScalingView, Slice, Stack, SweepReport, Usl, words};
+use crate::view::scaling::{
+    Bound, CostAxis, Fit, Loss, LossRow, Peak, ScalingView, Slice, Stack, SweepReport, Usl, words,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -234,22 +236,25 @@ struct LossLine<'a> {
     error: f64,
     significant: bool,
     share: Option<f64>,
+    samples_coverage: Option<f64>,
 }
 
 fn losses(view: &ScalingView) -> Vec<LossLine<'_>> {
     let mut rows = Vec::new();
     for loss in &view.losses {
         let cycles = view.cost_unit == "cycles";
-        rows.extend(loss.functions.iter().map(|row| LossLine::of(loss.n, CostAxis::Cpu, row, cycles)));
-        rows.extend(loss.waits.iter().map(|row| LossLine::of(loss.n, CostAxis::Blocked, row, false)));
+        let of_cpu = loss.functions.iter().map(|row| LossLine::of(loss, CostAxis::Cpu, row, cycles));
+        rows.extend(of_cpu);
+        rows.extend(loss.waits.iter().map(|row| LossLine::of(loss, CostAxis::Blocked, row, false)));
     }
     rows
 }
 
 impl LossLine<'_> {
-    fn of(threads: u32, axis: CostAxis, row: &LossRow, cycles: bool) -> LossLine<'_> {
+    fn of<'a>(loss: &Loss, axis: CostAxis, row: &'a LossRow, cycles: bool) -> LossLine<'a> {
+        let sampled = loss.coverage.filter(|_| axis == CostAxis::Cpu);
         LossLine {
-            threads,
+            threads: loss.n,
             axis,
             function: &row.function.name,
             module: &row.function.module,
@@ -262,6 +267,7 @@ impl LossLine<'_> {
             error: row.error,
             significant: row.is_real(),
             share: row.share,
+            samples_coverage: sampled.map(|coverage| coverage.share),
         }
     }
 }

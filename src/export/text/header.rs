@@ -98,8 +98,9 @@ fn samples(report: &Report) -> String {
     let others = report.events.iter().filter(|row| row.name != report.selection.event && row.samples > 0);
     let others: Vec<_> =
         others.map(|row| format!("{} of {}", number::count(row.samples), visible(&row.name))).collect();
-    let mut text =
-        format!("{what}, lost {}, throttled {}", number::count(samples.lost), number::count(samples.throttled));
+    let covered = covered(report).map_or(String::new(), |share| format!(", {share} of the CPU time"));
+    let (lost, throttled) = (number::count(samples.lost), number::count(samples.throttled));
+    let mut text = format!("{what}{covered}, lost {lost}, throttled {throttled}");
     if samples.off_cpu_lost > 0 {
         text.push_str(&format!(", spans lost {}", number::count(samples.off_cpu_lost)));
     }
@@ -107,6 +108,12 @@ fn samples(report: &Report) -> String {
         text.push_str(&format!("; also {}", others.join(", ")));
     }
     text
+}
+
+/// How much of the CPU time the samples stand for; `None` where that is not known, and of time off the CPU.
+fn covered(report: &Report) -> Option<String> {
+    let share = report.samples.coverage.value().filter(|_| report.selection.event != "off-cpu")?;
+    Some(number::percent(share).joined())
 }
 
 fn stacks(report: &Report) -> String {

@@ -103,6 +103,7 @@ impl Head {
             rate: String::new(),
             samples: 0,
             whole: None,
+            coverage: Measure::Missing(Why::NotRecorded),
             lost: 0,
             own_cpu: missing,
             live: false,

@@ -6,7 +6,7 @@ use super::query::Bounds;
 use super::scene::Scene;
 use super::sweep::SweepHead;
 use crate::analysis::attribution::State;
-use crate::analysis::{metrics, summary};
+use crate::analysis::{Coverage, metrics, summary};
 use crate::model::{LossKind, Measure, Note, Scope, Target};
 use crate::units::Nanos;
 use crate::view::notes;
@@ -52,6 +52,8 @@ pub struct Head {
     pub samples: u64,
     /// Share of the selection's stacks that are whole; `None` if none were taken.
     pub whole: Option<f64>,
+    /// Sampled time over CPU time in the selection.
+    pub coverage: Measure<Coverage>,
     /// Records lost in all of the held time.
     pub lost: u64,
     /// ironlaw's own CPU, of one CPU, in the selection.
@@ -90,7 +92,7 @@ impl Head {
     pub fn of(scene: &Scene<'_>, live: bool) -> Head {
         let (profile, selection) = (scene.profile, &scene.selection);
         let meta = &profile.meta;
-        let summary = summary(profile, &scene.tasks, selection);
+        let summary = summary(profile, &scene.tasks, &scene.counters, selection, scene.window);
         let who = selection.who(&scene.tasks);
         let metrics = metrics(&scene.counters, &scene.tasks, &who, scene.window, Some(&summary));
         let metric = |name| metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
@@ -108,6 +110,7 @@ impl Head {
             rate: rate_of(meta.plan.rate),
             samples: summary.count,
             whole: summary.stack_share(summary.whole),
+            coverage: summary.coverage,
             lost: lost.fold(0, u64::saturating_add),
             own_cpu: metric("tool_cpu_share").unwrap_or(missing),
             live,

@@ -76,6 +76,7 @@ impl Head {
             rate: String::new(),
             samples: 0,
             whole: None,
+            coverage: Measure::Missing(Why::NotRecorded),
             lost: 0,
             own_cpu: missing,
             live: view.progress.is_some(),

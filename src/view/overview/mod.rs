@@ -65,7 +65,7 @@ impl Overview {
     /// The view of a scene.
     #[must_use]
     pub fn of(scene: &Scene<'_>) -> Overview {
-        let summary = summary(scene.profile, &scene.tasks, &scene.selection);
+        let summary = summary(scene.profile, &scene.tasks, &scene.counters, &scene.selection, scene.window);
         let now = Sight::of(scene, scene.window, Some(&summary));
         let history = past(scene);
         let then = scene.against.as_deref().map(|against| (Sight::of(against, against.window, None), past(against)));

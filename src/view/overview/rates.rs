@@ -45,7 +45,15 @@ const GROUPS: &[(&str, &[(&str, &str)])] = &[
             ("host_psi_io_some", "PSI I/O"),
         ],
     ),
-    ("ironlaw", &[("tool_cpu_share", "own CPU"), ("tool_memory", "memory"), ("samples_lost_share", "lost")]),
+    (
+        "ironlaw",
+        &[
+            ("tool_cpu_share", "own CPU"),
+            ("tool_memory", "memory"),
+            ("samples_coverage", "sampled"),
+            ("samples_lost_share", "lost"),
+        ],
+    ),
 ];
 
 /// All groups.

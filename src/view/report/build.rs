@@ -64,7 +64,7 @@ impl Report {
         let (names, counters) = (Names::of(profile), Counters::of(profile));
         let selection = &options.selection;
         let window = selection.time.window(&profile.ticks, profile.duration());
-        let summary = summary(profile, &tasks, selection);
+        let summary = summary(profile, &tasks, &counters, selection, window);
         let ranked = |by| rank(profile, &names, &tasks, selection, by, options.sort);
         let functions = ranked(GroupBy::Function);
         let thread_rows = threads(profile, &tasks, &counters, selection, window);
@@ -216,6 +216,7 @@ fn samples(summary: &Summary, ranking: &Ranking) -> SamplesView {
         whole_share: summary.stack_share(summary.whole),
         truncated_share: summary.stack_share(summary.truncated),
         broken_share: summary.stack_share(summary.broken),
+        coverage: summary.coverage.map(|coverage| coverage.share).into(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Column, PointView, Progress, ScalingView, Value, Values};
 use crate::analysis::scaling::{Estimate, Numbers, Point, Scaling};
-use crate::analysis::{MetricUnit, Tasks};
+use crate::analysis::{Coverage, MetricUnit, Tasks};
 use crate::model::{HostFacts, Measure, Note, Placement, RunMeta, RunState, SweepMeta, Unit};
 use crate::view::findings::FindingsView;
 use crate::view::report::unit_of;
@@ -64,7 +64,7 @@ impl ScalingView {
             losses: scaling.losses.clone(),
             cost_unit: unit_of(cost_unit(scaling)),
             findings: FindingsView::of_judged(scaling.findings.clone(), &Tasks::default()),
-            notes: notes(meta, progress.is_some()),
+            notes: notes(meta, progress.is_some()).into_iter().chain(sampled_too_little(scaling)).collect(),
             progress,
         }
     }
@@ -145,6 +145,20 @@ fn notes(meta: &SweepMeta, runs_on: bool) -> Vec<Note> {
         notes.push(Note { topic: "sweep-stopped".to_string(), text, fix: None });
     }
     notes
+}
+
+fn sampled_too_little(scaling: &Scaling) -> Option<Note> {
+    let low = scaling.losses.iter().filter_map(|loss| loss.coverage).filter(Coverage::is_low);
+    let least = low.min_by(|a, b| a.share.total_cmp(&b.share))?;
+    Some(Note {
+        topic: "low-coverage".to_string(),
+        text: format!(
+            "Samples of a run cover only {:.1}% of its CPU time: what functions lost may be far off, by more than the \
+             errors say.",
+            least.share * 100.0
+        ),
+        fix: Some("Sweep as root, so that whole CPUs are sampled in place of threads.".to_string()),
+    })
 }
 
 fn failed(run: &RunMeta) -> Option<Note> {

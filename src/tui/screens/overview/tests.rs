@@ -17,6 +17,8 @@ const HOSTILE: &str = "app!\u{1b}[31mévil\u{202e}名前<std::vec::Vec<alloc::st
 /// Twelve windows of a program on a machine that counts no cycles: it computes, waits for a lock, is preempted.
 fn blind() -> Synthetic {
     let mut synthetic = Synthetic::new();
+    // What the samples of twelve windows stand for is what the kernel counted.
+    synthetic.weight = 12_000_000;
     synthetic.alive(41, "worker").define("cycles");
     synthetic.define("instructions");
     for at in 1..=12_u64 {

@@ -272,6 +272,7 @@ impl Mill {
             base: base.cpu_ns(),
             here: load.cpu_ns(),
             blocked: self.off_cpu.then(|| (blocked(&base), blocked(&load))),
+            coverage: None,
             functions,
             waits: Vec::new(),
         }

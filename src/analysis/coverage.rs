@@ -1,0 +1,169 @@
+//! How much of the CPU time that the kernel counted was sampled: shares of samples are right only where nearly all of it was.
+//! An event on a thread loses the period it has begun when the thread ends, so short threads can leave no sample at all.
+
+use super::counters::Counters;
+use super::metrics::Metric;
+use super::selection::{Axis, Who};
+use super::time::Window;
+use crate::model::profile::Profile;
+use crate::model::{EventSpec, Measure, Rate, Scope, Unit, Why};
+use serde::Serialize;
+
+/// Below this the reader is warned.
+const LOW: f64 = 0.95;
+/// Below this findings from samples are less certain.
+const TOO_LOW: f64 = 0.9;
+/// More than this cannot be: two clocks disagree.
+const HIGH: f64 = 1.05;
+
+/// Sampled time over CPU time, in one window.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Coverage {
+    /// Weight of the samples over what was counted, 1 for all.
+    pub share: f64,
+    /// Standard error of the share: so many samples are chance.
+    pub error: f64,
+}
+
+impl Coverage {
+    /// The same of a run that kept only its metrics and the number of its samples.
+    #[must_use]
+    pub(super) fn of_run(metrics: &[Metric], samples: u64) -> Option<Coverage> {
+        let metric = metrics.iter().find(|metric| metric.name == "samples_coverage")?;
+        let share = *metric.value.value()?;
+        (samples > 0).then(|| Coverage { share, error: (samples as f64 + 1.0).sqrt() * share / samples as f64 })
+    }
+
+    /// Whether so much was missed that the reader must know.
+    #[must_use]
+    pub fn is_low(&self) -> bool {
+        self.share + self.error < LOW
+    }
+
+    /// Whether so much was missed that what samples show is less certain.
+    #[must_use]
+    pub fn is_too_low(&self) -> bool {
+        self.share + self.error < TOO_LOW
+    }
+
+    /// Whether more was sampled than counted.
+    #[must_use]
+    pub fn is_high(&self) -> bool {
+        self.share - self.error > HIGH
+    }
+}
+
+/// The event whose weight is CPU time: the selected one if it is a clock, else the first that is.
+#[must_use]
+pub(super) fn clock(profile: &Profile, axis: Axis) -> Option<u16> {
+    let events = &profile.meta.events;
+    let is_clock = |index: u16| {
+        events.get(usize::from(index)).is_some_and(|event| matches!(event.unit, Unit::Nanos | Unit::Cycles))
+    };
+    match axis {
+        Axis::Event(index) if is_clock(index) => Some(index),
+        _ => (0..events.len()).filter_map(|index| u16::try_from(index).ok()).find(|index| is_clock(*index)),
+    }
+}
+
+/// What the samples of the axis's clock weigh, over what the kernel counted of the same threads in the same window.
+#[must_use]
+pub(super) fn coverage(
+    profile: &Profile,
+    counters: &Counters,
+    who: &Who,
+    axis: Axis,
+    window: Window,
+) -> Measure<Coverage> {
+    let event = clock(profile, axis).and_then(|index| Some((index, profile.meta.events.get(usize::from(index))?)));
+    let Some((index, event)) = event else { return Measure::Missing(Why::NotRecorded) };
+    let counted = match counter(counters, event) {
+        Some(name) => count(counters, name, who, window),
+        None => return Measure::Missing(Why::NotRecorded),
+    };
+    let range = window.range();
+    let seen = profile.samples.iter().filter(|s| s.event == index && range.contains(s.at) && who.has(s.tid));
+    let (samples, weight) = seen.fold((0_u64, 0_u64), |(n, sum), s| (n + 1, sum.saturating_add(s.weight)));
+    let cpu_seconds = count(counters, "task-clock", who, window).map(|ns| ns * 1e-9).value().copied();
+    let each = |counted: f64| match (samples, profile.meta.plan.rate) {
+        (1.., _) => weight as f64 / samples as f64,
+        (0, Rate::Period(period)) => period as f64,
+        // None at all: at that rate so many were due.
+        (0, Rate::Frequency(hertz)) => cpu_seconds.map_or(counted, |cpu| counted / (cpu * hertz as f64).max(1.0)),
+    };
+    counted.ratio(Measure::exact(weight as f64), |counted, weight| {
+        (counted > 0.0).then(|| Coverage {
+            share: weight / counted,
+            error: (samples as f64 + 1.0).sqrt() * each(counted) / counted,
+        })
+    })
+}
+
+/// The counter of the same time in the same modes; `None` where there is none.
+fn counter(counters: &Counters, event: &EventSpec) -> Option<&'static str> {
+    match (event.unit, event.exclude_user, event.exclude_kernel) {
+        (Unit::Nanos, false, false) => Some("task-clock"),
+        (Unit::Nanos, false, true) => Some("user-time"),
+        (Unit::Nanos, true, false) => Some("system-time"),
+        (Unit::Cycles, false, user_only) if counters.hardware().user_only() == user_only => Some("cycles"),
+        _ => None,
+    }
+}
+
+fn count(counters: &Counters, name: &str, who: &Who, window: Window) -> Measure<f64> {
+    match who {
+        Who::All => counters.delta(name, Scope::Target, window),
+        Who::Only(tids) => counters.sum(name, tids.iter().copied(), window),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+
+    fn of(samples: u64, counter: &str, counted_ms: u64, who: &Who) -> Measure<Coverage> {
+        let mut synthetic = Synthetic::new();
+        synthetic.weight = 1_000_000;
+        synthetic.alive(41, "main").samples(100, 41, "a!b", samples);
+        synthetic.reading(counter, Scope::Target, 1000, ms(counted_ms).0);
+        let profile = synthetic.finish();
+        let window = Window { from: ms(0), to: ms(20_000) };
+        coverage(&profile, &Counters::of(&profile), who, Axis::Event(0), window)
+    }
+
+    #[test]
+    fn what_was_sampled_is_held_against_what_was_counted() {
+        // Samples of a millisecond, CPU time in milliseconds; whether that is low, too low, more than can be.
+        for (samples, counted, expected) in [
+            (400, 400, (false, false, false)),
+            (900, 1000, (true, false, false)),
+            (800, 1000, (true, true, false)),
+            (40, 1000, (true, true, false)),
+            (0, 1000, (true, true, false)),
+            (8, 10, (false, false, false)),
+            (1000, 800, (false, false, true)),
+        ] {
+            let Measure::Known { value, .. } = of(samples, "task-clock", counted, &Who::All) else {
+                panic!("{samples} of {counted} ms is no coverage")
+            };
+            assert_eq!(
+                (value.is_low(), value.is_too_low(), value.is_high()),
+                expected,
+                "{samples} {counted}: {value:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn without_cpu_time_there_is_no_coverage() {
+        let only = Who::Only([41].into_iter().collect());
+        for (counter, counted, who, why) in [
+            ("user-time", 100, &Who::All, Why::NotRecorded),
+            ("task-clock", 0, &Who::All, Why::Idle),
+            ("task-clock", 100, &only, Why::NotRecorded),
+        ] {
+            assert_eq!(of(5, counter, counted, who), Measure::Missing(why), "{counter} {counted}");
+        }
+    }
+}
