@@ -115,7 +115,7 @@ fn a_hybrids_cores_are_kept_apart() {
 fn the_json_names_formula_events_and_reasons() {
     let list = Faked::x86("GenuineIntel", 6, 0x8f, 8).json(&["llc_mpki,strex_fail_share"]);
     let core = &list["cores"][0];
-    assert_eq!((&core["uarch"], &core["counters"]), (&"intel-spr".into(), &7.into()));
+    assert_eq!((&core["uarch"], &core["counters"]), (&"intel-spr".into(), &6.into()));
     let metric = &core["metrics"][0];
     assert_eq!(metric["formula"], "1000 * llc-miss / instructions");
     assert_eq!(metric["events"][0]["perf"], "cpu/config=0x412e/");

@@ -64,6 +64,14 @@ pub enum EventKind {
     },
 }
 
+impl EventKind {
+    /// Whether it takes a counter of a PMU. A dynamic PMU's event may be counted elsewhere; it is taken for hardware.
+    #[must_use]
+    pub fn is_hardware(&self) -> bool {
+        matches!(self, EventKind::Hardware(_) | EventKind::Cache(_) | EventKind::Raw { .. })
+    }
+}
+
 /// One event as asked for with `-e`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSpec {

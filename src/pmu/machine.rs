@@ -9,6 +9,9 @@ use super::{EventSources, core_pmus};
 const PERF_TYPE_RAW: u32 = 4;
 /// Counters that are certain where no table says how many there are.
 const FEW: u8 = 2;
+/// The counter that the sampling event holds all the time. Where cycles have a counter of their own, a group's cycles then
+/// take a general one.
+const SAMPLING: u8 = 1;
 
 /// A machine as it describes itself in /proc and /sys. What it does not say is `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,7 +50,7 @@ pub struct Capacity {
     pub kind: u32,
     /// It is one of several kinds: the kernel's generic events have to say which.
     pub hybrid: bool,
-    /// General counters that are free.
+    /// General counters that are free: the sampling event and the NMI watchdog hold theirs.
     pub general: u8,
     /// Counters the NMI watchdog holds, of those that would be free.
     pub watchdog: u8,
@@ -120,7 +123,8 @@ fn capacity(machine: &Machine, uarch: &Uarch, seen: Capacity) -> Capacity {
     let general = if whole { uarch.general_without_smt.max(uarch.general) } else { uarch.general };
     let watchdog = u8::from(machine.nmi_watchdog.as_deref().is_some_and(|text| text.trim() == "1"));
     Capacity {
-        general: general.saturating_sub(watchdog),
+        // Cycles and instructions are counted anyway, in turn with the samples if need be.
+        general: general.saturating_sub(watchdog + SAMPLING).max(general.min(FEW)),
         watchdog,
         smt: !matches!(smt, Some("off" | "forceoff" | "notsupported" | "notimplemented")),
         nodes: machine.nodes,

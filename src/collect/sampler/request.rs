@@ -73,7 +73,7 @@ impl Menu {
 pub fn choose(plan: &Plan, root: &Path) -> Result<Menu> {
     let mut notes = Vec::new();
     let exclude_kernel = !permitted(root, &mut notes)?;
-    let hardware = counts(0, 0);
+    let hardware = counts(0, 0, false);
     let mut specs =
         if plan.events.is_empty() { vec![default_event(hardware, &mut notes)] } else { plan.events.clone() };
     // The recording says what was sampled, not what was wanted.
@@ -81,7 +81,9 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<Menu> {
     let rate = cap(plan.rate, root, &mut notes);
     let mut sets: Vec<Set> = Vec::new();
     for (index, spec) in specs.iter().enumerate() {
-        let request = sample_request(spec, plan.call_graph, rate, exclude_kernel, root)?;
+        let mut request = sample_request(spec, plan.call_graph, rate, exclude_kernel, root)?;
+        // Counting groups take turns on the PMU; a sampling event among them would be off it most of the time.
+        request.pinned = hardware && specs.len() == 1 && spec.kind.is_hardware() && counts(0, 0, true);
         let role = Role::Event(index as u16);
         let same = index > 0 && spec.group.is_some() && specs[index - 1].group == spec.group;
         match sets.last_mut().filter(|_| same) {
@@ -194,9 +196,10 @@ fn default_event(hardware: bool, notes: &mut Vec<Note>) -> EventSpec {
     }
 }
 
-/// Whether the event really counts on this thread: many virtual machines open hardware events that stay at zero.
-fn counts(pmu: u32, config: u64) -> bool {
-    let mut request = Request::counting(pmu, [config, 0, 0]);
+/// Whether the event really counts on this thread: many virtual machines open hardware events that stay at zero, and a
+/// pinned event reads as nothing when other pinned events hold the counters.
+fn counts(pmu: u32, config: u64, pinned: bool) -> bool {
+    let mut request = Request { pinned, ..Request::counting(pmu, [config, 0, 0]) };
     (request.exclude.kernel, request.exclude.hv) = (true, true);
     let count = || -> io::Result<u64> {
         let events = event::open(&request, &[], Place::Task { tid: 0, cpu: None })?;

@@ -37,6 +37,8 @@ pub struct Request {
     pub rate: Option<Rate>,
     /// `precise_ip`.
     pub precise: u8,
+    /// Always on the PMU, before all events that take turns there; refused a counter, it neither counts nor samples.
+    pub pinned: bool,
     /// Which newborn tasks it follows.
     pub inherit: Inherit,
     /// Stays with its task at a switch between relatives, which otherwise exchange the events they inherited alike: cheaper,
@@ -75,6 +77,7 @@ impl Request {
             exclude: Priv::default(),
             rate: None,
             precise: 0,
+            pinned: false,
             inherit: Inherit::No,
             keeps_task: false,
             enable_on_exec: false,
@@ -94,6 +97,7 @@ impl Request {
     fn options(&self) -> Opts {
         Opts {
             exclude: self.exclude.clone(),
+            pin_on_pmu: self.pinned,
             inherit: self.inherit(),
             on_execve: self.enable_on_exec.then_some(cfg::OnExecve::Enable),
             stat_format: cfg::StatFormat {
