@@ -3,6 +3,9 @@
 
 mod support;
 
+#[path = "kernel/waits.rs"]
+mod waits;
+
 #[path = "kernel/operations.rs"]
 mod operations;
 

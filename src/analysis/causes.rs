@@ -156,6 +156,36 @@ const KERNEL: &[(&str, Cause)] = &[
     ("eventfd_read", Cause::Pipe),
     ("signalfd_", Cause::Other),
     ("timerfd_read", Cause::Sleep),
+    // System calls, and what they were made on, where nothing deeper in the kernel is known.
+    ("sys_futex", Cause::Lock),
+    ("sys_flock", Cause::Lock),
+    ("sys_semop", Cause::Lock),
+    ("sys_semtimedop", Cause::Lock),
+    ("sys_fsync", Cause::BlockIo),
+    ("sys_fdatasync", Cause::BlockIo),
+    ("sys_msync", Cause::BlockIo),
+    ("sys_sync_file_range", Cause::BlockIo),
+    ("sys_io_getevents", Cause::BlockIo),
+    ("on a socket", Cause::Network),
+    ("sys_recv", Cause::Network),
+    ("sys_send", Cause::Network),
+    ("sys_accept", Cause::Network),
+    ("sys_connect", Cause::Network),
+    ("sys_nanosleep", Cause::Sleep),
+    ("sys_clock_nanosleep", Cause::Sleep),
+    ("on a timerfd", Cause::Sleep),
+    ("sys_epoll_", Cause::Events),
+    ("sys_poll", Cause::Events),
+    ("sys_ppoll", Cause::Events),
+    ("sys_select", Cause::Events),
+    ("sys_pselect6", Cause::Events),
+    ("sys_io_uring_enter", Cause::Events),
+    ("on inotify", Cause::Events),
+    ("on a pipe", Cause::Pipe),
+    ("on a terminal", Cause::Pipe),
+    ("on an eventfd", Cause::Pipe),
+    ("sys_wait", Cause::Other),
+    ("sys_rt_sig", Cause::Other),
     // Children, signals, stops, idle kernel threads.
     ("do_wait", Cause::Other),
     ("kernel_wait", Cause::Other),
@@ -320,6 +350,23 @@ mod tests {
             (Runnable, "preempt_schedule_irq tcp_recvmsg", Cause::RunQueue),
         ] {
             check(state, kernel, "main", expected);
+        }
+    }
+
+    /// Stacks of which only the innermost function and the system call are known.
+    #[test]
+    fn a_system_call_and_what_it_is_on_tell_the_cause_where_the_kernel_says_no_more() {
+        for (frames, expected) in [
+            (["futex_do_wait", "sys_futex"].as_slice(), Cause::Lock),
+            (&["wait_woken", "on a socket", "sys_read"], Cause::Network),
+            (&["wait_woken", "sys_recvfrom"], Cause::Network),
+            (&["anon_pipe_read", "on a pipe", "sys_read"], Cause::Pipe),
+            (&["schedule_timeout", "sys_epoll_pwait"], Cause::Events),
+            (&["folio_wait_bit_common", "sys_pread64"], Cause::BlockIo),
+            (&["sys_clock_nanosleep"], Cause::Sleep),
+            (&["something_new", "sys_4711"], Cause::Other),
+        ] {
+            assert_eq!(cause(Sleeping, frames.iter().copied(), std::iter::empty()), expected, "{frames:?}");
         }
     }
 

@@ -116,6 +116,8 @@ pub struct OffCpu {
     pub stack: Option<StackId>,
     /// How the stack ended.
     pub end: StackEnd,
+    /// Whether the stack is an estimate: it was taken of another span of the thread, of about this length.
+    pub estimated: bool,
 }
 
 /// Why samples are missing.

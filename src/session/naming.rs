@@ -1,7 +1,7 @@
 //! Puts names to frames on a thread of its own, so that reading debug information never holds up capture or recording.
 //! It never touches the profile directly: names go out as definitions like everything else.
 
-use crate::collect::sampler::ModuleFiles;
+use crate::collect::sampler::{KERNEL, ModuleFiles, NAMED_BELOW};
 use crate::error::{Context, Result};
 use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Note};
 use crate::symbols::{Files, Grown, ModuleSource, Options, Symbolizer};
@@ -57,7 +57,7 @@ impl Namer {
         let frames: Vec<FrameDef> = events
             .iter()
             .filter_map(|event| match event {
-                Event::Define(Definition::Frame(frame)) => Some(*frame),
+                Event::Define(Definition::Frame(frame)) if !is_named(frame) => Some(*frame),
                 _ => None,
             })
             .collect();
@@ -79,6 +79,11 @@ impl Namer {
         let notes = self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         (events, notes)
     }
+}
+
+/// Whether the sampler named it itself.
+fn is_named(frame: &FrameDef) -> bool {
+    frame.module == Some(KERNEL) && frame.address < NAMED_BELOW
 }
 
 /// The symbolizer and the modules it has been given so far.

@@ -133,6 +133,15 @@ impl Table {
         column.iter().map(|value| value.ok_or_else(|| has_nulls(name))).collect()
     }
 
+    /// An optional column of truth values; all `None` where the table has no such column.
+    ///
+    /// # Errors
+    /// See [`Table`].
+    pub fn opt_bool(&self, name: &str) -> Result<Vec<Option<bool>>> {
+        let Some(series) = self.optional(name) else { return Ok(vec![None; self.rows()]) };
+        Ok(series.bool().map_err(|error| unreadable(name, &error))?.iter().collect())
+    }
+
     /// An optional column of unsigned 64-bit numbers; all `None` where the table has no such column.
     ///
     /// # Errors

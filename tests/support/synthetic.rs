@@ -186,6 +186,7 @@ impl Synthetic {
             queued: queued_ms.map(ms),
             stack,
             end: StackEnd::Whole,
+            estimated: false,
         }));
         self
     }

@@ -8,6 +8,7 @@ use super::off_cpu::{self, Leaving, Spans};
 use super::outbox::Outbox;
 use super::stacks::{Built, Stacks};
 use super::tasks::{Surroundings, Tasks};
+use super::waiting::WaitSample;
 use super::world::World;
 use crate::model::{CallGraph, Event, LossKind, Lost, Sample, StackEnd};
 use crate::sys::clock::Clock;
@@ -64,8 +65,8 @@ pub struct Assembler<W> {
 }
 
 impl<W: World> Assembler<W> {
-    /// Knows nobody yet; times count from `clock`.
-    pub fn new(clock: Clock, method: CallGraph, follow: Follow, world: W) -> Assembler<W> {
+    /// Knows nobody yet; times count from `clock`. With `partial` only some of the spans off the CPU come with a stack.
+    pub fn new(clock: Clock, method: CallGraph, follow: Follow, partial: bool, world: W) -> Assembler<W> {
         let mut out = Outbox::default();
         let modules = Modules::new(&mut out);
         Assembler {
@@ -76,7 +77,7 @@ impl<W: World> Assembler<W> {
             tasks: Tasks::default(),
             modules,
             stacks: Stacks::new(method),
-            spans: Spans::default(),
+            spans: Spans::new(partial),
             world,
             out,
             samples: 0,
@@ -146,6 +147,21 @@ impl<W: World> Assembler<W> {
             Record::Throttle => self.say_lost(at, stamp.cpu, LossKind::Throttled, 1),
             Record::Mapping(_) | Record::Comm { .. } | Record::Exit(_) | Record::Other => {}
         }
+    }
+
+    /// Takes what a thread was seen waiting in, if it was off the CPU all the while.
+    pub fn waiting(&mut self, seen: &WaitSample) {
+        let (from, to) = (self.clock.instant(seen.from), self.clock.instant(seen.to));
+        let Some(pid) = self.spans.blocked_since(seen.tid, from) else { return };
+        let Assembler { tasks, modules, world, out, stacks, .. } = self;
+        let mut with = Surroundings { modules, world, out };
+        tasks.meet(to, pid, seen.tid, &mut with);
+        let space = tasks.space(pid, &mut with);
+        let mut built = stacks.waiting(seen, &space, with.out);
+        if let Some(space) = built.unknown.then(|| tasks.doubt(pid, &mut with)).flatten() {
+            built = stacks.waiting(seen, &space, with.out);
+        }
+        self.spans.seen(seen.tid, built.stack, built.end);
     }
 
     /// The round is over.
@@ -289,7 +305,7 @@ mod tests {
         let maps = [(5, MAPS.to_string())].into();
         let follow = Follow::new(&Target::Processes { pids: vec![5], children: true });
         let world = Tables { maps, ..Tables::default() };
-        let mut assembler = Assembler::new(Clock::starting_at(100), CallGraph::None, follow, world);
+        let mut assembler = Assembler::new(Clock::starting_at(100), CallGraph::None, follow, true, world);
         let format = Format::parse("ID: 1\n field:long v;\toffset:0;\tsize:8;\tsigned:1;\n");
         let Some(field) = format.and_then(|format| format.field("v").ok()) else { panic!("no field") };
         let raw = Layout { raw: true, ..Layout::default() };
@@ -382,6 +398,42 @@ mod tests {
         let span = spans[0];
         assert_eq!((span.at.0, span.blocked.0, span.queued), (10, 40, Some(Nanos(5))));
         assert!(span.state == TaskState::Sleeping && span.stack.is_some());
+    }
+
+    #[test]
+    fn a_look_counts_for_the_span_it_lies_in_whole_and_names_its_kernel_functions() {
+        let look = |from, to| WaitSample {
+            from,
+            to,
+            tid: 5,
+            kernel: vec!["futex_do_wait".to_string(), "sys_futex".to_string()],
+            user: Some((0x1010, 0x7000)),
+            stack: Vec::new(),
+        };
+        for (from, to, seen) in [(111, 120, true), (105, 120, false), (155, 170, false)] {
+            let mut assembler = assembler(&[]);
+            assembler.apply(&fake::switch_out(false, stamp(5, 5, 110, SAMPLES)));
+            if to >= 150 {
+                assembler.apply(&fake::switch_in(stamp(5, 5, 150, SAMPLES)));
+                assembler.apply(&fake::switch_out(false, stamp(5, 5, 160, SAMPLES)));
+            }
+            assembler.waiting(&look(from, to));
+            assembler.apply(&fake::switch_in(stamp(5, 5, 180, SAMPLES)));
+            let events = assembler.out.take();
+            let stacks = events.iter().filter_map(|event| match event {
+                Event::OffCpu(span) => Some(span.stack.is_some()),
+                _ => None,
+            });
+            assert_eq!(stacks.last(), Some(seen), "looked from {from} to {to}");
+            let names: Vec<_> = events
+                .iter()
+                .filter_map(|event| match event {
+                    Event::Define(crate::model::Definition::Names { symbols, .. }) => Some(&symbols[0].function),
+                    _ => None,
+                })
+                .collect();
+            assert!(!seen || names == ["futex_do_wait", "sys_futex"], "{names:?}");
+        }
     }
 
     #[test]

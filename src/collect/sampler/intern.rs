@@ -1,18 +1,24 @@
 //! Numbers for frames and stacks, so that a sample is a few words whatever its depth.
 //! It allocates only for what it has never seen, and never more than for [`MOST_STACKS`].
 
+use super::modules::KERNEL;
 use super::outbox::Outbox;
-use crate::model::{Definition, Event, FrameDef, FrameId, ModuleId, StackDef, StackId};
+use crate::model::{Definition, Event, FrameDef, FrameId, ModuleId, StackDef, StackId, Symbol};
 use rustc_hash::FxHashMap;
 
 /// Stacks that are told apart, some 150 MB of them here; programs have thousands. Beyond, stacks end where they become new.
 const MOST_STACKS: usize = 2 << 20;
+
+/// Functions of the kernel that are known by name alone have addresses below this, where no kernel's code lies.
+pub const NAMED_BELOW: u64 = 1 << 20;
 
 /// Frames and stacks seen so far.
 #[derive(Debug, Default)]
 pub struct Interner {
     frames: FxHashMap<(Option<ModuleId>, u64), FrameId>,
     stacks: FxHashMap<(Option<StackId>, FrameId), StackId>,
+    /// Functions of the kernel that are known by name alone.
+    named: FxHashMap<String, u64>,
 }
 
 impl Interner {
@@ -31,6 +37,19 @@ impl Interner {
         }
         let frame = self.frame(module, address, out);
         Some((frame, self.stack(parent, frame, out)))
+    }
+
+    /// The address that stands for a function of the kernel known by name alone.
+    pub fn named(&mut self, function: &str, out: &mut Outbox) -> u64 {
+        if let Some(address) = self.named.get(function) {
+            return *address;
+        }
+        let address = (1 + self.named.len() as u64).min(NAMED_BELOW - 1);
+        self.named.insert(function.to_string(), address);
+        let frame = self.frame(Some(KERNEL), address, out);
+        let symbol = Symbol { function: function.to_string(), file: None, line: None, inlined: false };
+        out.push(Event::Define(Definition::Names { frame, symbols: vec![symbol] }));
+        address
     }
 
     fn frame(&mut self, module: Option<ModuleId>, address: u64, out: &mut Outbox) -> FrameId {

@@ -27,10 +27,11 @@ mod space;
 mod stacks;
 mod switches;
 mod tasks;
+mod waiting;
 mod world;
 
 pub use hardware::{HardwareTrial, try_hardware};
-pub use intern::Interner;
+pub use intern::{Interner, NAMED_BELOW};
 pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
 pub use outbox::Outbox;
 pub use probe_point::build_id;
@@ -51,6 +52,7 @@ use hardware::Hardware;
 use operations::Operations;
 use std::path::Path;
 use std::sync::Arc;
+use waiting::WaitSampler;
 use world::Proc;
 
 /// An opened capture: everything is in place and stands still until `run`.
@@ -68,6 +70,7 @@ pub struct Sampler {
     cpus: Vec<u32>,
     events: Vec<EventSpec>,
     waits: Option<WaitSource>,
+    wait_sampler: Option<WaitSampler>,
     notes: Vec<Note>,
 }
 
@@ -120,7 +123,8 @@ impl Sampler {
         let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
         let mut follow = Follow::new(&plan.target);
         pid.into_iter().for_each(|pid| follow.join(pid));
-        let mut assembler = Assembler::new(*clock, plan.call_graph, follow, Proc::new("/proc"));
+        let partial = menu.waits == Some(WaitSource::SwitchRecords);
+        let mut assembler = Assembler::new(*clock, plan.call_graph, follow, partial, Proc::new("/proc"));
         assembler.opened(std::mem::take(&mut attached.origins), std::mem::take(&mut attached.twice));
         Ok(Sampler {
             plan: plan.clone(),
@@ -135,6 +139,7 @@ impl Sampler {
             cpus,
             events: menu.specs,
             waits: menu.waits,
+            wait_sampler: None,
             notes,
         })
     }

@@ -28,9 +28,16 @@ struct Left {
     end: StackEnd,
 }
 
+/// Lengths of spans that are alike: powers of four nanoseconds.
+const LENGTHS: u8 = 33;
+
 /// Threads that are off the CPU.
 #[derive(Debug, Default)]
 pub struct Spans {
+    /// Whether only some spans come with a stack. Others then take the last one of their thread and length: so the time
+    /// of each length is shared out as it was sampled, and long waits say nothing of short ones.
+    partial: bool,
+    sampled: FxHashMap<(u32, u8), (StackId, StackEnd)>,
     leaving: FxHashMap<u32, Leaving>,
     open: FxHashMap<u32, (Left, Option<Nanos>)>,
     /// Threads that ended in this round and in the one before: they leave the CPU once more, for good.
@@ -38,6 +45,11 @@ pub struct Spans {
 }
 
 impl Spans {
+    /// Nobody is off the CPU. With `partial` only some spans come with a stack.
+    pub fn new(partial: bool) -> Spans {
+        Spans { partial, ..Spans::default() }
+    }
+
     /// A thread was sampled as it left the CPU.
     pub fn leaving(&mut self, tid: u32, leaving: Leaving) {
         self.leaving.insert(tid, leaving);
@@ -73,7 +85,41 @@ impl Spans {
             (_, Some(woken)) => (woken - left.at, Some(at - woken)),
             (_, None) => (at - left.at, None),
         };
-        Some(span(&left, blocked, queued))
+        let span = span(&left, blocked, queued);
+        Some(if self.partial { self.estimated(span) } else { span })
+    }
+
+    /// Keeps a span's stack for others like it, or takes the last one kept.
+    fn estimated(&mut self, mut span: OffCpu) -> OffCpu {
+        if span.state == TaskState::Runnable {
+            return span;
+        }
+        let alike = (span.tid, length(span.blocked));
+        match span.stack {
+            Some(stack) => {
+                self.sampled.insert(alike, (stack, span.end));
+            }
+            None => {
+                if let Some((stack, end)) = self.sampled.get(&alike) {
+                    (span.stack, span.end, span.estimated) = (Some(*stack), *end, true);
+                }
+            }
+        }
+        span
+    }
+
+    /// The process of a thread that has been blocked since then or before and whose stack is not known.
+    pub fn blocked_since(&self, tid: u32, from: Nanos) -> Option<u32> {
+        let (left, _) = self.open.get(&tid)?;
+        let fits = left.at <= from && left.stack.is_none() && left.state != TaskState::Runnable;
+        fits.then_some(left.pid)
+    }
+
+    /// A blocked thread's stack was seen.
+    pub fn seen(&mut self, tid: u32, stack: Option<StackId>, end: StackEnd) {
+        if let Some((left, _)) = self.open.get_mut(&tid) {
+            (left.stack, left.end) = (stack, end);
+        }
     }
 
     /// A thread has ended.
@@ -81,6 +127,11 @@ impl Spans {
         self.leaving.remove(&tid);
         self.open.remove(&tid);
         self.ended[0].insert(tid);
+        if self.partial {
+            for length in 0..LENGTHS {
+                self.sampled.remove(&(tid, length));
+            }
+        }
     }
 
     /// The round is over: whoever ended in the round before has left by now.
@@ -98,18 +149,20 @@ impl Spans {
     }
 
     /// The capture ends: threads still blocked, up to now; those only waiting for a CPU as well.
-    pub fn close(&mut self, at: Nanos) -> impl Iterator<Item = OffCpu> + '_ {
-        self.open.drain().map(move |(_, (left, woken))| match (left.state, woken) {
-            (TaskState::Runnable, _) => span(&left, Nanos(0), Some(at - left.at)),
-            (_, Some(woken)) => span(&left, woken - left.at, Some(at - woken)),
-            (_, None) => span(&left, at - left.at, None),
-        })
+    pub fn close(&mut self, at: Nanos) -> Vec<OffCpu> {
+        let open: Vec<u32> = self.open.keys().copied().collect();
+        open.into_iter().filter_map(|tid| self.runs(tid, at)).collect()
     }
 }
 
 fn span(left: &Left, blocked: Nanos, queued: Option<Nanos>) -> OffCpu {
     let Left { at, pid, tid, state, stack, end } = *left;
-    OffCpu { at, pid, tid, state, blocked, queued, stack, end }
+    OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated: false }
+}
+
+/// Which spans are alike.
+fn length(blocked: Nanos) -> u8 {
+    (64 - blocked.0.leading_zeros()).div_ceil(2) as u8
 }
 
 /// The state in a `sched_switch` record: `TASK_*` bits of linux/sched.h as `task_state_index` reports them. A
@@ -204,8 +257,41 @@ mod tests {
     fn threads_still_blocked_at_the_end_count_up_to_it() {
         let mut spans = Spans::default();
         spans.left(Nanos(10), 1, 1, false);
-        let closed: Vec<_> = spans.close(Nanos(40)).map(|span| (span.blocked, span.queued)).collect();
+        let closed: Vec<_> = spans.close(Nanos(40)).iter().map(|span| (span.blocked, span.queued)).collect();
         assert_eq!(closed, [(Nanos(30), None)]);
+    }
+
+    #[test]
+    fn a_span_without_a_stack_takes_the_last_one_of_its_thread_and_length() {
+        let mut spans = Spans::new(true);
+        let mut at = 0;
+        let mut wait = |spans: &mut Spans, tid, length, preempted, stack: Option<u32>| {
+            at += 1_000_000;
+            spans.left(Nanos(at), 1, tid, preempted);
+            if let Some(stack) = stack {
+                assert_eq!(spans.blocked_since(tid, Nanos(at - 1)), None, "it ran when the look began");
+                assert_eq!(spans.blocked_since(tid, Nanos(at + 1)), Some(1));
+                spans.seen(tid, Some(StackId(stack)), StackEnd::Whole);
+                assert_eq!(spans.blocked_since(tid, Nanos(at + 1)), None, "one look is enough");
+            }
+            spans.runs(tid, Nanos(at + length)).map(|span| (span.stack.map(|stack| stack.0), span.estimated))
+        };
+        for (tid, length, preempted, stack, expected) in [
+            (1, 100, false, None, (None, false)),
+            (1, 100, false, Some(7), (Some(7), false)),
+            (1, 120, false, None, (Some(7), true)),
+            (1, 9_000, false, None, (None, false)),
+            (1, 9_000, false, Some(8), (Some(8), false)),
+            (1, 100, false, None, (Some(7), true)),
+            (1, 100, true, None, (None, false)),
+            (2, 100, false, None, (None, false)),
+        ] {
+            assert_eq!(wait(&mut spans, tid, length, preempted, stack), Some(expected), "thread {tid}, {length} ns");
+        }
+        spans.ended(1);
+        spans.sweep();
+        spans.sweep();
+        assert_eq!(wait(&mut spans, 1, 100, false, None), Some((None, false)), "another thread of that number");
     }
 
     #[test]

@@ -2,15 +2,19 @@
 //! It never polls: it wakes for data, for the end of something, and a few times a second to keep the stream fresh.
 
 use super::Sampler;
+use super::assemble::Assembler;
 use super::attach::threads_of;
 use super::coverage::coverage;
 use super::merge::Merge;
 use super::operations::Operations;
 use super::outbox::ReaderGone;
+use super::waiting::WaitSampler;
+use super::world::Proc;
 use crate::error::Result;
-use crate::model::{Coverage, Event, Note, Target};
+use crate::model::{CallGraph, Coverage, Event, Note, Target, WaitSource};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::perf::poll::Poll;
+use crate::sys::perf::record;
 use crate::sys::signals::StopToken;
 use crate::units::Nanos;
 use std::fs::Metadata;
@@ -93,13 +97,15 @@ impl Sampler {
             };
         };
         let at = self.end(&mut merge);
+        let looks = self.wait_sampler.take().and_then(|looks| looks.note());
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
         let coverage = coverage(&self.attached.events, self.assembler.origins(), &self.events);
         sampled();
         let exit_status = self.dismiss(reason, &stop);
         let sampled = at - began;
-        let notes = self.operations.as_ref().map(|operations| operations.verdict(sampled)).unwrap_or_default();
+        let mut notes = self.operations.as_ref().map(|operations| operations.verdict(sampled)).unwrap_or_default();
+        notes.extend(looks);
         Ok(Ended { reason, at, sampled, samples: self.assembler.samples, coverage, exit_status, notes })
     }
 
@@ -127,6 +133,7 @@ impl Sampler {
                 }
                 self.attached.everywhere.iter().for_each(|event| drop(event.enable()));
                 command.release()?;
+                self.look_at_waits()?;
                 return Ok(None);
             }
             command.release()?;
@@ -148,7 +155,17 @@ impl Sampler {
         self.read_operations(self.clock.now());
         self.operations.iter().for_each(Operations::enable);
         self.assembler.unwatched();
+        self.look_at_waits()?;
         Ok(None)
+    }
+
+    /// Where the kernel gives no stack of a switch, blocked threads are looked at.
+    fn look_at_waits(&mut self) -> Result<()> {
+        if self.waits == Some(WaitSource::SwitchRecords) {
+            let stacks = self.plan.call_graph != CallGraph::None;
+            self.wait_sampler = Some(WaitSampler::start(&self.assembler.follow, stacks)?);
+        }
+        Ok(())
     }
 
     fn meet_everybody(&mut self) {
@@ -190,16 +207,25 @@ impl Sampler {
     fn round(&mut self, merge: &mut Merge, until: u64) {
         let rings = &mut self.attached.rings;
         let assembler = &mut self.assembler;
+        let looks = &mut self.wait_sampler;
+        let mut looked = |assembler: &mut Assembler<Proc>, until| {
+            while let Some(seen) = looks.as_mut().and_then(|looks| looks.next_until(until)) {
+                assembler.waiting(&seen);
+            }
+        };
         rings.iter_mut().for_each(|ring| ring.refresh());
         merge.round(rings, until, |ring| {
             let length = ring.peek().map_or(0, |record| {
+                looked(assembler, record::time(record).unwrap_or(0));
                 assembler.apply(record);
                 record.len()
             });
             ring.consume(length);
         });
+        looked(assembler, until);
         rings.iter_mut().for_each(|ring| ring.release());
         assembler.sweep();
+        self.wait_sampler.iter().for_each(|looks| looks.watch(&assembler.follow));
     }
 
     fn read_counters(&mut self, at: Nanos) {

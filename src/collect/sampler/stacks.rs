@@ -5,6 +5,7 @@ use super::intern::Interner;
 use super::modules::KERNEL;
 use super::outbox::Outbox;
 use super::space::Space;
+use super::waiting::WaitSample;
 use crate::model::{CallGraph, FrameId, StackEnd, StackId};
 use crate::sys::perf::record::{Mode, Sample};
 use crate::sys::perf::registers;
@@ -13,6 +14,9 @@ use rustc_hash::FxHashMap;
 
 /// A call chain longer than this many user frames is cut by the kernel (`perf_event_max_stack`).
 const LONGEST_CHAIN: usize = 127;
+
+/// The innermost function of a blocked thread, a wrapper of a system call, has pushed less than this.
+const FRAME_POINTER_WITHIN: usize = 256;
 
 /// `PERF_CONTEXT_*`: words at the top of the address range that say whose addresses follow.
 const CONTEXT_MAX: u64 = -4095i64 as u64;
@@ -93,6 +97,48 @@ impl Stacks {
             _ => end,
         };
         Built { stack, end, unknown }
+    }
+
+    /// The stack of a blocked thread as a look at it has it.
+    pub fn waiting(&mut self, sample: &WaitSample, space: &Space, out: &mut Outbox) -> Built {
+        self.kernel.clear();
+        self.user.clear();
+        for function in &sample.kernel {
+            self.kernel.push(self.interner.named(function, out));
+        }
+        let end = match sample.user {
+            Some((ip, sp)) => self.unwind_blocked(ip, sp, &sample.stack, space),
+            None => StackEnd::Broken,
+        };
+        let Interned { stack, unknown, cut, .. } = self.intern(space, out);
+        Built { stack, end: if cut { StackEnd::Truncated } else { end }, unknown }
+    }
+
+    /// Unwinds without a frame pointer, which nobody tells of a thread that is not stopped. Where the code keeps one, the
+    /// stack holds it right above what the innermost function has pushed, below a return address: those are tried, and
+    /// taken only if they lead to the thread's start.
+    fn unwind_blocked(&mut self, ip: u64, sp: u64, stack: &[u8], space: &Space) -> StackEnd {
+        let (user, cache) = (&mut self.user, &mut self.cache);
+        let mut from = |bp, user: &mut Vec<u64>| {
+            user.clear();
+            space.unwind.unwind(cache, &Regs { ip, sp, bp, lr: 0 }, stack, user)
+        };
+        let plain = from(0, user);
+        if plain == StackEnd::Whole {
+            return plain;
+        }
+        let word = |at: usize| stack.get(at..at + 8).map(|bytes| u64::from_le_bytes(std::array::from_fn(|i| bytes[i])));
+        let is_frame = |at: &usize| {
+            let (saved, back) = (word(*at).unwrap_or(0), word(*at + 8).unwrap_or(0));
+            let above = sp + *at as u64;
+            saved > above && saved - above < stack.len() as u64 && space.find(back).is_some()
+        };
+        for at in (0..FRAME_POINTER_WITHIN.min(stack.len())).step_by(8).filter(is_frame) {
+            if from(sp + at as u64, user) == StackEnd::Whole {
+                return StackEnd::Whole;
+            }
+        }
+        from(0, user)
     }
 
     /// Sorts the kernel's chain by its markers. Every address but the first of each part is a return address; one less

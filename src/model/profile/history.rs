@@ -237,6 +237,7 @@ mod tests {
             queued: Some(second(1)),
             stack: None,
             end: StackEnd::NotTaken,
+            estimated: false,
         };
         builder.apply(Event::OffCpu(span));
         let meta = builder.profile().meta.clone();

@@ -63,13 +63,14 @@ impl Rows for OffCpu {
             .opt_u64("queued_ns", events.iter().map(|span| span.queued.map(|queued| queued.0)))
             .opt_u32("stack", events.iter().map(|span| span.stack.map(|id| id.0)))
             .text("end", events.iter().map(|span| span.end.word()))
+            .bool("estimated", events.iter().map(|span| span.estimated))
             .build()
     }
 
     fn decode(table: &Table, emit: &mut dyn FnMut(Self)) -> Result<u64> {
         let (at, pid, tid) = (table.u64("at_ns")?, table.u32("pid")?, table.u32("tid")?);
         let (state, blocked, queued) = (table.text("state")?, table.u64("blocked_ns")?, table.opt_u64("queued_ns")?);
-        let (stack, end) = (table.opt_u32("stack")?, table.text("end")?);
+        let (stack, end, estimated) = (table.opt_u32("stack")?, table.text("end")?, table.opt_bool("estimated")?);
         let mut unknown = 0;
         for row in 0..table.rows() {
             match (Word::from_word(state[row]), Word::from_word(end[row])) {
@@ -82,6 +83,7 @@ impl Rows for OffCpu {
                     queued: queued[row].map(Nanos),
                     stack: stack[row].map(StackId),
                     end,
+                    estimated: estimated[row].unwrap_or(false),
                 }),
                 _ => unknown += 1,
             }

@@ -62,6 +62,7 @@ pub fn chunk(number: u32) -> Vec<Event> {
             queued: None,
             stack: Some(StackId(low)),
             end: StackEnd::Truncated,
+            estimated: true,
         }),
         Event::Reading(CounterReading {
             counter: CounterId(0),
@@ -122,9 +123,10 @@ fn off_cpu(stacks: u32) -> impl Strategy<Value = Event> {
     let states = [TaskState::Runnable, TaskState::Sleeping, TaskState::DiskSleep, TaskState::Other];
     let stack = proptest::option::of((0..stacks).prop_map(StackId));
     let spans = (nanos(), nanos(), proptest::option::of(nanos()));
-    (spans, any::<u32>(), any::<u32>(), proptest::sample::select(states.to_vec()), stack, end()).prop_map(
-        |((at, blocked, queued), pid, tid, state, stack, end)| {
-            Event::OffCpu(OffCpu { at, pid, tid, state, blocked, queued, stack, end })
+    let states = proptest::sample::select(states.to_vec());
+    (spans, any::<u32>(), any::<u32>(), states, stack, end(), any::<bool>()).prop_map(
+        |((at, blocked, queued), pid, tid, state, stack, end, estimated)| {
+            Event::OffCpu(OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated })
         },
     )
 }

@@ -1,0 +1,164 @@
+//! What one blocked thread waits in, from `/proc` and its stack, without stopping it.
+//! A thread may run on while it is looked at: when the look began and ended goes with it, and only the switch records tell
+//! whether the thread was off the CPU all the while.
+
+use crate::sys::clock::monotonic_ns;
+use crate::sys::{process_memory, syscalls};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+/// Bytes of the stack that are read: blocking calls sit on little stack.
+const STACK_BYTES: usize = 8 << 10;
+
+/// What a thread was seen waiting in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitSample {
+    /// When the look began and ended, `CLOCK_MONOTONIC`, nanoseconds.
+    pub from: u64,
+    /// See `from`.
+    pub to: u64,
+    /// The thread.
+    pub tid: u32,
+    /// What is known of the kernel's part of the stack, innermost first.
+    pub kernel: Vec<String>,
+    /// Instruction and stack pointer in user mode, where they may be read.
+    pub user: Option<(u64, u64)>,
+    /// User stack from the stack pointer upwards.
+    pub stack: Vec<u8>,
+}
+
+/// What came of a look.
+#[derive(Debug)]
+pub enum Look {
+    /// The thread is blocked.
+    Blocked(WaitSample),
+    /// It runs, or has ended.
+    Running,
+    /// It is blocked, but this user may not see in what.
+    Refused,
+}
+
+/// Looks at a thread; with `stacks` its user stack is read too.
+pub fn look(tid: u32, stacks: bool) -> Look {
+    let place = PathBuf::from(format!("/proc/{tid}"));
+    let from = monotonic_ns();
+    let call = match fs::read_to_string(place.join("syscall")) {
+        Ok(line) => match Call::parse(&line) {
+            Some(call) => Some(call),
+            None => return Look::Running,
+        },
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+        Err(_) => return Look::Running,
+    };
+    let function = fs::read_to_string(place.join("wchan")).ok().filter(|name| !matches!(name.trim(), "" | "0"));
+    let mut kernel: Vec<String> = function.into_iter().collect();
+    kernel.extend(call.as_ref().and_then(|call| call.object(tid)).map(str::to_string));
+    kernel.extend(call.as_ref().and_then(Call::function));
+    if kernel.is_empty() {
+        return if call.is_none() { Look::Refused } else { Look::Running };
+    }
+    let user = call.map(|call| (call.ip, call.sp));
+    let mut stack = Vec::new();
+    if let (true, Some((_, sp))) = (stacks, user) {
+        stack.resize(STACK_BYTES, 0);
+        let read = process_memory::read(tid, sp, &mut stack).unwrap_or(0);
+        stack.truncate(read);
+    }
+    Look::Blocked(WaitSample { from, to: monotonic_ns(), tid, kernel, user, stack })
+}
+
+/// The system call a thread is blocked in, as `/proc/TID/syscall` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Call {
+    /// -1 outside any system call: a page fault.
+    number: i64,
+    first_argument: u64,
+    sp: u64,
+    ip: u64,
+}
+
+impl Call {
+    /// `202 0x5622a84af0a0 0x80 0x2 0x0 0x0 0x0 0x7fbf81650e98 0x7fbf816db12b`, or `-1 0x7ffd2b20c420 0x7fbf81724545`;
+    /// `None` for `running`.
+    fn parse(line: &str) -> Option<Call> {
+        let mut words = line.split_ascii_whitespace();
+        let number = words.next()?.parse().ok()?;
+        let hex = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
+        let values: Vec<u64> = words.map_while(hex).collect();
+        let (&ip, rest) = values.split_last()?;
+        let (&sp, arguments) = rest.split_last()?;
+        Some(Call { number, first_argument: arguments.first().copied().unwrap_or(0), sp, ip })
+    }
+
+    /// As a frame of the kernel's.
+    fn function(&self) -> Option<String> {
+        let name =
+            |number| syscalls::name(number).map_or_else(|| format!("sys_{number}"), |name| format!("sys_{name}"));
+        (self.number >= 0).then(|| name(self.number))
+    }
+
+    /// What the file descriptor of a read or a write is open on, as a frame of the kernel's.
+    fn object(&self, tid: u32) -> Option<&'static str> {
+        const BYTES: [&str; 6] = ["read", "write", "readv", "writev", "pread64", "pwrite64"];
+        let name = syscalls::name(self.number).filter(|name| BYTES.contains(name));
+        let target = name.and_then(|_| fs::read_link(format!("/proc/{tid}/fd/{}", self.first_argument)).ok())?;
+        kind(target.to_str()?)
+    }
+}
+
+fn kind(target: &str) -> Option<&'static str> {
+    let kinds = [
+        ("socket:", "on a socket"),
+        ("pipe:", "on a pipe"),
+        ("/dev/pts/", "on a terminal"),
+        ("/dev/tty", "on a terminal"),
+        ("anon_inode:[eventfd", "on an eventfd"),
+        ("anon_inode:[timerfd", "on a timerfd"),
+        ("anon_inode:inotify", "on inotify"),
+    ];
+    kinds.iter().find(|(prefix, _)| target.starts_with(prefix)).map(|(_, kind)| *kind)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_kernels_is_split_into_call_and_registers() {
+        let futex = "202 0x5622a84af0a0 0x80 0x2 0x0 0x0 0x0 0x7fbf81650e98 0x7fbf816db12b\n";
+        for (line, expected) in [
+            (futex, Some((202, 0x5622_a84a_f0a0, 0x7fbf_8165_0e98, 0x7fbf_816d_b12b))),
+            ("-1 0x7ffd2b20c420 0x7fbf81724545\n", Some((-1, 0, 0x7ffd_2b20_c420, 0x7fbf_8172_4545))),
+            ("running\n", None),
+            ("", None),
+            ("202\n", None),
+        ] {
+            let call = Call::parse(line).map(|call| (call.number, call.first_argument, call.sp, call.ip));
+            assert_eq!(call, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_blocked_thread_shows_its_call_what_it_is_on_and_its_stack() {
+        let (reader, writer) = io::pipe().unwrap();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let blocked = std::thread::spawn(move || {
+            let tid = fs::read_link("/proc/thread-self").unwrap();
+            sender.send(tid.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap();
+            io::read_to_string(reader)
+        });
+        let tid: u32 = receiver.recv().unwrap();
+        let seen = (0..200).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            if let Look::Blocked(sample) = look(tid, true) { Some(sample) } else { None }
+        });
+        drop(writer);
+        blocked.join().unwrap().unwrap();
+        let sample = seen.unwrap();
+        assert!(sample.kernel.ends_with(&["on a pipe".to_string(), "sys_read".to_string()]), "{:?}", sample.kernel);
+        assert!(sample.from < sample.to && sample.user.is_some() && sample.stack.len() > 256);
+        assert!(matches!(look(tid, true), Look::Running), "it has ended");
+    }
+}
