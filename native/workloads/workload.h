@@ -32,7 +32,7 @@ struct worker {
 /* Runs until the job is over; returns 0 or an errno value. */
 typedef int workload_fn(struct job *job);
 
-workload_fn workload_allocator, workload_atomic, workload_chase_dram, workload_chase_dram_paced, workload_chase_llc,
+workload_fn workload_adaptive_mutex, workload_mmap_storm, workload_one_worker, workload_allocator, workload_atomic, workload_chase_dram, workload_chase_dram_paced, workload_chase_llc,
     workload_chase_llc_paced, workload_chase_tlb, workload_chase_tlb_paced, workload_io_bulk,
     workload_io_paced, workload_thrash, workload_tlb_shoot,
     workload_churn, workload_deep, workload_execer, workload_false_sharing, workload_faults, workload_forker,

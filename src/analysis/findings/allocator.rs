@@ -1,18 +1,23 @@
 //! CPU time in the memory allocator.
 //! It never says whether the allocator is slow or is called too often.
 
-use super::families::is_allocator;
-use super::stacks::At;
+use super::paths::Code;
 use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "allocator", title: "time in the memory allocator", kind: Kind::Limit, judge };
+pub(super) const RULE: Rule = Rule {
+    id: "allocator",
+    title: "time in the memory allocator",
+    kind: Kind::Limit,
+    explains: &[Code::Allocator],
+    judge,
+};
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     sight.runs()?;
-    let part = sight.samples()?.part(At::Anywhere, is_allocator);
+    let part = sight.samples()?.part_of(&[Code::Allocator]);
     if part.share < limits::ALLOCATOR {
         return Ok(None);
     }

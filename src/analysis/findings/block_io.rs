@@ -7,7 +7,8 @@ use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "block-io", title: "waiting for storage", kind: Kind::Limit, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "block-io", title: "waiting for storage", kind: Kind::Limit, explains: &[], judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let place = match sight.waits() {

@@ -6,7 +6,8 @@ use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::{Target, Why};
 
-pub(super) const RULE: Rule = Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Limit, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Limit, explains: &[], judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let (wall, delay) = match sight.count("run-delay") {

@@ -65,6 +65,41 @@ pub(super) fn is_page_fault(function: &Function) -> bool {
     function.kind == CodeKind::Kernel && NAMES.contains(&bare(&function.name))
 }
 
+/// System calls that change the address space, and what they are where a tail call hides them.
+pub(super) fn is_address_space(function: &Function) -> bool {
+    const CALLS: &[&str] = &["mmap", "munmap", "brk", "madvise", "mprotect", "mremap", "process_madvise"];
+    const INSIDE: &[&str] = &["vm_mmap_pgoff", "ksys_mmap_pgoff", "vm_munmap", "do_mprotect_pkey", "do_madvise"];
+    let name = bare(&function.name);
+    let call = ["x64_sys_", "arm64_sys_", "do_sys_", "ksys_"].iter().find_map(|prefix| name.strip_prefix(prefix));
+    let known = call.is_some_and(|call| CALLS.contains(&call)) || INSIDE.contains(&name);
+    function.kind == CodeKind::Kernel && known
+}
+
+/// Where the kernel makes translations be forgotten, on this CPU and on others, or does so because another asked. Arm's
+/// instruction reaches all CPUs by itself. `tlb_flush_mmu` frees the pages as well.
+pub(super) fn is_tlb_flush(function: &Function) -> bool {
+    const NAMES: &[&str] = &[
+        "flush_tlb",
+        "native_flush_tlb",
+        "kvm_flush_tlb",
+        "hyperv_flush_tlb",
+        "xen_flush_tlb",
+        "do_flush_tlb",
+        "tlb_flush",
+        "arch_tlbbatch_flush",
+        "ptep_clear_flush",
+        "pmdp_huge_clear_flush",
+    ];
+    let name = bare(&function.name);
+    function.kind == CodeKind::Kernel && begins(NAMES, name) && name != "tlb_flush_mmu"
+}
+
+/// Where an interrupt from another CPU arrives that asks for a function to be called.
+pub(super) fn is_ipi(function: &Function) -> bool {
+    const NAMES: &[&str] = &["asm_sysvec_call_function", "sysvec_call_function", "flush_smp_call_function_queue"];
+    function.kind == CodeKind::Kernel && begins(NAMES, bare(&function.name))
+}
+
 /// Where the kernel clears fresh memory.
 pub(super) fn is_clear_page(function: &Function) -> bool {
     const NAMES: &[&str] =

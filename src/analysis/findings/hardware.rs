@@ -8,7 +8,7 @@ use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 const fn rule(id: &'static str, title: &'static str, judge: fn(&Sight<'_>) -> Result<Option<Finding>, Why>) -> Rule {
-    Rule { id, title, kind: Kind::Limit, judge }
+    Rule { id, title, kind: Kind::Limit, explains: &[], judge }
 }
 
 const FREQUENCY: Rule = rule("frequency", "lower clock frequency", frequency);

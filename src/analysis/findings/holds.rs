@@ -38,8 +38,22 @@ const LOCKS: &[&str] = &[
     "uv_mutex_lock",
 ];
 
+/// Functions of libraries that release one and wake whoever waits for it.
+const UNLOCKS: &[&str] = &[
+    "lll_lock_wake",
+    "lll_unlock_wake",
+    "pthread_mutex_unlock",
+    "pthread_mutex_cond_unlock",
+    "std::mutex::unlock",
+    "ObjectMonitor::exit",
+    "ObjectSynchronizer::exit",
+    "runtime.unlock2",
+    "drop_gil",
+    "uv_mutex_unlock",
+];
+
 /// The same inside a namespace that carries a version.
-const LOCKS_WITHIN: &[&str] = &["::Mutex::LockSlow", "::SharedMutexImpl"];
+const LOCKS_WITHIN: &[&str] = &["::Mutex::LockSlow", "::Mutex::UnlockSlow", "::SharedMutexImpl"];
 
 /// Functions of the kernel that wait for a lock.
 const KERNEL_LOCKS: &[&str] = &[
@@ -100,7 +114,7 @@ pub(super) fn hold<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> H
         if user > TELLING {
             break;
         }
-        if begins(LOCKS, name) || LOCKS_WITHIN.iter().any(|part| name.contains(part)) {
+        if is_lock(name) {
             return Hold::Lock;
         }
         if begins(JOINS, name) {
@@ -108,6 +122,30 @@ pub(super) fn hold<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> H
         }
     }
     hold
+}
+
+fn is_lock(name: &str) -> bool {
+    begins(LOCKS, name) || LOCKS_WITHIN.iter().any(|part| name.contains(part))
+}
+
+/// What a thread on a CPU is about in the functions of a lock, or in a futex's system call; `None` outside of both.
+pub(super) fn handles<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Option<Hold> {
+    let (mut futex, mut user) = (false, 0);
+    for function in innermost_first {
+        let name = bare(&function.name);
+        if function.kind == CodeKind::Kernel {
+            futex |= name == "do_futex" || name.starts_with("futex_");
+            continue;
+        }
+        user += 1;
+        if user > TELLING {
+            break;
+        }
+        if is_lock(name) || begins(UNLOCKS, name) {
+            return Some(Hold::Lock);
+        }
+    }
+    futex.then_some(Hold::Signal)
 }
 
 /// Index of the function that asked for the wait, innermost first: the C library's own functions are in every wait, so are
@@ -124,7 +162,7 @@ pub(super) fn asker<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> 
         }
         outside = outside.or(Some(at));
         let name = bare(&function.name);
-        if ![WRAPPERS, LOCKS, JOINS].iter().any(|names| begins(names, name)) {
+        if ![WRAPPERS, LOCKS, UNLOCKS, JOINS].iter().any(|names| begins(names, name)) {
             return at;
         }
     }

@@ -1,26 +1,31 @@
 //! One function with a large part of the CPU time: not wrong, but the place to begin.
 //! It never names a function of the kernel: those belong to the call that led there.
 
-use super::stacks::At;
+use super::paths::Code;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Remainder, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "hot-function", title: "one hot function", kind: Kind::Hint, judge };
+pub(super) const RULE: Remainder = Remainder { id: "hot-function", title: "one hot function", judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &Sight<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
     let stacks = sight.samples()?;
     // `[unresolved]`, `[unknown]` are many functions.
     let mut named =
         sight.functions.rows.iter().filter(|row| row.kind != CodeKind::Kernel && !row.name.starts_with('['));
-    let Some(hottest) = named.next() else { return Ok(None) };
-    let share = sight.functions.share(hottest.self_weight);
-    if share < limits::HOT {
-        return Ok(None);
-    }
-    let part = stacks.part(At::Leaf, |function| function.name == hottest.name && function.module == hottest.module);
+    // No more than three functions can have a third of the time each.
+    let mut parts = named.by_ref().take(3).map(|row| {
+        let part = stacks.gather_rows(|sample, calls| {
+            let leaf = calls.first().map(|call| stacks.function(*call));
+            let same = leaf.is_some_and(|leaf| leaf.name == row.name && leaf.module == row.module);
+            (same && !explained.contains(&stacks.code(sample))).then_some(0)
+        });
+        (row, part)
+    });
+    let Some((hottest, part)) = parts.find(|(_, part)| part.share >= limits::HOT) else { return Ok(None) };
+    let share = part.share;
     let error = sight.functions.error(share).unwrap_or(0.0);
     Ok(Some(Finding {
         rule: RULE.id,

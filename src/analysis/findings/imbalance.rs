@@ -11,7 +11,8 @@ use crate::model::Why;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-pub(super) const RULE: Rule = Rule { id: "load-imbalance", title: "uneven load", kind: Kind::Limit, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "load-imbalance", title: "uneven load", kind: Kind::Limit, explains: &[], judge };
 
 /// A thread with the share of its life in which it had something to do: running, or waiting for a CPU.
 struct Member {

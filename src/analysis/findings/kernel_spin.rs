@@ -1,19 +1,23 @@
 //! CPUs that spin for a lock inside the kernel.
 //! It never reads plain lock functions as spinning: samples fall there because interrupts come on again.
 
-use super::families::is_kernel_spin;
-use super::stacks::At;
+use super::paths::Code;
 use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-pub(super) const RULE: Rule =
-    Rule { id: "kernel-lock-spin", title: "spinning for locks in the kernel", kind: Kind::Limit, judge };
+pub(super) const RULE: Rule = Rule {
+    id: "kernel-lock-spin",
+    title: "spinning for locks in the kernel",
+    kind: Kind::Limit,
+    explains: &[Code::KernelSpin],
+    judge,
+};
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     sight.runs()?;
-    let part = sight.kernel_samples()?.part(At::Leaf, is_kernel_spin);
+    let part = sight.kernel_samples()?.part_of(&[Code::KernelSpin]);
     if part.share < limits::KERNEL_SPIN {
         return Ok(None);
     }

@@ -1,29 +1,32 @@
-//! More CPU time in the kernel than in the program, and what it does there.
+//! More CPU time in the kernel than in the program, without what other findings hold, and what it does there.
 //! It never calls that wrong: a server's work is in the kernel.
 
 use super::families::{Service, service};
+use super::paths::Code;
+use super::stacks::Row;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Remainder, Sight, limits};
 use crate::analysis::MetricUnit as U;
-use crate::analysis::names::CodeKind;
+use crate::analysis::names::{Call, CodeKind};
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "kernel-time", title: "time in the kernel", kind: Kind::Hint, judge };
+pub(super) const RULE: Remainder = Remainder { id: "kernel-time", title: "time in the kernel", judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &Sight<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
     let counted = sight.metric("system_share");
     let Ok(stacks) = sight.kernel_samples() else { return by_count(sight, counted?) };
-    let leaf_in_kernel = |calls: &[crate::analysis::names::Call]| {
-        calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel)
+    let leaf_in_kernel = |row: &Row, calls: &[Call]| {
+        let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);
+        kernel && !explained.contains(&stacks.code(row))
     };
-    let share = stacks.gather(|calls| leaf_in_kernel(calls).then_some(0)).share;
+    let share = stacks.gather_rows(|row, calls| leaf_in_kernel(row, calls).then_some(0)).share;
     if share < limits::KERNEL {
         return Ok(None);
     }
     let by = |wanted: Service| {
-        stacks.gather(|calls| {
+        stacks.gather_rows(|row, calls| {
             let at = calls.iter().rposition(|call| service(stacks.function(*call)).is_some());
-            at.filter(|at| leaf_in_kernel(calls) && service(stacks.function(calls[*at])) == Some(wanted))
+            at.filter(|at| leaf_in_kernel(row, calls) && service(stacks.function(calls[*at])) == Some(wanted))
         })
     };
     let services = [
@@ -40,10 +43,16 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     });
     Ok(Some(finding(
         share,
-        format!("{} of the CPU time is spent in the kernel{why}.", percent(share)),
+        format!("{} of the CPU time is spent in the kernel{}{why}.", percent(share), beyond(explained)),
         evidence,
         leading.and_then(|(_, part)| part.place),
     )))
+}
+
+/// What the share does not hold.
+fn beyond(explained: &[Code]) -> &'static str {
+    let kernel = |code: &&Code| !matches!(code, Code::Own | Code::UserSpin);
+    if explained.iter().any(|code| kernel(&code)) { ", without what other findings hold" } else { "" }
 }
 
 /// Where the kernel's functions cannot be seen, the share alone.

@@ -26,6 +26,8 @@ pub const CPU_PRESSURE: f64 = 0.1;
 pub const HOST_BUSY: f64 = 0.9;
 /// Time blocked on locks, of working time. [P]
 pub const LOCKED: f64 = 0.1;
+/// Part of a lock's CPU time in futex calls from which on threads trade it. [P]
+pub const TRADED: f64 = 0.1;
 /// From here on a lock is the first thing to look at. [P]
 pub const LOCKED_MUCH: f64 = 0.25;
 /// Waits for another thread's signal per second of CPU time: a thread works for 200 us or less between two. [P]
@@ -54,6 +56,8 @@ pub const THREAD_SAMPLES: u64 = 10;
 pub const LIKENESS: f64 = 0.5;
 /// Samples in the kernel's lock slow paths. [P]
 pub const KERNEL_SPIN: f64 = 0.05;
+/// Samples in which translations are flushed, of several threads. [P]
+pub const TLB_FLUSH: f64 = 0.1;
 /// Samples in functions that wait actively, or give the CPU away to wait. [P]
 pub const USER_SPIN: f64 = 0.05;
 /// Samples in one function from which on it may be a loop that waits. [P]

@@ -1,19 +1,29 @@
 //! Threads that wait for each other: for a lock that is held, or for a signal that comes thousands of times a second.
 //! It never takes a thread without work for one that is held up: only hand-overs too fine to be work count.
 
+use super::paths::Code;
 use super::waits::{Reason, Sum, Waits, mostly_below};
 use super::words::{digits, percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::names::CodeKind;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "lock-wait", title: "waiting for locks", kind: Kind::Limit, judge };
+pub(super) const RULE: Rule = Rule {
+    id: "lock-wait",
+    title: "waiting for locks",
+    kind: Kind::Limit,
+    explains: &[Code::Lock, Code::Signal],
+    judge,
+};
 
 /// How threads waited for each other, in mean numbers of threads.
 struct Held {
     locked: f64,
     signalled: f64,
-    /// Both over working time and both.
+    /// On a CPU in the functions of locks, and below them.
+    running: f64,
+    /// All three over working time and what was signalled.
     share: f64,
     /// Short waits for a signal per second of CPU time.
     rate: f64,
@@ -21,24 +31,29 @@ struct Held {
 }
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
-    let waits = sight.waits()?;
-    let held = held(sight, waits)?;
+    let waits = sight.waits();
+    let held = held(sight, waits.as_ref().ok().copied())?;
     if held.share < limits::LOCKED {
-        return Ok(None);
+        return waits.map(|_| None);
     }
     let only_locks = held.signalled == 0.0;
     let reasons: &[Reason] = if only_locks { &[Reason::Lock] } else { &[Reason::Lock, Reason::Signal] };
-    let place = waits.worst(reasons, !only_locks);
-    let mostly_locks = held.locked >= held.signalled;
+    let running = || sight.samples().ok().and_then(|stacks| stacks.part_of(&[Code::Lock]).place);
+    let place = match &waits {
+        Ok(waits) if held.locked + held.signalled >= held.running => waits.worst(reasons, !only_locks),
+        _ => running(),
+    };
+    let mostly_locks = held.locked + held.running >= held.signalled;
     // Whoever holds the lock may be in the queue for a CPU: then that comes first.
-    let queued = sight.busy()?.queued > held.locked;
-    let confidence = match (mostly_locks && !queued, held.share >= limits::LOCKED_MUCH) {
+    let queued = sight.busy()?.queued > held.locked + held.running;
+    let confidence = match (mostly_locks && !queued, held.share >= limits::LOCKED_MUCH && waits.is_ok()) {
         (true, true) => Confidence::High,
         (true, false) => Confidence::Medium,
         (false, _) => Confidence::Low,
     };
     let mut evidence = vec![
-        Evidence::of("blocked, of working time", held.share, U::Share, limits::LOCKED),
+        Evidence::of("of working time", held.share, U::Share, limits::LOCKED),
+        Evidence::plain("on a CPU, threads", held.running, U::Threads),
         Evidence::plain("mean lock wait", held.locks.mean(), U::Seconds),
     ];
     if !only_locks {
@@ -53,18 +68,20 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         rule: RULE.id,
         title: RULE.title,
         share: Some(held.share),
-        claim: claim(sight, &held, mostly_locks, &at)?,
+        claim: claim(sight, &held, mostly_locks, waits.is_ok(), &at)?,
         evidence,
         confidence,
-        next_step: next_step(mostly_locks),
+        next_step: next_step(mostly_locks, waits.is_ok()),
         place,
         refuted_by: "the waits end when work arrives: then threads were idle; or CPUs are short, and the holder waits for one",
     }))
 }
 
-fn held(sight: &Sight<'_>, waits: &Waits<'_>) -> Result<Held, Why> {
+fn held(sight: &Sight<'_>, waits: Option<&Waits<'_>>) -> Result<Held, Why> {
     let (span, work) = (sight.span()?, sight.busy()?);
-    let (locks, signals) = (waits.sum(&[Reason::Lock]), waits.sum(&[Reason::Signal]));
+    let sum = |reason| waits.map_or_else(Sum::default, |waits| waits.sum(&[reason]));
+    let (locks, signals) = (sum(Reason::Lock), sum(Reason::Signal));
+    let running = contended(sight).unwrap_or(0.0) * work.running;
     let cpu = work.running * span;
     let rate = if cpu > 0.0 { signals.short_count as f64 / cpu } else { 0.0 };
     let fine = rate >= limits::HAND_OVERS && work.running >= limits::HAND_OVER_BUSY;
@@ -72,14 +89,42 @@ fn held(sight: &Sight<'_>, waits: &Waits<'_>) -> Result<Held, Why> {
     Ok(Held {
         locked: work.locked,
         signalled,
-        share: (work.locked + signalled) / (work.total() + signalled),
+        running,
+        share: (work.locked + signalled + running) / (work.total() + signalled),
         rate,
         locks,
     })
 }
 
-fn claim(sight: &Sight<'_>, held: &Held, mostly_locks: bool, at: &str) -> Result<String, Why> {
+/// The part of the CPU time that locks take which several threads want at once: then some of it is in futex calls. Locks
+/// that nobody waits for cost little each, and that is the price of being safe.
+fn contended(sight: &Sight<'_>) -> Result<f64, Why> {
+    let stacks = sight.samples()?;
+    let all = stacks.part_of(&[Code::Lock]);
+    let in_kernel = stacks.gather_rows(|row, calls| {
+        let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);
+        (kernel && stacks.code(row) == Code::Lock).then_some(0)
+    });
+    let traded = in_kernel.share >= all.share * limits::TRADED && all.threads > 1;
+    Ok(if traded { all.share } else { 0.0 })
+}
+
+fn claim(sight: &Sight<'_>, held: &Held, mostly_locks: bool, recorded: bool, at: &str) -> Result<String, Why> {
     let (span, waited) = (sight.span()?, held.locked + held.signalled);
+    if mostly_locks && held.running >= 0.1 * (waited + held.running) {
+        let blocked = if recorded {
+            format!("{} blocked", seconds(waited * span))
+        } else {
+            "how long they were blocked was not recorded".to_string()
+        };
+        return Ok(format!(
+            "Locks that others held took {} of the threads' working time: {} on a CPU (spinning, system calls, wake-ups) \
+             in {}; {blocked}{at}.",
+            percent(held.share),
+            seconds(held.running * span),
+            seconds(span)
+        ));
+    }
     if mostly_locks {
         return Ok(format!(
             "Threads waited {} of their working time for locks that others held: {} in {}{at}.",
@@ -96,8 +141,10 @@ fn claim(sight: &Sight<'_>, held: &Held, mostly_locks: bool, at: &str) -> Result
     ))
 }
 
-fn next_step(mostly_locks: bool) -> String {
-    let text = if mostly_locks {
+fn next_step(mostly_locks: bool, recorded: bool) -> String {
+    let text = if !recorded {
+        "Record with --off-cpu to see how long they wait; hold the lock for less time, take it less often, or split it."
+    } else if mostly_locks {
         "See in the off-CPU flame graph which lock it is and who takes it; hold it for less time, or split it."
     } else {
         "See in the off-CPU flame graph who waits for whom; hand over more work at a time, or let one thread do both."

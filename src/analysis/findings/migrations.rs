@@ -6,7 +6,8 @@ use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "migrations", title: "moving between CPUs", kind: Kind::Limit, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "migrations", title: "moving between CPUs", kind: Kind::Limit, explains: &[], judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     sight.wall()?;

@@ -16,14 +16,17 @@ mod limits;
 mod lock_wait;
 mod memory_pressure;
 mod migrations;
+mod mmap_lock;
 mod others_wait;
 mod page_faults;
+mod paths;
 mod scaling;
 mod serial;
 mod sight;
 mod stacks;
 mod steal;
 mod throttling;
+mod tlb_flush;
 mod user_spin;
 mod waits;
 pub(in crate::analysis) mod words;
@@ -35,6 +38,7 @@ pub use sight::Sight;
 use super::metrics::MetricUnit;
 use super::selection::Axis;
 use crate::model::Why;
+use paths::Code;
 use serde::Serialize;
 
 /// What a rule came to.
@@ -133,8 +137,18 @@ struct Rule {
     id: &'static str,
     title: &'static str,
     kind: Kind,
+    /// The code whose CPU time its findings hold.
+    explains: &'static [Code],
     /// The finding, nothing, or why it cannot say.
     judge: fn(&Sight<'_>) -> Result<Option<Finding>, Why>,
+}
+
+/// A rule for what the others leave: it is given the code whose CPU time their findings hold.
+#[derive(Debug, Clone, Copy)]
+struct Remainder {
+    id: &'static str,
+    title: &'static str,
+    judge: fn(&Sight<'_>, &[Code]) -> Result<Option<Finding>, Why>,
 }
 
 /// In the order of decision: what is cheap and certain comes before what needs interpretation.
@@ -147,19 +161,22 @@ const RULES: &[Rule] = &[
     memory_pressure::RULE,
     imbalance::RULE,
     serial::RULE,
+    tlb_flush::RULE,
+    mmap_lock::RULE,
     kernel_spin::RULE,
     user_spin::RULE,
     page_faults::RULE,
     allocator::RULE,
     migrations::RULE,
-    kernel_time::RULE,
     others_wait::RULE,
-    hot_function::RULE,
 ];
 
-impl Rule {
-    fn apply(&self, sight: &Sight<'_>) -> Verdict {
-        match sight.judged_by(self.judge) {
+/// In the order of decision.
+const REMAINDERS: &[Remainder] = &[kernel_time::RULE, hot_function::RULE];
+
+impl From<Result<Option<Finding>, Why>> for Verdict {
+    fn from(judged: Result<Option<Finding>, Why>) -> Verdict {
+        match judged {
             Ok(Some(finding)) => Verdict::Found(finding),
             Ok(None) => Verdict::Clear,
             Err(why) => Verdict::Undecided(why),
@@ -172,12 +189,15 @@ impl Rule {
 pub fn judge(sight: &Sight<'_>) -> Judged {
     let mut judged = Judged::default();
     let mut found: Vec<(Kind, Finding)> = Vec::new();
+    let mut explained: Vec<Code> = Vec::new();
     for rule in RULES.iter().chain(&hardware::RULES) {
-        match rule.apply(sight) {
-            Verdict::Found(finding) => found.push((rule.kind, finding)),
-            Verdict::Undecided(why) => judged.undecided.push((rule.id, rule.title, why)),
-            Verdict::Clear => judged.clear.push(rule.id),
-        }
+        let finding = judged.sort(sight.judged_by(rule.judge).into(), rule.id, rule.title);
+        explained.extend(finding.iter().flat_map(|_| rule.explains));
+        found.extend(finding.map(|finding| (rule.kind, finding)));
+    }
+    for rule in REMAINDERS {
+        let finding = judged.sort(sight.judged_by(|sight| (rule.judge)(sight, &explained)).into(), rule.id, rule.title);
+        found.extend(finding.map(|finding| (Kind::Hint, finding)));
     }
     // The sort is stable: what weighs the same stays in the order of decision.
     found.sort_by(|(a_kind, a), (b_kind, b)| {
@@ -186,6 +206,18 @@ pub fn judge(sight: &Sight<'_>) -> Judged {
     });
     judged.found = found.into_iter().map(|(_, finding)| finding).collect();
     judged
+}
+
+impl Judged {
+    /// Notes a verdict that is no finding, and gives back one that is.
+    fn sort(&mut self, verdict: Verdict, id: &'static str, title: &'static str) -> Option<Finding> {
+        match verdict {
+            Verdict::Found(finding) => return Some(finding),
+            Verdict::Undecided(why) => self.undecided.push((id, title, why)),
+            Verdict::Clear => self.clear.push(id),
+        }
+        None
+    }
 }
 
 /// What a finding explains, less what is uncertain about it.

@@ -7,8 +7,13 @@ use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-pub(super) const RULE: Rule =
-    Rule { id: "waiting-for-others", title: "waiting for others (socket, pipe)", kind: Kind::Hint, judge };
+pub(super) const RULE: Rule = Rule {
+    id: "waiting-for-others",
+    title: "waiting for others (socket, pipe)",
+    kind: Kind::Hint,
+    explains: &[],
+    judge,
+};
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let waits = sight.waits()?;

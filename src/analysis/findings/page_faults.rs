@@ -2,13 +2,15 @@
 //! It never adds the two: a major fault costs a thousand minor ones.
 
 use super::families::{is_clear_page, is_page_fault};
+use super::paths::Code;
 use super::stacks::At;
 use super::words::{digits, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "page-faults", title: "page faults", kind: Kind::Limit, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "page-faults", title: "page faults", kind: Kind::Limit, explains: &[Code::AddressSpace], judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     sight.runs()?;
@@ -47,7 +49,10 @@ fn few(sight: &Sight<'_>) -> bool {
 
 fn minor(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let stacks = sight.kernel_samples()?;
-    let part = stacks.part(At::Anywhere, is_page_fault);
+    let part = stacks.gather_rows(|row, calls| {
+        let fault = calls.iter().rposition(|call| is_page_fault(stacks.function(*call)));
+        fault.filter(|_| stacks.code(row) == Code::AddressSpace)
+    });
     if part.share < limits::FAULTS {
         return Ok(None);
     }

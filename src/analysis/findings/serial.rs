@@ -7,7 +7,8 @@ use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "serial-thread", title: "one thread carries all", kind: Kind::Limit, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "serial-thread", title: "one thread carries all", kind: Kind::Limit, explains: &[], judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let wall = sight.wall()?;

@@ -60,6 +60,8 @@ pub(super) struct Work {
     pub queued: f64,
     /// Blocked by a lock that another thread holds.
     pub locked: f64,
+    /// Blocked by the lock of the address space.
+    pub mapping: f64,
     /// Blocked by storage.
     pub storage: f64,
 }
@@ -67,7 +69,7 @@ pub(super) struct Work {
 impl Work {
     /// Threads that had something to do. Who waits for work, sleeps or is answered by others is not among them.
     pub fn total(&self) -> f64 {
-        self.running + self.queued + self.locked + self.storage
+        self.running + self.queued + self.locked + self.mapping + self.storage
     }
 }
 
@@ -151,14 +153,14 @@ impl<'a> Sight<'a> {
         let running = self.cpu_time()? / wall;
         let counted = |name| self.count(name).map_or(0.0, |ns| ns * 1e-9 / wall);
         let queued = counted("run-delay");
-        let (locked, storage) = match &self.waits {
+        let (locked, mapping, storage) = match &self.waits {
             Some(waits) => {
                 let share = waits.blocked_share(queued * span) / span;
-                (waits.locked_seconds() * share, waits.storage_seconds() * share)
+                (waits.locked_seconds() * share, waits.mapping_seconds() * share, waits.storage_seconds() * share)
             }
-            None => (0.0, counted("blkio-delay")),
+            None => (0.0, 0.0, counted("blkio-delay")),
         };
-        Ok(Work { running, queued, locked, storage })
+        Ok(Work { running, queued, locked, mapping, storage })
     }
 
     /// The same of threads that had enough to do to be judged.
@@ -187,7 +189,7 @@ impl<'a> Sight<'a> {
     /// Applies a rule. What it finds by samples is less certain where these miss part of the CPU time.
     pub(super) fn judged_by(
         &self,
-        judge: fn(&Sight<'a>) -> Result<Option<Finding>, Why>,
+        judge: impl FnOnce(&Sight<'a>) -> Result<Option<Finding>, Why>,
     ) -> Result<Option<Finding>, Why> {
         self.sampled.set(false);
         let mut found = judge(self)?;

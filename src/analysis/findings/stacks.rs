@@ -2,6 +2,7 @@
 //! It never knows what a function means.
 
 use super::Place;
+use super::paths::{Code, code};
 use crate::analysis::calltree::{TRUNCATED, process_heading};
 use crate::analysis::names::{Call, CodeKind, Function, Names};
 use crate::analysis::observe::observations;
@@ -32,6 +33,8 @@ pub(super) struct Stacks<'a> {
     names: &'a Names,
     paths: Paths<'a>,
     calls: FxHashMap<StackId, Vec<Call>>,
+    /// What each stack is known for, and the index of the call that tells, innermost first.
+    codes: FxHashMap<StackId, (Code, usize)>,
 }
 
 /// How the frames of a place are written: the words of a flame graph.
@@ -96,15 +99,30 @@ impl<'a> Stacks<'a> {
             .collect();
         rows.sort_unstable_by_key(|row| (row.pid, row.tid, row.incomplete, row.stack));
         let known: FxHashSet<StackId> = rows.iter().filter_map(|row| row.stack).collect();
-        let calls = known.into_iter().map(|id| (id, names.walk(profile, Some(id)).collect())).collect();
+        let calls: FxHashMap<StackId, Vec<Call>> =
+            known.into_iter().map(|id| (id, names.walk(profile, Some(id)).collect())).collect();
         Stacks {
             weight: rows.iter().fold(0, |sum, row| sum.saturating_add(row.weight)),
             samples: rows.iter().map(|row| row.samples).sum(),
             paths: Paths::of(names, tasks, rows.iter().map(|row| row.pid), selection.axis),
             rows,
+            codes: calls.iter().map(|(id, calls)| (*id, known_for(names, calls))).collect(),
             calls,
             names,
         }
+    }
+
+    /// What the samples of a row are known for.
+    pub fn code(&self, row: &Row) -> Code {
+        row.stack.and_then(|id| self.codes.get(&id)).map_or(Code::Own, |(code, _)| *code)
+    }
+
+    /// The part of the samples that is known for one of these.
+    pub fn part_of(&self, codes: &[Code]) -> Part {
+        self.gather_rows(|row, _| {
+            let known = row.stack.and_then(|id| self.codes.get(&id));
+            known.filter(|(code, _)| codes.contains(code)).map(|(_, at)| *at)
+        })
     }
 
     /// The calls of a row, innermost first.
@@ -131,12 +149,17 @@ impl<'a> Stacks<'a> {
 
     /// The part of the samples for which `find` names a call, by its index; each counts for the branch that ends there.
     pub fn gather(&self, mut find: impl FnMut(&[Call]) -> Option<usize>) -> Part {
+        self.gather_rows(|_, calls| find(calls))
+    }
+
+    /// The same where the row itself matters.
+    pub fn gather_rows(&self, mut find: impl FnMut(&Row, &[Call]) -> Option<usize>) -> Part {
         let mut branches: FxHashMap<Branch, Sum> = FxHashMap::default();
         let mut threads = FxHashSet::default();
         let mut weight: u64 = 0;
         for row in &self.rows {
             let calls = self.calls(row);
-            let Some(found) = find(calls).and_then(|at| calls.get(at..)) else { continue };
+            let Some(found) = find(row, calls).and_then(|at| calls.get(at..)) else { continue };
             let path = found.iter().rev().map(|call| call.label).collect();
             let sum = branches.entry((row.pid, row.incomplete, path)).or_default();
             sum.function = found.first().map_or(0, |call| call.function);
@@ -170,6 +193,13 @@ impl<'a> Stacks<'a> {
         };
         kernel(false) > kernel(true)
     }
+}
+
+/// What a stack, innermost call first, is known for.
+fn known_for(names: &Names, calls: &[Call]) -> (Code, usize) {
+    let path: Vec<&Function> = calls.iter().rev().map(|call| &names.functions[call.function as usize]).collect();
+    let (code, at) = code(&path);
+    (code, calls.len().saturating_sub(at + 1))
 }
 
 impl<'a> Paths<'a> {

@@ -100,7 +100,7 @@ fn a_healthy_program_and_an_idle_one_have_no_findings() {
     let judged = check("healthy", healthy(), &[]);
     let undecided: Vec<_> = judged.undecided.iter().filter(|(.., why)| *why != Why::NotSupported).collect();
     assert!(undecided.is_empty(), "{undecided:?}");
-    assert_eq!((judged.undecided.len(), judged.clear.len()), (7, 16));
+    assert_eq!((judged.undecided.len(), judged.clear.len()), (7, 18));
     let mut pool = idle();
     wait(&mut pool, 42, Sleeping, 9, 1_000, &format!("{MAIN};/usr/lib/libc.so.6!pthread_cond_wait;{FUTEX}"));
     wait(&mut pool, 41, Sleeping, 90, 100, &format!("{MAIN};[kernel]!tcp_recvmsg;[kernel]!schedule"));
@@ -182,7 +182,11 @@ fn waits_are_told_apart_by_what_they_wait_for() {
     let file = format!("{MAIN};app!save;/usr/lib/libc.so.6!fsync;[kernel]!io_schedule;[kernel]!schedule");
     let socket = format!("{MAIN};app!ask;/usr/lib/libc.so.6!recv;[kernel]!tcp_recvmsg;[kernel]!schedule");
     type Plant<'a> = (&'a str, TaskState, u64, u64, &'a str, &'a [(&'a str, Confidence)]);
-    let rows: [Plant<'_>; 8] = [
+    let mapped = format!(
+        "{MAIN};app!push;/usr/lib/libc.so.6!mmap;[kernel]!vm_mmap_pgoff;[kernel]!down_write;[kernel]!rwsem_down_write_slowpath"
+    );
+    let rows: [Plant<'_>; 9] = [
+        ("the address space", Sleeping, 1_400, 10, &mapped, &[("mmap-lock", High)]),
         ("a mutex", Sleeping, 400, 10, &mutex, &[("lock-wait", Medium)]),
         ("a bad one", Sleeping, 1_400, 10, &mutex, &[("lock-wait", High)]),
         ("a mutex now and then", Sleeping, 10, 10, &mutex, &[]),
@@ -229,7 +233,30 @@ fn hand_overs_count_only_where_they_are_too_fine_to_be_work() {
 fn samples_speak_by_the_functions_they_are_in() {
     let call = format!("{MAIN};/usr/lib/libc.so.6!write;[kernel]!do_syscall_64;[kernel]!__x64_sys_write");
     type Plant<'a> = (&'a str, String, u64, &'a [(&'a str, Confidence)]);
-    let rows: [Plant<'_>; 7] = [
+    let libc = "/usr/lib/libc.so.6!";
+    let rows: [Plant<'_>; 10] = [
+        (
+            "a lock that is traded",
+            format!(
+                "{MAIN};{libc}__pthread_mutex_unlock_usercnt;[kernel]!do_futex;[kernel]!native_queued_spin_lock_slowpath"
+            ),
+            250,
+            &[("lock-wait", Medium)],
+        ),
+        (
+            "mmap_lock",
+            format!("{MAIN};{libc}munmap;[kernel]!__vm_munmap;[kernel]!down_write;[kernel]!osq_lock"),
+            250,
+            &[("mmap-lock", High)],
+        ),
+        (
+            "translations",
+            format!(
+                "{MAIN};{libc}munmap;[kernel]!__vm_munmap;[kernel]!flush_tlb_mm_range;[kernel]!smp_call_function_many_cond"
+            ),
+            250,
+            &[("tlb-shootdown", High)],
+        ),
         (
             "a lock of the kernel",
             format!("{call};[kernel]!native_queued_spin_lock_slowpath"),
@@ -257,6 +284,21 @@ fn samples_speak_by_the_functions_they_are_in() {
         let place = judged.found.first().and_then(|finding| finding.place.as_ref());
         assert!(place.is_none_or(|place| place.frames[1] == "worker_main" && place.threads == [41, 42]), "{name}");
     }
+}
+
+#[test]
+fn what_a_finding_holds_is_told_by_no_other() {
+    let traded = format!("{MAIN};/usr/lib/libc.so.6!pthread_mutex_lock;[kernel]!do_futex;[kernel]!futex_wait");
+    let spun = format!("{MAIN};/usr/lib/libc.so.6!pthread_mutex_lock");
+    let mut s = healthy();
+    for tid in [41, 42] {
+        s.samples(7, tid, &traded, 1_500).samples(8, tid, &spun, 1_500);
+    }
+    let judged = check("a lock", s, &[("lock-wait", High)]);
+    assert!(judged.clear.contains(&"kernel-time") && judged.clear.contains(&"hot-function"), "{:?}", judged.clear);
+    let mut uncontended = healthy();
+    uncontended.samples(8, 41, &spun, 300).samples(8, 42, &spun, 300);
+    check("a lock that nobody waits for", uncontended, &[]);
 }
 
 #[test]
@@ -372,7 +414,7 @@ fn with_counters() -> Synthetic {
 fn hardware_counters_decide_their_rules_and_without_them_nothing_is_decided() {
     const G: u64 = 1_000_000_000;
     let judged = check("healthy", with_counters(), &[]);
-    assert_eq!((judged.undecided, judged.clear.len()), (vec![], 23));
+    assert_eq!((judged.undecided, judged.clear.len()), (vec![], 25));
     type Plant = (&'static str, &'static [(&'static str, u64)], &'static [(&'static str, Confidence)]);
     let memory: &[(&str, u64)] = &[("stalls-l3-miss", 9 * G)];
     let rows: [Plant; 9] = [

@@ -2,6 +2,7 @@
 //! It never calls a tight loop a wait by its shape alone: a fast kernel of a computation has the same.
 
 use super::families::{is_user_spin, is_yield};
+use super::paths::Code;
 use super::stacks::{At, Part, Stacks};
 use super::words::{name, percent, threads};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
@@ -9,13 +10,20 @@ use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "spin-wait", title: "waiting actively", kind: Kind::Limit, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "spin-wait", title: "waiting actively", kind: Kind::Limit, explains: &[Code::UserSpin], judge };
 
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     sight.runs()?;
     let stacks = sight.samples()?;
-    let spins = stacks.part(At::Leaf, is_user_spin);
-    let yields = stacks.part(At::Anywhere, is_yield);
+    let spins = stacks.gather_rows(|row, calls| {
+        let spins = calls.first().is_some_and(|call| is_user_spin(stacks.function(*call)));
+        (spins && stacks.code(row) == Code::UserSpin).then_some(0)
+    });
+    let yields = stacks.gather_rows(|row, calls| {
+        let yields = calls.iter().rposition(|call| is_yield(stacks.function(*call)));
+        yields.filter(|_| stacks.code(row) == Code::UserSpin)
+    });
     if spins.share >= limits::USER_SPIN && spins.threads >= 2 {
         return Ok(Some(found(spins, Confidence::Medium)));
     }

@@ -5,11 +5,12 @@
 use super::Place;
 use super::holds::{Hold, asker, hold};
 use super::limits::SHORT_WAIT;
+use super::paths::takes_mmap_lock;
 use super::stacks::Paths;
 use super::words::name;
 use crate::analysis::calltree::TRUNCATED;
 use crate::analysis::causes::Cause;
-use crate::analysis::names::Names;
+use crate::analysis::names::{Function, Names};
 use crate::analysis::offcpu::each;
 use crate::analysis::selection::{Axis, Selection};
 use crate::analysis::tasks::Tasks;
@@ -22,6 +23,8 @@ use rustc_hash::FxHashMap;
 pub(super) enum Reason {
     /// Another thread holds a lock.
     Lock,
+    /// Another thread holds the lock of the address space.
+    MmapLock,
     /// Another thread is to signal: a condition variable, a semaphore, a futex nobody can name.
     Signal,
     /// Another thread is to end.
@@ -117,6 +120,11 @@ impl<'a> Waits<'a> {
         self.sum(&[Reason::Lock]).seconds
     }
 
+    /// Seconds blocked by the lock of the address space.
+    pub fn mapping_seconds(&self) -> f64 {
+        self.sum(&[Reason::MmapLock]).seconds
+    }
+
     /// Seconds blocked by storage.
     pub fn storage_seconds(&self) -> f64 {
         self.sum(&[Reason::Storage]).seconds
@@ -167,8 +175,12 @@ fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> Reas
         Cause::BlockIo => Reason::Storage,
         Cause::Network | Cause::Pipe => Reason::Others,
         Cause::Lock => {
-            let calls = names.walk(profile, span.stack).map(|call| &names.functions[call.function as usize]);
-            match hold(calls) {
+            let mut calls: Vec<&Function> =
+                names.walk(profile, span.stack).map(|call| &names.functions[call.function as usize]).collect();
+            let hold = hold(calls.iter().copied());
+            calls.reverse();
+            match hold {
+                Hold::Lock if takes_mmap_lock(&calls) => Reason::MmapLock,
                 Hold::Lock => Reason::Lock,
                 Hold::Signal => Reason::Signal,
                 Hold::Join => Reason::Join,

@@ -1,38 +1,82 @@
-//! Page faults and changes of the address space that cost more per operation, with the lock that all threads share there.
+//! Page faults and changes of the address space that cost more per operation, and which of the three reasons holds what
+//! they share: the faults themselves, the lock of the address space, or making other CPUs forget translations.
 //! It never blames faults that every width has: they must cost more, or become more.
 
 use super::growth::Lead;
-use super::paths::{Code, Wait};
-use super::places::{below, blocked_place, cpu_place, kernel_seen};
+use super::mean::Change;
+use super::places::{below, cpu_place, kernel_seen};
 use super::step::Step;
 use super::words::{digits, name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::findings::paths::{Code, Wait};
 use crate::model::Why;
 
-pub(super) const RULE: Rule =
-    Rule { id: "page-faults", title: "page faults and the address space", kind: Kind::Cpu, judge };
+pub(super) const RULE: Rule = Rule {
+    id: "page-faults",
+    title: "page faults and the address space",
+    kind: Kind::Wait,
+    explains: &[Code::AddressSpace],
+    judge,
+};
+
+/// Parts of the lost cores that go to the address space.
+pub(super) struct Costs {
+    /// On a CPU and blocked, by the lock.
+    pub locking: f64,
+    pub blocked: f64,
+    /// Making translations be forgotten.
+    pub flushing: f64,
+    /// All else that faults and calls do.
+    pub rest: f64,
+    /// Which of the three the rest belongs to: what the lock protects, and what is flushed, moves between CPUs.
+    pub holder: Code,
+}
+
+pub(super) fn costs(step: &Step<'_>) -> Costs {
+    let (locking, blocked) = (step.code_share(Code::MmapLock), step.wait_share(Wait::MmapLock));
+    let flush = step.code_share(Code::TlbFlush);
+    // Such interrupts may ask for anything; where translations are flushed they ask for that.
+    let flushing = if flush > 0.0 { flush + step.code_share(Code::Ipi) } else { 0.0 };
+    let holder = if more_faults(step) || (locking + blocked).max(flushing) < limits::FACTOR {
+        Code::AddressSpace
+    } else if flushing > locking + blocked {
+        Code::TlbFlush
+    } else {
+        Code::MmapLock
+    };
+    Costs { locking, blocked, flushing, rest: step.code_share(Code::AddressSpace), holder }
+}
+
+impl Costs {
+    /// What the rest adds to the finding of that code.
+    pub fn rest_of(&self, code: Code) -> f64 {
+        if self.holder == code { self.rest } else { 0.0 }
+    }
+}
+
+fn faults(step: &Step<'_>) -> Option<Change> {
+    step.per_op("minor_faults").ok()
+}
+
+/// Whether there are so many more faults that they are a reason by themselves.
+fn more_faults(step: &Step<'_>) -> bool {
+    let Ok(cost) = step.number(|numbers| numbers.cpu_ns_per_op) else { return false };
+    faults(step).is_some_and(|change| {
+        let matter = change.amount() * limits::FAULT_NS >= limits::FACTOR * cost.amount();
+        change.grew() && change.by(limits::FAULTS) && matter
+    })
+}
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let faults = step.per_op("minor_faults").ok();
-    let more = faults.is_some_and(|change| change.grew() && change.by(limits::FAULTS));
-    let (on, off) = (step.code_share(Code::AddressSpace), step.wait_share(Wait::AddressSpace));
-    if on + off < limits::FACTOR {
+    let (costs, faults) = (costs(step), faults(step));
+    if costs.rest < limits::FACTOR || costs.holder != Code::AddressSpace {
         // More faults whose cost nobody can see are no verdict.
-        return if more && step.cpu_grew() { kernel_seen(step).map(|()| None) } else { Ok(None) };
+        return if more_faults(step) && step.cpu_grew() { kernel_seen(step).map(|()| None) } else { Ok(None) };
     }
-    let share = (on + off).min(1.0);
-    let waits = off > on;
-    let lead = if waits {
-        step.waits().ok().and_then(|waits| waits.lead(Wait::AddressSpace))
-    } else {
-        step.cpu().ok().and_then(|cpu| cpu.lead(Code::AddressSpace))
-    };
-    let mut evidence = vec![
-        Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
-        Evidence::plain("by CPU time", on, U::Share),
-        Evidence::plain("blocked by the address space's lock", off, U::Share),
-    ];
+    let share = costs.rest;
+    let lead = step.cpu().ok().and_then(|cpu| cpu.lead(Code::AddressSpace));
+    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     evidence.extend(faults.map(|change| Evidence::plain("minor faults per operation", change.here.value, U::Count)));
     if let Some(ratio) = faults.and_then(|change| change.ratio()) {
         evidence.push(Evidence::of("growth of these", ratio, U::Ratio, limits::FAULTS));
@@ -56,7 +100,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         ),
         evidence,
         confidence: Confidence::High,
-        place: lead.map(if waits { blocked_place } else { cpu_place }),
+        place: lead.map(cpu_place),
         refuted_by: "with memory touched and kept before the measurement the loss stays",
         next_step:
             "Keep memory instead of returning it (malloc's trim threshold, pools), use huge pages, or processes \
@@ -65,6 +109,6 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-fn mostly(lead: &Lead) -> String {
+pub(super) fn mostly(lead: &Lead) -> String {
     format!(", most of it in {}{}", name(&lead.function), below(lead))
 }

@@ -1,15 +1,16 @@
 //! The memory allocator that costs more per operation: its locks, its arenas, what it returns to the kernel.
 //! It never says that it is slow: that shows at one thread as well.
 
-use super::paths::{Code, Wait};
 use super::places::{below, blocked_place, cpu_place};
 use super::step::Step;
 use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::findings::paths::{Code, Wait};
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "allocator", title: "the memory allocator", kind: Kind::Cpu, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "allocator", title: "the memory allocator", kind: Kind::Wait, explains: &[Code::Allocator], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let (on, off) = (step.code_share(Code::Allocator), step.wait_share(Wait::Allocator));

@@ -11,7 +11,7 @@ use crate::analysis::scaling::Point;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
-    Rule { id: "memory-bandwidth", title: "memory bandwidth used up", kind: Kind::Cpi, judge };
+    Rule { id: "memory-bandwidth", title: "memory bandwidth used up", kind: Kind::Cpi, explains: &[], judge };
 
 /// Bytes per second over the most seen, where a further thread brought hardly more; `None` where there was more to have.
 pub(super) fn saturated(step: &Step<'_>) -> Result<Option<f64>, Why> {

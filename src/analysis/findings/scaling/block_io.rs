@@ -1,14 +1,15 @@
 //! Workers that wait longer for storage with every further one.
 //! It never says which device or file: the kernel's accounting does not.
 
-use super::paths::Wait;
 use super::places::blocked_place;
 use super::words::{name, percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::findings::paths::Wait;
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "block-io", title: "waiting for storage", kind: Kind::Wait, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "block-io", title: "waiting for storage", kind: Kind::Wait, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Ok(waits) = step.waits() else { return by_accounting(step) };

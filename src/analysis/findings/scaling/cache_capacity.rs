@@ -12,7 +12,7 @@ use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
-    Rule { id: "cache-capacity", title: "last-level cache too small", kind: Kind::Cpi, judge };
+    Rule { id: "cache-capacity", title: "last-level cache too small", kind: Kind::Cpi, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some((slower, misses)) = counted(step, "llc_mpki")? else { return Ok(None) };

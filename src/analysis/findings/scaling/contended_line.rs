@@ -10,7 +10,7 @@ use crate::analysis::{Axis, MetricUnit as U};
 use crate::model::{Region, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "contended-line", title: "spinning or cache-line sharing", kind: Kind::Cpu, judge };
+    Rule { id: "contended-line", title: "spinning or cache-line sharing", kind: Kind::Cpu, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let counted = step.number(|numbers| numbers.path_length).is_ok();

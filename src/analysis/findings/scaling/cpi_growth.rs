@@ -9,7 +9,8 @@ use super::{Confidence, Finding, Kind, Rule, limits};
 use crate::analysis::scaling::SliceKind;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "cpi-growth", title: "slower instructions", kind: Kind::Rest, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "cpi-growth", title: "slower instructions", kind: Kind::Rest, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !step.cpu_grew() {

@@ -10,7 +10,7 @@ use crate::analysis::scaling::SliceKind;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
-    Rule { id: "cpu-time-growth", title: "more CPU time per operation", kind: Kind::Rest, judge };
+    Rule { id: "cpu-time-growth", title: "more CPU time per operation", kind: Kind::Rest, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !step.cpu_grew() {

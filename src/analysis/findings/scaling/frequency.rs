@@ -9,7 +9,8 @@ use crate::analysis::MetricUnit as U;
 use crate::analysis::scaling::SliceKind;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "frequency", title: "lower clock frequency", kind: Kind::Clock, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "frequency", title: "lower clock frequency", kind: Kind::Clock, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !step.cpu_grew() {

@@ -14,6 +14,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct Growths<C> {
     pub total: Change,
     classes: Vec<Class<C>>,
+    /// Growth of each function's own cost by class, by its name and module.
+    functions: FxHashMap<(String, String), Vec<(C, f64)>>,
 }
 
 #[derive(Debug)]
@@ -49,7 +51,9 @@ impl<C: Copy + PartialEq> Growths<C> {
         fewest: u64,
         of: impl Fn(&[&Function]) -> (C, usize),
     ) -> Result<Growths<C>, Why> {
-        let mut sorter = Sorter { functions: FxHashMap::default(), branches: FxHashMap::default(), of };
+        let empty = FxHashMap::default;
+        let mut sorter =
+            Sorter { functions: FxHashMap::default(), branches: FxHashMap::default(), leaves: empty(), of };
         let before = sorter.side(base, &cost, 0)?;
         let after = sorter.side(here, &cost, 1)?;
         if after.samples < fewest {
@@ -69,6 +73,7 @@ impl<C: Copy + PartialEq> Growths<C> {
         Ok(Growths {
             total: Change { base: before.total, here: after.total },
             classes: known.into_iter().map(class).collect(),
+            functions: sorter.leaves,
         })
     }
 
@@ -81,10 +86,23 @@ impl<C: Copy + PartialEq> Growths<C> {
         self.class(class).map_or(NOTHING, |known| known.change)
     }
 
-    /// Its part of all growth, 0 to 1; nothing for what is noise.
+    /// Its part of all growth, 0 to 1; nothing for what is noise. All parts together are no more than 1, also where some
+    /// classes have become less.
     pub fn part(&self, class: C) -> f64 {
-        let (change, all) = (self.get(class), self.total.amount());
-        if change.grew() && all > 0.0 { (change.amount() / all).min(1.0) } else { 0.0 }
+        let change = self.get(class);
+        let grown = self.classes.iter().map(|known| known.change).filter(Change::grew);
+        let all = self.total.amount().max(grown.map(|change| change.amount()).sum());
+        if change.grew() && self.total.amount() > 0.0 { (change.amount() / all).min(1.0) } else { 0.0 }
+    }
+
+    /// The part of a function's own growth that lies in paths of these classes, 0 to 1.
+    pub fn of_function(&self, id: &FunctionId, classes: impl Fn(C) -> bool) -> f64 {
+        let known = self.functions.get(&(id.name.clone(), id.module.clone())).map_or(&[][..], Vec::as_slice);
+        let sum = |wanted: &dyn Fn(C) -> bool| -> f64 {
+            known.iter().filter(|(class, _)| wanted(*class)).map(|(_, growth)| growth.max(0.0)).sum()
+        };
+        let all = sum(&|_| true);
+        if all > 0.0 { sum(&classes) / all } else { 0.0 }
     }
 
     /// Its path that grew most.
@@ -114,6 +132,8 @@ struct Sorter<'a, C, F: Fn(&[&Function]) -> (C, usize)> {
     functions: FxHashMap<&'a FunctionId, Function>,
     /// By what leads to the function that tells.
     branches: FxHashMap<&'a [FunctionId], (C, Branch)>,
+    /// By the innermost function.
+    leaves: FxHashMap<(String, String), Vec<(C, f64)>>,
     of: F,
 }
 
@@ -180,6 +200,7 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
             if let Some(cost) = branch.get_mut(side) {
                 *cost += path.weight * scale;
             }
+            self.leaf(path, class, path.weight * if side == 0 { -scale } else { scale });
             match parts.iter_mut().find(|part| part.class == class) {
                 Some(part) => {
                     part.weight += path.weight;
@@ -189,6 +210,15 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
             }
         }
         parts
+    }
+
+    fn leaf(&mut self, path: &PathCost, class: C, growth: f64) {
+        let Some(leaf) = path.frames.last() else { return };
+        let classes = self.leaves.entry((leaf.name.clone(), leaf.module.clone())).or_default();
+        match classes.iter_mut().find(|(known, _)| *known == class) {
+            Some((_, sum)) => *sum += growth,
+            None => classes.push((class, growth)),
+        }
     }
 
     fn lead(&self, class: C) -> Option<Lead> {

@@ -1,22 +1,23 @@
 //! Workers that wait for each other's signals, with nobody among them who does most of the work.
 //! It never calls such a wait a lock: queues, barriers and locks of a program's own look the same.
 
-use super::paths::Wait;
 use super::places::blocked_place;
 use super::words::{name, percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::findings::paths::{Code, Wait};
 use crate::analysis::scaling::SliceKind;
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "hand-over", title: "waiting for other threads", kind: Kind::Idle, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "hand-over", title: "waiting for other threads", kind: Kind::Idle, explains: &[Code::Signal], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let waits = match step.waits() {
         Err(_) if step.share(&[SliceKind::Unseen]) + step.blocked(Cause::Lock) < limits::FACTOR => return Ok(None),
         waits => waits?,
     };
-    let share = step.left_idle(step.wait_share(Wait::Signal));
+    let share = (step.left_idle(step.wait_share(Wait::Signal)) + step.code_share(Code::Signal)).min(1.0);
     let blocked = step.blocked_per_op(Cause::Lock)?;
     if share < limits::FACTOR || !blocked.grew() {
         return Ok(None);

@@ -5,9 +5,11 @@ use super::step::{Step, known};
 use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::findings::paths::Code;
 use crate::model::{Measure, Why};
 
-pub(super) const RULE: Rule = Rule { id: "load-imbalance", title: "uneven load", kind: Kind::Idle, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "load-imbalance", title: "uneven load", kind: Kind::Idle, explains: &[Code::Signal], judge };
 
 /// How the busiest worker limits the others.
 pub(super) struct Busiest {
@@ -45,7 +47,8 @@ pub(super) fn busiest(step: &Step<'_>) -> Result<Option<Busiest>, Why> {
     Ok(Some(Busiest {
         balance: even,
         at_work,
-        share,
+        // Meeting each other is part of it.
+        share: (share + step.code_share(Code::Signal)).min(1.0),
         constant: constant(&fractions),
         fraction: fractions.last().copied(),
     }))

@@ -1,16 +1,21 @@
 //! CPUs that spin for a lock of the kernel longer per operation.
 //! It never reads plain lock functions as spinning: samples fall there because interrupts come on again.
 
-use super::paths::Code;
 use super::places::{below, cpu_place, kernel_seen};
 use super::step::Step;
 use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::findings::paths::Code;
 use crate::model::Why;
 
-pub(super) const RULE: Rule =
-    Rule { id: "kernel-lock-spin", title: "spinning for locks in the kernel", kind: Kind::Cpu, judge };
+pub(super) const RULE: Rule = Rule {
+    id: "kernel-lock-spin",
+    title: "spinning for locks in the kernel",
+    kind: Kind::Wait,
+    explains: &[Code::KernelSpin],
+    judge,
+};
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !step.cpu_grew() {

@@ -1,15 +1,20 @@
-//! Time in the kernel that grows per operation, beyond its lock loops and page faults.
+//! Time in the kernel that grows per operation, as far as no rule has a reason for it.
 //! It never calls kernel time wrong: only its growth is of interest.
 
-use super::paths::Code;
 use super::places::{below, cpu_place, kernel_seen};
 use super::step::{Step, known, metric, ops};
 use super::words::{name, percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::findings::paths::Code;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "kernel-time", title: "time in the kernel", kind: Kind::Cpu, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "kernel-time", title: "time in the kernel", kind: Kind::Rest, explains: KERNEL, judge };
+
+/// Code of the kernel, as far as no finding holds it.
+const KERNEL: &[Code] =
+    &[Code::Kernel, Code::KernelSpin, Code::Signal, Code::Ipi, Code::TlbFlush, Code::MmapLock, Code::AddressSpace];
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !step.cpu_grew() {
@@ -19,15 +24,18 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if kernel_seen(step).is_err() {
         return by_count(step, &counted?);
     }
-    let share = step.code_share(Code::Kernel);
-    let Some(lead) = step.cpu()?.lead(Code::Kernel).filter(|_| share >= limits::FACTOR) else { return Ok(None) };
+    let share = KERNEL.iter().map(|code| step.code_share(*code)).sum();
+    let most = KERNEL.iter().max_by(|a, b| step.code_share(**a).total_cmp(&step.code_share(**b)));
+    let lead = most.and_then(|code| step.cpu().ok()?.lead(*code));
+    let flat = counted.as_ref().is_ok_and(|counted| !counted.grew());
+    let Some(lead) = lead.filter(|_| share >= limits::FACTOR && !flat) else { return Ok(None) };
     let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     if let Ok(counted) = counted {
         evidence.push(Evidence::plain("kernel time per operation, counted", counted.here.value, U::Seconds));
         evidence.push(Evidence::plain("the same at the base", counted.base.value, U::Seconds));
     }
     let claim = format!(
-        "{} of the lost cores are in the kernel, most of it in {}{}.",
+        "{} of the lost cores are in the kernel for which no rule has a reason, most of it in {}{}.",
         percent(share),
         name(&lead.function),
         below(lead)
@@ -40,7 +48,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
 fn by_count(step: &Step<'_>, counted: &super::mean::Change) -> Result<Option<Finding>, Why> {
     let all = step.number(|numbers| numbers.cpu_ns_per_op)?.amount() * 1e-9;
     let part = if all > 0.0 { (counted.amount() / all).clamp(0.0, 1.0) } else { 0.0 };
-    let share = step.work() * part;
+    let share = (step.work() * part).min(step.left());
     if share < limits::FACTOR || !counted.grew() {
         return Ok(None);
     }

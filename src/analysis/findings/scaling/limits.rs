@@ -60,5 +60,7 @@ pub const PAGE_WALKS_GROWTH: f64 = 1.5;
 pub const REMOTE: f64 = 0.1;
 /// Growth of minor faults per operation that confirms what samples say. [P]
 pub const FAULTS: f64 = 1.5;
+/// Nanoseconds of CPU time that a minor fault takes at least. [P]
+pub const FAULT_NS: f64 = 500.0;
 /// Share of the CPU time in the kernel that must be visible by name before its absence from samples says something. [P]
 pub const KERNEL_SEEN: f64 = 0.05;

@@ -19,10 +19,10 @@ mod kernel_time;
 mod limits;
 mod locks;
 mod mean;
+mod mmap_lock;
 mod more_work;
 mod outside;
 mod page_walks;
-mod paths;
 mod places;
 mod remote_memory;
 mod run_queue;
@@ -34,14 +34,16 @@ mod spin;
 mod steal;
 mod step;
 mod throttling;
+mod tlb_flush;
 mod unseen;
 
 use super::{Confidence, Evidence, Finding, Judged, Place, Verdict, weight, words};
+use crate::analysis::findings::paths::Code;
 use crate::analysis::scaling::{Fit, Loss, Point, Stack};
 use crate::model::{Region, Why};
-use step::{Step, Taken};
+use step::Step;
 
-/// What a rule's share is a part of, so that no core is lost twice.
+/// What a rule's share is a part of beyond the code it explains, so that no core is lost twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Waits that no other rule claims.
@@ -64,6 +66,8 @@ struct Rule {
     id: &'static str,
     title: &'static str,
     kind: Kind,
+    /// The code whose growth its findings hold, unless one before it does.
+    explains: &'static [Code],
     /// The finding, nothing, or why it cannot say.
     judge: fn(&Step<'_>) -> Result<Option<Finding>, Why>,
 }
@@ -83,6 +87,8 @@ const RULES: &[Rule] = &[
     frequency::RULE,
     spin::RULE,
     contended_line::RULE,
+    tlb_flush::RULE,
+    mmap_lock::RULE,
     address_space::RULE,
     allocator::RULE,
     kernel_spin::RULE,
@@ -126,9 +132,14 @@ pub fn judge_scaling(points: &[Point], base: usize, stacks: &[Stack], losses: &[
             Verdict::Clear => judged.clear.push(rule.id),
         }
     }
-    // The sort is stable: what weighs the same stays in the order of decision.
-    judged.found.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    // The sort is stable: what weighs the same stays in the order of decision. What remains comes after what has a reason.
+    judged.found.sort_by(|a, b| remains(a).cmp(&remains(b)).then(weight(b).total_cmp(&weight(a))));
     judged
+}
+
+/// Whether a finding holds what no other rule has explained.
+fn remains(finding: &Finding) -> bool {
+    RULES.iter().any(|rule| rule.id == finding.rule && rule.kind == Kind::Rest)
 }
 
 /// Whether any width can be compared with the base.
@@ -168,7 +179,7 @@ fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
     let few = step.base.runs.len().min(step.here.runs.len()) < 3;
     let verdict = |rule: &Rule| match (rule.judge)(&step) {
         Ok(Some(mut finding)) => {
-            step.taken.add(rule.kind, &finding);
+            step.take(rule, &finding);
             // Nobody knows how much one run scatters, and of two it is little more than a guess.
             finding.confidence = if few { finding.confidence.min(Confidence::Medium) } else { finding.confidence };
             Verdict::Found(finding)
@@ -177,22 +188,6 @@ fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
         Err(why) => Verdict::Undecided(why),
     };
     RULES.iter().map(verdict).collect()
-}
-
-impl Taken {
-    fn add(&mut self, kind: Kind, finding: &Finding) {
-        let share = finding.share.unwrap_or(0.0);
-        if matches!(kind, Kind::Cpu | Kind::Cpi) {
-            self.functions.extend(finding.place.iter().filter_map(|place| place.frames.last().cloned()));
-        }
-        match kind {
-            Kind::Wait => {}
-            Kind::Idle => self.idle += share,
-            Kind::Clock => self.clock += share,
-            Kind::Cpu | Kind::Rest => self.cpu += share,
-            Kind::Cpi => self.cpi = self.cpi.max(share),
-        }
-    }
 }
 
 /// What a rule, by its index, comes to over all widths that lost.

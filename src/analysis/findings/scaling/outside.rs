@@ -1,15 +1,16 @@
 //! Workers that wait for somebody outside the program: for events, sockets, pipes, or time to pass.
 //! It never says whether that is wrong: whoever offers the load may be what does not scale.
 
-use super::paths::Wait;
 use super::places::blocked_place;
 use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::findings::paths::Wait;
 use crate::analysis::scaling::SliceKind;
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "waits-outside", title: "waiting for others", kind: Kind::Idle, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "waits-outside", title: "waiting for others", kind: Kind::Idle, explains: &[], judge };
 
 const CAUSES: [Cause; 5] = [Cause::Network, Cause::Events, Cause::Pipe, Cause::Sleep, Cause::Other];
 

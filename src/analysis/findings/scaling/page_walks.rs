@@ -8,7 +8,8 @@ use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "page-walks", title: "TLB misses and page walks", kind: Kind::Cpi, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "page-walks", title: "TLB misses and page walks", kind: Kind::Cpi, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some((slower, walks)) = counted(step, "page_walk_share")? else { return Ok(None) };

@@ -1,9 +1,10 @@
 //! Where in the code a finding of a sweep lies, and how its claim names that.
 //! It never judges.
 
-use super::growth::Lead;
+use super::growth::{Growths, Lead};
 use super::step::Step;
 use super::{Place, hot, limits, words};
+use crate::analysis::findings::paths::Code;
 use crate::analysis::scaling::{FunctionId, LossRow};
 use crate::analysis::{Axis, CodeKind};
 use crate::model::Why;
@@ -50,9 +51,13 @@ pub(super) fn grower_place(step: &Step<'_>) -> Option<Place> {
     Some(Place { frames: hot::frames(step, &row.function), axis: Axis::Event(0), threads: Vec::new() })
 }
 
-/// Functions that cost more than at the base, beyond noise, and that no finding has named.
-fn grown<'a>(step: &Step<'a>) -> impl Iterator<Item = &'a LossRow> {
+/// Functions that cost more than at the base, beyond noise, most of it in code that no finding holds.
+fn grown<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a LossRow> {
     let rows = step.loss.map_or(&[][..], |loss| &loss.functions);
     let named = step.taken.functions.clone();
-    rows.iter().filter(move |row| row.is_real() && row.growth() > 0.0 && !named.contains(&row.function.name))
+    let free = move |row: &&LossRow| {
+        let of = |cpu: &Growths<Code>| cpu.of_function(&row.function, |code| !step.taken.codes.contains(&code));
+        !named.contains(&row.function.name) && step.cpu().map_or(1.0, of) > 0.5
+    };
+    rows.iter().filter(|row| row.is_real() && row.growth() > 0.0).filter(free)
 }

@@ -9,7 +9,7 @@ use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
-    Rule { id: "remote-memory", title: "memory of another NUMA node", kind: Kind::Cpi, judge };
+    Rule { id: "remote-memory", title: "memory of another NUMA node", kind: Kind::Cpi, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some((slower, remote)) = counted(step, "remote_dram_share")? else { return Ok(None) };

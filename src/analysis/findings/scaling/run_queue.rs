@@ -8,7 +8,8 @@ use crate::analysis::MetricUnit as U;
 use crate::analysis::scaling::SliceKind;
 use crate::model::{Region, Why};
 
-pub(super) const RULE: Rule = Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Wait, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Wait, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let queued = step.state(|run| known(run.split.queued))?;

@@ -2,14 +2,15 @@
 //! It never calls uneven load that: a serial section costs the same fraction at every width.
 
 use super::imbalance::{busiest, evidence};
-use super::paths::Wait;
 use super::places::blocked_place;
 use super::words::{digits, name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::findings::paths::{Code, Wait};
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "serial-section", title: "serial section", kind: Kind::Idle, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "serial-section", title: "serial section", kind: Kind::Idle, explains: &[Code::Signal], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some(busiest) = busiest(step)?.filter(|busiest| busiest.constant == Some(true)) else { return Ok(None) };

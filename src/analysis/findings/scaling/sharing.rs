@@ -10,7 +10,7 @@ use crate::analysis::{Axis, MetricUnit as U};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
-    Rule { id: "false-sharing", title: "cache lines shared between threads", kind: Kind::Cpi, judge };
+    Rule { id: "false-sharing", title: "cache lines shared between threads", kind: Kind::Cpi, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some(slower) = slower(step) else { return Ok(None) };

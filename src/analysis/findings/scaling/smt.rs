@@ -10,7 +10,7 @@ use crate::analysis::scaling::{Point, SliceKind};
 use crate::model::{Measure, Region, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "smt-sharing", title: "core shared with a sibling thread", kind: Kind::Cpu, judge };
+    Rule { id: "smt-sharing", title: "core shared with a sibling thread", kind: Kind::Cpu, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if step.here.region != Region::Smt || !step.cpu_grew() {

@@ -2,15 +2,16 @@
 //! It never tells spinning from a shared line by time alone: that is the contended line's rule.
 
 use super::hot::hot;
-use super::paths::Code;
 use super::places::{below, cpu_place};
 use super::step::Step;
 use super::words::{digits, name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::findings::paths::Code;
 use crate::analysis::{Axis, MetricUnit as U};
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "spin-wait", title: "spinning or trying again", kind: Kind::Cpu, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "spin-wait", title: "spinning or trying again", kind: Kind::Cpu, explains: &[Code::UserSpin], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !step.cpu_grew() {

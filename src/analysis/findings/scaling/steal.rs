@@ -7,7 +7,8 @@ use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "steal", title: "CPU taken by the hypervisor", kind: Kind::Clock, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "steal", title: "CPU taken by the hypervisor", kind: Kind::Clock, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let stolen = step.metric("steal_share")?;

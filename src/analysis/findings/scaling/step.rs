@@ -1,13 +1,15 @@
 //! One width against the base: all that a scaling rule may look at.
 //! It never judges.
 
+use super::address_space;
 use super::growth::Growths;
-use super::limits;
 use super::mean::{Change, Mean};
-use super::paths::{Code, Wait, code, wait};
+use super::{Finding, Kind, Rule, limits};
 use crate::analysis::Cause;
+use crate::analysis::findings::paths::{Code, Wait, code, wait};
 use crate::analysis::scaling::{Estimate, Fit, Loss, Numbers, Point, Run, SliceKind, Stack};
 use crate::model::{Measure, Region, Why};
+use std::collections::BTreeSet;
 
 /// What rules before the present one have explained, in parts of the lost cores.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +22,9 @@ pub(super) struct Taken {
     pub cpi: f64,
     /// Of the time in which workers had nothing to do.
     pub idle: f64,
-    /// Functions named for what they do on the CPU.
+    /// Code whose growth a finding holds.
+    pub codes: Vec<Code>,
+    /// Functions of other code named for what they do on the CPU.
     pub functions: Vec<String>,
 }
 
@@ -169,9 +173,39 @@ impl<'a> Step<'a> {
         self.waits.as_ref().map_err(|why| *why)
     }
 
-    /// The part of the lost cores that such code lost on the CPU.
+    /// The part of the lost cores that such code lost on the CPU, unless a finding holds it.
     pub fn code_share(&self, code: Code) -> f64 {
-        self.cpu.as_ref().map_or(0.0, |growths| self.work() * growths.part(code))
+        let taken = self.taken.codes.contains(&code);
+        self.cpu.as_ref().map_or(0.0, |growths| if taken { 0.0 } else { self.work() * growths.part(code) })
+    }
+
+    /// Whether such code grew far beyond its part of the time: what slows all code does not do that.
+    pub fn stands_out(&self, code: Code) -> bool {
+        self.cpu.as_ref().is_ok_and(|growths| {
+            let before = growths.get(code).base.value / growths.total.base.value.max(f64::MIN_POSITIVE);
+            growths.part(code) >= before * limits::STANDS_OUT
+        })
+    }
+
+    /// Hands what a finding explains over to it, so that no later rule tells it again.
+    pub fn take(&mut self, rule: &Rule, finding: &Finding) {
+        let share = finding.share.unwrap_or(0.0);
+        let with = rule.explains.contains(&address_space::costs(self).holder).then_some(Code::AddressSpace);
+        let codes: BTreeSet<Code> = rule.explains.iter().copied().chain(with).collect();
+        let code: f64 = codes.iter().map(|code| self.code_share(*code)).sum();
+        let beyond = (share - code).max(0.0);
+        self.taken.codes.extend(codes);
+        self.taken.cpu += code;
+        if rule.explains.is_empty() && matches!(rule.kind, Kind::Cpu | Kind::Cpi) {
+            self.taken.functions.extend(finding.place.iter().filter_map(|place| place.frames.last().cloned()));
+        }
+        match rule.kind {
+            Kind::Wait => {}
+            Kind::Idle => self.taken.idle += beyond,
+            Kind::Clock => self.taken.clock += share,
+            Kind::Cpu | Kind::Rest => self.taken.cpu += beyond,
+            Kind::Cpi => self.taken.cpi = self.taken.cpi.max(share),
+        }
     }
 
     /// The part of the lost cores that such waits in locks' system calls took. What no stack shows is a wait for a signal,

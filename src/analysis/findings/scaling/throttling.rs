@@ -8,7 +8,8 @@ use crate::analysis::MetricUnit as U;
 use crate::analysis::scaling::SliceKind;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: Kind::Wait, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: Kind::Wait, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let stood = match step.state(|run| known(run.split.throttled)) {

@@ -8,7 +8,8 @@ use crate::analysis::MetricUnit as U;
 use crate::analysis::scaling::SliceKind;
 use crate::model::Why;
 
-pub(super) const RULE: Rule = Rule { id: "unseen-wait", title: "blocked, unseen by what", kind: Kind::Idle, judge };
+pub(super) const RULE: Rule =
+    Rule { id: "unseen-wait", title: "blocked, unseen by what", kind: Kind::Idle, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let share = step.left_idle(step.share(&[SliceKind::Unseen]));

@@ -27,6 +27,8 @@ pub(super) fn programs() -> Vec<(&'static str, Mill)> {
             "page-faults",
             mill(|more, load| load.on_cpu(FAULT, 10.0 + 60.0 * more).each("minor_faults", 0.01 + 0.2 * more)),
         ),
+        ("mmap-lock", mill(|more, load| load.on_cpu(MAP, 20.0).on_cpu(MAP_LOCK, 60.0 * more))),
+        ("tlb-shootdown", mill(|more, load| load.on_cpu(FLUSH, 10.0 + 40.0 * more).on_cpu(FORGET, 30.0 * more))),
         ("allocator", mill(|more, load| load.on_cpu("worker;build;malloc;_int_malloc", 30.0 + 50.0 * more))),
         ("kernel-lock-spin", mill(|more, load| load.on_cpu(SPIN, 60.0 * more))),
         (
@@ -42,6 +44,12 @@ use mill::Load;
 
 const FAULT: &str = "worker;touch;[kernel]!asm_exc_page_fault;[kernel]!handle_mm_fault;[kernel]!clear_page_erms";
 const SPIN: &str = "worker;open;[kernel]!__x64_sys_openat;[kernel]!native_queued_spin_lock_slowpath";
+
+const MAP: &str = "worker;map;[kernel]!vm_mmap_pgoff;[kernel]!do_mmap;[kernel]!mas_store";
+const MAP_LOCK: &str = "worker;map;[kernel]!vm_mmap_pgoff;[kernel]!down_write_killable;[kernel]!rwsem_spin_on_owner";
+const FLUSH: &str =
+    "worker;give_back;[kernel]!do_madvise;[kernel]!flush_tlb_mm_range;[kernel]!smp_call_function_many_cond";
+const FORGET: &str = "worker;part_0;[kernel]!asm_sysvec_call_function";
 
 /// What a hypervisor takes from a half-busy machine so that it runs 5% longer for each further thread.
 fn stolen(more: f64) -> f64 {
@@ -144,7 +152,7 @@ fn locks_of_the_allocator_and_of_the_address_space_are_no_ordinary_locks() {
     let down = "[kernel]!down_read;[kernel]!rwsem_down_read_slowpath;[kernel]!schedule";
     for (rule, path) in [
         ("allocator", format!("worker;build;malloc;libc.so.6!__lll_lock_wait_private;{FUTEX}")),
-        ("page-faults", format!("worker;touch;[kernel]!asm_exc_page_fault;{down}")),
+        ("mmap-lock", format!("worker;touch;[kernel]!asm_exc_page_fault;{down}")),
     ] {
         let judged = Mill::of(&WIDTHS, move |n| even().off_cpu(&path, 90.0 * f64::from(n - 1))).judged();
         assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), [rule]);

@@ -5,6 +5,7 @@
 mod classes;
 mod counters;
 mod mill;
+mod whole;
 
 use super::*;
 use crate::analysis::Axis;

@@ -1,0 +1,56 @@
+//! The lock of the address space (mmap_lock), which page faults, mmap, munmap, mprotect and the like of all threads take.
+//! It never counts what they do while they have it.
+
+use super::paths::Code;
+use super::waits::Reason;
+use super::words::{name, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use crate::analysis::MetricUnit as U;
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "mmap-lock", title: "waiting for mmap_lock", kind: Kind::Limit, explains: &[Code::MmapLock], judge };
+
+fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+    let work = sight.busy()?;
+    let on = sight.kernel_samples().map(|stacks| stacks.part_of(&[Code::MmapLock]));
+    if on.is_err() && sight.waits().is_err() {
+        return on.map(|_| None);
+    }
+    let running = on.as_ref().map_or(0.0, |part| part.share * work.running / work.total());
+    let blocked = work.mapping / work.total();
+    let share = running + blocked;
+    if share < limits::LOCKED {
+        return Ok(None);
+    }
+    let waiting = sight.waits().ok().and_then(|waits| waits.worst(&[Reason::MmapLock], false));
+    let place = waiting.filter(|_| blocked >= running).or_else(|| on.as_ref().ok().and_then(|part| part.place.clone()));
+    let at = place
+        .as_ref()
+        .and_then(|place| place.frames.last())
+        .map_or(String::new(), |last| format!(", most of it in {}", name(last)));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "{} of the working time waits for the lock of the one address space (mmap_lock): {} blocked, {} on a CPU \
+             (spinning, sleeping, wake-ups){at}.",
+            percent(share),
+            percent(blocked),
+            percent(running)
+        ),
+        evidence: vec![
+            Evidence::of("of working time", share, U::Share, limits::LOCKED),
+            Evidence::plain("blocked", blocked, U::Share),
+            Evidence::plain("on a CPU", running, U::Share),
+        ],
+        confidence: Confidence::High,
+        place,
+        refuted_by: "one thread alone waits as long",
+        next_step:
+            "Map less often: keep memory instead of returning it (malloc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, \
+                    pools), map large ranges once, use huge pages, or processes instead of threads."
+                .to_string(),
+    }))
+}

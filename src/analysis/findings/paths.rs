@@ -1,0 +1,240 @@
+//! What a call path is known for, each path for one thing only: so that what two rules could claim is counted once.
+//! It never knows a program's own functions.
+
+use super::families::{
+    bare, begins, is_address_space, is_allocator, is_ipi, is_kernel_spin, is_page_fault, is_tlb_flush, is_user_spin,
+    is_yield,
+};
+use super::holds::{Hold, asker, handles, hold};
+use crate::analysis::causes::{Cause, cause};
+use crate::analysis::names::{CodeKind, Function};
+use crate::model::TaskState;
+
+/// What code on a CPU is known for; whoever is named first takes a path that fits several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Code {
+    /// The memory allocator, and whatever it calls.
+    Allocator,
+    /// Taking and releasing a lock that sleeps: its own spinning, its system calls, the hand-over below them.
+    Lock,
+    /// Waiting for another thread's signal, and sending it: the same of condition variables, semaphores and joins.
+    Signal,
+    /// Making other CPUs forget translations, or forgetting them because another CPU asked.
+    TlbFlush,
+    /// An interrupt from another CPU that does not show what it asked for.
+    Ipi,
+    /// The lock of the address space: spinning and sleeping for it, and waking those who wait.
+    MmapLock,
+    /// Page faults, and calls that change the address space.
+    AddressSpace,
+    /// The kernel's loops that wait for another lock.
+    KernelSpin,
+    /// Known loops of libraries that wait, and giving the CPU away to wait.
+    UserSpin,
+    /// Anything else in the kernel.
+    Kernel,
+    /// The program's own.
+    Own,
+}
+
+/// What a blocked thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wait {
+    /// A lock of the memory allocator.
+    Allocator,
+    /// The lock of the address space.
+    MmapLock,
+    /// Another lock that another thread holds.
+    Held,
+    /// Another thread's signal, or a lock that no table knows.
+    Signal,
+    /// Another thread's end.
+    Join,
+    /// Storage.
+    Storage,
+    /// Anything else.
+    Else,
+}
+
+impl Wait {
+    /// Those that may make up the time blocked by locks; who joins others is no worker.
+    pub const LOCKS: [Wait; 4] = [Wait::Allocator, Wait::MmapLock, Wait::Held, Wait::Signal];
+}
+
+/// What a path on the CPU, root first, is known for, and the index of the function that tells.
+pub(super) fn code(path: &[&Function]) -> (Code, usize) {
+    let leaf = path.len().saturating_sub(1);
+    let at = |family: fn(&Function) -> bool| path.iter().position(|function| family(function));
+    let innermost = |family: fn(&Function) -> bool| path.last().is_some_and(|function| family(function));
+    if let Some(at) = at(is_allocator) {
+        return (Code::Allocator, at);
+    }
+    if let Some(hold) = handles(path.iter().rev().copied()) {
+        let asked = leaf - asker(path.iter().rev().copied()).min(leaf);
+        return (if hold == Hold::Lock { Code::Lock } else { Code::Signal }, asked);
+    }
+    if let Some(code) = in_kernel(path) {
+        return (code, leaf);
+    }
+    if innermost(is_kernel_spin) {
+        (Code::KernelSpin, leaf)
+    } else if innermost(is_user_spin) {
+        (Code::UserSpin, leaf)
+    } else if let Some(at) = at(is_yield) {
+        (Code::UserSpin, at)
+    } else if innermost(|function| function.kind == CodeKind::Kernel) {
+        (Code::Kernel, leaf)
+    } else {
+        (Code::Own, leaf)
+    }
+}
+
+/// The services of the kernel that are known by name.
+fn in_kernel(path: &[&Function]) -> Option<Code> {
+    let any = |family: fn(&Function) -> bool| path.iter().any(|function| family(function));
+    if any(is_tlb_flush) {
+        Some(Code::TlbFlush)
+    } else if path.iter().rev().take(3).any(|function| is_ipi(function)) {
+        Some(Code::Ipi)
+    } else if takes_mmap_lock(path) {
+        Some(Code::MmapLock)
+    } else {
+        (any(is_page_fault) || any(is_address_space)).then_some(Code::AddressSpace)
+    }
+}
+
+/// What a path off the CPU, root first, waits for, and the index of the function that asked for it.
+pub(super) fn wait(path: &[&Function]) -> (Wait, usize) {
+    let inwards = || path.iter().rev().copied();
+    let names = |kernel: bool| {
+        let chosen = inwards().filter(move |function| (function.kind == CodeKind::Kernel) == kernel);
+        chosen.map(|function| function.name.as_str())
+    };
+    let at = path.len().saturating_sub(1).saturating_sub(asker(inwards()));
+    let allocator = path.iter().position(|function| is_allocator(function));
+    let waits = match cause(TaskState::Sleeping, names(true), names(false)) {
+        Cause::Lock => match (allocator, hold(inwards())) {
+            (Some(_), _) => Wait::Allocator,
+            (None, Hold::Lock) if takes_mmap_lock(path) => Wait::MmapLock,
+            (None, Hold::Lock) => Wait::Held,
+            (None, Hold::Signal) => Wait::Signal,
+            (None, Hold::Join) => Wait::Join,
+        },
+        Cause::BlockIo => Wait::Storage,
+        _ => Wait::Else,
+    };
+    (waits, if waits == Wait::Allocator { allocator.unwrap_or(at) } else { at })
+}
+
+/// Whether a path, root first, takes or releases the lock of the address space, or of one of its areas. Below the same calls
+/// there are locks of files and of reverse mappings, which are others.
+pub(super) fn takes_mmap_lock(path: &[&Function]) -> bool {
+    const LOCKS: &[&str] = &["rwsem_", "down_", "up_", "osq_lock", "downgrade_write", "vma_start_", "vma_enter_locked"];
+    const FINDING: &[&str] = &["lock_mm_and_find_vma", "lock_vma_under_rcu", "mmap_read_", "mmap_write_", "mmap_lock_"];
+    const OTHERS: &[&str] =
+        &["anon_vma_", "unlink_anon_vmas", "i_mmap_", "unlink_file_vma", "rmap_walk", "try_to_unmap"];
+    let inside = path.iter().position(|function| is_page_fault(function) || is_address_space(function));
+    let below = inside.and_then(|at| path.get(at + 1..)).unwrap_or_default();
+    let named = |names: &[&str]| below.iter().any(|function| begins(names, bare(&function.name)));
+    (named(LOCKS) || named(FINDING)) && !named(OTHERS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::findings::families::tests::function;
+
+    fn check<C: PartialEq + std::fmt::Debug>(of: fn(&[&Function]) -> (C, usize), path: &str, expected: (C, usize)) {
+        let functions: Vec<Function> = path.split(';').map(function).collect();
+        let path_of: Vec<&Function> = functions.iter().collect();
+        assert_eq!(of(&path_of), expected, "{path}");
+    }
+
+    #[test]
+    fn a_path_on_the_cpu_is_known_for_one_thing() {
+        let fault = "work;[kernel]!asm_exc_page_fault;[kernel]!handle_mm_fault";
+        check(code, "main;work", (Code::Own, 1));
+        check(code, "main;malloc;_int_malloc", (Code::Allocator, 1));
+        check(code, &format!("{fault};[kernel]!clear_page_erms"), (Code::AddressSpace, 3));
+        check(code, &format!("{fault};[kernel]!osq_lock"), (Code::MmapLock, 3));
+        check(code, "work;[kernel]!__x64_sys_munmap;[kernel]!osq_lock", (Code::MmapLock, 2));
+        check(code, "work;[kernel]!native_queued_spin_lock_slowpath", (Code::KernelSpin, 1));
+        check(code, "work;pthread_spin_lock", (Code::UserSpin, 1));
+        check(code, "work;sched_yield;[kernel]!schedule", (Code::UserSpin, 1));
+        check(code, "work;[kernel]!__x64_sys_read;[kernel]!vfs_read", (Code::Kernel, 2));
+        check(code, "work;memcpy;[kernel]!asm_sysvec_apic_timer_interrupt", (Code::Kernel, 2));
+        check(code, "", (Code::Own, 0));
+        assert_eq!(code(&[]), (Code::Own, 0));
+    }
+
+    /// As Linux 6.1 and 6.18 give them, and Arm's kernels, which flush without interrupts.
+    #[test]
+    fn the_kernels_work_on_the_address_space_is_told_apart() {
+        let call = "work;[kernel]!do_syscall_64;[kernel]!vm_mmap_pgoff";
+        for (path, expected) in [
+            (format!("{call};[kernel]!down_write_killable;[kernel]!rwsem_down_write_slowpath"), Code::MmapLock),
+            (format!("{call};[kernel]!up_write;[kernel]!rwsem_wake.isra.0;[kernel]!try_to_wake_up"), Code::MmapLock),
+            (format!("{call};[kernel]!do_mmap;[kernel]!__mmap_region;[kernel]!mas_store"), Code::AddressSpace),
+            (format!("{call};[kernel]!__split_vma;[kernel]!anon_vma_clone;[kernel]!down_write"), Code::AddressSpace),
+            ("work;[kernel]!exc_page_fault;[kernel]!lock_mm_and_find_vma".to_string(), Code::MmapLock),
+            ("work;[kernel]!exc_page_fault;[kernel]!lock_vma_under_rcu".to_string(), Code::MmapLock),
+            (
+                "work;[kernel]!do_mprotect_pkey;[kernel]!flush_tlb_mm_range;[kernel]!smp_call_function_many_cond"
+                    .to_string(),
+                Code::TlbFlush,
+            ),
+            (
+                format!("{call};[kernel]!osq_lock;[kernel]!asm_sysvec_call_function;[kernel]!flush_tlb_func"),
+                Code::TlbFlush,
+            ),
+            ("work;[kernel]!asm_sysvec_call_function_single".to_string(), Code::Ipi),
+            ("work;[kernel]!__arm64_sys_munmap;[kernel]!tlb_flush".to_string(), Code::TlbFlush),
+            (
+                "work;[kernel]!__arm64_sys_munmap;[kernel]!tlb_flush_mmu;[kernel]!free_pages".to_string(),
+                Code::AddressSpace,
+            ),
+            ("work;[kernel]!__x64_sys_membarrier;[kernel]!smp_call_function_many_cond".to_string(), Code::Kernel),
+        ] {
+            let functions: Vec<Function> = path.split(';').map(function).collect();
+            assert_eq!(code(&functions.iter().collect::<Vec<_>>()).0, expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_locks_own_costs_belong_to_who_takes_it() {
+        let libc = |name: &str| format!("/usr/lib/libc.so.6!{name}");
+        let futex = "[kernel]!__x64_sys_futex;[kernel]!do_futex";
+        let (lock, unlock) = (libc("pthread_mutex_lock"), libc("__GI___pthread_mutex_unlock_usercnt"));
+        for (path, expected) in [
+            (format!("main;take;{lock}"), (Code::Lock, 1)),
+            (
+                format!("main;take;{unlock};{};{futex};[kernel]!futex_wake", libc("__GI___lll_lock_wake")),
+                (Code::Lock, 1),
+            ),
+            (format!("main;take;{lock};{futex};[kernel]!native_queued_spin_lock_slowpath"), (Code::Lock, 1)),
+            (format!("main;take;{lock};{futex};[kernel]!futex_wait;[kernel]!finish_task_switch"), (Code::Lock, 1)),
+            (format!("main;turn;{};{futex};[kernel]!futex_wait", libc("pthread_cond_wait")), (Code::Signal, 1)),
+            (format!("main;own_lock;{};{futex};[kernel]!futex_wake", libc("syscall")), (Code::Signal, 1)),
+            (format!("main;build;malloc;{};{futex}", libc("__lll_lock_wait_private")), (Code::Allocator, 2)),
+        ] {
+            check(code, &path, expected);
+        }
+    }
+
+    #[test]
+    fn a_path_off_the_cpu_is_known_for_what_it_waits_for_and_who_asked() {
+        let futex = "[kernel]!do_futex;[kernel]!futex_wait;[kernel]!schedule";
+        let libc = |name: &str| format!("/usr/lib/libc.so.6!{name}");
+        let mutex = format!("{};{}", libc("pthread_mutex_lock"), libc("__lll_lock_wait"));
+        check(wait, &format!("main;take;{mutex};{futex}"), (Wait::Held, 1));
+        check(wait, &format!("main;turn;{};{futex}", libc("pthread_cond_wait")), (Wait::Signal, 1));
+        check(wait, &format!("main;{};{futex}", libc("__pthread_clockjoin_ex")), (Wait::Join, 0));
+        check(wait, &format!("main;malloc;{};{futex}", libc("__lll_lock_wait_private")), (Wait::Allocator, 1));
+        let down = "[kernel]!down_read;[kernel]!rwsem_down_read_slowpath;[kernel]!schedule";
+        check(wait, &format!("main;touch;[kernel]!exc_page_fault;{down}"), (Wait::MmapLock, 1));
+        check(wait, &format!("main;list;[kernel]!__x64_sys_getdents;{down}"), (Wait::Held, 1));
+        check(wait, "main;load;[kernel]!io_schedule;[kernel]!schedule", (Wait::Storage, 1));
+        check(wait, "main;serve;[kernel]!ep_poll;[kernel]!schedule", (Wait::Else, 1));
+        assert_eq!(wait(&[]), (Wait::Else, 0));
+    }
+}

@@ -1,0 +1,103 @@
+//! One cause, one finding: it holds all that its cause costs, wherever that shows, and no other finding tells it again.
+
+use super::*;
+use mill::Load;
+
+const TAKE: &str = "worker;take;libc.so.6!pthread_mutex_lock";
+const GIVE: &str = "worker;take;libc.so.6!__pthread_mutex_unlock_usercnt;libc.so.6!__lll_lock_wake";
+
+fn rules(judged: &Judged) -> Vec<&'static str> {
+    judged.found.iter().map(|finding| finding.rule).collect()
+}
+
+/// What a lock that is traded costs on a CPU: spinning, both system calls, the kernel's own lock and switch below them.
+fn traded(load: Load, ns: f64) -> Load {
+    load.on_cpu(TAKE, ns)
+        .on_cpu(&format!("{TAKE};libc.so.6!__lll_lock_wait;{FUTEX};[kernel]!finish_task_switch.isra.0"), ns)
+        .on_cpu(
+            &format!("{TAKE};libc.so.6!__lll_lock_wait;[kernel]!do_futex;[kernel]!native_queued_spin_lock_slowpath"),
+            ns,
+        )
+        .on_cpu(
+            &format!("{GIVE};[kernel]!__x64_sys_futex;[kernel]!do_futex;[kernel]!futex_wake;[kernel]!try_to_wake_up"),
+            ns,
+        )
+}
+
+#[test]
+fn a_lock_holds_its_waits_its_system_calls_and_its_spinning() {
+    let mill = Mill::of(&WIDTHS, |n| {
+        let more = f64::from(n - 1);
+        traded(even(), 10.0 * more).off_cpu(&lock("take"), 60.0 * more).each("voluntary_switches", 0.01 + 0.2 * more)
+    });
+    let judged = mill.judged();
+    assert_eq!(rules(&judged), ["lock-wait"], "{:#?}", judged.found);
+    let found = &judged.found[0];
+    assert!(found.share.unwrap() > 0.99 && found.confidence == Confidence::High, "{found:?}");
+    let told = "go to locks that others hold, 60.0% blocked and 40.0% on a CPU (spinning, system calls, wake-ups), most of \
+                it in `take`";
+    assert!(found.claim.contains(told), "{}", found.claim);
+}
+
+#[test]
+fn a_lock_that_hardly_anybody_sleeps_for_is_named_with_who_takes_it() {
+    for off_cpu in [true, false] {
+        let mut mill = Mill::of(&WIDTHS, |n| traded(even(), 20.0 * f64::from(n - 1)));
+        mill.off_cpu = off_cpu;
+        let judged = mill.judged();
+        assert_eq!(rules(&judged), ["lock-wait"], "{:#?}", judged.found);
+        let found = &judged.found[0];
+        assert!(
+            found.claim.contains("spin for locks that others hold") && found.claim.contains("`take`"),
+            "{}",
+            found.claim
+        );
+        assert_eq!(found.place.as_ref().unwrap().frames.last().unwrap(), "take");
+        assert_eq!(found.claim.contains("was not recorded"), !off_cpu);
+        assert!(off_cpu || found.confidence <= Confidence::Medium);
+    }
+}
+
+#[test]
+fn locks_that_are_slowed_down_with_all_other_code_are_not_accused() {
+    let mill = Mill::of(&WIDTHS, |n| even().on_cpu(TAKE, 200.0).stretched(1.0 + 0.05 * f64::from(n - 1)));
+    assert_eq!(rules(&mill.judged()), ["cpu-time-growth"]);
+}
+
+#[test]
+fn what_remains_comes_last_and_does_not_tell_again_what_has_a_reason() {
+    let mill = Mill::of(&WIDTHS, |n| {
+        let more = f64::from(n - 1);
+        let read = "worker;read;[kernel]!__x64_sys_read;[kernel]!copy";
+        traded(even().stretched(1.0 + 0.05 * more), 10.0 * more).on_cpu(read, 60.0 * more)
+    });
+    let judged = mill.judged();
+    assert_eq!(rules(&judged), ["lock-wait", "kernel-time", "cpu-time-growth"], "{:#?}", judged.found);
+    let shares: Vec<f64> = judged.found.iter().filter_map(|finding| finding.share).collect();
+    for (share, expected) in shares.iter().zip([40.0 / 150.0, 60.0 / 150.0, 50.0 / 150.0]) {
+        assert!((share - expected).abs() < 0.01, "{shares:?}");
+    }
+    let rest = &judged.found[2].claim;
+    assert!(rest.contains("`part_0`") && !rest.contains("try_to_wake_up") && !rest.contains("`copy`"), "{rest}");
+}
+
+#[test]
+fn what_the_lock_of_the_address_space_protects_belongs_to_it_unless_there_are_more_faults() {
+    let down = "[kernel]!down_read;[kernel]!rwsem_down_read_slowpath";
+    let mill = |faults: f64| {
+        Mill::of(&WIDTHS, move |n| {
+            let more = f64::from(n - 1);
+            even()
+                .off_cpu(&format!("worker;touch;[kernel]!asm_exc_page_fault;{down};[kernel]!schedule"), 30.0 * more)
+                .on_cpu(&format!("worker;touch;[kernel]!asm_exc_page_fault;{down}"), 20.0 * more)
+                .on_cpu("worker;touch;[kernel]!asm_exc_page_fault;[kernel]!clear_page_erms", 20.0 + 50.0 * more)
+                .each("minor_faults", 0.05 + faults * more)
+        })
+    };
+    let judged = mill(0.0).judged();
+    assert_eq!(rules(&judged), ["mmap-lock"], "{:#?}", judged.found);
+    assert!(judged.found[0].share.unwrap() > 0.99, "{:?}", judged.found[0]);
+    let judged = mill(0.1).judged();
+    assert_eq!(rules(&judged), ["mmap-lock", "page-faults"], "{:#?}", judged.found);
+    assert!(judged.found.iter().all(|finding| (finding.share.unwrap() - 0.5).abs() < 0.01), "{:#?}", judged.found);
+}

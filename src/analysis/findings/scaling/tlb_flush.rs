@@ -1,0 +1,53 @@
+//! TLB shootdown: a thread that takes memory away interrupts every CPU that runs another thread of the program, and waits
+//! until all have forgotten the translations.
+//! It never blames other interrupts between CPUs: only where translations are flushed do they count.
+
+use super::address_space::{costs, mostly};
+use super::places::cpu_place;
+use super::step::Step;
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::findings::paths::Code;
+use crate::model::Why;
+
+pub(super) const RULE: Rule = Rule {
+    id: "tlb-shootdown",
+    title: "TLB shootdown",
+    kind: Kind::Wait,
+    explains: &[Code::TlbFlush, Code::Ipi],
+    judge,
+};
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let costs = costs(step);
+    if costs.flushing < limits::FACTOR {
+        return Ok(None);
+    }
+    let rest = costs.rest_of(Code::TlbFlush);
+    let share = (costs.flushing + rest).min(1.0);
+    let lead = step.cpu()?.lead(Code::TlbFlush);
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "{} of the lost cores make CPUs forget translations of memory that was unmapped, protected or given back (TLB \
+             shootdown){}: each time every CPU that runs a thread of the program is interrupted.",
+            percent(share),
+            lead.map_or(String::new(), mostly)
+        ),
+        evidence: vec![
+            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+            Evidence::plain("flushing, on both sides", costs.flushing, U::Share),
+            Evidence::plain("in the calls that ask for it", rest, U::Share),
+        ],
+        confidence: Confidence::High,
+        place: lead.map(cpu_place),
+        refuted_by: "TLB shootdowns in /proc/interrupts stay flat per operation, or processes instead of threads lose as much",
+        next_step:
+            "Unmap, protect or give back memory less often and in larger pieces, let the allocator keep it, or use \
+                    processes instead of threads."
+                .to_string(),
+    }))
+}
