@@ -33,10 +33,26 @@ struct Captured {
     sampler_cpus: usize,
 }
 
+fn spec(name: &str, kind: EventKind, group: Option<u16>) -> EventSpec {
+    EventSpec {
+        name: name.to_string(),
+        kind,
+        exclude_user: false,
+        exclude_kernel: false,
+        exclude_hv: false,
+        exclude_guest: false,
+        exclude_host: false,
+        precise: 0,
+        group,
+        unit: Unit::Count,
+    }
+}
+
+/// Samples of the CPU clock, so that weights are nanoseconds on machines with a PMU too.
 fn plan(target: Target, seconds: f64) -> Plan {
     Plan {
         target,
-        events: vec![],
+        events: vec![spec("cpu-clock", EventKind::Software(0), None)],
         rate: Rate::Frequency(997),
         call_graph: CallGraph::FramePointer,
         off_cpu: false,
@@ -322,18 +338,6 @@ fn one_thread_of_several_is_sampled_alone() {
 fn several_events_tracepoints_and_groups_keep_their_numbers() {
     require!("perf", "tracefs", "root");
     let workload = Workload::python("import os\nwhile True: os.getppid(); bytearray(1<<26)");
-    let spec = |name: &str, kind, group| EventSpec {
-        name: name.to_string(),
-        kind,
-        exclude_user: false,
-        exclude_kernel: false,
-        exclude_hv: false,
-        exclude_guest: false,
-        exclude_host: false,
-        precise: 0,
-        group,
-        unit: Unit::Count,
-    };
     let tracepoint =
         |category: &str, name: &str| EventKind::Tracepoint { category: category.into(), name: name.into() };
     let events = vec![

@@ -36,13 +36,15 @@ struct Line(String, usize);
 
 pub(super) fn write(page: &mut Page, report: &Report) {
     page.heading("Metrics", "");
-    let (left, right) = (blocks(page, report, &LEFT), blocks(page, report, &RIGHT));
-    for at in 0..left.len().max(right.len()) {
-        let empty = Line(String::new(), 0);
-        let Line(text, width) = left.get(at).unwrap_or(&empty);
-        let gap = " ".repeat((BLOCK + GAP).saturating_sub(*width));
-        let beside = right.get(at).map_or("", |line| &line.0);
-        page.line(&format!("{text}{gap}{beside}"));
+    let mut right = blocks(page, report, &RIGHT).into_iter();
+    for Line(text, width) in blocks(page, report, &LEFT) {
+        // A label too long for its block takes the line alone.
+        let beside = if width < BLOCK + GAP { right.next() } else { None };
+        let gap = " ".repeat((BLOCK + GAP).saturating_sub(width));
+        page.line(&format!("{text}{gap}{}", beside.map_or(String::new(), |line| line.0)));
+    }
+    for Line(text, _) in right {
+        page.line(&format!("{}{text}", " ".repeat(BLOCK + GAP)));
     }
     scaled(page, report);
     missing(page, report);
