@@ -30,9 +30,9 @@ fn waited(report: &Value, cause: &str) -> f64 {
     causes.iter().filter(|row| row["cause"] == cause).map(|row| number(&row["total_s"])).sum()
 }
 
-/// CPU time the samples stand for, in seconds.
+/// CPU time the samples stand for, in seconds, whether they weigh nanoseconds or cycles.
 fn sampled(report: &Value) -> f64 {
-    number(&report["samples"]["weight"]) / 1e9
+    report["samples"]["coverage"]["value"].as_f64().unwrap_or(0.0) * cpu_time(report)
 }
 
 fn cpu_time(report: &Value) -> f64 {
@@ -322,7 +322,7 @@ fn forker_is_seen_through_its_children_where_they_are_followed() {
     require!("perf");
     let dir = Dir::new();
     dir.record("command", "", "forker --threads 2 --seconds 1.5");
-    let forker = dir.start(&["workload", "forker", "--threads", "2", "--seconds", "30"]);
+    let forker = dir.start(&["workload", "forker", "--threads", "2", "--seconds", "120"]);
     until("it has forked", || {
         dir.line(&format!("-q record --force -o probe -p {} -d 10ms", forker.pid())).code == Some(0)
     });
