@@ -222,7 +222,8 @@ mod tests {
 
     fn start() -> Start {
         let (windows, sources, known_levels, covered, wanting) = (100, 1, 2, 0.9, vec![]);
-        let strength = Strength { windows, sources, known_levels, covered, false_alarms: None, wanting };
+        let strength =
+            Strength { windows, sources, known_levels, covered, false_alarms: None, growth_seen: None, wanting };
         let text = |text: &str| text.to_string();
         Start {
             schema_version: SCHEMA_VERSION,

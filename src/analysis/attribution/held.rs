@@ -120,24 +120,14 @@ impl Judged {
 }
 
 impl Held {
-    /// Distance from the usual value, in usual deviations.
-    pub fn deviations(&self) -> f64 {
-        (self.value - self.expected.centre) / spread(&self.expected)
-    }
-
     /// Whether it lies outside of its band, on the side that is worse.
     pub fn is_outside(&self, bad: Bad, settings: &Settings) -> bool {
+        let beyond = self.expected.beyond(self.value);
         match bad {
-            Bad::More => self.deviations() > settings.sigmas,
-            Bad::Less => self.deviations() < -settings.sigmas,
+            Bad::More => beyond > settings.sigmas,
+            Bad::Less => beyond < -settings.sigmas,
         }
     }
-}
-
-/// The usual deviation, never so small that the last digit of a counter is a surprise.
-pub(super) fn spread(expected: &Expected) -> f64 {
-    let least = if expected.quantity.is_share() { 0.002 } else { 0.002 * expected.centre.abs() };
-    expected.spread.max(least).max(f64::MIN_POSITIVE)
 }
 
 pub(super) fn value(readings: &[Reading], name: &str) -> Option<f64> {
@@ -150,7 +140,8 @@ fn held(level: &Level, seen: &Observed) -> Vec<Held> {
         let reading = seen.readings.iter().find(|reading| reading.quantity.name == expected.quantity.name)?;
         let value = reading.value.value().copied().filter(|value| value.is_finite())?;
         let weight = reading.cell.map_or(span, |Cell { below, .. }| below);
-        let usable = expected.centre.is_finite() && expected.spread.is_finite() && weight > 0.0;
+        let usable =
+            [expected.centre, expected.within, expected.run].iter().all(|value| value.is_finite()) && weight > 0.0;
         usable.then_some(Held { expected: *expected, value, weight })
     };
     let unheard = unlimited(level, seen);
@@ -165,7 +156,19 @@ fn unlimited(level: &Level, seen: &Observed) -> Option<Expected> {
     }
     let reading = seen.readings.iter().find(|reading| reading.quantity.name == NAME)?;
     let (quantity, windows) = (reading.quantity, level.windows);
-    Some(Expected { quantity, windows, centre: 0.0, spread: 0.005, low: 0.0, high: 0.0 })
+    let none = Expected {
+        quantity,
+        windows,
+        centre: 0.0,
+        spread: 0.005,
+        within: 0.005,
+        run: 0.0,
+        dependence: 1.0,
+        furthest: (0.0, 0.0),
+        low: 0.0,
+        high: 0.0,
+    };
+    Some(none)
 }
 
 /// Whether a quantity can be compared with a level in this scope.
@@ -185,8 +188,8 @@ fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<Stri
         let now = value(readings, name)?;
         let known = levels.levels.iter().flat_map(|level| &level.expected);
         let known: Vec<_> = known.filter(|expected| *expected.quantity.name == **name).collect();
-        let low = known.iter().map(|e| e.centre - settings.sigmas * spread(e)).reduce(f64::min)?;
-        let high = known.iter().map(|e| e.centre + settings.sigmas * spread(e)).reduce(f64::max)?;
+        let low = known.iter().map(|e| e.centre - e.reach(settings.sigmas)).reduce(f64::min)?;
+        let high = known.iter().map(|e| e.centre + e.reach(settings.sigmas)).reduce(f64::max)?;
         let label = known.first()?.quantity.label;
         (now < low || now > high).then(|| {
             let [now, low, high] = [now, low, high].map(digits);

@@ -1,13 +1,14 @@
 //! Several windows together: each quantity over all of them against what was usual at the load of each, and how probable
-//! that is by chance. It never takes windows as independent of each other: three of them are worth one that is.
+//! that is by chance. It never takes windows as independent of each other, nor another run for one that was learnt from.
 
-use super::held::{Judged, spread};
+use super::held::Judged;
 use super::settings::Settings;
 use super::stretch::Stretch;
 use super::tests_of::{Bad, TESTS};
 use super::types::Moved;
 use crate::analysis::compare::{PRIMARY, Quantity, Role};
 use crate::analysis::stats::{benjamini_hochberg, normal_cdf};
+use crate::units::Nanos;
 
 /// Windows added up.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,16 +19,16 @@ pub(super) struct Pool {
     pub windows: usize,
     /// The time per CPU time, over all of them.
     pub stretch: Option<Stretch>,
+    /// The length of the last of them.
+    span: Nanos,
     /// For each quantity by name, how probable so large a deviation is by chance, whatever the others show.
     chances: Vec<(&'static str, f64)>,
 }
 
 /// Beyond this many deviations the furthest window of a baseline is an accident, and must not hide what is near it.
 const FURTHEST: f64 = 6.0;
-/// So many windows in a row are worth one that depends on none.
-const DEPENDENT: f64 = 3.0;
 /// However long trouble lasts, it is worth no more independent windows than this: it has one reason.
-const MOST_INDEPENDENT: f64 = 3.0;
+const MOST_INDEPENDENT: f64 = 10.0;
 /// Deviations are told up to this one.
 const MOST: f64 = 999.0;
 
@@ -37,7 +38,11 @@ struct Sum {
     now: f64,
     usual: f64,
     spread: f64,
+    within: f64,
+    run: f64,
     weight: f64,
+    /// So many windows in a row are worth one that depends on none.
+    dependence: f64,
     /// The furthest seen on either side, in deviations, and among how many windows.
     furthest: (f64, f64),
     seen: usize,
@@ -49,9 +54,9 @@ impl Pool {
     pub fn of<'a>(windows: impl Iterator<Item = &'a Judged>, settings: &Settings) -> Pool {
         let mut sums: Vec<Sum> = Vec::new();
         let mut stretches: Vec<Stretch> = Vec::new();
-        let mut count = 0;
+        let (mut count, mut span) = (0, Nanos(0));
         for judged in windows.filter(|judged| judged.is_judged()) {
-            count += 1;
+            (count, span) = (count + 1, judged.window.span());
             stretches.extend(judged.stretch);
             judged.held.iter().for_each(|held| add(&mut sums, held, settings));
         }
@@ -60,7 +65,7 @@ impl Pool {
         let chances = sums.iter().zip(&p).map(|(sum, p)| (sum.quantity.name, *p)).collect();
         let mut moved: Vec<Moved> = sums.iter().zip(&q).map(|(sum, q)| sum.moved(*q, settings)).collect();
         moved.sort_by_key(|moved| (moved.quantity.name != PRIMARY, moved.quantity.role != Role::Cost));
-        Pool { moved, windows: count, stretch: together(&stretches), chances }
+        Pool { moved, windows: count, stretch: together(&stretches), span, chances }
     }
 
     pub fn get(&self, name: &str) -> Option<&Moved> {
@@ -72,13 +77,14 @@ impl Pool {
     pub fn confirms(&self, test: usize, settings: &Settings) -> bool {
         self.worse(test, settings).is_some_and(|moved| {
             let chance = self.chances.iter().find(|(name, _)| *name == moved.quantity.name);
-            chance.is_some_and(|(_, chance)| *chance <= settings.false_alarm)
+            chance.is_some_and(|(_, chance)| *chance <= settings.chance_of_a_look(self.span, TESTS.len()))
         })
     }
 
     /// Whether it is sufficiently worse, and further from its usual value than half the way to the end of its band.
     pub fn leans(&self, test: usize, settings: &Settings) -> bool {
-        self.worse(test, settings).is_some_and(|moved| moved.deviations.abs() > settings.sigmas / 2.0)
+        let half = |moved: &Moved| (moved.band.1 - moved.expected) / 2.0;
+        self.worse(test, settings).is_some_and(|moved| (moved.now - moved.expected).abs() > half(moved))
     }
 
     /// A test's quantity, where it is worse by so much that it matters.
@@ -95,7 +101,7 @@ impl Pool {
 }
 
 fn add(sums: &mut Vec<Sum>, held: &super::held::Held, settings: &Settings) {
-    let (expected, spread) = (&held.expected, spread(&held.expected));
+    let expected = &held.expected;
     let name = expected.quantity.name;
     let at = sums.iter().position(|sum| sum.quantity.name == name).unwrap_or_else(|| {
         let (zero, quantity) = (0.0, expected.quantity);
@@ -104,7 +110,10 @@ fn add(sums: &mut Vec<Sum>, held: &super::held::Held, settings: &Settings) {
             now: zero,
             usual: zero,
             spread: zero,
+            within: zero,
+            run: zero,
             weight: zero,
+            dependence: 1.0,
             furthest: (zero, zero),
             seen: usize::MAX,
             outside: 0,
@@ -115,13 +124,16 @@ fn add(sums: &mut Vec<Sum>, held: &super::held::Held, settings: &Settings) {
     let Some(sum) = sums.get_mut(at) else { return };
     sum.now += held.value * held.weight;
     sum.usual += expected.centre * held.weight;
-    sum.spread += spread * held.weight;
+    sum.spread += expected.spread * held.weight;
+    sum.within += expected.within * held.weight;
+    sum.run += expected.run * held.weight;
+    sum.dependence = sum.dependence.max(expected.dependence);
     sum.weight += held.weight;
-    let (low, high) = ((expected.centre - expected.low) / spread, (expected.high - expected.centre) / spread);
+    let (low, high) = expected.furthest;
     sum.furthest = (sum.furthest.0.max(low), sum.furthest.1.max(high));
     sum.seen = sum.seen.min(expected.windows);
     sum.windows += 1;
-    sum.outside += u32::from(held.deviations().abs() > settings.sigmas);
+    sum.outside += u32::from(expected.beyond(held.value).abs() > settings.sigmas);
 }
 
 impl Sum {
@@ -129,19 +141,20 @@ impl Sum {
         (self.now - self.usual) / self.spread.max(f64::MIN_POSITIVE)
     }
 
-    /// Two-sided. Tails are those of the normal distribution or, where the level has seen windows further out than that, an
-    /// exponential one through the furthest of them. Windows of a session resemble their neighbours: with a correlation of a
-    /// half (n (1 - rho) / (1 + rho)) three count as one.
+    /// Two-sided, of what lies beyond where another run may lie as a whole: that is drawn once for a run, however long it is
+    /// watched, and windows stray anew. Tails are those of the normal distribution or, where the level has seen windows further
+    /// out than that, an exponential one through the furthest of them.
     fn p(&self) -> f64 {
-        let away = self.deviations();
+        let away = self.now - self.usual;
         let furthest = if away > 0.0 { self.furthest.1 } else { self.furthest.0 };
-        let one = tail(away.abs(), furthest.clamp(0.0, FURTHEST), self.seen);
-        one.powf((f64::from(self.windows) / DEPENDENT).clamp(1.0, MOST_INDEPENDENT))
+        let beyond = (away.abs() - self.run).max(0.0) / self.within.max(f64::MIN_POSITIVE);
+        let one = tail(beyond, furthest.clamp(0.0, FURTHEST), self.seen);
+        one.powf((f64::from(self.windows) / self.dependence).clamp(1.0, MOST_INDEPENDENT))
     }
 
     fn moved(&self, q: f64, settings: &Settings) -> Moved {
-        let (now, usual, spread) = (self.now / self.weight, self.usual / self.weight, self.spread / self.weight);
-        let reach = settings.sigmas * spread;
+        let (now, usual) = (self.now / self.weight, self.usual / self.weight);
+        let reach = (self.run + settings.sigmas * self.within) / self.weight;
         let least = if self.quantity.is_share() { 0.01 } else { settings.least_cost * usual.abs() };
         let low = usual - reach;
         let lasting = self.outside >= settings.k as u32 || self.outside * 2 > self.windows;

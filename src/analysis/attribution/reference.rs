@@ -1,7 +1,7 @@
 //! Which level of load speaks for a window, and how much of it.
 //! It never takes a fall of throughput for another load while the program wants as much CPU as before.
 
-use super::held::{spread, value};
+use super::held::value;
 use super::stretch::stretch;
 use crate::analysis::baseline::{Level, Levels, LoadAxis, Place};
 use crate::analysis::compare::{RATE, Reading, WITHOUT_OPERATIONS};
@@ -71,7 +71,7 @@ impl Wanted {
         Some(Wanted {
             cores: busy * now / then,
             usual: usual.centre,
-            spread: spread(usual),
+            spread: usual.spread,
             waiting: busy * (now - 1.0),
             usually_waiting: usual.centre * (then - 1.0),
         })

@@ -1,7 +1,7 @@
 //! The windows of a session that neighbours are held against: how slow the target was, and who ran.
 //! It never holds more than the correlation needs.
 
-use super::held::{Judged, spread};
+use super::held::Judged;
 use super::settings::Settings;
 use super::types::{Cause, NeighbourWindow, Observed};
 use crate::analysis::compare::PRIMARY;
@@ -27,10 +27,10 @@ pub(super) struct Past {
 
 impl Past {
     pub fn of(judged: &Judged, seen: Observed, settings: &Settings) -> Past {
-        let cost = [PRIMARY, "cpi"].iter().find_map(|name| judged.get(name)).map(|held| {
-            let reach = settings.sigmas * spread(&held.expected);
-            held.value / (held.expected.centre + reach)
-        });
+        let cost = [PRIMARY, "cpi"]
+            .iter()
+            .find_map(|name| judged.get(name))
+            .map(|held| held.value / (held.expected.centre + held.expected.reach(settings.sigmas)));
         let wait = judged.stretch.map(|stretch| stretch.now / (stretch.usual + settings.sigmas * stretch.spread));
         let judged_one = judged.is_judged();
         Past {

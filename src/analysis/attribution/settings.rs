@@ -1,6 +1,9 @@
 //! How strict an assessment is. The defaults are CPI2's where it has them.
 //! It never depends on the target: what is usual of that is the baseline's to say.
 
+use crate::analysis::baseline::{LEAST_COST, UNUSUAL};
+use crate::units::Nanos;
+
 /// How strict an assessment is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -10,15 +13,14 @@ pub struct Settings {
     pub n: usize,
     /// A window in which the target wanted less CPU than this says nothing.
     pub least_cores: f64,
-    /// Half the width of the usual band, in usual deviations.
+    /// How far the usual band reaches beyond where another run as a whole may lie, in usual distances of windows.
     pub sigmas: f64,
     /// Least growth of an operation's CPU time that matters, whatever its significance.
     pub least_cost: f64,
     /// Least growth of an operation's time through waits that matters.
     pub least_wait: f64,
-    /// How probable an alarm may be in a window in which nothing happens. It is asked in every window: ten minutes of seconds
-    /// ask six hundred times.
-    pub false_alarm: f64,
+    /// How many alarms a day the straying of windows alone may raise. Every window asks, for every quantity that can raise one.
+    pub false_alarms_a_day: f64,
     /// The share of wrong ones allowed among the quantities said to have moved.
     pub false_discovery: f64,
     /// CPI2's score from which on a neighbour is above the threshold.
@@ -35,14 +37,23 @@ impl Default for Settings {
             k: 3,
             n: 5,
             least_cores: 0.25,
-            sigmas: 3.0,
-            least_cost: 0.05,
+            sigmas: UNUSUAL,
+            least_cost: LEAST_COST,
             least_wait: 0.10,
-            false_alarm: 1e-6,
+            false_alarms_a_day: 0.1,
             false_discovery: 0.05,
             threshold: 0.35,
             correlation_windows: 600,
             least_neighbour: 0.05,
         }
+    }
+}
+
+impl Settings {
+    /// How improbable a deviation must be when it is looked at after each window of this length, for so many quantities.
+    #[must_use]
+    pub fn chance_of_a_look(&self, window: Nanos, quantities: usize) -> f64 {
+        const DAY_S: f64 = 86_400.0;
+        self.false_alarms_a_day * window.seconds() / DAY_S / quantities.max(1) as f64
     }
 }

@@ -1,7 +1,7 @@
 //! How much longer work takes than it runs: waiting for a CPU and for storage, beside the running itself.
 //! It never counts idleness: that a thread has nothing to do is no wait.
 
-use super::held::{spread, value};
+use super::held::value;
 use crate::analysis::baseline::{Expected, Level};
 use crate::analysis::compare::Reading;
 
@@ -36,7 +36,7 @@ pub(super) fn stretch(readings: &[Reading], level: Option<&Level>) -> Option<Str
         measured.iter().filter_map(|(name, share)| Some((usual(name)?, *share))).collect();
     let now = 1.0 + known.iter().map(|(_, share)| share.max(0.0)).sum::<f64>() / running;
     let then = 1.0 + known.iter().map(|(expected, _)| expected.centre.max(0.0)).sum::<f64>() / ran;
-    let variance: f64 = known.iter().map(|(expected, _)| (spread(expected) / ran).powi(2)).sum();
+    let variance: f64 = known.iter().map(|(expected, _)| (expected.spread / ran).powi(2)).sum();
     Some(Stretch { now, usual: then, spread: variance.sqrt(), running })
 }
 

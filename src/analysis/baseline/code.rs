@@ -2,13 +2,14 @@
 //! chance explains. It never draws, and never compares shares where costs per operation are known on both sides.
 
 use super::expect::expect;
+use super::levels::recordings;
 use super::sides::{Here, Tree};
 use crate::analysis::compare::{PRIMARY, quantities, run_noise, with_noise};
 use crate::analysis::scaling::{FunctionId, share_variance};
 use crate::analysis::stats::corrected;
 use crate::analysis::{Names, Selection, Tasks};
 use crate::model::profile::Profile;
-use crate::model::{Baseline, Measure};
+use crate::model::{Baseline, BaselineWindow, Measure};
 
 /// Fewer samples on both sides together say nothing, and testing them would hide what others say.
 const LEAST_SAMPLES: u64 = 5;
@@ -153,8 +154,9 @@ impl Code {
 fn scatter(baseline: &Baseline) -> f64 {
     let primary = quantities().into_iter().find(|quantity| quantity.name == PRIMARY);
     let at = baseline.quantities.iter().position(|name| name == PRIMARY);
-    let cells = |at: usize| baseline.windows.iter().filter_map(|window| *window.cells.get(at)?).collect::<Vec<_>>();
-    let expected = primary.zip(at).and_then(|(primary, at)| expect(primary, &cells(at), baseline.windows.len()));
+    let windows: Vec<&BaselineWindow> = baseline.windows.iter().collect();
+    let of = |(primary, at)| expect(primary, &recordings(&windows, at), windows.len());
+    let expected = primary.zip(at).and_then(of);
     let part = expected.filter(|usual| usual.centre > 0.0).map_or(0.0, |usual| usual.spread / usual.centre);
     part.max(run_noise(None))
 }

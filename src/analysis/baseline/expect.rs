@@ -1,49 +1,128 @@
-//! What a quantity usually is, so that a few odd windows neither move the centre nor widen the band.
-//! It never believes a spread below what the counter can resolve or such quantities are known to vary by.
+//! What a quantity usually is, so that a few odd windows neither move the centre nor widen the band: how far runs differ and how
+//! far windows stray within a run are told apart.
+//! It never believes a spread below what the counter can resolve or runs of a program are known to differ by.
 
 use super::Expected;
 use crate::analysis::MetricUnit;
 use crate::analysis::compare::{Quantity, QuantityUnit};
+use crate::analysis::stats::{Moments, student_quantile};
 
 /// Makes the median absolute deviation the standard deviation of a normal distribution.
 const MAD_TO_SIGMA: f64 = 1.4826;
-/// Windows that must have measured a quantity.
+/// How much more the median of normal values scatters than their mean, as variances.
+const MEDIAN_TO_MEAN: f64 = std::f64::consts::FRAC_PI_2;
+/// Windows that must have measured a quantity, and windows of a recording from which on it counts as a run.
 const LEAST_MEASURED: usize = 5;
 /// Shares of time partly come from clocks that tick every 10 ms, and a share near nothing is mostly such ticks.
 const SHARE_FLOOR: f64 = 0.005;
+/// The same over a whole run.
+const SHARE_RUN_FLOOR: f64 = 0.0025;
+/// The deviation of one run from all, of how far two runs differ.
+const ONE_OF_TWO: f64 = std::f64::consts::FRAC_1_SQRT_2;
+/// What is known beforehand of how far runs differ is worth as much as so many recordings.
+const BEFOREHAND: f64 = 2.0;
+/// A quantity of another run may lie outside of [`Expected::run`] on each side so often.
+const RUNS_OUTSIDE: f64 = 0.005;
+/// Windows are added up in blocks of so many to see what they remember.
+const BLOCK: usize = 10;
+/// What a recording of a minute shows of the memory of its windows is too little for less.
+const LEAST_DEPENDENCE: f64 = 2.0;
 
-/// The expectation from one quantity's cells in `windows` windows; `None` where too few of them measured it.
-pub(super) fn expect(quantity: Quantity, cells: &[[f64; 2]], windows: usize) -> Option<Expected> {
-    let valued = cells.iter().filter(|[_, below]| *below > 0.0).map(|[above, below]| above / below);
-    let mut values: Vec<f64> = valued.filter(|value| value.is_finite()).collect();
+/// The expectation from one quantity's cells, recording by recording and in their order, in `windows` windows; `None` where too
+/// few of them measured it.
+pub(super) fn expect(quantity: Quantity, recordings: &[Vec<[f64; 2]>], windows: usize) -> Option<Expected> {
+    let mut runs: Vec<Vec<f64>> = recordings.iter().map(|cells| cells.iter().filter_map(value).collect()).collect();
+    let mut values: Vec<f64> = runs.concat();
     if values.len() < LEAST_MEASURED || values.len() * 2 < windows {
         return None;
     }
-    let centre = median(&mut values)?;
+    runs.retain(|run| run.len() >= LEAST_MEASURED);
+    if runs.is_empty() {
+        runs = vec![values.clone()];
+    }
+    median(&mut values)?;
     let (low, high) = (values[0], values[values.len() - 1]);
-    let mut distances: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    let measured = MAD_TO_SIGMA * median(&mut distances)?;
-    let spread = measured.max(floor(quantity, cells, centre));
-    Some(Expected { quantity, windows: values.len(), centre, spread, low, high })
+    let medians: Vec<f64> = runs.iter().filter_map(|run| median(&mut run.clone())).collect();
+    let centre = Moments::of(&medians)?.mean;
+    let strays = |(run, median): (&Vec<f64>, &f64)| run.iter().map(|value| value - median).collect::<Vec<f64>>();
+    let strays: Vec<Vec<f64>> = runs.iter().zip(&medians).map(strays).collect();
+    let mut distances: Vec<f64> = strays.iter().flatten().map(|stray| stray.abs()).collect();
+    let within = (MAD_TO_SIGMA * median(&mut distances)?).max(resolution(quantity, recordings, centre));
+    let dependence = dependence(&strays, within);
+    let run_error = within * (dependence * MEDIAN_TO_MEAN / distances.len() as f64).sqrt();
+    let (between, run) = between(quantity, &medians, centre, run_error);
+    let furthest = |sign: f64| strays.iter().flatten().map(|stray| sign * stray / within).fold(0.0, f64::max);
+    Some(Expected {
+        quantity,
+        windows: values.len(),
+        centre,
+        spread: between.hypot(within),
+        within,
+        run,
+        dependence,
+        furthest: (furthest(-1.0), furthest(1.0)),
+        low,
+        high,
+    })
 }
 
-/// The least spread to believe.
-fn floor(quantity: Quantity, cells: &[[f64; 2]], centre: f64) -> f64 {
-    let usual = quantity.usual_noise() * centre.abs();
-    let resolution = match quantity.unit {
+fn value([above, below]: &[f64; 2]) -> Option<f64> {
+    Some(above / below).filter(|value| *below > 0.0 && value.is_finite())
+}
+
+/// The standard deviation of another run from the centre, and how far it may lie from there: what is known of programs beforehand
+/// counts as a few recordings do, and the centre has its own error.
+fn between(quantity: Quantity, medians: &[f64], centre: f64, error: f64) -> (f64, f64) {
+    let count = medians.len() as f64;
+    let beforehand = (ONE_OF_TWO * quantity.usual_noise() * centre.abs()).max(if quantity.is_share() {
+        SHARE_RUN_FLOOR
+    } else {
+        0.0
+    });
+    let freedom = BEFOREHAND + count - 1.0;
+    let squares: f64 = medians.iter().map(|median| (median - centre).powi(2)).sum();
+    let variance = (BEFOREHAND * beforehand.powi(2) + squares) / freedom;
+    let sd = (variance * (1.0 + 1.0 / count) + error.powi(2)).sqrt();
+    (sd, sd * student_quantile(2.0 * RUNS_OUTSIDE, freedom).unwrap_or(f64::INFINITY))
+}
+
+/// The least spread of windows to believe.
+fn resolution(quantity: Quantity, recordings: &[Vec<[f64; 2]>], centre: f64) -> f64 {
+    let counter = match quantity.unit {
         _ if quantity.is_share() => SHARE_FLOOR,
         // Counts come one at a time: so many of them vary by their square root, and none may have been one.
-        QuantityUnit::Of(MetricUnit::PerSecond | MetricUnit::Ratio) => counted(cells).unwrap_or(0.0),
+        QuantityUnit::Of(MetricUnit::PerSecond | MetricUnit::Ratio) => counted(&recordings.concat()).unwrap_or(0.0),
         _ => 0.0,
     };
-    // No spread at all would make any deviation an infinite one.
-    usual.max(resolution).max(f64::MIN_POSITIVE)
+    // The last digit of a counter is no surprise, and no spread at all would make any deviation an infinite one.
+    counter.max(0.002 * centre.abs()).max(f64::MIN_POSITIVE)
 }
 
 fn counted(cells: &[[f64; 2]]) -> Option<f64> {
     let of = |at: usize| median(&mut cells.iter().map(|cell| cell[at]).collect::<Vec<_>>());
     let (count, over) = (of(0)?, of(1)?);
     (over > 0.0).then(|| count.max(1.0).sqrt() / over)
+}
+
+/// How many windows in a row are worth one that depends on none: by what each remembers of the one before it and by how far whole
+/// blocks stray, whichever is more.
+fn dependence(strays: &[Vec<f64>], within: f64) -> f64 {
+    // Odd windows must not hide what the others remember.
+    let clipped = |run: &Vec<f64>| run.iter().map(|stray| stray.clamp(-3.0 * within, 3.0 * within)).collect();
+    let runs: Vec<Vec<f64>> = strays.iter().map(clipped).collect();
+    let count: usize = runs.iter().map(Vec::len).sum();
+    let square: f64 = runs.iter().flatten().map(|stray| stray * stray).sum::<f64>() / count.max(1) as f64;
+    if square <= 0.0 {
+        return LEAST_DEPENDENCE;
+    }
+    let products: f64 = runs.iter().flat_map(|run| run.windows(2)).map(|pair| pair[0] * pair[1]).sum();
+    let seen = products / square / count as f64;
+    // Of a short series it is underestimated.
+    let memory = (seen + (1.0 + 3.0 * seen) * runs.len() as f64 / count as f64).clamp(0.0, 0.98);
+    let blocks: Vec<f64> =
+        runs.iter().flat_map(|run| run.chunks_exact(BLOCK)).map(|block| block.iter().sum()).collect();
+    let apart = blocks.iter().map(|sum| sum * sum).sum::<f64>() / blocks.len().max(1) as f64 / BLOCK as f64 / square;
+    ((1.0 + memory) / (1.0 - memory)).max(apart).max(LEAST_DEPENDENCE)
 }
 
 /// Sorts the values; `None` of nothing.
@@ -58,47 +137,80 @@ pub(super) fn median(values: &mut [f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::analysis::compare::{PRIMARY, quantities};
+    use crate::analysis::stats::Random;
+    use crate::analysis::stats::simulate::{Program, STEADY};
 
     fn quantity(name: &str) -> Quantity {
         quantities().into_iter().find(|quantity| quantity.name == name).unwrap()
     }
 
-    fn of(name: &str, values: &[f64], below: f64) -> Option<Expected> {
-        let cells: Vec<[f64; 2]> = values.iter().map(|value| [value * below, below]).collect();
-        expect(quantity(name), &cells, values.len())
+    fn of(name: &str, runs: &[Vec<f64>], below: f64) -> Option<Expected> {
+        let cells = |run: &Vec<f64>| run.iter().map(|value| [value * below, below]).collect();
+        let cells: Vec<Vec<[f64; 2]>> = runs.iter().map(cells).collect();
+        expect(quantity(name), &cells, runs.concat().len())
     }
 
     #[test]
     fn a_few_odd_windows_move_neither_the_centre_nor_the_band() {
-        let mut values: Vec<f64> = (0..41).map(|at| 5000.0 + 20.0 * f64::from(at - 20)).collect();
-        let clean = of(PRIMARY, &values, 1e5).unwrap();
-        assert!((clean.centre - 5000.0).abs() < 1e-6 && (clean.spread - 1.4826 * 200.0).abs() < 1e-6, "{clean:?}");
+        let mut values: Vec<f64> = (0..41).map(|at| 5000.0 + 20.0 * f64::from(at * 17 % 41 - 20)).collect();
+        let clean = of(PRIMARY, &[values.clone()], 1e5).unwrap();
+        assert!((clean.centre - 5000.0).abs() < 1e-6 && (clean.within - 1.4826 * 200.0).abs() < 1e-6, "{clean:?}");
         values.extend([50_000.0, 90_000.0]);
-        let odd = of(PRIMARY, &values, 1e5).unwrap();
-        assert!((odd.centre - 5020.0).abs() < 1e-6 && odd.spread < 1.4826 * 240.0, "{odd:?}");
-        assert!((odd.low - 4600.0).abs() < 1e-6 && (odd.high - 90_000.0).abs() < 1e-3);
+        let odd = of(PRIMARY, &[values], 1e5).unwrap();
+        assert!((odd.centre - 5020.0).abs() < 1e-6 && odd.within < 1.4826 * 240.0, "{odd:?}");
+        assert!((odd.low - 4600.0).abs() < 1e-6 && (odd.high - 90_000.0).abs() < 1e-3 && odd.furthest.1 > 100.0);
     }
 
     #[test]
-    fn no_spread_is_believed_below_what_can_be_resolved_or_is_usual() {
-        for (name, value, below, floor) in [
-            (PRIMARY, 5000.0, 1e5, 100.0),
-            ("path_length", 1000.0, 1e5, 5.0),
-            ("run_queue_delay", 0.0, 4.0, 0.005),
-            ("minor_faults", 0.0, 1.0, 1.0),
-            ("voluntary_switches", 400.0, 1.0, 20.0),
+    fn no_spread_is_believed_below_what_can_be_resolved_or_runs_differ_by() {
+        for (name, value, below, within, between) in [
+            (PRIMARY, 5000.0, 1e5, 10.0, 100.0 * ONE_OF_TWO),
+            ("path_length", 1000.0, 1e5, 2.0, 5.0 * ONE_OF_TWO),
+            ("run_queue_delay", 0.0, 4.0, 0.005, 0.0025),
+            ("minor_faults", 0.0, 1.0, 1.0, 0.0),
+            ("voluntary_switches", 400.0, 1.0, 20.0, 8.0 * ONE_OF_TWO),
         ] {
-            let expected = of(name, &[value; 30], below).unwrap();
-            assert!((expected.spread / floor - 1.0).abs() < 1e-9, "{name}: {expected:?}");
+            let expected = of(name, &[vec![value; 30]], below).unwrap();
+            assert!((expected.within / within - 1.0).abs() < 1e-9, "{name}: {expected:?}");
+            let sd = (2.0 * between * between + within * within * LEAST_DEPENDENCE * MEDIAN_TO_MEAN / 30.0).sqrt();
+            assert!((expected.spread / sd.hypot(within) - 1.0).abs() < 1e-9, "{name}: {expected:?}");
         }
     }
 
     #[test]
+    fn the_more_recordings_agree_the_less_far_another_run_may_lie_from_them_and_the_more_they_differ_the_further() {
+        let reach = |medians: &[f64]| {
+            let runs: Vec<Vec<f64>> = medians.iter().map(|median| vec![*median; 30]).collect();
+            let expected = of(PRIMARY, &runs, 1e5).unwrap();
+            expected.run / expected.centre
+        };
+        let alike = [1, 2, 3, 5, 20].map(|count| reach(&vec![5000.0; count]));
+        assert!(alike.windows(2).all(|pair| pair[1] < pair[0]), "{alike:?}");
+        assert!(alike[0] > 0.15 && alike[2] < 0.08 && alike[4] < 0.03, "{alike:?}");
+        assert!(reach(&[4800.0, 5000.0, 5200.0]) > 1.3 * alike[2]);
+        assert!(reach(&[4000.0, 5000.0, 6000.0]) > 0.4);
+    }
+
+    #[test]
+    fn windows_that_remember_are_worth_fewer() {
+        let mut random = Random::new(5);
+        let mut worth = |memory| {
+            let program = Program { memory, windows: 200, ..STEADY };
+            let run = |_| program.run(&mut random).iter().map(|window| window.cost_ns).collect();
+            of(PRIMARY, &(0..3).map(run).collect::<Vec<_>>(), 1e5).unwrap().dependence
+        };
+        let found = [0.0, 0.5, 0.9].map(&mut worth);
+        assert!(found[0] < 2.5 && (2.5..5.0).contains(&found[1]) && found[2] > 12.0, "{found:?}");
+    }
+
+    #[test]
     fn what_was_measured_in_too_few_windows_is_not_expected() {
-        let cells = [[5.0, 1.0]; 9];
-        assert!(expect(quantity(PRIMARY), &cells, 20).is_none());
-        assert!(expect(quantity(PRIMARY), &cells, 18).is_some());
-        assert!(expect(quantity(PRIMARY), &cells[..4], 4).is_none());
-        assert!(expect(quantity(PRIMARY), &[[5.0, 0.0]; 9], 9).is_none(), "nothing to divide by");
+        let cells = vec![[5.0, 1.0]; 9];
+        assert!(expect(quantity(PRIMARY), &[cells.clone()], 20).is_none());
+        assert!(expect(quantity(PRIMARY), &[cells.clone()], 18).is_some());
+        assert!(expect(quantity(PRIMARY), &[cells[..4].to_vec()], 4).is_none());
+        assert!(expect(quantity(PRIMARY), &[vec![[5.0, 0.0]; 9]], 9).is_none(), "nothing to divide by");
+        let scattered = vec![vec![[5.0, 1.0]; 3]; 4];
+        assert!(expect(quantity(PRIMARY), &scattered, 12).is_some(), "none of them is a run, all together are");
     }
 }

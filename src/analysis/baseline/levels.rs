@@ -111,10 +111,23 @@ impl Expected {
         (value - self.centre) / self.spread
     }
 
+    /// How far a value lies beyond where a run as a whole may lie, in usual distances of windows; below zero on the lower side.
+    #[must_use]
+    pub fn beyond(&self, value: f64) -> f64 {
+        let away = value - self.centre;
+        ((away.abs() - self.run).max(0.0) / self.within.max(f64::MIN_POSITIVE)).copysign(away)
+    }
+
+    /// How far from the centre the band reaches that a window usually stays in.
+    #[must_use]
+    pub fn reach(&self, deviations: f64) -> f64 {
+        self.run + deviations * self.within
+    }
+
     /// What it usually stays between.
     #[must_use]
     pub fn band(&self) -> (f64, f64) {
-        (self.centre - UNUSUAL * self.spread, self.centre + UNUSUAL * self.spread)
+        (self.centre - self.reach(UNUSUAL), self.centre + self.reach(UNUSUAL))
     }
 }
 
@@ -149,10 +162,9 @@ pub(super) fn levels(columns: &Columns, axis: LoadAxis, windows: &[&BaselineWind
     let loads: Vec<f64> = sorted.iter().map(|(load, _)| *load).collect();
     let level = |range: std::ops::Range<usize>| {
         let inside = &sorted[range];
-        let expected = |(at, quantity): &(usize, Quantity)| {
-            let cells: Vec<[f64; 2]> = inside.iter().filter_map(|(_, window)| cell(window, *at)).collect();
-            expect(*quantity, &cells, inside.len())
-        };
+        let mut ordered: Vec<&BaselineWindow> = inside.iter().map(|(_, window)| *window).collect();
+        ordered.sort_by_key(|window| (window.source, window.at_ns));
+        let expected = |(at, quantity): &(usize, Quantity)| expect(*quantity, &recordings(&ordered, *at), inside.len());
         Level {
             from: inside.first().map_or(0.0, |first| first.0),
             to: inside.last().map_or(0.0, |last| last.0),
@@ -161,6 +173,12 @@ pub(super) fn levels(columns: &Columns, axis: LoadAxis, windows: &[&BaselineWind
         }
     };
     bins::levels(&loads).into_iter().map(level).collect()
+}
+
+/// A quantity's cells in windows that are in their order, recording by recording.
+pub(super) fn recordings(windows: &[&BaselineWindow], at: usize) -> Vec<Vec<[f64; 2]>> {
+    let runs = windows.chunk_by(|a, b| a.source == b.source);
+    runs.map(|run| run.iter().filter_map(|window| cell(window, at)).collect()).collect()
 }
 
 /// How far outside of a level a load is, as a part; 0 within.
@@ -204,7 +222,7 @@ pub(super) fn is_unusual(columns: &Columns, axis: LoadAxis, levels: &[Level], wi
     let name = telling(levels)?;
     let Place::Known(level) = place(levels, columns.value(window, axis.quantity())?) else { return None };
     let (expected, value) = (level.expect(name)?, columns.value(window, name)?);
-    Some(expected.deviations(value).abs() > UNUSUAL)
+    Some(expected.beyond(value).abs() > UNUSUAL)
 }
 
 /// How many of a baseline's own windows are unusual: they stay in it and move neither centre nor spread.
@@ -227,10 +245,13 @@ mod tests {
         let levels = Levels::of(&baseline(&[30, 30]));
         assert_eq!((levels.axis, levels.levels.len()), (LoadAxis::OpsPerSecond, 1));
         let cost = levels.expected(1000.0, PRIMARY).unwrap();
-        assert!((cost.centre / 5e5 - 1.0).abs() < 0.002 && cost.spread >= 0.02 * cost.centre, "{cost:?}");
+        assert!((cost.centre / 5e5 - 1.0).abs() < 0.002 && cost.run >= 0.05 * cost.centre, "{cost:?}");
         assert_eq!(levels.levels[0].expected.len(), 3, "nothing that was not measured is expected");
         assert_eq!(cost.windows, 60);
-        assert!((cost.deviations(cost.band().1) - 3.0).abs() < 1e-9);
+        assert!(
+            (cost.beyond(cost.band().1) - UNUSUAL).abs() < 1e-9
+                && cost.beyond(cost.centre + 0.9 * cost.run).abs() < 1e-9
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! It never hides a weakness in a number: what is wanting is said in sentences.
 
 use super::levels::{Columns, TELLING, is_unusual, levels, telling};
-use super::{LEAST_WINDOWS, Level, LoadAxis, Strength};
+use super::{LEAST_COST, LEAST_RECORDINGS, LEAST_WINDOWS, Level, LoadAxis, Strength, UNUSUAL};
 use crate::analysis::compare::PRIMARY;
 use crate::model::{Baseline, BaselineWindow};
 
@@ -25,10 +25,17 @@ pub(super) fn of(baseline: &Baseline, columns: &Columns, axis: LoadAxis, all: &[
         known_levels: known.len(),
         covered: if windows > 0 { inside as f64 / windows as f64 } else { 0.0 },
         false_alarms: false_alarms(baseline, columns, axis),
+        growth_seen: growth_seen(&known, telling(all)),
         wanting: vec![],
     };
     strength.wanting = wanting(baseline, axis, all, &strength);
     strength
+}
+
+/// Growth that lies within what another run may differ by is not seen however long it lasts.
+fn growth_seen(known: &[&Level], telling: Option<&str>) -> Option<f64> {
+    let expected = known.iter().filter_map(|level| level.expect(telling?)).filter(|expected| expected.centre > 0.0);
+    expected.map(|expected| (expected.reach(UNUSUAL) / expected.centre).max(LEAST_COST)).reduce(f64::max)
 }
 
 /// Which part each window is left out with: its recording, or of a single one its stretch of time.
@@ -84,14 +91,8 @@ fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Streng
             (1.0 - covered) * 100.0
         ));
     }
-    if sources == 1 {
-        found.push(
-            "It was made of one recording: how far runs differ from each other is not known. Extend it with more."
-                .to_string(),
-        );
-    } else if let Some(text) = one_hour(baseline) {
-        found.push(text);
-    }
+    found.extend(few_recordings(sources));
+    found.extend((sources > 1).then(|| one_hour(baseline)).flatten());
     match strength.false_alarms {
         Some(share) if share > MANY_ALARMS => found.push(format!(
             "{:.0}% of the windows of {} left out in turn would have been called unusual: they are unlike each other.",
@@ -118,6 +119,21 @@ fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Streng
         );
     }
     found
+}
+
+/// What fewer recordings than the promise needs do not tell.
+fn few_recordings(sources: usize) -> Option<String> {
+    let known = match sources {
+        0 | LEAST_RECORDINGS.. => return None,
+        1 => {
+            "It was made of one recording: how far runs differ from each other is not known, and taken from other programs."
+        }
+        _ => "It was made of two recordings: how far runs differ from each other is hardly known.",
+    };
+    Some(format!(
+        "{known} It sees great changes only, and how often it raises a false alarm is not promised with fewer than \
+         {LEAST_RECORDINGS}. Extend it with more."
+    ))
 }
 
 fn one_level(axis: LoadAxis, all: &[Level]) -> Option<String> {
@@ -174,6 +190,17 @@ mod tests {
     }
 
     #[test]
+    fn the_more_recordings_agree_the_smaller_a_growth_is_seen() {
+        let seen = |windows: &[usize]| strength(&baseline(windows)).growth_seen.unwrap();
+        let [one, two, three, many] = [seen(&[40]), seen(&[40; 2]), seen(&[40; 3]), seen(&[40; 8])];
+        assert!(one > 0.2 && one > two && two > three && three < 0.08 && many < three, "{one} {two} {three} {many}");
+        assert!(seen(&[40; 20]) >= LEAST_COST, "less does not matter");
+        let mut silent = baseline(&[40, 40]);
+        silent.windows.iter_mut().for_each(|window| window.cells[..2].fill(None));
+        assert_eq!(strength(&silent).growth_seen, None);
+    }
+
+    #[test]
     fn what_is_wanting_is_said() {
         let wants = |baseline: &Baseline| strength(baseline).wanting.join("\n");
         let thin = wants(&baseline(&[7]));
@@ -181,6 +208,7 @@ mod tests {
         let one = wants(&baseline(&[40, 40]));
         assert!(one.contains("one level of load, 1000 operations per second"), "{one}");
         assert!(one.contains("No instructions were counted") && !one.contains("one recording"), "{one}");
+        assert!(one.contains("two recordings") && !wants(&baseline(&[40, 40, 40])).contains("promised"), "{one}");
         let mut near = baseline(&[40, 40]);
         near.sources[1].started_unix_ns = near.sources[0].started_unix_ns + 60_000_000_000;
         assert!(wants(&near).contains("within one hour"));

@@ -45,11 +45,20 @@ pub struct Expected {
     pub quantity: Quantity,
     /// Windows it was measured in.
     pub windows: usize,
-    /// The median.
+    /// The mean of the recordings' medians.
     pub centre: f64,
-    /// The usual distance from it, as a standard deviation: 1.4826 times the median absolute deviation, or what the
-    /// resolution of the counter and the noise of such quantities make the least believable one.
+    /// The usual distance of a window of another run from it, as a standard deviation: how far runs differ and how far windows
+    /// stray within one, together.
     pub spread: f64,
+    /// The usual distance of a window from the median of its run: 1.4826 times the median absolute deviation, or what the
+    /// counter resolves.
+    pub within: f64,
+    /// How far another run as a whole may lie from the centre: 1 in 100 lies further.
+    pub run: f64,
+    /// So many windows in a row are worth one that depends on none.
+    pub dependence: f64,
+    /// The furthest that windows strayed below and above the median of their run, in usual distances.
+    pub furthest: (f64, f64),
     /// Lowest value seen.
     pub low: f64,
     /// Highest.
@@ -81,6 +90,9 @@ pub struct Strength {
     /// Of windows left out one recording at a time (or one stretch of time, of one recording), the share whose primary
     /// quantity would have been called unusual; `None` where too few are there to ask.
     pub false_alarms: Option<f64>,
+    /// From which growth on a lasting one of the cost of an operation (of cycles per instruction, where operations are not known)
+    /// raises an alarm, as a part, at the level that knows least; `None` where neither is known.
+    pub growth_seen: Option<f64>,
     /// What is wanting, in sentences; empty: nothing.
     pub wanting: Vec<String>,
 }

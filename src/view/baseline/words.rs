@@ -3,6 +3,7 @@
 
 use super::{BaselineView, KeyView, LevelView, LoadAxis};
 use crate::analysis::MetricUnit;
+use crate::analysis::baseline::{FALSE_HOURS, LEAST_RECORDINGS};
 use crate::view::number::{count, percent, quantity, three_digits};
 
 /// `web.baseline: 84 windows of 3 recordings at 2 levels of load`.
@@ -68,6 +69,19 @@ pub fn strength(view: &BaselineView) -> Vec<String> {
         out.push(format!(
             "With one {parts} left out after the other, {} of its windows would have been called unusual.",
             percent(share).joined()
+        ));
+    }
+    if let Some(growth) = strength.growth_seen {
+        out.push(format!(
+            "Operations that become dearer by {} and stay so raise an alarm: by less another run may differ without a reason.",
+            percent(growth).joined()
+        ));
+    }
+    if strength.sources >= LEAST_RECORDINGS {
+        out.push(format!(
+            "Of other runs, each watched for an hour, at most {} raise an alarm of nothing (simulated, of runs that differ by up \
+             to 4%).",
+            percent(FALSE_HOURS).joined()
         ));
     }
     if view.outliers > 0 {
@@ -146,7 +160,7 @@ mod tests {
         }
         let odd = loaded(&[40], &|at| (1000.0 + at as f64, if at == 3 { 9e5 } else { 5e5 }));
         let view = BaselineView::of(&odd, "web", vec![]);
-        assert!(strength(&view)[2].starts_with("1 of its own windows is unusual;"), "{:?}", strength(&view));
+        assert!(strength(&view)[3].starts_with("1 of its own windows is unusual;"), "{:?}", strength(&view));
         assert_eq!(range(view.axis, (1000.0, 1039.0)), "1,000 to 1,040 operations/s");
         assert_eq!(range(LoadAxis::BusyCores, (1.5, 1.98)), "1.50 to 1.98 busy CPUs");
     }

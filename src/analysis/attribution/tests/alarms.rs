@@ -51,7 +51,7 @@ fn a_clear_but_slight_growth_raises_nothing() {
     let mut session = Session::new();
     let tight = |mut levels: Levels| {
         for expected in levels.levels.iter_mut().flat_map(|level| &mut level.expected) {
-            expected.spread /= 50.0;
+            (expected.within, expected.run) = (expected.within / 50.0, expected.run / 50.0);
         }
         levels
     };

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod alarms;
+mod calibration;
 mod causes;
 mod culprits;
 mod starved;
@@ -39,10 +40,14 @@ fn quantity(name: &str) -> Quantity {
     quantities().into_iter().find(|quantity| quantity.name == name).unwrap_or_else(|| panic!("no quantity {name}"))
 }
 
+/// Runs differ by half of what is usual for the quantity, and their windows by as much.
 fn expected(name: &str, centre: f64) -> Expected {
     let quantity = quantity(name);
-    let spread = (quantity.usual_noise() * centre).max(if quantity.is_share() { 0.005 } else { 0.0 });
-    Expected { quantity, windows: 100, centre, spread, low: centre - 2.5 * spread, high: centre + 2.5 * spread }
+    let part = quantity.usual_noise() / 2.0 * centre;
+    let within = part.max(if quantity.is_share() { 0.005 } else { 0.0 });
+    let (low, high) = (centre - 2.5 * within, centre + 2.5 * within);
+    let (windows, run, dependence, furthest) = (100, 4.5 * part, 3.0, (2.5, 2.5));
+    Expected { quantity, windows, centre, spread: part.hypot(within), within, run, dependence, furthest, low, high }
 }
 
 /// One level around the usual load, and one at twice of it.
@@ -57,8 +62,9 @@ fn levels(usual: &[(&'static str, f64)], axis: LoadAxis) -> Levels {
         let at = all.iter().find(|expected| expected.quantity.name == load).unwrap().centre;
         Level { from: at * 0.9, to: at * 1.1, windows: 100, expected: all }
     };
+    let (false_alarms, growth_seen, wanting) = (None, None, vec![]);
     let strength =
-        Strength { windows: 200, sources: 2, known_levels: 2, covered: 1.0, false_alarms: None, wanting: vec![] };
+        Strength { windows: 200, sources: 2, known_levels: 2, covered: 1.0, false_alarms, growth_seen, wanting };
     Levels { axis, levels: vec![level(1.0), level(2.0)], strength }
 }
 

@@ -1,0 +1,117 @@
+//! How often nothing raises an alarm, and how soon something does: many runs of programs whose truth is known.
+
+use super::*;
+use crate::analysis::baseline::testing::loaded;
+use crate::analysis::baseline::{FALSE_HOURS, LEAST_RECORDINGS};
+use crate::analysis::stats::Random;
+use crate::analysis::stats::simulate::{Frequency, Program, STEADY, SimulatedWindow};
+
+/// A baseline of so many recordings of a minute each.
+fn learnt(program: &Program, recordings: usize, random: &mut Random) -> Levels {
+    let minute = Program { windows: 60, ..*program };
+    let all: Vec<SimulatedWindow> = (0..recordings).flat_map(|_| minute.run(random)).collect();
+    Levels::of(&loaded(&vec![60; recordings], &|at| (all[at].rate, all[at].cost_ns)))
+}
+
+/// The readings of a window.
+fn observed(at: usize, seen: SimulatedWindow, names: &[Quantity; 3]) -> Observed {
+    let window = Window { from: ms(at as u64 * 1000), to: ms((at as u64 + 1) * 1000) };
+    let cells = [(seen.rate * seen.cost_ns, seen.rate), (seen.rate, 1.0), (seen.rate * seen.cost_ns * 1e-9, 1.0)];
+    let reading = |(quantity, (above, below)): (&Quantity, (f64, f64))| Reading {
+        quantity: *quantity,
+        value: Measure::exact(above / below),
+        cell: Some(Cell { above, below }),
+    };
+    let readings = names.iter().zip(cells).map(reading).collect();
+    Observed { window, readings, neighbours: vec![], cpus: vec![] }
+}
+
+/// The window in which another run raises its first alarm.
+fn alarm(levels: &Levels, windows: &[SimulatedWindow]) -> Option<usize> {
+    let names = [PRIMARY, RATE, WITHOUT_OPERATIONS].map(quantity);
+    let mut assessor = Assessor::new(levels.clone(), HostFacts::default(), Settings::default());
+    (0..windows.len()).find(|at| assessor.take(observed(*at, windows[*at], &names), &[]).raised)
+}
+
+/// Of so many watches of another run, each against a baseline of its own, those that raise an alarm within so many windows.
+fn watched(program: &Program, change: f64, recordings: usize, (watches, windows): (usize, usize)) -> Frequency {
+    let mut random = Random::new(17);
+    let mut raised = Frequency::default();
+    for _ in 0..watches {
+        let levels = learnt(program, recordings, &mut random);
+        let changed = Program { windows, ..*program }.dearer(change);
+        raised.count(alarm(&levels, &changed.run(&mut random)).is_some());
+    }
+    raised
+}
+
+/// Programs by how far their runs differ, how far their windows stray and how long they remember it.
+const PROGRAMS: [(&str, f64, f64, f64); 6] = [
+    ("runs 0.5%, windows 1%", 0.005, 0.01, 0.3),
+    ("runs 2%, windows 1%", 0.02, 0.01, 0.3),
+    ("runs 4%, windows 1%", 0.04, 0.01, 0.3),
+    ("runs 2%, windows 3%", 0.02, 0.03, 0.5),
+    ("runs 2%, windows 3%, remembered for long", 0.02, 0.03, 0.9),
+    ("runs 2%, windows 10%", 0.02, 0.10, 0.3),
+];
+
+fn program((_, run_sd, window_sd, memory): (&str, f64, f64, f64)) -> Program {
+    Program { fixed: 0.0, run_sd, window_sd, memory, ..STEADY }
+}
+
+/// Of other runs watched for an hour those with a false alarm.
+fn false_hours(row: usize, recordings: usize, watches: usize) -> Frequency {
+    let found = watched(&program(PROGRAMS[row]), 0.0, recordings, (watches, 3600));
+    let claimed = match recordings {
+        LEAST_RECORDINGS.. => format!("at most {:.0}%", FALSE_HOURS * 100.0),
+        _ => "nothing".to_string(),
+    };
+    found.report(&format!("hours with a false alarm, {}, {recordings} recordings", PROGRAMS[row].0), &claimed);
+    found
+}
+
+/// Of other runs that are dearer those in which that is found within so many seconds; three recordings.
+fn found_within(row: usize, by: f64, seconds: usize, claimed: Option<f64>, watches: usize) -> Frequency {
+    let found = watched(&program(PROGRAMS[row]), by, 3, (watches, seconds));
+    let claim = claimed.map_or("nothing".to_string(), |part| format!("at least {:.0}%", part * 100.0));
+    found.report(&format!("+{:.0}% found within {seconds} s, {}", by * 100.0, PROGRAMS[row].0), &claim);
+    found
+}
+
+#[test]
+fn hours_in_which_nothing_happens_raise_as_few_alarms_as_is_claimed() {
+    for row in [1, 2, 3, 4] {
+        let found = false_hours(row, LEAST_RECORDINGS, 25);
+        assert!(found.interval(0.01).0 <= FALSE_HOURS, "{}: {found:?}", PROGRAMS[row].0);
+    }
+}
+
+#[test]
+fn operations_that_become_dearer_are_found_within_seconds() {
+    for (row, by, seconds, claimed) in FOUND {
+        let found = found_within(row, by, seconds, Some(claimed), 100);
+        assert!(found.interval(0.01).1 >= claimed, "{} +{by}: {found:?}", PROGRAMS[row].0);
+    }
+}
+
+/// What is claimed to be found: program, growth, seconds, part of the runs.
+const FOUND: [(usize, f64, usize, f64); 6] =
+    [(0, 0.1, 10, 0.95), (0, 0.2, 5, 0.95), (1, 0.2, 5, 0.9), (1, 0.4, 5, 0.95), (2, 0.4, 5, 0.9), (3, 0.4, 10, 0.95)];
+
+#[test]
+#[ignore = "minutes: cargo test --release -- --ignored calibration --nocapture"]
+fn calibration_of_alarms() {
+    let watches = std::env::var("WATCHES").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
+    for row in 0..PROGRAMS.len() {
+        for recordings in [1, 2, 3, 5] {
+            let found = false_hours(row, recordings, watches);
+            assert!(recordings < LEAST_RECORDINGS || found.interval(0.01).0 <= FALSE_HOURS, "{found:?}");
+        }
+    }
+    for row in 0..PROGRAMS.len() {
+        for (by, seconds) in [(0.1, 10), (0.1, 30), (0.2, 5), (0.2, 10), (0.2, 30), (0.4, 5), (0.4, 10), (0.4, 30)] {
+            let claimed = FOUND.iter().find(|claim| (claim.0, claim.1, claim.2) == (row, by, seconds));
+            found_within(row, by, seconds, claimed.map(|claim| claim.3), watches);
+        }
+    }
+}
