@@ -26,7 +26,12 @@ const START: u64 = 1_767_225_600_000_000_000;
 fn profile(day: u64) -> Profile {
     let mut synthetic = Synthetic::new();
     synthetic.weight = 10_000_000;
-    synthetic.alive(41, "app").samples(0, 41, "/opt/app!main;/opt/app!serve", 75);
+    synthetic.alive(41, "app").alive(42, "app").alive(43, "app").alive(44, "app").samples(
+        0,
+        41,
+        "/opt/app!main;/opt/app!serve",
+        75,
+    );
     synthetic.samples(2000, 41, "/opt/app!main", 25);
     let mut cpu = 0;
     synthetic.reading("task-clock", Scope::Target, 0, 0).reading("thread-time", Scope::Target, 0, 0);

@@ -71,13 +71,14 @@ fn capture(plan: &Plan) -> Captured {
     run(sampler)
 }
 
-fn run(sampler: Sampler) -> Captured {
+fn run(mut sampler: Sampler) -> Captured {
     let (sender, receiver) = sync_channel(64);
     let sampler_cpus = sampler.cpus().len();
     let stop = StopToken::new().unwrap();
+    let mut counters = sampler.take_counters().unwrap();
     let worker = thread::spawn(move || {
         let before = thread_cpu();
-        let ended = sampler.run(sender, stop, || {}).unwrap();
+        let ended = sampler.run(sender, stop, &mut counters).unwrap();
         (ended, thread_cpu() - before)
     });
     let events = receiver.iter().flatten().collect();
@@ -230,9 +231,10 @@ fn a_command_is_seen_from_its_exec_with_its_children_and_its_exit_status() {
 fn a_command_that_cannot_be_executed_is_named() {
     require!("perf");
     let argv = vec!["no-such-program-anywhere".to_string()];
-    let sampler = Sampler::open(&plan(Target::Command { argv }, 1.0), &Clock::start()).unwrap();
+    let mut sampler = Sampler::open(&plan(Target::Command { argv }, 1.0), &Clock::start()).unwrap();
     let (sender, _receiver) = sync_channel(1);
-    let error = sampler.run(sender, StopToken::new().unwrap(), || {}).unwrap_err();
+    let mut counters = sampler.take_counters().unwrap();
+    let error = sampler.run(sender, StopToken::new().unwrap(), &mut counters).unwrap_err();
     assert!(error.to_string().contains("no-such-program-anywhere"), "{error}");
 }
 
@@ -437,9 +439,10 @@ mod measured_alone {
         let workload = Workload::python(
             "import _thread,time\nwhile True:\n  for _ in range(10): _thread.start_new_thread(lambda:None,())\n  time.sleep(0.01)",
         );
-        let sampler = Sampler::open(&plan(workload.target(), 8.0), &Clock::start()).unwrap();
+        let mut sampler = Sampler::open(&plan(workload.target(), 8.0), &Clock::start()).unwrap();
+        let mut counters = sampler.take_counters().unwrap();
         let (sender, receiver) = sync_channel(64);
-        let worker = thread::spawn(move || sampler.run(sender, StopToken::new().unwrap(), || {}).unwrap());
+        let worker = thread::spawn(move || sampler.run(sender, StopToken::new().unwrap(), &mut counters).unwrap());
         let (mut born, mut early, started) = (0u64, None, Instant::now());
         for batch in receiver.iter() {
             let births = batch
@@ -461,9 +464,10 @@ mod measured_alone {
 fn a_reader_that_never_reads_does_not_hold_up_the_end() {
     require!("perf");
     let workload = Workload::python("while True: pass");
-    let sampler = Sampler::open(&plan(workload.target(), 1.0), &Clock::start()).unwrap();
+    let mut sampler = Sampler::open(&plan(workload.target(), 1.0), &Clock::start()).unwrap();
+    let mut counters = sampler.take_counters().unwrap();
     let (sender, receiver) = sync_channel(1);
-    let worker = thread::spawn(move || sampler.run(sender, StopToken::new().unwrap(), || {}).unwrap());
+    let worker = thread::spawn(move || sampler.run(sender, StopToken::new().unwrap(), &mut counters).unwrap());
     thread::sleep(Duration::from_millis(1_300));
     let samples = receiver.iter().flatten().filter(|event| matches!(event, Event::Sample(_))).count() as u64;
     let ended = worker.join().unwrap();
@@ -475,11 +479,12 @@ fn stopping_is_prompt_and_nothing_taken_is_lost() {
     require!("perf");
     let workload = Workload::python("while True: pass");
     let unlimited = Plan { duration: None, ..plan(workload.target(), 0.0) };
-    let sampler = Sampler::open(&unlimited, &Clock::start()).unwrap();
+    let mut sampler = Sampler::open(&unlimited, &Clock::start()).unwrap();
+    let mut counters = sampler.take_counters().unwrap();
     let (sender, receiver) = sync_channel(64);
     let stop = StopToken::new().unwrap();
     let token = stop.clone();
-    let worker = thread::spawn(move || sampler.run(sender, stop, || {}).unwrap());
+    let worker = thread::spawn(move || sampler.run(sender, stop, &mut counters).unwrap());
     thread::sleep(Duration::from_millis(500));
     let asked = Instant::now();
     token.stop();

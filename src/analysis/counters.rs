@@ -2,6 +2,7 @@
 //! It never divides one counter by another.
 
 use super::hardware::Hardware;
+use super::lifetimes::Lifetimes;
 use super::time::Window;
 use crate::model::profile::Profile;
 use crate::model::{CounterDef, CounterId, CounterReading, HardwarePlan, Measure, Quality, Scope, Unit, Why};
@@ -10,6 +11,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Below this share of running time a scaled count is a guess and counts as missing.
 pub const COVERAGE_FLOOR: f64 = 0.1;
+
+/// Alive threads times elapsed time.
+const THREAD_TIME: &str = "thread-time";
 
 #[derive(Debug, Clone, Copy)]
 struct Point {
@@ -29,6 +33,7 @@ pub struct Counters {
     read_by_thread: FxHashSet<CounterId>,
     hardware: Hardware,
     kind: String,
+    lifetimes: Option<Lifetimes>,
 }
 
 impl Counters {
@@ -68,7 +73,8 @@ impl Counters {
         let by_thread = series.keys().filter(|(_, scope)| thread(*scope).is_some());
         let read_by_thread = by_thread.map(|(id, _)| *id).collect();
         let kind = profile.meta.hardware.pmu.clone();
-        Counters { defs, series, tids, read, read_by_thread, hardware, kind }
+        let lifetimes = Lifetimes::of(profile);
+        Counters { defs, series, tids, read, read_by_thread, hardware, kind, lifetimes }
     }
 
     /// Of a session that counted nothing.
@@ -116,10 +122,27 @@ impl Counters {
     /// What the counter counted in the window.
     #[must_use]
     pub fn delta(&self, name: &str, scope: Scope, window: Window) -> Measure<f64> {
+        if let Some(time) = self.lifetime(name, scope, window) {
+            return Measure::exact(time.as_f64());
+        }
         let Some(def) = self.defs.get(name) else { return Measure::Missing(Why::NotRecorded) };
         match self.series.get(&(def.id, scope)) {
             Some(points) => delta(points, window),
             None => Measure::Missing(self.absent(def, scope)),
+        }
+    }
+
+    /// The threads' time, which births and ends tell exactly and readings only at their moments. `None` for other counters,
+    /// where those events are not all there, and for the whole of a recording that does not say what its target was.
+    fn lifetime(&self, name: &str, scope: Scope, window: Window) -> Option<Nanos> {
+        let lifetimes = self.lifetimes.as_ref().filter(|_| name == THREAD_TIME)?;
+        match scope {
+            // Of all threads together the readings know at least how many there were.
+            Scope::Target if self.defs.contains_key(name) && lifetimes.is_complete(window.to) => {
+                Some(lifetimes.total(window))
+            }
+            Scope::Thread(tid) => lifetimes.thread(tid, window),
+            _ => None,
         }
     }
 

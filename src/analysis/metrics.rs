@@ -4,12 +4,11 @@
 use super::counters::Counters;
 use super::hardware::Reader;
 use super::kinds::ipc_by_kind;
+use super::remainder::remainder;
 use super::selection::Who;
 use super::summary::Summary;
-use super::tasks::Tasks;
 use super::time::Window;
 use crate::model::{Measure, Scope, Why};
-use crate::units::Nanos;
 use serde::Serialize;
 
 /// What one of a metric's numbers is.
@@ -230,7 +229,6 @@ const DEFS: &[Def] = &[
 #[derive(Clone, Copy)]
 struct Sight<'a> {
     counters: &'a Counters,
-    tasks: &'a Tasks,
     who: &'a Who,
     window: Window,
     summary: Option<&'a Summary>,
@@ -239,14 +237,8 @@ struct Sight<'a> {
 /// Every metric of the window for these threads. `summary` is that of the same selection; without it the share of lost
 /// samples is missing.
 #[must_use]
-pub fn metrics(
-    counters: &Counters,
-    tasks: &Tasks,
-    who: &Who,
-    window: Window,
-    summary: Option<&Summary>,
-) -> Vec<Metric> {
-    let sight = Sight { counters, tasks, who, window, summary };
+pub fn metrics(counters: &Counters, who: &Who, window: Window, summary: Option<&Summary>) -> Vec<Metric> {
+    let sight = Sight { counters, who, window, summary };
     let metric = |Def(name, label, section, unit, rule): &Def| Metric {
         name,
         label,
@@ -265,21 +257,11 @@ pub fn metrics(
 impl Sight<'_> {
     fn delta(&self, from: Source, name: &str) -> Measure<f64> {
         match (from, self.who) {
-            (Source::Tasks, Who::Only(tids)) if name == "thread-time" => Measure::exact(self.lifetimes(tids)),
             (Source::Tasks, Who::Only(tids)) => self.counters.sum(name, tids.iter().copied(), self.window),
             (Source::Tasks, Who::All) | (Source::Target, _) => self.counters.delta(name, Scope::Target, self.window),
             (Source::Host, _) => self.counters.delta(name, Scope::Host, self.window),
             (Source::Tool, _) => self.counters.delta(name, Scope::Tool, self.window),
         }
-    }
-
-    fn lifetimes(&self, tids: &rustc_hash::FxHashSet<u32>) -> f64 {
-        let range = self.window.range();
-        let alive = tids.iter().filter_map(|tid| self.tasks.get(*tid)).map(|task| {
-            let born = task.born.unwrap_or_default();
-            range.overlap(born, task.ended.unwrap_or(Nanos(u64::MAX)) - born).as_f64()
-        });
-        alive.sum()
     }
 
     /// Counters of one group ran together. Others may be divided only where both counted all the time.
@@ -306,8 +288,7 @@ impl Rule {
             Part(a, b) => over(own(a), own(a).ratio(own(b), |a, b| Some(a + b))),
             Rest(a, b, whole) => {
                 let used = own(a).ratio(own(b), |a, b| Some(a + b));
-                // The two clocks are not read at the same instant, so the rest of a busy thread may fall below nothing.
-                over(used, own(whole)).map(|used| (1.0 - used).max(0.0))
+                remainder(over(used, own(whole)), sight.window.span())
             }
             Grouped(a, b) => {
                 let (above, below) = (own(a), own(b));
@@ -379,7 +360,7 @@ mod tests {
     fn check(synthetic: Synthetic, who: &Who, expected: &[(&str, Measure<f64>)]) {
         let profile = synthetic.finish();
         let window = Window { from: ms(0), to: ms(2000) };
-        let all = metrics(&Counters::of(&profile), &Tasks::of(&profile), who, window, None);
+        let all = metrics(&Counters::of(&profile), who, window, None);
         for (name, value) in expected {
             let found = all.iter().find(|metric| metric.name == *name).unwrap();
             let close = match (found.value, value) {
@@ -472,7 +453,7 @@ mod tests {
         let mut profile = apart.finish();
         profile.counters.iter_mut().for_each(|def| def.group = None);
         let window = Window { from: ms(0), to: ms(2000) };
-        let all = metrics(&Counters::of(&profile), &Tasks::of(&profile), &Who::All, window, None);
+        let all = metrics(&Counters::of(&profile), &Who::All, window, None);
         let ipc = all.iter().find(|metric| metric.name == "ipc").unwrap();
         assert_eq!(ipc.value, Measure::Missing(Why::Multiplexed));
     }

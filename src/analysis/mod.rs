@@ -12,6 +12,7 @@ pub mod findings;
 mod hardware;
 mod kinds;
 mod law;
+mod lifetimes;
 mod metrics;
 mod names;
 mod neighbours;
@@ -20,6 +21,7 @@ mod offcpu;
 mod operations;
 mod per_op;
 mod ranking;
+mod remainder;
 pub mod scaling;
 mod selection;
 pub mod stats;
@@ -51,6 +53,7 @@ pub use time::{TimeRange, Window};
 pub use timeline::{WindowMetrics, timeline};
 
 pub(crate) use names::{UNRESOLVED, short};
+pub(crate) use remainder::remainder;
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -70,13 +70,11 @@ pub fn threads(
         *samples += 1;
         *weight = weight.saturating_add(seen.weight);
     }
-    let range = window.range();
     let mut rows: Vec<_> = tasks
         .iter()
         .filter(|task| who.has(task.tid))
         .filter_map(|task| {
-            let born = task.born.unwrap_or_default();
-            let lifetime = range.overlap(born, task.ended.unwrap_or(Nanos(u64::MAX)) - born);
+            let lifetime = lifetime(task, counters, window);
             let sum = sums.get(&task.tid).copied();
             (sum.is_some() || lifetime.0 > 0).then(|| row(task, lifetime, sum.unwrap_or_default(), counters, window))
         })
@@ -88,6 +86,13 @@ pub fn threads(
         cpu_b.total_cmp(&cpu_a).then(samples_b.cmp(&samples_a)).then(a.task.tid.cmp(&b.task.tid))
     });
     rows
+}
+
+/// A thread of which nothing was said, not even that it was alive, is taken to have been so throughout.
+fn lifetime(task: &Task, counters: &Counters, window: Window) -> Nanos {
+    let born = task.born.unwrap_or_default();
+    let told = window.range().overlap(born, task.ended.unwrap_or(Nanos(u64::MAX)) - born);
+    counters.delta("thread-time", Scope::Thread(task.tid), window).value().map_or(told, |time| Nanos(*time as u64))
 }
 
 fn row(task: &Task, lifetime: Nanos, (samples, weight): (u64, u64), counters: &Counters, window: Window) -> ThreadRow {

@@ -67,7 +67,9 @@ impl TimeRange {
         let to = self.to.unwrap_or(duration).min(duration.max(self.from));
         // The last window of a recording may end after its last tick.
         let after = ticks.iter().map(|tick| tick.at).filter(|at| *at >= to).min().unwrap_or(duration);
-        let from = if ticks.is_empty() { self.from } else { before.unwrap_or_default() };
+        // Nothing was counted before the first window began.
+        let began = ticks.iter().map(|tick| tick.at - tick.span).min();
+        let from = before.or(began).unwrap_or(self.from);
         Window { from, to: if ticks.is_empty() { to } else { after.max(from) } }
     }
 }

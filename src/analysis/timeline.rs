@@ -25,7 +25,7 @@ pub fn timeline(profile: &Profile, tasks: &Tasks, counters: &Counters, selection
     let chosen = windows.filter(|window| {
         window.span().0 > 0 && window.from >= selection.time.from && selection.time.to.is_none_or(|to| window.to <= to)
     });
-    chosen.map(|window| WindowMetrics { window, metrics: metrics(counters, tasks, &who, window, None) }).collect()
+    chosen.map(|window| WindowMetrics { window, metrics: metrics(counters, &who, window, None) }).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
-//! Reads /proc's counters once per interval on a thread of its own, so that a slow /proc never delays the sampler.
-//! It never decides when the session ends; it is told, in time for one last reading before a command is waited for.
+//! Reads all counters of a window at one moment, once per interval, on a thread of its own: hardware, operations and /proc
+//! together, so that no ratio mixes two times and a slow /proc never delays the sampler. The sampler says when counting begins
+//! and ends: before a command runs, and before it is waited for.
 
 use crate::collect::readings::Readings;
+use crate::collect::sampler::{KernelCounters, LastReading, Reader};
 use crate::error::{Context, Result};
-use crate::model::{Event, Note, TaskChange};
+use crate::model::{Event, TaskChange};
 use crate::sys::clock::Clock;
 use crate::units::Nanos;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
@@ -11,37 +13,47 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 enum Order {
+    /// The first window begins.
+    Begin { begun: Sender<()> },
     /// A process of the target was born.
     Follow(u32),
-    /// Read once more, say so, and end.
-    Finish { read: Sender<()> },
+    /// Read once more, and end.
+    Finish { read: Sender<LastReading> },
 }
 
 /// The counters' thread.
 #[derive(Debug)]
 pub(super) struct Counting {
     orders: Sender<Order>,
-    thread: JoinHandle<Vec<Note>>,
+    thread: JoinHandle<()>,
 }
 
-/// Makes the counters' thread read once more and end.
+/// Tells the counters' thread when to begin and when to end.
 #[derive(Debug, Clone)]
-pub(super) struct LastReading(Sender<Order>);
+pub(super) struct Orders(Sender<Order>);
+
+/// What the thread reads, and when.
+struct Windows {
+    kernel: Option<KernelCounters>,
+    readings: Readings,
+    interval: Nanos,
+    clock: Clock,
+    /// When the next window ends; `None` before the first one has begun.
+    due: Option<Nanos>,
+}
 
 impl Counting {
-    /// Starts the thread: one window per `interval`, handed to `out`.
+    /// Starts the thread: one window per `interval`, handed to `out`; the last one is handed to who ends it.
     pub(super) fn start(
-        mut readings: Readings,
+        kernel: Option<KernelCounters>,
+        readings: Readings,
         interval: Nanos,
         clock: Clock,
         out: SyncSender<Vec<Event>>,
     ) -> Result<Counting> {
         let (orders, mailbox) = channel();
-        let run = move || {
-            read_until_told(&mut readings, interval, clock, &out, &mailbox);
-            readings.take_notes()
-        };
-        let thread = std::thread::Builder::new().name("counters".into()).spawn(run);
+        let windows = Windows { kernel, readings, interval, clock, due: None };
+        let thread = std::thread::Builder::new().name("counters".into()).spawn(move || windows.run(&out, &mailbox));
         Ok(Counting { orders, thread: thread.context(|| "cannot start a thread")? })
     }
 
@@ -58,52 +70,92 @@ impl Counting {
         }
     }
 
-    pub(super) fn last_reading(&self) -> LastReading {
-        LastReading(self.orders.clone())
+    pub(super) fn orders(&self) -> Orders {
+        Orders(self.orders.clone())
     }
 
-    /// Waits for the thread, which has been told to end, and takes what it has to say.
-    pub(super) fn finish(self) -> Vec<Note> {
-        self.thread.join().unwrap_or_default()
+    /// Waits for the thread, which has been told to end.
+    pub(super) fn finish(self) {
+        // A panic has been reported on standard error; the windows until then have been handed over.
+        let _ = self.thread.join();
     }
 }
 
-impl LastReading {
-    /// Returns when the last reading has been made; at once if it has been made before.
-    pub(super) fn take(&self) {
-        let (read, done) = channel();
-        if self.0.send(Order::Finish { read }).is_ok() {
-            // An error means the thread ended without answering: there is nothing to wait for.
+impl Reader for Orders {
+    fn begin(&mut self) -> Vec<Event> {
+        let (begun, done) = channel();
+        if self.0.send(Order::Begin { begun }).is_ok() {
+            // An error means the thread has ended: there is nothing to wait for.
             let _ = done.recv();
         }
+        // The thread hands them over itself, before its first window.
+        Vec::new()
+    }
+
+    fn end(&mut self) -> LastReading {
+        let (read, done) = channel();
+        let _ = self.0.send(Order::Finish { read });
+        done.recv().unwrap_or_default()
     }
 }
 
-fn read_until_told(
-    readings: &mut Readings,
-    interval: Nanos,
-    clock: Clock,
-    out: &SyncSender<Vec<Event>>,
-    mailbox: &Receiver<Order>,
-) {
-    let mut due = clock.now() + interval;
-    loop {
-        let asked = match mailbox.recv_timeout(Duration::from_nanos((due - clock.now()).0)) {
-            Ok(Order::Follow(pid)) => {
-                readings.follow(pid);
-                continue;
+impl Windows {
+    fn run(mut self, out: &SyncSender<Vec<Event>>, mailbox: &Receiver<Order>) {
+        loop {
+            match self.next_order(mailbox) {
+                Ok(Order::Follow(pid)) => self.readings.follow(pid),
+                Ok(Order::Begin { begun }) => {
+                    let first = self.begin();
+                    // Who waits may have given up; a reader that has gone is noticed with the first window.
+                    let _ = (begun.send(()), out.send(first));
+                }
+                Ok(Order::Finish { read }) => {
+                    let _ = read.send(self.finish());
+                    return;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let at = self.clock.now();
+                    if out.send(self.window(at)).is_err() {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
             }
-            Ok(Order::Finish { read }) => Some(read),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return,
-        };
-        let mut events = Vec::new();
-        readings.tick(clock.now(), &mut events);
-        // Windows that were missed while the machine was busy are not made up: the next one is longer.
-        due = (due + interval).max(clock.now());
-        if out.send(events).is_err() || asked.is_some() {
-            // Dropping the answer's sender wakes who waits for it.
-            return;
         }
+    }
+
+    fn next_order(&self, mailbox: &Receiver<Order>) -> std::result::Result<Order, RecvTimeoutError> {
+        match self.due {
+            Some(due) => mailbox.recv_timeout(Duration::from_nanos((due - self.clock.now()).0)),
+            None => mailbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+
+    /// Reads everything for the first time: what later readings are compared with.
+    fn begin(&mut self) -> Vec<Event> {
+        let at = self.clock.now();
+        self.due = Some(at + self.interval);
+        let mut events = self.kernel.as_mut().map(|kernel| kernel.start(at)).unwrap_or_default();
+        self.readings.begin(at, &mut events);
+        events
+    }
+
+    /// Ends a window.
+    fn window(&mut self, at: Nanos) -> Vec<Event> {
+        // Windows that were missed while the machine was busy are not made up: the next one is longer.
+        self.due = self.due.map(|due| (due + self.interval).max(at));
+        let mut events = self.kernel.as_mut().map(|kernel| kernel.read(at)).unwrap_or_default();
+        self.readings.tick(at, &mut events);
+        events
+    }
+
+    fn finish(&mut self) -> LastReading {
+        // Told to end before it began, as during a delay.
+        let mut events = if self.due.is_none() { self.begin() } else { Vec::new() };
+        let at = self.clock.now();
+        events.extend(self.window(at));
+        let mut notes = self.kernel.as_ref().map(|kernel| kernel.verdict(at)).unwrap_or_default();
+        notes.extend(self.readings.take_notes());
+        LastReading { at, events, notes }
     }
 }

@@ -1,11 +1,11 @@
 //! A capture that runs: the threads that drain, count and name, behind one stream of events.
 //! It never keeps an event.
 
-use super::counting::Counting;
+use super::counting::{Counting, Orders};
 use super::naming::Namer;
-use super::operations::{CountedOperations, Operations};
+use super::operations::{CountedOperations, LastOrder, Operations};
 use crate::collect::readings::Readings;
-use crate::collect::sampler::{Ended, Sampler};
+use crate::collect::sampler::{Ended, LastReading, Reader, Sampler};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Event, Note};
 use crate::symbols::Options;
@@ -56,10 +56,29 @@ pub(super) struct LastWord {
     pub ended: Ended,
 }
 
+/// All that counts beside the sampler.
+struct Counters {
+    windows: Orders,
+    operations: Option<LastOrder>,
+}
+
+impl Reader for Counters {
+    fn begin(&mut self) -> Vec<Event> {
+        self.windows.begin()
+    }
+
+    fn end(&mut self) -> LastReading {
+        if let Some(operations) = &self.operations {
+            operations.ask();
+        }
+        self.windows.end()
+    }
+}
+
 impl Flow {
     /// Starts the threads: a window of counters each `interval`; with `fetch` missing debug information is fetched.
     pub(super) fn start(
-        sampler: Sampler,
+        mut sampler: Sampler,
         readings: Readings,
         operations: Option<Operations>,
         interval: Nanos,
@@ -69,20 +88,15 @@ impl Flow {
         let (sender, batches) = sync_channel(BACKLOG);
         let stop = StopToken::new()?;
         let namer = Namer::start(sampler.modules(), Options::default(), fetch);
-        let counting = Counting::start(readings, interval, clock, sender.clone())?;
+        let counting = Counting::start(sampler.take_counters(), readings, interval, clock, sender.clone())?;
         let operations = operations.map(|operations| operations.start(interval, sender.clone())).transpose()?;
-        let (wake, stopping, last) = (sender.clone(), stop.clone(), counting.last_reading());
-        let last_ops = operations.as_ref().map(CountedOperations::last_count);
-        let last = move || {
-            if let Some(ops) = &last_ops {
-                ops.ask();
-            }
-            last.take();
-        };
+        let (wake, stopping) = (sender.clone(), stop.clone());
+        let mut counters =
+            Counters { windows: counting.orders(), operations: operations.as_ref().map(CountedOperations::last_count) };
         let run = move || {
-            let ended = sampler.run(sender, stopping, &last);
+            let ended = sampler.run(sender, stopping, &mut counters);
             // Also after a failure: the counters' thread must end, or nobody would ever hang up.
-            last();
+            counters.end();
             ended
         };
         let drain = std::thread::Builder::new().name("drain".into()).spawn(run);
@@ -122,7 +136,7 @@ impl Flow {
     pub(super) fn finish(self) -> Result<LastWord> {
         let ended = self.drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
         let (names, mut notes) = self.namer.finish();
-        notes.extend(self.counting.finish());
+        self.counting.finish();
         let mut ended = ended?;
         notes.append(&mut ended.notes);
         let mut late = names;

@@ -3,7 +3,7 @@
 
 use super::look::Scene;
 use super::overview::past::past;
-use crate::analysis::{Axis, Cause, Selection, ThreadRow, Window, blocked_paths, threads, waits_by_thread};
+use crate::analysis::{Axis, Cause, Selection, ThreadRow, Window, blocked_paths, remainder, threads, waits_by_thread};
 use crate::model::{Measure, Scope, Unit};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
@@ -172,7 +172,7 @@ impl ThreadLine {
             alive: row.task.ended.is_none_or(|at| at >= end),
             running,
             queued,
-            blocked: running.ratio(queued, |running, queued| Some((1.0 - running - queued).max(0.0))),
+            blocked: remainder(running.ratio(queued, |running, queued| Some(running + queued)), row.lifetime),
             ipc: row.ipc,
             waits: Vec::new(),
             voluntary: per_second(row.voluntary),

@@ -67,11 +67,12 @@ impl Waiting {
 
     /// Captures while it works, from before its first operation until after its last.
     fn counted(mut self, plan: &Plan) -> Captured {
-        let sampler = Sampler::open(&Plan { duration: None, ..plan.clone() }, &Clock::start()).unwrap();
+        let mut sampler = Sampler::open(&Plan { duration: None, ..plan.clone() }, &Clock::start()).unwrap();
+        let mut counters = sampler.take_counters().unwrap();
         let (sender, receiver) = sync_channel(64);
         let (stop, sampler_cpus) = (StopToken::new().unwrap(), sampler.cpus().len());
         let token = stop.clone();
-        let worker = thread::spawn(move || sampler.run(sender, stop, || {}).unwrap());
+        let worker = thread::spawn(move || sampler.run(sender, stop, &mut counters).unwrap());
         let mut events: Vec<Event> = receiver.recv().unwrap();
         while !events.iter().any(|event| matches!(event, Event::Ops { .. })) {
             events.extend(receiver.recv().unwrap());

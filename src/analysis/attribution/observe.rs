@@ -3,7 +3,7 @@
 
 use super::types::{NeighbourWindow, Observed};
 use crate::analysis::compare::readings;
-use crate::analysis::{Counters, Tasks, Window, operations};
+use crate::analysis::{Counters, Window, operations};
 use crate::model::profile::Profile;
 use crate::model::{Measure, NeighbourId, NeighbourUse, OpsSpec, Why};
 use crate::units::Nanos;
@@ -39,7 +39,7 @@ pub(super) fn observe_with(profile: &Profile, counters: &Counters, previous: &Pr
         Measure::Missing(operations(profile, window).why().unwrap_or(Why::TooFewSamples))
     };
     // Threads are asked for only where some of them are selected.
-    let readings = readings(counters, &Tasks::default(), window, ops, None);
+    let readings = readings(counters, window, ops, None);
     Observed { window, readings, neighbours: neighbours(profile, previous, window), cpus: cpus(profile, window) }
 }
 

@@ -62,7 +62,7 @@ impl Digest {
         let run = Run::of(profile, part.width.unwrap_or(alive), window);
         // A sweep knows how many threads were to work; elsewhere all that lived are asked.
         let had = |seconds: f64| part.width.map(|n| f64::from(n) * seconds);
-        let read = |window: Window, ops| readings(&counters, &tasks, window, ops, had(window.span().seconds()));
+        let read = |window: Window, ops| readings(&counters, window, ops, had(window.span().seconds()));
         let whole = read(window, operations(profile, window));
         let spans = windows(profile, window);
         let ops_by_window = counted_by_window(profile, window, spans.len());
@@ -76,7 +76,7 @@ impl Digest {
             windows: spans.iter().map(slot).collect(),
             ops_by_window,
             whole,
-            run: with_threads(run, &tasks, &counters, part.width, window),
+            run: with_threads(run, &counters, part.width, window),
         }
     }
 
@@ -88,9 +88,9 @@ impl Digest {
 }
 
 /// Its factors are to be those of the threads that lived, unless a sweep says how many were to work.
-fn with_threads(mut run: Run, tasks: &Tasks, counters: &Counters, width: Option<u32>, window: Window) -> Run {
+fn with_threads(mut run: Run, counters: &Counters, width: Option<u32>, window: Window) -> Run {
     if width.is_none() {
-        let metrics = crate::analysis::metrics(counters, tasks, &crate::analysis::Who::All, window, None);
+        let metrics = crate::analysis::metrics(counters, &crate::analysis::Who::All, window, None);
         let alive = super::facts::metric(&metrics, "threads").map(|metric| metric.value);
         let wall = run.totals.wall;
         run.totals.threads = alive.unwrap_or(Measure::Missing(Why::NotRecorded)).map(|threads| threads * wall);
@@ -189,7 +189,7 @@ mod tests {
             let at = digest.position("utilisation").unwrap();
             *digest.whole[at].value.value().unwrap()
         };
-        assert!((util(None) - 4.0 / 24.0).abs() < 1e-9 && (util(Some(1)) - 4.0 / 8.1).abs() < 1e-9);
+        assert!((util(None) - 4.0 / 24.3).abs() < 1e-9 && (util(Some(1)) - 4.0 / 8.1).abs() < 1e-9);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! It never compares.
 
 use crate::analysis::hardware::per_operation_names;
-use crate::analysis::{Counters, Metric, MetricUnit, Section, Tasks, Totals, Who, Window, metrics, per_operation};
+use crate::analysis::{Counters, Metric, MetricUnit, Section, Totals, Who, Window, metrics, per_operation};
 use crate::model::{Measure, Why};
 use crate::units::Nanos;
 use serde::Serialize;
@@ -103,14 +103,8 @@ const TWICE: [&str; 10] = [
 /// Every quantity of a window with so many operations. `whole` is the time that its threads had, in seconds, if it is not
 /// their lifetimes.
 #[must_use]
-pub fn readings(
-    counters: &Counters,
-    tasks: &Tasks,
-    window: Window,
-    ops: Measure<f64>,
-    whole: Option<f64>,
-) -> Vec<Reading> {
-    let metrics = metrics(counters, tasks, &Who::All, window, None);
+pub fn readings(counters: &Counters, window: Window, ops: Measure<f64>, whole: Option<f64>) -> Vec<Reading> {
+    let metrics = metrics(counters, &Who::All, window, None);
     let mut totals = Totals::of(&metrics, ops, window.span().seconds());
     totals.threads = whole.map_or(totals.threads, Measure::exact);
     let mut all = law(&totals);
@@ -131,8 +125,8 @@ pub fn readings(
 /// Every quantity that any recording may have, in the order of [`readings`].
 #[must_use]
 pub fn quantities() -> Vec<Quantity> {
-    let (counters, tasks, window) = (Counters::none(), Tasks::default(), Window { from: Nanos(0), to: Nanos(1) });
-    let nothing = readings(&counters, &tasks, window, Measure::Missing(Why::NotRecorded), None);
+    let (counters, window) = (Counters::none(), Window { from: Nanos(0), to: Nanos(1) });
+    let nothing = readings(&counters, window, Measure::Missing(Why::NotRecorded), None);
     let (mut all, rest): (Vec<_>, Vec<_>) =
         nothing.into_iter().map(|reading| reading.quantity).partition(|quantity| quantity.role != Role::Context);
     let (unit, better, role) = (QuantityUnit::Of(MetricUnit::Count), Better::Less, Role::Cost);
@@ -230,7 +224,7 @@ mod tests {
     fn read(synthetic: Synthetic, ops: Measure<f64>) -> Vec<Reading> {
         let profile = synthetic.finish();
         let window = Window { from: ms(0), to: ms(2000) };
-        readings(&Counters::of(&profile), &Tasks::of(&profile), window, ops, None)
+        readings(&Counters::of(&profile), window, ops, None)
     }
 
     fn busy() -> Synthetic {

@@ -71,7 +71,7 @@ fn recording(name: &str, window: &dyn Fn(u64) -> (f64, f64)) -> Digest {
 /// `window` gives operations and nanoseconds of CPU time in each second.
 fn synthetic(window: &dyn Fn(u64) -> (f64, f64)) -> crate::model::profile::Profile {
     let mut synthetic = Synthetic::new();
-    synthetic.alive(41, "main");
+    synthetic.alive(41, "main").alive(42, "main").alive(43, "main").alive(44, "main");
     let (mut ops, mut cpu, mut totals) = (0.0, 0.0, vec![(ms(0), Ops(0))]);
     synthetic.reading("task-clock", Scope::Target, 0, 0).reading("thread-time", Scope::Target, 0, 0);
     for at in 1..=WINDOWS {

@@ -95,7 +95,7 @@ impl<'a> Sight<'a> {
             names,
             tasks,
             counters,
-            metrics: metrics(counters, tasks, &who, window, Some(&summary)),
+            metrics: metrics(counters, &who, window, Some(&summary)),
             functions: rank(profile, names, tasks, &selection, GroupBy::Function, SortBy::SelfWeight),
             threads: threads(profile, tasks, counters, &selection, window),
             summary,

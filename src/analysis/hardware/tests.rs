@@ -1,6 +1,6 @@
 use super::*;
+use crate::analysis::metrics;
 use crate::analysis::testing::{Synthetic, ms};
-use crate::analysis::{Tasks, metrics};
 use crate::model::{AbsentMetric, HardwareEvent, HardwareGroup};
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ fn synthetic(groups: &[Group<'_>]) -> Synthetic {
 fn all(synthetic: Synthetic, who: &Who) -> Vec<Metric> {
     let profile = synthetic.finish();
     let window = Window { from: ms(0), to: ms(2000) };
-    metrics(&Counters::of(&profile), &Tasks::of(&profile), who, window, None)
+    metrics(&Counters::of(&profile), who, window, None)
 }
 
 fn metric(synthetic: Synthetic, name: &str) -> Metric {

@@ -28,7 +28,7 @@ impl Run {
         let whole = f64::from(n) * wall;
         let selection = Selection { time: window.range(), ..Selection::default() };
         let seen = summary(profile, &tasks, &counters, &selection, window);
-        let metrics = metrics(&counters, &tasks, &Who::All, window, Some(&seen));
+        let metrics = metrics(&counters, &Who::All, window, Some(&seen));
         let totals =
             Totals { threads: Measure::exact(whole), ..Totals::of(&metrics, operations(profile, window), wall) };
         let workers = workers(profile, &tasks, &counters, n, window);

@@ -81,6 +81,7 @@ pub struct Readings {
     opened_ticks: u64,
     last_tick: Nanos,
     thread_time: f64,
+    alive_before: usize,
     processes_due: Due,
     machine_due: Due,
     late_ticks: u32,
@@ -134,6 +135,7 @@ impl Readings {
             opened_ticks: u64::MAX,
             last_tick: at,
             thread_time: 0.0,
+            alive_before: 0,
             processes_due: Due::default(),
             machine_due: Due::default(),
             late_ticks: 0,
@@ -146,19 +148,31 @@ impl Readings {
         Ok(readings)
     }
 
-    /// Ends the window that began with the last tick: says what changed, then the tick itself.
+    /// Begins the first window: says what later readings are compared with.
+    pub fn begin(&mut self, at: Nanos, out: &mut Vec<Event>) {
+        (self.opened, self.last_tick) = (at, at);
+        self.read(at, out);
+    }
+
+    /// Ends the window that began with the last tick: says the counters, then the tick itself.
     /// When a command has ended, one more tick before it is waited for still sees its last values.
     pub fn tick(&mut self, at: Nanos, out: &mut Vec<Event>) {
         let span = at - self.last_tick;
-        let now = Moment { at, span: at - self.opened };
+        self.read(at, out);
         self.last_tick = at;
+        out.push(Event::Tick(Tick { at, span }));
+    }
+
+    fn read(&mut self, at: Nanos, out: &mut Vec<Event>) {
+        let span = at - self.last_tick;
+        let now = Moment { at, span: at - self.opened };
         if self.processes_due.is_due(at) {
             let start = clock::thread_cpu();
             self.refresh_processes();
             self.processes_due.was_read(at, clock::thread_cpu() - start);
         }
         self.read_threads(span, now, out);
-        self.thread_time += self.alive() as f64 * span.0 as f64;
+        self.count_thread_time(span);
         self.say_target(now, out);
         if self.machine_due.is_due(at) {
             let start = clock::thread_cpu();
@@ -170,7 +184,6 @@ impl Readings {
             canaries.tick(now, out);
         }
         self.read_neighbours(at, out);
-        out.push(Event::Tick(Tick { at, span }));
     }
 
     /// From now on each window also says what others on the machine use. A target that is CPUs has no neighbours that could
@@ -256,7 +269,8 @@ impl Readings {
     }
 
     fn read_threads(&mut self, span: Nanos, now: Moment, out: &mut Vec<Event>) {
-        let budget = Nanos(span.0 / THREAD_BUDGET);
+        // The first reading is what all others are compared with: it leaves nobody out.
+        let budget = if span.0 == 0 { Nanos(u64::MAX) } else { Nanos(span.0 / THREAD_BUDGET) };
         let start = clock::thread_cpu();
         if self.threads.round_is_over() {
             self.begin_round();
@@ -318,6 +332,16 @@ impl Readings {
             Members::Processes(processes) => processes.alive().map(|(_, threads)| threads as usize).sum(),
             _ => self.threads.alive(),
         }
+    }
+
+    /// By the threads alive at the ends of the window. It is a stand-in for their births and ends, which the stream holds too
+    /// unless records were lost.
+    fn count_thread_time(&mut self, span: Nanos) {
+        let (before, now) = (self.alive_before, self.alive());
+        self.alive_before = now;
+        // A target that has ended did so at the window's end, or the window would have ended before.
+        let alive = if now == 0 { before as f64 } else { (before + now) as f64 / 2.0 };
+        self.thread_time += alive * span.as_f64();
     }
 
     fn read_neighbours(&mut self, at: Nanos, out: &mut Vec<Event>) {

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod attach;
+mod counters;
 mod coverage;
 mod follow;
 mod hardware;
@@ -30,6 +31,7 @@ mod tasks;
 mod waiting;
 mod world;
 
+pub use counters::{KernelCounters, LastReading, Reader};
 pub use hardware::{HardwareTrial, try_hardware};
 pub use intern::{Interner, NAMED_BELOW};
 pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
@@ -45,6 +47,7 @@ use crate::sys::clock::Clock;
 use crate::sys::limits;
 use crate::sys::passing::Printed;
 use crate::sys::spawn::{self, Started};
+use crate::units::Nanos;
 use assemble::Assembler;
 use attach::{Attached, Reach};
 use follow::Follow;
@@ -60,8 +63,8 @@ pub struct Sampler {
     plan: Plan,
     clock: Clock,
     attached: Attached,
-    hardware: Hardware,
-    operations: Option<Operations>,
+    hardware: HardwarePlan,
+    counters: Option<KernelCounters>,
     assembler: Assembler<Proc>,
     command: Option<Started>,
     printed: Option<Printed>,
@@ -121,6 +124,8 @@ impl Sampler {
         notes.extend(kinds.filter(|_| menu.hardware));
         notes.extend(counted);
         let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
+        let counted = hardware.plan().clone();
+        let counters = KernelCounters { hardware, operations, on_exec, clock: *clock, began: Nanos(0) };
         let mut follow = Follow::new(&plan.target);
         pid.into_iter().for_each(|pid| follow.join(pid));
         let partial = menu.waits == Some(WaitSource::SwitchRecords);
@@ -130,8 +135,8 @@ impl Sampler {
             plan: plan.clone(),
             clock: *clock,
             attached,
-            hardware,
-            operations,
+            hardware: counted,
+            counters: Some(counters),
             assembler,
             command,
             printed,
@@ -165,7 +170,12 @@ impl Sampler {
     /// What hardware really counts.
     #[must_use]
     pub fn hardware(&self) -> &HardwarePlan {
-        self.hardware.plan()
+        &self.hardware
+    }
+
+    /// What the kernel counts besides, for the thread that reads counters; `None` if it has been taken before.
+    pub fn take_counters(&mut self) -> Option<KernelCounters> {
+        self.counters.take()
     }
 
     /// CPUs that events were opened on.

@@ -40,6 +40,11 @@ impl Outbox {
         }
     }
 
+    /// Adds events in their order.
+    pub fn extend(&mut self, events: Vec<Event>) {
+        events.into_iter().for_each(|event| self.push(event));
+    }
+
     /// Offers everything to the reader; what it has no room for waits here.
     pub fn flush(&mut self, now: Nanos, to: &SyncSender<Vec<Event>>) -> Result<(), ReaderGone> {
         self.close();

@@ -4,10 +4,9 @@
 use super::Sampler;
 use super::assemble::Assembler;
 use super::attach::threads_of;
+use super::counters::{LastReading, Reader};
 use super::coverage::coverage;
 use super::merge::Merge;
-use super::operations::Operations;
-use super::outbox::ReaderGone;
 use super::waiting::WaitSampler;
 use super::world::Proc;
 use crate::error::Result;
@@ -66,46 +65,39 @@ pub struct Ended {
 
 impl Sampler {
     /// Captures until the target ends, the planned time is over, or `stop` is pulled; meant for a thread of its own.
-    /// `sampled` is called when sampling is over and a command that has ended can still be looked at.
+    /// `counters` are told when counting begins, and when sampling is over and a command that has ended can still be looked at.
     /// A command that still runs then is sent SIGTERM and given five seconds.
     ///
     /// # Errors
     /// When a command cannot be executed, or waiting fails. Samples taken until then have been handed over.
-    pub fn run(mut self, out: SyncSender<Vec<Event>>, stop: StopToken, sampled: impl FnOnce()) -> Result<Ended> {
+    pub fn run(mut self, out: SyncSender<Vec<Event>>, stop: StopToken, counters: &mut impl Reader) -> Result<Ended> {
         let mut poll = self.watched(&stop)?;
-        let mut reason = self.begin(&mut poll, &stop)?;
+        let mut reason = self.begin(&mut poll, &stop, counters)?;
         let began = self.clock.now();
         let deadline = self.plan.duration.map(|duration| began + duration);
         let mut merge = Merge::default();
-        let mut next_reading = began + self.plan.interval;
         let reason = loop {
             if let Some(reason) = reason {
                 break reason;
             }
             let now = self.clock.now();
-            let wake = [Some(now + FRESH), Some(next_reading), deadline].into_iter().flatten().min();
-            self.wait(&mut poll, wake.unwrap_or(now) - now)?;
-            self.round(&mut merge, monotonic_ns().saturating_sub(SLACK_NS));
-            let now = self.clock.now();
-            if now >= next_reading {
-                self.read_counters(now);
-                next_reading = now + self.plan.interval;
+            let wake = deadline.map_or(now + FRESH, |deadline| deadline.min(now + FRESH));
+            self.wait(&mut poll, wake - now)?;
+            // Looked for before anything is drained: the last reading is of the moment of the end.
+            reason = self.over(&stop, deadline, self.clock.now());
+            if reason.is_none() {
+                self.round(&mut merge, monotonic_ns().saturating_sub(SLACK_NS));
+                let gone = self.assembler.out.flush(self.clock.now(), &out).is_err();
+                reason = gone.then_some(EndReason::ReaderGone);
             }
-            reason = match self.assembler.out.flush(now, &out) {
-                Err(ReaderGone) => Some(EndReason::ReaderGone),
-                Ok(()) => self.over(&stop, deadline, now),
-            };
         };
-        let at = self.end(&mut merge);
-        let looks = self.wait_sampler.take().and_then(|looks| looks.note());
+        let LastReading { at, mut notes, .. } = self.end(&mut merge, counters);
+        notes.extend(self.wait_sampler.take().and_then(|looks| looks.note()));
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
         let coverage = coverage(&self.attached.events, self.assembler.origins(), &self.events);
-        sampled();
         let exit_status = self.dismiss(reason, &stop);
         let sampled = at - began;
-        let mut notes = self.operations.as_ref().map(|operations| operations.verdict(sampled)).unwrap_or_default();
-        notes.extend(looks);
         Ok(Ended { reason, at, sampled, samples: self.assembler.samples, coverage, exit_status, notes })
     }
 
@@ -124,13 +116,10 @@ impl Sampler {
     /// Starts the command, waits out the delay, makes the target's tasks known and starts the events. Tasks come first:
     /// reading hundreds of processes takes longer than a ring lasts. What changes in between shows as an address in no
     /// mapping, and that process is then read again.
-    fn begin(&mut self, poll: &mut Poll, stop: &StopToken) -> Result<Option<EndReason>> {
+    fn begin(&mut self, poll: &mut Poll, stop: &StopToken, counters: &mut impl Reader) -> Result<Option<EndReason>> {
         if let Some(command) = &mut self.command {
             if self.plan.delay.0 == 0 {
-                // Nothing has been counted yet.
-                if let Some(operations) = &mut self.operations {
-                    self.assembler.out.push(operations.read(self.clock.now()));
-                }
+                self.assembler.out.extend(counters.begin());
                 self.attached.everywhere.iter().for_each(|event| drop(event.enable()));
                 command.release()?;
                 self.look_at_waits()?;
@@ -147,13 +136,11 @@ impl Sampler {
             }
         }
         self.meet_everybody();
+        self.assembler.out.extend(counters.begin());
         for event in self.attached.everywhere.iter().chain(&self.attached.events) {
             // Fails only for a thread that has ended meanwhile.
             let _ = event.enable();
         }
-        self.hardware.enable();
-        self.read_operations(self.clock.now());
-        self.operations.iter().for_each(Operations::enable);
         self.assembler.unwatched();
         self.look_at_waits()?;
         Ok(None)
@@ -228,19 +215,6 @@ impl Sampler {
         self.wait_sampler.iter().for_each(|looks| looks.watch(&assembler.follow));
     }
 
-    fn read_counters(&mut self, at: Nanos) {
-        for reading in self.hardware.read(at) {
-            self.assembler.out.push(reading);
-        }
-        self.read_operations(at);
-    }
-
-    fn read_operations(&mut self, at: Nanos) {
-        if let Some(operations) = &mut self.operations {
-            self.assembler.out.push(operations.read(at));
-        }
-    }
-
     fn over(&mut self, stop: &StopToken, deadline: Option<Nanos>, now: Nanos) -> Option<EndReason> {
         if stop.is_stopped() {
             return Some(EndReason::Stopped);
@@ -259,17 +233,17 @@ impl Sampler {
         deadline.filter(|deadline| now >= *deadline).map(|_| EndReason::Duration)
     }
 
-    /// Stops the events and takes what is left in the rings.
-    fn end(&mut self, merge: &mut Merge) -> Nanos {
+    /// Stops the events and has the counters read at once; draining what is left in the rings may take a while.
+    fn end(&mut self, merge: &mut Merge, counters: &mut impl Reader) -> LastReading {
         for event in self.attached.events.iter().chain(&self.attached.everywhere) {
             // Fails only for a thread that has ended.
             let _ = event.disable();
         }
-        let at = self.clock.now();
+        let mut last = counters.end();
         self.round(merge, u64::MAX);
-        self.read_counters(at);
-        self.assembler.finish(at);
-        at
+        self.assembler.finish(last.at);
+        self.assembler.out.extend(std::mem::take(&mut last.events));
+        last
     }
 
     /// Sees a started command to its end.

@@ -122,7 +122,7 @@ impl FunctionsView {
 
 fn cpu_time(scene: &Scene<'_>) -> Measured {
     let who = scene.selection.who(&scene.tasks);
-    let metrics = metrics(&scene.counters, &scene.tasks, &who, scene.window, None);
+    let metrics = metrics(&scene.counters, &who, scene.window, None);
     let known = metrics.iter().find(|metric| metric.name == "cpu_time").map(|metric| metric.value);
     known.unwrap_or(Measure::Missing(Why::NotRecorded)).into()
 }

@@ -94,7 +94,7 @@ impl Head {
         let meta = &profile.meta;
         let summary = summary(profile, &scene.tasks, &scene.counters, selection, scene.window);
         let who = selection.who(&scene.tasks);
-        let metrics = metrics(&scene.counters, &scene.tasks, &who, scene.window, Some(&summary));
+        let metrics = metrics(&scene.counters, &who, scene.window, Some(&summary));
         let metric = |name| metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
         let missing = Measure::Missing(crate::model::Why::NotRecorded);
         let (event, unit) = axis_of(meta, selection.axis);

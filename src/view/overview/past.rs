@@ -21,7 +21,7 @@ impl Sight {
     /// The window as a scene selects it.
     pub fn of(scene: &Scene<'_>, window: Window, summary: Option<&Summary>) -> Sight {
         let who = scene.selection.who(&scene.tasks);
-        let metrics = metrics(&scene.counters, &scene.tasks, &who, window, summary);
+        let metrics = metrics(&scene.counters, &who, window, summary);
         let ops = operations(scene.profile, window);
         let law = Law::of(&Totals::of(&metrics, ops, window.span().seconds()));
         Sight { window, metrics, law }

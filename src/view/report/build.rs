@@ -141,7 +141,7 @@ fn metric_views(
 ) -> Vec<MetricView> {
     let who = selection.who(tasks);
     let mut all = per_operation(counters, &who, window, operations(profile, window));
-    all.extend(metrics(counters, tasks, &who, window, Some(summary)));
+    all.extend(metrics(counters, &who, window, Some(summary)));
     crate::view::counters::drop_probe_unless_probed(&mut all);
     let view = |metric: crate::analysis::Metric| MetricView {
         name: metric.name,

@@ -19,7 +19,7 @@ fn blind() -> Synthetic {
     let mut synthetic = Synthetic::new();
     // What the samples of twelve windows stand for is what the kernel counted.
     synthetic.weight = 12_000_000;
-    synthetic.alive(41, "worker").define("cycles");
+    synthetic.alive(41, "worker").alive(42, "worker").alive(43, "worker").alive(44, "worker").define("cycles");
     synthetic.define("instructions");
     for at in 1..=12_u64 {
         let busy = 800 * at + 150 * (at % 3);

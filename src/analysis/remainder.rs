@@ -1,0 +1,39 @@
+//! What is left of a span of time when the shares that were measured are taken from it. Each has a clock of its own, so the
+//! rest may fall a little below nothing; more than that is an error of one of them, and is said instead of cut off.
+
+use crate::model::{Measure, Why};
+use crate::units::Nanos;
+
+/// Share by which clocks that are read one after the other may exceed their whole.
+const CLOCK_ERROR: f64 = 0.01;
+/// A running thread's own clock is as old as the last scheduler tick.
+const TICK: Nanos = Nanos(10_000_000);
+
+/// What these shares of a span leave of it. Nothing where they exceed it by no more than their clocks' error; beyond that one
+/// of them is wrong, and nobody knows which.
+pub(crate) fn remainder(used: Measure<f64>, span: Nanos) -> Measure<f64> {
+    let error = CLOCK_ERROR + TICK.as_f64() / span.as_f64().max(1.0);
+    match used {
+        Measure::Known { value, .. } if value > 1.0 + error => Measure::Missing(Why::Suspect),
+        used => used.map(|used| if used > 1.0 { 0.0 } else { 1.0 - used }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::ms;
+
+    #[test]
+    fn shares_that_exceed_their_whole_beyond_the_clocks_error_are_no_zero() {
+        for (used, span, expected) in [
+            (0.4, 2000, Measure::exact(0.6)),
+            (1.014, 2000, Measure::exact(0.0)),
+            (1.016, 2000, Measure::Missing(Why::Suspect)),
+            (1.05, 200, Measure::exact(0.0)),
+            (1.07, 200, Measure::Missing(Why::Suspect)),
+        ] {
+            assert_eq!(remainder(Measure::exact(used), ms(span)), expected, "{used} of {span} ms");
+        }
+    }
+}
