@@ -260,6 +260,8 @@ fn run(n: u32) -> Run {
         metrics: Vec::new(),
         split: Split { running: no, queued: no, throttled: no, blocked: Vec::new(), unseen: no },
         balance: Measure::exact(0.97),
+        workers: Vec::new(),
+        virtual_machine: false,
         cpu: cost(parts(n), ops),
         blocked: Some(cost(vec![(lock, 3.0 + 25.0 * f64::from(n - 1)), (idle, 30.0)], ops)),
     }

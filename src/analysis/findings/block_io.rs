@@ -22,6 +22,9 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     if share < limits::STORAGE {
         return Ok(None);
     }
+    if no_pressure(sight) {
+        return Ok(None);
+    }
     sight.busy()?;
     let by_span = sight.waits().is_ok();
     let mut evidence = vec![Evidence::of("blocked, of working time", share, U::Share, limits::STORAGE)];

@@ -252,7 +252,7 @@ fn enough(seconds: f64) -> Result<f64, Why> {
     if seconds < limits::SHORTEST_WINDOW { Err(Why::TooFewSamples) } else { Ok(seconds) }
 }
 
-fn less_certain(finding: &mut Finding, coverage: &Coverage) {
+pub(super) fn less_certain(finding: &mut Finding, coverage: &Coverage) {
     finding.confidence = match finding.confidence {
         Confidence::High => Confidence::Medium,
         Confidence::Medium | Confidence::Low => Confidence::Low,

@@ -39,7 +39,17 @@ impl Run {
         let clocks = Clocks { cpu: totals.cpu, delay, throttled: seconds("cgroup-throttled-time") };
         let split: Split = split(whole, &clocks, &causes);
         let cpu = on_cpu(profile, &names, window);
-        Run { n, totals, metrics, split, balance: balance(&workers), cpu, blocked }
+        Run {
+            n,
+            totals,
+            metrics,
+            split,
+            balance: balance(&workers),
+            workers: workers.iter().filter_map(|worker| worker.cpu.value().copied()).collect(),
+            virtual_machine: profile.meta.host.virtual_machine,
+            cpu,
+            blocked,
+        }
     }
 }
 

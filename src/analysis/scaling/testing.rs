@@ -28,6 +28,8 @@ pub fn run(n: u32, ops_per_s: f64) -> Run {
             unseen: Measure::exact(0.075 * workers),
         },
         balance: Measure::exact(1.0),
+        workers: vec![0.75 * 10.0; n as usize],
+        virtual_machine: false,
         cpu: Cost::default(),
         blocked: Some(Cost::default()),
     }

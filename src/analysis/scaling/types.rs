@@ -19,6 +19,10 @@ pub struct Run {
     pub split: Split,
     /// Mean over the largest CPU time of the `n` threads with most of it, 0 to 1: 1 is balanced.
     pub balance: Measure<f64>,
+    /// CPU time of the threads with most of it, at most `n`, most first.
+    pub workers: Vec<f64>,
+    /// Whether it ran in a virtual machine: then CPU time without cycles need not be a slow clock.
+    pub virtual_machine: bool,
     /// Sampled CPU time.
     pub cpu: Cost,
     /// Time blocked, if it was recorded.

@@ -1,5 +1,5 @@
 //! Memory bandwidth that is used up: more threads do not get more of it.
-//! It never knows the machine's peak: the most that any width of the sweep had stands for it.
+//! It never knows the machine's peak, so bytes that stay flat accuse nobody: reads must take longer as well, or queue up.
 
 use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
@@ -13,7 +13,8 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "memory-bandwidth", title: "memory bandwidth used up", kind: Kind::Cpi, explains: &[], judge };
 
-/// Bytes per second over the most seen, where a further thread brought hardly more; `None` where there was more to have.
+/// Bytes per second over the most seen, where a further thread brought hardly more; `None` where there was more to have, or
+/// where they are too few to matter.
 pub(super) fn saturated(step: &Step<'_>) -> Result<Option<f64>, Why> {
     step.hardware("memory_bandwidth")?;
     let mean = |point: &Point| {
@@ -23,6 +24,9 @@ pub(super) fn saturated(step: &Step<'_>) -> Result<Option<f64>, Why> {
     let here = mean(step.here)?;
     let narrower = step.points.iter().rev().skip(1);
     let known: Vec<(u32, f64)> = narrower.filter_map(|point| Some((point.n, mean(point).ok()?))).collect();
+    if here < limits::LEAST_BANDWIDTH {
+        return Ok(None);
+    }
     let most = known.iter().map(|(_, bytes)| *bytes).fold(here, f64::max);
     let Some((n, before)) = known.first().copied().filter(|(n, before)| *n > 0 && *before > 0.0) else {
         return Ok(None);
@@ -32,18 +36,39 @@ pub(super) fn saturated(step: &Step<'_>) -> Result<Option<f64>, Why> {
     Ok((most > 0.0 && flat && here / most >= limits::BANDWIDTH).then(|| here / most))
 }
 
+/// What says that memory gives no more, rather than that no more was asked of it: reads that take longer, or many under way
+/// at once.
+///
+/// # Errors
+/// Why nobody can say.
+fn strained(step: &Step<'_>) -> Result<Option<Evidence>, Why> {
+    for latency in ["l3_miss_latency", "probe_dram_latency"] {
+        if let Ok(change) = step.metric(latency) {
+            let ratio = change.ratio().filter(|_| change.by(limits::LATENCY) && change.grew());
+            return Ok(ratio.map(|ratio| Evidence::of("time of a miss, growth", ratio, U::Ratio, limits::LATENCY)));
+        }
+    }
+    let several = [
+        ("tma_memory_bandwidth", "four or more reads under way", U::Share, limits::MEMORY_BANDWIDTH),
+        ("mlp", "reads under way at once", U::Count, limits::FEW_READS),
+    ];
+    for (name, label, unit, threshold) in several {
+        if let Ok(change) = step.metric(name) {
+            let many = change.here.value >= threshold && change.grew();
+            return Ok(many.then(|| Evidence::of(label, change.here.value, unit, threshold)));
+        }
+    }
+    Err(step.no_counter())
+}
+
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some((slower, bytes)) = counted(step, "memory_bandwidth")? else { return Ok(None) };
     let Some(used) = saturated(step)? else { return Ok(None) };
-    let latency = step.metric("l3_latency").ok();
-    if latency.is_some_and(|change| !change.by(limits::LATENCY)) {
-        return Ok(None);
-    }
+    let Some(strain) = strained(step)? else { return Ok(None) };
     let mut evidence = evidence(slower.share, &slower);
     evidence.push(Evidence::of("of the most bandwidth seen", used, U::Share, limits::BANDWIDTH));
-    evidence.push(Evidence::plain("bytes a second", bytes.here.value, U::Bytes));
-    let ratio = latency.and_then(|change| change.ratio());
-    evidence.extend(ratio.map(|ratio| Evidence::of("time of a miss, growth", ratio, U::Ratio, limits::LATENCY)));
+    evidence.push(Evidence::plain("bytes a second", bytes.here.value, U::BytesPerSecond));
+    evidence.push(strain);
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -56,7 +81,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             growers(step)
         ),
         evidence,
-        confidence: if ratio.is_some() { Confidence::High } else { Confidence::Medium },
+        confidence: if strain.unit == U::Ratio { Confidence::High } else { Confidence::Medium },
         place: grower_place(step),
         refuted_by: "bandwidth still grows with n, or the time of a miss stays flat",
         next_step:

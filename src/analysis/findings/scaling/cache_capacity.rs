@@ -17,6 +17,11 @@ pub(super) const RULE: Rule =
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some((slower, misses)) = counted(step, "llc_mpki")? else { return Ok(None) };
     let misses = per_op(step, misses);
+    // Each thread touches more, wherever the cache ends.
+    let sooner = step.metric("l2_mpki").map(|change| per_op(step, change));
+    if sooner.is_ok_and(|sooner| sooner.ratio() >= misses.ratio() && sooner.by(limits::MISSES)) {
+        return Ok(None);
+    }
     let full = saturated(step).is_ok_and(|used| used.is_some());
     if !misses.by(limits::MISSES) || !misses.grew() || full {
         return Ok(None);

@@ -12,12 +12,24 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "cpu-time-growth", title: "more CPU time per operation", kind: Kind::Rest, explains: &[], judge };
 
+/// What cannot be told apart. `still`: the part of the lost cores that is CPU time without cycles.
+fn apart(still: f64) -> &'static str {
+    if still > 0.0 {
+        "CPU time without cycles in a virtual machine is time in which the virtual CPU stood still (interrupts, halts, other \
+         machines), or a slower clock"
+    } else {
+        "more work, slower instructions (cache, memory, siblings) and a slower clock cannot be told apart without hardware \
+         counters"
+    }
+}
+
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !step.cpu_grew() {
         return Ok(None);
     }
     let cost = step.number(|numbers| numbers.cpu_ns_per_op)?;
-    let share = step.share(&[SliceKind::CpuTime]).min(step.unexplained());
+    let still = step.share(&[SliceKind::Frequency]) * (1.0 - step.clock().unwrap_or(0.0));
+    let share = (step.share(&[SliceKind::CpuTime]) + still).min(step.unexplained());
     if share < limits::FACTOR {
         return Ok(None);
     }
@@ -29,12 +41,12 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         share: Some(share),
         claim: format!(
             "{} of the lost cores take more CPU time per operation for which no rule has a reason: {} in all, {} at \
-             n={}{named}; more work, slower instructions (cache, memory, siblings) and a slower clock cannot be told apart \
-             without hardware counters.",
+             n={}{named}; {}.",
             percent(share),
             seconds(here),
             seconds(base),
-            step.base.n
+            step.base.n,
+            apart(still)
         ),
         evidence: vec![
             Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),

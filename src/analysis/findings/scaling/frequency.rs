@@ -1,5 +1,5 @@
 //! A clock that slows down as more cores are at work.
-//! It never guesses at the clock from time alone.
+//! It never guesses at the clock from time alone, nor from cycles alone in a virtual machine, whose CPUs stand still at times.
 
 use super::mean::Change;
 use super::step::Step;
@@ -17,9 +17,10 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let clock = step.number(|numbers| numbers.frequency)?;
+    let part = step.clock()?;
     let slower = Change { base: clock.here, here: clock.base };
-    // Stolen time counts as CPU time without cycles.
-    let share = (step.share(&[SliceKind::Frequency]) - step.taken.clock).max(0.0);
+    // Stolen time may be counted as CPU time without cycles.
+    let share = (step.share(&[SliceKind::Frequency]) * part - step.taken.clock).max(0.0);
     let ratio = slower.ratio().unwrap_or(1.0);
     if share < limits::FACTOR || ratio < limits::FREQUENCY || !slower.grew() {
         return Ok(None);
@@ -41,7 +42,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         ],
         confidence: Confidence::High,
         place: None,
-        refuted_by: "cycles per second of CPU time stay as they are; stolen time looks like a slow clock in a guest",
+        refuted_by: "cycles per cycle of a constant clock (ref-cycles) stay as they are: then the virtual CPU did not run",
         next_step:
             "Repeat the sweep with a fixed clock (turbo off) to see what the program loses itself; see the power \
                     limit and heavy vector code."

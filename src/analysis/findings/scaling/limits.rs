@@ -2,7 +2,8 @@
 //! `[V]` published, `[S]` measured in a published study, `[P]` chosen for ironlaw: to be tuned with planted bottlenecks.
 
 pub(super) use crate::analysis::findings::limits::{
-    BALANCE, FEWEST_SAMPLES, IO_PRESSURE, LOCKED, QUEUED, SATURATED, STEAL, STORAGE, THROTTLED_PERIODS,
+    BALANCE, FEW_READS, FEWEST_SAMPLES, IO_PRESSURE, LOCKED, MEMORY_BANDWIDTH, QUEUED, SATURATED, STEAL, STORAGE,
+    THROTTLED_PERIODS,
 };
 
 /// Efficiency below which a width has lost enough to be judged. [P]; POP is content with 0.8 [V].
@@ -13,6 +14,8 @@ pub const FACTOR: f64 = 0.1;
 pub const ERRORS: f64 = 2.0;
 /// Growth of blocking system calls per operation that speaks for locks that sleep. [P]
 pub const SWITCHES: f64 = 2.0;
+/// Part of the CPU time that threads may have that only help. [P]
+pub const HELPERS: f64 = 0.1;
 /// Share of the workers' time on a CPU from which on waits are no matter: u about 1. [P]
 pub const BUSY: f64 = 0.9;
 /// How far the serial fraction of Karp and Flatt may vary over the widths and still be constant: largest over least.
@@ -44,6 +47,8 @@ pub const KINK: f64 = 1.1;
 pub const HITM: f64 = 0.5;
 /// Growth of that number. [P]
 pub const HITM_GROWTH: f64 = 3.0;
+/// Bytes a second below which no machine's memory is used up: less than a tenth of one channel. [P]
+pub const LEAST_BANDWIDTH: f64 = 2e9;
 /// Bandwidth at this width over the most seen anywhere in the sweep. [P]
 pub const BANDWIDTH: f64 = 0.7;
 /// Growth of bandwidth per growth of width up to which it is flat. [P]

@@ -21,6 +21,7 @@ mod locks;
 mod mean;
 mod mmap_lock;
 mod more_work;
+mod one_worker;
 mod outside;
 mod page_walks;
 mod places;
@@ -37,6 +38,7 @@ mod throttling;
 mod tlb_flush;
 mod unseen;
 
+use super::sight::less_certain;
 use super::{Confidence, Evidence, Finding, Judged, Place, Verdict, weight, words};
 use crate::analysis::findings::paths::Code;
 use crate::analysis::scaling::{Fit, Loss, Point, Stack};
@@ -50,8 +52,10 @@ enum Kind {
     Wait,
     /// Workers without anything to do.
     Idle,
-    /// CPU time without cycles, or with slower ones.
+    /// CPU time with slower cycles.
     Clock,
+    /// Time on a CPU in which the machine did not run: kernels that know of it leave it out of CPU time, others do not.
+    Stolen,
     /// More CPU time per operation.
     Cpu,
     /// Slower instructions: several reasons may explain the same cycles.
@@ -72,6 +76,13 @@ struct Rule {
     judge: fn(&Step<'_>) -> Result<Option<Finding>, Why>,
 }
 
+impl Rule {
+    /// Whether its findings are worth what the samples are.
+    fn uses_samples(&self) -> bool {
+        !self.explains.is_empty() || matches!(self.kind, Kind::Cpu | Kind::Cpi | Kind::Rest)
+    }
+}
+
 /// In the order of decision: what is cheap and certain comes before what needs interpretation, and what remains last.
 const RULES: &[Rule] = &[
     throttling::RULE,
@@ -79,6 +90,7 @@ const RULES: &[Rule] = &[
     run_queue::RULE,
     locks::RULE,
     block_io::RULE,
+    one_worker::RULE,
     serial::RULE,
     imbalance::RULE,
     hand_over::RULE,
@@ -180,6 +192,9 @@ fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
     let verdict = |rule: &Rule| match (rule.judge)(&step) {
         Ok(Some(mut finding)) => {
             step.take(rule, &finding);
+            if let Some(coverage) = step.coverage().filter(|_| rule.uses_samples()) {
+                less_certain(&mut finding, coverage);
+            }
             // Nobody knows how much one run scatters, and of two it is little more than a guess.
             finding.confidence = if few { finding.confidence.min(Confidence::Medium) } else { finding.confidence };
             Verdict::Found(finding)

@@ -23,6 +23,8 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             let row = Evidence::of("modified lines of others, per 1000", hitm.here.value, U::Count, limits::HITM);
             Ok(Some(finding(slower, hot.ok().flatten().as_ref(), Some(row), Confidence::High)))
         }
+        // Memory that gives no more slows down whoever reads it, with as many instructions too.
+        Err(why) if step.taken.cpi > 0.0 => Err(why),
         Err(why) => by_shape(step, slower, hot?.as_ref(), why),
     }
 }

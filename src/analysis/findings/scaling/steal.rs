@@ -1,21 +1,26 @@
-//! CPU time that the hypervisor gave to others, counted as CPU time of the program.
+//! CPU time that the hypervisor gave to others. Kernels that know of it leave it out of their threads' CPU time, so that it
+//! shows as time in which nobody saw what a thread did; others count it as CPU time without cycles.
 //! It never blames a neighbour: the machine's own quota on its host looks the same.
 
 use super::mean::Change;
 use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::scaling::SliceKind;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
-    Rule { id: "steal", title: "CPU taken by the hypervisor", kind: Kind::Clock, explains: &[], judge };
+    Rule { id: "steal", title: "CPU taken by the hypervisor", kind: Kind::Stolen, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let stolen = step.metric("steal_share")?;
     if !stolen.grew() || stolen.amount() < limits::STEAL {
         return Ok(None);
     }
-    let share = stretched(&stolen, &step.metric("host_busy")?, step);
+    let unseen = step.left_idle(step.share(&[SliceKind::Unseen]));
+    let counted = step.number(|numbers| numbers.frequency).is_ok();
+    let on_cpu = if counted { step.share(&[SliceKind::Frequency]) } else { step.work() };
+    let share = stretched(&stolen, &step.metric("host_busy")?, step).min(unseen + on_cpu);
     if share < limits::FACTOR {
         return Ok(None);
     }

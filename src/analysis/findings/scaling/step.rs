@@ -6,6 +6,7 @@ use super::growth::Growths;
 use super::mean::{Change, Mean};
 use super::{Finding, Kind, Rule, limits};
 use crate::analysis::Cause;
+use crate::analysis::coverage::Coverage;
 use crate::analysis::findings::paths::{Code, Wait, code, wait};
 use crate::analysis::scaling::{Estimate, Fit, Loss, Numbers, Point, Run, SliceKind, Stack};
 use crate::model::{Measure, Region, Why};
@@ -71,6 +72,11 @@ impl<'a> Step<'a> {
         })
     }
 
+    /// How much of the CPU time was sampled, if that is too little to be sure of shares.
+    pub fn coverage(&self) -> Option<&'a Coverage> {
+        self.loss.and_then(|loss| loss.coverage.as_ref()).filter(|coverage| coverage.is_too_low())
+    }
+
     /// Cores lost.
     pub fn lost(&self) -> f64 {
         f64::from(self.here.n) - self.stack.useful
@@ -87,9 +93,26 @@ impl<'a> Step<'a> {
         self.share(&[SliceKind::Blocked(cause)])
     }
 
-    /// The part that more and slower instructions took.
+    /// The part that more and slower instructions took, with CPU time that had no cycles and that no clock explains.
     pub fn work(&self) -> f64 {
-        self.share(&WORK)
+        self.share(&WORK) + self.share(&[SliceKind::Frequency]) * (1.0 - self.clock().unwrap_or(0.0))
+    }
+
+    /// The part of the fall of cycles per second that is the clock's, 0 to 1: what the ratio to cycles of a constant rate
+    /// shows. In a virtual machine the rest is time in which the virtual CPU did not run.
+    ///
+    /// # Errors
+    /// Why nobody can say.
+    pub fn clock(&self) -> Result<f64, Why> {
+        let runs = self.base.runs.iter().chain(&self.here.runs);
+        let Ok(ratio) = self.metric("clock_ratio") else {
+            let guest = runs.map(|run| run.virtual_machine).any(|guest| guest);
+            return if guest { Err(Why::NotSupported) } else { Ok(1.0) };
+        };
+        let cycles = self.number(|numbers| numbers.frequency)?;
+        let fall = |change: Change| (change.base.value / change.here.value).ln();
+        let part = fall(ratio) / fall(cycles);
+        Ok(if part.is_finite() { part.clamp(0.0, 1.0) } else { 1.0 })
     }
 
     /// Whether CPU time per operation is a reason at all: then, and only then, its factors are of interest.
@@ -102,7 +125,8 @@ impl<'a> Step<'a> {
     /// The part of the growth of CPU time that is left to explain. Siblings and the clock have slices of their own where
     /// cycles were counted, and take from the one of CPU time where not.
     pub fn left(&self) -> f64 {
-        let clock = self.share(&[SliceKind::Frequency]).min(self.taken.clock);
+        let clock = self.share(&[SliceKind::Frequency]) * self.clock().unwrap_or(0.0);
+        let clock = clock.min(self.taken.clock);
         let whole = self.work() + self.share(&[SliceKind::Smt]) + clock;
         (whole - self.taken.clock - self.taken.cpu).max(0.0)
     }
@@ -203,6 +227,11 @@ impl<'a> Step<'a> {
             Kind::Wait => {}
             Kind::Idle => self.taken.idle += beyond,
             Kind::Clock => self.taken.clock += share,
+            Kind::Stolen => {
+                let unseen = share.min(self.left_idle(self.share(&[SliceKind::Unseen])));
+                self.taken.idle += unseen;
+                self.taken.clock += share - unseen;
+            }
             Kind::Cpu | Kind::Rest => self.taken.cpu += beyond,
             Kind::Cpi => self.taken.cpi = self.taken.cpi.max(share),
         }

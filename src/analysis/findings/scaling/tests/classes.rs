@@ -21,6 +21,10 @@ pub(super) fn programs() -> Vec<(&'static str, Mill)> {
         ("hand-over", mill(|more, load| load.off_cpu(&signal("next_item"), 90.0 * more))),
         ("waits-outside", mill(|more, load| load.off_cpu("worker;serve;[kernel]!ep_poll", 90.0 * more))),
         ("unseen-wait", unseen),
+        (
+            "one-worker",
+            mill(|more, load| Load { busy: Some(1), ..load.off_cpu(&signal("wait_for_request"), 1000.0 * more) }),
+        ),
         ("spin-wait", mill(|more, load| load.on_cpu("worker;take;pthread_spin_lock", 70.0 * more))),
         ("contended-line", mill(|more, load| load.on_cpu("worker;count", 20.0 + 80.0 * more))),
         (

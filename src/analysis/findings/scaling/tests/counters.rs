@@ -7,6 +7,11 @@ fn slower(more: f64) -> Load {
     even().stretched(1.0 + 0.05 * more)
 }
 
+/// Nine gigabytes a second however many threads there are, and reads that take longer with each.
+fn strained(more: f64) -> Load {
+    slower(more).metric("memory_bandwidth", 9e9).metric("l3_miss_latency", 90e-9 * (1.0 + 0.1 * more))
+}
+
 /// A program with that many instructions per operation at that clock in GHz.
 fn counted(load: fn(f64) -> (Load, f64, f64)) -> Mill {
     Mill::of(&WIDTHS, move |n| {
@@ -27,7 +32,7 @@ fn programs() -> Vec<(&'static str, Mill)> {
         ("more-work", counted(|more| (even().stretched(1.0 + 0.05 * more), 2000.0 * (1.0 + 0.05 * more), 3.0))),
         ("false-sharing", counted(|more| (even().on_cpu("worker;count", 20.0 + 80.0 * more), 2000.0, 3.0))),
         ("cpi-growth", counted(|more| (slower(more), 2000.0, 3.0))),
-        ("memory-bandwidth", counted(|more| (slower(more).metric("memory_bandwidth", 9e9), 2000.0, 3.0))),
+        ("memory-bandwidth", counted(|more| (strained(more), 2000.0, 3.0))),
         ("cache-capacity", counted(|more| (slower(more).metric("llc_mpki", 1.0 + more), 2000.0, 3.0))),
         ("page-walks", counted(|more| (slower(more).metric("page_walk_share", 0.03 * more), 2000.0, 3.0))),
         ("remote-memory", counted(|more| (slower(more).metric("remote_dram_share", 0.04 * more), 2000.0, 3.0))),
@@ -127,10 +132,7 @@ fn modified_lines_of_others_make_sharing_certain_and_their_absence_rules_it_out(
 
 #[test]
 fn misses_belong_to_used_up_bandwidth_but_two_reasons_for_the_same_cycles_are_both_named() {
-    let mill = counted(|more| {
-        let load = even().stretched(1.0 + 0.05 * more).metric("memory_bandwidth", 9e9).metric("llc_mpki", 1.0 + more);
-        (load, 2000.0, 3.0)
-    });
+    let mill = counted(|more| (strained(more).metric("llc_mpki", 1.0 + more), 2000.0, 3.0));
     let judged = mill.judged();
     assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["memory-bandwidth"]);
     let both = counted(|more| {
@@ -140,8 +142,54 @@ fn misses_belong_to_used_up_bandwidth_but_two_reasons_for_the_same_cycles_are_bo
     let both = both.judged();
     assert_eq!(both.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["remote-memory", "cache-capacity"]);
     let growing = counted(|more| {
-        let load = even().stretched(1.0 + 0.05 * more).metric("memory_bandwidth", 9e9 * (1.0 + more));
+        let load = strained(more).metric("memory_bandwidth", 9e9 * (1.0 + more));
         (load, 2000.0, 3.0)
     });
     assert!(growing.judged().clear.contains(&"memory-bandwidth"));
+}
+
+#[test]
+fn bytes_that_stay_flat_are_no_proof_that_memory_gives_no_more() {
+    let program = |bytes: f64, latency: Option<f64>| {
+        Mill::of(&WIDTHS, move |n| {
+            let more = f64::from(n - 1);
+            let load = slower(more).metric("memory_bandwidth", bytes);
+            let load = match latency {
+                Some(growth) => load.metric("l3_miss_latency", 90e-9 * (1.0 + growth * more)),
+                None => load,
+            };
+            Load { counted: Some((2000.0, 3.0)), ..load }
+        })
+        .judged()
+    };
+    let rule = "memory-bandwidth";
+    assert!(program(9e9, Some(0.0)).clear.contains(&rule), "reads take as long as before");
+    assert!(program(2e7, Some(0.1)).clear.contains(&rule), "hardly anything is read");
+    assert!(program(9e9, None).undecided.iter().any(|(id, ..)| *id == rule), "nobody timed a read");
+    assert_eq!(finding(&program(9e9, Some(0.1)), rule).confidence, Confidence::High);
+}
+
+#[test]
+fn a_guest_whose_cpus_stand_still_is_not_told_that_its_clock_is_slow() {
+    let program = |clock_ratio: Option<f64>| {
+        let mut mill = Mill::of(&WIDTHS, move |n| {
+            let times = 1.0 + 0.05 * f64::from(n - 1);
+            let load = even().stretched(times);
+            let load = match clock_ratio {
+                Some(power) => load.metric("clock_ratio", 1.2 / times.powf(power)),
+                None => load,
+            };
+            Load { counted: Some((2000.0, 3.0 / times)), ..load }
+        });
+        mill.guest = true;
+        mill.judged()
+    };
+    let blind = program(None);
+    assert!(blind.undecided.iter().any(|(id, ..)| *id == "frequency"), "{:?}", blind.undecided);
+    assert_eq!(blind.found[0].rule, "cpu-time-growth");
+    assert!(blind.found[0].claim.contains("the virtual CPU stood still"), "{}", blind.found[0].claim);
+    let steady = program(Some(0.0));
+    assert!(steady.clear.contains(&"frequency") && steady.found[0].rule == "cpu-time-growth", "{:#?}", steady.found);
+    let slow = program(Some(1.0));
+    assert_eq!(slow.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["frequency"]);
 }

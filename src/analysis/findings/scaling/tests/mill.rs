@@ -23,6 +23,8 @@ pub struct Load {
     pub throttled: f64,
     pub unseen: f64,
     pub balance: f64,
+    /// How many workers have any of the work; all by default.
+    pub busy: Option<u32>,
     /// Instructions per operation and GHz.
     pub counted: Option<(f64, f64)>,
     /// By how much siblings slow each other's instructions down.
@@ -40,6 +42,8 @@ pub struct Mill {
     /// How much runs differ.
     pub scatter: f64,
     pub off_cpu: bool,
+    /// Whether it runs in a virtual machine.
+    pub guest: bool,
     pub load: Box<dyn Fn(u32) -> Load>,
 }
 
@@ -60,6 +64,7 @@ pub fn even() -> Load {
         throttled: 0.0,
         unseen: 0.0,
         balance: 0.98,
+        busy: None,
         counted: None,
         siblings: 1.0,
         metrics: vec![("steal_share", 0.0), ("host_busy", 0.5), ("system_share", 0.02)],
@@ -139,7 +144,7 @@ impl Mill {
     /// Cores of one node, three runs each.
     pub fn of(widths: &[u32], load: impl Fn(u32) -> Load + 'static) -> Mill {
         let widths = widths.iter().map(|n| (*n, Region::Cores)).collect();
-        Mill { widths, repeats: 3, scatter: 0.003, off_cpu: true, load: Box::new(load) }
+        Mill { widths, repeats: 3, scatter: 0.003, off_cpu: true, guest: false, load: Box::new(load) }
     }
 
     pub fn judged(&self) -> Judged {
@@ -174,7 +179,7 @@ impl Mill {
 
     fn point(&self, n: u32, region: Region) -> Point {
         let (load, base) = ((self.load)(n), self.base());
-        let runs = self.factors().iter().map(|factor| run(&load, n, *factor, self.off_cpu)).collect();
+        let runs = self.factors().iter().map(|factor| self.run(&load, n, *factor)).collect();
         let first = f64::from(self.widths.first().unwrap().0);
         let speedup = f64::from(n) * base.ns() / load.ns();
         let estimate = |mean: f64| Measure::exact(self.estimate(mean));
@@ -205,6 +210,14 @@ impl Mill {
             },
         };
         Point { n, region, runs, numbers }
+    }
+
+    fn run(&self, load: &Load, n: u32, factor: f64) -> Run {
+        let run = run(load, n, factor, self.off_cpu);
+        let busy = load.busy.unwrap_or(n).min(n);
+        let each = run.totals.cpu.value().unwrap() / f64::from(busy);
+        let workers = (0..n).map(|worker| if worker < busy { each } else { 0.0 }).collect();
+        Run { workers, virtual_machine: self.guest, ..run }
     }
 
     fn estimate(&self, mean: f64) -> Estimate {
@@ -324,6 +337,8 @@ fn run(load: &Load, n: u32, factor: f64, off_cpu: bool) -> Run {
             unseen: Measure::exact(seconds(load.unseen + if off_cpu { 0.0 } else { blocked })),
         },
         balance: Measure::exact(load.balance),
+        workers: Vec::new(),
+        virtual_machine: false,
         cpu: cost(&load.cpu, 1e6, &seconds),
         blocked: off_cpu.then(|| cost(&load.blocked, 1e5, &seconds)),
     }

@@ -1,6 +1,7 @@
 //! One cause, one finding: it holds all that its cause costs, wherever that shows, and no other finding tells it again.
 
 use super::*;
+use crate::analysis::coverage::Coverage;
 use mill::Load;
 
 const TAKE: &str = "worker;take;libc.so.6!pthread_mutex_lock";
@@ -100,4 +101,61 @@ fn what_the_lock_of_the_address_space_protects_belongs_to_it_unless_there_are_mo
     let judged = mill(0.1).judged();
     assert_eq!(rules(&judged), ["mmap-lock", "page-faults"], "{:#?}", judged.found);
     assert!(judged.found.iter().all(|finding| (finding.share.unwrap() - 0.5).abs() < 0.01), "{:#?}", judged.found);
+}
+
+#[test]
+fn a_few_threads_that_do_all_the_work_are_counted_with_and_without_waits() {
+    for (busy, words) in [(1, "one thread does the work"), (4, "4 threads do the work")] {
+        for off_cpu in [true, false] {
+            let mut mill = Mill::of(&[busy, 8, 16], move |n| {
+                let idle = f64::from(n) / f64::from(busy) - 1.0;
+                Load { busy: Some(busy), ..even().off_cpu(&signal("wait_for_request"), 1000.0 * idle) }
+            });
+            mill.off_cpu = off_cpu;
+            let judged = mill.judged();
+            assert_eq!(rules(&judged), ["one-worker"], "{:#?}", judged.found);
+            assert!(judged.found[0].claim.contains(words), "{}", judged.found[0].claim);
+            assert!(judged.found[0].share.unwrap() > 0.99);
+        }
+    }
+}
+
+#[test]
+fn threads_that_come_and_go_or_share_work_unevenly_are_not_too_few() {
+    let mut ladder = Mill::of(&[1, 8], |n| even().off_cpu(&signal("join"), 500.0 * f64::from(n - 1))).ladder();
+    for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+        let all = *run.totals.cpu.value().unwrap();
+        // The dispatcher, and the longest of thousands that live for a moment.
+        run.workers = vec![all * 0.2, all * 0.001, all * 0.001];
+    }
+    let judged = judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
+    assert_eq!(rules(&judged), ["hand-over"], "{:#?}", judged.found);
+}
+
+/// Kernels that know of stolen time leave it out of their threads' CPU time.
+#[test]
+fn stolen_time_that_is_no_cpu_time_is_not_taken_from_code_that_became_dearer() {
+    let mill = Mill::of(&WIDTHS, |n| {
+        let more = f64::from(n - 1);
+        let mut load = even().stretched(1.0 + 0.02 * more);
+        load.unseen = 60.0 * more;
+        let slower = 1.0 + 0.08 * more;
+        load.metric("steal_share", 0.5 * (1.0 - (1.0 + 0.02 * more) / slower))
+    });
+    let judged = mill.judged();
+    assert_eq!(rules(&judged), ["steal", "cpu-time-growth"], "{:#?}", judged.found);
+    let dearer = judged.found[1].share.unwrap();
+    assert!((dearer - 0.25).abs() < 0.01, "{dearer}");
+}
+
+#[test]
+fn what_too_few_samples_say_is_less_certain() {
+    let mut ladder = Mill::of(&WIDTHS, |n| traded(even(), 20.0 * f64::from(n - 1))).ladder();
+    let judge = |ladder: &mill::Ladder| judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
+    let sure = finding(&judge(&ladder), "lock-wait").confidence;
+    for loss in &mut ladder.losses {
+        loss.coverage = Some(Coverage { share: 0.5, error: 0.01 });
+    }
+    let found = finding(&judge(&ladder), "lock-wait");
+    assert!(found.confidence < sure && found.claim.ends_with("Samples cover only 50.0% of the CPU time."), "{found:?}");
 }
