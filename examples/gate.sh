@@ -1,5 +1,6 @@
 #!/bin/sh
-# Gates a merge on the CPU time of one operation: exit code 3, and a report for a comment, if the new program is dearer.
+# Gates a merge on the CPU time of one operation: exit code 3, and a report for a comment, if the new program is dearer;
+# 4 if the recordings cannot decide it.
 #
 #   examples/gate.sh 'BASE COMMAND' 'NEW COMMAND'
 #

@@ -23,17 +23,20 @@ pub enum ErrorKind {
     Corrupt,
     /// A threshold of `--fail-if` was crossed.
     Breach,
+    /// Whether it was crossed cannot be decided.
+    Undecided,
     /// Reading or writing failed otherwise.
     Io,
 }
 
 impl ErrorKind {
-    /// The process exit code: 2 for usage, 3 for a crossed threshold, 1 for every other failure.
+    /// The process exit code: 2 for usage, 3 for a crossed threshold, 4 where that is open, 1 for every other failure.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {
             ErrorKind::Usage => 2,
             ErrorKind::Breach => 3,
+            ErrorKind::Undecided => 4,
             _ => 1,
         }
     }

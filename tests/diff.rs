@@ -22,7 +22,8 @@ fn paced(dir: &Dir, name: &str, workload: &str) {
 
 /// One recording against another, surer than usual: a false alarm of a test is one too many.
 fn compared(dir: &Dir, base: &str, new: &str) -> Value {
-    json(dir.line(&format!("diff {base} {new} --format json --no-inline --confidence 99.9")))["comparisons"][0].clone()
+    let line = format!("diff {base} {new} --format json --no-inline --confidence 99.9 --run-noise 5");
+    json(dir.line(&line))["comparisons"][0].clone()
 }
 
 #[test]
@@ -40,7 +41,7 @@ fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_f
     let half = compared(&dir, "a.ironlaw", "half.ironlaw");
     assert_ne!(half["load"]["adjustment"]["state"], "unknown", "{:#}", half["load"]);
 
-    let line = "diff a.ironlaw dearer.ironlaw --format json --no-inline --flamegraph d.svg";
+    let line = "diff a.ironlaw dearer.ironlaw --format json --no-inline --run-noise 5 --flamegraph d.svg";
     let dearer = json(dir.line(line))["comparisons"][0].clone();
     assert_eq!(dearer["answer"]["verdict"], "more", "{:#}", dearer["headline"]);
     let first = &dearer["code"]["functions"][0];
@@ -49,12 +50,22 @@ fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_f
     roxmltree::Document::parse(&svg).unwrap();
     assert!(svg.contains("check_twice") && svg.contains("per op"));
 
-    let gated =
-        dir.ironlaw(&["diff", "a.ironlaw", "dearer.ironlaw", "--fail-if", "cpu_ns_per_op > +5%", "--format", "md"]);
+    let gate = |new: &str, more: &[&str]| {
+        let line = ["diff", "a.ironlaw", new, "--fail-if", "cpu_ns_per_op > +5%", "--format", "md"];
+        dir.ironlaw(&line.iter().chain(more).copied().collect::<Vec<_>>())
+    };
+    let gated = gate("dearer.ironlaw", &["--run-noise", "5"]);
     assert_eq!(gated.code, Some(3), "{}{}", gated.out, gated.err);
     assert!(gated.out.starts_with("## ironlaw diff") && gated.out.contains("**fail**"), "{}", gated.out);
-    let passed = dir.ironlaw(&["diff", "a.ironlaw", "a.ironlaw", "--fail-if", "cpu_ns_per_op > +5%"]);
+    let passed = gate("a.ironlaw", &["--run-noise", "5"]);
     assert_eq!(passed.code, Some(0), "{}{}", passed.out, passed.err);
+    let open = gate("dearer.ironlaw", &[]);
+    assert_eq!(open.code, Some(4), "{}{}", open.out, open.err);
+    assert!(
+        open.out.contains("**undecided**") && open.err.contains("cannot be decided: one run a side"),
+        "{}",
+        open.err
+    );
 }
 
 #[test]
@@ -75,13 +86,13 @@ fn unlike_recordings_are_refused_by_name_and_compared_only_when_told_to() {
 }
 
 #[test]
-fn a_gate_on_a_number_that_nobody_counted_fails_unless_it_may_be_missing() {
+fn a_gate_on_a_number_that_nobody_counted_is_undecided_unless_it_may_be_missing() {
     require!("perf");
     let dir = Dir::new();
     dir.record("a", "", "spin --seconds 1");
     let gate = ["diff", "a.ironlaw", "a.ironlaw", "--fail-if", "cpu_ns_per_op > +1%"];
     let failed = dir.ironlaw(&gate);
-    assert_eq!(failed.code, Some(3), "{}", failed.out);
+    assert_eq!(failed.code, Some(4), "{}", failed.out);
     assert!(failed.err.contains("no operation source"), "{}", failed.err);
     let allowed: Vec<&str> = gate.iter().copied().chain(["--allow-missing"]).collect();
     dir.ironlaw(&allowed).succeeds();

@@ -59,8 +59,8 @@ Examples:
                                     the rest
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken or
-`watch --exit-on-alarm` met an alarm. `record -- CMD` and `watch -- CMD` pass on
-the code of the command.";
+`watch --exit-on-alarm` met an alarm, 4 a gate cannot be decided.
+`record -- CMD` and `watch -- CMD` pass on the code of the command.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]

@@ -22,7 +22,7 @@ pub(super) fn changes(base: &Side, new: &Side, settings: &Settings) -> Vec<Chang
 
 fn raw(quantity: Quantity, at: usize, base: &Side, new: &Side, settings: &Settings) -> Change {
     let (a, b) = (estimate(base, at, &quantity, settings.seed), estimate(new, at, &quantity, settings.seed ^ 0x9e37));
-    let effect = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| Effect::of(&quantity, a, b, settings));
+    let effect = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| Effect::of(&quantity, a, b, None, settings));
     let of = |side: &Side, value: Option<&SideEstimate>| measure(side, at, value);
     Change::of(quantity, of(base, a.as_ref()), of(new, b.as_ref()), effect, settings)
 }
@@ -66,11 +66,13 @@ impl Change {
         let tails = 1.0 - settings.confidence;
         let p = known
             .and_then(|(effect, Uncertainty { error, freedom })| student_two_sided(effect.estimate / error, freedom));
-        let interval = known.and_then(|(effect, Uncertainty { error, freedom })| {
+        let ends = |of: fn(&Effect) -> Option<Uncertainty>| {
+            let effect = effect?;
+            let Uncertainty { error, freedom } = of(&effect)?;
             let half = student_quantile(tails, freedom)? * error;
             let ends = (effect.change(effect.estimate - half), effect.change(effect.estimate + half));
             (ends.0.is_finite() && ends.1.is_finite()).then_some(ends)
-        });
+        };
         let detectable = known.and_then(|(effect, Uncertainty { error, freedom })| {
             let least = effect.change(detectable(error, freedom, tails)?);
             least.is_finite().then_some(least)
@@ -83,7 +85,9 @@ impl Change {
             base,
             new,
             effect,
-            interval,
+            interval: ends(|effect| effect.uncertainty),
+            within: ends(|effect| effect.within),
+            noise_limit: effect.and_then(|effect| effect.noise_limit(settings.confidence)),
             p,
             corrected: p,
             one_sided: p.map(|p| 1.0 - p / 2.0),
@@ -92,6 +96,16 @@ impl Change {
             within_margin: same.is_some_and(|p| p < tails),
             verdict: Verdict::Undecided,
         }
+    }
+
+    /// The same with an interval that is so much wider at both ends, on a logarithm.
+    pub(super) fn widened(&self, by: f64) -> Change {
+        let scale = self.effect.map(|effect| effect.scale);
+        let wider = |(low, high): (f64, f64)| match scale {
+            Some(super::effect::Scale::Relative) => ((low.ln_1p() - by).exp_m1(), (high.ln_1p() + by).exp_m1()),
+            _ => (low, high),
+        };
+        Change { interval: self.interval.map(wider), ..self.clone() }
     }
 
     /// Says what it comes to by its corrected p.
@@ -182,19 +196,42 @@ mod tests {
     }
 
     #[test]
-    fn a_single_run_is_no_proof_of_a_small_difference_but_of_a_large_one() {
+    fn single_runs_prove_nothing_until_somebody_says_how_far_runs_differ() {
         let base = side(&[5000.0]);
-        for (cost, verdict) in [(5100.0, Verdict::Undecided), (6000.0, Verdict::More)] {
-            let all = changes(&base, &side(&[cost]), &Settings::default());
-            assert_eq!(named(&all, PRIMARY).verdict, verdict, "{cost}");
+        for (cost, noise, verdict) in [
+            (5100.0, None, Verdict::Undecided),
+            (6000.0, None, Verdict::Undecided),
+            (5100.0, Some(0.02), Verdict::Undecided),
+            (6000.0, Some(0.02), Verdict::More),
+        ] {
+            let settings = Settings { noise, ..Settings::default() };
+            let all = changes(&base, &side(&[cost]), &settings);
+            let primary = named(&all, PRIMARY);
+            assert_eq!(primary.verdict, verdict, "{cost} {noise:?}");
+            assert_eq!((primary.p.is_some(), primary.interval.is_some()), (noise.is_some(), noise.is_some()));
+            let (low, high) = primary.within.unwrap();
+            assert!(low < cost / 5000.0 - 1.0 && cost / 5000.0 - 1.0 < high && high - low < 0.01, "{primary:?}");
         }
     }
 
     #[test]
+    fn the_noise_that_single_runs_bear_is_where_their_verdict_turns() {
+        let (base, new) = (side(&[5000.0]), side(&[5500.0]));
+        let limit = named(&changes(&base, &new, &Settings::default()), PRIMARY).noise_limit.unwrap();
+        assert!((limit - 1.1_f64.ln() / 1.96 / 2.0_f64.sqrt()).abs() < 1e-3, "{limit}");
+        for (noise, verdict) in [(limit * 0.98, Verdict::More), (limit * 1.02, Verdict::Undecided)] {
+            let settings = Settings { noise: Some(noise), ..Settings::default() };
+            assert_eq!(named(&changes(&base, &new, &settings), PRIMARY).verdict, verdict);
+        }
+        assert_eq!(named(&changes(&base, &base, &Settings::default()), PRIMARY).noise_limit, None);
+    }
+
+    #[test]
     fn with_several_comparisons_each_must_be_surer() {
-        let settings = Settings { comparisons: 1000, ..Settings::default() };
+        let alone = Settings { noise: Some(0.02), ..Settings::default() };
+        let settings = Settings { comparisons: 1000, ..alone.clone() };
         let (base, new) = (side(&[5000.0]), side(&[5600.0]));
-        assert_eq!(named(&changes(&base, &new, &Settings::default()), PRIMARY).verdict, Verdict::More);
+        assert_eq!(named(&changes(&base, &new, &alone), PRIMARY).verdict, Verdict::More);
         assert_eq!(named(&changes(&base, &new, &settings), PRIMARY).verdict, Verdict::Undecided);
     }
 

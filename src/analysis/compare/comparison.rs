@@ -1,11 +1,12 @@
 //! Puts the parts of a comparison together and chooses the number to lead with.
 //! It never drops the raw numbers: they stay beside the adjusted ones.
 
+use super::adjust::adjust;
 use super::change::{changes, judge, rank};
 use super::digest::Digest;
 use super::expect;
 use super::functions::Functions;
-use super::load::{Adjustment, Load, adjust, load};
+use super::load::{Adjustment, Load, load};
 use super::quantity::{PRIMARY, WITHOUT_OPERATIONS};
 use super::simpson::{GroupKind, Guard, guards};
 use super::types::{Change, Comparison, Factors, Lead, Settings, Side, Verdict};
@@ -78,10 +79,12 @@ fn answer(
         return (all.pop(), Lead::Standardised);
     }
     let mut raw = raw.clone();
-    // CPU use alone is load as much as cost; so is a cost at loads that never met.
-    let untold = load.adjustment == Adjustment::Apart;
-    if primary == WITHOUT_OPERATIONS || untold {
-        raw.verdict = if raw.verdict == Verdict::Same { Verdict::Same } else { Verdict::Undecided };
+    // CPU use alone is load as much as cost; so is a cost that moved no further than the load may have moved it.
+    let surely = raw.effect.zip(raw.interval).map_or(0.0, |(effect, ends)| effect.nearest(ends));
+    if primary == WITHOUT_OPERATIONS || load.may_explain(surely) {
+        // At another load the program may as well have become dearer without a trace.
+        let same = raw.verdict == Verdict::Same && matches!(load.adjustment, Adjustment::Same | Adjustment::Unknown);
+        raw.verdict = if same { Verdict::Same } else { Verdict::Undecided };
     }
     (Some(raw), Lead::Raw)
 }

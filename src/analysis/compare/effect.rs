@@ -1,10 +1,10 @@
 //! One quantity on two sides: the change, and how far chance, runs or windows could have made it.
-//! It never takes windows of one run for runs: what differs from run to run is added where no repeats tell it.
+//! It never takes windows of one run for runs: without repeats it knows how far two recordings differ, and no more.
 
 use super::quantity::{Cell, Quantity};
 use super::types::Settings;
 use crate::analysis::stats::combined;
-use crate::analysis::stats::{Blocks, Moments, Random, block_length};
+use crate::analysis::stats::{Blocks, Moments, Random, block_length, student_quantile};
 use serde::Serialize;
 
 /// How a change is told.
@@ -28,7 +28,7 @@ pub enum Basis {
         /// Of what is compared with it.
         new: usize,
     },
-    /// Windows of one run a side, in blocks, and what runs usually differ by on top.
+    /// Windows of one run a side, in blocks; how far runs differ on top is known only where somebody said it.
     Windows {
         /// Of the base.
         base: usize,
@@ -59,8 +59,10 @@ pub struct Effect {
     pub scale: Scale,
     /// The change on that scale.
     pub estimate: f64,
-    /// How far it can be trusted; `None` without repeats or windows.
+    /// How far it can be trusted; `None` where nothing tells how far runs of one program differ.
     pub uncertainty: Option<Uncertainty>,
+    /// How far it can be trusted as a change between these two recordings, whatever others would show; of single runs only.
+    pub within: Option<Uncertainty>,
     /// What from.
     pub basis: Basis,
 }
@@ -84,37 +86,66 @@ const FINEST: f64 = 1e-4;
 /// The same for shares, which may be nothing.
 const FINEST_SHARE: f64 = 1e-3;
 
+impl Uncertainty {
+    /// No logarithm of a measurement is surer than that.
+    pub(super) fn at_best(self) -> Uncertainty {
+        Uncertainty { error: self.error.max(FINEST), ..self }
+    }
+
+    fn of(parts: &[(f64, f64)], finest: f64) -> Option<Uncertainty> {
+        // Runs that agree in all digits are as certain as any can be.
+        let exact = parts.iter().all(|part| part.0 == 0.0);
+        let least = parts.iter().map(|part| part.1).fold(f64::INFINITY, f64::min);
+        let found = if exact { Some((0.0, least)) } else { combined(parts) };
+        found.map(|(error, freedom)| Uncertainty { error: error.max(finest), freedom })
+    }
+}
+
 impl Effect {
-    /// The change from one side to the other; `None` if a value is no number.
+    /// The change from one side to the other; `None` if a value is no number. `common` is the variance, on a logarithm, of
+    /// what both sides share, a curve, with its degrees of freedom.
     pub(super) fn of(
         quantity: &Quantity,
         base: &SideEstimate,
         new: &SideEstimate,
+        common: Option<(f64, f64)>,
         settings: &Settings,
     ) -> Option<Effect> {
         let positive = base.value > 0.0 && new.value > 0.0;
         let scale = if positive && !quantity.is_share() { Scale::Relative } else { Scale::Absolute };
-        let estimate = match scale {
-            Scale::Relative => (new.value / base.value).ln(),
-            Scale::Absolute => new.value - base.value,
+        let most = base.value.max(new.value);
+        let (estimate, finest, size) = match scale {
+            Scale::Relative => ((new.value / base.value).ln(), FINEST, 1.0),
+            Scale::Absolute if quantity.is_share() => (new.value - base.value, FINEST_SHARE, most),
+            Scale::Absolute => (new.value - base.value, FINEST * most, most),
         };
-        let (parts, basis) = parts(quantity, scale, base, new, settings);
-        let finest = match scale {
-            Scale::Relative => FINEST,
-            Scale::Absolute if quantity.is_share() => FINEST_SHARE,
-            Scale::Absolute => FINEST * base.value.max(new.value),
+        let common = common.map(|(variance, freedom)| (variance * size * size, freedom));
+        let known = |mut parts: Vec<(f64, f64)>| {
+            parts.extend(common);
+            Uncertainty::of(&parts, finest)
         };
-        let certain = |(error, freedom): (f64, f64)| Uncertainty { error: error.max(finest), freedom };
-        // Runs that agree in all digits are as certain as any can be.
-        let exact = parts.as_ref().is_some_and(|parts| parts.iter().all(|part| part.0 == 0.0));
-        let freedom = |parts: &[(f64, f64)]| parts.iter().map(|part| part.1).fold(f64::INFINITY, f64::min);
-        let uncertainty = parts.and_then(|parts| {
-            let found = if exact { Some((0.0, freedom(&parts))) } else { combined(&parts) };
-            found.map(certain)
-        });
-        let basis = if uncertainty.is_some() { basis } else { Basis::Nothing };
+        let (mut uncertainty, mut within, mut basis) = (None, None, Basis::Nothing);
+        if let Some(parts) = by_runs(scale, base, new) {
+            (uncertainty, basis) = (known(parts), Basis::Runs { base: base.runs.len(), new: new.runs.len() });
+        } else if let Some((a, b)) = base.windows.zip(new.windows) {
+            let windows = vec![(a.0, a.1), (b.0, b.1)];
+            let noise = settings.noise.map(|noise| (2.0 * (noise * size).powi(2), f64::INFINITY));
+            uncertainty = noise.and_then(|noise| known([&windows[..], &[noise]].concat()));
+            (within, basis) = (known(windows), Basis::Windows { base: a.2, new: b.2 });
+        }
         let sound = estimate.is_finite() && base.value.is_finite() && new.value.is_finite();
-        sound.then_some(Effect { base: base.value, new: new.value, scale, estimate, uncertainty, basis })
+        sound.then_some(Effect { base: base.value, new: new.value, scale, estimate, uncertainty, within, basis })
+    }
+
+    /// The standard deviation between runs, as a part, up to which the change of single runs would be beyond chance; `None`
+    /// where their windows alone do not tell it from none, or runs were repeated.
+    #[must_use]
+    pub fn noise_limit(&self, confidence: f64) -> Option<f64> {
+        let within = self.within?;
+        let reach = self.estimate / student_quantile(1.0 - confidence, within.freedom)?;
+        let size = if self.scale == Scale::Relative { 1.0 } else { self.base.max(self.new) };
+        let left = (reach * reach - within.error * within.error) / 2.0;
+        (left > 0.0).then(|| left.sqrt() / size)
     }
 
     /// The same change with another estimate, as uncertain as before.
@@ -135,6 +166,18 @@ impl Effect {
         }
     }
 
+    /// The least change that an interval allows, as a logarithm: 0 if it holds none.
+    pub(super) fn nearest(&self, (low, high): (f64, f64)) -> f64 {
+        if low <= 0.0 && high >= 0.0 {
+            return 0.0;
+        }
+        let end = if low > 0.0 { low } else { high };
+        match self.scale {
+            Scale::Relative => end.ln_1p(),
+            Scale::Absolute => f64::INFINITY.copysign(end),
+        }
+    }
+
     /// The change relative to the base: 0.05 is 5% more; `None` of nothing.
     #[must_use]
     pub fn relative(&self) -> Option<f64> {
@@ -142,34 +185,17 @@ impl Effect {
     }
 }
 
-/// The variances that make up that of the effect, each with its degrees of freedom.
-fn parts(
-    quantity: &Quantity,
-    scale: Scale,
-    base: &SideEstimate,
-    new: &SideEstimate,
-    settings: &Settings,
-) -> (Option<Vec<(f64, f64)>>, Basis) {
-    let [a, b] = [base, new].map(|side| runs(scale, side));
-    let basis = Basis::Runs { base: base.runs.len(), new: new.runs.len() };
-    match (a, b) {
-        (Some(a), Some(b)) => (Some(vec![a.mean(base), b.mean(new)]), basis),
+/// The variances of both sides by their runs, each with its degrees of freedom; `None` where no side was repeated.
+fn by_runs(scale: Scale, base: &SideEstimate, new: &SideEstimate) -> Option<Vec<(f64, f64)>> {
+    match [base, new].map(|side| runs(scale, side)) {
+        [Some(a), Some(b)] => Some(vec![a.mean(base), b.mean(new)]),
         // The scatter of one side's runs stands for the other's.
-        (Some(known), None) | (None, Some(known)) => {
+        [Some(known), None] | [None, Some(known)] => {
             let count = |side: &SideEstimate| side.runs.len().max(1) as f64;
             let both = known.variance * (1.0 / count(base) + 1.0 / count(new));
-            (Some(vec![(both, known.freedom)]), basis)
+            Some(vec![(both, known.freedom)])
         }
-        (None, None) => {
-            let Some((a, b)) = base.windows.zip(new.windows) else { return (None, Basis::Nothing) };
-            let noise = settings.noise.unwrap_or_else(|| quantity.usual_noise());
-            let noise = match scale {
-                Scale::Relative => noise,
-                Scale::Absolute => noise * base.value.max(new.value),
-            };
-            let parts = vec![(a.0, a.1), (b.0, b.1), (2.0 * noise * noise, f64::INFINITY)];
-            (Some(parts), Basis::Windows { base: a.2, new: b.2 })
-        }
+        [None, None] => None,
     }
 }
 
@@ -200,31 +226,21 @@ pub(super) fn by_windows(cells: &[Cell], relative: bool, seed: u64) -> Option<(f
         if relative { ratio.ln() } else { ratio }
     };
     let values: Vec<f64> = cells.iter().filter_map(Cell::value).collect();
-    resampled(cells.len(), &values, seed, |drawn| ratio(&mut drawn.iter().map(|at| &cells[*at])))
-}
-
-/// The variance of a statistic over draws of `count` windows in blocks as long as `values` remember.
-pub(super) fn resampled(
-    count: usize,
-    values: &[f64],
-    seed: u64,
-    statistic: impl Fn(&[usize]) -> f64,
-) -> Option<(f64, f64, usize)> {
-    if count < FEWEST_WINDOWS || values.len() < FEWEST_WINDOWS {
+    if values.len() < FEWEST_WINDOWS {
         return None;
     }
-    let blocks = Blocks { count, length: block_length(values) };
-    let (mut random, mut drawn) = (Random::new(seed), Vec::with_capacity(count));
+    let blocks = Blocks { count: cells.len(), length: block_length(&values) };
+    let (mut random, mut drawn) = (Random::new(seed), Vec::with_capacity(cells.len()));
     let mut one = || {
         blocks.draw(&mut random, &mut drawn);
-        statistic(&drawn)
+        ratio(&mut drawn.iter().map(|at| &cells[*at]))
     };
     let draws: Vec<f64> = (0..DRAWS).map(|_| one()).filter(|value| value.is_finite()).collect();
-    // A statistic that most draws do not have is not known.
+    // A ratio that most draws do not have is not known.
     let variance = Moments::of(&draws).filter(|_| draws.len() * 2 > DRAWS)?.variance?;
     let worth = blocks.number();
     // A draw has the scatter of the sample, which is less than that of what it was taken from.
-    Some((variance * worth / (worth - 1.0), worth - 1.0, count))
+    Some((variance * worth / (worth - 1.0), worth - 1.0, cells.len()))
 }
 
 #[cfg(test)]
@@ -249,55 +265,67 @@ mod tests {
         let (a, b) = ([10.1, 9.9, 10.0, 10.3, 9.8], [9.5, 9.7, 9.4, 9.9, 9.6, 9.5]);
         let settings = Settings::default();
         // Of shares, whose changes are differences, it is Welch's very numbers.
-        let effect = Effect::of(&quantity(MetricUnit::Share), &runs(&a), &runs(&b), &settings).unwrap();
+        let effect = Effect::of(&quantity(MetricUnit::Share), &runs(&a), &runs(&b), None, &settings).unwrap();
         let (found, expected) = (effect.uncertainty.unwrap(), welch(&b, &a).unwrap());
         assert!((effect.estimate / found.error - expected.t).abs() < 1e-9);
         assert!((found.freedom - expected.freedom).abs() < 1e-9);
-        let effect = Effect::of(&quantity(MetricUnit::Ratio), &runs(&a), &runs(&b), &settings).unwrap();
+        let effect = Effect::of(&quantity(MetricUnit::Ratio), &runs(&a), &runs(&b), None, &settings).unwrap();
         assert_eq!((effect.scale, effect.basis), (Scale::Relative, Basis::Runs { base: 5, new: 6 }));
         assert!((effect.estimate / effect.uncertainty.unwrap().error / expected.t - 1.0).abs() < 0.05);
     }
 
     #[test]
     fn the_scatter_of_one_sides_runs_stands_for_a_single_one() {
-        let effect =
-            Effect::of(&quantity(MetricUnit::Share), &runs(&[1.0, 2.0, 3.0]), &runs(&[4.0]), &Settings::default());
+        let effect = Effect::of(
+            &quantity(MetricUnit::Share),
+            &runs(&[1.0, 2.0, 3.0]),
+            &runs(&[4.0]),
+            None,
+            &Settings::default(),
+        );
         let Uncertainty { error, freedom } = effect.unwrap().uncertainty.unwrap();
         assert!((error - (1.0_f64 / 3.0 + 1.0).sqrt()).abs() < 1e-12);
         assert_eq!(freedom, 2.0);
     }
 
     #[test]
-    fn one_run_a_side_has_its_windows_and_what_runs_usually_differ_by() {
+    fn one_run_a_side_has_its_windows_and_what_runs_are_said_to_differ_by() {
         let cells: Vec<Cell> = (0..40).map(|at| Cell { above: 100.0 + f64::from(at % 5), below: 1.0 }).collect();
         let windows = by_windows(&cells, true, 1);
         let side = SideEstimate { value: 102.0, runs: vec![102.0], windows };
         let noise = |noise| Settings { noise, ..Settings::default() };
-        let error = |settings: &Settings| {
-            let effect = Effect::of(&quantity(MetricUnit::Ratio), &side, &side, settings).unwrap();
+        let of = |settings: &Settings| {
+            let effect = Effect::of(&quantity(MetricUnit::Ratio), &side, &side, None, settings).unwrap();
             assert_eq!(effect.basis, Basis::Windows { base: 40, new: 40 });
-            effect.uncertainty.unwrap().error
+            (effect.uncertainty.map(|known| known.error), effect.within.unwrap().error)
         };
-        let (alone, usual) = (error(&noise(Some(0.0))), error(&noise(None)));
-        assert!(alone < 0.01 && (usual.powi(2) - alone.powi(2) - 2.0 * 0.02_f64.powi(2)).abs() < 1e-9);
+        let (alone, known) = (of(&noise(None)), of(&noise(Some(0.02))));
+        assert!(alone.0.is_none() && alone.1 < 0.01, "windows say nothing of other runs: {alone:?}");
+        assert!((known.0.unwrap().powi(2) - known.1.powi(2) - 2.0 * 0.02_f64.powi(2)).abs() < 1e-9, "{known:?}");
         let few = SideEstimate { windows: by_windows(&cells[..4], true, 1), ..side.clone() };
-        let effect = Effect::of(&quantity(MetricUnit::Ratio), &side, &few, &noise(None)).unwrap();
-        assert_eq!((effect.uncertainty, effect.basis), (None, Basis::Nothing));
+        let effect = Effect::of(&quantity(MetricUnit::Ratio), &side, &few, None, &noise(None)).unwrap();
+        assert_eq!((effect.within, effect.basis), (None, Basis::Nothing));
     }
 
     #[test]
     fn runs_that_agree_in_every_digit_are_not_infinitely_certain() {
-        let effect = Effect::of(&quantity(MetricUnit::Ratio), &runs(&[5.0; 3]), &runs(&[5.0; 3]), &Settings::default());
+        let effect =
+            Effect::of(&quantity(MetricUnit::Ratio), &runs(&[5.0; 3]), &runs(&[5.0; 3]), None, &Settings::default());
         assert_eq!(effect.unwrap().uncertainty, Some(Uncertainty { error: FINEST, freedom: 2.0 }));
     }
 
     #[test]
     fn nothing_on_one_side_is_a_difference_and_no_ratio() {
-        let effect =
-            Effect::of(&quantity(MetricUnit::Ratio), &runs(&[0.0, 0.0]), &runs(&[3.0, 5.0]), &Settings::default());
+        let effect = Effect::of(
+            &quantity(MetricUnit::Ratio),
+            &runs(&[0.0, 0.0]),
+            &runs(&[3.0, 5.0]),
+            None,
+            &Settings::default(),
+        );
         let effect = effect.unwrap();
         assert_eq!((effect.scale, effect.estimate, effect.relative()), (Scale::Absolute, 4.0, None));
         let nan = SideEstimate { value: f64::NAN, ..SideEstimate::default() };
-        assert_eq!(Effect::of(&quantity(MetricUnit::Ratio), &nan, &runs(&[1.0]), &Settings::default()), None);
+        assert_eq!(Effect::of(&quantity(MetricUnit::Ratio), &nan, &runs(&[1.0]), None, &Settings::default()), None);
     }
 }

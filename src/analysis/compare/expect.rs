@@ -132,7 +132,7 @@ pub(super) fn judge(comparison: &Comparison, settings: &Settings) -> Vec<Expecte
 fn look(expectation: &Expectation, comparison: &Comparison) -> Expected {
     let found = comparison.change(&expectation.name);
     let same_load = found.is_some() && comparison.is_at_same_load(&expectation.name);
-    let (p, reason) = match found.map(|change| (change, obstacle(change, same_load, comparison))) {
+    let (p, reason) = match found.map(|change| (change, obstacle(change, comparison))) {
         None => (None, Some("no quantity has this name")),
         Some((_, Some(why))) => (None, Some(why)),
         Some((change, None)) => match distance(expectation, change) {
@@ -144,19 +144,30 @@ fn look(expectation: &Expectation, comparison: &Comparison) -> Expected {
     Expected { expectation: expectation.clone(), change: found.cloned(), same_load, p, outcome, reason }
 }
 
-/// Why a change says nothing about what was expected.
-fn obstacle(change: &Change, same_load: bool, comparison: &Comparison) -> Option<&'static str> {
+/// Why nothing is decided by single runs.
+pub(super) const UNREPEATED: &str =
+    "one run a side does not show how far runs of one program differ: give repeats, or say it with --run-noise";
+
+/// Why a change of a cost says nothing about the program: it has no value, or the load may have moved it.
+pub(super) fn obstacle(change: &Change, comparison: &Comparison) -> Option<&'static str> {
     if let Some(why) = [change.base, change.new].iter().find_map(Measure::why) {
         return Some(why.text());
     }
-    if change.quantity.role == Role::Load || same_load {
+    if change.quantity.role == Role::Load || comparison.is_at_same_load(change.quantity.name) {
         return None;
     }
+    let surely = change.effect.zip(change.interval).map_or(0.0, |(effect, ends)| effect.nearest(ends));
+    let explained = comparison.load.may_explain(surely);
     match comparison.load.adjustment {
         Adjustment::Apart => Some("both never had the same load, which may have moved it"),
-        Adjustment::Done { .. } => {
-            Some("the load differed, and too few windows have it to compare it at the same load")
+        Adjustment::TooFewRuns { .. } => {
+            Some("the load differed from run to run, and the runs are too few to compare it at the same load")
         }
+        Adjustment::Done { .. } => Some("the load differed, and it cannot be compared at the same load"),
+        Adjustment::Near if explained => {
+            Some("the load differed, which may have moved it as far, or hidden that it moved")
+        }
+        Adjustment::Same if explained && surely != 0.0 => Some("it moved no further than the load may have moved it"),
         _ => None,
     }
 }
@@ -165,7 +176,7 @@ fn obstacle(change: &Change, same_load: bool, comparison: &Comparison) -> Option
 fn distance(expectation: &Expectation, change: &Change) -> std::result::Result<f64, &'static str> {
     let effect = change.effect.ok_or("it has no value on both sides")?;
     let limit = expectation.limit_on_scale(&effect)?;
-    let known = effect.uncertainty.ok_or("one run a side with too few windows: repeats would tell")?;
+    let known = effect.uncertainty.ok_or(UNREPEATED)?;
     student_two_sided((effect.estimate - limit) / known.error, known.freedom).ok_or("too few repeats")
 }
 
@@ -238,7 +249,7 @@ mod tests {
 
     fn told(base: &Side, new: &Side, texts: &[&str]) -> Vec<(Outcome, Option<&'static str>)> {
         let expect = texts.iter().map(|text| Expectation::parse(text).unwrap()).collect();
-        let found = Comparison::of(base, new, &Settings { expect, ..Settings::default() });
+        let found = Comparison::of(base, new, &Settings { expect, noise: Some(0.02), ..Settings::default() });
         found.expectations.iter().map(|expected| (expected.outcome, expected.reason)).collect()
     }
 

@@ -67,6 +67,8 @@ pub struct Functions {
     pub hot_path: Vec<FunctionId>,
     /// Modules that were taken for one another.
     pub pairing: Pairing,
+    /// Whether one side at least was repeated, so that a real change is one beyond what runs differ by.
+    pub repeated: bool,
     /// The two sides as points, for a flame graph of the difference.
     pub points: Box<[Point; 2]>,
 }
@@ -85,7 +87,8 @@ impl Functions {
         let loss = Loss::of(a, b)?;
         let by_path = Loss::of(&joined(a), &joined(b))?;
         let repeated = a.runs.len() > 1 || b.runs.len() > 1;
-        let noise = if repeated { 0.0 } else { run_noise(settings.noise) };
+        // Of single runs nobody knows how far they differ: what is within the margin is not worth a row.
+        let noise = if repeated { 0.0 } else { settings.noise.unwrap_or(settings.margin) };
         let judged = |rows: &[LossRow], paths: &[Vec<FunctionId>]| judged(rows, paths, noise, settings.confidence);
         let names = paths(&points);
         Some(Functions {
@@ -99,6 +102,7 @@ impl Functions {
             waits: if settings.per == Per::Share { vec![] } else { judged(&loss.waits, &[]) },
             hot_path: hot_path(a, b),
             pairing,
+            repeated,
             points,
         })
     }

@@ -2,12 +2,12 @@
 //! It never adjusts for what is an outcome: a program that runs as fast as it can does fewer operations because each costs
 //! more, and to adjust for that would take the very difference away.
 
+use super::curve::Dot;
 use super::digest::Digest;
-use super::effect::{Effect, FEWEST_WINDOWS, SideEstimate, resampled};
-use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, RATE, Role, WITHOUT_OPERATIONS};
-use super::types::{Change, LoadBy, Settings, Side};
-use crate::analysis::stats::{Curve, Moments};
-use crate::model::Measure;
+use super::effect::FEWEST_WINDOWS;
+use super::quantity::{PRIMARY, RATE, WITHOUT_OPERATIONS};
+use super::types::{LoadBy, Side};
+use crate::analysis::stats::Moments;
 use serde::Serialize;
 
 /// What tells how much there was to do.
@@ -31,6 +31,16 @@ pub struct Spread {
     pub high: f64,
 }
 
+/// What the curve of cost over load is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Through {
+    /// The windows of each run, all of which saw many loads.
+    Windows,
+    /// Whole runs, whose loads differed.
+    Runs,
+}
+
 /// What follows from the loads of two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
@@ -39,7 +49,7 @@ pub enum Adjustment {
     Same,
     /// It was about the same, and too steady to tell what the rest does.
     Near,
-    /// It differed, and costs are compared where both had the same.
+    /// It differed, and costs are compared at the same load.
     Done {
         /// The least load both had.
         from: f64,
@@ -47,8 +57,17 @@ pub enum Adjustment {
         to: f64,
         /// Windows of each side within.
         windows: [usize; 2],
-        /// Whether the curves are bent.
+        /// What the curve is taken from.
+        through: Through,
+        /// Whether the curve is bent.
         bent: bool,
+    },
+    /// It differed from run to run, and the runs are too few to tell that from what else differs.
+    TooFewRuns {
+        /// Runs of both sides.
+        runs: usize,
+        /// The fewest that would tell.
+        needed: usize,
     },
     /// Both never had the same: load and cost cannot be told apart.
     Apart,
@@ -73,11 +92,36 @@ pub struct Load {
 
 /// Loads that differ by less are the same.
 const SAME: f64 = 0.05;
-/// Loads that differ by more are not comparable without windows at the same.
+/// Loads that differ by more are not comparable without any at the same.
 const NEAR: f64 = 0.25;
+/// A narrower range of loads, as a ratio, is jitter and shows no curve.
+const WIDE: f64 = 1.1;
+/// A curve bends over a range that is wider.
+const BENDS_FROM: f64 = 1.5;
+/// Two levels and a slope, and one degree of freedom for the scatter.
+const FEWEST_RUNS: usize = 4;
+/// From so many runs on a bend is worth the degree of freedom that it costs.
+const RUNS_TO_BEND: usize = 9;
+
+impl Load {
+    /// By how much the load differed, a logarithm, where it was too little or too steady for a curve. A cost that no operation
+    /// causes makes each operation dearer by as much as the load falls, and no more.
+    pub(super) fn slight_shift(&self) -> Option<f64> {
+        let slight = matches!(self.adjustment, Adjustment::Same | Adjustment::Near);
+        self.base.zip(self.new).filter(|_| slight).map(|(a, b)| (b.mean / a.mean).ln().abs())
+    }
+
+    /// Whether the load may be why a cost moved so far, a logarithm.
+    pub(super) fn may_explain(&self, moved: f64) -> bool {
+        match self.adjustment {
+            Adjustment::Apart | Adjustment::TooFewRuns { .. } => true,
+            _ => self.slight_shift().is_some_and(|shift| moved.abs() <= shift),
+        }
+    }
+}
 
 impl Driver {
-    fn quantity(self) -> &'static str {
+    pub(super) fn quantity(self) -> &'static str {
         match self {
             Driver::OpsPerS => RATE,
             Driver::BusyCores => WITHOUT_OPERATIONS,
@@ -86,7 +130,7 @@ impl Driver {
 }
 
 /// The windows of some runs: a value of the driver for each, `None` where it has none.
-fn intensities(run: &Digest, driver: Driver) -> Vec<Option<f64>> {
+pub(super) fn intensities(run: &Digest, driver: Driver) -> Vec<Option<f64>> {
     let Some(at) = run.position(driver.quantity()) else { return vec![] };
     run.windows.iter().map(|slot| slot.cells.get(at).copied().flatten()?.value().filter(|x| *x > 0.0)).collect()
 }
@@ -107,27 +151,72 @@ pub(super) fn load(base: &Side, new: &Side, by: LoadBy) -> Load {
 }
 
 fn adjustment(base: &Side, new: &Side, driver: Driver, a: Spread, b: Spread) -> Adjustment {
-    let shift = (b.mean / a.mean).ln().abs();
-    let varied = |spread: Spread| spread.high > spread.low * (1.0 + SAME);
     let (from, to) = (a.low.max(b.low), a.high.min(b.high));
     // Where operations were counted, only windows that know their own can be put on a curve.
     let counted = mean(base, RATE).is_some() && mean(new, RATE).is_some();
-    let inside = |side: &Side| {
-        let pairs = |run: &Digest| intensities(run, driver).into_iter().zip(costs(run)).collect::<Vec<_>>();
-        let all = side.runs.iter().flat_map(pairs).filter(|(_, cost)| !counted || cost.is_some());
-        all.filter(|(x, _)| x.is_some_and(|x| (from..=to).contains(&x))).count()
+    let known = |run: &Digest| {
+        let pairs = intensities(run, driver).into_iter().zip(costs(run));
+        pairs.filter(|(_, cost)| !counted || cost.is_some()).filter_map(|(x, _)| x).collect::<Vec<_>>()
     };
-    let windows = [inside(base), inside(new)];
-    // Only runs that were read window by window have a load to regress on.
-    if (varied(a) || varied(b)) && from < to && windows.iter().all(|count| *count >= FEWEST_WINDOWS) {
-        return Adjustment::Done { from, to, windows, bent: false };
+    let inside = |from: f64, to: f64| {
+        [base, new].map(|side| {
+            let within = |run| known(run).into_iter().filter(|x| (from..=to).contains(x)).collect::<Vec<f64>>();
+            side.runs.iter().map(within).collect::<Vec<_>>()
+        })
+    };
+    let count = |sides: &[Vec<Vec<f64>>; 2]| [0, 1].map(|at: usize| sides[at].iter().map(Vec::len).sum());
+    let sides = inside(from, to);
+    // A curve through the jitter of a steady load would be one of the jitter.
+    let varied = |loads: &Vec<f64>| loads.len() >= FEWEST_WINDOWS && range(loads).is_some_and(|(a, b)| b > a * WIDE);
+    if sides.iter().flatten().all(varied) {
+        let bent = to > from * BENDS_FROM;
+        return Adjustment::Done { from, to, windows: count(&sides), through: Through::Windows, bent };
     }
-    match shift {
-        shift if shift <= SAME => Adjustment::Same,
-        shift if shift <= NEAR => Adjustment::Near,
-        _ if opposed(base, new) => Adjustment::Opposed,
-        _ => Adjustment::Apart,
+    match by_runs(base, new, driver, &|from, to| count(&inside(from, to))) {
+        Some(found) => found,
+        None => match (b.mean / a.mean).ln().abs() {
+            shift if shift <= SAME => Adjustment::Same,
+            shift if shift <= NEAR => Adjustment::Near,
+            _ if opposed(base, new) => Adjustment::Opposed,
+            _ => Adjustment::Apart,
+        },
     }
+}
+
+/// What the loads of whole runs allow; `None` where they are the same or never met.
+fn by_runs(base: &Side, new: &Side, driver: Driver, windows: &dyn Fn(f64, f64) -> [usize; 2]) -> Option<Adjustment> {
+    let [a, b] = [base, new].map(|side| loads(side, driver));
+    let (a, b) = (a?, b?);
+    let ([a, b], all) = ([range(&a)?, range(&b)?], range(&[a, b].concat())?);
+    let (from, to) = (a.0.max(b.0), a.1.min(b.1));
+    let runs = base.runs.len() + new.runs.len();
+    // Two runs of which each is a side differ by side.
+    if runs < 3 || from > to || all.1 <= all.0 * WIDE {
+        return None;
+    }
+    if runs < FEWEST_RUNS {
+        return Some(Adjustment::TooFewRuns { runs, needed: FEWEST_RUNS });
+    }
+    let bent = runs >= RUNS_TO_BEND && all.1 > all.0 * BENDS_FROM;
+    Some(Adjustment::Done { from, to, windows: windows(from, to), through: Through::Runs, bent })
+}
+
+/// The range that holds nine of ten.
+fn range(values: &[f64]) -> Option<(f64, f64)> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    let at = |share: f64| values[(share * last as f64).round() as usize];
+    Some((at(0.05), at(0.95)))
+}
+
+/// The mean load of each run; `None` if one has none.
+pub(super) fn loads(side: &Side, driver: Driver) -> Option<Vec<f64>> {
+    side.runs.iter().map(|run| value(run, driver.quantity()).filter(|load| *load > 0.0)).collect()
+}
+
+pub(super) fn value(run: &Digest, name: &str) -> Option<f64> {
+    run.whole.get(run.position(name)?)?.value.value().copied()
 }
 
 /// More operations with less CPU time, or the other way round.
@@ -140,18 +229,15 @@ fn opposed(base: &Side, new: &Side) -> bool {
 }
 
 fn mean(side: &Side, name: &str) -> Option<f64> {
-    let of = |run: &Digest| run.whole.get(run.position(name)?)?.value.value().copied();
-    let values: Option<Vec<f64>> = side.runs.iter().map(of).collect();
+    let values: Option<Vec<f64>> = side.runs.iter().map(|run| value(run, name)).collect();
     Moments::of(&values?).map(|moments| moments.mean).filter(|mean| *mean > 0.0)
 }
 
 fn spread(side: &Side, driver: Driver) -> Option<Spread> {
     let mean = mean(side, driver.quantity())?;
-    let mut all: Vec<f64> = side.runs.iter().flat_map(|run| intensities(run, driver)).flatten().collect();
-    all.sort_by(f64::total_cmp);
-    let Some(last) = all.len().checked_sub(1) else { return Some(Spread { low: mean, mean, high: mean }) };
-    let at = |share: f64| all[(share * last as f64).round() as usize];
-    Some(Spread { low: at(0.05), mean, high: at(0.95) })
+    let all: Vec<f64> = side.runs.iter().flat_map(|run| intensities(run, driver)).flatten().collect();
+    let (low, high) = range(&all).unwrap_or((mean, mean));
+    Some(Spread { low, mean, high })
 }
 
 /// The windows of one recording: what an operation cost, how many there were a second, and the CPUs kept busy.
@@ -212,99 +298,19 @@ fn correlation(a: &[Option<f64>], b: &[Option<f64>]) -> Option<f64> {
     Some(if scale > 0.0 { products / scale } else { 0.0 })
 }
 
-/// One window as a point of a curve.
-#[derive(Debug, Clone, Copy)]
-struct Dot {
-    x: f64,
-    y: f64,
-    weight: f64,
-}
-
-/// The costs of both sides at the loads both had, as curves over it; each is marked in `load` where curves are bent.
-pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settings) -> Vec<Change> {
-    let (Adjustment::Done { from, to, bent, .. }, Some(driver), Some(first)) =
-        (&mut load.adjustment, load.driver, base.runs.first())
-    else {
-        return vec![];
-    };
-    let mut out = Vec::new();
-    for (at, reading) in first.whole.iter().enumerate() {
-        let Quantity { name, role, .. } = reading.quantity;
-        let expected = role == Role::Context && settings.expect.iter().any(|expected| expected.name == name);
-        if (role != Role::Cost && !expected) || name == INVERSE {
-            continue;
-        }
-        let [a, b] = [base, new].map(|side| side.runs.iter().map(|run| dots(run, at, driver)).collect::<Vec<_>>());
-        let reference: Vec<Dot> =
-            a.iter().chain(&b).flatten().copied().filter(|dot| (*from..=*to).contains(&dot.x)).collect();
-        let sides = [(&a, settings.seed), (&b, settings.seed ^ 0x9e37)];
-        let [Some(a), Some(b)] = sides.map(|(runs, seed)| standardised(runs, &reference, seed)) else { continue };
-        *bent |= name == PRIMARY && (a.1 || b.1);
-        let effect = Effect::of(&reading.quantity, &a.0, &b.0, settings);
-        let [base, new] = [Measure::exact(a.0.value), Measure::exact(b.0.value)];
-        out.push(Change::of(reading.quantity, base, new, effect, settings));
-    }
-    let inverse = first.whole.iter().map(|reading| reading.quantity).find(|quantity| quantity.name == INVERSE);
-    let primary = out.iter().find(|change| change.quantity.name == PRIMARY).and_then(|change| change.effect);
-    if let (Some(quantity), Some(effect)) = (inverse, primary) {
-        // A curve of its own would say something a little different about the same thing.
-        let (base, new) = (1e9 / effect.base, 1e9 / effect.new);
-        let turned = Effect { base, new, estimate: -effect.estimate, ..effect };
-        let values = [base, new].map(Measure::exact);
-        out.insert(1, Change::of(quantity, values[0], values[1], Some(turned), settings));
-    }
-    out
-}
-
-fn dots(run: &Digest, at: usize, driver: Driver) -> Vec<Dot> {
+/// The windows of a run with a quantity's cell at their load.
+pub(super) fn dots(run: &Digest, at: usize, driver: Driver) -> Vec<Dot> {
     let cells = run.windows.iter().map(|slot| slot.cells.get(at).copied().flatten());
     let pairs = cells.zip(intensities(run, driver));
-    pairs.filter_map(|(cell, x)| Some((cell?, x?))).filter_map(|(cell, x)| dot(cell, x)).collect()
-}
-
-fn dot(cell: Cell, x: f64) -> Option<Dot> {
-    Some(Dot { x, y: cell.value()?, weight: cell.below })
-}
-
-/// What the curve of a side says at the loads of the reference, and whether it is bent.
-fn standardised(runs: &[Vec<Dot>], reference: &[Dot], seed: u64) -> Option<(SideEstimate, bool)> {
-    let all: Vec<Dot> = runs.iter().flatten().copied().collect();
-    let curve = curve(&all)?;
-    let value = over(&curve, reference);
-    // A run's own value is the side's, and what its windows lie above the side's curve.
-    let own = |dots: &Vec<Dot>| {
-        let weight: f64 = dots.iter().map(|dot| dot.weight).sum();
-        let above: f64 = dots.iter().map(|dot| (dot.y - curve.at(dot.x)) * dot.weight).sum();
-        value + if weight > 0.0 { above / weight } else { 0.0 }
-    };
-    let windows = match runs {
-        [dots] => {
-            let ys: Vec<f64> = dots.iter().map(|dot| dot.y - curve.at(dot.x)).collect();
-            resampled(dots.len(), &ys, seed, |drawn| {
-                let drawn: Vec<Dot> = drawn.iter().map(|at| dots[*at]).collect();
-                self::curve(&drawn).map_or(f64::NAN, |curve| over(&curve, reference).ln())
-            })
-        }
-        _ => None,
-    };
-    let estimate = SideEstimate { value, runs: runs.iter().map(own).collect(), windows };
-    (value > 0.0 && value.is_finite()).then_some((estimate, curve.is_bent()))
-}
-
-fn curve(dots: &[Dot]) -> Option<Curve> {
-    let points: Vec<(f64, f64, f64)> = dots.iter().map(|dot| (dot.x, dot.y, dot.weight)).collect();
-    Curve::through(&points)
-}
-
-fn over(curve: &Curve, reference: &[Dot]) -> f64 {
-    let weight: f64 = reference.iter().map(|dot| dot.weight).sum();
-    reference.iter().map(|dot| curve.at(dot.x) * dot.weight).sum::<f64>() / weight
+    pairs.filter_map(|(cell, load)| Some(Dot { cell: cell.filter(|cell| cell.below > 0.0)?, load: load? })).collect()
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use super::super::adjust::adjust;
     use super::super::testing::{LoadShape, loaded, side};
+    use super::super::types::{Change, Settings};
     use super::*;
 
     fn compared(base: LoadShape, new: LoadShape, by: LoadBy) -> (Load, Option<Change>) {

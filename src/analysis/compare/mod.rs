@@ -1,8 +1,12 @@
 //! Two recordings, or repeats of them, compared: what changed, in which factor, in which code, and whether chance or load
 //! could have done it. It never reads a file and never says more than the data allows.
 
+mod adjust;
+#[cfg(test)]
+mod calibration;
 mod change;
 mod comparison;
+mod curve;
 mod digest;
 mod effect;
 mod expect;
@@ -24,8 +28,8 @@ pub use expect::{Expectation, Expected, Outcome};
 pub use facts::{Facts, Program};
 pub use functions::{FunctionChange, Functions};
 pub(in crate::analysis) use functions::{run_noise, with_noise};
-pub use gate::{Gate, Judged, Standing};
-pub use load::{Adjustment, Driver, Load, Spread};
+pub use gate::{Exceeds, Gate, Judged, Standing};
+pub use load::{Adjustment, Driver, Load, Spread, Through};
 pub(super) use load::{Dependence, depends_less};
 pub use pairing::Pairing;
 pub use quantity::{

@@ -1,11 +1,13 @@
 //! Recordings for the tests of this module, made through the same digest as real ones.
 //! It never reaches a released program.
 
-use super::digest::{Digest, Part};
+use super::digest::{Digest, Part, Slot};
+use super::quantity::{Cell, INVERSE, PRIMARY, RATE, WITHOUT_OPERATIONS};
 use super::types::Side;
 use crate::analysis::scaling::{Cost, FunctionId, PathCost};
+use crate::analysis::stats::simulate::SimulatedWindow;
 use crate::analysis::{CodeKind, testing};
-use crate::model::{BuildId, OpsSpec, Scope, Unit};
+use crate::model::{BuildId, Measure, OpsSpec, Scope, Unit, Why};
 use crate::units::Ops;
 use testing::{Synthetic, ms};
 
@@ -91,6 +93,39 @@ fn synthetic(window: &dyn Fn(u64) -> (f64, f64)) -> crate::model::profile::Profi
     profile.ops = totals;
     profile.modules.iter_mut().for_each(|module| module.build_id = Some(BuildId(vec![10, 11])));
     profile
+}
+
+/// A side of simulated runs, each as its digest would be; `like` lends everything but the numbers.
+pub(in crate::analysis) fn simulated(like: &Digest, runs: &[Vec<SimulatedWindow>]) -> Side {
+    let quantities = [PRIMARY, INVERSE, RATE, WITHOUT_OPERATIONS].map(|name| like.position(name));
+    let cells = |windows: &[SimulatedWindow]| {
+        let ops: f64 = windows.iter().map(|window| window.rate).sum();
+        let cpu: f64 = windows.iter().map(|window| window.rate * window.cost_ns).sum();
+        let seconds = windows.len() as f64;
+        [(cpu, ops), (ops, cpu * 1e-9), (ops, seconds), (cpu * 1e-9, seconds)]
+            .map(|(above, below)| Cell { above, below })
+    };
+    let digest = |(name, windows): (usize, &Vec<SimulatedWindow>)| {
+        let mut run = like.clone();
+        run.facts.name = format!("r{name}");
+        run.whole.iter_mut().for_each(|reading| *reading = reading.quantity.missing(Why::NotRecorded));
+        for (at, cell) in quantities.iter().zip(cells(windows)) {
+            let reading = at.and_then(|at| run.whole.get_mut(at));
+            if let Some((reading, value)) = reading.zip(cell.value()) {
+                (reading.value, reading.cell) = (Measure::exact(value), Some(cell));
+            }
+        }
+        let slot = |window: &SimulatedWindow| {
+            let mut slot = Slot { window: like.windows[0].window, cells: vec![None; like.whole.len()] };
+            for (at, cell) in quantities.iter().zip(cells(&[*window])) {
+                at.iter().for_each(|at| slot.cells[*at] = Some(cell));
+            }
+            slot
+        };
+        run.windows = windows.iter().map(slot).collect();
+        run
+    };
+    Side { label: "simulated".into(), runs: runs.iter().enumerate().map(digest).collect() }
 }
 
 /// Paths `module!function;...` with nanoseconds, a sample each millisecond.

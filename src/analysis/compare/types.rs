@@ -20,7 +20,7 @@ pub struct Settings {
     pub confidence: f64,
     /// What is the same for all practical purposes, as a part of the base's value.
     pub margin: f64,
-    /// How far two runs of one program differ, as a part, where no repeats tell; `None`: what is usual for the quantity.
+    /// Standard deviation between runs of one program, as a part, where no repeats measure it; `None`: nobody knows.
     pub noise: Option<f64>,
     /// What load is told by.
     pub load: LoadBy,
@@ -105,6 +105,10 @@ pub struct Change {
     pub effect: Option<Effect>,
     /// Its interval, as [`Effect::change`] tells it.
     pub interval: Option<(f64, f64)>,
+    /// Of single runs the interval of the change between these two recordings, by their windows alone.
+    pub within: Option<(f64, f64)>,
+    /// Of single runs the standard deviation between runs up to which the change would be beyond chance.
+    pub noise_limit: Option<f64>,
     /// How probable so large a change is if there is none.
     pub p: Option<f64>,
     /// The same, corrected for the number of quantities of its family.

@@ -1,8 +1,8 @@
 //! The statistics of a comparison: tests, intervals, resampling, and what to do about many tests at once.
 //! It never knows what the numbers stand for.
 
+mod ancova;
 mod bootstrap;
-mod curve;
 mod equivalence;
 mod multiple;
 mod power;
@@ -14,8 +14,8 @@ pub(super) mod special;
 mod student;
 mod welch;
 
+pub use ancova::{Ancova, Observation};
 pub use bootstrap::{Blocks, Random, block_length};
-pub use curve::Curve;
 pub use equivalence::equivalent;
 pub(in crate::analysis) use multiple::corrected;
 pub use multiple::{benjamini_hochberg, holm};

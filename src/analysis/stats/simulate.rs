@@ -127,6 +127,7 @@ impl Frequency {
         ((middle - half).max(0.0), (middle + half).min(1.0))
     }
 
+    #[expect(clippy::print_stdout, reason = "what an ignored test is run for")]
     /// One line for `just calibrate`: what was claimed, and what was found with its 95% interval.
     pub fn report(&self, name: &str, claimed: &str) {
         let ((low, high), percent) = (self.interval(0.05), |part: f64| format!("{:.2}%", part * 100.0));

@@ -53,15 +53,19 @@ pub enum LoadArg {
 
 const AFTER_HELP: &str = "\
 Each side is a recording or a sweep, or several of them with commas between:
-repeats of one program. Three and more a side measure how far runs differ; of
-single ones only their windows are known, and --run-noise is added.
+repeats of one program. Three and more a side measure how far runs differ.
+Single runs do not: they show by how much these two recordings differ, and up
+to which difference between runs that would be beyond chance; --run-noise
+says what it is where it is known.
 
 A gate is a condition under which the exit code is 3:
   'path_length > +1%'    the quantity grew by more than a part of the base
   'cpu_ns_per_op > +50'  by more than so much, in its unit
   'cpi > 1.2'            its new value is more than that
-A change beyond the limit breaks the gate if its interval excludes no change
-as well, so chance does not fail a merge. A missing number does break it.
+It is broken where the whole interval is beyond the limit, so a change of just
+the limit fails a merge by chance in one of forty. A gate that cannot be
+decided (a number is missing, loads never met, single runs) is not called
+broken: the exit code is 4, unless --allow-missing is given.
 
 An expectation is what a change speculates on: it is told as confirmed, not
 confirmed, contradicted, or why nobody can tell, and leaves the exit code alone
@@ -80,7 +84,7 @@ Examples:
   ironlaw diff --tui base.ironlaw new.ironlaw
 
 Exit codes: 0 compared, 1 failure or sides that are not alike, 2 wrong usage,
-3 a gate is broken.";
+3 a gate is broken, 4 none is broken and one cannot be decided.";
 
 /// `ironlaw diff`.
 #[derive(Debug, Clone, Args)]
@@ -110,7 +114,7 @@ pub struct DiffArgs {
     /// What counts as the same, part of the base
     #[arg(long, value_name = "PERCENT", default_value = "2", value_parser = part)]
     pub same_within: f64,
-    /// How far two runs of one program differ, where no repeats tell [default: 0.5% for counts, 2% for times]
+    /// Standard deviation between runs of one program, where no repeats measure it [default: not known]
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub run_noise: Option<f64>,
     /// Compare sides that are not alike
@@ -128,7 +132,7 @@ pub struct DiffArgs {
     /// A condition that breaks the gate (repeatable): exit code 3; of expectations 'contradicted' or 'unconfirmed'
     #[arg(long, value_name = "CONDITION", value_parser = gate, help_heading = "Gate")]
     pub fail_if: Vec<Gate>,
-    /// A gate passes where its number is missing
+    /// A gate passes where it cannot be decided
     #[arg(long, requires = "fail_if", help_heading = "Gate")]
     pub allow_missing: bool,
     /// Look through it in a terminal session

@@ -9,7 +9,7 @@ use super::out::{self, Terminal};
 use crate::analysis::compare::{Gravity, LoadBy, Per, Settings, Side, unlike};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::{compare, difference, html};
-use crate::view::compare::{DiffView, words};
+use crate::view::compare::{ComparisonView, DiffView, GateRow, Standing, words};
 use crate::view::scaling::CostAxis;
 use source::Source;
 use std::path::Path;
@@ -133,9 +133,17 @@ fn draw(file: &Path, view: &DiffView, terminal: &Terminal) -> Result<()> {
 }
 
 fn gate(view: &DiffView) -> Result<()> {
-    let broken: Vec<String> = view
-        .broken()
-        .map(|(comparison, gate)| format!("{}: {}: {}", comparison.new.label, gate.text, words::gate(gate)))
-        .collect();
-    if broken.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::Breach, broken.join("; "))) }
+    let failed = |wanted: fn(&Standing) -> bool| {
+        let rows = view.failed().filter(|(_, gate)| wanted(&gate.standing));
+        let text = |(comparison, gate): (&ComparisonView, &GateRow)| {
+            format!("{}: {}: {}", comparison.new.label, gate.text, words::gate(gate))
+        };
+        rows.map(text).collect::<Vec<_>>().join("; ")
+    };
+    let (broken, open) = (failed(|standing| *standing == Standing::Broken), failed(|_| true));
+    match (broken.is_empty(), open.is_empty()) {
+        (false, _) => Err(Error::new(ErrorKind::Breach, open)),
+        (true, false) => Err(Error::new(ErrorKind::Undecided, open)),
+        (true, true) => Ok(()),
+    }
 }

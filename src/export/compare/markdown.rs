@@ -4,7 +4,7 @@
 use super::real;
 use crate::export::markdown::{code, plain};
 use crate::view::compare::words::{cost, growth, value};
-use crate::view::compare::{CodeRow, CodeView, ComparisonView, DiffView, words};
+use crate::view::compare::{CodeRow, CodeView, ComparisonView, DiffView, Standing, words};
 use crate::view::number::{percent, seconds};
 
 /// The comparison as UTF-8 Markdown, with at most `limit` functions (0: all).
@@ -52,7 +52,11 @@ fn gates(out: &mut String, comparison: &ComparisonView) {
     }
     out.push_str("\n| gate | | |\n|---|---|---|\n");
     for gate in &comparison.gates {
-        let mark = if gate.passes { "pass" } else { "**fail**" };
+        let mark = match (gate.passes, gate.standing) {
+            (true, _) => "pass",
+            (false, Standing::Missing) => "**undecided**",
+            (false, _) => "**fail**",
+        };
         out.push_str(&format!("| {} | {mark} | {} |\n", code(&gate.text), plain(&words::gate(gate))));
     }
 }

@@ -199,7 +199,7 @@ fn groups(page: &mut Page, comparison: &ComparisonView) {
 
 fn code(page: &mut Page, view: &CodeView, limit: usize) {
     let [base, new] = view.whole.map(|whole| cost(view.unit, whole));
-    let about = format!("CPU time {}: {base} -> {new}; changes beyond chance only", words::per(view.per));
+    let about = format!("CPU time {}: {base} -> {new}; {}", words::per(view.per), words::shown_code(view));
     page.heading("Code", &about);
     for [from, to] in &view.taken_for {
         page.paragraph("  - ", &visible(&format!("{from} is taken for {to}")), Some(Ink::Quiet));

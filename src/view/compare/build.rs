@@ -142,6 +142,9 @@ impl MetricRow {
             scale: effect.map(|effect| effect.scale),
             low: change.interval.map(|(low, _)| low),
             high: change.interval.map(|(_, high)| high),
+            within_low: change.within.map(|(low, _)| low),
+            within_high: change.within.map(|(_, high)| high),
+            noise_limit: change.noise_limit,
             p: change.p,
             corrected_p: change.corrected,
             one_sided_confidence: change.one_sided,
@@ -207,6 +210,7 @@ impl CodeView {
             paths: rows(&functions.paths),
             waits: rows(&functions.waits),
             hot_path: functions.hot_path.iter().map(|function: &FunctionId| function.name.clone()).collect(),
+            repeated: functions.repeated,
             taken_for: functions.pairing.modules.iter().map(|(from, to)| [from.clone(), to.clone()]).collect(),
         }
     }
@@ -253,6 +257,7 @@ fn row(gate: &Gate, found: &Comparison, allow_missing: bool) -> GateRow {
         high: judged.interval.map(|(_, high)| high),
         relative: gate.is_relative(),
         standing: judged.standing,
+        exceeds: judged.exceeds,
         passes: judged.passes(allow_missing),
         missing: judged.missing,
     }

@@ -12,8 +12,8 @@ use serde::Serialize;
 
 pub use crate::analysis::LawFactor;
 pub use crate::analysis::compare::{
-    Adjustment, Basis, Better, Driver, Gravity, GroupKind, GroupRow, Guard, Lead, Load, Outcome, Per, QuantityUnit,
-    Role, Scale, Spread, Standing, Unlike, Verdict,
+    Adjustment, Basis, Better, Driver, Exceeds, Gravity, GroupKind, GroupRow, Guard, Lead, Load, Outcome, Per,
+    QuantityUnit, Role, Scale, Spread, Standing, Through, Unlike, Verdict,
 };
 use picture::pictures;
 pub use scale::most;
@@ -44,7 +44,7 @@ pub struct SettingsView {
     pub confidence: f64,
     /// What is the same for all practical purposes, as a part.
     pub margin: f64,
-    /// How far two runs of one program were taken to differ, as a part; `None`: 0.5% for counts, 2% for times.
+    /// Standard deviation between runs of one program that was given, as a part; `None`: only repeats tell.
     pub noise: Option<f64>,
     /// Of the resampling.
     pub seed: u64,
@@ -151,6 +151,12 @@ pub struct MetricRow {
     pub low: Option<f64>,
     /// Its upper end.
     pub high: Option<f64>,
+    /// Of single runs the interval of the change between these two recordings, by their windows alone: its lower end.
+    pub within_low: Option<f64>,
+    /// Its upper end.
+    pub within_high: Option<f64>,
+    /// Of single runs the standard deviation between runs, as a part, up to which the change would be beyond chance.
+    pub noise_limit: Option<f64>,
     /// How probable so large a change is without any.
     pub p: Option<f64>,
     /// The same corrected for the number of quantities and comparisons.
@@ -218,6 +224,8 @@ pub struct CodeView {
     pub waits: Vec<CodeRow>,
     /// The way down to most of the growth.
     pub hot_path: Vec<String>,
+    /// Whether a side was repeated; of single runs a real change is one between these two recordings.
+    pub repeated: bool,
     /// Modules of the base that were taken for one of the other side.
     pub taken_for: Vec<[String; 2]>,
 }
@@ -287,9 +295,11 @@ pub struct GateRow {
     pub relative: bool,
     /// How it stands.
     pub standing: Standing,
+    /// What the interval is wholly beyond in the gate's direction.
+    pub exceeds: Option<Exceeds>,
     /// Whether a merge may pass.
     pub passes: bool,
-    /// Why the number is missing.
+    /// Why it cannot be decided.
     pub missing: Option<&'static str>,
 }
 
@@ -351,8 +361,8 @@ impl ComparisonView {
 }
 
 impl DiffView {
-    /// The conditions that are broken, with the side that broke them.
-    pub fn broken(&self) -> impl Iterator<Item = (&ComparisonView, &GateRow)> {
+    /// The conditions that do not pass, with the side that does not pass them.
+    pub fn failed(&self) -> impl Iterator<Item = (&ComparisonView, &GateRow)> {
         self.comparisons.iter().flat_map(|comparison| {
             comparison.gates.iter().filter(|gate| !gate.passes).map(move |gate| (comparison, gate))
         })

@@ -5,7 +5,7 @@ use super::values::{relative, typed};
 use crate::analysis::compare::Side;
 use crate::view::MetricUnit;
 use crate::view::compare::{
-    Adjustment, Driver, Gravity, GroupKind, Guard, Load, Per, SettingsView, SideView, Spread, Unlike,
+    Adjustment, CodeView, Driver, Gravity, GroupKind, Guard, Load, Per, SettingsView, SideView, Spread, Through, Unlike,
 };
 use crate::view::number::quantity;
 
@@ -33,12 +33,20 @@ pub(in crate::view::compare) fn load(load: &Load) -> String {
     match load.adjustment {
         Adjustment::Same => format!("{what} were the same ({both}): nothing to adjust"),
         Adjustment::Near => format!("{what} were about the same ({both}), and too steady to tell what the rest does"),
-        Adjustment::Done { from, to, windows, .. } => format!(
+        Adjustment::Done { from, to, windows, through: Through::Windows, .. } => format!(
             "by {what}, {both}; costs are compared over {} to {}, where both have windows ({} and {})",
             value(from),
             value(to),
             windows[0],
             windows[1]
+        ),
+        Adjustment::Done { from, to, through: Through::Runs, .. } => format!(
+            "by {what}, {both}; it differed from run to run ({} to {} on both sides), and costs are compared by a curve through the runs",
+            value(from),
+            value(to)
+        ),
+        Adjustment::TooFewRuns { runs, needed } => format!(
+            "{what} differed from run to run ({both}), and {runs} runs cannot tell that from the cost: it takes {needed}"
         ),
         Adjustment::Apart => format!("{what} never met: {} against {}", range(base), range(new)),
         Adjustment::Opposed => format!("{what} {both}: more was done with less CPU time, or less with more"),
@@ -87,6 +95,16 @@ pub fn per(per: Per) -> &'static str {
         Per::Cpu => "per CPU second",
         Per::Share => "of all samples",
         Per::None => "in all",
+    }
+}
+
+/// Which changes of code are shown.
+#[must_use]
+pub fn shown_code(view: &CodeView) -> &'static str {
+    if view.repeated {
+        "changes beyond chance only"
+    } else {
+        "changes between these two recordings beyond sampling error"
     }
 }
 

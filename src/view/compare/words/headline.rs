@@ -2,7 +2,7 @@
 //! It never claims more than a verdict does, and names what would make an open one certain.
 
 use super::conditions::guard_text;
-use super::values::{change, interval, own_change, shown, typed};
+use super::values::{change, interval, own_change, relative, shown, typed, within};
 use crate::analysis::compare::{PRIMARY, Settings};
 use crate::view::compare::{Adjustment, Basis, ComparisonView, Lead, MetricRow, Verdict};
 
@@ -21,12 +21,8 @@ pub(in crate::view::compare) fn headline(view: &ComparisonView, settings: &Setti
                 .to_string(),
         );
     }
-    if view.load.adjustment == Adjustment::Apart {
-        out.push(
-            "Both never had the same load, so the change may come of the load or of the program: record both at loads that \
-             overlap."
-                .to_string(),
-        );
+    if let Some(text) = open_for_load(view) {
+        out.push(text);
     }
     for guard in view.groups.iter().filter(|guard| guard.disagrees) {
         out.push(guard_text(guard));
@@ -37,7 +33,11 @@ pub(in crate::view::compare) fn headline(view: &ComparisonView, settings: &Setti
 fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, settings: &Settings) {
     let values = [row.base.value(), row.new.value()].map(|value| value.map_or("-".to_string(), |v| shown(v, row.unit)));
     let sure = typed(settings.confidence);
-    let interval = interval(row).map_or(String::new(), |ends| format!(" ({sure} interval {ends})"));
+    let interval = match (interval(row), within(row)) {
+        (Some(ends), _) => format!(" ({sure} interval {ends})"),
+        (None, Some(ends)) => format!(" between these two recordings ({ends} by their windows)"),
+        (None, None) => String::new(),
+    };
     let change = own_change(row).unwrap_or_default();
     let at = match view.lead {
         Lead::Raw => "",
@@ -71,6 +71,30 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
     }
 }
 
+/// What would show how far runs differ.
+const REPEAT: &str = "Repeats measure it: BASE1,BASE2,BASE3 NEW1,NEW2,NEW3.";
+
+/// Why the load leaves the answer open, and what would close it.
+fn open_for_load(view: &ComparisonView) -> Option<String> {
+    let undecided = view.answer.as_ref().is_some_and(|row| row.verdict == Verdict::Undecided && row.low.is_some());
+    let text = match view.load.adjustment {
+        Adjustment::Apart => {
+            "Both never had the same load, so the change may come of the load or of the program: record both at loads that \
+             overlap."
+                .to_string()
+        }
+        Adjustment::TooFewRuns { needed, .. } => format!(
+            "The load differed from run to run, so the change may come of the load or of the program: it takes {needed} runs \
+             in all, at loads that overlap."
+        ),
+        Adjustment::Near if undecided => {
+            "The load differed, and may have made the change or hidden one: record both at the same load.".to_string()
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
 /// Where the uncertainty comes from, and what could have been seen.
 fn basis(row: &MetricRow, settings: &Settings) -> String {
     let seen = row.detectable.map_or(String::new(), |least| {
@@ -79,17 +103,23 @@ fn basis(row: &MetricRow, settings: &Settings) -> String {
     match row.basis {
         Some(Basis::Runs { base, new }) => format!("From {base} and {new} runs.{seen}"),
         Some(Basis::Windows { base, new }) => {
-            let noise = settings.noise.unwrap_or(if row.name == "path_length" { 0.005 } else { 0.02 });
-            format!(
-                "From {base} and {new} windows of one run each, and {} that runs of one program were taken to differ by: repeats \
-                 would measure that.{seen}",
-                typed(noise)
-            )
+            let windows = format!("From {base} and {new} windows of one run each");
+            match (settings.noise, row.noise_limit) {
+                (Some(noise), _) => {
+                    format!("{windows}, and the {} that --run-noise says runs differ by.{seen}", typed(noise))
+                }
+                (None, Some(limit)) => format!(
+                    "{windows}, which show nothing of how far runs of one program differ: the change is beyond chance only if \
+                     their standard deviation is below {}. {REPEAT}",
+                    relative(limit).trim_start_matches('+')
+                ),
+                (None, None) => format!("{windows}, which leave it open even for these two recordings. {REPEAT}"),
+            }
         }
         Some(Basis::Nothing) | None => {
-            "One run a side, with too few windows that have a value, leaves no telling change from chance: give repeats, \
-             BASE1,BASE2,BASE3 NEW1,NEW2,NEW3."
-                .to_string()
+            format!(
+                "One run a side, with too few windows that have a value, leaves no telling change from chance. {REPEAT}"
+            )
         }
     }
 }

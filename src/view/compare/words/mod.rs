@@ -6,7 +6,7 @@ mod headline;
 mod outcome;
 mod values;
 
-pub use conditions::{gravity, guard_text, label, per, settings, unlike};
+pub use conditions::{gravity, guard_text, label, per, settings, shown_code, unlike};
 pub(super) use conditions::{load, no_code};
 pub(super) use headline::headline;
 pub use outcome::{expectation, gate, outcome};

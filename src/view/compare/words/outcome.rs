@@ -2,7 +2,7 @@
 //! It never leaves out the numbers that a standing rests on.
 
 use super::values::{interval, own_change, relative, shown};
-use crate::view::compare::{ExpectationRow, GateRow, Outcome, Standing};
+use crate::view::compare::{Exceeds, ExpectationRow, GateRow, Outcome, Standing};
 use crate::view::number::three_digits;
 
 /// How a gate stands, in a sentence fragment.
@@ -14,15 +14,19 @@ pub fn gate(row: &GateRow) -> String {
         .zip(row.high)
         .map_or("no interval".to_string(), |(low, high)| format!("{} to {}", number(low), number(high)));
     let seen = row.seen.map_or("-".to_string(), |seen| format!("{} ({ends})", number(seen)));
-    match row.standing {
-        Standing::Held if row.seen.is_none() => "holds".to_string(),
-        Standing::Broken if row.seen.is_none() => "broken: not as expected".to_string(),
-        Standing::Held => format!("holds: {seen}"),
-        Standing::HeldByChance => format!("beyond the limit, but chance may have done it: {seen}; repeats would tell"),
-        Standing::Broken => format!("broken: {seen}"),
-        Standing::Missing => {
+    match (row.standing, row.exceeds) {
+        (Standing::Held, _) if row.seen.is_none() => "holds".to_string(),
+        (Standing::Broken, _) if row.seen.is_none() => "broken: not as expected".to_string(),
+        (Standing::Held, Some(Exceeds::Zero)) => format!("holds: {seen}: beyond chance, within the limit"),
+        (Standing::Held, _) => format!("holds: {seen}"),
+        (Standing::HeldByChance, Some(Exceeds::Zero)) => {
+            format!("not broken: {seen}: beyond chance, but not shown to be beyond the limit; repeats would tell")
+        }
+        (Standing::HeldByChance, _) => format!("not broken: {seen}: chance may have done it; repeats would tell"),
+        (Standing::Broken, _) => format!("broken: {seen}: the whole interval is beyond the limit"),
+        (Standing::Missing, _) => {
             let why = row.missing.unwrap_or("missing");
-            if row.passes { format!("passed over: {why}") } else { format!("broken: the number is missing: {why}") }
+            if row.passes { format!("passed over: {why}") } else { format!("cannot be decided: {why}") }
         }
     }
 }

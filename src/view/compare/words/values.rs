@@ -57,6 +57,12 @@ pub fn interval(row: &MetricRow) -> Option<String> {
     Some(format!("{} to {}", change(row, row.low?), change(row, row.high?)))
 }
 
+/// The same of single runs, by their windows alone.
+#[must_use]
+pub fn within(row: &MetricRow) -> Option<String> {
+    Some(format!("{} to {}", change(row, row.within_low?), change(row, row.within_high?)))
+}
+
 /// Half of the interval's width, for narrow tables.
 #[must_use]
 pub fn half(row: &MetricRow) -> Option<String> {
