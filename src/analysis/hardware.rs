@@ -65,7 +65,6 @@ const PER_OP: [PerOp; 8] = [
         label: "LLC misses",
         formulas: &[
             "llc-miss",
-            "l2-fill-dram-all + l2-fill-remote-cache",
             "dram-all + remote-cache-all + l2-pf-miss-l3-miss",
             "dram-all + far-cache + l2-pf-miss-l3-miss",
         ],

@@ -86,7 +86,6 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         MetricKind::PerKilo,
         &[
             "1000 * llc-miss / instructions",
-            "1000 * (l2-fill-dram-all + l2-fill-remote-cache) / instructions",
             "1000 * (dram-all + remote-cache-all + l2-pf-miss-l3-miss) / instructions",
         ],
         "Misses of the last-level cache, prefetches by it left out; a growing path length hides them.",
@@ -115,7 +114,6 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         MetricKind::BytesPerSecond,
         &[
             "64000000000 * llc-miss / wall",
-            "64000000000 * l2-fill-dram-all / wall",
             "64000000000 * (dram-all + l2-pf-miss-l3-miss) / wall",
         ],
         "64 bytes for each line read from beyond the last-level cache; lines written back are not counted.",
@@ -490,12 +488,6 @@ mod tests {
             assert!((found - expected).abs() < 1e-9 * expected.abs().max(1.0), "{name}: {found} is not {expected}");
         };
         close("llc_mpki", 0, &[("llc-miss", 30.0), ("instructions", 2000.0)], 15.0);
-        close(
-            "llc_mpki",
-            1,
-            &[("l2-fill-dram-all", 20.0), ("l2-fill-remote-cache", 10.0), ("instructions", 2000.0)],
-            15.0,
-        );
         let zen4 = [
             ("dram-all", 20.0),
             ("remote-cache-all", 10.0),
@@ -503,8 +495,8 @@ mod tests {
             ("instructions", 2000.0),
             ("wall", 1e9),
         ];
-        close("llc_mpki", 2, &zen4, 50.0);
-        close("memory_bandwidth", 2, &zen4, 64.0 * 90.0);
+        close("llc_mpki", 1, &zen4, 50.0);
+        close("memory_bandwidth", 1, &zen4, 64.0 * 90.0);
         // Of 40 lines forwarded, a quarter were modified.
         let forwarded = |modified: f64, clean: f64| {
             [

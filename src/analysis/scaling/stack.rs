@@ -12,14 +12,14 @@ const APART: f64 = 0.05;
 impl Stack {
     /// The stack of `here` against `base`; `None` where operations or CPU time are missing in either.
     ///
-    /// `sharing`: how many times more threads share a physical core than at the base. What more cycles per instruction that
-    /// explains by itself is told apart; where it is unknown or 1, nothing is.
+    /// `siblings`: what the sharing of cores adds, where the sweep measured it; its part of the cycles per instruction is told
+    /// apart then, and otherwise stays with them.
     #[must_use]
-    pub fn of(base: &Point, here: &Point, sharing: Option<f64>) -> Option<Stack> {
+    pub fn of(base: &Point, here: &Point, siblings: Option<Siblings<'_>>) -> Option<Stack> {
         let n = f64::from(here.n);
         let (mut before, mut after) = (Parts::of(base)?, Parts::of(here)?);
         level(&mut before, &mut after);
-        let mut slices = running(&base.numbers, &here.numbers, [before.running, after.running], sharing);
+        let mut slices = running(&base.numbers, &here.numbers, [before.running, after.running], siblings);
         slices.extend(after.more_than(&before));
         let slice = |(kind, seconds): (SliceKind, f64)| Slice {
             kind,
@@ -33,14 +33,34 @@ impl Stack {
     }
 }
 
+/// A width whose threads share physical cores, beside the width that had the same cores without siblings.
+#[derive(Debug, Clone, Copy)]
+pub struct Siblings<'a> {
+    /// The width with one thread on each of these cores.
+    pub alone: &'a Point,
+    /// How many times more threads share a core now.
+    pub sharing: f64,
+}
+
+impl Siblings<'_> {
+    /// The logarithm by which cycles per instruction grew when the siblings joined. Siblings that get nothing done together
+    /// double them; what is beyond has another reason.
+    fn log(&self, here: &Numbers) -> Option<f64> {
+        let cpi = |numbers: &Numbers| numbers.cpi.value().map(|cpi| cpi.mean);
+        let most = (self.sharing.is_finite() && self.sharing > 1.0).then(|| self.sharing.ln())?;
+        let grown = (cpi(here)? / cpi(&self.alone.numbers)?).ln();
+        grown.is_finite().then(|| grown.clamp(0.0, most))
+    }
+}
+
 /// What made the CPU time per operation differ, in seconds that add up to the difference.
-fn running(base: &Numbers, here: &Numbers, time: [f64; 2], sharing: Option<f64>) -> Vec<(SliceKind, f64)> {
+fn running(base: &Numbers, here: &Numbers, time: [f64; 2], siblings: Option<Siblings<'_>>) -> Vec<(SliceKind, f64)> {
     let [before, after] = time;
     let together = || vec![(SliceKind::CpuTime, after - before)];
     let Some(mut factors) = factors(base, here) else { return together() };
-    if let Some(sharing) = sharing.filter(|sharing| sharing.is_finite() && *sharing > 0.0 && *sharing != 1.0) {
-        factors[1].1 -= sharing.ln();
-        factors.insert(1, (SliceKind::Smt, sharing.ln()));
+    if let Some(shared) = siblings.and_then(|siblings| siblings.log(here)) {
+        factors[1].1 -= shared;
+        factors.insert(1, (SliceKind::Smt, shared));
     }
     let Some(unit) = log_mean(after, before) else { return together() };
     let sum: f64 = factors.iter().map(|(_, log)| log).sum();
@@ -105,11 +125,15 @@ mod tests {
     fn sharing_cores_explains_a_factor_of_its_own() {
         let [alone, shared] = [(16, 96e9, 1000.0, 48e9), (32, 110e9, 1200.0, 96e9)]
             .map(|(n, instructions, ops, cycles)| point(vec![rocksdb(n, instructions, ops, cycles, 1.0, 1.0)]));
-        let stack = Stack::of(&alone, &shared, Some(2.0)).unwrap();
-        let expected =
-            [(MoreWork, -964_491.1), (Smt, 14_473_764.8), (Cpi, -2_842_607.1), (Frequency, 0.0), (Unseen, 0.0)];
+        let siblings = Siblings { alone: &alone, sharing: 2.0 };
+        let stack = Stack::of(&alone, &shared, Some(siblings)).unwrap();
+        let expected = [(MoreWork, -964_491.1), (Smt, 11_631_157.7), (Cpi, 0.0), (Frequency, 0.0), (Unseen, 0.0)];
         check(&stack, &expected, 0.1);
         assert!((stack.useful - 19.2).abs() < 1e-12, "{stack:?}");
+        // Two threads that share a core take at most twice the cycles for it.
+        let fewer = Siblings { alone: &alone, sharing: 1.5 };
+        let stack = Stack::of(&alone, &shared, Some(fewer)).unwrap();
+        assert!(stack.slices[2].kind == Cpi && stack.slices[2].ns_per_op > 1e6, "{stack:?}");
     }
 
     #[test]
@@ -119,7 +143,9 @@ mod tests {
             run.totals.cpi = Measure::Missing(Why::NotSupported);
             point(vec![run])
         };
-        let stack = Stack::of(&blind(1, 100.0), &blind(4, 200.0), Some(2.0)).unwrap();
+        let alone = blind(1, 100.0);
+        let siblings = Siblings { alone: &alone, sharing: 2.0 };
+        let stack = Stack::of(&alone, &blind(4, 200.0), Some(siblings)).unwrap();
         let expected = [
             (CpuTime, 7.5e6),
             (RunQueue, 0.5e6),
@@ -155,7 +181,7 @@ mod tests {
     #[test]
     fn the_base_lost_nothing_and_without_operations_there_is_no_stack() {
         let base = point(vec![run(2, 100.0), run(2, 120.0)]);
-        let stack = Stack::of(&base, &base, Some(1.0)).unwrap();
+        let stack = Stack::of(&base, &base, None).unwrap();
         assert!(stack.useful == 2.0 && stack.slices.iter().all(|slice| slice.cores == 0.0), "{stack:?}");
         let mut silent = run(4, 100.0);
         silent.totals.ops = Measure::Missing(Why::NoOpsSource);
@@ -187,7 +213,9 @@ mod tests {
             here in prop::collection::vec(any_run(64), 1..4),
             sharing in prop::option::of(0.5..2.0_f64),
         ) {
-            if let Some(stack) = Stack::of(&point(base), &point(here), sharing) {
+            let (base, here) = (point(base), point(here));
+            let siblings = sharing.map(|sharing| Siblings { alone: &base, sharing });
+            if let Some(stack) = Stack::of(&base, &here, siblings) {
                 // Slices may be far larger than the width where a width is far slower: the digits go with the largest.
                 let largest = stack.slices.iter().map(|slice| slice.cores.abs()).fold(64.0, f64::max);
                 let sum = stack.useful + stack.slices.iter().map(|slice| slice.cores).sum::<f64>();
@@ -207,7 +235,12 @@ mod tests {
             (hostile.split.running, hostile.split.unseen) = (exact(running), exact(unseen));
             hostile.split.blocked = vec![(Cause::Lock, blocked)];
             let (sound, hostile) = (point(vec![run(1, 100.0)]), point(vec![hostile]));
-            for stack in [Stack::of(&sound, &hostile, Some(f64::NAN)), Stack::of(&hostile, &sound, Some(0.0))].into_iter().flatten() {
+            let siblings = |alone, sharing| Some(Siblings { alone, sharing });
+            let stacks = [
+                Stack::of(&sound, &hostile, siblings(&sound, f64::NAN)),
+                Stack::of(&hostile, &sound, siblings(&hostile, 2.0)),
+            ];
+            for stack in stacks.into_iter().flatten() {
                 prop_assert!(stack.useful.is_finite() && stack.slices.iter().all(|slice| slice.cores.is_finite()));
             }
         }

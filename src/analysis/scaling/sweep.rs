@@ -2,6 +2,7 @@
 //! It never needs all of its runs: a sweep that is still going on is worked out as far as it got.
 
 use super::regions::fits;
+use super::stack::Siblings;
 use super::types::{Loss, Point, Run, Scaling, Stack};
 use crate::analysis::findings::Judged;
 use crate::model::Region;
@@ -24,8 +25,8 @@ impl Scaling {
         }
         let (mut stacks, mut losses) = (vec![], vec![]);
         if let Some(base) = base.map(|at| &points[at]) {
-            let sharing = |n: u32| Some(threads_per_core(n)? / threads_per_core(base.n)?);
-            stacks.extend(points.iter().filter_map(|point| Stack::of(base, point, sharing(point.n))));
+            let siblings = |point| siblings(&points, base, point, &threads_per_core);
+            stacks.extend(points.iter().filter_map(|point| Stack::of(base, point, siblings(point))));
             let others = points.iter().filter(|point| !std::ptr::eq(*point, base));
             losses.extend(others.filter_map(|point| Loss::of(base, point)));
         }
@@ -40,6 +41,22 @@ fn points(runs: Vec<(u32, Region, Vec<Run>)>) -> Vec<Point> {
         widths.entry((n, region)).or_default().extend(runs);
     }
     widths.into_iter().map(|((n, region), runs)| Point::of(n, region, runs)).collect()
+}
+
+/// The sharing of cores at a width, if the sweep has the width that ran one thread on each of the same number of cores.
+fn siblings<'a>(
+    points: &'a [Point],
+    base: &Point,
+    here: &Point,
+    threads_per_core: &impl Fn(u32) -> Option<f64>,
+) -> Option<Siblings<'a>> {
+    let (shared, single) = (threads_per_core(here.n)?, threads_per_core(base.n)?);
+    let cores = |point: &Point| Some(f64::from(point.n) / threads_per_core(point.n)?);
+    let wanted = cores(here).filter(|_| here.region == Region::Smt && base.region != Region::Smt)?;
+    let unshared = |point: &&Point| matches!(point.region, Region::Cores | Region::Nodes(_));
+    let fits = |point: &&Point| cores(point).is_some_and(|cores| (cores - wanted).abs() < 0.5);
+    let alone = points.iter().filter(unshared).find(fits)?;
+    Some(Siblings { alone, sharing: shared / single })
 }
 
 fn has_ops(point: &Point) -> bool {
@@ -125,14 +142,27 @@ mod tests {
         assert_eq!(Scaling::of(vec![], |_| None).points, []);
     }
 
+    /// Nobody ran the 80 cores of the published sweep without their siblings.
     #[test]
-    fn the_published_sweep_says_how_much_of_it_is_the_sharing_of_cores() {
-        let runs = vec![(1, Region::Cores, vec![before(1)]), (160, Region::Smt, vec![before(160)])];
-        let found = Scaling::of(runs, |n| Some(if n > 80 { 2.0 } else { 1.0 }));
-        let cores = |kind| found.stacks[1].slices.iter().find(|slice| slice.kind == kind).unwrap().cores;
-        // 34.211 and 115.82 of the 150.03 cores that more cycles per instruction cost.
-        assert!((cores(SliceKind::Smt) - 34.210).abs() < 2e-2, "{}", cores(SliceKind::Smt));
-        assert!((cores(SliceKind::Smt) + cores(SliceKind::Cpi) - 150.0304).abs() < 1e-3);
+    fn what_the_sharing_of_cores_takes_is_measured_or_stays_with_the_cycles_per_instruction() {
+        let per_core = |n: u32| Some(if n > 80 { 2.0 } else { 1.0 });
+        let cores = |found: &Scaling, kind| {
+            let stack = found.stacks.last().unwrap();
+            stack.slices.iter().find(|slice| slice.kind == kind).map(|slice| slice.cores)
+        };
+        let (one, all) = ((1, Region::Cores, vec![before(1)]), (160, Region::Smt, vec![before(160)]));
+        let published = Scaling::of(vec![one.clone(), all.clone()], per_core);
+        assert_eq!(cores(&published, SliceKind::Smt), None);
+        assert!((cores(&published, SliceKind::Cpi).unwrap() - 150.0304).abs() < 1e-3);
+        // As fast at 80 cores as at 160 siblings of them but for a tenth of the cycles.
+        let mut alone = before(160);
+        alone.n = 80;
+        alone.totals.cpi = alone.totals.cpi.map(|cpi| cpi / 1.1);
+        let measured = Scaling::of(vec![one, (80, Region::Cores, vec![alone]), all], per_core);
+        let smt = cores(&measured, SliceKind::Smt).unwrap();
+        assert!((smt + cores(&measured, SliceKind::Cpi).unwrap() - 150.0304).abs() < 1e-3);
+        // 34.21 cores are what a factor of 2 takes.
+        assert!((smt - 34.2105 * 1.1_f64.ln() / 2_f64.ln()).abs() < 1e-2, "{smt}");
     }
 
     fn any_runs() -> impl Strategy<Value = Vec<(u32, f64)>> {

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod attach;
+mod births;
 mod counters;
 mod coverage;
 mod follow;

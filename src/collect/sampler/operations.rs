@@ -2,6 +2,7 @@
 //! It never samples them and never scales: a count is every hit or it is said to be less.
 
 use super::attach::threads_of;
+use super::births::settled;
 use super::probe::{self, Probe};
 use super::request::{paranoid, refused};
 use super::run::processes_below;
@@ -10,13 +11,10 @@ use crate::model::{Event, Note, OpsSpec, Plan, Target};
 use crate::sys::perf::event::{self, Counted, Inherit, PerfEvent, Place, Request, TRACEPOINT};
 use crate::sys::perf::tracefs::Format;
 use crate::units::{Nanos, Ops};
-use rustc_hash::FxHashSet;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Times the threads are listed anew when some were born while the events were opened.
-const MOST_LOOKS: usize = 5;
 /// Share of the target's CPU time that probing may take before the numbers are called distorted.
 const DISTORTS: f64 = 0.02;
 const ESRCH: i32 = 3;
@@ -184,25 +182,15 @@ impl Asked<'_> {
         Ok(events)
     }
 
-    /// One event per thread, which those born later inherit. A thread born while they are opened has inherited one or not,
-    /// and nothing tells: they are opened anew until none was born meanwhile.
+    /// One event per thread, which those born later inherit.
     fn tasks(&mut self, list: impl Fn() -> Vec<u32>, notes: &mut Vec<Note>) -> Result<Vec<PerfEvent>> {
         self.request.keeps_task = self.probed && self.request.inherit != Inherit::No;
-        let mut known: FxHashSet<u32> = list().into_iter().collect();
-        for look in 1.. {
-            let events = self.threads(&known, notes)?;
-            let now: FxHashSet<u32> = list().into_iter().collect();
-            let born = now.difference(&known).count();
-            if born == 0 || look == MOST_LOOKS {
-                notes.extend((born > 0).then(|| restless(born)));
-                return Ok(events);
-            }
-            known = now;
-        }
-        Ok(Vec::new())
+        let (events, born) = settled(list, |tids| self.threads(tids, notes))?;
+        notes.extend((born > 0).then(|| restless(born)));
+        Ok(events)
     }
 
-    fn threads(&mut self, tids: &FxHashSet<u32>, notes: &mut Vec<Note>) -> Result<Vec<PerfEvent>> {
+    fn threads(&mut self, tids: &[u32], notes: &mut Vec<Note>) -> Result<Vec<PerfEvent>> {
         let mut events = Vec::new();
         for tid in tids {
             match self.thread(*tid, notes) {

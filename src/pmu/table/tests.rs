@@ -60,7 +60,7 @@ fn every_table_names_only_its_own_roles_and_known_metrics() {
         let errata = uarch.errata.iter().flat_map(|erratum| &erratum.formulas);
         for (metric, formula) in uarch.formulas.iter().chain(errata) {
             let parsed = Formula::parse(formula).unwrap();
-            let known = |name: &&str| uarch.event(name).is_some() || *name == "slots-per-cycle";
+            let known = |name: &&str| uarch.event(name).is_some() || matches!(*name, "slots-per-cycle" | "wall");
             assert!(parsed.names().iter().all(known), "{}: {metric} = {formula}", uarch.id);
         }
         for (metric, _) in uarch.formulas.iter().chain(&uarch.absent).chain(&uarch.notes) {
@@ -90,6 +90,7 @@ fn encodings_are_those_of_the_vendors_lists() {
         ("amd-zen4", "itlb-walk-completed", "bp_l1_tlb_miss_l2_tlb_miss.all", 0xf85, 0),
         ("amd-zen4", "l2-pf-miss-l3-miss", "l2_pf_miss_l2_l3", 0x1f72, 0),
         ("amd-zen5", "l2-fill-dram-near", "l2_fill_rsp_src.dram_io_near", 0x1_0000_0865, 0),
+        ("amd-zen5", "llc-miss", "l2_fill_rsp_src.dram_io_near+far+near_cache+far_cache", 0x1_0000_5c65, 0),
         ("amd-zen5", "td-fe-slots", "de_no_dispatch_per_slot.no_ops_from_frontend", 0x1_0000_01a0, 0),
         ("arm-neoverse-n1", "llc-miss", "LL_CACHE_MISS_RD", 0x37, 0),
         ("arm-neoverse-v2", "stall-slot", "STALL_SLOT", 0x3f, 0),

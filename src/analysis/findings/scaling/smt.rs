@@ -20,7 +20,12 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if share >= limits::FACTOR {
         return Ok(Some(finding(step, share, Confidence::Medium, None)));
     }
-    if step.number(|numbers| numbers.cpi).is_ok() { Ok(None) } else { by_kink(step) }
+    if step.number(|numbers| numbers.cpi).is_err() {
+        return by_kink(step);
+    }
+    // What siblings take is measured against the same cores without them.
+    let measured = step.stack.slices.iter().any(|slice| slice.kind == SliceKind::Smt);
+    if measured { Ok(None) } else { Err(Why::NotRecorded) }
 }
 
 /// Without counters: CPU time per operation that joined with the siblings, in all code alike.
@@ -55,7 +60,7 @@ fn finding(step: &Step<'_>, share: f64, confidence: Confidence, kink: Option<(f6
                 digits(kink)
             )
         }
-        None => "each instruction takes more cycles for it".to_string(),
+        None => "since siblings joined each instruction takes more cycles".to_string(),
     };
     Finding {
         rule: RULE.id,

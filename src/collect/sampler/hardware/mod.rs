@@ -8,12 +8,14 @@ mod totals;
 mod trial;
 
 use super::attach::Reach;
+use super::births::settled;
 use super::request::{self, Menu};
 use crate::collect::catalog;
 use crate::model::{Event, EventKind, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, KIND_MARK, Note, Unit};
 use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
 use crate::units::Nanos;
 use places::places;
+use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 use totals::{Spot, Totals};
@@ -155,41 +157,19 @@ impl Hardware {
         if !menu.hardware || plan.groups.is_empty() {
             return (Hardware { plan: HardwarePlan { groups: vec![], ..plan }, ..Hardware::default() }, vec![]);
         }
-        let Tried { plan, mut left_out } = trial::tried(plan, &mut trial::Own::new(menu.exclude_kernel));
-        let (places, inherit) = places(site.reach, site.cpus, site.root);
-        let afforded = budget::afforded(&plan, places.len(), budget::descriptors(site.used));
-        let (plan, beyond) = budget::cut(plan, afforded);
-        let requests = Requests { inherit, on_exec: site.on_exec, exclude_kernel: menu.exclude_kernel };
-        let mut groups = Vec::new();
-        let mut kept = vec![];
-        for (number, group) in plan.groups.iter().enumerate() {
-            let mut refused = None;
-            let before = groups.len();
-            for (at, place) in places.iter().enumerate().filter(|(_, place)| group.counts_at(place)) {
-                match requests.open(group, *place) {
-                    Ok(events) => {
-                        let spot = Spot { group: kept.len(), at, tid: own_thread(*place, inherit) };
-                        groups.push(Opened { spot, events });
-                    }
-                    Err(error) if error.raw_os_error() == Some(ESRCH) => {}
-                    Err(error) => _ = refused.get_or_insert(error),
-                }
-            }
-            if groups.len() > before {
-                kept.push(number);
-            }
-            if let Some(error) = refused {
-                left_out.push(LeftOut::group(group, groups.len() - before, places.len(), &error));
-            }
-        }
-        let none = groups.is_empty().then(|| nowhere(places.len(), &left_out));
+        let Tried { plan, left_out } = trial::tried(plan, &mut trial::Own::new(menu.exclude_kernel));
+        // Descriptors of an attempt are free again before the next one.
+        let attempt = |tids: &[u32]| Ok::<_, Infallible>(Opening::of(&plan, tids, menu.exclude_kernel, site));
+        let Ok((opening, born)) = settled(|| places::tasks(site.reach, site.root), attempt);
+        let Opening { plan, beyond, groups, kept, refused, by_task, places } = opening;
+        let left_out: Vec<LeftOut> = left_out.into_iter().chain(refused).collect();
+        let none = groups.is_empty().then(|| nowhere(places, &left_out));
         let mut plan = trial::without(plan, |number| kept.contains(&number), &left_out);
         // The recording says what was counted, not what was wanted.
         let events = plan.groups.iter_mut().flat_map(|group| &mut group.events);
         events.for_each(|event| event.event.exclude_kernel |= menu.exclude_kernel);
-        let notes = none.or_else(|| trial::note(&left_out)).into_iter().chain(beyond);
-        let notes = notes.collect();
-        let by_task = places.iter().all(|place| matches!(place, Place::Task { .. }));
+        let missed = (born > 0).then(|| restless(born));
+        let notes = none.or_else(|| trial::note(&left_out)).into_iter().chain(beyond).chain(missed).collect();
         let totals = Totals::of(&plan, catalog::hardware(&plan), by_task);
         (Hardware { plan, groups, totals }, notes)
     }
@@ -215,6 +195,40 @@ impl Hardware {
     }
 }
 
+/// The groups opened on the threads of one moment, or on CPUs.
+struct Opening {
+    /// What there are descriptors for.
+    plan: HardwarePlan,
+    /// What to say of the rest.
+    beyond: Option<Note>,
+    groups: Vec<Opened>,
+    /// The plan's groups that were opened somewhere.
+    kept: Vec<usize>,
+    refused: Vec<LeftOut>,
+    by_task: bool,
+    places: usize,
+}
+
+impl Opening {
+    fn of(plan: &HardwarePlan, tids: &[u32], exclude_kernel: bool, site: &Site<'_>) -> Opening {
+        let (places, inherit) = places(site.reach, site.cpus, tids);
+        let afforded = budget::afforded(plan, places.len(), budget::descriptors(site.used));
+        let (plan, beyond) = budget::cut(plan.clone(), afforded);
+        let by_task = places.iter().all(|place| matches!(place, Place::Task { .. }));
+        let requests = Requests { inherit, on_exec: site.on_exec, exclude_kernel };
+        let (mut groups, mut kept, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, group) in plan.groups.iter().enumerate() {
+            let before = groups.len();
+            let error = requests.everywhere(group, kept.len(), &places, &mut groups);
+            if groups.len() > before {
+                kept.push(number);
+            }
+            refused.extend(error.map(|error| LeftOut::group(group, groups.len() - before, places.len(), &error)));
+        }
+        Opening { plan, beyond, groups, kept, refused, by_task, places: places.len() }
+    }
+}
+
 impl HardwareGroup {
     /// A thread may come to run on any CPU.
     fn counts_at(&self, place: &Place<'_>) -> bool {
@@ -233,6 +247,28 @@ struct Requests {
 }
 
 impl Requests {
+    /// Opens a group at each place where it counts; the first error but that a thread has ended.
+    fn everywhere(
+        &self,
+        group: &HardwareGroup,
+        number: usize,
+        places: &[Place<'_>],
+        opened: &mut Vec<Opened>,
+    ) -> Option<io::Error> {
+        let mut refused = None;
+        for (at, place) in places.iter().enumerate().filter(|(_, place)| group.counts_at(place)) {
+            match self.open(group, *place) {
+                Ok(events) => {
+                    let spot = Spot { group: number, at, tid: own_thread(*place, self.inherit) };
+                    opened.push(Opened { spot, events });
+                }
+                Err(error) if error.raw_os_error() == Some(ESRCH) => {}
+                Err(error) => _ = refused.get_or_insert(error),
+            }
+        }
+        refused
+    }
+
     fn open(&self, group: &HardwareGroup, place: Place<'_>) -> io::Result<Vec<PerfEvent>> {
         let requests: Option<Vec<Request>> =
             group.events.iter().map(|event| request(&event.event, self.exclude_kernel)).collect();
@@ -264,6 +300,16 @@ fn own_thread(place: Place<'_>, inherit: Inherit) -> Option<u32> {
     match place {
         Place::Task { tid, .. } if inherit == Inherit::No => Some(tid),
         _ => None,
+    }
+}
+
+fn restless(born: usize) -> Note {
+    Note {
+        topic: "hardware-restless".to_string(),
+        text: format!(
+            "Cycles and instructions of {born} threads that were born while the counters were opened may be missing."
+        ),
+        fix: None,
     }
 }
 
