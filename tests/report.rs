@@ -349,5 +349,5 @@ fn thin_or_damaged_evidence_is_said_at_the_top_and_once() {
     s.meta.notes = vec![Note { topic: "lost-records".to_string(), text: "Rings overflowed.".to_string(), fix: None }];
     let report = Report::build(&s.finish(), &ReportOptions::default()).expect("the selection can be met");
     let topics: Vec<_> = report.notes.iter().map(|note| note.topic.as_str()).collect();
-    assert_eq!(topics, ["lost-records", "few-samples", "broken-stacks"]);
+    assert_eq!(topics, ["lost-records", "few-samples", "late-samples", "broken-stacks"]);
 }

@@ -2,7 +2,7 @@
 //! It never repeats what the capture already noted.
 
 use crate::analysis::Summary;
-use crate::model::{CallGraph, Meta, Note};
+use crate::model::{CallGraph, EventKind, EventSpec, Meta, Note};
 
 /// Stacks cut short beyond this share bend every total and every flame graph.
 const MANY_INCOMPLETE: f64 = 0.05;
@@ -24,6 +24,14 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
     } else if summary.count < FEW_SAMPLES {
         let text = format!("Only {} samples: every share is rough.", summary.count);
         add("few-samples", text, "Record for longer, or at a higher --freq.");
+    }
+    if let Some(event) = meta.events.iter().find(|event| is_late(event)).filter(|_| summary.count > 0) {
+        let text = format!(
+            "Samples of {} come from a timer that waits while the kernel runs with interrupts off: such code shows at the \
+             function and line that switch them on again.",
+            event.name
+        );
+        add("late-samples", text, "Sample cycles where the CPU counts them (-e cycles; see `ironlaw doctor`).");
     }
     let percent = |share: f64| format!("{:.1}%", share * 100.0);
     if let Some(coverage) = summary.coverage.value() {
@@ -63,4 +71,11 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
         add("lost-records", text, "Record at a lower --freq, or give ironlaw a CPU of its own.");
     }
     notes
+}
+
+/// Whether a clock's interrupt takes the sample, and the kernel may hold it off.
+fn is_late(event: &EventSpec) -> bool {
+    const CPU_CLOCK: u64 = 0;
+    const TASK_CLOCK: u64 = 1;
+    matches!(event.kind, EventKind::Software(CPU_CLOCK | TASK_CLOCK)) && !event.exclude_kernel
 }

@@ -21,7 +21,8 @@ pub struct CaptureArgs {
     #[arg(short = 'c', long, value_name = "PERIOD", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
     /// Events to sample, as perf writes them: cycles:u, r01c2, cpu/event=0x3c/, sched:sched_switch, {a,b}
-    /// [default: cycles where the CPU counts them, else cpu-clock]
+    /// [default: cycles where the CPU counts them, else cpu-clock, which shows kernel code with
+    /// interrupts off where they come back on]
     #[arg(short = 'e', long, value_name = "EVENTS")]
     pub event: Vec<String>,
     /// How call stacks are taken: auto, fp, dwarf or dwarf,BYTES, lbr, none.

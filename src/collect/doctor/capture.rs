@@ -104,7 +104,8 @@ fn hardware_counters(probe: &Probe) -> Option<Check> {
     let topic = "hardware-counters";
     let listed = probe.event_sources.iter().any(|name| name.starts_with("cpu") || name.starts_with("armv"));
     let limited = |text: &str| Check::new(topic, Status::Limited, text);
-    let without = "sampling goes by the clock instead; cycles, instructions and IPC stay unknown";
+    let without = "sampling goes by the clock instead, which shows kernel code with interrupts off where they come back on; cycles, \
+         instructions and IPC stay unknown";
     let ask = "In the hypervisor, give the guest a PMU (QEMU: -cpu host,pmu=on; libvirt: <pmu state='on'/>; cloud: a metal or whole-socket instance).";
     Some(match probe.cycles? {
         Ok(count) if count > 0 && probe.virtual_machine => {
