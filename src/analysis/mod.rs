@@ -30,6 +30,7 @@ mod tasks;
 mod threads;
 mod time;
 mod timeline;
+mod wait_coverage;
 
 pub use butterfly::{Branch, Butterfly, Instruction, SourceLine, Step};
 pub use calltree::{CallTree, Node, QUEUED, TRUNCATED, UNKNOWN};
@@ -51,6 +52,7 @@ pub use tasks::{Task, Tasks};
 pub use threads::{ProcessRow, ThreadRow, processes, threads};
 pub use time::{TimeRange, Window};
 pub use timeline::{WindowMetrics, timeline};
+pub use wait_coverage::WaitCoverage;
 
 pub(crate) use names::{UNRESOLVED, short};
 pub(crate) use remainder::remainder;

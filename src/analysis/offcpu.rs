@@ -6,6 +6,7 @@ use super::names::{Call, CodeKind, Names};
 use super::observe::{Observation, spans};
 use super::selection::Selection;
 use super::tasks::Tasks;
+use super::wait_coverage::WaitCoverage;
 use crate::model::profile::Profile;
 use crate::model::{OffCpu, StackId, TaskState};
 use crate::units::Nanos;
@@ -33,7 +34,7 @@ impl CauseTotal {
 }
 
 /// All spans of a selection.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct OffCpuTotals {
     /// By cause, largest first; causes without spans are left out.
     pub causes: Vec<CauseTotal>,
@@ -45,6 +46,8 @@ pub struct OffCpuTotals {
     pub wakes: u64,
     /// Spans whose wake-up was not seen: their blocked time holds any time in the queue.
     pub unsplit: u64,
+    /// How much of the time blocked was seen with its cause.
+    pub coverage: WaitCoverage,
 }
 
 /// A call path that waited.
@@ -89,6 +92,7 @@ pub fn off_cpu_totals(profile: &Profile, names: &Names, tasks: &Tasks, selection
     let mut totals = OffCpuTotals::default();
     each(profile, names, tasks, selection, |span, seen, cause| {
         causes.entry(cause).or_default().add(length(span.state, seen));
+        totals.coverage.add(span, seen.weight);
         if span.state == TaskState::Runnable {
             return;
         }

@@ -238,6 +238,9 @@ fn off_cpu(out: &mut String, view: &OffCpuView) {
         let (total, count, max) = (time(queue.total_s), number::count(queue.count), time(queue.max_s));
         out.push_str(&format!("| woken, waiting for a CPU | {total} | {count} | {mean} | {max} |\n"));
     }
+    if let Some(text) = view.coverage.text() {
+        out.push_str(&format!("\n{text}\n"));
+    }
     if view.paths.is_empty() {
         return;
     }

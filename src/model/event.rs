@@ -120,6 +120,17 @@ pub struct OffCpu {
     pub estimated: bool,
 }
 
+impl OffCpu {
+    /// Which spans are of about this length: the next power of four, nanoseconds, as its exponent.
+    #[must_use]
+    pub fn length(&self) -> u8 {
+        (64 - self.blocked.0.leading_zeros()).div_ceil(2) as u8
+    }
+
+    /// More than any length.
+    pub const LENGTHS: u8 = 33;
+}
+
 /// Why samples are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

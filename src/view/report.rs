@@ -8,7 +8,9 @@ mod tables;
 pub use build::ReportOptions;
 pub(super) use build::{axis as axis_of, rate as rate_of, unit as unit_of};
 pub use neighbours::{NeighbourView, NeighboursView};
-pub use tables::{CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView};
+pub use tables::{
+    CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView, WaitCoverageView,
+};
 
 use super::Measured;
 use super::against::AgainstView;

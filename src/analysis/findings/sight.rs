@@ -46,6 +46,8 @@ pub struct Sight<'a> {
     summary: Summary,
     /// Whether the rule at hand has looked at samples.
     sampled: Cell<bool>,
+    /// Whether the rule that is being applied looked at waits.
+    waited: Cell<bool>,
     clock: Option<u16>,
     stacks: Stacks<'a>,
     waits: Option<Waits<'a>>,
@@ -100,6 +102,7 @@ impl<'a> Sight<'a> {
             threads: threads(profile, tasks, counters, &selection, window),
             summary,
             sampled: Cell::new(false),
+            waited: Cell::new(false),
             clock,
             stacks: Stacks::of(profile, names, tasks, &selection, &who),
             waits: recorded.then(|| Waits::of(profile, names, tasks, &selection)),
@@ -186,16 +189,23 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// Applies a rule. What it finds by samples is less certain where these miss part of the CPU time.
+    /// Applies a rule. What it finds by samples is less certain where these miss part of the CPU time; so is what it finds by
+    /// waits where their causes were not seen.
     pub(super) fn judged_by(
         &self,
         judge: impl FnOnce(&Sight<'a>) -> Result<Option<Finding>, Why>,
     ) -> Result<Option<Finding>, Why> {
         self.sampled.set(false);
+        self.waited.set(false);
         let mut found = judge(self)?;
         let coverage = self.summary.coverage.value().filter(|coverage| coverage.is_too_low() && self.sampled.get());
         if let (Some(finding), Some(coverage)) = (&mut found, coverage) {
             less_certain(finding, coverage);
+        }
+        let doubtful = self.waits.as_ref().filter(|_| self.waited.get()).and_then(|waits| waits.coverage.doubtful());
+        if let (Some(finding), Some(share)) = (&mut found, doubtful) {
+            let said = format!("The causes of {} of the time blocked were not seen, or are estimates.", percent(share));
+            doubted(finding, &said, Evidence::plain("blocked, cause in doubt", share, MetricUnit::Share));
         }
         Ok(found)
     }
@@ -209,6 +219,7 @@ impl<'a> Sight<'a> {
 
     /// The time off the CPU, if it was recorded whole.
     pub(super) fn waits(&self) -> Result<&Waits<'a>, Why> {
+        self.waited.set(true);
         let waits = self.waits.as_ref().ok_or(Why::NotRecorded)?;
         let lost = self.summary.off_cpu_lost as f64 / (self.summary.off_cpu_lost + waits.spans).max(1) as f64;
         if lost > limits::LOST_SHARE { Err(Why::LostEvents) } else { Ok(waits) }
@@ -252,11 +263,18 @@ fn enough(seconds: f64) -> Result<f64, Why> {
     if seconds < limits::SHORTEST_WINDOW { Err(Why::TooFewSamples) } else { Ok(seconds) }
 }
 
+/// Samples miss part of the CPU time that a finding goes by.
 pub(super) fn less_certain(finding: &mut Finding, coverage: &Coverage) {
+    let said = format!("Samples cover only {} of the CPU time.", percent(coverage.share));
+    doubted(finding, &said, Evidence::plain("CPU time that was sampled", coverage.share, MetricUnit::Share));
+}
+
+fn doubted(finding: &mut Finding, said: &str, evidence: Evidence) {
     finding.confidence = match finding.confidence {
         Confidence::High => Confidence::Medium,
         Confidence::Medium | Confidence::Low => Confidence::Low,
     };
-    finding.claim.push_str(&format!(" Samples cover only {} of the CPU time.", percent(coverage.share)));
-    finding.evidence.push(Evidence::plain("CPU time that was sampled", coverage.share, MetricUnit::Share));
+    finding.claim.push(' ');
+    finding.claim.push_str(said);
+    finding.evidence.push(evidence);
 }

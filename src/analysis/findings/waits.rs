@@ -14,6 +14,7 @@ use crate::analysis::names::{Function, Names};
 use crate::analysis::offcpu::each;
 use crate::analysis::selection::{Axis, Selection};
 use crate::analysis::tasks::Tasks;
+use crate::analysis::wait_coverage::WaitCoverage;
 use crate::model::profile::Profile;
 use crate::model::{OffCpu, StackEnd, StackId, TaskState};
 use rustc_hash::FxHashMap;
@@ -70,6 +71,8 @@ pub(super) struct Waits<'a> {
     unsplit: f64,
     /// Seconds in the queue that spans tell apart.
     queued: f64,
+    /// How much of the time blocked was seen with its cause.
+    pub coverage: WaitCoverage,
 }
 
 impl<'a> Waits<'a> {
@@ -77,8 +80,10 @@ impl<'a> Waits<'a> {
         let mut known: FxHashMap<(Option<StackId>, Cause), Reason> = FxHashMap::default();
         let mut sums: FxHashMap<_, Sum> = FxHashMap::default();
         let (mut spans, mut unsplit, mut queued) = (0, 0.0, 0.0);
+        let mut coverage = WaitCoverage::default();
         each(profile, names, tasks, selection, |span, seen, cause| {
             spans += 1;
+            coverage.add(span, seen.weight);
             queued += seen.queued as f64 * 1e-9;
             if span.queued.is_none() {
                 unsplit += seen.weight as f64 * 1e-9;
@@ -99,7 +104,7 @@ impl<'a> Waits<'a> {
             })
             .collect();
         let paths = Paths::of(names, tasks, rows.iter().map(|row| row.pid), Axis::OffCpu);
-        Waits { rows, paths, spans, unsplit, queued }
+        Waits { rows, paths, spans, unsplit, queued, coverage }
     }
 
     /// All waits for one of these reasons.

@@ -28,9 +28,6 @@ struct Left {
     end: StackEnd,
 }
 
-/// Lengths of spans that are alike: powers of four nanoseconds.
-const LENGTHS: u8 = 33;
-
 /// Threads that are off the CPU.
 #[derive(Debug, Default)]
 pub struct Spans {
@@ -94,7 +91,7 @@ impl Spans {
         if span.state == TaskState::Runnable {
             return span;
         }
-        let alike = (span.tid, length(span.blocked));
+        let alike = (span.tid, span.length());
         match span.stack {
             Some(stack) => {
                 self.sampled.insert(alike, (stack, span.end));
@@ -128,7 +125,7 @@ impl Spans {
         self.open.remove(&tid);
         self.ended[0].insert(tid);
         if self.partial {
-            for length in 0..LENGTHS {
+            for length in 0..OffCpu::LENGTHS {
                 self.sampled.remove(&(tid, length));
             }
         }
@@ -158,11 +155,6 @@ impl Spans {
 fn span(left: &Left, blocked: Nanos, queued: Option<Nanos>) -> OffCpu {
     let Left { at, pid, tid, state, stack, end } = *left;
     OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated: false }
-}
-
-/// Which spans are alike.
-fn length(blocked: Nanos) -> u8 {
-    (64 - blocked.0.leading_zeros()).div_ceil(2) as u8
 }
 
 /// The state in a `sched_switch` record: `TASK_*` bits of linux/sched.h as `task_state_index` reports them. A

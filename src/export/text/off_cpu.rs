@@ -33,6 +33,9 @@ pub(super) fn write(page: &mut Page, view: &OffCpuView) {
         let text = format!("the wake-up of {spans} was not seen: time in the queue is part of the lines above there");
         page.paragraph("  ", &text, Some(Ink::Quiet));
     }
+    if let Some(text) = view.coverage.text() {
+        page.paragraph("  ", &text, Some(Ink::Quiet));
+    }
     paths(page, view);
 }
 

@@ -12,7 +12,7 @@ use crate::analysis::{
 };
 use crate::error::Result;
 use crate::model::profile::Profile;
-use crate::model::{CallGraph, Meta, OpsSpec, Rate, Unit};
+use crate::model::{CallGraph, Meta, OpsSpec, Rate, Unit, WaitSource};
 use crate::view::findings::FindingsView;
 use crate::view::notes::notes;
 
@@ -72,7 +72,9 @@ impl Report {
         let off_cpu = (profile.meta.plan.off_cpu || !profile.off_cpu.is_empty()).then(|| {
             let totals = off_cpu_totals(profile, &names, &tasks, selection);
             let paths = blocked_paths(profile, &names, &tasks, selection);
-            OffCpuView::of(&totals, &paths, options.detail_limit())
+            // Recordings that do not say took tracepoints.
+            let source = profile.meta.waits.unwrap_or(WaitSource::Tracepoints);
+            OffCpuView::of(source, &totals, &paths, options.detail_limit())
         });
         let sight = Sight::of(profile, &names, &tasks, &counters, selection, window);
         let meta = &profile.meta;

@@ -1,9 +1,12 @@
 //! The report's tables, row by row. A share is of the selection's weight, 0 to 1.
 //! It never orders rows: analysis does.
 
-use crate::analysis::{BlockedPath, Cause, CauseTotal, CodeKind, OffCpuTotals, ProcessRow, Rank, Ranking, ThreadRow};
+use crate::analysis::{
+    BlockedPath, Cause, CauseTotal, CodeKind, OffCpuTotals, ProcessRow, Rank, Ranking, ThreadRow, WaitCoverage,
+};
+use crate::model::WaitSource;
 use crate::units::Nanos;
-use crate::view::Measured;
+use crate::view::{Measured, number};
 use serde::Serialize;
 
 /// A sampled event.
@@ -168,10 +171,57 @@ pub struct OffCpuView {
     pub queued_after_wake: QueueView,
     /// Spans whose wake-up was not seen: their blocked time holds any time in the queue.
     pub unsplit: u64,
+    /// How much of the time blocked was seen with its cause.
+    pub coverage: WaitCoverageView,
     /// The call paths that were blocked longest.
     pub paths: Vec<PathRow>,
     /// How many paths there are beyond those listed.
     pub paths_left_out: usize,
+}
+
+/// How much of the time blocked was seen with its cause.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WaitCoverageView {
+    /// What recorded the waits.
+    pub source: WaitSource,
+    /// Time whose cause and path were taken of other waits of the same thread and length, seconds.
+    pub estimated_s: f64,
+    /// By so many of those.
+    pub sampled: u64,
+    /// Half the 95% interval of the estimated time of one cause, at most, seconds.
+    pub error_s: f64,
+    /// Time of which neither cause nor path was seen, seconds.
+    pub unseen_s: f64,
+}
+
+impl WaitCoverageView {
+    fn of(source: WaitSource, coverage: &WaitCoverage) -> Self {
+        WaitCoverageView {
+            source,
+            estimated_s: coverage.estimated().seconds(),
+            sampled: coverage.sampled(),
+            error_s: coverage.error().seconds(),
+            unseen_s: coverage.unseen().seconds(),
+        }
+    }
+
+    /// What a reader of the causes must know; `None` where all were seen.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        let time = |seconds: f64| number::seconds(seconds).joined();
+        let estimated = (self.estimated_s > 0.0).then(|| {
+            format!(
+                "{} blocked shared out by {} sampled waits of the same threads and lengths: the time of a cause is good to \
+                 ±{} (95%)",
+                time(self.estimated_s),
+                number::count(self.sampled),
+                time(self.error_s)
+            )
+        });
+        let unseen = (self.unseen_s > 0.0).then(|| format!("{} blocked without a cause seen", time(self.unseen_s)));
+        let parts: Vec<String> = estimated.into_iter().chain(unseen).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
 }
 
 /// Waiting for a CPU after a wake-up.
@@ -218,7 +268,7 @@ pub struct PathRow {
 }
 
 impl OffCpuView {
-    pub(super) fn of(totals: &OffCpuTotals, paths: &[BlockedPath], limit: usize) -> Self {
+    pub(super) fn of(source: WaitSource, totals: &OffCpuTotals, paths: &[BlockedPath], limit: usize) -> Self {
         let cause = |row: &CauseTotal| CauseRow {
             cause: row.cause,
             label: row.cause.label(),
@@ -243,6 +293,7 @@ impl OffCpuView {
                 max_s: totals.longest_queue.seconds(),
             },
             unsplit: totals.unsplit,
+            coverage: WaitCoverageView::of(source, &totals.coverage),
             paths: waited.clone().take(limit).map(path).collect(),
             paths_left_out: waited.count().saturating_sub(limit),
         }

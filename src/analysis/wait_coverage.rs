@@ -1,0 +1,108 @@
+//! How much of the time blocked was seen with its cause: of each span, of others like it, or not at all.
+
+use crate::model::{OffCpu, TaskState};
+use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+
+/// A part of the time blocked that may be in doubt without changing what is concluded. [P]
+const DOUBTFUL: f64 = 0.1;
+/// Half-widths of a 95% interval, in standard deviations.
+const TWO_SIDED_95: f64 = 1.96;
+
+/// What was seen of the time blocked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WaitCoverage {
+    blocked: u64,
+    unseen: u64,
+    /// By thread and length: spans whose own stack was seen, and the time of those that take theirs.
+    alike: FxHashMap<(u32, u8), (u64, u64)>,
+}
+
+impl WaitCoverage {
+    /// Adds the part of a span that was selected.
+    pub fn add(&mut self, span: &OffCpu, weight: u64) {
+        if span.state == TaskState::Runnable {
+            return;
+        }
+        self.blocked = self.blocked.saturating_add(weight);
+        match (span.stack, span.estimated) {
+            (None, _) => self.unseen = self.unseen.saturating_add(weight),
+            (Some(_), false) => self.alike(span).0 += 1,
+            (Some(_), true) => self.alike(span).1 += weight,
+        }
+    }
+
+    fn alike(&mut self, span: &OffCpu) -> &mut (u64, u64) {
+        self.alike.entry((span.tid, span.length())).or_default()
+    }
+
+    /// Time blocked without any stack.
+    #[must_use]
+    pub fn unseen(&self) -> Nanos {
+        Nanos(self.unseen)
+    }
+
+    /// Time blocked whose stacks were taken of other spans of the thread and length.
+    #[must_use]
+    pub fn estimated(&self) -> Nanos {
+        Nanos(self.alike.values().fold(0, |sum, (_, time)| sum.saturating_add(*time)))
+    }
+
+    /// How many spans that time was shared out by.
+    #[must_use]
+    pub fn sampled(&self) -> u64 {
+        self.alike.values().filter(|(_, time)| *time > 0).map(|(sampled, _)| sampled).sum()
+    }
+
+    /// Half the 95% interval of the estimated time of a cause that has half of it; the others' are narrower.
+    #[must_use]
+    pub fn error(&self) -> Nanos {
+        let of = |(sampled, time): &(u64, u64)| (*time as f64).powi(2) / (4 * (*sampled).max(1)) as f64;
+        Nanos((TWO_SIDED_95 * self.alike.values().map(of).sum::<f64>().sqrt()) as u64)
+    }
+
+    /// The part of the time blocked of which the cause was not seen or may be another's, if that is too much to conclude from.
+    #[must_use]
+    pub fn doubtful(&self) -> Option<f64> {
+        let doubtful = (self.unseen().0 as f64 + self.error().0 as f64) / self.blocked.max(1) as f64;
+        (doubtful > DOUBTFUL).then_some(doubtful.min(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{StackEnd, StackId};
+
+    #[test]
+    fn few_looks_make_estimates_rough_and_none_leaves_time_unseen() {
+        let span = |blocked: u64, stack: Option<u32>, estimated| OffCpu {
+            at: Nanos(0),
+            pid: 1,
+            tid: 1,
+            state: TaskState::Sleeping,
+            blocked: Nanos(blocked),
+            queued: None,
+            stack: stack.map(StackId),
+            end: StackEnd::Whole,
+            estimated,
+        };
+        // Looks of a length, spans of 1 us that take their stacks, spans unseen; unseen, estimated and error in us.
+        for (looks, taking, none, expected, doubtful) in [
+            (100, 0, 0, (0, 0, 0), false),
+            (100, 900, 0, (0, 900, 88), false),
+            (4, 996, 0, (0, 996, 488), true),
+            (0, 0, 10, (10, 0, 0), true),
+        ] {
+            let mut coverage = WaitCoverage::default();
+            let parts = [(looks, Some(1), false), (taking, Some(1), true), (none, None, false)];
+            for (count, stack, estimated) in parts {
+                (0..count).for_each(|_| coverage.add(&span(1_000, stack, estimated), 1_000));
+            }
+            let found = (coverage.unseen(), coverage.estimated(), coverage.error());
+            assert_eq!((found.0.0 / 1000, found.1.0 / 1000, found.2.0 / 1000), expected, "{looks} {taking} {none}");
+            assert_eq!(coverage.doubtful().is_some(), doubtful, "{looks} {taking} {none}");
+            assert!(taking == 0 || coverage.sampled() == looks);
+        }
+    }
+}
