@@ -180,6 +180,7 @@ fn meta() -> Meta {
             memory_bytes: 1 << 34,
             virtual_machine: true,
             governor: Some("powersave".into()),
+            stolen_in_cpu_time: None,
         },
         target: Default::default(),
         plan: Plan {

@@ -1,6 +1,7 @@
 //! Facts of this machine for the recording.
 //! It never fails: what the machine does not say stays empty, and a recording made there still opens.
 
+use super::kernel_config;
 use crate::model::HostFacts;
 use crate::sys::procfs::{self, ProcFs};
 use crate::sys::sysfs::SysFs;
@@ -11,16 +12,28 @@ pub fn facts(proc: &ProcFs, sys: &SysFs) -> HostFacts {
     let setting = |name: &str| proc.text(name).map(|text| text.trim().to_string()).unwrap_or_default();
     let cpuinfo = proc.text("cpuinfo").unwrap_or_default();
     let cpus = sys.topology().unwrap_or_default();
+    let (kernel, hypervisor) = (setting("sys/kernel/osrelease"), sys.hypervisor());
+    let virtual_machine = procfs::hypervisor_flag(&cpuinfo) || hypervisor.is_some();
+    // Xen takes it out of CPU time on some versions only.
+    let known = virtual_machine && hypervisor.as_deref() != Some("xen");
     HostFacts {
         hostname: setting("sys/kernel/hostname"),
-        kernel: setting("sys/kernel/osrelease"),
+        stolen_in_cpu_time: known.then(|| stolen_in_cpu_time(proc, &kernel)).flatten(),
+        kernel,
         arch: std::env::consts::ARCH.to_string(),
         cpu_model: procfs::cpu_model(&cpuinfo).unwrap_or_default(),
         memory_bytes: proc.text("meminfo").ok().as_deref().and_then(procfs::memory_total).unwrap_or(0),
-        virtual_machine: procfs::hypervisor_flag(&cpuinfo) || sys.hypervisor().is_some(),
+        virtual_machine,
         governor: cpus.first().and_then(|first| sys.governor(first.cpu)),
         cpus,
     }
+}
+
+/// With paravirtual time accounting the kernel takes stolen time off the clock that tasks are charged by.
+fn stolen_in_cpu_time(proc: &ProcFs, kernel: &str) -> Option<bool> {
+    let accounted = kernel_config::option(proc, kernel, "CONFIG_PARAVIRT_TIME_ACCOUNTING")?;
+    let refused = proc.text("cmdline").ok()?.split_whitespace().any(|word| word == "no-steal-acc");
+    Some(!accounted || refused)
 }
 
 #[cfg(test)]
@@ -52,5 +65,37 @@ mod tests {
         assert_eq!((facts.cpu_model.as_str(), facts.memory_bytes), ("AMD EPYC", 2048));
         assert!(facts.virtual_machine);
         assert_eq!((facts.cpus.len(), facts.governor.as_deref()), (2, Some("powersave")));
+    }
+
+    #[test]
+    fn stolen_time_is_in_cpu_time_unless_the_kernel_takes_it_off_and_is_let() {
+        const ON: &str = "CONFIG_PARAVIRT=y\nCONFIG_PARAVIRT_TIME_ACCOUNTING=y\n";
+        const OFF: &str = "CONFIG_PARAVIRT=y\n# CONFIG_PARAVIRT_TIME_ACCOUNTING is not set\n";
+        for (cpuinfo, config, cmdline, xen, expected) in [
+            ("flags : hypervisor\n", Some(ON), "quiet", false, Some(false)),
+            ("flags : hypervisor\n", Some(ON), "quiet no-steal-acc", false, Some(true)),
+            ("flags : hypervisor\n", Some(OFF), "quiet", false, Some(true)),
+            ("flags : hypervisor\n", None, "quiet", false, None),
+            ("flags : hypervisor\n", Some(ON), "quiet", true, None),
+            ("flags : fpu\n", Some(ON), "quiet", false, None),
+        ] {
+            let root = tempfile::tempdir().unwrap();
+            let write = |path: &str, text: &str| {
+                let path = root.path().join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            };
+            write("proc/sys/kernel/osrelease", "6.1.0\n");
+            write("proc/cpuinfo", cpuinfo);
+            write("proc/cmdline", cmdline);
+            if let Some(config) = config {
+                write("boot/config-6.1.0", config);
+            }
+            if xen {
+                write("sys/hypervisor/type", "xen\n");
+            }
+            let facts = facts(&ProcFs::new(root.path().join("proc")), &SysFs::new(root.path().join("sys")));
+            assert_eq!(facts.stolen_in_cpu_time, expected, "{cpuinfo} {config:?} {cmdline} {xen}");
+        }
     }
 }

@@ -6,6 +6,7 @@ pub mod doctor;
 mod due;
 pub mod health;
 pub mod host;
+mod kernel_config;
 pub mod neighbours;
 pub mod probe;
 pub mod program;

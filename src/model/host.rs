@@ -35,4 +35,7 @@ pub struct HostFacts {
     pub virtual_machine: bool,
     /// Frequency governor of the first CPU, where there is one.
     pub governor: Option<String>,
+    /// Whether the CPU time of a task holds what the hypervisor took while it ran; `None`: not known, or no virtual machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen_in_cpu_time: Option<bool>,
 }

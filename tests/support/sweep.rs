@@ -40,6 +40,7 @@ pub fn meta(machine: Machine) -> SweepMeta {
             memory_bytes: 1 << 34,
             virtual_machine: machine == Machine::Clock,
             governor: None,
+            stolen_in_cpu_time: None,
         },
         command: ["./server", "--threads", "{threads}", "--name", "<b>&\"'`|"].map(str::to_string).to_vec(),
         target: None,

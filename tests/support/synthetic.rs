@@ -53,6 +53,7 @@ fn meta() -> Meta {
             memory_bytes: 8 << 30,
             virtual_machine: true,
             governor: None,
+            stolen_in_cpu_time: None,
         },
         target: Default::default(),
         plan: Plan {

@@ -50,7 +50,7 @@ const SIBLING: f64 = 0.5;
 impl Finding {
     pub fn of(trail: &Trail<'_>) -> Finding {
         let pool = Pool::of(trail.windows.iter().copied(), trail.settings);
-        let mut evidence = explain(&pool);
+        let mut evidence = explain(&pool, trail.facts);
         let first = evidence.first().map_or_else(|| unexplained(&pool), |evidence| evidence.cause);
         let slow = Slow::of(trail, first);
         let mut ranked = slow.suspects(trail, first);

@@ -72,6 +72,7 @@ impl<'a> Features<'a> {
             memory_bytes: self.memory(),
             virtual_machine: false,
             governor: None,
+            stolen_in_cpu_time: None,
         }
     }
 

@@ -15,9 +15,9 @@ const CYCLES: f64 = 0.02;
 const REST: f64 = 0.1;
 
 /// The causes of more cycles per instruction, and of slower cycles; `stolen` is the share of the slowdown that the hypervisor
-/// has.
-pub(super) fn evidence(pool: &Pool, shares: &Shares, stolen: f64) -> Vec<Evidence> {
-    let mut all: Vec<Evidence> = frequency(pool, shares, stolen).into_iter().collect();
+/// has of CPU time.
+pub(super) fn evidence(pool: &Pool, shares: &Shares, stolen: f64, guest: bool) -> Vec<Evidence> {
+    let mut all: Vec<Evidence> = frequency(pool, shares, stolen, guest).into_iter().collect();
     let Some(cpi) = worse(pool, "cpi") else { return all };
     let whole = shares.cpi.filter(|share| *share > 0.0);
     let measured: Vec<Evidence> = [smt(pool, cpi, whole), page_walks(pool, cpi, whole)].into_iter().flatten().collect();
@@ -36,20 +36,24 @@ pub(super) fn evidence(pool: &Pool, shares: &Shares, stolen: f64) -> Vec<Evidenc
     all
 }
 
-/// Time that the hypervisor took counts as CPU time without cycles: only what it does not explain is a slower clock.
-fn frequency(pool: &Pool, shares: &Shares, stolen: f64) -> Option<Evidence> {
+/// Time that the hypervisor took counts as CPU time without cycles: only what it does not explain is a slower clock. In a guest
+/// the virtual CPU may have been kept from running without a word, so that the clock is not named there.
+fn frequency(pool: &Pool, shares: &Shares, stolen: f64, guest: bool) -> Option<Evidence> {
     let moved = pool.get("frequency").filter(|moved| moved.moved && moved.deviations < 0.0)?;
     let share = shares.frequency.map(|share| share - stolen);
     if stolen > 0.0 && share.is_none_or(|share| share < REST) {
         return None;
     }
-    let caution = if stolen > 0.0 { " Stolen time looks the same." } else { "" };
-    Some(Evidence {
-        cause: Cause::Frequency,
-        share,
-        confidence: if stolen > 0.0 { Confidence::Low } else { Confidence::High },
-        text: format!("{}.{caution}", against(moved)),
-    })
+    let (cause, confidence, caution) = match (guest, stolen > 0.0) {
+        (true, _) => (
+            Cause::CpuTimeOther,
+            Confidence::Low,
+            ": the clock was slower, or the virtual CPU did not run; cycles cannot tell these apart in a virtual machine",
+        ),
+        (false, true) => (Cause::Frequency, Confidence::Low, ". Stolen time looks the same"),
+        (false, false) => (Cause::Frequency, Confidence::High, ""),
+    };
+    Some(Evidence { cause, share, confidence, text: format!("{}{caution}.", against(moved)) })
 }
 
 /// The part of the growth of cycles per instruction that a share of all cycles accounts for.

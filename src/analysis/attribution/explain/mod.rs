@@ -4,6 +4,7 @@
 mod blind;
 mod cycles;
 mod shares;
+mod stolen;
 mod waits;
 
 use super::pool::Pool;
@@ -12,16 +13,19 @@ use super::words::against;
 use crate::analysis::compare::PRIMARY;
 use crate::model::HostFacts;
 use shares::Shares;
+use stolen::{Stolen, stolen};
 
 /// Every cause that fits, most first.
-pub(super) fn explain(pool: &Pool) -> Vec<Evidence> {
-    let shares = Shares::of(pool);
+pub(super) fn explain(pool: &Pool, facts: &HostFacts) -> Vec<Evidence> {
+    let Stolen { evidence: stolen, in_cpu_time, shares } = stolen(pool, Shares::of(pool), facts.stolen_in_cpu_time);
     let mut all: Vec<Evidence> = path(pool, &shares).into_iter().collect();
-    let (waits, stolen) = waits::evidence(pool, &shares);
-    all.extend(waits);
-    let counted = pool.get("cpi").is_some();
-    let left = (shares.cpu_side() - stolen).max(0.0);
-    all.extend(if counted { cycles::evidence(pool, &shares, stolen) } else { blind::evidence(pool, left) });
+    all.extend(waits::evidence(pool, &shares));
+    all.extend(stolen);
+    let left = (shares.cpu_side() - in_cpu_time).max(0.0);
+    all.extend(match pool.get("cpi") {
+        Some(_) => cycles::evidence(pool, &shares, in_cpu_time, facts.virtual_machine),
+        None => blind::evidence(pool, left),
+    });
     if all.is_empty() {
         all.extend(together(pool, &shares));
     }

@@ -38,6 +38,20 @@ impl Shares {
         }
     }
 
+    /// The same of a slowdown to which something adds that the law does not see, as a logarithm.
+    pub fn beside(&self, added: f64) -> Shares {
+        let Some(total) = self.total else { return *self };
+        let of = |share: Option<f64>| share.map(|share| share * total / (total + added));
+        Shares {
+            total: Some(total + added),
+            path: of(self.path),
+            cpi: of(self.cpi),
+            frequency: of(self.frequency),
+            cpu: of(self.cpu),
+            waits: of(self.waits),
+        }
+    }
+
     /// All that is CPU time.
     pub fn cpu_side(&self) -> f64 {
         self.cpu.unwrap_or_else(|| [self.path, self.cpi, self.frequency].into_iter().flatten().sum())

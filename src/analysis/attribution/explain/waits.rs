@@ -1,4 +1,4 @@
-//! What keeps a target from running: its quota, others on its CPUs, the hypervisor, storage.
+//! What keeps a target from running: its quota, others on its CPUs, storage.
 //! It never counts as waiting that there was nothing to do.
 
 use super::super::pool::Pool;
@@ -14,8 +14,8 @@ struct Added {
     io: f64,
 }
 
-/// The causes, and the share of the slowdown that is CPU time only because the hypervisor took it.
-pub(super) fn evidence(pool: &Pool, shares: &Shares) -> (Vec<Evidence>, f64) {
+/// The causes.
+pub(super) fn evidence(pool: &Pool, shares: &Shares) -> Vec<Evidence> {
     let added = added(pool);
     let part = |wait: f64| {
         let both = added.queue.max(0.0) + added.io.max(0.0);
@@ -28,12 +28,9 @@ pub(super) fn evidence(pool: &Pool, shares: &Shares) -> (Vec<Evidence>, f64) {
         let queued = worse(pool, "run_queue_delay").or_else(|| worse(pool, "run_queue_delay_per_op"));
         all.extend(queued.map(|moved| run_queue(pool, moved, part(added.queue))));
     }
-    let stolen = steal(pool, shares);
-    let share = stolen.as_ref().and_then(|evidence| evidence.share).unwrap_or(0.0);
-    all.extend(stolen);
     all.extend(io(pool, part(added.io)));
     all.extend(waiting(pool));
-    (all, share)
+    all
 }
 
 fn added(pool: &Pool) -> Added {
@@ -64,22 +61,6 @@ fn run_queue(pool: &Pool, moved: &Moved, share: Option<f64>) -> Evidence {
         confidence: Confidence::High,
         text: format!("{}: its threads could run and had no CPU.{busy}", against(moved)),
     }
-}
-
-/// Stolen time looks like CPU time to the kernel of a virtual machine, so it is taken from there.
-fn steal(pool: &Pool, shares: &Shares) -> Option<Evidence> {
-    let moved = worse(pool, "steal_share")?;
-    let busy = pool.get("host_busy")?;
-    let longer = |busy: f64, stolen: f64| (busy > stolen && stolen >= 0.0).then(|| busy / (busy - stolen));
-    let ratio = longer(busy.now, moved.now)? / longer(busy.expected, moved.expected)?;
-    // What is no number is passed over.
-    let share = shares.total.map(|total| (ratio.ln() / total).min(shares.cpu_side().min(1.0)).max(0.0));
-    Some(Evidence {
-        cause: Cause::Steal,
-        share,
-        confidence: if share.is_some_and(|share| share >= 0.5) { Confidence::High } else { Confidence::Medium },
-        text: format!("{}: the hypervisor ran others while this machine had work.", against(moved)),
-    })
 }
 
 /// Where the kernel keeps no account of threads' waits for storage, the pressure of their group must do.

@@ -147,3 +147,38 @@ fn uncounted_waits_for_storage_are_told_with_the_remedy_and_counted_ones_are_not
         }
     }
 }
+
+#[test]
+fn stolen_time_is_taken_off_cpu_time_only_where_the_kernel_counts_it_there() {
+    // The host took a fifth of the busy time, and the code is a tenth dearer in instructions that nobody counts here.
+    let trouble = [(PRIMARY, 1.1), ("steal_share", 0.06)];
+    let found = |stolen_in_cpu_time| {
+        let facts = HostFacts { virtual_machine: true, stolen_in_cpu_time, ..facts() };
+        let (_, _, said) = verdict(Session::on(facts, &USUAL, LoadAxis::OpsPerSecond), &trouble);
+        let of = |cause| said.evidence.iter().find(|it| it.cause == cause).map(|it| it.share);
+        (of(Cause::Steal), of(Cause::CpuTimeOther).flatten(), said.evidence[0].cause)
+    };
+    let (steal, code, lead) = found(Some(true));
+    assert!(
+        steal.flatten().unwrap() > 0.999 && code.is_none() && lead == Cause::Steal,
+        "all of it may have been taken"
+    );
+    let (steal, code, lead) = found(Some(false));
+    let (steal, code) = (steal.flatten().unwrap(), code.unwrap());
+    let expected = 1.1_f64.ln() / (1.1_f64.ln() + 1.25_f64.ln());
+    assert!((code - expected).abs() < 0.04 && (steal + code - 1.0).abs() < 0.03, "{steal} {code} {expected}");
+    assert_eq!(lead, Cause::Steal);
+    let (steal, code, lead) = found(None);
+    assert_eq!((steal, lead), (Some(None), Cause::CpuTimeOther));
+    assert!(code.unwrap() > 0.95, "nobody takes from it what may lie beside it");
+}
+
+#[test]
+fn in_a_guest_fewer_cycles_per_second_are_not_called_a_slower_clock() {
+    let usual = [&USUAL[..], &COUNTED].concat();
+    let facts = HostFacts { virtual_machine: true, stolen_in_cpu_time: Some(false), ..facts() };
+    let session = Session::on(facts, &usual, LoadAxis::OpsPerSecond);
+    let (cause, _, said) = verdict(session, &[(PRIMARY, 1.4), ("frequency", 0.71)]);
+    assert_eq!((cause, said.evidence[0].confidence), (Cause::CpuTimeOther, Confidence::Low));
+    assert!(said.evidence[0].text.contains("did not run"), "{:?}", said.evidence);
+}

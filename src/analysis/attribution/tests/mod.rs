@@ -71,7 +71,11 @@ fn levels(usual: &[(&'static str, f64)], axis: LoadAxis) -> Levels {
 fn facts() -> HostFacts {
     // CPU 2 is the other thread of CPU 0's core.
     let cpu = |cpu, core| CpuTopology { cpu, core, package: 0, node: 0 };
-    HostFacts { cpus: vec![cpu(0, 0), cpu(1, 1), cpu(2, 0), cpu(3, 1)], ..HostFacts::default() }
+    HostFacts {
+        cpus: vec![cpu(0, 0), cpu(1, 1), cpu(2, 0), cpu(3, 1)],
+        stolen_in_cpu_time: Some(true),
+        ..HostFacts::default()
+    }
 }
 
 /// From -1 to 1, slowly: each value resembles the one before it.
@@ -103,7 +107,12 @@ impl Session {
     }
 
     fn of(usual: &[(&'static str, f64)], axis: LoadAxis) -> Session {
-        let assessor = Assessor::new(levels(usual, axis), facts(), Settings::default());
+        Session::on(facts(), usual, axis)
+    }
+
+    /// On a machine of its own.
+    fn on(facts: HostFacts, usual: &[(&'static str, f64)], axis: LoadAxis) -> Session {
+        let assessor = Assessor::new(levels(usual, axis), facts, Settings::default());
         Session { usual: usual.to_vec(), assessor, defs: vec![], at: 0, steps: vec![], uses: vec![] }
     }
 
