@@ -28,9 +28,10 @@ ANSWERS = {
     "atomic":         ({"contended-line", "spin-wait", "false-sharing", "more-work"}, {"more-work"}),
     "false-sharing":  ({"contended-line", "false-sharing"}, set()),
     "retry":          ({"more-work", "cpu-time-growth", "contended-line", "spin-wait"}, set()),
-    # With two threads an uneven load and a serial part look the same, and the finding says so.
-    "serial":         ({"serial-section", "load-imbalance"}, set()),
-    "imbalance":      ({"load-imbalance"}, {"serial-section"}),
+    # With two threads an uneven load and a serial part look the same, and beside others who take the CPUs all that shows is
+    # that threads wait for each other; the findings say so.
+    "serial":         ({"serial-section", "load-imbalance", "hand-over"}, set()),
+    "imbalance":      ({"load-imbalance", "hand-over"}, {"serial-section"}),
     "one-worker":     ({"one-worker"}, set()),
     "oversubscribed": ({"cpu-queue"}, set()),
     "throttled":      ({"cgroup-throttling"}, set()),

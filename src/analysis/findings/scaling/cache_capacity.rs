@@ -2,6 +2,7 @@
 //! It never speaks where bandwidth is used up: misses come with that.
 
 use super::bandwidth::saturated;
+use super::hot::hot;
 use super::mean::{Change, Mean};
 use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
@@ -23,6 +24,10 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let full = saturated(step).is_ok_and(|used| used.is_some());
+    // A line that moves between caches is a miss of both, and only its own counter tells it from one that no cache holds.
+    if step.hardware("hitm_per_kinstr").is_err() && hot(step)?.is_some_and(|hot| hot.stands_out()) {
+        return Err(step.no_counter());
+    }
     if !misses.by(limits::MISSES) || !misses.grew() || full {
         return Ok(None);
     }

@@ -24,7 +24,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !certain && step.here.region == Region::Smt && hot.row.here <= hot.row.base * limits::SIBLINGS {
         return Ok(None);
     }
-    let busy = step.number(|numbers| numbers.utilisation).is_ok_and(|busy| busy.here.value >= limits::BUSY);
+    let busy = step.busy().unwrap_or(false);
     let confidence = if certain && busy && hot.rises { Confidence::Medium } else { Confidence::Low };
     Ok(Some(finding(step, &hot, certain, confidence)))
 }

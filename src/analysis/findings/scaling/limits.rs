@@ -14,8 +14,10 @@ pub const FACTOR: f64 = 0.1;
 pub const ERRORS: f64 = 2.0;
 /// Growth of blocking system calls per operation that speaks for locks that sleep. [P]
 pub const SWITCHES: f64 = 2.0;
-/// Part of the CPU time that threads may have that only help. [P]
-pub const HELPERS: f64 = 0.1;
+/// Part of the busiest thread's CPU time up to which another has no part in the work. [P]
+pub const IDLE: f64 = 0.1;
+/// Part of the CPU time that threads may have that only help, or that no reading gives to a thread. [P]
+pub const HELPERS: f64 = 0.25;
 /// Share of the workers' time on a CPU from which on waits are no matter: u about 1. [P]
 pub const BUSY: f64 = 0.9;
 /// How far the serial fraction of Karp and Flatt may vary over the widths and still be constant: largest over least.

@@ -64,6 +64,11 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
 fn busy(run: &Run) -> Option<usize> {
     let most = run.workers.first().copied().filter(|most| *most > 0.0)?;
     let busy = run.workers.iter().filter(|cpu| **cpu >= most / 2.0).count();
+    // Who does a tenth as much works too, only less: that is uneven load.
+    let less = |cpu: &f64| *cpu < most / 2.0 && *cpu > most * limits::IDLE;
+    if run.workers.iter().any(less) {
+        return None;
+    }
     let theirs: f64 = run.workers.iter().take(busy).sum();
     let all = run.totals.cpu.value()?;
     (theirs >= all * (1.0 - limits::HELPERS)).then_some(busy)

@@ -32,7 +32,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
 /// Without that counter: as many instructions as before, several times slower, nearly all in one function.
 fn by_shape(step: &Step<'_>, slower: Slower, hot: Option<&Hot<'_>>, no_hitm: Why) -> Result<Option<Finding>, Why> {
     let path = step.number(|numbers| numbers.path_length)?;
-    let busy = step.number(|numbers| numbers.utilisation)?.here.value >= limits::BUSY;
+    let busy = step.busy()?;
     if slower.ratio.is_none_or(|ratio| ratio < limits::SHARED_CPI) || path.by(limits::RETRIES) {
         return Ok(None);
     }

@@ -182,6 +182,12 @@ impl<'a> Step<'a> {
         })
     }
 
+    /// Whether the workers ran or could have run nearly all the time, so that waits are no matter.
+    pub fn busy(&self) -> Result<bool, Why> {
+        let busy = self.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
+        Ok(busy.here.value >= limits::BUSY)
+    }
+
     /// Seconds that workers were blocked by a cause, per operation.
     pub fn blocked_per_op(&self, cause: Cause) -> Result<Change, Why> {
         self.change(|run| Ok(seconds_blocked(run, cause) / ops(run)?))

@@ -193,3 +193,26 @@ fn a_guest_whose_cpus_stand_still_is_not_told_that_its_clock_is_slow() {
     let slow = program(Some(1.0));
     assert_eq!(slow.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["frequency"]);
 }
+
+/// Where no counter tells them apart: lines that move between caches are misses too, of one function that stands out.
+#[test]
+fn lines_that_move_are_not_taken_for_a_cache_that_is_too_small() {
+    let program = |queued: f64| {
+        counted(|more| {
+            let load = even().on_cpu("worker;take_lock", 20.0 + 80.0 * more);
+            (load.metric("llc_mpki", 0.1 + more), 2000.0, 3.0)
+        })
+        .with(move |load, more| Load { queued: queued * more, ..load })
+    };
+    // Waiting for a CPU is not idleness.
+    for queued in [0.0, 100.0] {
+        let judged = program(queued).judged();
+        assert!(judged.found.iter().any(|finding| finding.rule == "false-sharing"), "{:#?}", judged.found);
+        assert!(judged.undecided.iter().any(|(id, ..)| *id == "cache-capacity"), "{:#?}", judged.undecided);
+    }
+    let sooner = counted(|more| {
+        let load = slower(more).metric("llc_mpki", 1.0 + more).metric("l2_mpki", 2.0 + 2.0 * more);
+        (load, 2000.0, 3.0)
+    });
+    assert!(sooner.judged().clear.contains(&"cache-capacity"), "each thread touches more");
+}

@@ -147,6 +147,12 @@ impl Mill {
         Mill { widths, repeats: 3, scatter: 0.003, off_cpu: true, guest: false, load: Box::new(load) }
     }
 
+    /// The same with each width's load changed; `more` are the threads beyond the first.
+    pub fn with(self, change: impl Fn(Load, f64) -> Load + 'static) -> Mill {
+        let load = self.load;
+        Mill { load: Box::new(move |n| change(load(n), f64::from(n - 1))), ..self }
+    }
+
     pub fn judged(&self) -> Judged {
         let ladder = self.ladder();
         judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &ladder.fits)

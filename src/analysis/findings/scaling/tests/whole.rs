@@ -128,8 +128,13 @@ fn threads_that_come_and_go_or_share_work_unevenly_are_not_too_few() {
         // The dispatcher, and the longest of thousands that live for a moment.
         run.workers = vec![all * 0.2, all * 0.001, all * 0.001];
     }
-    let judged = judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
-    assert_eq!(rules(&judged), ["hand-over"], "{:#?}", judged.found);
+    let judge = |ladder: &mill::Ladder| judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
+    assert_eq!(rules(&judge(&ladder)), ["hand-over"]);
+    for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+        let all = *run.totals.cpu.value().unwrap();
+        run.workers = vec![all * 0.6, all * 0.2, all * 0.2];
+    }
+    assert!(judge(&ladder).clear.contains(&"one-worker"));
 }
 
 /// Kernels that know of stolen time leave it out of their threads' CPU time.
