@@ -77,7 +77,7 @@ pub fn strength(view: &BaselineView) -> Vec<String> {
             percent(growth).joined()
         ));
     }
-    if strength.sources >= LEAST_RECORDINGS {
+    if strength.sources >= LEAST_RECORDINGS && strength.known_levels > 0 {
         out.push(format!(
             "Of other runs, each watched for an hour, at most {} raise an alarm of nothing (simulated, of runs that differ by up \
              to 4%).",
