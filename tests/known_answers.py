@@ -114,7 +114,7 @@ def judged(name, report):
         elif rule in REMAINDERS: cells[rule] = "?" if vague or not expected else "~" if smaller else "!"
         else: cells[rule] = "!"
     cells |= {finding["rule"]: "+" for finding in found if finding not in own}
-    if expected and not expected & set(rank) and not vague: cells |= {rule: "-" for rule in expected}
+    if expected and not expected & (set(rank) | undecided) and not vague: cells |= {rule: "-" for rule in expected}
     # A machine that has no CPU for it hides what a program loses itself.
     if expected and not own and found: cells |= {rule: "?" for rule in expected}
     return cells, lead

@@ -169,7 +169,8 @@ pub(super) fn asker<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> 
     outside.or(user).unwrap_or(0)
 }
 
-fn is_c_library(function: &Function) -> bool {
+/// Whether it is a function of the C library or of what is loaded with it: who called it tells more.
+pub(super) fn is_c_library(function: &Function) -> bool {
     let module = crate::analysis::names::short(&function.module);
     let libraries = ["libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "libstdc++", "[vdso]"];
     libraries.iter().any(|name| module.starts_with(name))

@@ -31,17 +31,18 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !misses.by(limits::MISSES) || !misses.grew() || full {
         return Ok(None);
     }
+    let Some(share) = explained(step, &misses, slower.share) else { return Ok(None) };
     let ratio = misses.ratio();
-    let mut evidence = evidence(slower.share, &slower);
+    let mut evidence = evidence(share, &slower);
     evidence.extend(ratio.map(|ratio| Evidence::of("misses, growth", ratio, U::Ratio, limits::MISSES)));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
-        share: Some(slower.share),
+        share: Some(share),
         claim: format!(
             "up to {} of the lost cores wait for memory because the last-level cache holds less for each thread: {} \
              misses per operation, {} at n={}{}.",
-            percent(slower.share),
+            percent(share),
             digits(misses.here.value),
             digits(misses.base.value),
             step.base.n,
@@ -56,6 +57,14 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
                     cache."
                 .to_string(),
     }))
+}
+
+/// The part of the lost cores that so many more misses can take at most, if it is enough.
+fn explained(step: &Step<'_>, misses: &Change, share: f64) -> Option<f64> {
+    let counted = step.number(|numbers| numbers.path_length).is_ok();
+    let cost = step.number(|numbers| numbers.cpu_ns_per_op).ok().filter(|_| counted);
+    let most = cost.map_or(share, |cost| step.work() * misses.amount() * limits::MISS_NS / cost.amount());
+    Some(share.min(most)).filter(|share| *share >= limits::FACTOR)
 }
 
 /// Misses per thousand instructions as misses per operation; where nobody counted instructions these must do.

@@ -3,7 +3,7 @@
 
 use super::mean::{Change, Mean};
 use super::step::ops;
-use crate::analysis::findings::holds::asker;
+use crate::analysis::findings::holds::{asker, is_c_library};
 use crate::analysis::names::{CodeKind, Function};
 use crate::analysis::scaling::{Cost, FunctionId, PathCost, Run};
 use crate::model::Why;
@@ -35,6 +35,9 @@ pub(super) struct Lead {
     /// The innermost of the program's own functions that led there, if it is another.
     pub caller: Option<String>,
 }
+
+/// Part of the growth of the path that leads from which on one that names the program's own function does.
+const NAMED: f64 = 0.1;
 
 const NOTHING: Change = Change { base: Mean { value: 0.0, error: 0.0 }, here: Mean { value: 0.0, error: 0.0 } };
 
@@ -212,6 +215,12 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
         parts
     }
 
+    /// Whether the function that tells is the program's own.
+    fn is_named(&self, frames: &[FunctionId]) -> bool {
+        let function = frames.last().and_then(|id| self.functions.get(id));
+        function.is_some_and(|function| !is_c_library(function) && !function.name.starts_with('['))
+    }
+
     fn leaf(&mut self, path: &PathCost, class: C, growth: f64) {
         let Some(leaf) = path.frames.last() else { return };
         let classes = self.leaves.entry((leaf.name.clone(), leaf.module.clone())).or_default();
@@ -223,9 +232,16 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
 
     fn lead(&self, class: C) -> Option<Lead> {
         let growth = |[base, here]: &Branch| here - base;
-        let of_class = self.branches.iter().filter(|(frames, (known, _))| *known == class && !frames.is_empty());
-        let most = of_class.max_by(|(a, (_, x)), (b, (_, y))| growth(x).total_cmp(&growth(y)).then(b.cmp(a)));
-        let (frames, _) = most?;
+        let most = |named: bool| {
+            let of_class = self.branches.iter().filter(|(frames, (known, _))| {
+                *known == class && !frames.is_empty() && (!named || self.is_named(frames))
+            });
+            of_class.max_by(|(a, (_, x)), (b, (_, y))| growth(x).total_cmp(&growth(y)).then(b.cmp(a)))
+        };
+        let any = most(false)?;
+        // A stack that ends in a library says less than one that shows who called it, if that is not much less.
+        let named = most(true).filter(|(_, (_, cost))| growth(cost) >= growth(&any.1.1) * NAMED);
+        let (frames, _) = named.unwrap_or(any);
         let (last, outside) = frames.split_last()?;
         let inwards: Vec<&Function> = outside.iter().rev().filter_map(|id| self.functions.get(id)).collect();
         let caller = inwards.get(asker(inwards.iter().copied()));

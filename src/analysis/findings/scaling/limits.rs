@@ -59,6 +59,8 @@ pub const FLAT: f64 = 0.5;
 pub const LATENCY: f64 = 1.5;
 /// Growth of last-level cache misses per operation. [P]
 pub const MISSES: f64 = 1.3;
+/// Nanoseconds that a miss of the last-level cache takes at most, to local memory that is not used up. [P]
+pub const MISS_NS: f64 = 150.0;
 /// Part of the cycles in page walks: the line of the top-down method. [V]
 pub const PAGE_WALKS: f64 = 0.1;
 /// Growth of that part. [P]

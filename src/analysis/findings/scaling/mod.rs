@@ -79,7 +79,12 @@ struct Rule {
 impl Rule {
     /// Whether its findings are worth what the samples are.
     fn uses_samples(&self) -> bool {
-        !self.explains.is_empty() || matches!(self.kind, Kind::Cpu | Kind::Cpi | Kind::Rest)
+        match self.kind {
+            Kind::Cpu | Kind::Cpi | Kind::Rest => true,
+            Kind::Wait => !self.explains.is_empty(),
+            // Threads and their time off the CPU are counted.
+            Kind::Idle | Kind::Clock | Kind::Stolen => false,
+        }
     }
 }
 
@@ -137,6 +142,11 @@ pub fn judge_scaling(points: &[Point], base: usize, stacks: &[Stack], losses: &[
         return judged;
     }
     let rungs = rungs(points, base, stacks, losses, fits);
+    if rungs.is_empty() && points.iter().skip(base.saturating_add(1)).any(seems_lost) {
+        // A loss as large as the scatter of its runs: there may be one, and it may be anything.
+        judged.undecided = RULES.iter().map(|rule| (rule.id, rule.title, Why::TooFewSamples)).collect();
+        return judged;
+    }
     for (index, rule) in RULES.iter().enumerate() {
         match decide(&rungs, index) {
             Verdict::Found(finding) => judged.found.push(finding),
@@ -171,6 +181,11 @@ fn comparable(points: &[Point], base: usize) -> Result<(), Why> {
 fn lost(point: &Point) -> bool {
     let efficiency = point.numbers.efficiency.value();
     efficiency.is_some_and(|efficiency| efficiency.mean + efficiency.margin() < limits::SCALES)
+}
+
+/// Whether it lost on average.
+fn seems_lost(point: &Point) -> bool {
+    point.numbers.efficiency.value().is_some_and(|efficiency| efficiency.mean < limits::SCALES)
 }
 
 fn rungs(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> Vec<Rung> {

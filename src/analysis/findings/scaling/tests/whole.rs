@@ -60,6 +60,17 @@ fn a_lock_that_hardly_anybody_sleeps_for_is_named_with_who_takes_it() {
 }
 
 #[test]
+fn who_takes_the_lock_is_named_though_most_stacks_end_in_the_library() {
+    let mill = Mill::of(&WIDTHS, |n| {
+        let more = f64::from(n - 1);
+        traded(even(), 10.0 * more).on_cpu("libc.so.6!__lll_lock_wake;[kernel]!do_futex", 40.0 * more)
+    });
+    let judged = mill.judged();
+    assert_eq!(rules(&judged), ["lock-wait"]);
+    assert!(judged.found[0].claim.contains("most of it in `take`"), "{}", judged.found[0].claim);
+}
+
+#[test]
 fn locks_that_are_slowed_down_with_all_other_code_are_not_accused() {
     let mill = Mill::of(&WIDTHS, |n| even().on_cpu(TAKE, 200.0).stretched(1.0 + 0.05 * f64::from(n - 1)));
     assert_eq!(rules(&mill.judged()), ["cpu-time-growth"]);
