@@ -51,6 +51,11 @@ known-answers *ARGS:
     cargo build --release --locked
     tests/known_answers.py target/release/ironlaw {{ARGS}}
 
+# Measures how often what ironlaw says is right beside what it claims (hours on a quiet machine; --quick: some ten minutes, --write: the table of assets/calibration.md).
+calibrate *ARGS:
+    cargo build --release --locked
+    tests/calibrate.py target/release/ironlaw {{ARGS}}
+
 # Plants interference of known kinds beside a watched victim and prints what was told (some 20 minutes, root, a quiet machine).
 interference *ARGS:
     cargo build --release --locked

@@ -67,6 +67,37 @@ def whole_program(checks, guest):
     checks.near("path length x CPI / frequency over the cost", length * cpi / frequency / cost, 1, 1e-9, "an identity")
 
 
+def windows(checks, guest):
+    """Windows of 37 ms, which no tick of the kernel divides: each window's counters are of one moment, together they are the whole."""
+    looks = " ".join(str(at) for at in range(5, 790, 12))
+    _, reports = guest.run(f"""
+        ironlaw -q record -F 97 --call-graph none -M none -I 37 {OPS} -o w -- loop 300000; report w.ironlaw whole
+        for at in {looks}; do
+            ironlaw -q report w.ironlaw --time-range ${{at}}ms-$((at + 1))ms --format json --limit 0 >/tmp/look.json && cp /tmp/look.json /share/out/at$at.json
+        done""")
+    whole = reports.pop("whole")
+    # A look grows to the window it falls into; some fall into the same one, or upon the border of two.
+    found = {(look["selection"]["metrics_from_s"], look["selection"]["metrics_to_s"]): look for look in reports.values()}
+    found = {(begin, end): look for (begin, end), look in found.items() if begin < end}
+    within = lambda one, other: one != other and other[0] <= one[0] and one[1] <= other[1]
+    spans = sorted((span, look) for span, look in found.items() if not any(within(other, span) for other in found))
+    checks.between("windows of 37 ms that were looked at", len(spans), 17, 22, "600 ms of work, start and end")
+    gaps = [begin for (begin, _), ((_, end), _) in zip([span for span, _ in spans[1:]], spans) if begin != end]
+    checks.same("windows that do not begin where the one before ended", gaps, [])
+    for counter in ("instructions", "cycles"):
+        checks.same(f"{counter} of all windows together", sum(value(look, counter) for _, look in spans), value(whole, counter))
+    checks.near("CPU time of all windows together", sum(value(look, "cpu_time") for _, look in spans), value(whole, "cpu_time"), 1e-9, "rounding")
+    busy = [look for _, look in spans[1:-1]]
+    checks.near("CPI of the window that is furthest from 1", max((value(look, "cpi") for look in busy), key=lambda cpi: abs(cpi - 1)), 1.0, 1e-3,
+                "an instruction a cycle")
+    # Both are read within 0.1 ms of 37: a reading of another moment would miss by up to a window.
+    checks.near("frequency of the window that is furthest from 1 GHz",
+                max((value(look, "frequency") for look in busy), key=lambda hertz: abs(hertz - 1e9)), 1e9, 1e7, "0.3 ms of 37, between two readings")
+    product = [value(look, "instructions") * value(look, "cpi") / value(look, "frequency") / value(look, "cpu_time") for look in busy]
+    checks.near("instructions x CPI / frequency over the CPU time, furthest from 1", max(product, key=lambda ratio: abs(ratio - 1)), 1, 1e-9,
+                "an identity")
+
+
 def sampling(checks, guest):
     """Samples by period: their number, and the planted functions' shares within the binomial error."""
     period = 99_391  # No divisor in common with an operation's cycles, else every sample would hit the same instruction.
@@ -248,5 +279,5 @@ def placement(checks, guest):
         1: ([0], "cores"), 2: ([0, 4], "nodes 2"), 4: ([0, 1, 4, 5], "nodes 2"), 8: (eight, "nodes 2")})
 
 
-PARTS = [path_length, whole_program, sampling, known_core, multiplexing, control_group, without_instructions, sweep, waiting_cores,
+PARTS = [path_length, whole_program, windows, sampling, known_core, multiplexing, control_group, without_instructions, sweep, waiting_cores,
          placement]
