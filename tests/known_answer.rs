@@ -467,6 +467,26 @@ fn kernel_time_page_faults_and_the_allocator_are_found_at_their_callers() {
     }
 }
 
+/// Where CPUs are short, waiting for one hides them.
+#[test]
+fn the_lock_of_the_address_space_and_flushed_translations_are_named() {
+    require!("perf", "root");
+    let dir = Dir::new();
+    for (workload, rule, caller) in
+        [("mmap-storm", "mmap-lock", "map_and_unmap"), ("tlb-shoot", "tlb-shootdown", "shoot_pages")]
+    {
+        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1.5"));
+        let report = dir.report(&format!("{workload}.ironlaw"), "");
+        match finding(&report, rule) {
+            Some(found) => assert!(place(found).contains(caller), "{found}"),
+            None => assert!(queued(&report) > 0.3, "{workload}: {}", report["findings"]),
+        }
+        for other in ["kernel-lock-spin", "page-faults", "lock-wait"] {
+            assert!(finding(&report, other).is_none(), "{workload}: {}", report["findings"]);
+        }
+    }
+}
+
 /// One window of samples shows them all as a hot function; what makes them slow takes counters.
 #[test]
 fn what_only_counters_tell_apart_is_never_called_clear() {

@@ -34,15 +34,14 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the working time waits for the lock of the one address space (mmap_lock): {} blocked, {} on a CPU \
-             (spinning, sleeping, wake-ups){at}.",
+            "{} of the working time waits for the lock of the one address space (mmap_lock): {} on a CPU (spinning, \
+             sleeping, wake-ups), {}{at}.",
             percent(share),
-            percent(blocked),
-            percent(running)
+            percent(running),
+            blocked_words(sight.waits().is_ok(), blocked)
         ),
         evidence: vec![
             Evidence::of("of working time", share, U::Share, limits::LOCKED),
-            Evidence::plain("blocked", blocked, U::Share),
             Evidence::plain("on a CPU", running, U::Share),
         ],
         confidence: Confidence::High,
@@ -53,4 +52,9 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
                     pools), map large ranges once, use huge pages, or processes instead of threads."
                 .to_string(),
     }))
+}
+
+/// The part of the time blocked, in words; what was not recorded is not nothing.
+pub(super) fn blocked_words(recorded: bool, share: f64) -> String {
+    if recorded { format!("{} blocked", percent(share)) } else { "how much blocked was not recorded".to_string() }
 }

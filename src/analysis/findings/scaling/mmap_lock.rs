@@ -8,6 +8,7 @@ use super::step::Step;
 use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::findings::mmap_lock::blocked_words;
 use crate::analysis::findings::paths::{Code, Wait};
 use crate::model::Why;
 
@@ -32,16 +33,15 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores wait for the lock of the one address space (mmap_lock): {} blocked, {} on a CPU \
-             (spinning, sleeping, wake-ups){beside}{}.",
+            "{} of the lost cores wait for the lock of the one address space (mmap_lock): {} on a CPU (spinning, sleeping, \
+             wake-ups), {}{beside}{}.",
             percent(share),
-            percent(costs.blocked),
             percent(costs.locking),
+            blocked_words(step.waits().is_ok(), costs.blocked),
             lead.map_or(String::new(), mostly)
         ),
         evidence: vec![
             Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
-            Evidence::plain("blocked", costs.blocked, U::Share),
             Evidence::plain("on a CPU, for the lock", costs.locking, U::Share),
             Evidence::plain("in what it protects", rest, U::Share),
         ],
