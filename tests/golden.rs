@@ -201,6 +201,8 @@ fn meta() -> Meta {
         coverage: vec![Coverage { event: "cpu-clock:u".into(), share: 0.75 }],
         hardware: Default::default(),
         waits: None,
+        samples: None,
+        records: vec![],
         started_unix_ns: 1_700_000_000_000_000_000,
         started_mono_ns: 86_400_000_000_000,
         duration_ns: None,

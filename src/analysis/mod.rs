@@ -47,7 +47,7 @@ pub use operations::operations;
 pub use per_op::per_operation;
 pub use ranking::{GroupBy, Rank, Ranking, SortBy, rank};
 pub use selection::{Axis, Selection, Who};
-pub use summary::{EventTotal, Summary, summary};
+pub use summary::{EventTotal, KindLoss, Summary, summary};
 pub use tasks::{Task, Tasks};
 pub use threads::{ProcessRow, ThreadRow, processes, threads};
 pub use time::{TimeRange, Window};

@@ -9,6 +9,7 @@ use super::tasks::Tasks;
 use super::time::Window;
 use crate::model::profile::Profile;
 use crate::model::{LossKind, Measure, StackEnd};
+use crate::units::Nanos;
 use serde::Serialize;
 
 /// One event's samples in a selection.
@@ -20,6 +21,17 @@ pub struct EventTotal {
     pub samples: u64,
     /// What they weigh, in the event's unit.
     pub weight: u64,
+}
+
+/// What was lost of one kind of record.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct KindLoss {
+    /// The kind.
+    pub kind: LossKind,
+    /// How many.
+    pub lost: u64,
+    /// Of all that were made of this kind, 0 to 1; `None` where that is not known.
+    pub share: Option<f64>,
 }
 
 /// The evidence behind a selection.
@@ -37,8 +49,10 @@ pub struct Summary {
     pub not_taken: u64,
     /// Samples of every event in the selected time, all threads: what the losses are to be compared with.
     pub all_samples: u64,
-    /// Records lost because a buffer was full, all threads.
+    /// Samples lost because a buffer was full, all threads; of older recordings records of any kind.
     pub lost: u64,
+    /// Records lost likewise, by kind: those of which any were recorded or lost.
+    pub losses: Vec<KindLoss>,
     /// Times the kernel paused sampling.
     pub throttled: u64,
     /// Spans off the CPU that could not be closed.
@@ -76,6 +90,7 @@ pub fn summary(
         not_taken: 0,
         all_samples: 0,
         lost: 0,
+        losses: vec![],
         throttled: 0,
         off_cpu_lost: 0,
         events: vec![],
@@ -101,20 +116,38 @@ pub fn summary(
     }
     for lost in profile.lost.iter().filter(|lost| selection.time.contains(lost.at)) {
         let count = match lost.kind {
-            LossKind::Ring => &mut summary.lost,
+            LossKind::Ring | LossKind::Samples => &mut summary.lost,
+            LossKind::Switches | LossKind::Wakeups | LossKind::Tasks => continue,
             LossKind::Throttled => &mut summary.throttled,
             LossKind::OffCpu => &mut summary.off_cpu_lost,
         };
         *count = count.saturating_add(lost.count);
     }
+    summary.losses = losses(profile, selection);
     summary
+}
+
+/// What was lost in the selected time, by kind. Only of samples it is known how many there were in it; of the others it is
+/// taken that they came evenly.
+fn losses(profile: &Profile, selection: &Selection) -> Vec<KindLoss> {
+    let kinds = [LossKind::Samples, LossKind::Switches, LossKind::Wakeups, LossKind::Tasks, LossKind::Ring];
+    let whole = profile.duration();
+    let part = selection.time.overlap(Nanos(0), whole).as_f64() / whole.as_f64().max(1.0);
+    let of_kind = |kind: LossKind| {
+        let lost = profile.lost.iter().filter(|lost| lost.kind == kind && selection.time.contains(lost.at));
+        let lost = lost.fold(0_u64, |sum, lost| sum.saturating_add(lost.count));
+        let recorded = profile.meta.records.iter().find(|count| count.kind == kind);
+        let made = recorded.map(|count| count.read as f64 * part + lost as f64).filter(|made| *made > 0.0);
+        let share = made.map(|made| (lost as f64 / made).min(1.0));
+        (lost > 0 || recorded.is_some()).then_some(KindLoss { kind, lost, share })
+    };
+    kinds.into_iter().filter_map(of_kind).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::testing::Synthetic;
-    use crate::units::Nanos;
 
     #[test]
     fn shares_of_stacks_leave_out_samples_that_never_had_one() {

@@ -135,12 +135,42 @@ impl OffCpu {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossKind {
-    /// The ring buffer was full: `count` records are gone.
+    /// A buffer was full: `count` records of an unknown kind are gone.
     Ring,
+    /// The same of samples.
+    Samples,
+    /// The same of records of threads that leave the CPU or get it.
+    Switches,
+    /// The same of records of threads that are woken.
+    Wakeups,
+    /// The same of records of births, ends, names and mappings of tasks.
+    Tasks,
     /// The kernel paused sampling to bound its cost: `count` throttle records.
     Throttled,
     /// A span off the CPU could not be closed because records were lost.
     OffCpu,
+}
+
+impl LossKind {
+    /// What was lost, in a word or two.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            LossKind::Ring => "records",
+            LossKind::Samples => "samples",
+            LossKind::Switches => "switch records",
+            LossKind::Wakeups => "wake-up records",
+            LossKind::Tasks => "task records",
+            LossKind::Throttled => "pauses",
+            LossKind::OffCpu => "waits",
+        }
+    }
+
+    /// Whether samples were lost, or records of an unknown kind, which may have been samples.
+    #[must_use]
+    pub fn is_samples(self) -> bool {
+        matches!(self, LossKind::Samples | LossKind::Ring)
+    }
 }
 
 /// A loss.

@@ -1,7 +1,7 @@
 //! What a recording says about itself: `meta.json`.
 //! Fields are only added; a reader meets unknown fields and missing optional ones without complaint.
 
-use super::{EventSpec, HardwarePlan, HostFacts, Plan, TargetFacts, WaitSource};
+use super::{EventSpec, HardwarePlan, HostFacts, Plan, RecordCount, SampleSource, TargetFacts, WaitSource};
 use serde::{Deserialize, Serialize};
 
 /// Something the reader of a recording should know: a fallback, a limit that bit, a missing permission.
@@ -49,6 +49,12 @@ pub struct Meta {
     /// What recorded time off the CPU; `None` where nothing did. Older recordings do not say: theirs were tracepoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitSource>,
+    /// Where samples were taken; `None` in older recordings, which do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<SampleSource>,
+    /// The kernel's records by kind, and how many of each were lost; empty while recording, and in older recordings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<RecordCount>,
     /// Start, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
     /// Start on `CLOCK_MONOTONIC`; every other time counts from here.

@@ -80,6 +80,8 @@ impl Live {
             coverage: vec![],
             hardware: sampler.hardware().clone(),
             waits: sampler.waits(),
+            samples: Some(sampler.sample_source()),
+            records: vec![],
             started_unix_ns: clock::unix_ns() - clock.now().0,
             started_mono_ns: clock.start_ns(),
             duration_ns: None,

@@ -97,4 +97,5 @@ pub(super) fn last_word(meta: &mut Meta, last: &LastWord) {
     meta.duration_ns = Some(last.ended.at.0);
     meta.exit_status = last.ended.exit_status;
     meta.coverage.clone_from(&last.ended.coverage);
+    meta.records.clone_from(&last.ended.records);
 }

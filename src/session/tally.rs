@@ -1,7 +1,7 @@
 //! The few numbers a recorder can say at the end without having kept the session in memory.
 //! It never replaces a report.
 
-use crate::model::{Event, LossKind, StackEnd};
+use crate::model::{Event, StackEnd};
 
 /// What went by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Tally {
                 self.stacks += u64::from(sample.end != StackEnd::NotTaken);
                 self.whole += u64::from(sample.end == StackEnd::Whole);
             }
-            Event::Lost(lost) if lost.kind == LossKind::Ring => self.lost += lost.count,
+            Event::Lost(lost) if lost.kind.is_samples() => self.lost += lost.count,
             _ => {}
         }
     }
@@ -40,7 +40,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Lost, Sample};
+    use crate::model::{LossKind, Lost, Sample};
     use crate::units::Nanos;
 
     #[test]

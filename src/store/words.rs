@@ -28,7 +28,9 @@ macro_rules! words {
 words! {
     StackEnd { Whole = "whole", Truncated = "truncated", Broken = "broken", NotTaken = "not_taken" }
     TaskState { Runnable = "runnable", Sleeping = "sleeping", DiskSleep = "disk_sleep", Other = "other" }
-    LossKind { Ring = "ring", Throttled = "throttled", OffCpu = "off_cpu" }
+    LossKind {
+        Ring = "ring", Samples = "samples", Switches = "switches", Wakeups = "wakeups", Tasks = "tasks", Throttled = "throttled", OffCpu = "off_cpu"
+    }
     ModuleKind { File = "file", Kernel = "kernel", Vdso = "vdso", Jit = "jit" }
     NeighbourKind { Process = "process", Cgroup = "cgroup", Resctrl = "resctrl", Rest = "rest" }
     Unit { Count = "count", Nanos = "nanos", Cycles = "cycles", Instructions = "instructions", Bytes = "bytes" }

@@ -5,6 +5,7 @@
 pub mod affinity;
 pub mod answering;
 pub mod bpf;
+pub mod btf;
 pub mod caps;
 pub mod cgroupfs;
 pub mod clock;

@@ -2,7 +2,8 @@
 //! It never repeats what the capture already noted.
 
 use crate::analysis::Summary;
-use crate::model::{CallGraph, EventKind, EventSpec, Meta, Note};
+use crate::model::{CallGraph, EventKind, EventSpec, LossKind, Meta, Note, SampleSource};
+use crate::view::number;
 
 /// Stacks cut short beyond this share bend every total and every flame graph.
 const MANY_INCOMPLETE: f64 = 0.05;
@@ -41,10 +42,10 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
                 "Samples cover only {share} of the CPU time: threads that ended soon, or that lost samples, have too small \
                  a share, and by more than the errors say."
             );
-            add("low-coverage", text, "Record as root, so that whole CPUs are sampled in place of threads.");
+            add("low-coverage", text, low_coverage(meta.samples));
         } else if coverage.is_high() {
             let text = format!("Samples stand for {share} of the CPU time that was counted: one of the two is wrong.");
-            add("high-coverage", text, "Compare with another --event, or another --freq.");
+            add("high-coverage", text, "Compare with --event cpu-clock, which needs no hardware counter.");
         }
     }
     if let Some(share) = summary.stack_share(summary.truncated).filter(|share| *share > MANY_INCOMPLETE) {
@@ -67,8 +68,13 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
     }
     let lost = summary.lost as f64 / (summary.lost.saturating_add(summary.all_samples)).max(1) as f64;
     if lost > MANY_LOST {
-        let text = format!("{} of the records were lost: shares may be bent.", percent(lost));
+        let text = format!("{} of the samples were lost: shares may be bent.", percent(lost));
         add("lost-records", text, "Record at a lower --freq, or give ironlaw a CPU of its own.");
+    }
+    for loss in &summary.losses {
+        let Some((topic, means, fix)) = other_loss(loss.kind).filter(|_| loss.lost > 0) else { continue };
+        let share = loss.share.map_or(String::new(), |share| format!(" ({} of them)", percent(share)));
+        add(topic, format!("{} {}{share} were lost: {means}.", number::count(loss.lost), loss.kind.text()), fix);
     }
     notes
 }
@@ -78,4 +84,35 @@ fn is_late(event: &EventSpec) -> bool {
     const CPU_CLOCK: u64 = 0;
     const TASK_CLOCK: u64 = 1;
     matches!(event.kind, EventKind::Software(CPU_CLOCK | TASK_CLOCK)) && !event.exclude_kernel
+}
+
+fn low_coverage(samples: Option<SampleSource>) -> &'static str {
+    match samples {
+        Some(SampleSource::Cpus) => {
+            "Whole CPUs were sampled: see what was lost or throttled, and record at a lower --freq."
+        }
+        _ => "Record as root, so that whole CPUs are sampled in place of threads.",
+    }
+}
+
+/// What the loss of records that are no samples means, and what helps.
+fn other_loss(kind: LossKind) -> Option<(&'static str, &'static str, &'static str)> {
+    Some(match kind {
+        LossKind::Switches => (
+            "lost-switches",
+            "waits that were open then are left out",
+            "Record with --call-graph fp or none, which makes these records small, or give ironlaw a CPU of its own.",
+        ),
+        LossKind::Wakeups => (
+            "lost-wakeups",
+            "time blocked may include the wait for a CPU after a wake-up",
+            "Give ironlaw a CPU of its own.",
+        ),
+        LossKind::Tasks => (
+            "lost-tasks",
+            "names and mappings were read again from /proc, but those of what had ended are missing",
+            "Give ironlaw a CPU of its own.",
+        ),
+        _ => return None,
+    })
 }

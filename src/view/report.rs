@@ -15,7 +15,7 @@ pub use tables::{
 use super::Measured;
 use super::against::AgainstView;
 use super::findings::FindingsView;
-use crate::analysis::{MetricUnit, Section};
+use crate::analysis::{KindLoss, MetricUnit, Section};
 use crate::model::profile::Profile;
 use crate::model::{Baseline, HardwareEvent, HardwarePlan, HostFacts, Note};
 use serde::ser::SerializeMap;
@@ -114,8 +114,10 @@ pub struct SamplesView {
     pub count: u64,
     /// What they weigh together, in the selection's unit.
     pub weight: u64,
-    /// Records lost because a buffer was full, all threads.
+    /// Samples lost because a buffer was full, all threads; of older recordings records of any kind.
     pub lost: u64,
+    /// What was lost of each kind of record, all threads.
+    pub losses: Vec<KindLoss>,
     /// Times the kernel paused sampling.
     pub throttled: u64,
     /// Spans off the CPU that could not be closed.

@@ -226,6 +226,8 @@ fn meta() -> Meta {
         coverage: vec![],
         hardware: Default::default(),
         waits: None,
+        samples: None,
+        records: vec![],
         started_unix_ns: 0,
         started_mono_ns: 0,
         duration_ns: None,

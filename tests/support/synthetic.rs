@@ -74,6 +74,8 @@ fn meta() -> Meta {
         coverage: vec![],
         hardware: Default::default(),
         waits: None,
+        samples: None,
+        records: vec![],
         started_unix_ns: 1_767_225_600_000_000_000,
         started_mono_ns: 0,
         duration_ns: Some(10_000_000_000),

@@ -3,7 +3,7 @@
 
 use crate::analysis::Metric;
 use crate::model::profile::Profile;
-use crate::model::{CallGraph, EventKind, HostFacts, LossKind, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target};
+use crate::model::{CallGraph, EventKind, HostFacts, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target};
 use rustc_hash::FxHashMap;
 
 /// The conditions of one recording.
@@ -75,7 +75,7 @@ impl Facts {
             Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
             _ => cpus.to_vec(),
         };
-        let lost = profile.lost.iter().filter(|lost| lost.kind == LossKind::Ring).map(|lost| lost.count);
+        let lost = profile.lost.iter().filter(|lost| lost.kind.is_samples()).map(|lost| lost.count);
         let lost = lost.fold(0, u64::saturating_add);
         let all = (profile.samples.len() as u64).saturating_add(lost);
         Facts {

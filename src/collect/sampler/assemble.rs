@@ -6,6 +6,7 @@ use super::maps::Mapping;
 use super::modules::Modules;
 use super::off_cpu::{self, Leaving, Spans};
 use super::outbox::Outbox;
+use super::rings::{Flow, Records};
 use super::stacks::{Built, Stacks};
 use super::tasks::{Surroundings, Tasks};
 use super::waiting::WaitSample;
@@ -26,6 +27,22 @@ pub enum Role {
     Leaves(Option<Field>),
     /// The thread in this field is woken.
     Wakes(Field),
+    /// None: the event carries the records of context switches.
+    Switches,
+    /// None: the event carries the records of tasks and their mappings.
+    Tasks,
+}
+
+impl Role {
+    /// Which rings its records go through.
+    pub fn flow(self) -> Flow {
+        match self {
+            Role::Event(_) => Flow::Samples,
+            Role::Leaves(_) | Role::Switches => Flow::Switches,
+            Role::Wakes(_) => Flow::Wakeups,
+            Role::Tasks => Flow::Tasks,
+        }
+    }
 }
 
 /// Where a record came from.
@@ -62,6 +79,12 @@ pub struct Assembler<W> {
     pub out: Outbox,
     /// Samples passed on.
     pub samples: u64,
+    /// The kernel's records by kind.
+    pub records: Records,
+    /// Processes that have ended since this was last looked at.
+    pub ended: Vec<u32>,
+    /// A started command that has not yet become what it is to be: what it does until then is ironlaw's own.
+    awaits_exec: Option<u32>,
 }
 
 impl<W: World> Assembler<W> {
@@ -81,6 +104,9 @@ impl<W: World> Assembler<W> {
             world,
             out,
             samples: 0,
+            records: Records::default(),
+            ended: Vec::new(),
+            awaits_exec: None,
         }
     }
 
@@ -88,6 +114,11 @@ impl<W: World> Assembler<W> {
     pub fn opened(&mut self, origins: Origins, twice: FxHashSet<u32>) {
         self.origins = origins;
         self.twice = twice;
+    }
+
+    /// Leaves out what this process does before it executes a program.
+    pub fn await_exec(&mut self, pid: u32) {
+        self.awaits_exec = Some(pid);
     }
 
     /// Opened events by the id in their records.
@@ -119,6 +150,9 @@ impl<W: World> Assembler<W> {
             return;
         };
         let at = self.clock.instant(stamp.time);
+        if let Some(flow) = self.flow(&stamp, &record) {
+            self.records.read(flow);
+        }
         match record {
             Record::Sample(sample) => self.sampled(at, &stamp, &sample),
             Record::SwitchIn => self.runs(at, &stamp),
@@ -130,6 +164,7 @@ impl<W: World> Assembler<W> {
                 }
             }
             Record::Comm { pid, tid, exec, name } if self.follow.concerns(pid) => {
+                self.awaits_exec.take_if(|awaited| exec && *awaited == pid);
                 self.tasks.named(at, pid, tid, &String::from_utf8_lossy(name), exec, &mut self.out);
             }
             Record::Fork(lineage) => {
@@ -143,7 +178,7 @@ impl<W: World> Assembler<W> {
                 self.twice.remove(&lineage.tid);
                 self.tasks.died(at, lineage.pid, lineage.tid, &mut self.out);
             }
-            Record::Lost(count) => self.lost(at, stamp.cpu, count),
+            Record::Lost(count) => self.lost(at, &stamp, count),
             Record::Throttle => self.say_lost(at, stamp.cpu, LossKind::Throttled, 1),
             Record::Mapping(_) | Record::Comm { .. } | Record::Exit(_) | Record::Other => {}
         }
@@ -164,15 +199,25 @@ impl<W: World> Assembler<W> {
         self.spans.seen(seen.tid, built.stack, built.end);
     }
 
+    fn flow(&self, stamp: &Stamp, record: &Record<'_>) -> Option<Flow> {
+        match record {
+            Record::Sample(_) => self.origins.get(&stamp.id).map(|origin| origin.role.flow()),
+            Record::SwitchIn | Record::SwitchOut { .. } => Some(Flow::Switches),
+            Record::Mapping(_) | Record::Comm { .. } | Record::Fork(_) | Record::Exit(_) => Some(Flow::Tasks),
+            Record::Lost(_) | Record::Throttle | Record::Other => None,
+        }
+    }
+
     /// The round is over.
     pub fn sweep(&mut self) {
-        let Assembler { tasks, modules, world, follow, spans, .. } = self;
+        let Assembler { tasks, modules, world, follow, spans, ended, .. } = self;
         spans.sweep();
         tasks.sweep(
             |pid| world.alive(pid),
             |pid| {
                 modules.ended(pid);
                 follow.leave(pid);
+                ended.push(pid);
             },
         );
     }
@@ -204,7 +249,8 @@ impl<W: World> Assembler<W> {
             }
             return;
         }
-        if !self.follow.wants(stamp.pid, stamp.tid) || self.is_double(stamp.tid, &origin) {
+        let early = self.awaits_exec.is_some() && origin.role.flow() == Flow::Samples;
+        if early || !self.follow.wants(stamp.pid, stamp.tid) || self.is_double(stamp.tid, &origin) {
             return;
         }
         if stamp.tid == IDLE && matches!(origin.role, Role::Leaves(_)) {
@@ -227,7 +273,7 @@ impl<W: World> Assembler<W> {
                     kernel: sample.mode == Mode::Kernel,
                 }));
             }
-            Role::Wakes(_) => {}
+            Role::Wakes(_) | Role::Switches | Role::Tasks => {}
         }
     }
 
@@ -273,12 +319,19 @@ impl<W: World> Assembler<W> {
         }
     }
 
-    fn lost(&mut self, at: Nanos, cpu: u32, count: u64) {
-        self.tasks.unwatched();
-        self.say_lost(at, cpu, LossKind::Ring, count);
-        let spans = self.spans.lost();
-        if spans > 0 {
-            self.say_lost(at, cpu, LossKind::OffCpu, spans);
+    /// Records of the kind that the stamped event makes were lost. Without a wake-up a span is not split, but stays whole.
+    fn lost(&mut self, at: Nanos, stamp: &Stamp, count: u64) {
+        let flow = self.origins.get(&stamp.id).map(|origin| origin.role.flow());
+        self.say_lost(at, stamp.cpu, flow.map_or(LossKind::Ring, Flow::loss), count);
+        flow.into_iter().for_each(|flow| self.records.lost(flow, count));
+        if matches!(flow, None | Some(Flow::Tasks)) {
+            self.tasks.unwatched();
+        }
+        if matches!(flow, None | Some(Flow::Switches)) {
+            let spans = self.spans.lost();
+            if spans > 0 {
+                self.say_lost(at, stamp.cpu, LossKind::OffCpu, spans);
+            }
         }
     }
 
@@ -299,6 +352,7 @@ mod tests {
     const SAMPLES: u64 = 1;
     const LEAVES: u64 = 2;
     const WAKES: u64 = 3;
+    const TASKS: u64 = 4;
 
     /// An assembler with one event of each role, following process 5 and its children.
     fn assembler(twice: &[u32]) -> Assembler<Tables> {
@@ -313,6 +367,7 @@ mod tests {
             (SAMPLES, Origin { role: Role::Event(0), layout: Layout::default(), owner: Some(5) }),
             (LEAVES, Origin { role: Role::Leaves(Some(field)), layout: raw, owner: Some(5) }),
             (WAKES, Origin { role: Role::Wakes(field), layout: raw, owner: Some(5) }),
+            (TASKS, Origin { role: Role::Tasks, layout: Layout::default(), owner: Some(5) }),
         ];
         assembler.opened(origins.into_iter().collect(), twice.iter().copied().collect());
         assembler
@@ -437,18 +492,38 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_told_and_takes_the_open_spans_with_it() {
+    fn a_loss_tells_its_kind_and_only_one_of_switches_takes_the_open_spans_with_it() {
+        for (id, kinds, spans) in [
+            (LEAVES, &[(LossKind::Switches, 12), (LossKind::OffCpu, 1)][..], 0),
+            (77, &[(LossKind::Ring, 12), (LossKind::OffCpu, 1)], 0),
+            (SAMPLES, &[(LossKind::Samples, 12)], 1),
+            (WAKES, &[(LossKind::Wakeups, 12)], 1),
+            (TASKS, &[(LossKind::Tasks, 12)], 1),
+        ] {
+            let mut assembler = assembler(&[]);
+            let left = fake::switch_out(false, stamp(5, 5, 110, SAMPLES));
+            let lost = fake::lost(12, stamp(5, 5, 120, id));
+            let back = fake::switch_in(stamp(5, 5, 155, SAMPLES));
+            let events = run(&mut assembler, &[raw(LEAVES, 5, 109, 1), left, lost, back]);
+            let losses = events.iter().filter_map(|event| match event {
+                Event::Lost(lost) => Some((lost.kind, lost.count)),
+                _ => None,
+            });
+            assert_eq!(losses.collect::<Vec<_>>(), kinds, "{id}");
+            assert_eq!(events.iter().filter(|event| matches!(event, Event::OffCpu(_))).count(), spans, "{id}");
+            let counted = assembler.records.counts().into_iter().find(|count| count.kind == LossKind::Switches);
+            assert_eq!(counted.map(|count| (count.read, count.lost)), Some((3, if id == LEAVES { 12 } else { 0 })));
+        }
+    }
+
+    #[test]
+    fn what_a_command_does_before_it_executes_is_left_out() {
         let mut assembler = assembler(&[]);
-        let lost = fake::lost(12, stamp(5, 5, 120, SAMPLES));
-        let left = fake::switch_out(false, stamp(5, 5, 110, SAMPLES));
-        let events =
-            run(&mut assembler, &[raw(LEAVES, 5, 109, 1), left, lost, fake::switch_in(stamp(5, 5, 155, SAMPLES))]);
-        let losses: Vec<_> = events
-            .iter()
-            .filter_map(|event| if let Event::Lost(lost) = event { Some((lost.kind, lost.count)) } else { None })
-            .collect();
-        assert_eq!(losses, [(LossKind::Ring, 12), (LossKind::OffCpu, 1)]);
-        assert!(!events.iter().any(|event| matches!(event, Event::OffCpu(_))));
+        assembler.await_exec(5);
+        let named = fake::comm("other", false, stamp(5, 5, 111, TASKS));
+        let executed = fake::comm("command", true, stamp(5, 5, 113, TASKS));
+        let records = [sample(5, 5, 110), named, sample(5, 5, 112), executed, sample(5, 5, 114)];
+        assert_eq!(samples(&run(&mut assembler, &records)), [(5, 14)]);
     }
 
     #[test]
@@ -457,7 +532,7 @@ mod tests {
         run(&mut assembler, &[sample(5, 5, 110)]);
         assembler.world.maps.insert(5, format!("{MAPS}8000-9000 r-xp 00000000 08:01 6 /lib/late\n"));
         let late = |time| fake::sample(2, 0x8010, 1, stamp(5, 5, time, SAMPLES), &[]);
-        let events = run(&mut assembler, &[fake::lost(1, stamp(5, 5, 120, SAMPLES)), late(130)]);
+        let events = run(&mut assembler, &[fake::lost(1, stamp(5, 5, 120, TASKS)), late(130)]);
         let opened = assembler.world.opened.clone();
         assert_eq!((opened, samples(&events).len()), (vec!["/bin/a".to_string(), "/lib/late".to_string()], 1));
     }

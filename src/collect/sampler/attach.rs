@@ -1,14 +1,14 @@
 //! Opens the events on the target, all of a CPU's into one ring, and chooses how: per thread, per CPU, per control group.
 //! It never starts them.
 
-use super::assemble::{Origin, Origins, Role};
+use super::assemble::{Origin, Origins};
 use super::request::{Menu, Set, paranoid, refused};
-use super::rings;
+use super::rings::{Flow, Rings};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Note, Target};
+use crate::model::{Note, SampleSource, Target};
+use crate::sys::bpf::ProcessFilter;
+use crate::sys::limits;
 use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
-use crate::sys::perf::ring::Ring;
-use crate::sys::{bpf, limits};
 use rustc_hash::FxHashSet;
 use std::fs::File;
 use std::io;
@@ -17,6 +17,8 @@ use std::path::Path;
 /// Events beyond which whole CPUs are sampled instead of every thread. Each costs about 70 us to open and its share of
 /// every context switch; sampling a CPU costs nothing per thread, but sees (and drops) everybody else's samples.
 const MOST_EVENTS: usize = 2048;
+/// Bytes a second that may flow, and be dropped, where the kernel does not keep others' samples out of the rings.
+const CHEAP: u64 = 16 << 20;
 /// Descriptors left for everything else.
 const SPARE_FILES: usize = 128;
 const ESRCH: i32 = 3;
@@ -26,18 +28,29 @@ const ENODEV: i32 = 19;
 /// The opened events.
 #[derive(Debug, Default)]
 pub struct Attached {
-    /// One ring per CPU.
-    pub rings: Vec<Ring>,
+    /// The rings.
+    pub rings: Rings,
     /// Events to start and stop.
     pub events: Vec<PerfEvent>,
-    /// The same, on whole CPUs whatever the target.
+    /// The same, on whole CPUs whatever the target: no `exec` starts them.
     pub everywhere: Vec<PerfEvent>,
+    /// What keeps others' samples out, where whole CPUs are sampled for a few processes.
+    pub filter: Option<ProcessFilter>,
+    /// Where samples are taken.
+    pub samples: SampleSource,
     /// Events by the id in their records.
     pub origins: Origins,
     /// Threads that may be sampled by an inherited event as well as by their own.
     pub twice: FxHashSet<u32>,
     /// Fallbacks taken and limits met.
     pub notes: Vec<Note>,
+}
+
+impl Attached {
+    /// All events.
+    pub fn all(&self) -> impl Iterator<Item = &PerfEvent> {
+        self.events.iter().chain(&self.everywhere)
+    }
 }
 
 /// What the events are opened on.
@@ -48,7 +61,7 @@ pub enum Reach {
     /// These threads.
     Threads(Vec<u32>),
     /// Everything on the CPUs; samples of other processes are dropped, in the kernel if it takes the filter.
-    Cpus(Option<Vec<u32>>),
+    Cpus(Option<(Vec<u32>, Inherit)>),
     /// A control group's directory.
     Cgroup(File),
 }
@@ -85,7 +98,7 @@ pub fn reach(
             }
             let inherit = if *children { Inherit::All } else { Inherit::Threads };
             let each = Reach::Processes(pids.clone(), inherit);
-            let whole = Reach::Cpus((!children).then(|| pids.clone()));
+            let whole = Reach::Cpus(Some((pids.clone(), inherit)));
             per_thread_or_cpu(threads, menu, cpus, root, notes).map(|per_thread| if per_thread { each } else { whole })
         }
     }
@@ -93,19 +106,20 @@ pub fn reach(
 
 /// Whether to open events on each of so many threads, or on whole CPUs.
 fn per_thread_or_cpu(threads: usize, menu: &Menu, cpus: &[u32], root: &Path, notes: &mut Vec<Note>) -> Result<bool> {
-    let needed = threads * cpus.len() * menu.len();
     let limit = limits::raise_open_files().map_or(usize::MAX, |limit| limit as usize);
+    let whole = may_open_cpus(menu, cpus);
+    let (by_cpu, by_thread) = menu.len();
+    let needed = if whole { threads * by_thread + by_cpu } else { threads * (by_thread + by_cpu) } * cpus.len();
     let fits = needed + SPARE_FILES <= limit;
     if needed <= MOST_EVENTS && fits {
         return Ok(true);
     }
-    let whole = cpus.first().is_none_or(|cpu| may_open_cpu(menu, *cpu));
     if whole {
         notes.push(Note {
             topic: "whole-cpus".to_string(),
             text: format!(
-                "{threads} threads would need {needed} events: whole CPUs are sampled instead and only the target's \
-                 samples kept."
+                "{threads} threads would need {needed} events: those of whole CPUs are taken instead and only the target's \
+                 records kept."
             ),
             fix: None,
         });
@@ -122,9 +136,9 @@ fn per_thread_or_cpu(threads: usize, menu: &Menu, cpus: &[u32], root: &Path, not
     )))
 }
 
-fn may_open_cpu(menu: &Menu, cpu: u32) -> bool {
+fn may_open_cpus(menu: &Menu, cpus: &[u32]) -> bool {
     let request = menu.sets.first().and_then(|set| set.requests.first());
-    request.is_some_and(|request| event::open(request, &[], Place::Cpu(cpu)).is_ok())
+    request.zip(cpus.first()).is_some_and(|(request, cpu)| event::open(request, &[], Place::Cpu(*cpu)).is_ok())
 }
 
 /// Threads of a process, by number; none when it is gone.
@@ -139,20 +153,37 @@ pub fn threads_of(root: &Path, pid: u32) -> Vec<u32> {
 /// What the kernel's refusal means, with the remedy.
 pub fn attach(menu: &Menu, reach: &Reach, cpus: &[u32], on_exec: bool, root: &Path) -> Result<Attached> {
     let mut attacher = Attacher { menu, cpus, on_exec, root, done: Attached::default(), inherit: Inherit::No };
-    let (rings, note) = rings::open(cpus, menu.bytes_per_second(), root)?;
+    let (rings, note) = Rings::open(cpus, menu, root)?;
     attacher.done.rings = rings;
     attacher.done.notes.extend(note);
-    attacher.whole_cpus(true)?;
+    attacher.whole_cpus(|set| set.everywhere)?;
     match reach {
-        Reach::Processes(pids, inherit) => attacher.processes(pids, *inherit)?,
+        Reach::Processes(pids, inherit) => {
+            attacher.sample_cpus(pids, *inherit)?;
+            attacher.processes(pids, *inherit)?;
+        }
         Reach::Threads(tids) => attacher.threads(tids)?,
         Reach::Cpus(keep) => {
-            attacher.whole_cpus(false)?;
-            keep.as_deref().into_iter().for_each(|pids| attacher.keep_in_kernel(pids));
+            attacher.done.samples = SampleSource::Cpus;
+            attacher.whole_cpus(|set| !set.everywhere)?;
+            if let Some((pids, inherit)) = keep {
+                attacher.done.filter = filter(pids, *inherit, root);
+                attacher.keep_in_kernel();
+            }
         }
-        Reach::Cgroup(directory) => attacher.cgroup(directory)?,
+        Reach::Cgroup(directory) => {
+            attacher.done.samples = SampleSource::Cpus;
+            attacher.cgroup(directory)?;
+        }
     }
     Ok(attacher.done)
+}
+
+/// `None` where the kernel or its permissions have none, or there are too many processes.
+fn filter(pids: &[u32], inherit: Inherit, root: &Path) -> Option<ProcessFilter> {
+    let filter = ProcessFilter::open(inherit == Inherit::All, root).ok()?;
+    pids.iter().try_for_each(|pid| filter.add(*pid)).ok()?;
+    Some(filter)
 }
 
 struct Attacher<'a> {
@@ -165,6 +196,22 @@ struct Attacher<'a> {
 }
 
 impl Attacher<'_> {
+    /// Samples whole CPUs for the sake of some processes, if that is permitted and others' samples cost little: an event on a
+    /// thread loses the period it has begun when the thread ends, and whoever lives shorter than a period is hardly seen.
+    fn sample_cpus(&mut self, pids: &[u32], inherit: Inherit) -> Result<()> {
+        if !may_open_cpus(self.menu, self.cpus) {
+            return Ok(());
+        }
+        self.done.filter = filter(pids, inherit, self.root);
+        if self.done.filter.is_none() && self.menu.bytes_per_second(Set::is_by_cpu) > CHEAP / self.cpus.len() as u64 {
+            return Ok(());
+        }
+        self.done.samples = SampleSource::Cpus;
+        self.whole_cpus(Set::is_by_cpu)?;
+        self.keep_in_kernel();
+        Ok(())
+    }
+
     /// Every thread, looked for until no new one turns up. Those found later may have been born of a thread that was
     /// already attached, and then carry its event too.
     fn processes(&mut self, pids: &[u32], inherit: Inherit) -> Result<()> {
@@ -202,7 +249,9 @@ impl Attacher<'_> {
     fn thread(&mut self, tid: u32) -> Result<bool> {
         for at in 0..self.cpus.len() {
             let place = Place::Task { tid, cpu: Some(self.cpus[at]) };
-            for set in self.menu.sets.iter().filter(|set| !set.everywhere) {
+            let by_cpu = |set: &Set| set.everywhere || (self.done.samples == SampleSource::Cpus && set.is_by_cpu());
+            let sets: Vec<&Set> = self.menu.sets.iter().filter(|set| !by_cpu(set)).collect();
+            for set in sets {
                 match self.set(set, place, at, Some(tid)) {
                     Err(error) if error.raw_os_error() == Some(ESRCH) => return Ok(false),
                     Err(error) => {
@@ -216,10 +265,10 @@ impl Attacher<'_> {
         Ok(true)
     }
 
-    /// The sets that are opened everywhere, or all others, on each CPU.
-    fn whole_cpus(&mut self, everywhere: bool) -> Result<()> {
+    /// The sets that are asked for, on each CPU.
+    fn whole_cpus(&mut self, which: impl Fn(&Set) -> bool) -> Result<()> {
         for at in 0..self.cpus.len() {
-            for set in self.menu.sets.iter().filter(|set| set.everywhere == everywhere) {
+            for set in self.menu.sets.iter().filter(|set| which(set)) {
                 let opened = self.set(set, Place::Cpu(self.cpus[at]), at, None);
                 self.cpu_result(opened, set, self.cpus[at])?;
             }
@@ -260,12 +309,13 @@ impl Attacher<'_> {
             opened => opened?,
         };
         for ((event, role), request) in events.iter().zip(&set.roles).zip(&set.requests) {
-            if let Some(ring) = self.done.rings.get(at) {
+            if let Some(ring) = self.done.rings.of(role.flow(), at) {
                 event.redirect(ring.owner())?;
             }
             self.done.origins.insert(event.id()?, Origin { role: *role, layout: request.layout, owner });
         }
-        if set.everywhere { &mut self.done.everywhere } else { &mut self.done.events }.extend(events);
+        let by_exec = matches!(place, Place::Task { .. });
+        if by_exec { &mut self.done.events } else { &mut self.done.everywhere }.extend(events);
         Ok(())
     }
 
@@ -286,21 +336,14 @@ impl Attacher<'_> {
         }
     }
 
-    /// Others' samples are dropped before they cost a copy, where the kernel takes a program; else after the ring.
-    fn keep_in_kernel(&mut self, pids: &[u32]) {
-        let Ok(program) = bpf::keep_processes(pids) else { return };
-        use std::os::fd::AsFd;
-        let sampling: FxHashSet<u64> = self
-            .done
-            .origins
-            .iter()
-            .filter(|(_, origin)| matches!(origin.role, Role::Event(_)))
-            .map(|(id, _)| *id)
-            .collect();
-        for event in &self.done.events {
-            if event.id().is_ok_and(|id| sampling.contains(&id)) {
-                // A tracepoint refuses this kind of program: its samples are dropped later.
-                let _ = event.filter(program.as_fd());
+    /// Others' samples are dropped before they cost a copy, where the kernel takes a program; else after the ring. A
+    /// tracepoint refuses this kind of program.
+    fn keep_in_kernel(&self) {
+        let Some(filter) = &self.done.filter else { return };
+        for event in &self.done.everywhere {
+            let origin = event.id().ok().and_then(|id| self.done.origins.get(&id));
+            if origin.is_some_and(|origin| origin.role.flow() == Flow::Samples) {
+                let _ = event.filter(filter.program());
             }
         }
     }

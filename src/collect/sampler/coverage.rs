@@ -6,8 +6,12 @@ use crate::model::{Coverage, EventSpec};
 use crate::sys::perf::event::{Counted, PerfEvent};
 
 /// One row per event that ran at all, in the order of `specs`.
-pub fn coverage(events: &[PerfEvent], origins: &Origins, specs: &[EventSpec]) -> Vec<Coverage> {
-    let counted = events.iter().filter_map(|event| {
+pub fn coverage<'a>(
+    events: impl Iterator<Item = &'a PerfEvent>,
+    origins: &Origins,
+    specs: &[EventSpec],
+) -> Vec<Coverage> {
+    let counted = events.filter_map(|event| {
         let origin = origins.get(&event.id().ok()?)?;
         let Role::Event(index) = origin.role else { return None };
         Some((usize::from(index), event.read().ok()?))

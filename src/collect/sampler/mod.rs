@@ -43,7 +43,7 @@ pub use run::{EndReason, Ended};
 pub use space::Space;
 
 use crate::error::{Context, Result};
-use crate::model::{EventSpec, HardwarePlan, Note, OpsSpec, Plan, Target, WaitSource};
+use crate::model::{EventSpec, HardwarePlan, Note, OpsSpec, Plan, SampleSource, Target, WaitSource};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
 use crate::sys::passing::Printed;
@@ -117,7 +117,7 @@ impl Sampler {
         let on_exec = command.is_some() && plan.delay.0 == 0;
         let mut attached = attach::attach(&menu, &reach, &cpus, on_exec, root)
             .context(|| format!("cannot profile {}", plan.target.label()))?;
-        let used = attached.events.len() + attached.everywhere.len() + attached.rings.len();
+        let used = attached.events.len() + attached.everywhere.len() + attached.rings.all().len();
         let site = hardware::Site { reach: &reach, cpus: &cpus, on_exec, used, root };
         let (counters, kinds) = hardware::hardware_plan(&plan.hardware);
         let (hardware, counted) = Hardware::open(counters, &menu, &site);
@@ -131,6 +131,9 @@ impl Sampler {
         pid.into_iter().for_each(|pid| follow.join(pid));
         let partial = menu.waits == Some(WaitSource::SwitchRecords);
         let mut assembler = Assembler::new(*clock, plan.call_graph, follow, partial, Proc::new("/proc"));
+        if on_exec && attached.samples == SampleSource::Cpus {
+            pid.into_iter().for_each(|pid| assembler.await_exec(pid));
+        }
         assembler.opened(std::mem::take(&mut attached.origins), std::mem::take(&mut attached.twice));
         Ok(Sampler {
             plan: plan.clone(),
@@ -160,6 +163,12 @@ impl Sampler {
     #[must_use]
     pub fn events(&self) -> &[EventSpec] {
         &self.events
+    }
+
+    /// Where samples are taken.
+    #[must_use]
+    pub fn sample_source(&self) -> SampleSource {
+        self.attached.samples
     }
 
     /// What records time off the CPU, where that is asked for.

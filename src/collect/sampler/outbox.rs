@@ -71,7 +71,7 @@ impl Outbox {
 
     fn confess(&mut self, at: Nanos) {
         if self.dropped > 0 {
-            let lost = Lost { at, cpu: self.dropped_on, kind: LossKind::Ring, count: self.dropped };
+            let lost = Lost { at, cpu: self.dropped_on, kind: LossKind::Samples, count: self.dropped };
             self.dropped = 0;
             self.batch.push(Event::Lost(lost));
         }
@@ -130,7 +130,7 @@ mod tests {
         let lost = events.iter().find_map(|event| if let Event::Lost(lost) = event { Some(*lost) } else { None });
         assert_eq!(kept, MOST_WAITING * BATCH);
         let count = (offered - kept) as u64;
-        assert_eq!(lost, Some(Lost { at: Nanos(9), cpu: 3, kind: LossKind::Ring, count }));
+        assert_eq!(lost, Some(Lost { at: Nanos(9), cpu: 3, kind: LossKind::Samples, count }));
         assert!(events.iter().any(|event| matches!(event, Event::Define(_))));
     }
 

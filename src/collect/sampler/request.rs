@@ -2,6 +2,7 @@
 //! It opens events only on its own thread, to see what is permitted and what counts.
 
 use super::assemble::Role;
+use super::rings::Flow;
 use super::switches;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{CallGraph, EventKind, EventSpec, Note, Plan, Rate, Unit, WaitSource};
@@ -30,10 +31,23 @@ pub struct Set {
     pub everywhere: bool,
 }
 
+impl Set {
+    /// Whether it may be opened on CPUs in place of threads: it only samples, and the kernel takes a filter for it. Each hit
+    /// of a tracepoint is a sample, so threads lose none of them.
+    pub fn is_by_cpu(&self) -> bool {
+        self.flow() == Flow::Samples && self.requests.iter().all(|request| request.pmu != event::TRACEPOINT)
+    }
+
+    /// What its records are.
+    pub fn flow(&self) -> Flow {
+        self.roles.first().map_or(Flow::Samples, |role| role.flow())
+    }
+}
+
 /// Everything to be opened.
 #[derive(Debug)]
 pub struct Menu {
-    /// Groups; the first also carries the records about tasks and mappings.
+    /// Groups; the last carries the records about tasks and mappings.
     pub sets: Vec<Set>,
     /// Events really sampled, by index.
     pub specs: Vec<EventSpec>,
@@ -48,19 +62,23 @@ pub struct Menu {
 }
 
 impl Menu {
-    /// Events opened at each place of the target.
-    pub fn len(&self) -> usize {
-        self.sets.iter().filter(|set| !set.everywhere).map(|set| set.requests.len()).sum()
+    /// Events that may be opened on CPUs in place of threads, and all others of the target.
+    pub fn len(&self) -> (usize, usize) {
+        let sets = self.sets.iter().filter(|set| !set.everywhere);
+        sets.fold((0, 0), |(by_cpu, by_thread), set| match set.is_by_cpu() {
+            true => (by_cpu + set.requests.len(), by_thread),
+            false => (by_cpu, by_thread + set.requests.len()),
+        })
     }
 
-    /// Bytes a second that a busy CPU may write. The kernel reserves a sample's stack bytes whole, however many it
-    /// fills; of events sampled by period it is not known how many come, and a few thousand are assumed.
-    pub fn bytes_per_second(&self) -> u64 {
-        let requests = self.sets.iter().flat_map(|set| &set.requests);
+    /// Bytes a second that a busy CPU may write for these sets. The kernel reserves a sample's stack bytes whole, however
+    /// many it fills; of events sampled by period it is not known how many come, and some thousands are assumed.
+    pub fn bytes_per_second(&self, which: impl Fn(&Set) -> bool) -> u64 {
+        let requests = self.sets.iter().filter(|set| which(set)).flat_map(|set| &set.requests);
         requests
             .map(|request| {
                 let each = 400 + u64::from(request.layout.stack_bytes);
-                each * if let Some(Rate::Frequency(hertz)) = request.rate { hertz } else { 4_000 }
+                each * if let Some(Rate::Frequency(hertz)) = request.rate { hertz } else { 8_000 }
             })
             .sum()
     }
@@ -106,11 +124,20 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<Menu> {
         sets.extend(switches.sets);
         notes.extend(switches.note);
     }
-    if let Some(first) = sets.first_mut().and_then(|set| set.requests.first_mut()) {
-        first.side_band = true;
-        first.switches = plan.off_cpu;
+    if plan.off_cpu {
+        sets.push(records("context switches", Role::Switches, exclude_kernel));
     }
+    sets.push(records("tasks", Role::Tasks, exclude_kernel));
     Ok(Menu { sets, specs, notes, hardware, exclude_kernel, waits })
+}
+
+/// An event that counts nothing and carries records, so that these stay whole wherever the samples are taken, and what is
+/// lost of them is known apart.
+fn records(name: &str, role: Role, exclude_kernel: bool) -> Set {
+    let mut request = Request::counting(event::SOFTWARE, [event::DUMMY, 0, 0]);
+    (request.exclude.kernel, request.exclude.hv) = (exclude_kernel, exclude_kernel);
+    (request.side_band, request.switches) = (role == Role::Tasks, role == Role::Switches);
+    Set { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere: false }
 }
 
 /// What a sample carries for stacks taken by `method`.

@@ -1,54 +1,148 @@
-//! One ring per CPU, owned by an event that counts nothing and never ends, sized by what will flow through it.
-//! Events of the target are redirected into them; nothing here knows of a target.
+//! The rings: of each kind of record one per CPU, owned by an event that counts nothing and never ends, sized by what will
+//! flow through it. Events of the target are redirected into them; nothing here knows of a target.
+//!
+//! Kinds are kept apart so that a flood of one costs nothing of another, and so that the kernel's word of a loss tells of what.
 
 use super::merge::Source;
-use super::request::{paranoid, refused};
+use super::request::{Menu, paranoid, refused};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::Note;
+use crate::model::{LossKind, Note, RecordCount};
 use crate::sys::perf::event::{self, PerfEvent, Place, Request};
 use crate::sys::perf::record;
 use crate::sys::perf::ring::Ring;
+use std::io;
 use std::path::Path;
 
+/// A ring should hold this part of a second, so that a busy machine may keep the reader waiting for as long.
+const SHARE_OF_SECOND: u64 = 4;
 /// Enough for samples of some hundred bytes: a fifth of a second and more at 5,000 Hz.
 const SMALL: usize = 512 << 10;
 /// No ring is made larger.
 const LARGE: usize = 16 << 20;
-/// A ring should hold this part of a second, so that a busy machine may keep the reader waiting for as long.
-const SHARE_OF_SECOND: u64 = 4;
-/// All rings together, on machines with many CPUs; below `SMALL` no ring is made smaller for this.
+/// All rings of a kind together, on machines with many CPUs; below `SMALL` no ring is made smaller for this.
 const MOST_TOGETHER: usize = 128 << 20;
 /// A ring smaller than this would not hold a few samples.
 const LEAST: usize = 64 << 10;
 
-/// Opens a ring for each CPU, through which so many bytes a second may flow. When locked memory is short, the rings get
-/// smaller and that is said.
-///
-/// # Errors
-/// `NotPermitted` when the kernel refuses events altogether, `Exhausted` when not even small rings can be locked.
-pub fn open(cpus: &[u32], bytes_per_second: u64, root: &Path) -> Result<(Vec<Ring>, Option<Note>)> {
-    let wanted = size(cpus.len(), bytes_per_second);
-    let mut bytes = wanted;
-    let mut rings = Vec::with_capacity(cpus.len());
-    while rings.len() < cpus.len() {
-        let mut owner = owner(cpus[rings.len()], bytes, root)?;
+/// A kind of record, with rings of its own. Of records of one moment those of the first kind come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Flow {
+    /// Births, ends, names and mappings of tasks.
+    Tasks,
+    /// Threads that leave the CPU or get it.
+    Switches,
+    /// Threads that are woken.
+    Wakeups,
+    /// Samples of the events.
+    Samples,
+}
+
+impl Flow {
+    const ALL: [Flow; 4] = [Flow::Tasks, Flow::Switches, Flow::Wakeups, Flow::Samples];
+
+    /// What is lost when one of its rings is full.
+    pub fn loss(self) -> LossKind {
+        match self {
+            Flow::Tasks => LossKind::Tasks,
+            Flow::Switches => LossKind::Switches,
+            Flow::Wakeups => LossKind::Wakeups,
+            Flow::Samples => LossKind::Samples,
+        }
+    }
+}
+
+/// Records that were read and lost, by kind.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Records([(u64, u64); Flow::ALL.len()]);
+
+impl Records {
+    /// One was read.
+    pub fn read(&mut self, flow: Flow) {
+        self.0[flow as usize].0 += 1;
+    }
+
+    /// So many were lost.
+    pub fn lost(&mut self, flow: Flow, count: u64) {
+        let lost = &mut self.0[flow as usize].1;
+        *lost = lost.saturating_add(count);
+    }
+
+    /// The kinds of which there were any.
+    pub fn counts(&self) -> Vec<RecordCount> {
+        let kinds = Flow::ALL.into_iter().zip(self.0).filter(|(_, (read, lost))| read + lost > 0);
+        kinds.map(|(flow, (read, lost))| RecordCount { kind: flow.loss(), read, lost }).collect()
+    }
+}
+
+/// The rings of a capture.
+#[derive(Debug, Default)]
+pub struct Rings {
+    /// Kind by kind, CPU by CPU.
+    all: Vec<Ring>,
+    kinds: Vec<Flow>,
+    cpus: usize,
+}
+
+impl Rings {
+    /// Opens a ring for each CPU and each kind of record that the menu's events make. Where locked memory is short all get
+    /// smaller, and that is said.
+    ///
+    /// # Errors
+    /// `NotPermitted` when the kernel refuses events altogether, `Exhausted` when not even small rings can be locked.
+    pub fn open(cpus: &[u32], menu: &Menu, root: &Path) -> Result<(Rings, Option<Note>)> {
+        let bytes = |flow| menu.bytes_per_second(|set| set.flow() == flow);
+        let rates: Vec<(Flow, u64)> =
+            Flow::ALL.map(|flow| (flow, bytes(flow))).into_iter().filter(|(_, b)| *b > 0).collect();
+        let kinds: Vec<Flow> = rates.iter().map(|(flow, _)| *flow).collect();
+        let wanted: Vec<usize> = rates.iter().map(|(_, rate)| size(cpus.len(), *rate)).collect();
+        let mut sizes = wanted.clone();
         loop {
-            match Ring::map(owner, bytes) {
-                Ok(ring) => break rings.push(ring),
-                Err((_, error)) if bytes / 2 < LEAST => return Err(exhausted(&error)),
-                Err((back, _)) => {
-                    bytes /= 2;
-                    owner = back;
-                }
+            match mapped(cpus, &sizes, root)? {
+                Ok(all) => return Ok((Rings { all, kinds, cpus: cpus.len() }, smaller(&wanted, &sizes))),
+                Err(error) if sizes.iter().all(|size| *size <= LEAST) => return Err(exhausted(&error)),
+                Err(_) => sizes.iter_mut().for_each(|size| *size = (*size / 2).max(LEAST)),
             }
         }
     }
-    let note = (bytes < wanted).then(|| Note {
+
+    /// The ring of a kind on the CPU at that place in the list.
+    pub fn of(&self, flow: Flow, cpu: usize) -> Option<&Ring> {
+        let kind = self.kinds.iter().position(|kind| *kind == flow)?;
+        self.all.get(kind * self.cpus + cpu)
+    }
+
+    /// All of them, in a fixed order.
+    pub fn all(&self) -> &[Ring] {
+        &self.all
+    }
+
+    /// The same, to be read.
+    pub fn all_mut(&mut self) -> &mut [Ring] {
+        &mut self.all
+    }
+}
+
+/// All rings, or why one could not be locked.
+fn mapped(cpus: &[u32], sizes: &[usize], root: &Path) -> Result<io::Result<Vec<Ring>>> {
+    let mut rings = Vec::with_capacity(cpus.len() * sizes.len());
+    for bytes in sizes {
+        for cpu in cpus {
+            match Ring::map(owner(*cpu, *bytes, root)?, *bytes) {
+                Ok(ring) => rings.push(ring),
+                Err((_, error)) => return Ok(Err(error)),
+            }
+        }
+    }
+    Ok(Ok(rings))
+}
+
+fn smaller(wanted: &[usize], sizes: &[usize]) -> Option<Note> {
+    let [wanted, got] = [wanted, sizes].map(|sizes| sizes.iter().sum::<usize>() >> 10);
+    (got < wanted).then(|| Note {
         topic: "small-rings".to_string(),
-        text: format!("Only {} KiB of buffer per CPU could be locked instead of {}.", bytes >> 10, wanted >> 10),
+        text: format!("Only {got} KiB of buffers per CPU could be locked instead of {wanted}."),
         fix: Some("Raise kernel.perf_event_mlock_kb or the locked-memory limit (ulimit -l).".to_string()),
-    });
-    Ok((rings, note))
+    })
 }
 
 fn size(cpus: usize, bytes_per_second: u64) -> usize {
@@ -71,7 +165,7 @@ fn owner(cpu: u32, bytes: usize, root: &Path) -> Result<PerfEvent> {
     opened.and_then(|events| events.into_iter().next().ok_or_else(no_event)).context(|| format!("cannot use CPU {cpu}"))
 }
 
-fn exhausted(error: &std::io::Error) -> Error {
+fn exhausted(error: &io::Error) -> Error {
     Error::new(ErrorKind::Exhausted, format!("no memory could be locked for the buffers ({error})"))
         .hint("Raise kernel.perf_event_mlock_kb or the locked-memory limit (ulimit -l), or end other profilers.")
 }

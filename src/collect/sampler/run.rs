@@ -10,7 +10,7 @@ use super::merge::Merge;
 use super::waiting::WaitSampler;
 use super::world::Proc;
 use crate::error::Result;
-use crate::model::{CallGraph, Coverage, Event, Note, Target, WaitSource};
+use crate::model::{CallGraph, Coverage, Event, Note, RecordCount, Target, WaitSource};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::perf::poll::Poll;
 use crate::sys::perf::record;
@@ -57,6 +57,8 @@ pub struct Ended {
     pub samples: u64,
     /// For what share of the time each event counted.
     pub coverage: Vec<Coverage>,
+    /// The kernel's records by kind, and how many of each were lost.
+    pub records: Vec<RecordCount>,
     /// A command's exit code, or 128 plus the signal that ended it; `None` without a command, or while it still runs.
     pub exit_status: Option<i32>,
     /// What is to be known of the counts that were taken.
@@ -95,15 +97,16 @@ impl Sampler {
         notes.extend(self.wait_sampler.take().and_then(|looks| looks.note()));
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
-        let coverage = coverage(&self.attached.events, self.assembler.origins(), &self.events);
+        let coverage = coverage(self.attached.all(), self.assembler.origins(), &self.events);
         let exit_status = self.dismiss(reason, &stop);
         let sampled = at - began;
-        Ok(Ended { reason, at, sampled, samples: self.assembler.samples, coverage, exit_status, notes })
+        let (samples, records) = (self.assembler.samples, self.assembler.records.counts());
+        Ok(Ended { reason, at, sampled, samples, coverage, records, exit_status, notes })
     }
 
     fn watched(&self, stop: &StopToken) -> Result<Poll> {
         let poll = Poll::new()?;
-        for (at, ring) in self.attached.rings.iter().enumerate() {
+        for (at, ring) in self.attached.rings.all().iter().enumerate() {
             poll.add(ring, at as u64)?;
         }
         poll.add(stop, STOP)?;
@@ -183,7 +186,7 @@ impl Sampler {
         let mut hung_up = Vec::new();
         hung_up.extend(poll.wait(at_most)?.filter(|ready| ready.hung_up).map(|ready| ready.token));
         for token in hung_up {
-            if let Some(ring) = self.attached.rings.get(token as usize) {
+            if let Some(ring) = self.attached.rings.all().get(token as usize) {
                 poll.remove(ring);
             }
         }
@@ -192,7 +195,7 @@ impl Sampler {
 
     /// Drains all rings up to a time on `CLOCK_MONOTONIC`.
     fn round(&mut self, merge: &mut Merge, until: u64) {
-        let rings = &mut self.attached.rings;
+        let rings = self.attached.rings.all_mut();
         let assembler = &mut self.assembler;
         let looks = &mut self.wait_sampler;
         let mut looked = |assembler: &mut Assembler<Proc>, until| {
@@ -213,6 +216,9 @@ impl Sampler {
         rings.iter_mut().for_each(|ring| ring.release());
         assembler.sweep();
         self.wait_sampler.iter().for_each(|looks| looks.watch(&assembler.follow));
+        for pid in assembler.ended.drain(..) {
+            self.attached.filter.iter().for_each(|filter| filter.remove(pid));
+        }
     }
 
     fn over(&mut self, stop: &StopToken, deadline: Option<Nanos>, now: Nanos) -> Option<EndReason> {

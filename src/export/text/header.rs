@@ -101,6 +101,10 @@ fn samples(report: &Report) -> String {
     let covered = covered(report).map_or(String::new(), |share| format!(", {share} of the CPU time"));
     let (lost, throttled) = (number::count(samples.lost), number::count(samples.throttled));
     let mut text = format!("{what}{covered}, lost {lost}, throttled {throttled}");
+    for loss in samples.losses.iter().filter(|loss| loss.lost > 0 && !loss.kind.is_samples()) {
+        let share = loss.share.map_or(String::new(), |share| format!(" ({})", number::percent(share).joined()));
+        text.push_str(&format!(", {} lost {}{share}", loss.kind.text(), number::count(loss.lost)));
+    }
     if samples.off_cpu_lost > 0 {
         text.push_str(&format!(", spans lost {}", number::count(samples.off_cpu_lost)));
     }

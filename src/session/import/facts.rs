@@ -43,6 +43,8 @@ pub(super) fn meta(perf: &PerfData<'_>, source: &Source) -> Meta {
         coverage: Vec::new(),
         hardware: HardwarePlan::default(),
         waits: None,
+        samples: None,
+        records: vec![],
         started_unix_ns: 0,
         started_mono_ns: 0,
         duration_ns: None,

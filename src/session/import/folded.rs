@@ -120,6 +120,8 @@ fn meta(source: &Source) -> Meta {
         coverage: Vec::new(),
         hardware: HardwarePlan::default(),
         waits: None,
+        samples: None,
+        records: vec![],
         started_unix_ns: source.written_unix_ns.unwrap_or_default(),
         started_mono_ns: 0,
         duration_ns: None,

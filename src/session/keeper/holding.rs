@@ -5,7 +5,7 @@ use super::judging::Judging;
 use crate::analysis::attribution::Assessment;
 use crate::error::Result;
 use crate::model::profile::{Profile, ProfileBuilder};
-use crate::model::{Event, LossKind, Mark, Meta};
+use crate::model::{Event, Mark, Meta};
 use crate::session::flow::LastWord;
 use crate::session::recorder::last_word;
 use crate::store::Writer;
@@ -164,7 +164,7 @@ impl Holding {
                 ended = Some(tick.at);
             }
             if let Event::Lost(lost) = &event
-                && lost.kind == LossKind::Ring
+                && lost.kind.is_samples()
             {
                 self.lost += lost.count;
             }

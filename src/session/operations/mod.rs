@@ -188,7 +188,16 @@ mod tests {
 
     fn ended(reason: EndReason) -> Ended {
         let at = Nanos(1000);
-        Ended { reason, at, sampled: at, samples: 0, coverage: vec![], exit_status: None, notes: vec![] }
+        Ended {
+            reason,
+            at,
+            sampled: at,
+            samples: 0,
+            coverage: vec![],
+            records: vec![],
+            exit_status: None,
+            notes: vec![],
+        }
     }
 
     fn check_end(reason: EndReason, holds_to_end: bool, points: &[u64], expected: &[u64]) {

@@ -34,6 +34,8 @@ fn meta() -> Meta {
         coverage: vec![],
         hardware: Default::default(),
         waits: None,
+        samples: None,
+        records: vec![],
         started_unix_ns: 1_700_000_000_000_000_000,
         started_mono_ns: 5,
         duration_ns: None,

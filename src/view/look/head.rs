@@ -7,7 +7,7 @@ use super::scene::Scene;
 use super::sweep::SweepHead;
 use crate::analysis::attribution::State;
 use crate::analysis::{Coverage, metrics, summary};
-use crate::model::{LossKind, Measure, Note, Scope, Target};
+use crate::model::{Measure, Note, Scope, Target};
 use crate::units::Nanos;
 use crate::view::notes;
 use crate::view::report::{axis_of, rate_of};
@@ -99,7 +99,7 @@ impl Head {
         let missing = Measure::Missing(crate::model::Why::NotRecorded);
         let (event, unit) = axis_of(meta, selection.axis);
         let marks = profile.marks.iter().map(|mark| Moment { at: mark.at, label: mark.label.clone() }).collect();
-        let lost = profile.lost.iter().filter(|lost| lost.kind == LossKind::Ring).map(|lost| lost.count);
+        let lost = profile.lost.iter().filter(|lost| lost.kind.is_samples()).map(|lost| lost.count);
         Head {
             target: target(scene),
             threads: metric("threads").unwrap_or(missing),

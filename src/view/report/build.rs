@@ -213,6 +213,7 @@ fn samples(summary: &Summary, ranking: &Ranking) -> SamplesView {
         count: summary.count,
         weight: ranking.weight,
         lost: summary.lost,
+        losses: summary.losses.clone(),
         throttled: summary.throttled,
         off_cpu_lost: summary.off_cpu_lost,
         whole_share: summary.stack_share(summary.whole),
