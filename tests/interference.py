@@ -112,9 +112,10 @@ class Bench:
         if os.path.exists(path): return path
         process, ops = self.victim(name)
         parts = []
-        for part in range(2):
+        # Fewer than three recordings do not tell how far runs differ.
+        for part in range(3):
             parts.append(os.path.join(self.folder, f"{name}-{part}.ironlaw"))
-            self.run("record", "-p", process.pid, "-F", 97, "-d", f"{self.options.baseline / 2}s", "--neighbours", "--ops", ops,
+            self.run("record", "-p", process.pid, "-F", 97, "-d", f"{self.options.baseline / 3}s", "--neighbours", "--ops", ops,
                      *(["--probe"] if self.options.probe else []), "--force", "-o", parts[-1])
         self.stop(process)
         self.run("baseline", "build", *parts, "-o", path)
