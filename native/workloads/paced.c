@@ -4,8 +4,9 @@
  * `paced-dearer`: as many operations come, and each costs two fifths more, in check_twice.
  * `paced-long`, `paced-long-half`, `paced-long-dearer`: the same with operations of half a millisecond, so that one thread
  * keeps a good part of a CPU busy.
- * `paced-steady`, `paced-steady-half`: 4000, or 2000, operations of 0.1 ms per second and thread, all the time: a program that
- * is kept from running does less than it ever does. */
+ * `paced-steady`: operations of 0.1 ms, 4000 per second and thread, all the time: a program that is kept from running does less
+ * than it ever does. `paced-steady-half`: half as many of the same operations come; each costs what it costs in
+ * `paced-steady`. */
 #include "pace.h"
 
 #define STEPS 50000

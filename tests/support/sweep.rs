@@ -263,6 +263,7 @@ fn run(n: u32) -> Run {
         balance: Measure::exact(0.97),
         workers: Vec::new(),
         virtual_machine: false,
+        stolen_in_cpu_time: None,
         cpu: cost(parts(n), ops),
         blocked: Some(cost(vec![(lock, 3.0 + 25.0 * f64::from(n - 1)), (idle, 30.0)], ops)),
     }

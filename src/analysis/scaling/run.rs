@@ -47,6 +47,7 @@ impl Run {
             balance: balance(&workers),
             workers: workers.iter().filter_map(|worker| worker.cpu.value().copied()).collect(),
             virtual_machine: profile.meta.host.virtual_machine,
+            stolen_in_cpu_time: profile.meta.host.stolen_in_cpu_time,
             cpu,
             blocked,
         }

@@ -30,6 +30,7 @@ pub fn run(n: u32, ops_per_s: f64) -> Run {
         balance: Measure::exact(1.0),
         workers: vec![0.75 * 10.0; n as usize],
         virtual_machine: false,
+        stolen_in_cpu_time: None,
         cpu: Cost::default(),
         blocked: Some(Cost::default()),
     }

@@ -23,6 +23,8 @@ pub struct Run {
     pub workers: Vec<f64>,
     /// Whether it ran in a virtual machine: then CPU time without cycles need not be a slow clock.
     pub virtual_machine: bool,
+    /// Whether CPU time holds what the hypervisor took, if that is known.
+    pub stolen_in_cpu_time: Option<bool>,
     /// Sampled CPU time.
     pub cpu: Cost,
     /// Time blocked, if it was recorded.

@@ -17,9 +17,16 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !stolen.grew() || stolen.amount() < limits::STEAL {
         return Ok(None);
     }
-    let unseen = step.left_idle(step.share(&[SliceKind::Unseen]));
+    let unseen = step.unseen_by_steal();
     let counted = step.number(|numbers| numbers.frequency).is_ok();
-    let on_cpu = if counted { step.share(&[SliceKind::Frequency]) } else { step.work() };
+    let left_out = step.here.runs.iter().all(|run| run.stolen_in_cpu_time == Some(false));
+    let on_cpu = if left_out {
+        0.0
+    } else if counted {
+        step.share(&[SliceKind::Frequency])
+    } else {
+        step.work()
+    };
     let share = stretched(&stolen, &step.metric("host_busy")?, step).min(unseen + on_cpu);
     if share < limits::FACTOR {
         return Ok(None);

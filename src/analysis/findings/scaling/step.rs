@@ -209,6 +209,12 @@ impl<'a> Step<'a> {
         self.cpu.as_ref().map_or(0.0, |growths| if taken { 0.0 } else { self.work() * growths.part(code) })
     }
 
+    /// The part of the lost cores in which nobody saw what workers did, as far as stolen time may be the reason.
+    pub fn unseen_by_steal(&self) -> f64 {
+        let counted = self.here.runs.iter().all(|run| run.stolen_in_cpu_time == Some(true));
+        if counted { 0.0 } else { self.left_idle(self.share(&[SliceKind::Unseen])) }
+    }
+
     /// Whether such code grew far beyond its part of the time: what slows all code does not do that.
     pub fn stands_out(&self, code: Code) -> bool {
         self.cpu.as_ref().is_ok_and(|growths| {
@@ -234,7 +240,7 @@ impl<'a> Step<'a> {
             Kind::Idle => self.taken.idle += beyond,
             Kind::Clock => self.taken.clock += share,
             Kind::Stolen => {
-                let unseen = share.min(self.left_idle(self.share(&[SliceKind::Unseen])));
+                let unseen = share.min(self.unseen_by_steal());
                 self.taken.idle += unseen;
                 self.taken.clock += share - unseen;
             }

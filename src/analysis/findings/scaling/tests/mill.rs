@@ -345,6 +345,7 @@ fn run(load: &Load, n: u32, factor: f64, off_cpu: bool) -> Run {
         balance: Measure::exact(load.balance),
         workers: Vec::new(),
         virtual_machine: false,
+        stolen_in_cpu_time: None,
         cpu: cost(&load.cpu, 1e6, &seconds),
         blocked: off_cpu.then(|| cost(&load.blocked, 1e5, &seconds)),
     }

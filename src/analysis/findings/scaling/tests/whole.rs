@@ -158,10 +158,21 @@ fn stolen_time_that_is_no_cpu_time_is_not_taken_from_code_that_became_dearer() {
         let slower = 1.0 + 0.08 * more;
         load.metric("steal_share", 0.5 * (1.0 - (1.0 + 0.02 * more) / slower))
     });
-    let judged = mill.judged();
-    assert_eq!(rules(&judged), ["steal", "cpu-time-growth"], "{:#?}", judged.found);
-    let dearer = judged.found[1].share.unwrap();
-    assert!((dearer - 0.25).abs() < 0.01, "{dearer}");
+    let mut ladder = mill.ladder();
+    for known in [None, Some(false)] {
+        for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+            run.stolen_in_cpu_time = known;
+        }
+        let judged = judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
+        assert_eq!(rules(&judged), ["steal", "cpu-time-growth"], "{:#?}", judged.found);
+        let dearer = judged.found[1].share.unwrap();
+        assert!((dearer - 0.25).abs() < 0.01, "{dearer}");
+    }
+    for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+        run.stolen_in_cpu_time = Some(true);
+    }
+    let judged = judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
+    assert!(judged.found.iter().any(|finding| finding.rule == "unseen-wait"), "{:#?}", judged.found);
 }
 
 #[test]
