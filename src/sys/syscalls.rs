@@ -5,7 +5,7 @@ use libc::c_long;
 /// The name of a system call that may block; `None` for all others.
 #[must_use]
 pub fn name(number: i64) -> Option<&'static str> {
-    let found = BLOCKING.iter().chain(OLDER).find(|(known, _)| i64::from(*known) == number);
+    let found = BLOCKING.iter().chain(OLDER).find(|(known, _)| *known == number);
     found.map(|(_, name)| *name)
 }
 

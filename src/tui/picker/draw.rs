@@ -181,7 +181,7 @@ impl Picker {
     fn enter_does(&self, selected: Option<&Row<'_>>) -> String {
         match selected {
             None if self.section == Section::Command && !self.command.text().trim().is_empty() => {
-                format!("starts and profiles it")
+                "starts and profiles it".to_string()
             }
             None if self.section == Section::Processes
                 && !self.choices.processes.is_empty()
@@ -190,7 +190,7 @@ impl Picker {
                 "opens the busiest process: being measured ...".to_string()
             }
             None => String::new(),
-            Some(Row::Machine(_)) => format!("profiles the whole machine"),
+            Some(Row::Machine(_)) => "profiles the whole machine".to_string(),
             Some(Row::Process(row)) => {
                 format!("profiles {} {}", visible(&row.process.comm), row.process.pid)
             }
