@@ -89,12 +89,15 @@ pub fn reach(
         }
         Target::Processes { pids, children } => {
             let mut threads = 0;
-            for pid in pids {
-                let found = threads_of(root, *pid).len();
-                if found == 0 {
-                    return Err(Error::new(ErrorKind::NotFound, format!("process {pid} does not exist")));
-                }
+            // Children that have ended since they were looked for are nothing to miss.
+            let gone = pids.iter().filter(|pid| {
+                let found = threads_of(root, **pid).len();
                 threads += found;
+                found == 0
+            });
+            let gone: Vec<u32> = gone.copied().collect();
+            if let Some(pid) = gone.first().filter(|_| !*children || gone.len() == pids.len()) {
+                return Err(Error::new(ErrorKind::NotFound, format!("process {pid} does not exist")));
             }
             let inherit = if *children { Inherit::All } else { Inherit::Threads };
             let each = Reach::Processes(pids.clone(), inherit);
