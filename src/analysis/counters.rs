@@ -12,6 +12,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Below this share of running time a scaled count is a guess and counts as missing.
 pub const COVERAGE_FLOOR: f64 = 0.1;
 
+/// Counters that the kernel keeps by thread only: of the target they are sums over the threads that were read.
+const BY_THREAD: &[&str] =
+    &["run-delay", "timeslices", "voluntary-switches", "involuntary-switches", "migrations", "blkio-delay"];
+
+/// Below this share of the CPU time the threads that were read do not speak for those that were not.
+const READ_FLOOR: f64 = 0.5;
+
+/// From this format on a reading is left out only of threads, and only when it has not changed.
+const COMPLETE_FROM: (u16, u16) = (1, 1);
+
 /// Alive threads times elapsed time.
 const THREAD_TIME: &str = "thread-time";
 
@@ -34,6 +44,7 @@ pub struct Counters {
     hardware: Hardware,
     kind: String,
     lifetimes: Option<Lifetimes>,
+    complete: bool,
 }
 
 impl Counters {
@@ -74,7 +85,8 @@ impl Counters {
         let read_by_thread = by_thread.map(|(id, _)| *id).collect();
         let kind = profile.meta.hardware.pmu.clone();
         let lifetimes = Lifetimes::of(profile);
-        Counters { defs, series, tids, read, read_by_thread, hardware, kind, lifetimes }
+        let complete = profile.meta.format >= COMPLETE_FROM;
+        Counters { defs, series, tids, read, read_by_thread, hardware, kind, lifetimes, complete }
     }
 
     /// Of a session that counted nothing.
@@ -127,7 +139,7 @@ impl Counters {
         }
         let Some(def) = self.defs.get(name) else { return Measure::Missing(Why::NotRecorded) };
         match self.series.get(&(def.id, scope)) {
-            Some(points) => delta(points, window),
+            Some(points) => self.reading(def, scope).delta(points, window),
             None => Measure::Missing(self.absent(def, scope)),
         }
     }
@@ -144,6 +156,12 @@ impl Counters {
             Scope::Thread(tid) => lifetimes.thread(tid, window),
             _ => None,
         }
+    }
+
+    fn reading(&self, def: &CounterDef, scope: Scope) -> Reading {
+        let by_thread = scope == Scope::Target && BY_THREAD.contains(&def.name.as_str());
+        let floor = if by_thread { (READ_FLOOR, Why::ThreadsUnread) } else { (COVERAGE_FLOOR, Why::Multiplexed) };
+        Reading { complete: self.complete && thread(scope).is_none(), floor }
     }
 
     /// What the counter counted for these threads together. Threads that were never read are left out, for a short-lived
@@ -201,22 +219,49 @@ fn thread(scope: Scope) -> Option<u32> {
     }
 }
 
-/// A reading that has not changed is left out, so a value holds until the next one; before the first it was zero.
-fn delta(points: &[Point], window: Window) -> Measure<f64> {
-    let last = |at: Nanos| points[..points.partition_point(|point| point.at <= at)].last().copied();
-    let Some(end) = last(window.to) else { return Measure::Missing(Why::TargetGone) };
-    let zero = Point { at: Nanos(0), value: 0, enabled: Nanos(0), running: Nanos(0) };
-    let start = last(window.from).unwrap_or(zero);
-    let value = end.value.saturating_sub(start.value) as f64;
-    let (enabled, running) = (end.enabled - start.enabled, end.running - start.running);
-    if enabled.0 == 0 {
-        return Measure::exact(value);
+/// What a series says of a window.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    /// Every reading of this scope was said: none in a window means that it was not read there.
+    complete: bool,
+    /// Below this share it says nothing, and why.
+    floor: (f64, Why),
+}
+
+impl Reading {
+    /// Where a reading may be left out because it has not changed, a value holds until the next one; before the first it was
+    /// zero.
+    fn delta(self, points: &[Point], window: Window) -> Measure<f64> {
+        let last = |at: Nanos| points[..points.partition_point(|point| point.at <= at)].last().copied();
+        let Some(end) = last(window.to) else { return Measure::Missing(Why::TargetGone) };
+        if self.complete && end.at <= window.from && window.span().0 > 0 {
+            return Measure::Missing(Why::NotRead);
+        }
+        let zero = Point { at: window.from.min(end.at), value: 0, enabled: Nanos(0), running: Nanos(0) };
+        let start = last(window.from).unwrap_or(zero);
+        let value = end.value.saturating_sub(start.value) as f64;
+        let counted = self.share(end.enabled - start.enabled, end.running - start.running);
+        let (Measure::Known { value: counted, .. }, seen) = (counted, self.seen(start.at, end.at, window)) else {
+            return counted;
+        };
+        let away = |share: f64| share.min(share.recip());
+        Measure::Known { value: value / counted / seen, quality: Quality { coverage: away(counted).min(away(seen)) } }
     }
-    let coverage = (running.as_f64() / enabled.as_f64()).min(1.0);
-    if coverage < COVERAGE_FLOOR {
-        return Measure::Missing(Why::Multiplexed);
+
+    /// Running over enabled time. Above 1 where a later reading made up for what earlier ones had missed.
+    fn share(self, enabled: Nanos, running: Nanos) -> Measure<f64> {
+        if enabled.0 == 0 {
+            return Measure::exact(1.0);
+        }
+        let share = running.as_f64() / enabled.as_f64();
+        if share < self.floor.0 { Measure::Missing(self.floor.1) } else { Measure::exact(share) }
     }
-    Measure::Known { value: value / coverage, quality: Quality { coverage } }
+
+    /// The time between two readings over the window's: 1 where it was read at both its ends.
+    fn seen(self, start: Nanos, end: Nanos, window: Window) -> f64 {
+        let (between, span) = (end - start, window.span());
+        if self.complete && between.0 > 0 && span.0 > 0 { between.as_f64() / span.as_f64() } else { 1.0 }
+    }
 }
 
 #[cfg(test)]
@@ -266,6 +311,50 @@ mod tests {
             synthetic.multiplexed("cycles", Scope::Target, 1000, 100, (1000, running));
             let counters = Counters::of(&synthetic.finish());
             assert_eq!(counters.delta("cycles", Scope::Target, window(0, 1000)), expected, "{running}");
+        }
+    }
+
+    #[test]
+    fn a_window_without_a_reading_is_missing_where_every_reading_was_said() {
+        let mut synthetic = Synthetic::new();
+        synthetic.meta.format = COMPLETE_FROM;
+        for (at, value) in [(1000, 5), (2000, 5), (5000, 11)] {
+            synthetic.reading("minor-faults", Scope::Target, at, value).reading(
+                "minor-faults",
+                Scope::Thread(1),
+                1000,
+                5,
+            );
+        }
+        let counters = Counters::of(&synthetic.finish());
+        let third = Measure::Known { value: 2.0, quality: Quality { coverage: 1.0 / 3.0 } };
+        for (scope, from, to, expected) in [
+            (Scope::Target, 0, 1000, Measure::exact(5.0)),
+            (Scope::Target, 1000, 2000, Measure::exact(0.0)),
+            (Scope::Target, 2000, 3000, Measure::Missing(Why::NotRead)),
+            (Scope::Target, 4000, 5000, third),
+            (Scope::Target, 1000, 5000, Measure::exact(6.0)),
+            (Scope::Thread(1), 2000, 3000, Measure::exact(0.0)),
+        ] {
+            assert_eq!(counters.delta("minor-faults", scope, window(from, to)), expected, "{scope:?} {from}-{to}");
+        }
+    }
+
+    #[test]
+    fn sums_over_threads_carry_the_share_of_cpu_time_that_was_read() {
+        let mut synthetic = Synthetic::new();
+        for (at, value, total, read) in [(1000, 90, 1000, 900), (2000, 99, 2000, 1000), (3000, 300, 3000, 3000)] {
+            synthetic.multiplexed("run-delay", Scope::Target, at, value, (total, read));
+        }
+        let counters = Counters::of(&synthetic.finish());
+        let known = |value, coverage| Measure::Known { value, quality: Quality { coverage } };
+        for (from, to, expected) in [
+            (0, 1000, known(100.0, 0.9)),
+            (1000, 2000, Measure::Missing(Why::ThreadsUnread)),
+            (2000, 3000, known(100.5, 0.5)),
+            (0, 3000, Measure::exact(300.0)),
+        ] {
+            assert_eq!(counters.delta("run-delay", Scope::Target, window(from, to)), expected, "{from}-{to}");
         }
     }
 

@@ -9,6 +9,7 @@ use super::selection::Who;
 use super::summary::Summary;
 use super::time::Window;
 use crate::model::{Measure, Scope, Why};
+use crate::units::Nanos;
 use serde::Serialize;
 
 /// What one of a metric's numbers is.
@@ -288,7 +289,8 @@ impl Rule {
             Part(a, b) => over(own(a), own(a).ratio(own(b), |a, b| Some(a + b))),
             Rest(a, b, whole) => {
                 let used = own(a).ratio(own(b), |a, b| Some(a + b));
-                remainder(over(used, own(whole)), sight.window.span())
+                let wait = over(own(b), own("timeslices")).value().map_or(0, |ns| *ns as u64);
+                remainder(over(used, own(whole)), sight.window.span(), Nanos(wait))
             }
             Grouped(a, b) => {
                 let (above, below) = (own(a), own(b));

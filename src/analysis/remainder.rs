@@ -8,13 +8,19 @@ use crate::units::Nanos;
 const CLOCK_ERROR: f64 = 0.01;
 /// A running thread's own clock is as old as the last scheduler tick.
 const TICK: Nanos = Nanos(10_000_000);
+/// Waits in a queue differ: the longest one may be this many times the mean.
+const LONGEST_WAIT: f64 = 4.0;
 
-/// What these shares of a span leave of it. Nothing where they exceed it by no more than their clocks' error; beyond that one
-/// of them is wrong, and nobody knows which.
-pub(crate) fn remainder(used: Measure<f64>, span: Nanos) -> Measure<f64> {
-    let error = CLOCK_ERROR + TICK.as_f64() / span.as_f64().max(1.0);
+/// What these shares of a span leave of it, where a wait in the run queue, which counts when it ends, took `wait` in the mean.
+/// Nothing where they exceed the span by no more than their clocks' error; beyond that one of them is wrong, and nobody knows
+/// which.
+pub(crate) fn remainder(used: Measure<f64>, span: Nanos, wait: Nanos) -> Measure<f64> {
+    let late = TICK.as_f64() + LONGEST_WAIT * wait.as_f64();
+    let clocks = CLOCK_ERROR + late / span.as_f64().max(1.0);
     match used {
-        Measure::Known { value, .. } if value > 1.0 + error => Measure::Missing(Why::Suspect),
+        Measure::Known { value, quality } if value > 1.0 + clocks + (1.0 - quality.coverage) => {
+            Measure::Missing(Why::Suspect)
+        }
         used => used.map(|used| if used > 1.0 { 0.0 } else { 1.0 - used }),
     }
 }
@@ -26,14 +32,15 @@ mod tests {
 
     #[test]
     fn shares_that_exceed_their_whole_beyond_the_clocks_error_are_no_zero() {
-        for (used, span, expected) in [
-            (0.4, 2000, Measure::exact(0.6)),
-            (1.014, 2000, Measure::exact(0.0)),
-            (1.016, 2000, Measure::Missing(Why::Suspect)),
-            (1.05, 200, Measure::exact(0.0)),
-            (1.07, 200, Measure::Missing(Why::Suspect)),
+        for (used, span, wait, expected) in [
+            (0.4, 2000, 0, Measure::exact(0.6)),
+            (1.014, 2000, 0, Measure::exact(0.0)),
+            (1.016, 2000, 0, Measure::Missing(Why::Suspect)),
+            (1.05, 200, 0, Measure::exact(0.0)),
+            (1.07, 200, 0, Measure::Missing(Why::Suspect)),
+            (1.07, 200, 1, Measure::exact(0.0)),
         ] {
-            assert_eq!(remainder(Measure::exact(used), ms(span)), expected, "{used} of {span} ms");
+            assert_eq!(remainder(Measure::exact(used), ms(span), ms(wait)), expected, "{used} of {span} ms, {wait}");
         }
     }
 }

@@ -40,6 +40,10 @@ pub enum Why {
     TargetGone,
     /// The divisor was zero in this window: nothing ran.
     Idle,
+    /// No reading fell into the window: reading it takes long, and so it is read less often.
+    NotRead,
+    /// It is counted thread by thread, and too many threads ended before they could be read.
+    ThreadsUnread,
     /// What was counted comes to a value that cannot be.
     Suspect,
 }
@@ -59,6 +63,8 @@ impl Why {
             Why::NotRecorded => "not recorded",
             Why::TargetGone => "the target was gone",
             Why::Idle => "nothing ran",
+            Why::NotRead => "not read in this window (select more time)",
+            Why::ThreadsUnread => "most threads ended before they could be read (use a shorter --interval)",
             Why::Suspect => "the counters come to a value that cannot be",
         }
     }

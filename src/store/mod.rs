@@ -27,7 +27,7 @@ pub use reader::Recording;
 pub use writer::Writer;
 
 /// The format this version writes: a higher major number is refused when read, a higher minor one only adds.
-pub const FORMAT: (u16, u16) = (1, 0);
+pub const FORMAT: (u16, u16) = (1, 1);
 
 /// No file of a recording grows this large; a larger one is not read into memory.
 const MAX_FILE_BYTES: u64 = 1 << 30;

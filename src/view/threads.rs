@@ -158,6 +158,9 @@ impl ThreadsView {
     }
 }
 
+/// How many times a thread waited for a CPU its row does not say: a wait that is long as such, on a busy machine.
+const LONG_WAIT: Nanos = Nanos(20_000_000);
+
 impl ThreadLine {
     fn plain(row: &ThreadRow, end: Nanos) -> ThreadLine {
         let life = row.lifetime.seconds();
@@ -172,7 +175,11 @@ impl ThreadLine {
             alive: row.task.ended.is_none_or(|at| at >= end),
             running,
             queued,
-            blocked: remainder(running.ratio(queued, |running, queued| Some(running + queued)), row.lifetime),
+            blocked: remainder(
+                running.ratio(queued, |running, queued| Some(running + queued)),
+                row.lifetime,
+                LONG_WAIT,
+            ),
             ipc: row.ipc,
             waits: Vec::new(),
             voluntary: per_second(row.voluntary),

@@ -7,11 +7,15 @@
 //!   it is `schedstat`; of a control group `cpu.stat` (microseconds); of CPUs /proc/stat (10 ms).
 //! - User and kernel time are that total divided by clock ticks: right to 10 ms each.
 //! - Switches, migrations, run-queue delay and block I/O delay exist only per thread: the part of an ended thread after
-//!   its last reading is missing in the target's total, and so is a thread that lived only between two rounds.
+//!   its last reading is missing in the target's total, and so is a thread that lived only between two rounds. What share of
+//!   the CPU time belongs to threads that were read goes with these totals, as their running over their enabled time. Of a
+//!   command that has ended the kernel knows the switches to the last one.
+//! - What was not read in a window has no reading in it.
 //!
 //! It never samples and never reports the birth or end of tasks: the sampler does.
 
 mod canaries;
+mod command;
 mod group;
 mod machine;
 mod processes;
@@ -19,10 +23,11 @@ mod sheet;
 mod split;
 mod thread;
 mod threads;
+mod unread;
 
 pub use processes::CpuClock;
 
-use crate::collect::catalog::THREAD_TIME;
+use crate::collect::catalog::{TASK_CLOCK, THREAD_TIME};
 use crate::collect::due::Due;
 use crate::collect::neighbours::{Neighbours, Ours, Places};
 use crate::collect::probe::Probe;
@@ -33,6 +38,7 @@ use crate::sys::clock;
 use crate::sys::procfs::{self, ProcFs, TaskDir};
 use crate::units::Nanos;
 use canaries::Canaries;
+use command::Command;
 use group::Group;
 use machine::{Machine, Tool};
 use processes::Processes;
@@ -41,6 +47,7 @@ use sheet::{Moment, Sheet};
 use std::path::PathBuf;
 use thread::{COUNTERS, KNOWN_PER_PROCESS, Offer};
 use threads::{Progress, Threads};
+use unread::Unread;
 
 /// What share of an interval reading the threads may take, as a divisor: 5%.
 const THREAD_BUDGET: u64 = 20;
@@ -73,6 +80,8 @@ pub struct Readings {
     proc: ProcFs,
     members: Members,
     threads: Threads,
+    unread: Unread,
+    command: Option<Command>,
     group: Option<Group>,
     machine: Machine,
     tool: Tool,
@@ -127,6 +136,8 @@ impl Readings {
         let mut readings = Readings {
             members,
             threads: Threads::new(offer, open_files),
+            unread: Unread::default(),
+            command: command.map(|pid| Command::open(&proc, pid, cpu_clock)),
             group,
             machine: Machine::open(proc.clone(), offer.tick_ns, cpus),
             tool: Tool::open(proc.clone()),
@@ -165,15 +176,16 @@ impl Readings {
 
     fn read(&mut self, at: Nanos, out: &mut Vec<Event>) {
         let span = at - self.last_tick;
-        let now = Moment { at, span: at - self.opened };
-        if self.processes_due.is_due(at) {
+        let now = Moment::whole(at, at - self.opened);
+        let fresh = self.processes_due.is_due(at);
+        if fresh {
             let start = clock::thread_cpu();
             self.refresh_processes();
             self.processes_due.was_read(at, clock::thread_cpu() - start);
         }
         self.read_threads(span, now, out);
         self.count_thread_time(span);
-        self.say_target(now, out);
+        self.say_target(fresh, now, out);
         if self.machine_due.is_due(at) {
             let start = clock::thread_cpu();
             self.machine.tick(now, out);
@@ -231,7 +243,7 @@ impl Readings {
         if matches!(self.members, Members::Threads(_) | Members::Group(_)) {
             self.threads.add_group(0, TaskDir::of_machine(&self.proc)?);
         }
-        let moment = Moment { at: self.opened, span: Nanos(0) };
+        let moment = Moment::whole(self.opened, Nanos(0));
         // What a process started before the capture belongs to it as well: each generation is found in the last one's.
         let mut known = usize::MAX;
         while known != self.threads.alive() {
@@ -377,18 +389,37 @@ impl Readings {
         Ours { pids, children, group, cpu: Nanos(cpu.unwrap_or(0)), tool: self.tool.cpu() }
     }
 
-    /// The best source of each counter wins: the group's or the processes' own, else the sum of the threads.
-    fn say_target(&mut self, now: Moment, out: &mut Vec<Event>) {
+    /// The best source of each counter wins: the group's or the processes' own, else the sum of the threads. `fresh`: whether
+    /// the processes have been read just now.
+    fn say_target(&mut self, fresh: bool, now: Moment, out: &mut Vec<Event>) {
         let own = match &self.members {
             Members::Processes(processes) => Some(processes.total()),
             _ => None,
         };
         let group = self.group.as_ref().map(Group::values).unwrap_or_default();
+        let group_cpu = group.iter().find_map(|&(counter, value)| (counter == TASK_CLOCK).then_some(value));
+        let ended = self.command.as_ref().and_then(Command::ended);
+        let cpu = own.map(|own| own[0].max(ended.map_or(0, |ended| ended.cpu_ns))).or(group_cpu);
+        let threads = *self.threads.totals();
+        // While a round goes on some threads have been read in this window and some before.
+        let covered = self.threads.round_is_over().then(|| match cpu {
+            Some(cpu) => self.unread.moment(cpu, threads[0].unwrap_or(0), now),
+            None => now,
+        });
         for (index, counter) in COUNTERS.into_iter().enumerate() {
-            let known =
-                own.filter(|_| index < KNOWN_PER_PROCESS).map(|own| own[index]).or(self.threads.totals()[index]);
-            if let Some(value) = known.filter(|_| !group.iter().any(|(better, _)| *better == counter)) {
-                self.sheet.sum(Scope::Target, counter, value, now, out);
+            let found = match (own, ended.and_then(|ended| ended.count(counter))) {
+                (Some(_), _) if index < KNOWN_PER_PROCESS && !fresh => None,
+                (Some(_), _) if index == 0 => cpu.map(|cpu| (cpu, now)),
+                (Some(own), _) if index < KNOWN_PER_PROCESS => Some((own[index], now)),
+                (Some(_), Some(count)) => {
+                    let covered = ended.map_or(0, |ended| ended.cpu_ns).min(cpu.unwrap_or(0));
+                    let enabled = Nanos(cpu.unwrap_or(0));
+                    Some((count, Moment { enabled, running: Nanos(covered), ..now }))
+                }
+                _ => threads[index].zip(covered),
+            };
+            if let Some((value, when)) = found.filter(|_| !group.iter().any(|(better, _)| *better == counter)) {
+                self.sheet.sum(Scope::Target, counter, value, when, out);
             }
         }
         for (counter, value) in group {

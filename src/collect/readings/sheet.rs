@@ -1,4 +1,5 @@
-//! What was last said about one scope, so that only changes are said again.
+//! What was last said about one scope, so that of threads, which are many, only changes are said again. All other scopes say
+//! every value that was read, so that a window without a reading is known to be one.
 //! It never lets a counter run backwards: the kernel's own values do, by rounding, and a reader would see a wrap.
 
 use crate::model::{CounterId, CounterReading, Event, Scope};
@@ -10,20 +11,31 @@ pub(super) struct Sheet {
     said: Vec<(CounterId, u64)>,
 }
 
-/// When and since when: what every reading of one tick shares.
-#[derive(Debug, Clone, Copy)]
+/// When and since when: what the readings of one tick share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
     /// Now.
     pub at: Nanos,
-    /// How long counting has gone on.
-    pub span: Nanos,
+    /// How long they were to count.
+    pub enabled: Nanos,
+    /// How long they did.
+    pub running: Nanos,
+}
+
+impl Moment {
+    /// Of counters that have counted all the time.
+    pub(super) fn whole(at: Nanos, span: Nanos) -> Moment {
+        Moment { at, enabled: span, running: span }
+    }
 }
 
 impl Sheet {
-    /// Says a sum if it grew, or was never said.
+    /// Says a sum, of a thread only if it grew or was never said.
     pub(super) fn sum(&mut self, scope: Scope, counter: CounterId, value: u64, now: Moment, out: &mut Vec<Event>) {
-        let grew = self.last(counter).is_none_or(|last| value > last);
-        self.say(grew, scope, counter, value, now, out);
+        let last = self.last(counter);
+        let grew = last.is_none_or(|last| value > last);
+        let new = grew || !matches!(scope, Scope::Thread(_));
+        self.say(new, scope, counter, value.max(last.unwrap_or(0)), now, out);
     }
 
     /// Whether nothing has been said yet.
@@ -49,8 +61,8 @@ impl Sheet {
             Some((_, last)) => *last = value,
             None => self.said.push((counter, value)),
         }
-        let Moment { at, span } = now;
-        out.push(Event::Reading(CounterReading { counter, scope, at, value, enabled: span, running: span }));
+        let Moment { at, enabled, running } = now;
+        out.push(Event::Reading(CounterReading { counter, scope, at, value, enabled, running }));
     }
 }
 
@@ -59,15 +71,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sum_is_said_once_and_again_only_when_it_grew() {
-        let (mut sheet, mut out) = (Sheet::default(), Vec::new());
-        let now = Moment { at: Nanos(9), span: Nanos(9) };
-        for value in [0, 0, 5, 4, 5, 6] {
-            sheet.sum(Scope::Host, CounterId(1), value, now, &mut out);
+    fn a_sum_never_falls_and_a_threads_is_said_again_only_when_it_grew() {
+        let now = Moment::whole(Nanos(9), Nanos(9));
+        for (scope, expected) in
+            [(Scope::Thread(7), vec![0, 5, 6, 7, 3]), (Scope::Target, vec![0, 0, 5, 5, 5, 6, 7, 3])]
+        {
+            let (mut sheet, mut out) = (Sheet::default(), Vec::new());
+            for value in [0, 0, 5, 4, 5, 6] {
+                sheet.sum(scope, CounterId(1), value, now, &mut out);
+            }
+            sheet.gauge(Scope::Tool, CounterId(2), 7, now, &mut out);
+            sheet.gauge(Scope::Tool, CounterId(2), 3, now, &mut out);
+            let said = out.iter().map(|event| if let Event::Reading(reading) = event { reading.value } else { 99 });
+            assert_eq!(said.collect::<Vec<_>>(), expected, "{scope:?}");
         }
-        sheet.gauge(Scope::Tool, CounterId(2), 7, now, &mut out);
-        sheet.gauge(Scope::Tool, CounterId(2), 3, now, &mut out);
-        let said = out.iter().map(|event| if let Event::Reading(reading) = event { reading.value } else { 99 });
-        assert_eq!(said.collect::<Vec<_>>(), [0, 5, 6, 7, 3]);
     }
 }

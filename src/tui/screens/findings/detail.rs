@@ -78,6 +78,8 @@ fn remedy(why: Why) -> Option<&'static str> {
         Why::LostEvents => Some("sample less often (--freq), or look at a time without losses"),
         Why::Idle => Some("look at a time in which it ran"),
         Why::OpsSilent => Some("see what the recording says about its operation source"),
+        Why::NotRead => Some("look at a longer time"),
+        Why::ThreadsUnread => Some("record the waits themselves: --off-cpu sees every thread"),
         Why::Suspect | Why::NotPermitted | Why::Multiplexed | Why::NoOpsSource | Why::TargetGone => None,
     }
 }

@@ -87,6 +87,8 @@ pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&
         Why::NotRecorded => &["not recorded"],
         Why::TargetGone => &["the target was gone"],
         Why::Idle => &["nothing ran"],
+        Why::NotRead => &["not read in this window", "not read"],
+        Why::ThreadsUnread => &["most threads ended unread", "unread"],
         Why::Suspect => &["counters come to a value that cannot be", "suspect"],
     }
 }
