@@ -168,7 +168,8 @@ fn absurd_numbers_neither_panic_nor_leave_a_picture_ill_formed() {
             *value = Value::Known { mean: number, half: Some(number) };
         }
         for law in report.view.fits.iter_mut().filter_map(|fit| fit.law.as_mut().ok()) {
-            (law.alpha.value, law.beta.value, law.peak) = (number, number, Peak::At { n: number, ops_per_s: number });
+            (law.alpha.value, law.beta.value, law.peak) =
+                (number, number, Peak::At { n: number, ops_per_s: number, low: number, high: number });
         }
         text(&report, 80);
         assert!(!export::markdown::sweep(&report).is_empty() && !export::csv::sweep(&report).is_empty());

@@ -21,6 +21,9 @@ pub enum MetricUnit {
     /// Nanoseconds.
     #[serde(rename = "ns")]
     Nanoseconds,
+    /// Microseconds.
+    #[serde(rename = "us")]
+    Microseconds,
     /// Part of a whole, 0 to 1.
     #[serde(rename = "share")]
     Share,

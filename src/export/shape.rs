@@ -90,6 +90,7 @@ fn scale(unit: MetricUnit, least: f64) -> (f64, &'static str) {
         MetricUnit::Hertz => &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")],
         MetricUnit::Bytes => &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")],
         MetricUnit::BytesPerSecond => &[(1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
+        MetricUnit::Microseconds => &[(1e6, "s"), (1e3, "ms"), (1.0, "us"), (1e-3, "ns")],
         MetricUnit::Nanoseconds => &[(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")],
         MetricUnit::Seconds => &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")],
     };
@@ -128,6 +129,8 @@ mod tests {
             (MetricUnit::PerSecond, vec![1.25e6, 6.2e6, 3.2e8], "M/s", vec!["1.25", "6.20", "320.00"]),
             (MetricUnit::Share, vec![0.997, 0.046], "%", vec!["99.70", "4.60"]),
             (MetricUnit::Ratio, vec![752.4, 15_434.0], "", vec!["752", "15,434"]),
+            (MetricUnit::Nanoseconds, vec![15_599_999.0, 31_200_000.0], "ms", vec!["15.6", "31.2"]),
+            (MetricUnit::Microseconds, vec![0.7, 1.02], "ns", vec!["700", "1,020"]),
             (MetricUnit::Hertz, vec![3.798e9, 3.16e9], "GHz", vec!["3.80", "3.16"]),
             (MetricUnit::Ratio, vec![0.0, -0.0001, 4.5], "", vec!["0.0000", "-0.0001", "4.5000"]),
             (MetricUnit::Ratio, vec![1e-9, 4.5], "", vec!["0.0000", "4.5000"]),

@@ -74,6 +74,7 @@ pub fn quantity(value: f64, unit: MetricUnit) -> Shown {
     match unit {
         MetricUnit::Seconds => seconds(value),
         MetricUnit::Nanoseconds => seconds(value * 1e-9),
+        MetricUnit::Microseconds => seconds(value * 1e-6),
         MetricUnit::Share => percent(value),
         MetricUnit::Cores | MetricUnit::Threads | MetricUnit::Ratio => Shown::new(three_digits(value), ""),
         MetricUnit::PerSecond => {

@@ -125,7 +125,7 @@ fn law() -> Usl {
         beta: bound(0.006, 0.0006),
         residual: 1.1e4,
         freedom: 2,
-        peak: Peak::At { n: 12.583, ops_per_s: 6.23e6 },
+        peak: Peak::At { n: 12.583, ops_per_s: 6.23e6, low: 10.6, high: 16.7 },
     }
 }
 

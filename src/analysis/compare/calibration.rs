@@ -8,7 +8,7 @@ use super::load::{Adjustment, Through};
 use super::testing::{digest, simulated};
 use super::types::{Comparison, Settings, Verdict};
 use crate::analysis::stats::Random;
-use crate::analysis::stats::simulate::{Frequency, Program, STEADY};
+use crate::analysis::stats::simulate::{Frequency, Program, STEADY, trials};
 
 /// How load varies.
 const LOADS: [(&str, Program); 4] = [
@@ -63,7 +63,7 @@ fn fits(found: &Frequency, low: f64, high: f64) -> bool {
 #[test]
 fn nothing_is_taken_for_something_and_intervals_hold_the_truth_as_often_as_they_claim() {
     for (name, program) in &LOADS {
-        for (runs, trials) in [(3, 60), (5, 40), (10, 20)] {
+        for (runs, trials) in [(3, 100), (5, 60), (10, 20)] {
             for dearer in [0.0, 0.1] {
                 let found = compare(program, dearer, [runs, runs], trials, 11);
                 let case = format!("{name}, {runs} runs a side, {dearer}: {found:?}");
@@ -119,7 +119,7 @@ fn runs_at_loads_of_their_own_are_not_taken_for_a_curve_that_knows_no_scatter() 
 #[test]
 #[ignore = "minutes: what `just calibrate` prints"]
 fn simulated_table() {
-    let trials = std::env::var("CALIBRATE_TRIALS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000);
+    let trials = trials();
     for (name, program) in &LOADS {
         for runs in [3, 5, 10] {
             for percent in [0, 1, 3, 10, 40] {

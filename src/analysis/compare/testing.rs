@@ -2,7 +2,7 @@
 //! It never reaches a released program.
 
 use super::digest::{Digest, Part, Slot};
-use super::quantity::{Cell, INVERSE, PRIMARY, RATE, WITHOUT_OPERATIONS};
+use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS};
 use super::types::Side;
 use crate::analysis::scaling::{Cost, FunctionId, PathCost};
 use crate::analysis::stats::simulate::SimulatedWindow;
@@ -95,9 +95,10 @@ fn synthetic(window: &dyn Fn(u64) -> (f64, f64)) -> crate::model::profile::Profi
     profile
 }
 
-/// A side of simulated runs, each as its digest would be; `like` lends everything but the numbers.
+/// A side of simulated runs, each as its digest would be, with cost and load and nothing else; `like` lends the rest.
 pub(in crate::analysis) fn simulated(like: &Digest, runs: &[Vec<SimulatedWindow>]) -> Side {
     let quantities = [PRIMARY, INVERSE, RATE, WITHOUT_OPERATIONS].map(|name| like.position(name));
+    let readings = quantities.map(|at| at.and_then(|at| like.whole.get(at)).map(|reading| reading.quantity));
     let cells = |windows: &[SimulatedWindow]| {
         let ops: f64 = windows.iter().map(|window| window.rate).sum();
         let cpu: f64 = windows.iter().map(|window| window.rate * window.cost_ns).sum();
@@ -105,22 +106,18 @@ pub(in crate::analysis) fn simulated(like: &Digest, runs: &[Vec<SimulatedWindow>
         [(cpu, ops), (ops, cpu * 1e-9), (ops, seconds), (cpu * 1e-9, seconds)]
             .map(|(above, below)| Cell { above, below })
     };
+    let reading = |(quantity, cell): (&Option<Quantity>, Cell)| {
+        let value = cell.value().map_or(Measure::Missing(Why::Idle), Measure::exact);
+        quantity.map(|quantity| Reading { quantity, value, cell: Some(cell) })
+    };
+    let empty = Digest { windows: vec![], whole: vec![], ..like.clone() };
     let digest = |(name, windows): (usize, &Vec<SimulatedWindow>)| {
-        let mut run = like.clone();
+        let mut run = empty.clone();
         run.facts.name = format!("r{name}");
-        run.whole.iter_mut().for_each(|reading| *reading = reading.quantity.missing(Why::NotRecorded));
-        for (at, cell) in quantities.iter().zip(cells(windows)) {
-            let reading = at.and_then(|at| run.whole.get_mut(at));
-            if let Some((reading, value)) = reading.zip(cell.value()) {
-                (reading.value, reading.cell) = (Measure::exact(value), Some(cell));
-            }
-        }
-        let slot = |window: &SimulatedWindow| {
-            let mut slot = Slot { window: like.windows[0].window, cells: vec![None; like.whole.len()] };
-            for (at, cell) in quantities.iter().zip(cells(&[*window])) {
-                at.iter().for_each(|at| slot.cells[*at] = Some(cell));
-            }
-            slot
+        run.whole = readings.iter().zip(cells(windows)).filter_map(reading).collect();
+        let slot = |window: &SimulatedWindow| Slot {
+            window: like.windows[0].window,
+            cells: cells(&[*window]).map(Some).to_vec(),
         };
         run.windows = windows.iter().map(slot).collect();
         run

@@ -25,7 +25,10 @@ impl Point {
     pub fn compare(&mut self, base_n: u32, base: Measure<Estimate>) {
         let (base_n, n) = (f64::from(base_n), f64::from(self.n));
         let numbers = &mut self.numbers;
-        numbers.speedup = base.ratio(numbers.ops_per_s, |base, here| speedup(base_n, base, here));
+        // Against itself it is exact, however its runs scatter.
+        let is_base = base_n == n && base == numbers.ops_per_s;
+        let known = |of: Estimate| Estimate { half: of.half.filter(|_| !is_base), ..of };
+        numbers.speedup = base.ratio(numbers.ops_per_s, |base, here| speedup(base_n, base, here).map(known));
         numbers.efficiency = through(numbers.speedup, |speedup| efficiency(n, speedup));
         numbers.karp_flatt = through(numbers.speedup, |speedup| karp_flatt(base_n, n, speedup));
     }
@@ -144,6 +147,10 @@ mod tests {
         assert!((value(found.karp_flatt) - 0.2).abs() < 1e-12);
         point.compare(4, base(1000.0));
         assert_eq!(value(point.numbers.efficiency), 1.0);
+        let mut base = Point::of(4, Region::Cores, vec![run(4, 900.0), run(4, 1000.0), run(4, 1100.0)]);
+        base.compare(4, base.numbers.ops_per_s);
+        let known = |of: Measure<Estimate>| of.value().unwrap().half;
+        assert_eq!((known(base.numbers.speedup), known(base.numbers.efficiency)), (None, None), "exactly 4 and 1");
         assert_eq!(point.numbers.karp_flatt.value(), None);
         point.compare(1, Measure::Missing(Why::NoOpsSource));
         assert_eq!(point.numbers.efficiency.why(), Some(Why::NoOpsSource));

@@ -228,12 +228,18 @@ pub struct Bound {
 pub enum Peak {
     /// It grows on and on: coherency is nothing.
     None,
+    /// Coherency may be nothing: its interval does not exclude it.
+    Undecided,
     /// At that width.
     At {
         /// The width.
         n: f64,
         /// Throughput there.
         ops_per_s: f64,
+        /// The lower end of the width's 95% interval.
+        low: f64,
+        /// Its upper end.
+        high: f64,
     },
     /// More than four times beyond the widest run: not to be believed.
     BeyondMeasured {

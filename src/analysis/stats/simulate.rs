@@ -101,6 +101,11 @@ impl Remembering {
     }
 }
 
+/// How many trials `just calibrate` asks for.
+pub(in crate::analysis) fn trials() -> u32 {
+    std::env::var("CALIBRATE_TRIALS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000)
+}
+
 /// How often something happened in so many trials.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::analysis) struct Frequency {

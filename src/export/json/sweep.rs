@@ -149,6 +149,8 @@ struct Interval {
 struct PeakAt {
     n: f64,
     ops_per_s: f64,
+    low: f64,
+    high: f64,
 }
 
 impl<'a> Law<'a> {
@@ -174,11 +176,12 @@ impl<'a> Law<'a> {
             residual_ops_per_s: law.map(|law| law.residual),
             degrees_of_freedom: law.map(|law| law.freedom),
             peak: law.and_then(|law| match law.peak {
-                Peak::At { n, ops_per_s } => Some(PeakAt { n, ops_per_s }),
-                Peak::None | Peak::BeyondMeasured { .. } => None,
+                Peak::At { n, ops_per_s, low, high } => Some(PeakAt { n, ops_per_s, low, high }),
+                Peak::None | Peak::Undecided | Peak::BeyondMeasured { .. } => None,
             }),
             peak_status: law.map(|law| match law.peak {
                 Peak::None => "none",
+                Peak::Undecided => "undecided",
                 Peak::At { .. } => "at",
                 Peak::BeyondMeasured { .. } => "beyond_measured",
             }),

@@ -64,7 +64,7 @@ pub fn chosen(fits: &[Fit]) -> Option<&Fit> {
     fits.iter().rev().find(|fit| fit.law.is_ok()).or(fits.last())
 }
 
-/// `alpha 0.0500 [0.0328, 0.0672], beta 0.00600 [0.00342, 0.00858], peak at n = 12.6 with 6.23 M/s`, or why there is none.
+/// `alpha 0.0500 [0.0328, 0.0672], beta 0.00600 [0.00342, 0.00858], peak at n = 12.6 [10.6, 16.7] with 6.23 M/s`, or why there is none.
 #[must_use]
 pub fn law(fit: &Fit) -> String {
     match &fit.law {
@@ -97,8 +97,10 @@ pub fn no_fit(why: NoFit) -> &'static str {
 pub fn peak(law: &Usl) -> String {
     match law.peak {
         Peak::None => "no peak".to_string(),
-        Peak::At { n, ops_per_s } => {
-            format!("peak at n = {} with {}", three_digits(n), quantity(ops_per_s, MetricUnit::PerSecond).joined())
+        Peak::Undecided => "no peak shown: beta may be 0".to_string(),
+        Peak::At { n, ops_per_s, low, high } => {
+            let with = quantity(ops_per_s, MetricUnit::PerSecond).joined();
+            format!("peak at n = {} [{}, {}] with {with}", three_digits(n), three_digits(low), three_digits(high))
         }
         Peak::BeyondMeasured { .. } => "peak far beyond what was measured".to_string(),
     }
@@ -109,6 +111,7 @@ pub fn peak(law: &Usl) -> String {
 pub fn peak_at(law: &Usl) -> String {
     match law.peak {
         Peak::None => "no peak".to_string(),
+        Peak::Undecided => "no peak shown".to_string(),
         Peak::At { n, .. } => format!("peak at {}", three_digits(n)),
         Peak::BeyondMeasured { .. } => "peak far out".to_string(),
     }
@@ -118,8 +121,8 @@ pub fn peak_at(law: &Usl) -> String {
 #[must_use]
 pub fn peak_point(law: &Usl) -> Option<(f64, f64)> {
     match law.peak {
-        Peak::At { n, ops_per_s } => Some((n, ops_per_s)),
-        Peak::None | Peak::BeyondMeasured { .. } => None,
+        Peak::At { n, ops_per_s, .. } => Some((n, ops_per_s)),
+        Peak::None | Peak::Undecided | Peak::BeyondMeasured { .. } => None,
     }
 }
 
@@ -233,8 +236,13 @@ mod tests {
         let fit = |law| Fit { region: Region::Cores, widths: vec![1, 2, 4, 6, 8], law };
         for (fit, expected) in [
             (
-                fit(Ok(law(bound(0.006, Some(0.002)), Peak::At { n: 12.58, ops_per_s: 6.2e6 }))),
-                "alpha 0.0500 [0.0400, 0.0600], beta 0.00600 [0.00400, 0.00800], peak at n = 12.6 with 6.20 M/s \
+                fit(Ok(law(bound(0.006, Some(0.002)), Peak::At { n: 12.58, ops_per_s: 6.2e6, low: 10.9, high: 15.4 }))),
+                "alpha 0.0500 [0.0400, 0.0600], beta 0.00600 [0.00400, 0.00800], peak at n = 12.6 [10.9, 15.4] with \
+                 6.20 M/s (fitted on n = 1 to 8, cores)",
+            ),
+            (
+                fit(Ok(law(bound(0.006, Some(0.007)), Peak::Undecided))),
+                "alpha 0.0500 [0.0400, 0.0600], beta 0.00600 [-0.00100, 0.0130], no peak shown: beta may be 0 \
                  (fitted on n = 1 to 8, cores)",
             ),
             (
