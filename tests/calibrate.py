@@ -177,11 +177,11 @@ def ab(bench):
 def alarms(bench):
     """A quiet program under watch."""
     length, minutes = (20, 2) if bench.quick else (60, 60)
-    parts = [bench.record(f"learn-{at}", length, "pace", STEPS, 1000, 30) for at in range(3)]
+    parts = [bench.record(f"learn-{at}", length, "pace", 8 * STEPS, 1000, 30) for at in range(3)]
     baseline = bench.folder / "quiet.baseline"
     run([bench.ironlaw, "-q", "baseline", "build", *parts, "-o", baseline])
     lines = run([bench.ironlaw, "-q", "watch", "--baseline", baseline, "--stale-ok", "--listen", "off", "-I", "250", "-M", "none", "--",
-                 bench.load, "pace", minutes * 60, STEPS, 1000, 30])
+                 bench.load, "pace", minutes * 60, 8 * STEPS, 1000, 30])
     events = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
     raised = sum(event.get("event") == "alarm" and not event.get("update") for event in events)
     bench.table.say("alarms of a quiet program", f"baseline of 3 x {length} s, watched for {minutes} minutes", "1 of 100 hours",

@@ -4,7 +4,7 @@
 use super::counters::COVERAGE_FLOOR;
 use super::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{Measure, Quality, Why};
+use crate::model::{Measure, Quality, Target, Why};
 use crate::units::{Nanos, Ops};
 
 /// Operations completed in the window. Between two totals they are taken as evenly spread; time before the first or after
@@ -23,16 +23,25 @@ pub fn operations(profile: &Profile, window: Window) -> Measure<f64> {
     if coverage < COVERAGE_FLOOR {
         return Measure::Missing(Why::TooFewSamples);
     }
-    let counted = (at(totals, to) - at(totals, from)).max(0.0);
+    let began = began(profile);
+    let counted = (at(totals, to, began) - at(totals, from, began)).max(0.0);
     Measure::Known { value: counted / coverage, quality: Quality { coverage } }
 }
 
-/// The total at a moment between the first and the last reading.
-fn at(totals: &[(Nanos, Ops)], moment: Nanos) -> f64 {
+/// When a command began to run: with its counters, which is a while after the recording. Others ran all the time.
+fn began(profile: &Profile) -> Nanos {
+    let counting = profile.ticks.iter().map(|tick| tick.at - tick.span).min();
+    let command = matches!(profile.meta.plan.target, Target::Command { .. });
+    counting.filter(|_| command).unwrap_or_default()
+}
+
+/// The total at a moment between the first and the last reading; before `began` nothing was completed.
+fn at(totals: &[(Nanos, Ops)], moment: Nanos, began: Nanos) -> f64 {
     let after = totals.partition_point(|(at, _)| *at <= moment);
     let before = &totals[after.saturating_sub(1)];
     let Some(next) = totals.get(after) else { return before.1.as_f64() };
-    let part = (moment - before.0).as_f64() / (next.0 - before.0).as_f64().max(1.0);
+    let since = before.0.max(began).min(moment);
+    let part = (moment - since).as_f64() / (next.0 - since).as_f64().max(1.0);
     before.1.as_f64() + part * (next.1 - before.1).as_f64()
 }
 
@@ -54,6 +63,19 @@ mod tests {
         check(&totals, 1000, 2000, Measure::exact(100.0));
         check(&totals, 1000, 4000, Measure::exact(300.0));
         check(&totals, 1500, 3000, Measure::exact(150.0));
+    }
+
+    /// A recording begins before its command does, and its first total, 0, is of then.
+    #[test]
+    fn a_command_completes_nothing_before_it_runs() {
+        let mut synthetic = Synthetic::new();
+        synthetic.meta.plan.target = Target::Command { argv: vec!["true".to_string()] };
+        synthetic.tick(600, 500);
+        let mut profile = synthetic.finish();
+        profile.ops = vec![(ms(0), Ops(0)), (ms(600), Ops(200))];
+        for (from, to, expected) in [(100, 600, 200.0), (100, 350, 100.0), (350, 600, 100.0)] {
+            assert_eq!(operations(&profile, Window { from: ms(from), to: ms(to) }), Measure::exact(expected));
+        }
     }
 
     #[test]
