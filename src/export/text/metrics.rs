@@ -68,7 +68,7 @@ fn row(page: &Page, metric: &MetricView) -> Option<Line> {
     let shown = number::quantity(value, metric.unit);
     let mark = if coverage < WHOLE { "*" } else { "" };
     let unit = format!("{}{mark}", shown.unit);
-    let text = format!("    {}{}", columns::left(metric.label, LABEL - 2), columns::right(&shown.number, NUMBER));
+    let text = format!("    {} {}", columns::left(metric.label, LABEL - 3), columns::right(&shown.number, NUMBER));
     let width = columns::width(&text) + 1 + columns::width(&unit);
     Some(Line(format!("{text} {}", page.paint(Ink::Quiet, &unit)), width))
 }
