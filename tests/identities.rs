@@ -1,7 +1,7 @@
 //! What must add up in every recording, whatever ran: times of threads, shares of them, readings and their moments.
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests, which say why they skip and what they measured")]
 
-#[allow(dead_code, reason = "each test program uses a part of it")]
+#[expect(dead_code, reason = "each test program uses a part of it")]
 #[path = "support/program.rs"]
 mod program;
 mod support;

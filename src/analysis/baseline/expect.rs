@@ -206,8 +206,8 @@ mod tests {
     #[test]
     fn what_was_measured_in_too_few_windows_is_not_expected() {
         let cells = vec![[5.0, 1.0]; 9];
-        assert!(expect(quantity(PRIMARY), &[cells.clone()], 20).is_none());
-        assert!(expect(quantity(PRIMARY), &[cells.clone()], 18).is_some());
+        assert!(expect(quantity(PRIMARY), std::slice::from_ref(&cells), 20).is_none());
+        assert!(expect(quantity(PRIMARY), std::slice::from_ref(&cells), 18).is_some());
         assert!(expect(quantity(PRIMARY), &[cells[..4].to_vec()], 4).is_none());
         assert!(expect(quantity(PRIMARY), &[vec![[5.0, 0.0]; 9]], 9).is_none(), "nothing to divide by");
         let scattered = vec![vec![[5.0, 1.0]; 3]; 4];

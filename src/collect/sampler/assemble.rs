@@ -475,11 +475,11 @@ mod tests {
             assembler.waiting(&look(from, to));
             assembler.apply(&fake::switch_in(stamp(5, 5, 180, SAMPLES)));
             let events = assembler.out.take();
-            let stacks = events.iter().filter_map(|event| match event {
+            let mut stacks = events.iter().filter_map(|event| match event {
                 Event::OffCpu(span) => Some(span.stack.is_some()),
                 _ => None,
             });
-            assert_eq!(stacks.last(), Some(seen), "looked from {from} to {to}");
+            assert_eq!(stacks.next_back(), Some(seen), "looked from {from} to {to}");
             let names: Vec<_> = events
                 .iter()
                 .filter_map(|event| match event {

@@ -106,7 +106,7 @@ impl<'a> Step<'a> {
     pub fn clock(&self) -> Result<f64, Why> {
         let runs = self.base.runs.iter().chain(&self.here.runs);
         let Ok(ratio) = self.metric("clock_ratio") else {
-            let guest = runs.map(|run| run.virtual_machine).any(|guest| guest);
+            let guest = { runs }.any(|run| run.virtual_machine);
             return if guest { Err(Why::NotSupported) } else { Ok(1.0) };
         };
         let cycles = self.number(|numbers| numbers.frequency)?;
