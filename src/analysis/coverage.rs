@@ -23,6 +23,9 @@ pub struct Coverage {
     pub share: f64,
     /// Standard error of the share: so many samples are chance.
     pub error: f64,
+    /// The counter that tells the CPU time; empty where only the share was kept.
+    #[serde(skip)]
+    pub counter: &'static str,
 }
 
 impl Coverage {
@@ -31,7 +34,11 @@ impl Coverage {
     pub(super) fn of_run(metrics: &[Metric], samples: u64) -> Option<Coverage> {
         let metric = metrics.iter().find(|metric| metric.name == "samples_coverage")?;
         let share = *metric.value.value()?;
-        (samples > 0).then(|| Coverage { share, error: (samples as f64 + 1.0).sqrt() * share / samples as f64 })
+        (samples > 0).then(|| Coverage {
+            share,
+            error: (samples as f64 + 1.0).sqrt() * share / samples as f64,
+            counter: "",
+        })
     }
 
     /// Whether so much was missed that the reader must know.
@@ -77,10 +84,8 @@ pub(super) fn coverage(
 ) -> Measure<Coverage> {
     let event = clock(profile, axis).and_then(|index| Some((index, profile.meta.events.get(usize::from(index))?)));
     let Some((index, event)) = event else { return Measure::Missing(Why::NotRecorded) };
-    let counted = match counter(counters, event) {
-        Some(name) => count(counters, name, who, window),
-        None => return Measure::Missing(Why::NotRecorded),
-    };
+    let Some(counter) = counter(counters, event) else { return Measure::Missing(Why::NotRecorded) };
+    let counted = count(counters, counter, who, window);
     let range = window.range();
     let seen = profile.samples.iter().filter(|s| s.event == index && range.contains(s.at) && who.has(s.tid));
     let (samples, weight) = seen.fold((0_u64, 0_u64), |(n, sum), s| (n + 1, sum.saturating_add(s.weight)));
@@ -95,6 +100,7 @@ pub(super) fn coverage(
         (counted > 0.0).then(|| Coverage {
             share: weight / counted,
             error: (samples as f64 + 1.0).sqrt() * each(counted) / counted,
+            counter,
         })
     })
 }

@@ -260,12 +260,21 @@ pub fn metrics(counters: &Counters, who: &Who, window: Window, summary: Option<&
 
 impl Sight<'_> {
     fn delta(&self, from: Source, name: &str) -> Measure<f64> {
+        if matches!(name, "cycles" | "instructions") && self.counts_too_little() {
+            return Measure::Missing(Why::Suspect);
+        }
         match (from, self.who) {
             (Source::Tasks, Who::Only(tids)) => self.counters.sum(name, tids.iter().copied(), self.window),
             (Source::Tasks, Who::All) | (Source::Target, _) => self.counters.delta(name, Scope::Target, self.window),
             (Source::Host, _) => self.counters.delta(name, Scope::Host, self.window),
             (Source::Tool, _) => self.counters.delta(name, Scope::Tool, self.window),
         }
+    }
+
+    /// Whether samples saw more cycles than the counting groups: threads that live shorter than a group's turn go uncounted.
+    fn counts_too_little(&self) -> bool {
+        let coverage = self.summary.and_then(|summary| summary.coverage.value());
+        coverage.is_some_and(|coverage| coverage.counter == "cycles" && coverage.is_high())
     }
 
     /// Counters of one group ran together. Others may be divided only where both counted all the time.
@@ -359,6 +368,10 @@ impl Rule {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::analysis::coverage::Coverage;
+    use crate::analysis::selection::Selection;
+    use crate::analysis::summary::summary;
+    use crate::analysis::tasks::Tasks;
     use crate::analysis::testing::{Synthetic, ms};
     use crate::model::{Quality, TaskChange};
 
@@ -436,6 +449,27 @@ mod tests {
         let who = Who::Only([42].into_iter().collect());
         let expected = [("cpu_time", 0.25), ("run_share", 0.5), ("psi_cpu_some", 0.1)];
         check(synthetic, &who, &expected.map(|(name, value)| (name, Measure::exact(value))));
+    }
+
+    #[test]
+    fn cycles_that_samples_prove_too_few_are_no_number() {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "main").samples(100, 41, "a!b", 100);
+        synthetic.reading("cycles", Scope::Target, 2000, 3000);
+        let profile = synthetic.finish();
+        let (counters, window) = (Counters::of(&profile), Window { from: ms(0), to: ms(2000) });
+        let selection = Selection::default();
+        let mut summary = summary(&profile, &Tasks::of(&profile), &counters, &selection, window);
+        for (share, counter, expected) in [
+            (4.0, "cycles", Measure::Missing(Why::Suspect)),
+            (1.0, "cycles", Measure::exact(3000.0)),
+            (4.0, "task-clock", Measure::exact(3000.0)),
+        ] {
+            summary.coverage = Measure::exact(Coverage { share, error: 0.01, counter });
+            let all = metrics(&counters, &Who::All, window, Some(&summary));
+            let cycles = all.iter().find(|metric| metric.name == "cycles").unwrap();
+            assert_eq!(cycles.value, expected, "{share} of {counter}");
+        }
     }
 
     #[test]

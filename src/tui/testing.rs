@@ -31,7 +31,7 @@ pub fn head(windows: u64) -> Head {
         rate: "997 Hz".into(),
         samples: 12_345,
         whole: Some(0.992),
-        coverage: Measure::exact(Coverage { share: 0.998, error: 0.009 }),
+        coverage: Measure::exact(Coverage { share: 0.998, error: 0.009, counter: "task-clock" }),
         lost: 0,
         own_cpu: Measure::exact(0.006),
         live: true,

@@ -44,7 +44,10 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
             );
             add("low-coverage", text, low_coverage(meta.samples));
         } else if coverage.is_high() {
-            let text = format!("Samples stand for {share} of the CPU time that was counted: one of the two is wrong.");
+            let text = format!(
+                "Samples stand for {share} of the CPU time that was counted: one of the two is wrong, and cycles and \
+                 instructions of threads shorter than the turns of counting groups are counted too low."
+            );
             add("high-coverage", text, "Compare with --event cpu-clock, which needs no hardware counter.");
         }
     }

@@ -202,7 +202,7 @@ impl Attacher<'_> {
     /// Samples whole CPUs for the sake of some processes, if that is permitted and others' samples cost little: an event on a
     /// thread loses the period it has begun when the thread ends, and whoever lives shorter than a period is hardly seen.
     fn sample_cpus(&mut self, pids: &[u32], inherit: Inherit) -> Result<()> {
-        if !may_open_cpus(self.menu, self.cpus) {
+        if !may_open_cpus(self.menu, self.cpus) || self.crowds_counters() {
             return Ok(());
         }
         self.done.filter = filter(pids, inherit, self.root);
@@ -213,6 +213,14 @@ impl Attacher<'_> {
         self.whole_cpus(Set::is_by_cpu)?;
         self.keep_in_kernel();
         Ok(())
+    }
+
+    /// Whether sampling events would take turns on the CPUs' counters: those of CPUs go before those of tasks, so that the
+    /// counting groups of the target would hardly get one.
+    fn crowds_counters(&self) -> bool {
+        let requests = self.menu.sets.iter().filter(|set| set.is_by_cpu()).flat_map(|set| &set.requests);
+        let hardware = |request: &&Request| !matches!(request.pmu, event::SOFTWARE | event::TRACEPOINT);
+        requests.filter(hardware).any(|request| !request.pinned)
     }
 
     /// Every thread, looked for until no new one turns up. Those found later may have been born of a thread that was

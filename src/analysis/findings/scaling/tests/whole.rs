@@ -181,7 +181,7 @@ fn what_too_few_samples_say_is_less_certain() {
     let judge = |ladder: &mill::Ladder| judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
     let sure = finding(&judge(&ladder), "lock-wait").confidence;
     for loss in &mut ladder.losses {
-        loss.coverage = Some(Coverage { share: 0.5, error: 0.01 });
+        loss.coverage = Some(Coverage { share: 0.5, error: 0.01, counter: "" });
     }
     let found = finding(&judge(&ladder), "lock-wait");
     assert!(found.confidence < sure && found.claim.ends_with("Samples cover only 50.0% of the CPU time."), "{found:?}");
