@@ -146,7 +146,7 @@ fn spin_has_the_cpu_time_the_kernel_counted() {
         // The shell's times are in ticks of 10 ms.
         assert_close("CPU time", cpu_time(&report), truth, 0.03 + 0.02 / truth);
         assert_close("CPU time sampled", sampled(&report), truth, 0.05 + 0.02 / truth);
-        let wall = number(&report["duration_s"]);
+        let wall = number(&report["selection"]["metrics_to_s"]) - number(&report["selection"]["metrics_from_s"]);
         assert_close("busy cores", number(&report["metrics"]["cpu_utilisation"]["value"]), truth / wall, 0.1);
         let spinning = dir.report(&format!("{name}.ironlaw"), "--thread spin-0 --thread spin-1");
         let share = samples_in(&spinning, "spin_burn") / number(&spinning["samples"]["count"]);
@@ -336,7 +336,8 @@ fn forker_is_seen_through_its_children_where_they_are_followed() {
     };
     for name in ["command", "family"] {
         let (samples, ran, pids) = burnt(name);
-        assert!(samples / (ran * 997.0) > 0.8 && samples > 20.0 && pids > 4, "{name}: {samples} of {ran} s, {pids}");
+        // The rest is the kernel's, for births and ends.
+        assert!(samples / (ran * 997.0) > 0.7 && samples > 20.0 && pids > 4, "{name}: {samples} of {ran} s, {pids}");
     }
     let (samples, ran, pids) = burnt("alone");
     assert!(samples == 0.0 && ran < 0.1 && pids == 1, "{samples} samples in children, {ran} s, {pids} processes");
@@ -461,8 +462,7 @@ fn kernel_time_page_faults_and_the_allocator_are_found_at_their_callers() {
         ("faults", "page-faults", "touch_fresh_pages"),
         ("allocator", "allocator", "exchange_object"),
     ] {
-        // Interrupts of a virtual PMU come late and leave the kernel's share to its callers; those of the clock do not.
-        dir.record(workload, "-e cpu-clock", &format!("{workload} --threads 2 --seconds 1"));
+        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1"));
         let report = dir.report(&format!("{workload}.ironlaw"), "");
         assert!(found_at(&report, rule).contains(caller), "{workload}: {}", report["findings"]);
     }
@@ -498,8 +498,7 @@ fn what_only_counters_tell_apart_is_never_called_clear() {
         ("chase-llc", "cache-capacity", "follow_pointers"),
         ("chase-tlb", "page-walks", "follow_pointers"),
     ] {
-        // Interrupts of a virtual PMU come late and leave the kernel's share to its callers; those of the clock do not.
-        dir.record(workload, "-e cpu-clock", &format!("{workload} --threads 2 --seconds 1"));
+        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1"));
         let report = dir.report(&format!("{workload}.ironlaw"), "");
         assert!(found_at(&report, "hot-function").contains(function), "{workload}: {}", report["findings"]);
         assert_ne!(verdict(&report, rule), "clear", "{workload}: {}", report["findings"]);

@@ -1,5 +1,5 @@
-/* Expected diagnosis: threads contend for a mutex that is held briefly, in bump_shared_counter: they spin, sleep and wake
- * each other, so that they hardly ever wait for long, and two of them do less than one. */
+/* Expected diagnosis: threads spin for a mutex that is held briefly, sleep and wake each other, in bump_shared_counter: they
+ * hardly ever wait for long, and two of them do less than one. */
 #include "workload.h"
 
 #include <pthread.h>

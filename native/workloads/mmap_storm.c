@@ -1,5 +1,5 @@
-/* Expected diagnosis: threads map and unmap memory that nobody touches, in map_and_unmap: all of them change the one
- * address space and wait for its lock (mmap_lock), so that two do hardly more than one. */
+/* Expected diagnosis: threads map and unmap memory that nobody touches, in map_and_unmap: all change one address space and
+ * wait for its lock (mmap_lock), so that two do hardly more than one. */
 #include "memory.h"
 #include "workload.h"
 

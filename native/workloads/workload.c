@@ -20,7 +20,7 @@ static const struct {
     const char *about;
 } TABLE[] = {
     { "adaptive-mutex", workload_adaptive_mutex,
-      "a contended mutex with a short critical section, in bump_shared_counter: threads spin for it, sleep and wake each other" },
+      "threads spin for a mutex that is held briefly, sleep and wake each other, in bump_shared_counter" },
     { "allocator", workload_allocator, "CPU time goes to malloc and free, below exchange_object" },
     { "atomic", workload_atomic, "every operation changes one counter that all threads share, by compare-and-swap" },
     { "chase-dram", workload_chase_dram,
@@ -53,7 +53,7 @@ static const struct {
     { "many-threads", workload_many_threads,
       "next to no CPU over `threads` threads that sleep a second at a time; what costs is their number" },
     { "mmap-storm", workload_mmap_storm,
-      "threads map and unmap memory that nobody touches, in map_and_unmap: all of them change the one address space" },
+      "threads map and unmap memory that nobody touches, in map_and_unmap: all change one address space" },
     { "mutex", workload_mutex, "a mutex around 60% of every operation: threads wait for it in update_shared_index" },
     { "one-worker", workload_one_worker, "one thread does all the work, in serve_request, with any number of threads" },
     { "oversubscribed", workload_oversubscribed,

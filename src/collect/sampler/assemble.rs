@@ -58,6 +58,8 @@ pub struct Origin {
 
 /// The thread id of every CPU's idle task, which waits for nothing.
 const IDLE: u32 = 0;
+/// The thread id in the samples of a thread that the kernel is taking apart.
+const GONE: u32 = u32::MAX;
 
 /// Opened events by the id in their records.
 pub type Origins = FxHashMap<u64, Origin>;
@@ -70,6 +72,8 @@ pub struct Assembler<W> {
     pub follow: Follow,
     /// Threads that may be sampled twice: by their own event and by one inherited while it was being opened.
     twice: FxHashSet<u32>,
+    /// The thread that ended last on each CPU: what is left of its work comes without its number.
+    last_ended: FxHashMap<u32, u32>,
     tasks: Tasks,
     modules: Modules,
     stacks: Stacks,
@@ -97,6 +101,7 @@ impl<W: World> Assembler<W> {
             origins: Origins::default(),
             follow,
             twice: FxHashSet::default(),
+            last_ended: FxHashMap::default(),
             tasks: Tasks::default(),
             modules,
             stacks: Stacks::new(method),
@@ -174,6 +179,7 @@ impl<W: World> Assembler<W> {
                 }
             }
             Record::Exit(lineage) if self.follow.concerns(lineage.pid) => {
+                self.last_ended.insert(stamp.cpu, lineage.tid);
                 self.spans.ended(lineage.tid);
                 self.twice.remove(&lineage.tid);
                 self.tasks.died(at, lineage.pid, lineage.tid, &mut self.out);
@@ -257,6 +263,7 @@ impl<W: World> Assembler<W> {
             return;
         }
         let built = self.stack(at, stamp, sample);
+        let tid = if stamp.tid == GONE { self.last_ended.get(&stamp.cpu).copied() } else { None };
         match origin.role {
             Role::Leaves(field) => self.leaves(stamp, field.and_then(|field| field.read(sample.raw)), built),
             Role::Event(event) => {
@@ -264,7 +271,7 @@ impl<W: World> Assembler<W> {
                 self.out.push(Event::Sample(Sample {
                     at,
                     pid: stamp.pid,
-                    tid: stamp.tid,
+                    tid: tid.unwrap_or(stamp.tid),
                     cpu: stamp.cpu,
                     event,
                     weight: sample.period,
@@ -288,7 +295,9 @@ impl<W: World> Assembler<W> {
         }
         let Assembler { tasks, modules, world, out, stacks, .. } = self;
         let mut with = Surroundings { modules, world, out };
-        tasks.meet(at, stamp.pid, stamp.tid, &mut with);
+        if stamp.tid != GONE {
+            tasks.meet(at, stamp.pid, stamp.tid, &mut with);
+        }
         let space = tasks.space(stamp.pid, &mut with);
         let built = stacks.build(sample, &space, with.out);
         match built.unknown.then(|| tasks.doubt(stamp.pid, &mut with)).flatten() {
@@ -411,6 +420,13 @@ mod tests {
             ],
         );
         assert_eq!(samples(&events), [(5, 10), (8, 13)], "thread 6 has an event of its own");
+    }
+
+    #[test]
+    fn what_a_thread_does_after_its_end_is_its_own() {
+        let mut assembler = assembler(&[]);
+        let records = [sample(5, 7, 110), fake::exit(stamp(5, 7, 120, SAMPLES)), sample(5, GONE, 130)];
+        assert_eq!(samples(&run(&mut assembler, &records)), [(7, 10), (7, 30)]);
     }
 
     #[test]

@@ -202,7 +202,7 @@ impl Attacher<'_> {
     /// Samples whole CPUs for the sake of some processes, if that is permitted and others' samples cost little: an event on a
     /// thread loses the period it has begun when the thread ends, and whoever lives shorter than a period is hardly seen.
     fn sample_cpus(&mut self, pids: &[u32], inherit: Inherit) -> Result<()> {
-        if !may_open_cpus(self.menu, self.cpus) || self.crowds_counters() {
+        if !may_open_cpus(self.menu, self.cpus) || self.keeps_to_tasks() {
             return Ok(());
         }
         self.done.filter = filter(pids, inherit, self.root);
@@ -215,12 +215,13 @@ impl Attacher<'_> {
         Ok(())
     }
 
-    /// Whether sampling events would take turns on the CPUs' counters: those of CPUs go before those of tasks, so that the
-    /// counting groups of the target would hardly get one.
-    fn crowds_counters(&self) -> bool {
+    /// Whether sampling events must stay on the tasks. Those that take turns on the CPUs' counters go before those of tasks, so
+    /// that the counting groups of the target would hardly get one; and interrupts of a virtual machine's counters on all
+    /// its CPUs have locked one up.
+    fn keeps_to_tasks(&self) -> bool {
         let requests = self.menu.sets.iter().filter(|set| set.is_by_cpu()).flat_map(|set| &set.requests);
         let hardware = |request: &&Request| !matches!(request.pmu, event::SOFTWARE | event::TRACEPOINT);
-        requests.filter(hardware).any(|request| !request.pinned)
+        requests.filter(hardware).any(|request| self.menu.is_virtual || !request.pinned)
     }
 
     /// Every thread, looked for until no new one turns up. Those found later may have been born of a thread that was
@@ -371,8 +372,15 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_exist_is_named() {
-        let menu =
-            Menu { sets: vec![], specs: vec![], notes: vec![], hardware: false, exclude_kernel: false, waits: None };
+        let menu = Menu {
+            sets: vec![],
+            specs: vec![],
+            notes: vec![],
+            hardware: false,
+            is_virtual: false,
+            exclude_kernel: false,
+            waits: None,
+        };
         let target = Target::Processes { pids: vec![std::process::id(), 4_194_400], children: false };
         let error = reach(&target, None, &menu, &[0], Path::new("/"), &mut vec![]).map(|_| ()).err();
         assert_eq!(error.map(|error| error.to_string()), Some("process 4194400 does not exist".to_string()));
