@@ -157,7 +157,7 @@ fn a_page_holds_the_whole_comparison_and_expectations_are_told_without_touching_
     let told = json(with(&["--format", "json"]))["comparisons"][0]["expectations"].clone();
     assert_ne!(told[0]["outcome"], "confirmed", "the same is not dearer: {told:#}");
     let gated = with(&["--fail-if", "unconfirmed"]);
-    assert_eq!(gated.code, Some(3), "{}{}", gated.out, gated.err);
+    assert_eq!(gated.code, Some(4), "{}{}", gated.out, gated.err);
     let nothing = dir.ironlaw(&["diff", "a.ironlaw", "a.ironlaw", "--fail-if", "contradicted"]);
     assert_eq!(nothing.code, Some(2), "{}", nothing.err);
 }

@@ -99,7 +99,9 @@ impl Recorded {
             assert!(running >= 0.0 && used <= threads + error, "{name}: {used} s used of {threads} s in {window:?}");
             let share = |metric: &str| self.value(metric, window);
             let parts = ["run_share", "run_queue_delay", "blocked_share"].map(share);
-            assert!(parts[2].why() != Some(Why::Suspect), "{name}: {parts:?} in {window:?}");
+            // A single wait may be longer than a short window that it is counted in, and is called suspect there.
+            let short = span < 0.05 && window != self.whole();
+            assert!(short || parts[2].why() != Some(Why::Suspect), "{name}: {parts:?} in {window:?}");
             if let [Some(run), Some(queue), Some(blocked)] = parts.each_ref().map(Measure::value) {
                 let sum = run + queue + blocked;
                 assert!((sum - 1.0).abs() <= error / threads + 1e-9, "{name}: shares of {sum} in {window:?}");

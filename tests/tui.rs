@@ -430,7 +430,8 @@ fn a_comparison_is_looked_through_at_any_size_and_its_gate_still_counts() {
     pty.press("3");
     pty.wait_for("changed beyond chance");
     pty.press("q");
-    assert_eq!(pty.ends(), End::Code(3));
+    // Single runs show no limit to be exceeded.
+    assert_eq!(pty.ends(), End::Code(4));
     pty.assert_restored();
-    assert!(pty.text().contains("broken"), "{}", pty.text());
+    assert!(pty.text().contains("cannot be decided"), "{}", pty.text());
 }

@@ -197,9 +197,11 @@ mod tests {
         while find().comm != "sleep" {
             std::thread::yield_now();
         }
-        let sleeper = find();
+        // It has its name before it has its memory.
+        let settled = |process: &ProcessChoice| process.memory.value().is_some_and(|bytes| *bytes > 4096);
+        let sleeper = (0..1000).map(|_| find()).find(settled).unwrap();
         assert_eq!((sleeper.parent, sleeper.threads, sleeper.ours, sleeper.above), (own, 1, true, false));
-        assert!(sleeper.command.ends_with("60") && *sleeper.memory.value().unwrap() > 4096);
+        assert!(sleeper.command.ends_with("60"), "{}", sleeper.command);
         child.kill().unwrap();
         child.wait().unwrap();
     }
