@@ -138,7 +138,8 @@ fn the_example_gates_a_merge() {
     std::fs::remove_dir_all(&out).unwrap();
     std::fs::create_dir(&out).unwrap();
     let failed = run("cpu_ns_per_op > 1");
-    assert_eq!(failed.code, Some(3), "{}{}", failed.out, failed.err);
+    // Two runs a side on a busy machine may leave it undecided; they never pass.
+    assert!(matches!(failed.code, Some(3 | 4)), "{}{}", failed.out, failed.err);
 }
 
 #[test]
