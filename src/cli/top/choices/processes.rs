@@ -197,11 +197,12 @@ mod tests {
         while find().comm != "sleep" {
             std::thread::yield_now();
         }
-        // It has its name before it has its memory.
-        let settled = |process: &ProcessChoice| process.memory.value().is_some_and(|bytes| *bytes > 4096);
+        // It has its name before it has its memory, and its memory before its arguments.
+        let settled = |process: &ProcessChoice| {
+            process.memory.value().is_some_and(|bytes| *bytes > 4096) && process.command.ends_with("60")
+        };
         let sleeper = (0..1000).map(|_| find()).find(settled).unwrap();
         assert_eq!((sleeper.parent, sleeper.threads, sleeper.ours, sleeper.above), (own, 1, true, false));
-        assert!(sleeper.command.ends_with("60"), "{}", sleeper.command);
         child.kill().unwrap();
         child.wait().unwrap();
     }
