@@ -304,14 +304,28 @@ fn loss(n: u32) -> Loss {
     leaves.dedup();
     let row = |function: FunctionId| {
         let (base, here) = (cost(&base, &function), cost(&here, &function));
-        LossRow { function, base, here, error: 1.5, share: Some((here - base) / grown) }
+        LossRow { function, base, here, error: 1.5, freedom: f64::INFINITY, share: Some((here - base) / grown) }
     };
     let mut functions: Vec<LossRow> = leaves.into_iter().map(row).collect();
     functions.sort_by(|a, b| b.growth().total_cmp(&a.growth()));
     let wait = 25.0 * f64::from(n - 1);
     let waits = vec![
-        LossRow { function: user("serve"), base: 3.0, here: 3.0 + wait, error: 4.0, share: Some(1.0) },
-        LossRow { function: user("poll_events"), base: 30.0, here: 30.0, error: 4.0, share: Some(0.0) },
+        LossRow {
+            function: user("serve"),
+            base: 3.0,
+            here: 3.0 + wait,
+            error: 4.0,
+            freedom: f64::INFINITY,
+            share: Some(1.0),
+        },
+        LossRow {
+            function: user("poll_events"),
+            base: 30.0,
+            here: 30.0,
+            error: 4.0,
+            freedom: f64::INFINITY,
+            share: Some(0.0),
+        },
     ];
     Loss {
         n,

@@ -136,9 +136,9 @@ impl Code {
         let tested = |node: &CodeNode| node.samples[0].saturating_add(node.samples[1]) >= LEAST_SAMPLES;
         let beyond =
             |node: &CodeNode| if node.growth() > 0.0 { (node.growth() - left_out).max(0.0) } else { node.growth() };
-        let rows: Vec<(f64, f64)> = (self.nodes.iter().zip(&errors))
+        let rows: Vec<(f64, f64, f64)> = (self.nodes.iter().zip(&errors))
             .filter(|(node, _)| tested(node))
-            .map(|(node, error)| (beyond(node), *error))
+            .map(|(node, error)| (beyond(node), *error, f64::INFINITY))
             .collect();
         let mut q = corrected(&rows).into_iter();
         for (node, error) in self.nodes.iter_mut().zip(errors) {

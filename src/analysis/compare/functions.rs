@@ -166,7 +166,7 @@ fn judged(rows: &[LossRow], names: &[Vec<FunctionId>], noise: f64, confidence: f
     let by_key: std::collections::BTreeMap<String, &Vec<FunctionId>> =
         names.iter().map(|frames| (key(frames), frames)).collect();
     let error = |row: &LossRow| with_noise(row.error, [row.base, row.here], noise);
-    let q = corrected(&rows.iter().map(|row| (row.growth(), error(row))).collect::<Vec<_>>());
+    let q = corrected(&rows.iter().map(|row| (row.growth(), error(row), row.freedom)).collect::<Vec<_>>());
     let row = |(row, q): (&LossRow, f64)| FunctionChange {
         frames: by_key.get(&row.function.name).map_or_else(|| vec![row.function.clone()], |frames| (*frames).clone()),
         base: row.base,

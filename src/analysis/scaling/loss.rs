@@ -9,8 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A smaller growth of the whole is noise over noise: nothing was lost that could be shared out.
 const LEAST: f64 = 1.02;
-/// From so many runs on their scatter is asked as well.
-const ENOUGH_RUNS: usize = 3;
 
 impl Loss {
     /// What `here` costs more per operation than `base`; `None` without operations or samples in either, or if cycles were
@@ -108,13 +106,63 @@ impl Costs {
         costs.whole.is_finite().then_some(costs)
     }
 
-    /// Mean cost of a function and its variance.
-    fn cell(&self, sum: Sum) -> (f64, f64) {
+    /// Mean cost of a function, and the variance of that mean.
+    fn cell(&self, sum: Sum) -> Cell {
         let runs = self.runs as f64;
         let mean = sum.cost / runs;
-        let scatter = (sum.squares / runs - mean * mean).max(0.0) / (runs - 1.0);
-        let seen = (self.variance)(self, sum);
-        (mean, if self.runs >= ENOUGH_RUNS { seen.max(scatter) } else { seen })
+        let scatter = (self.runs > 1).then(|| (sum.squares / runs - mean * mean).max(0.0) / (runs - 1.0));
+        Cell { mean, seen: (self.variance)(self, sum), scatter }
+    }
+}
+
+/// A function's mean cost on one side.
+struct Cell {
+    mean: f64,
+    /// Variance of the mean that sampling explains.
+    seen: f64,
+    /// Variance of the mean by how the runs differ; `None` for a single run.
+    scatter: Option<f64>,
+}
+
+/// How far runs differ beyond what sampling explains, as a part of a function's cost. Two or three runs say little about one
+/// function, and all functions together say it well: moments pooled over them, weighted by their samples.
+#[derive(Debug, Clone, Copy)]
+struct RunNoise {
+    /// Variance of one run's cost, in units of the squared cost.
+    variance: f64,
+    /// Degrees of freedom: those of the runs, because functions of one run are fast or slow together.
+    freedom: f64,
+}
+
+impl RunNoise {
+    fn of(sides: [&Costs; 2]) -> RunNoise {
+        let (mut beyond, mut weights) = (0.0, 0.0);
+        for costs in sides {
+            let runs = costs.runs as f64;
+            for cell in costs.functions.values().map(|sum| costs.cell(*sum)) {
+                let Some(scatter) = cell.scatter else { continue };
+                // Of the extra variance as a part of the squared cost, and what it is worth where sampling is exact to so much.
+                let (extra, worth) = (runs * (scatter - cell.seen), (runs - 1.0) / (cell.seen * runs));
+                let weight = worth * cell.mean * cell.mean;
+                if weight.is_finite() && extra.is_finite() {
+                    weights += weight;
+                    beyond += worth * extra;
+                }
+            }
+        }
+        let variance = if weights > 0.0 { (beyond / weights).max(0.0) } else { 0.0 };
+        RunNoise { variance, freedom: sides.iter().map(|costs| costs.runs as f64 - 1.0).sum() }
+    }
+
+    /// Standard error of a difference of means, and its degrees of freedom: infinite where sampling explains all of it.
+    fn error(self, sides: [(&Costs, &Cell); 2]) -> (f64, f64) {
+        let variance = |(costs, cell): (&Costs, &Cell)| {
+            let noisy = cell.seen + self.variance * cell.mean * cell.mean / costs.runs as f64;
+            noisy.max(cell.scatter.unwrap_or(0.0))
+        };
+        let (all, seen): (f64, f64) = (sides.map(variance).iter().sum(), sides.map(|(_, cell)| cell.seen).iter().sum());
+        let beyond = 1.0 - seen / all;
+        (all.sqrt(), if beyond > 0.0 { self.freedom / (beyond * beyond) } else { f64::INFINITY })
     }
 }
 
@@ -141,15 +189,18 @@ fn rows(before: &Costs, after: &Costs) -> Vec<LossRow> {
     let lost = after.whole - before.whole;
     let shared = after.whole > LEAST * before.whole;
     let functions: BTreeSet<_> = before.functions.keys().chain(after.functions.keys()).collect();
+    let noise = RunNoise::of([before, after]);
     let row = |function: &FunctionId| {
         let sums = [before, after].map(|costs| costs.functions.get(function).copied().unwrap_or_default());
-        let ((base, base_variance), (here, here_variance)) = (before.cell(sums[0]), after.cell(sums[1]));
+        let (base, here) = (before.cell(sums[0]), after.cell(sums[1]));
+        let (error, freedom) = noise.error([(before, &base), (after, &here)]);
         LossRow {
             function: FunctionId { inlined: !sums.iter().any(|sum| sum.called), ..function.clone() },
-            base,
-            here,
-            error: (base_variance + here_variance).sqrt(),
-            share: shared.then(|| (here - base) / lost),
+            base: base.mean,
+            here: here.mean,
+            error,
+            freedom,
+            share: shared.then(|| (here.mean - base.mean) / lost),
         }
     };
     let sound =
@@ -234,16 +285,20 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_the_binomial_one_unless_three_runs_scatter_more() {
+    fn the_error_is_the_binomial_one_unless_runs_scatter_more() {
         let steady = |n: u32| vec![sampled(n, &[("a", 5000), ("b", 5000)], &[]); 3];
-        let error = |runs: Vec<Run>| Loss::of(&point(steady(1)), &point(runs)).unwrap().functions[0].error;
+        let row = |runs: Vec<Run>| Loss::of(&point(steady(1)), &point(runs)).unwrap().functions[0].clone();
+        let error = |runs: Vec<Run>| row(runs).error;
         // 10000 ns per operation from 30000 samples on each side, half of them in the function.
         let binomial = 10_000.0 * (0.25_f64 / 30_000.0 * 2.0).sqrt();
         assert!((error(steady(8)) - binomial).abs() < 0.01, "{}", error(steady(8)));
         let uneven = [4000, 5000, 6000].map(|count| sampled(8, &[("a", count), ("b", 10_000 - count)], &[]));
-        let scatter = ((1000.0_f64.powi(2) / 3.0) + binomial.powi(2) / 2.0).sqrt();
-        assert!((error(uneven.to_vec()) - scatter).abs() < 0.01, "{}", error(uneven.to_vec()));
-        assert!(error(uneven[..2].to_vec()) < binomial * 1.2, "two runs have no scatter to speak of");
+        // Both functions differ by 20% from run to run, so that much is taken for the steady side too, less their sampling.
+        let noise = 1000.0_f64.powi(2) / 3.0;
+        assert!((error(uneven.to_vec()) / (noise * 1.5).sqrt() - 1.0).abs() < 0.02, "{}", error(uneven.to_vec()));
+        assert!((row(uneven.to_vec()).freedom - 4.0).abs() < 0.1, "{}", row(uneven.to_vec()).freedom);
+        assert_eq!(row(steady(8)).freedom, f64::INFINITY);
+        assert!(!row(uneven[1..].to_vec()).is_real() && row(uneven[1..].to_vec()).error > 3.0 * binomial, "two runs");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! It never computes.
 
 use crate::analysis::findings::Judged;
+use crate::analysis::stats::student_two_sided;
 use crate::analysis::{Cause, CodeKind, Coverage, Metric, Totals};
 use crate::model::{Measure, Region, Unit};
 use serde::Serialize;
@@ -324,6 +325,9 @@ pub struct LossRow {
     pub here: f64,
     /// Standard error of the difference, by sampling and by the scatter of runs.
     pub error: f64,
+    /// Degrees of freedom of that error; infinite where sampling explains all of it.
+    #[serde(skip)]
+    pub freedom: f64,
     /// Its part of the whole loss on its axis, 1 for all; `None` where nothing was lost.
     pub share: Option<f64>,
 }
@@ -335,9 +339,9 @@ impl LossRow {
         self.here - self.base
     }
 
-    /// Whether the growth is more than two standard errors.
+    /// Whether chance makes so large a difference in fewer than one of twenty rows.
     #[must_use]
     pub fn is_real(&self) -> bool {
-        self.growth().abs() > 2.0 * self.error
+        student_two_sided(self.growth() / self.error, self.freedom).is_some_and(|p| p < 0.05)
     }
 }

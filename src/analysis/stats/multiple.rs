@@ -1,7 +1,7 @@
 //! Many tests at once: what is left of each p when some of them would be small by chance.
 //! It never drops a test: where one is no number, neither is its result.
 
-use super::special::normal_cdf;
+use super::student::student_two_sided;
 
 /// Holm's correction, for verdicts: the chance of even one wrong among them stays what was asked for.
 #[must_use]
@@ -29,10 +29,12 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     out
 }
 
-/// How probable differences as large as these are by chance, each with its standard error: normal, two-sided, corrected for
-/// being many (Benjamini-Hochberg).
-pub(in crate::analysis) fn corrected(differences: &[(f64, f64)]) -> Vec<f64> {
-    let p = differences.iter().map(|(difference, error)| 2.0 * normal_cdf(-(difference / error).abs()));
+/// How probable differences as large as these are by chance, each with its standard error and the degrees of freedom of
+/// that: Student's, two-sided, corrected for being many (Benjamini-Hochberg).
+pub(in crate::analysis) fn corrected(differences: &[(f64, f64, f64)]) -> Vec<f64> {
+    let p = differences
+        .iter()
+        .map(|(difference, error, freedom)| student_two_sided(difference / error, *freedom).unwrap_or(f64::NAN));
     benjamini_hochberg(&p.collect::<Vec<_>>())
 }
 

@@ -93,7 +93,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 }
 
 fn cell<'a>(state: &State, row: &Row<'a>, column: usize, cx: &Cx<'_>) -> Cell<'a> {
-    let LossRow { function, base, here, error, share } = row.loss;
+    let LossRow { function, base, here, error, share, .. } = row.loss;
     let changed = cx.theme.change_text(row.step());
     match column {
         0 => Cell::new(Theme::change_mark(row.step()), changed),

@@ -281,6 +281,7 @@ impl Mill {
             base,
             here,
             error: self.scatter * base.hypot(here),
+            freedom: f64::INFINITY,
             share: (all > 0.0).then(|| (here - base) / all),
         };
         let mut functions: Vec<LossRow> = leaves.into_iter().map(row).collect();
