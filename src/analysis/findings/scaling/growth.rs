@@ -133,8 +133,8 @@ type Branch = [f64; 2];
 /// Sorts paths into classes, and gathers them over both widths.
 struct Sorter<'a, C, F: Fn(&[&Function]) -> (C, usize)> {
     functions: FxHashMap<&'a FunctionId, Function>,
-    /// By what leads to the function that tells.
-    branches: FxHashMap<&'a [FunctionId], (C, Branch)>,
+    /// By what leads to the function that tells: the same function may take a lock and do its own work.
+    branches: FxHashMap<&'a [FunctionId], Vec<(C, Branch)>>,
     /// By the innermost function.
     leaves: FxHashMap<(String, String), Vec<(C, f64)>>,
     of: F,
@@ -199,10 +199,9 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
             let functions: Vec<&Function> = path.frames.iter().filter_map(|id| self.functions.get(id)).collect();
             let (class, at) = (self.of)(&functions);
             let leading = path.frames.get(..=at).unwrap_or(&path.frames);
-            let (_, branch) = self.branches.entry(leading).or_insert((class, [0.0; 2]));
-            if let Some(cost) = branch.get_mut(side) {
-                *cost += path.weight * scale;
-            }
+            let mut branch = [0.0; 2];
+            branch[side] = path.weight * scale;
+            add(self.branches.entry(leading).or_default(), class, branch, |[x, y], [a, b]| [x + a, y + b]);
             self.leaf(path, class, path.weight * if side == 0 { -scale } else { scale });
             match parts.iter_mut().find(|part| part.class == class) {
                 Some(part) => {
@@ -224,23 +223,21 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
     fn leaf(&mut self, path: &PathCost, class: C, growth: f64) {
         let Some(leaf) = path.frames.last() else { return };
         let classes = self.leaves.entry((leaf.name.clone(), leaf.module.clone())).or_default();
-        match classes.iter_mut().find(|(known, _)| *known == class) {
-            Some((_, sum)) => *sum += growth,
-            None => classes.push((class, growth)),
-        }
+        add(classes, class, growth, |sum, more| sum + more);
     }
 
     fn lead(&self, class: C) -> Option<Lead> {
         let growth = |[base, here]: &Branch| here - base;
         let most = |named: bool| {
-            let of_class = self.branches.iter().filter(|(frames, (known, _))| {
-                *known == class && !frames.is_empty() && (!named || self.is_named(frames))
+            let of_class = self.branches.iter().filter_map(|(frames, classes)| {
+                let (_, branch) = classes.iter().find(|(known, _)| *known == class)?;
+                (!frames.is_empty() && (!named || self.is_named(frames))).then_some((*frames, growth(branch)))
             });
-            of_class.max_by(|(a, (_, x)), (b, (_, y))| growth(x).total_cmp(&growth(y)).then(b.cmp(a)))
+            of_class.max_by(|(a, x), (b, y)| x.total_cmp(y).then(b.cmp(a)))
         };
         let any = most(false)?;
         // A stack that ends in a library says less than one that shows who called it, if that is not much less.
-        let named = most(true).filter(|(_, (_, cost))| growth(cost) >= growth(&any.1.1) * NAMED);
+        let named = most(true).filter(|(_, grown)| *grown >= any.1 * NAMED);
         let (frames, _) = named.unwrap_or(any);
         let (last, outside) = frames.split_last()?;
         let inwards: Vec<&Function> = outside.iter().rev().filter_map(|id| self.functions.get(id)).collect();
@@ -250,6 +247,14 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
             function: last.name.clone(),
             caller: caller.filter(|function| function.kind != CodeKind::Kernel).map(|function| function.name.clone()),
         })
+    }
+}
+
+/// Adds to what is known of a class.
+fn add<C: PartialEq, V: Copy>(classes: &mut Vec<(C, V)>, class: C, value: V, sum: fn(V, V) -> V) {
+    match classes.iter_mut().find(|(known, _)| *known == class) {
+        Some((_, known)) => *known = sum(*known, value),
+        None => classes.push((class, value)),
     }
 }
 

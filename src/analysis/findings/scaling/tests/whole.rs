@@ -60,6 +60,13 @@ fn a_lock_that_hardly_anybody_sleeps_for_is_named_with_who_takes_it() {
 }
 
 #[test]
+fn who_takes_a_lock_is_named_though_it_works_itself_as_well() {
+    let mill = Mill::of(&WIDTHS, |n| traded(even().on_cpu("worker;take", 50.0), 20.0 * f64::from(n - 1)));
+    let found = &mill.judged().found[0];
+    assert_eq!((found.rule, found.place.as_ref().unwrap().frames.last().unwrap().as_str()), ("lock-wait", "take"));
+}
+
+#[test]
 fn who_takes_the_lock_is_named_though_most_stacks_end_in_the_library() {
     let mill = Mill::of(&WIDTHS, |n| {
         let more = f64::from(n - 1);
