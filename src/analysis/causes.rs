@@ -277,6 +277,9 @@ pub fn cause<'a>(
     }
     let mut seen_kernel = false;
     for function in kernel {
+        if !seen_kernel && is_mmap_lock_wait(function) {
+            return Cause::Lock;
+        }
         seen_kernel = true;
         if let Some(cause) = by_kernel(bare(function)) {
             return cause;
@@ -293,6 +296,24 @@ pub fn cause<'a>(
         (None, TaskState::Other) => Cause::Other,
         (None, _) => Cause::Unknown,
     }
+}
+
+/// Whether a thread blocked with this as its innermost kernel function waits for mmap_lock: `/proc/TID/wchan` leaves the
+/// functions of locks out and names who takes them.
+pub(in crate::analysis) fn is_mmap_lock_wait(function: &str) -> bool {
+    const CALLERS: [&str; 10] = [
+        "lock_mm_and_find_vma",
+        "vm_mmap_pgoff",
+        "ksys_mmap_pgoff",
+        "vm_munmap",
+        "do_mprotect_pkey",
+        "do_madvise",
+        "do_sys_brk",
+        "x64_sys_brk",
+        "do_sys_mremap",
+        "x64_sys_mremap",
+    ];
+    CALLERS.contains(&bare(function).trim_start_matches('_'))
 }
 
 /// The name without what compilers and linkers put after it: `.isra.0`, `@@GLIBC_2.2.5`.
@@ -364,6 +385,9 @@ mod tests {
             (&["schedule_timeout", "sys_epoll_pwait"], Cause::Events),
             (&["folio_wait_bit_common", "sys_pread64"], Cause::BlockIo),
             (&["sys_clock_nanosleep"], Cause::Sleep),
+            (&["lock_mm_and_find_vma"], Cause::Lock),
+            (&["__vm_munmap", "sys_munmap"], Cause::Lock),
+            (&["something_new", "__vm_munmap", "sys_munmap"], Cause::Other),
             (&["something_new", "sys_4711"], Cause::Other),
         ] {
             assert_eq!(cause(Sleeping, frames.iter().copied(), std::iter::empty()), expected, "{frames:?}");

@@ -2,6 +2,7 @@
 //! It never accuses by default: a wait that no table knows is one for a signal.
 
 use super::families::{bare, begins, is_starter};
+use crate::analysis::causes::is_mmap_lock_wait;
 use crate::analysis::names::{CodeKind, Function};
 
 /// What a thread in a lock's system call waits for.
@@ -102,10 +103,10 @@ const TELLING: usize = 10;
 pub(super) fn hold<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Hold {
     let mut hold = Hold::Signal;
     let mut user = 0;
-    for function in innermost_first {
+    for (at, function) in innermost_first.enumerate() {
         let name = bare(&function.name);
         if function.kind == CodeKind::Kernel {
-            if begins(KERNEL_LOCKS, name) {
+            if begins(KERNEL_LOCKS, name) || at == 0 && is_mmap_lock_wait(name) {
                 return Hold::Lock;
             }
             continue;

@@ -6,7 +6,7 @@ use super::families::{
     is_yield,
 };
 use super::holds::{Hold, asker, handles, hold};
-use crate::analysis::causes::{Cause, cause};
+use crate::analysis::causes::{Cause, cause, is_mmap_lock_wait};
 use crate::analysis::names::{CodeKind, Function};
 use crate::model::TaskState;
 
@@ -115,7 +115,7 @@ pub(super) fn wait(path: &[&Function]) -> (Wait, usize) {
     let waits = match cause(TaskState::Sleeping, names(true), names(false)) {
         Cause::Lock => match (allocator, hold(inwards())) {
             (Some(_), _) => Wait::Allocator,
-            (None, Hold::Lock) if takes_mmap_lock(path) => Wait::MmapLock,
+            (None, Hold::Lock) if waits_for_mmap_lock(path) => Wait::MmapLock,
             (None, Hold::Lock) => Wait::Held,
             (None, Hold::Signal) => Wait::Signal,
             (None, Hold::Join) => Wait::Join,
@@ -128,7 +128,7 @@ pub(super) fn wait(path: &[&Function]) -> (Wait, usize) {
 
 /// Whether a path, root first, takes or releases the lock of the address space, or of one of its areas. Below the same calls
 /// there are locks of files and of reverse mappings, which are others.
-pub(super) fn takes_mmap_lock(path: &[&Function]) -> bool {
+fn takes_mmap_lock(path: &[&Function]) -> bool {
     const LOCKS: &[&str] = &["rwsem_", "down_", "up_", "osq_lock", "downgrade_write", "vma_start_", "vma_enter_locked"];
     const FINDING: &[&str] = &["lock_mm_and_find_vma", "lock_vma_under_rcu", "mmap_read_", "mmap_write_", "mmap_lock_"];
     const OTHERS: &[&str] =
@@ -137,6 +137,11 @@ pub(super) fn takes_mmap_lock(path: &[&Function]) -> bool {
     let below = inside.and_then(|at| path.get(at + 1..)).unwrap_or_default();
     let named = |names: &[&str]| below.iter().any(|function| begins(names, bare(&function.name)));
     (named(LOCKS) || named(FINDING)) && !named(OTHERS)
+}
+
+/// The same of a blocked thread, whose stack may leave the lock's own functions out.
+pub(super) fn waits_for_mmap_lock(path: &[&Function]) -> bool {
+    path.last().is_some_and(|function| is_mmap_lock_wait(&function.name)) || takes_mmap_lock(path)
 }
 
 #[cfg(test)]
@@ -232,6 +237,12 @@ mod tests {
         check(wait, &format!("main;malloc;{};{futex}", libc("__lll_lock_wait_private")), (Wait::Allocator, 1));
         let down = "[kernel]!down_read;[kernel]!rwsem_down_read_slowpath;[kernel]!schedule";
         check(wait, &format!("main;touch;[kernel]!exc_page_fault;{down}"), (Wait::MmapLock, 1));
+        check(wait, "main;touch;[kernel]!lock_mm_and_find_vma", (Wait::MmapLock, 1));
+        check(
+            wait,
+            &format!("main;unmap;{};[kernel]!sys_munmap;[kernel]!__vm_munmap", libc("munmap")),
+            (Wait::MmapLock, 1),
+        );
         check(wait, &format!("main;list;[kernel]!__x64_sys_getdents;{down}"), (Wait::Held, 1));
         check(wait, "main;load;[kernel]!io_schedule;[kernel]!schedule", (Wait::Storage, 1));
         check(wait, "main;serve;[kernel]!ep_poll;[kernel]!schedule", (Wait::Else, 1));

@@ -5,7 +5,7 @@
 use super::Place;
 use super::holds::{Hold, asker, hold};
 use super::limits::SHORT_WAIT;
-use super::paths::takes_mmap_lock;
+use super::paths::waits_for_mmap_lock;
 use super::stacks::Paths;
 use super::words::name;
 use crate::analysis::calltree::TRUNCATED;
@@ -185,7 +185,7 @@ fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> Reas
             let hold = hold(calls.iter().copied());
             calls.reverse();
             match hold {
-                Hold::Lock if takes_mmap_lock(&calls) => Reason::MmapLock,
+                Hold::Lock if waits_for_mmap_lock(&calls) => Reason::MmapLock,
                 Hold::Lock => Reason::Lock,
                 Hold::Signal => Reason::Signal,
                 Hold::Join => Reason::Join,

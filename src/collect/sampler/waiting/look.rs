@@ -4,9 +4,9 @@
 
 use crate::sys::clock::monotonic_ns;
 use crate::sys::{process_memory, syscalls};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::FileExt;
 
 /// Bytes of the stack that are read: blocking calls sit on little stack.
 const STACK_BYTES: usize = 8 << 10;
@@ -16,7 +16,7 @@ const STACK_BYTES: usize = 8 << 10;
 pub struct WaitSample {
     /// When the look began and ended, `CLOCK_MONOTONIC`, nanoseconds.
     pub from: u64,
-    /// See `from`.
+    /// See `from`. What the file descriptor is open on is read later, and may be another's by then.
     pub to: u64,
     /// The thread.
     pub tid: u32,
@@ -33,39 +33,77 @@ pub struct WaitSample {
 pub enum Look {
     /// The thread is blocked.
     Blocked(WaitSample),
-    /// It runs, or has ended.
+    /// It runs.
     Running,
+    /// It has ended.
+    Ended,
     /// It is blocked, but this user may not see in what.
     Refused,
 }
 
-/// Looks at a thread; with `stacks` its user stack is read too.
-pub fn look(tid: u32, stacks: bool) -> Look {
-    let place = PathBuf::from(format!("/proc/{tid}"));
-    let from = monotonic_ns();
-    let call = match fs::read_to_string(place.join("syscall")) {
-        Ok(line) => match Call::parse(&line) {
-            Some(call) => Some(call),
-            None => return Look::Running,
-        },
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-        Err(_) => return Look::Running,
-    };
-    let function = fs::read_to_string(place.join("wchan")).ok().filter(|name| !matches!(name.trim(), "" | "0"));
-    let mut kernel: Vec<String> = function.into_iter().collect();
-    kernel.extend(call.as_ref().and_then(|call| call.object(tid)).map(str::to_string));
-    kernel.extend(call.as_ref().and_then(Call::function));
-    if kernel.is_empty() {
-        return if call.is_none() { Look::Refused } else { Look::Running };
+/// A thread with its files below `/proc`, which stay open where that is affordable: opening them takes longer than reading
+/// them, and a look must be over before a short wait is.
+#[derive(Debug)]
+pub struct Place {
+    tid: u32,
+    open: Option<[File; 2]>,
+}
+
+/// The files that are read of a thread.
+const FILES: [&str; 2] = ["syscall", "wchan"];
+/// Longer than either of them ever is.
+const LINE: usize = 256;
+
+impl Place {
+    /// The thread's place; with `keep` its files are opened now.
+    pub fn new(tid: u32, keep: bool) -> Place {
+        let open = |name| File::open(format!("/proc/{tid}/{name}"));
+        let files = || Some([open(FILES[0]).ok()?, open(FILES[1]).ok()?]);
+        Place { tid, open: keep.then(files).flatten() }
     }
-    let user = call.map(|call| (call.ip, call.sp));
-    let mut stack = Vec::new();
-    if let (true, Some((_, sp))) = (stacks, user) {
-        stack.resize(STACK_BYTES, 0);
-        let read = process_memory::read(tid, sp, &mut stack).unwrap_or(0);
-        stack.truncate(read);
+
+    /// The thread.
+    pub fn tid(&self) -> u32 {
+        self.tid
     }
-    Look::Blocked(WaitSample { from, to: monotonic_ns(), tid, kernel, user, stack })
+
+    fn read<'a>(&self, at: usize, line: &'a mut [u8; LINE]) -> io::Result<&'a str> {
+        let length = match &self.open {
+            Some(files) => files[at].read_at(line, 0)?,
+            None => File::open(format!("/proc/{}/{}", self.tid, FILES[at]))?.read_at(line, 0)?,
+        };
+        std::str::from_utf8(&line[..length]).map_err(io::Error::other)
+    }
+
+    /// Looks at the thread; with `stacks` its user stack is read too.
+    pub fn look(&self, stacks: bool) -> Look {
+        let mut line = [0; LINE];
+        let from = monotonic_ns();
+        let call = match self.read(0, &mut line) {
+            Ok(line) => match Call::parse(line) {
+                Some(call) => Some(call),
+                None => return Look::Running,
+            },
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            Err(_) => return Look::Ended,
+        };
+        let user = call.map(|call| (call.ip, call.sp));
+        let mut stack = Vec::new();
+        if let (true, Some((_, sp))) = (stacks, user) {
+            stack.resize(STACK_BYTES, 0);
+            let read = process_memory::read(self.tid, sp, &mut stack).unwrap_or(0);
+            stack.truncate(read);
+        }
+        let function = self.read(1, &mut line).ok().filter(|name| !matches!(name.trim(), "" | "0"));
+        let mut kernel: Vec<String> = function.map(str::to_string).into_iter().collect();
+        let to = monotonic_ns();
+        kernel.extend(call.as_ref().and_then(|call| call.object(self.tid)).map(str::to_string));
+        kernel.extend(call.as_ref().and_then(Call::function));
+        if kernel.is_empty() {
+            return if call.is_none() { Look::Refused } else { Look::Running };
+        }
+        Look::Blocked(WaitSample { from, to, tid: self.tid, kernel, user, stack })
+    }
 }
 
 /// The system call a thread is blocked in, as `/proc/TID/syscall` has it.
@@ -152,13 +190,15 @@ mod tests {
         let tid: u32 = receiver.recv().unwrap();
         let seen = (0..200).find_map(|_| {
             std::thread::sleep(std::time::Duration::from_millis(10));
-            if let Look::Blocked(sample) = look(tid, true) { Some(sample) } else { None }
+            if let Look::Blocked(sample) = Place::new(tid, true).look(true) { Some(sample) } else { None }
         });
         drop(writer);
         blocked.join().unwrap().unwrap();
         let sample = seen.unwrap();
         assert!(sample.kernel.ends_with(&["on a pipe".to_string(), "sys_read".to_string()]), "{:?}", sample.kernel);
         assert!(sample.from < sample.to && sample.user.is_some() && sample.stack.len() > 256);
-        assert!(matches!(look(tid, true), Look::Running), "it has ended");
+        for keep in [true, false] {
+            assert!(matches!(Place::new(tid, keep).look(true), Look::Ended));
+        }
     }
 }

@@ -11,7 +11,8 @@ use crate::error::{Context, Result};
 use crate::model::Note;
 use crate::sys::clock::{monotonic_ns, thread_cpu};
 use crate::units::Nanos;
-use look::{Look, look};
+use look::{Look, Place};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -20,11 +21,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// All threads are looked at this often, if the budget allows.
-const EVERY: Nanos = Nanos(10_000_000);
+const EVERY: Nanos = Nanos(2_500_000);
 /// One part in so many of a CPU is spent.
 const BUDGET: u64 = 100;
 /// New threads are looked for this often.
 const LIST_EVERY: u64 = 50_000_000;
+/// Of so many threads the files stay open.
+const KEPT_OPEN: usize = 512;
 /// Looks that may wait for the drain thread; beyond, looks are dropped, which costs precision alone.
 const BACKLOG: usize = 4096;
 
@@ -119,25 +122,39 @@ fn watched(follow: &Follow) -> Watched {
 
 impl Shared {
     fn run(&self, stacks: bool, out: &SyncSender<WaitSample>) {
-        let mut threads = Vec::new();
+        let mut threads: Vec<Place> = Vec::new();
         let mut listed = 0;
         let mut random = monotonic_ns() | 1;
         while !self.stop.load(Ordering::Relaxed) {
             let before = thread_cpu();
             let now = monotonic_ns();
             if now - listed >= LIST_EVERY {
-                (threads, listed) = (self.threads(), now);
+                self.list(&mut threads);
+                listed = now;
             }
-            for tid in &threads {
-                let counter = match look(*tid, stacks) {
+            threads.retain(|place| {
+                let seen = place.look(stacks);
+                let has_ended = matches!(seen, Look::Ended);
+                let counter = match seen {
                     // The drain thread is behind: one look fewer.
                     Look::Blocked(sample) => out.try_send(sample).ok().map(|()| &self.taken),
                     Look::Refused => Some(&self.refused),
-                    Look::Running => None,
+                    Look::Running | Look::Ended => None,
                 };
                 counter.map(|counter| counter.fetch_add(1, Ordering::Relaxed));
-            }
+                !has_ended
+            });
             std::thread::park_timeout(pause(thread_cpu() - before, &mut random));
+        }
+    }
+
+    /// Adds the threads that are new and drops those that have ended.
+    fn list(&self, threads: &mut Vec<Place>) {
+        let now: BTreeSet<u32> = self.threads().into_iter().collect();
+        threads.retain(|place| now.contains(&place.tid()));
+        let known: BTreeSet<u32> = threads.iter().map(Place::tid).collect();
+        for tid in now.difference(&known) {
+            threads.push(Place::new(*tid, threads.len() < KEPT_OPEN));
         }
     }
 
@@ -170,7 +187,7 @@ mod tests {
             let pauses: Vec<_> = (0..1000).map(|_| pause(Nanos(cost), &mut random).as_nanos() as u64).collect();
             let average = pauses.iter().sum::<u64>() / 1000;
             assert!(average.abs_diff(mean) < mean / 10, "cost {cost}: {average}, not {mean}");
-            let unlike: std::collections::BTreeSet<_> = pauses.iter().collect();
+            let unlike: BTreeSet<_> = pauses.iter().collect();
             assert!(unlike.len() > 990);
         }
     }
