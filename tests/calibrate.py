@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Measures how often what ironlaw says is right, on programs whose truth is known, and prints it beside what is claimed.
 
-usage: calibrate.py IRONLAW [--quick] [--only PART,PART] [--write] [--keep FOLDER]
+usage: calibrate.py IRONLAW [--quick] [--only PART,PART] [--watch MINUTES] [--write] [--keep FOLDER]
 
 Parts: simulated (the ignored tests that print `calibration:` lines), aa (two sides of one program: how often a difference is
 called beyond chance), ab (operations that are dearer by a known part: whether the interval holds it, and whether it is found),
 alarms (a quiet program watched: false alarms), shares (threads of 50 us to 50 ms against their own clocks), answers
-(tests/known_answers.py with and without tracefs and beside a busy neighbour). A row is off when the claim lies outside the
+(tests/known_answers.py with and without tracefs, beside a busy neighbour and as an ordinary user). A row is off when the claim lies outside the
 measured interval, on the wrong side. Comparisons are drawn from one pool of recordings for each program, so their intervals
-take the number of recordings for that of the trials. Needs a C compiler; --quick takes some ten minutes on two CPUs. Exit
-code 1 if a row is off.
+take the number of recordings for that of the trials. --write replaces the sections of assets/calibration.md that were
+measured and keeps the others, so the parts may run on different days. Needs a C compiler; --quick takes some ten minutes on
+two CPUs. Exit code 1 if a row is off.
 """
 import argparse, itertools, json, math, os, pathlib, platform, random, re, shutil, signal, subprocess, sys, tempfile, time
 
@@ -51,8 +52,10 @@ class Table:
         print(f"{part}: {conditions}: claimed {claimed}, measured {measured}, n={n}", file=sys.stderr, flush=True)
 
     def markdown(self):
+        """The rows since the last call, as a table."""
         head = ("what", "conditions", "claimed", "measured (95% interval)", "n")
         lines = ["| " + " | ".join(row) + " |" for row in [head, ("---",) * len(head), *self.rows]]
+        self.rows = []
         return "\n".join(lines)
 
 
@@ -82,7 +85,7 @@ class Bench:
     """What all parts share: the program under test, the load and a folder."""
 
     def __init__(self, options, folder):
-        self.ironlaw, self.quick, self.folder = options.ironlaw, options.quick, pathlib.Path(folder)
+        self.ironlaw, self.quick, self.watch, self.folder = options.ironlaw, options.quick, options.watch, pathlib.Path(folder)
         self.load = self.folder / "load"
         run(["cc", "-O2", "-D_GNU_SOURCE", "-pthread", "-o", self.load, HERE / "calibrate/load.c", "-lm"])
         self.table = Table()
@@ -94,10 +97,11 @@ class Bench:
         return path
 
     def compare(self, base, new):
-        """The answer of a comparison, and all its costs."""
+        """The answer of a comparison, all its costs, and whether a function is said to have changed."""
         sides = [",".join(map(str, side)) for side in (base, new)]
         found = json.loads(run([self.ironlaw, "-q", "diff", *sides, "--force", "--format", "json"]))["comparisons"][0]
-        return found["answer"], [change for change in found["metrics"] if change["role"] == "cost"]
+        functions = found["code"]["functions"] if found["code"] else []
+        return found["answer"], [change for change in found["metrics"] if change["role"] == "cost"], any(row["real"] for row in functions)
 
     def neighbour(self):
         """A busy thread on every CPU, off and on."""
@@ -132,10 +136,11 @@ def aa(bench):
         finally:
             stop(noise)
         random.Random(2).shuffle(recordings)
-        answers, costs = [], {}
+        answers, costs, functions = [], {}, []
         for base, new in splits(recordings, wanted):
-            answer, metrics = bench.compare(base, new)
+            answer, metrics, function = bench.compare(base, new)
             answers.append(answer)
+            functions.append(function)
             for change in metrics:
                 if change["verdict"]:
                     costs.setdefault(change["name"], []).append(beyond(change))
@@ -143,6 +148,7 @@ def aa(bench):
         decided = [answer for answer in answers if answer and answer["verdict"]]
         bench.table.add("A/A: the answer is beyond chance", said, "5%", sum(map(beyond, decided)), len(decided), at_most(0.05),
                         independent=count)
+        bench.table.add("A/A: a function has changed", said, "5%", sum(functions), len(functions), at_most(0.05), independent=count)
         if costs:
             worst = max(costs, key=lambda key: sum(costs[key]) / len(costs[key]))
             bench.table.add(f"A/A: of all costs the worst, {worst}", said, "5%", sum(costs[worst]), len(costs[worst]), None,
@@ -159,7 +165,7 @@ def ab(bench):
         pairs = list(itertools.product(itertools.combinations(plain, 3), itertools.combinations(dearer, 3)))
         held, found, able, n = 0, 0, 0, 0
         for base, new in random.Random(3).sample(pairs, min(wanted, len(pairs))):
-            answer, _ = bench.compare(base, new)
+            answer, _, _ = bench.compare(base, new)
             if not answer or answer["low"] is None:
                 continue
             # Waking up costs the same however dear an operation is, so a little less than what was planted is the truth.
@@ -176,7 +182,7 @@ def ab(bench):
 
 def alarms(bench):
     """A quiet program under watch."""
-    length, minutes = (20, 2) if bench.quick else (60, 60)
+    length, minutes = (20, 2) if bench.quick else (60, bench.watch)
     parts = [bench.record(f"learn-{at}", length, "pace", 8 * STEPS, 1000, 30) for at in range(3)]
     baseline = bench.folder / "quiet.baseline"
     run([bench.ironlaw, "-q", "baseline", "build", *parts, "-o", baseline])
@@ -222,12 +228,16 @@ def shares(bench):
 
 
 def answers(bench):
-    """The confusion matrix of the findings, in three surroundings."""
+    """The confusion matrix of the findings, in four surroundings."""
     fewer = ["--only", "mutex,spinlock,imbalance,spin", "--runs", "1", "--seconds", "1"] if bench.quick else []
-    for name, flag in (("with tracefs", "--tracefs"), ("without tracefs", "--no-tracefs"), ("beside a busy neighbour", "--neighbour")):
-        command = [HERE / "known_answers.py", bench.ironlaw, flag, *fewer]
+    surroundings = {"root, with tracefs": ["--tracefs"], "root, without tracefs": ["--no-tracefs"],
+                    "root, without tracefs, beside a busy neighbour": ["--no-tracefs", "--neighbour"],
+                    "an ordinary user, without tracefs": ["--no-tracefs", "--as-user"]}
+    for name, flags in surroundings.items():
+        command = [HERE / "known_answers.py", bench.ironlaw, *flags, *fewer]
         done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True)
         # The matrix alone: a name and one sign for each rule.
+        print(done.stdout, file=sys.stderr)
         rows = re.findall(r"^([a-z-]+) +((?:[#+~?!.-] ?)+)$", done.stdout, re.M)
         if done.returncode not in (0, 1) or not rows:
             why = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
@@ -235,8 +245,9 @@ def answers(bench):
             continue
         right = sum(not set(cells) & set("-!") for _, cells in rows)
         wrong = ", ".join(row for row, cells in rows if set(cells) & set("-!"))
-        bench.table.add("known answers: programs judged right", name, "100%", right, len(rows), lambda low, high: right == len(rows),
-                        f", wrong: {wrong}" if wrong else "")
+        named = sum("#" in cells for _, cells in rows)
+        bench.table.add("known answers: right or undecided", name, "100%", right, len(rows), lambda low, high: right == len(rows),
+                        f", {named} led by the cause's name" + (f", wrong: {wrong}" if wrong else ""))
 
 
 def simulated(bench):
@@ -264,12 +275,23 @@ def conditions(options):
             f"{time.strftime('%Y-%m-%d', time.gmtime())}.")
 
 
+def write(sections):
+    """Replaces these sections of the document and keeps the others."""
+    path = ROOT / "assets/calibration.md"
+    text = path.read_text() if path.exists() else ""
+    there = dict(re.findall(r"^## (\w+)\n\n(.*?)\s*(?=^## |\Z)", text, re.M | re.S)) | sections
+    head = "# Calibration\n\nWhat ironlaw claims and what was measured, written by `just calibrate --write`."
+    body = [f"## {part.__name__}\n\n{there[part.__name__]}" for part in PARTS if part.__name__ in there]
+    path.write_text("\n\n".join([head, *body]) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ironlaw", type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("--quick", action="store_true", help="fewer and shorter recordings: some ten minutes")
     parser.add_argument("--only", default=",".join(part.__name__ for part in PARTS), help="parts, with commas between")
-    parser.add_argument("--write", action="store_true", help="write the table to assets/calibration.md as well")
+    parser.add_argument("--watch", type=int, default=60, help="minutes for which the quiet program is watched")
+    parser.add_argument("--write", action="store_true", help="write the tables to assets/calibration.md as well")
     parser.add_argument("--keep", help="keep the recordings in this folder")
     options = parser.parse_args()
     wanted = options.only.split(",")
@@ -278,19 +300,19 @@ def main():
         parser.error(f"unknown part {sorted(unknown)[0]}: there are {', '.join(part.__name__ for part in PARTS)}")
     folder = options.keep or tempfile.mkdtemp(prefix="ironlaw-calibrate-")
     os.makedirs(folder, exist_ok=True)
-    where = conditions(options)
     try:
         bench = Bench(options, folder)
         for part in PARTS:
             if part.__name__ in wanted:
+                where = conditions(options)
                 part(bench)
+                section = f"{part.__doc__}\n\n{where}\n\n{bench.table.markdown()}"
+                print(f"## {part.__name__}\n\n{section}\n", flush=True)
+                if options.write:
+                    write({part.__name__: section})
     finally:
         if not options.keep:
             shutil.rmtree(folder)
-    text = f"# Calibration\n\nWhat ironlaw claims and what was measured, written by `just calibrate --write`.\n\n{where}\n\n{bench.table.markdown()}\n"
-    print(text)
-    if options.write:
-        (ROOT / "assets/calibration.md").write_text(text)
     sys.exit(1 if bench.table.off else 0)
 
 

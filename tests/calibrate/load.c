@@ -60,12 +60,16 @@ static int pace(double seconds, uint64_t steps, double rate, double swing, int b
     return 0;
 }
 
-/* Steps until the thread's clock has gone on by so much. */
-static uint64_t burn(double seconds, uint64_t x, uint64_t (*part)(uint64_t, uint64_t))
+/* Steps until the thread's clock has gone on by so much, and what of it the part itself took. */
+static uint64_t burn(double seconds, uint64_t x, uint64_t (*part)(uint64_t, uint64_t), double *spent)
 {
-    double until = now(CLOCK_THREAD_CPUTIME_ID) + seconds;
-    while (now(CLOCK_THREAD_CPUTIME_ID) < until)
+    double at = now(CLOCK_THREAD_CPUTIME_ID), until = at + seconds;
+    while (at < until) {
         x = part(x, 8000);
+        double then = now(CLOCK_THREAD_CPUTIME_ID);
+        *spent += then - at;
+        at = then;
+    }
     return x;
 }
 
@@ -87,9 +91,7 @@ static double life, spent_short;
 
 static void *live(void *none)
 {
-    double begun = now(CLOCK_THREAD_CPUTIME_ID);
-    sink = burn(life, sink, short_part);
-    spent_short += now(CLOCK_THREAD_CPUTIME_ID) - begun;
+    sink = burn(life, sink, short_part, &spent_short);
     return none;
 }
 
@@ -98,9 +100,7 @@ static int churn(double seconds)
     double end = now(CLOCK_MONOTONIC) + seconds, spent_long = 0;
     while (now(CLOCK_MONOTONIC) < end) {
         pthread_t thread;
-        double begun = now(CLOCK_THREAD_CPUTIME_ID);
-        sink = burn(300e-6, sink, long_part);
-        spent_long += now(CLOCK_THREAD_CPUTIME_ID) - begun;
+        sink = burn(300e-6, sink, long_part, &spent_long);
         if (pthread_create(&thread, NULL, live, NULL) != 0 || pthread_join(thread, NULL) != 0)
             return 1;
     }
