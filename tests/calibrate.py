@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Measures how often what ironlaw says is right, on programs whose truth is known, and prints it beside what is claimed.
 
-usage: calibrate.py IRONLAW [--quick] [--only PART,PART] [--watch MINUTES] [--write] [--keep FOLDER]
+usage: calibrate.py IRONLAW [--quick] [--only PART,PART] [--seconds S] [--watch MINUTES] [--write] [--keep FOLDER]
 
 Parts: simulated (the ignored tests that print `calibration:` lines), aa (two sides of one program: how often a difference is
 called beyond chance), ab (operations that are dearer by a known part: whether the interval holds it, and whether it is found),
 alarms (a quiet program watched: false alarms), shares (threads of 50 us to 50 ms against their own clocks), answers
-(tests/known_answers.py with and without tracefs, beside a busy neighbour and as an ordinary user). A row is off when the claim lies outside the
-measured interval, on the wrong side. Comparisons are drawn from one pool of recordings for each program, so their intervals
-take the number of recordings for that of the trials. --write replaces the sections of assets/calibration.md that were
+(tests/known_answers.py with and without tracefs, beside a busy neighbour and as an ordinary user). A row is off when the
+claim lies outside the measured interval, on the wrong side. Comparisons are drawn from one pool of recordings for each
+program, so their intervals take the number of recordings for that of the trials. --write replaces the sections of assets/calibration.md that were
 measured and keeps the others, so the parts may run on different days. Needs a C compiler; --quick takes some ten minutes on
 two CPUs. Exit code 1 if a row is off.
 """
@@ -85,7 +85,8 @@ class Bench:
     """What all parts share: the program under test, the load and a folder."""
 
     def __init__(self, options, folder):
-        self.ironlaw, self.quick, self.watch, self.folder = options.ironlaw, options.quick, options.watch, pathlib.Path(folder)
+        self.ironlaw, self.folder = options.ironlaw, pathlib.Path(folder)
+        self.quick, self.seconds, self.watch = options.quick, options.seconds, options.watch
         self.load = self.folder / "load"
         run(["cc", "-O2", "-D_GNU_SOURCE", "-pthread", "-o", self.load, HERE / "calibrate/load.c", "-lm"])
         self.table = Table()
@@ -128,7 +129,7 @@ def beyond(change):
 
 def aa(bench):
     """Two sides of one program: any difference beyond chance is false."""
-    count, seconds, wanted = (8, 2, 40) if bench.quick else (30, 5, 200)
+    count, seconds, wanted = (8, 2, 40) if bench.quick else (30, bench.seconds, 200)
     for name, (mode, arguments) in PROGRAMS.items():
         noise = bench.neighbour() if "neighbour" in name else []
         try:
@@ -157,18 +158,22 @@ def aa(bench):
 
 def ab(bench):
     """Operations dearer by a known part."""
-    count, seconds, wanted = (6, 2, 20) if bench.quick else (15, 5, 100)
-    plain = [bench.record(f"ab-0-{at}", seconds, "pace", STEPS, 1000, 0) for at in range(count)]
-    for percent in DEARER:
-        steps = STEPS * (100 + percent) // 100
-        dearer = [bench.record(f"ab-{percent}-{at}", seconds, "pace", steps, 1000, 0) for at in range(count)]
+    count, seconds, wanted = (6, 2, 20) if bench.quick else (15, bench.seconds, 100)
+    # Waking up costs the same however dear an operation is: operations of a millisecond make little of it. Runs take turns, so
+    # that what the machine does in the meantime falls on all of them.
+    recordings = {percent: [] for percent in (0, *DEARER)}
+    for at in range(count):
+        for percent, side in recordings.items():
+            steps = 20 * STEPS * (100 + percent) // 100
+            side.append(bench.record(f"ab-{percent}-{at}", seconds, "pace", steps, 200, 0))
+    plain = recordings.pop(0)
+    for percent, dearer in recordings.items():
         pairs = list(itertools.product(itertools.combinations(plain, 3), itertools.combinations(dearer, 3)))
         held, found, able, n = 0, 0, 0, 0
         for base, new in random.Random(3).sample(pairs, min(wanted, len(pairs))):
             answer, _, _ = bench.compare(base, new)
             if not answer or answer["low"] is None:
                 continue
-            # Waking up costs the same however dear an operation is, so a little less than what was planted is the truth.
             truth = percent / 100
             n += 1
             held += answer["low"] <= truth and answer["high"] >= truth * 0.9
@@ -196,7 +201,7 @@ def alarms(bench):
 
 def shares(bench):
     """Shares of short-lived threads against the threads' own clocks."""
-    seconds, repeats = (3, 2) if bench.quick else (10, 20)
+    seconds, repeats = (3, 2) if bench.quick else (bench.seconds, 20)
     for life in LIVES:
         held, n, apart, covered = 0, 0, [], []
         for at in range(repeats):
@@ -290,6 +295,7 @@ def main():
     parser.add_argument("ironlaw", type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("--quick", action="store_true", help="fewer and shorter recordings: some ten minutes")
     parser.add_argument("--only", default=",".join(part.__name__ for part in PARTS), help="parts, with commas between")
+    parser.add_argument("--seconds", type=int, default=5, help="length of a recording")
     parser.add_argument("--watch", type=int, default=60, help="minutes for which the quiet program is watched")
     parser.add_argument("--write", action="store_true", help="write the tables to assets/calibration.md as well")
     parser.add_argument("--keep", help="keep the recordings in this folder")

@@ -222,7 +222,7 @@ fn thread(scope: Scope) -> Option<u32> {
 /// What a series says of a window.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
-    /// Every reading of this scope was said: none in a window means that it was not read there.
+    /// Every reading of this scope is recorded: a window without one was not read.
     complete: bool,
     /// Below this share it says nothing, and why.
     floor: (f64, Why),

@@ -62,7 +62,7 @@ impl Lifetimes {
         Nanos(u64::try_from(until(window.to) - until(window.from)).unwrap_or(0))
     }
 
-    /// How long that thread did; `None` for one of which nothing was said.
+    /// How long that thread did; `None` if no record mentions it.
     pub fn thread(&self, tid: u32, window: Window) -> Option<Nanos> {
         let range = window.range();
         let within = |life: &Life| range.overlap(life.born, life.ended.unwrap_or(Nanos(u64::MAX)) - life.born);

@@ -1,5 +1,5 @@
-//! What is left of a span of time when the shares that were measured are taken from it. Each has a clock of its own, so the
-//! rest may fall a little below nothing; more than that is an error of one of them, and is said instead of cut off.
+//! What is left of a span of time when the shares that were measured are taken from it. Each share has a clock of its own, so
+//! the rest may fall a little below zero; further below, one of them is wrong, and the rest is `Suspect` instead of 0.
 
 use crate::model::{Measure, Why};
 use crate::units::Nanos;

@@ -88,7 +88,7 @@ pub fn threads(
     rows
 }
 
-/// A thread of which nothing was said, not even that it was alive, is taken to have been so throughout.
+/// Counts a thread that no record mentions as alive throughout.
 fn lifetime(task: &Task, counters: &Counters, window: Window) -> Nanos {
     let born = task.born.unwrap_or_default();
     let told = window.range().overlap(born, task.ended.unwrap_or(Nanos(u64::MAX)) - born);

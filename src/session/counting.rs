@@ -74,7 +74,7 @@ impl Counting {
         Orders(self.orders.clone())
     }
 
-    /// Waits for the thread, which has been told to end.
+    /// Joins the thread after its stop was requested.
     pub(super) fn finish(self) {
         // A panic has been reported on standard error; the windows until then have been handed over.
         let _ = self.thread.join();

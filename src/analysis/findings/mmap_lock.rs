@@ -11,6 +11,10 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "mmap-lock", title: "waiting for mmap_lock", kind: Kind::Limit, explains: &[Code::MmapLock], judge };
 
+/// What helps, in one recording as in a sweep.
+pub(super) const NEXT_STEP: &str = "Map less often: keep memory instead of returning it (malloc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, \
+                    pools), map large ranges once, use huge pages, or processes instead of threads.";
+
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     let work = sight.busy()?;
     let on = sight.kernel_samples().map(|stacks| stacks.part_of(&[Code::MmapLock]));
@@ -47,10 +51,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         confidence: Confidence::High,
         place,
         refuted_by: "one thread alone waits as long",
-        next_step:
-            "Map less often: keep memory instead of returning it (malloc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, \
-                    pools), map large ranges once, use huge pages, or processes instead of threads."
-                .to_string(),
+        next_step: NEXT_STEP.to_string(),
     }))
 }
 

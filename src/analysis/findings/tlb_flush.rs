@@ -15,6 +15,10 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
+/// What helps, in one recording as in a sweep.
+pub(super) const NEXT_STEP: &str = "Unmap, protect or give back memory less often and in larger pieces, let the allocator keep it, or use \
+                    processes instead of threads.";
+
 fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     sight.runs()?;
     let stacks = sight.kernel_samples()?;
@@ -41,9 +45,6 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         confidence: Confidence::High,
         place: flush.place,
         refuted_by: "TLB shootdowns in /proc/interrupts are few, or one thread alone takes as much",
-        next_step:
-            "Unmap, protect or give back memory less often and in larger pieces, let the allocator keep it, or use \
-                    processes instead of threads."
-                .to_string(),
+        next_step: NEXT_STEP.to_string(),
     }))
 }

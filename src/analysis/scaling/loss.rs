@@ -215,6 +215,8 @@ fn rows(before: &Costs, after: &Costs) -> Vec<LossRow> {
 mod tests {
     use super::super::testing::{before, cost, function, run};
     use super::*;
+    use crate::analysis::stats::simulate::Frequency;
+    use crate::analysis::stats::{Random, corrected};
     use crate::model::{Measure, Region, Why};
     use proptest::prelude::*;
 
@@ -299,6 +301,47 @@ mod tests {
         assert!((row(uneven.to_vec()).freedom - 4.0).abs() < 0.1, "{}", row(uneven.to_vec()).freedom);
         assert_eq!(row(steady(8)).freedom, f64::INFINITY);
         assert!(!row(uneven[1..].to_vec()).is_real() && row(uneven[1..].to_vec()).error > 3.0 * binomial, "two runs");
+    }
+
+    /// Runs whose functions differ from run to run by a part, together and each by itself, as 3,000 samples show them; the
+    /// first function costs so much more on the other side.
+    fn strayed(random: &mut Random, runs: usize, sd: f64, dearer: f64) -> Loss {
+        const FUNCTIONS: i32 = 40;
+        let names: Vec<String> = (0..FUNCTIONS).map(|at| format!("main;f{at}")).collect();
+        let mut side = |n: u32, dearer: f64| {
+            let one = |_| {
+                let together = (sd * random.normal()).exp();
+                let count = |at: i32| {
+                    let mean = 3000.0 * 0.1 * 0.9_f64.powi(at) * together * (sd * random.normal()).exp();
+                    let mean = if at == 0 { mean * (1.0 + dearer) } else { mean };
+                    (mean + mean.sqrt() * random.normal()).round().max(0.0) as u64
+                };
+                let counts: Vec<u64> = (0..FUNCTIONS).map(count).collect();
+                sampled(n, &names.iter().map(String::as_str).zip(counts).collect::<Vec<_>>(), &[])
+            };
+            point((0..runs).map(one).collect())
+        };
+        let (base, here) = (side(1, 0.0), side(8, dearer));
+        Loss::of(&base, &here).unwrap()
+    }
+
+    #[test]
+    fn functions_that_differ_from_run_to_run_are_not_called_changed() {
+        let mut random = Random::new(3);
+        for (runs, sd, found_at_least) in [(2, 0.0, 0.8), (2, 0.05, 0.3), (3, 0.02, 0.9), (3, 0.05, 0.7), (5, 0.1, 0.7)] {
+            let (mut any, mut row, mut found) = (Frequency::default(), Frequency::default(), Frequency::default());
+            for _ in 0..100 {
+                let loss = strayed(&mut random, runs, sd, 0.0);
+                let rows: Vec<_> = loss.functions.iter().map(|row| (row.growth(), row.error, row.freedom)).collect();
+                any.count(corrected(&rows).iter().any(|q| *q < 0.05));
+                loss.functions.iter().for_each(|each| row.count(each.is_real()));
+                let dearer = strayed(&mut random, runs, sd, 0.5);
+                found.count(dearer.functions.iter().any(|row| row.function.name == "f0" && row.is_real()));
+            }
+            let case = format!("{runs} runs, {sd}: any {any:?}, of all rows {row:?}, planted {found:?}");
+            assert!(any.interval(0.001).0 <= 0.05 && row.part() <= 0.06, "{case}");
+            assert!(found.part() >= found_at_least, "{case}");
+        }
     }
 
     #[test]

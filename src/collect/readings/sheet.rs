@@ -1,5 +1,5 @@
-//! What was last said about one scope, so that of threads, which are many, only changes are said again. All other scopes say
-//! every value that was read, so that a window without a reading is known to be one.
+//! The last recorded readings of one scope. Threads are many, so only their changes are recorded; all other scopes record every
+//! value that was read, so that a window without one is known as not read.
 //! It never lets a counter run backwards: the kernel's own values do, by rounding, and a reader would see a wrap.
 
 use crate::model::{CounterId, CounterReading, Event, Scope};

@@ -57,7 +57,7 @@ impl KernelCounters {
         events
     }
 
-    /// What is to be said of the counts when they have been read for the last time.
+    /// Notes on the counts, once they have been read for the last time.
     #[must_use]
     pub fn verdict(&self, at: Nanos) -> Vec<Note> {
         self.operations.as_ref().map(|operations| operations.verdict(at - self.began)).unwrap_or_default()

@@ -85,7 +85,7 @@ pub struct Rings {
 
 impl Rings {
     /// Opens a ring for each CPU and each kind of record that the menu's events make. Where locked memory is short all get
-    /// smaller, and that is said.
+    /// smaller, with a note.
     ///
     /// # Errors
     /// `NotPermitted` when the kernel refuses events altogether, `Exhausted` when not even small rings can be locked.

@@ -67,7 +67,7 @@ pub struct Ended {
 
 impl Sampler {
     /// Captures until the target ends, the planned time is over, or `stop` is pulled; meant for a thread of its own.
-    /// `counters` are told when counting begins, and when sampling is over and a command that has ended can still be looked at.
+    /// Calls `counters` when counting begins, and again when sampling is over while an ended command can still be read.
     /// A command that still runs then is sent SIGTERM and given five seconds.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use super::step::Step;
 use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, limits};
 use crate::analysis::MetricUnit as U;
-use crate::analysis::findings::mmap_lock::blocked_words;
+use crate::analysis::findings::mmap_lock::{NEXT_STEP, blocked_words};
 use crate::analysis::findings::paths::{Code, Wait};
 use crate::model::Why;
 
@@ -48,10 +48,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         confidence: Confidence::High,
         place,
         refuted_by: "with memory mapped and touched before the measurement, or in processes instead of threads, the loss stays",
-        next_step:
-            "Map less often: keep memory instead of returning it (malloc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, \
-                    pools), map large ranges once, use huge pages, or processes instead of threads."
-                .to_string(),
+        next_step: NEXT_STEP.to_string(),
     }))
 }
 

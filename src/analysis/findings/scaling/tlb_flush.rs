@@ -9,6 +9,7 @@ use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::paths::Code;
+use crate::analysis::findings::tlb_flush::NEXT_STEP;
 use crate::model::Why;
 
 pub(super) const RULE: Rule = Rule {
@@ -45,9 +46,6 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         confidence: Confidence::High,
         place: lead.map(cpu_place),
         refuted_by: "TLB shootdowns in /proc/interrupts stay flat per operation, or processes instead of threads lose as much",
-        next_step:
-            "Unmap, protect or give back memory less often and in larger pieces, let the allocator keep it, or use \
-                    processes instead of threads."
-                .to_string(),
+        next_step: NEXT_STEP.to_string(),
     }))
 }
