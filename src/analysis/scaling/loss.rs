@@ -328,7 +328,8 @@ mod tests {
     #[test]
     fn functions_that_differ_from_run_to_run_are_not_called_changed() {
         let mut random = Random::new(3);
-        for (runs, sd, found_at_least) in [(2, 0.0, 0.8), (2, 0.05, 0.3), (3, 0.02, 0.9), (3, 0.05, 0.7), (5, 0.1, 0.7)] {
+        for (runs, sd, found_at_least) in [(2, 0.0, 0.8), (2, 0.05, 0.3), (3, 0.02, 0.9), (3, 0.05, 0.7), (5, 0.1, 0.7)]
+        {
             let (mut any, mut row, mut found) = (Frequency::default(), Frequency::default(), Frequency::default());
             for _ in 0..100 {
                 let loss = strayed(&mut random, runs, sd, 0.0);
