@@ -116,7 +116,7 @@ fn counter(counters: &Counters, event: &EventSpec) -> Option<&'static str> {
     }
 }
 
-fn count(counters: &Counters, name: &str, who: &Who, window: Window) -> Measure<f64> {
+pub(super) fn count(counters: &Counters, name: &str, who: &Who, window: Window) -> Measure<f64> {
     match who {
         Who::All => counters.delta(name, Scope::Target, window),
         Who::Only(tids) => counters.sum(name, tids.iter().copied(), window),

@@ -2,13 +2,13 @@
 //! It never judges whether that is enough.
 
 use super::counters::Counters;
-use super::coverage::{Coverage, coverage};
+use super::coverage::{Coverage, count, coverage};
 use super::observe::observations;
-use super::selection::Selection;
+use super::selection::{Selection, Who};
 use super::tasks::Tasks;
 use super::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{LossKind, Measure, StackEnd};
+use crate::model::{LossKind, Measure, StackEnd, Why};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -61,6 +61,9 @@ pub struct Summary {
     pub events: Vec<EventTotal>,
     /// How much of the selected threads' CPU time was sampled, in the window of the counters.
     pub coverage: Measure<Coverage>,
+    /// The part of their CPU time by which counting hardware events made their context switches longer, 0 to 1, estimated from
+    /// what a switch cost before the recording.
+    pub switching: Measure<f64>,
 }
 
 impl Summary {
@@ -95,6 +98,7 @@ pub fn summary(
         off_cpu_lost: 0,
         events: vec![],
         coverage: coverage(profile, counters, &who, selection.axis, window),
+        switching: switching(profile, counters, &who, window),
     };
     for seen in observations(profile, selection, &who) {
         summary.count += 1;
@@ -125,6 +129,15 @@ pub fn summary(
     }
     summary.losses = losses(profile, selection);
     summary
+}
+
+fn switching(profile: &Profile, counters: &Counters, who: &Who, window: Window) -> Measure<f64> {
+    let Some(cost) = profile.meta.hardware.switch_cost_ns else { return Measure::Missing(Why::NotRecorded) };
+    let count = |name| count(counters, name, who, window);
+    let switches = count("voluntary-switches").ratio(count("involuntary-switches"), |some, others| Some(some + others));
+    switches.ratio(count("task-clock"), |switches, cpu_ns| {
+        (cpu_ns > 0.0).then(|| (switches * cost as f64 / cpu_ns).min(1.0))
+    })
 }
 
 /// What was lost in the selected time, by kind. Only of samples it is known how many there were in it; of the others it is

@@ -54,6 +54,10 @@ pub struct HardwarePlan {
     /// the machine could resolve. Where its roles were not counted after all, the common formulas are tried.
     #[serde(default)]
     pub formulas: Vec<(String, String)>,
+    /// How much longer a context switch of the target takes while the groups count its threads, nanoseconds, as measured before
+    /// the recording; `None` where that was too little to see, or not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch_cost_ns: Option<u64>,
 }
 
 impl HardwarePlan {

@@ -9,6 +9,8 @@ use crate::view::number;
 const MANY_INCOMPLETE: f64 = 0.05;
 /// Losses beyond this share can hide a function.
 const MANY_LOST: f64 = 0.01;
+/// Switches that take more of the CPU time than this for the counters' sake bend shares and costs.
+const MUCH_SWITCHING: f64 = 0.05;
 /// Fewer samples leave a share of 10% uncertain by more than 3 points.
 const FEW_SAMPLES: u64 = 100;
 
@@ -50,6 +52,15 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
             );
             add("high-coverage", text, "Compare with --event cpu-clock, which needs no hardware counter.");
         }
+    }
+    if let Some(share) = summary.switching.value().filter(|share| **share > MUCH_SWITCHING) {
+        let cost = number::seconds(meta.hardware.switch_cost_ns.unwrap_or(0) as f64 * 1e-9).joined();
+        let text = format!(
+            "Counting hardware events makes each context switch {cost} longer here: about {} of the CPU time is ironlaw's, in the \
+             kernel and at the function that ends the switch.",
+            percent(*share)
+        );
+        add("switch-cost", text, "Count less: -M none keeps cycles and instructions alone.");
     }
     if let Some(share) = summary.stack_share(summary.truncated).filter(|share| *share > MANY_INCOMPLETE) {
         let text = format!("{} of the stacks were cut short: totals of outer functions are too low.", percent(share));

@@ -20,7 +20,9 @@ fn judge(sight: &Sight<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> 
         kernel && !explained.contains(&stacks.code(row))
     };
     let share = stacks.gather_rows(|row, calls| leaf_in_kernel(row, calls).then_some(0)).share;
-    if share < limits::KERNEL {
+    // What counting adds to context switches is in the kernel as well, and is not the program's.
+    let switching = sight.switching();
+    if share - switching < limits::KERNEL {
         return Ok(None);
     }
     let by = |wanted: Service| {
@@ -38,6 +40,9 @@ fn judge(sight: &Sight<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> 
     let leading = leading.max_by(|(_, a), (_, b)| a.share.total_cmp(&b.share)).filter(|(_, part)| part.share > 0.0);
     let mut evidence = vec![Evidence::of("in the kernel", share, U::Share, limits::KERNEL)];
     evidence.extend(counted.map(|value| Evidence::plain("in the kernel, counted", value, U::Share)));
+    if switching > 0.0 {
+        evidence.push(Evidence::plain("of it by counting at context switches, about", switching, U::Share));
+    }
     let why = leading.as_ref().map_or(String::new(), |(words, part)| {
         format!(", {} in {words}, most of that in {}", percent(part.share), name(&part.function))
     });
@@ -58,7 +63,7 @@ fn beyond(explained: &[Code]) -> &'static str {
 /// Where the kernel's functions cannot be seen, the share alone.
 fn by_count(sight: &Sight<'_>, share: f64) -> Result<Option<Finding>, Why> {
     sight.wall()?;
-    if share < limits::KERNEL {
+    if share - sight.switching() < limits::KERNEL {
         return Ok(None);
     }
     sight.busy()?;

@@ -210,6 +210,11 @@ impl<'a> Sight<'a> {
         Ok(found)
     }
 
+    /// The part of the CPU time that counting hardware events added to context switches; 0 where it was not to be seen.
+    pub(super) fn switching(&self) -> f64 {
+        self.summary.switching.value().copied().unwrap_or(0.0)
+    }
+
     /// The same where the kernel's functions must be seen by name.
     pub(super) fn kernel_samples(&self) -> Result<&Stacks<'a>, Why> {
         let stacks = self.samples()?;

@@ -4,6 +4,7 @@
 mod budget;
 mod load;
 mod places;
+mod switch_cost;
 mod totals;
 mod trial;
 
@@ -165,6 +166,10 @@ impl Hardware {
         let left_out: Vec<LeftOut> = left_out.into_iter().chain(refused).collect();
         let none = groups.is_empty().then(|| nowhere(places, &left_out));
         let mut plan = trial::without(plan, |number| kept.contains(&number), &left_out);
+        if by_task {
+            plan.switch_cost_ns =
+                switch_cost::switch_cost(|| on_this_thread(&plan, menu.exclude_kernel)).map(|cost| cost.0);
+        }
         // The recording says what was counted, not what was wanted.
         let events = plan.groups.iter_mut().flat_map(|group| &mut group.events);
         events.for_each(|event| event.event.exclude_kernel |= menu.exclude_kernel);
@@ -193,6 +198,15 @@ impl Hardware {
         }
         self.totals.readings(at)
     }
+}
+
+/// All groups of a plan, counting this thread; `None` where one is refused.
+fn on_this_thread(plan: &HardwarePlan, exclude_kernel: bool) -> Option<Vec<Vec<PerfEvent>>> {
+    let requests = Requests { inherit: Inherit::No, on_exec: false, exclude_kernel };
+    let own = Place::Task { tid: 0, cpu: None };
+    let groups: Vec<_> = plan.groups.iter().map(|group| requests.open(group, own).ok()).collect::<Option<_>>()?;
+    groups.iter().filter_map(|events| events.first()).try_for_each(PerfEvent::enable).ok()?;
+    (!groups.is_empty()).then_some(groups)
 }
 
 /// The groups opened on the threads of one moment, or on CPUs.

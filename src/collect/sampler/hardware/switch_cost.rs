@@ -1,0 +1,107 @@
+//! How much longer a context switch takes while the groups of a plan count the thread that switches. Saving and restoring them
+//! takes a microsecond where the PMU is real, and tens of microseconds where each access to it goes through a hypervisor.
+
+use crate::sys::clock::monotonic_ns;
+use crate::units::Nanos;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{JoinHandle, Thread};
+
+/// Round trips of which the fastest counts: others may have been interrupted.
+const ROUNDS: u32 = 40;
+/// No more of them after this long, on a machine where each has to wait for a CPU.
+const ENOUGH: Nanos = Nanos(5_000_000);
+/// A part of the switch without counters below which the difference is the clock's and the scheduler's.
+const NOISE: f64 = 0.5;
+
+/// What `open` adds to a switch of this thread; `None` where it opens nothing or the difference drowns. Takes some milliseconds.
+pub(super) fn switch_cost<T>(open: impl FnOnce() -> Option<T>) -> Option<Nanos> {
+    let partner = Partner::start()?;
+    let bare = partner.fastest();
+    let counted = open().map(|_open| partner.fastest());
+    let cost = counted?.0.checked_sub(bare.0)?;
+    (cost as f64 > NOISE * bare.0 as f64).then_some(Nanos(cost))
+}
+
+/// A thread that answers whenever it is woken.
+struct Partner {
+    turn: Arc<AtomicU32>,
+    thread: Option<JoinHandle<()>>,
+}
+
+const OVER: u32 = u32::MAX;
+
+impl Partner {
+    fn start() -> Option<Partner> {
+        let turn = Arc::new(AtomicU32::new(0));
+        let (own, caller): (_, Thread) = (Arc::clone(&turn), std::thread::current());
+        let answer = move || {
+            loop {
+                match own.load(Ordering::Acquire) {
+                    OVER => return,
+                    asked if asked % 2 == 1 => {
+                        // The end may have come meanwhile, and stays.
+                        let _ = own.compare_exchange(asked, asked.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire);
+                        caller.unpark();
+                    }
+                    _ => std::thread::park(),
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("switch-cost".into()).spawn(answer).ok()?;
+        Some(Partner { turn, thread: Some(thread) })
+    }
+
+    /// The fastest of some round trips: this thread leaves its CPU and comes back once in each.
+    fn fastest(&self) -> Nanos {
+        let round = || {
+            let begun = monotonic_ns();
+            let asked = self.turn.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+            self.thread.iter().for_each(|thread| thread.thread().unpark());
+            while self.turn.load(Ordering::Acquire) == asked {
+                std::thread::park();
+            }
+            monotonic_ns() - begun
+        };
+        let (end, mut fastest) = (monotonic_ns() + ENOUGH.0, round());
+        for _ in 1..ROUNDS {
+            fastest = fastest.min(round());
+            if monotonic_ns() > end {
+                break;
+            }
+        }
+        Nanos(fastest)
+    }
+}
+
+impl Drop for Partner {
+    fn drop(&mut self) {
+        self.turn.store(OVER, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It ends at once; a panic there has cost nothing but the measurement.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_adds_nothing_costs_nothing_and_nothing_opened_has_no_cost() {
+        assert_eq!(switch_cost(|| None::<()>), None);
+        let cost = (0..5).filter_map(|_| switch_cost(|| Some(()))).map(|cost| cost.0).min();
+        assert!(cost.is_none_or(|cost| cost < 1_000_000), "{cost:?}");
+    }
+
+    #[test]
+    fn every_question_is_answered_and_the_thread_ends() {
+        let partner = Partner::start().expect("a thread");
+        let fastest = [partner.fastest(), partner.fastest()];
+        assert!(fastest.iter().all(|time| time.0 > 0), "{fastest:?}");
+        let turns = partner.turn.load(Ordering::Acquire);
+        assert!(turns >= 4 && turns % 2 == 0 && turns <= 4 * ROUNDS, "{turns}");
+    }
+}
