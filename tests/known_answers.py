@@ -50,7 +50,8 @@ ANSWERS = {
 # What else runs on the machine, or shares it from outside, is no workload's doing.
 MACHINE = {"steal", "cpu-queue", "frequency"}
 # What may scale here or not, by caches and disks: where it does not, one of these must be found or said to be undecided.
-IF_LOST = {"stream": {"memory-bandwidth", "cpu-time-growth"}, "chase-llc": {"cache-capacity", "cpu-time-growth"}, "io": {"block-io"}}
+IF_LOST = {"stream": {"memory-bandwidth", "cpi-growth", "cpu-time-growth"},
+           "chase-llc": {"cache-capacity", "cpi-growth", "cpu-time-growth"}, "io": {"block-io"}}
 LOST = 0.7  # efficiency
 TRACEFS = "/sys/kernel/tracing"
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
@@ -97,8 +98,9 @@ def quota():
             return path
         except OSError: continue
 
-def judged(name, report):
-    """The cells of a row, and the leading finding."""
+def judged(name, report, kernel_hidden):
+    """The cells of a row, and the leading finding. Where the kernel's functions are hidden, the time in it that no rule
+    explains may be the leading cause's as well, however much it is."""
     found, undecided = report["findings"], {rule["rule"] for rule in report["undecided"]}
     expected, allowed = ANSWERS[name]
     cells = {rule: "?" for rule in undecided}
@@ -111,7 +113,7 @@ def judged(name, report):
         rule, smaller = finding["rule"], at == 0 or (finding["share"] or 0) <= (lead["share"] or 0)
         if rule in expected and at == 0: cells[rule] = "#"
         elif rule in expected | allowed: cells[rule] = "+"
-        elif rule in REMAINDERS: cells[rule] = "?" if vague or not expected else "~" if smaller else "!"
+        elif rule in REMAINDERS: cells[rule] = "?" if vague or not expected or kernel_hidden and rule == "kernel-time" else "~" if smaller else "!"
         else: cells[rule] = "!"
     cells |= {finding["rule"]: "+" for finding in found if finding not in own}
     if expected and not expected & (set(rank) | undecided) and not vague: cells |= {rule: "-" for rule in expected}
@@ -145,12 +147,14 @@ def main():
                 print("throttled: skipped: no control group with a CPU quota can be made here"); continue
             with neighbour(ironlaw, options.neighbour):
                 report = sweep(ironlaw, name, options, options.keep or temporary)
-            cells, lead = judged(name, report)
+            cells, lead = judged(name, report, options.as_user)
             points = report["points"]
             gain = [point["ops_per_s"]["mean"] if isinstance(point["ops_per_s"], dict) else point["ops_per_s"] for point in points]
             widths = points[-1]["threads"] / points[0]["threads"]
+            # Where others take the CPUs, that is what is lost, and what the program loses itself may drown in it.
+            hidden = any(finding["rule"] in MACHINE for finding in report["findings"])
             known = {finding["rule"] for finding in report["findings"]} | {rule for rule, cell in cells.items() if cell == "?"}
-            if name in IF_LOST and gain[-1] / gain[0] / widths < LOST and not IF_LOST[name] & known:
+            if name in IF_LOST and not hidden and gain[-1] / gain[0] / widths < LOST and not IF_LOST[name] & known:
                 cells |= {rule: "-" for rule in IF_LOST[name]}
             bad += sum(cell in "-!" for cell in cells.values())
             rows.append((name, cells))

@@ -301,7 +301,7 @@ pub fn cause<'a>(
 /// Whether a thread blocked with this as its innermost kernel function waits for mmap_lock: `/proc/TID/wchan` leaves the
 /// functions of locks out and names who takes them.
 pub(in crate::analysis) fn is_mmap_lock_wait(function: &str) -> bool {
-    const CALLERS: [&str; 10] = [
+    const CALLERS: [&str; 13] = [
         "lock_mm_and_find_vma",
         "vm_mmap_pgoff",
         "ksys_mmap_pgoff",
@@ -312,6 +312,10 @@ pub(in crate::analysis) fn is_mmap_lock_wait(function: &str) -> bool {
         "x64_sys_brk",
         "do_sys_mremap",
         "x64_sys_mremap",
+        // Where only the system call is known: these wait for nothing else.
+        "sys_munmap",
+        "sys_mprotect",
+        "sys_brk",
     ];
     CALLERS.contains(&bare(function).trim_start_matches('_'))
 }
@@ -387,6 +391,8 @@ mod tests {
             (&["sys_clock_nanosleep"], Cause::Sleep),
             (&["lock_mm_and_find_vma"], Cause::Lock),
             (&["__vm_munmap", "sys_munmap"], Cause::Lock),
+            (&["sys_munmap"], Cause::Lock),
+            (&["sys_mmap"], Cause::Other),
             (&["something_new", "__vm_munmap", "sys_munmap"], Cause::Other),
             (&["something_new", "sys_4711"], Cause::Other),
         ] {

@@ -15,17 +15,23 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "cache-capacity", title: "last-level cache too small", kind: Kind::Cpi, explains: &[], judge };
 
+/// Misses of the level above that grow by this part of the last level's are their cause.
+const SOONER: f64 = 0.5;
+
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some((slower, misses)) = counted(step, "llc_mpki")? else { return Ok(None) };
     let misses = per_op(step, misses);
-    // Each thread touches more, wherever the cache ends.
+    // Each thread touches more, wherever the cache ends, or its lines are taken away by other cores: a line that the last level
+    // held before, and holds no longer, was missed by the level above it all along.
     let sooner = step.metric("l2_mpki").map(|change| per_op(step, change));
-    if sooner.is_ok_and(|sooner| sooner.ratio() >= misses.ratio() && sooner.by(limits::MISSES)) {
+    let as_much = |sooner: &Change| sooner.ratio() >= misses.ratio() || sooner.amount() >= SOONER * misses.amount();
+    if sooner.as_ref().is_ok_and(|sooner| sooner.by(limits::MISSES) && as_much(sooner)) {
         return Ok(None);
     }
     let full = saturated(step).is_ok_and(|used| used.is_some());
     // A line that moves between caches is a miss of both, and only its own counter tells it from one that no cache holds.
-    if step.hardware("hitm_per_kinstr").is_err() && hot(step)?.is_some_and(|hot| hot.stands_out()) {
+    let moves = || Ok::<_, Why>(sooner.is_err() || hot(step)?.is_some_and(|hot| hot.stands_out()));
+    if step.hardware("hitm_per_kinstr").is_err() && moves()? {
         return Err(step.no_counter());
     }
     if !misses.by(limits::MISSES) || !misses.grew() || full {

@@ -3,6 +3,11 @@
 use super::*;
 use mill::Load;
 
+/// Threads whose lines the last level holds no longer, as many as ever come down to it.
+fn outgrown(load: Load, more: f64) -> Load {
+    load.metric("llc_mpki", 1.0 + more).metric("l2_mpki", 30.0)
+}
+
 fn slower(more: f64) -> Load {
     even().stretched(1.0 + 0.05 * more)
 }
@@ -33,7 +38,7 @@ fn programs() -> Vec<(&'static str, Mill)> {
         ("false-sharing", counted(|more| (even().on_cpu("worker;count", 20.0 + 80.0 * more), 2000.0, 3.0))),
         ("cpi-growth", counted(|more| (slower(more), 2000.0, 3.0))),
         ("memory-bandwidth", counted(|more| (strained(more), 2000.0, 3.0))),
-        ("cache-capacity", counted(|more| (slower(more).metric("llc_mpki", 1.0 + more), 2000.0, 3.0))),
+        ("cache-capacity", counted(|more| (outgrown(slower(more), more), 2000.0, 3.0))),
         ("page-walks", counted(|more| (slower(more).metric("page_walk_share", 0.03 * more), 2000.0, 3.0))),
         ("remote-memory", counted(|more| (slower(more).metric("remote_dram_share", 0.04 * more), 2000.0, 3.0))),
         ("smt-sharing", siblings),
@@ -137,7 +142,7 @@ fn misses_belong_to_used_up_bandwidth_but_two_reasons_for_the_same_cycles_are_bo
     assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["memory-bandwidth"]);
     let both = counted(|more| {
         let load = even().stretched(1.0 + 0.05 * more).metric("remote_dram_share", 0.04 * more);
-        (load.metric("llc_mpki", 1.0 + more), 2000.0, 3.0)
+        (outgrown(load, more), 2000.0, 3.0)
     });
     let both = both.judged();
     assert_eq!(both.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["remote-memory", "cache-capacity"]);
@@ -215,4 +220,11 @@ fn lines_that_move_are_not_taken_for_a_cache_that_is_too_small() {
         (load, 2000.0, 3.0)
     });
     assert!(sooner.judged().clear.contains(&"cache-capacity"), "each thread touches more");
+    let moved = counted(|more| {
+        let load = slower(more).metric("llc_mpki", 0.01 + more).metric("l2_mpki", 0.02 + more);
+        (load, 2000.0, 3.0)
+    });
+    assert!(moved.judged().clear.contains(&"cache-capacity"), "lines that were at home in the caches of their cores");
+    let blind = counted(|more| (slower(more).metric("llc_mpki", 1.0 + more), 2000.0, 3.0)).judged();
+    assert!(blind.undecided.iter().any(|(id, ..)| *id == "cache-capacity"), "nothing tells lines that move apart");
 }
