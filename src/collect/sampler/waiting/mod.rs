@@ -26,8 +26,8 @@ const EVERY: Nanos = Nanos(2_500_000);
 const BUDGET: u64 = 100;
 /// New threads are looked for this often.
 const LIST_EVERY: u64 = 50_000_000;
-/// Of so many threads the files stay open.
-const KEPT_OPEN: usize = 512;
+/// Of so many threads the files stay open: descriptors are few, and events need them too.
+const KEPT_OPEN: usize = 64;
 /// Looks that may wait for the drain thread; beyond, looks are dropped, which costs precision alone.
 const BACKLOG: usize = 4096;
 
