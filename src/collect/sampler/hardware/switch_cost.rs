@@ -102,6 +102,6 @@ mod tests {
         let fastest = [partner.fastest(), partner.fastest()];
         assert!(fastest.iter().all(|time| time.0 > 0), "{fastest:?}");
         let turns = partner.turn.load(Ordering::Acquire);
-        assert!(turns >= 4 && turns % 2 == 0 && turns <= 4 * ROUNDS, "{turns}");
+        assert!(turns >= 4 && turns.is_multiple_of(2) && turns <= 4 * ROUNDS, "{turns}");
     }
 }
