@@ -182,7 +182,7 @@ def ab(bench):
                 found += answer["verdict"] == "more"
         said = f"+{percent}%; {count} recordings of {seconds} s a side, 3 against 3"
         bench.table.add("A/B: the interval holds the truth", said, "95%", held, n, at_least(0.95), independent=count)
-        bench.table.add("A/B: found, where it is said to be detectable", said, "80%", found, able, at_least(0.8), independent=count)
+        bench.table.add("A/B: found, of changes called detectable", said, "80%", found, able, at_least(0.8), independent=count)
 
 
 def alarms(bench):

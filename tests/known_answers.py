@@ -151,10 +151,11 @@ def main():
             points = report["points"]
             gain = [point["ops_per_s"]["mean"] if isinstance(point["ops_per_s"], dict) else point["ops_per_s"] for point in points]
             widths = points[-1]["threads"] / points[0]["threads"]
-            # Where others take the CPUs, that is what is lost, and what the program loses itself may drown in it.
-            hidden = any(finding["rule"] in MACHINE for finding in report["findings"])
+            # What others take is no loss of the program's own.
+            machine = sum(finding["share"] or 0 for finding in report["findings"] if finding["rule"] in MACHINE)
+            own = (1 - gain[-1] / gain[0] / widths) * max(0, 1 - machine)
             known = {finding["rule"] for finding in report["findings"]} | {rule for rule, cell in cells.items() if cell == "?"}
-            if name in IF_LOST and not hidden and gain[-1] / gain[0] / widths < LOST and not IF_LOST[name] & known:
+            if name in IF_LOST and own > 1 - LOST and not IF_LOST[name] & known:
                 cells |= {rule: "-" for rule in IF_LOST[name]}
             bad += sum(cell in "-!" for cell in cells.values())
             rows.append((name, cells))

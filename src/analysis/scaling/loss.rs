@@ -141,7 +141,7 @@ impl RunNoise {
             let runs = costs.runs as f64;
             for cell in costs.functions.values().map(|sum| costs.cell(*sum)) {
                 let Some(scatter) = cell.scatter else { continue };
-                // Of the extra variance as a part of the squared cost, and what it is worth where sampling is exact to so much.
+                // The variance between runs beyond sampling, and its weight: the inverse of the variance by sampling.
                 let (extra, worth) = (runs * (scatter - cell.seen), (runs - 1.0) / (cell.seen * runs));
                 let weight = worth * cell.mean * cell.mean;
                 if weight.is_finite() && extra.is_finite() {

@@ -372,15 +372,7 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_exist_is_named() {
-        let menu = Menu {
-            sets: vec![],
-            specs: vec![],
-            notes: vec![],
-            hardware: false,
-            is_virtual: false,
-            exclude_kernel: false,
-            waits: None,
-        };
+        let menu = Menu::default();
         let target = Target::Processes { pids: vec![std::process::id(), 4_194_400], children: false };
         let error = reach(&target, None, &menu, &[0], Path::new("/"), &mut vec![]).map(|_| ()).err();
         assert_eq!(error.map(|error| error.to_string()), Some("process 4194400 does not exist".to_string()));

@@ -46,7 +46,7 @@ impl Set {
 }
 
 /// Everything to be opened.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Menu {
     /// Groups; the last carries the records about tasks and mappings.
     pub sets: Vec<Set>,

@@ -29,12 +29,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         rule: RULE.id,
         title: RULE.title,
         share: Some(share),
-        claim: format!(
-            "the clock falls from {} to {} GHz, {} of the lost cores.",
-            digits(clock.base.value * 1e-9),
-            digits(clock.here.value * 1e-9),
-            percent(share)
-        ),
+        claim: claim(&clock, part, share),
         evidence: vec![
             Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
             Evidence::of("time per cycle, growth", ratio, U::Ratio, limits::FREQUENCY),
@@ -48,4 +43,17 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
                     limit and heavy vector code."
                 .to_string(),
     }))
+}
+
+/// Cycles per second of CPU time also fall where the virtual CPU stands still: only `part` of the fall is the clock's.
+fn claim(cycles: &Change, part: f64, share: f64) -> String {
+    let (base, here) = (digits(cycles.base.value * 1e-9), digits(cycles.here.value * 1e-9));
+    let share = percent(share);
+    if part >= 1.0 {
+        return format!("the clock falls from {base} to {here} GHz, {share} of the lost cores.");
+    }
+    let part = percent(part);
+    format!(
+        "cycles per second of CPU time fall from {base} to {here} G, {part} of it by the clock: {share} of the lost cores."
+    )
 }

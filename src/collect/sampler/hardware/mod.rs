@@ -349,15 +349,7 @@ mod tests {
 
     #[test]
     fn without_a_pmu_nothing_is_opened_and_nothing_read() {
-        let menu = Menu {
-            sets: vec![],
-            specs: vec![],
-            notes: vec![],
-            hardware: false,
-            is_virtual: false,
-            exclude_kernel: false,
-            waits: None,
-        };
+        let menu = Menu::default();
         let reach = Reach::Threads(vec![1]);
         let site = Site { reach: &reach, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
         let (mut hardware, notes) = Hardware::open(base(), &menu, &site);
@@ -375,15 +367,7 @@ mod tests {
     }
 
     fn read(reach: &Reach, work: impl FnOnce()) -> Option<Vec<CounterReading>> {
-        let menu = Menu {
-            sets: vec![],
-            specs: vec![],
-            notes: vec![],
-            hardware: true,
-            is_virtual: false,
-            exclude_kernel: true,
-            waits: None,
-        };
+        let menu = Menu { hardware: true, exclude_kernel: true, ..Menu::default() };
         let site = Site { reach, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
         let (mut hardware, _) = Hardware::open(clocks(), &menu, &site);
         // Where the kernel refuses its clocks as counters there is nothing to look at.
