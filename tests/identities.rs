@@ -8,7 +8,7 @@ mod support;
 
 use ironlaw::analysis::{Counters, Metric, Who, Window, metrics};
 use ironlaw::model::profile::Profile;
-use ironlaw::model::{Measure, Scope, Why};
+use ironlaw::model::{CounterReading, Measure, Scope, Why};
 use ironlaw::units::Nanos;
 use program::Dir;
 use std::collections::BTreeSet;
@@ -115,11 +115,13 @@ impl Recorded {
         self.check_moments(name);
     }
 
-    /// Every reading is of the end of a window, or of the beginning of the first one.
+    /// Every reading is of the end of a window, or of the beginning of the first one; threads are also read within that one.
     fn check_moments(&self, name: &str) {
         let ends = self.profile.ticks.iter().map(|tick| tick.at);
         let moments: BTreeSet<Nanos> = ends.chain([self.whole().from]).collect();
-        let stray = self.profile.readings.iter().find(|reading| !moments.contains(&reading.at));
+        let first = self.profile.ticks.first().map_or(Nanos(0), |tick| tick.at);
+        let looked = |reading: &CounterReading| matches!(reading.scope, Scope::Thread(_)) && reading.at < first;
+        let stray = self.profile.readings.iter().find(|reading| !moments.contains(&reading.at) && !looked(reading));
         assert!(stray.is_none(), "{name}: {stray:?} is of no window's end {moments:?}");
         let read: BTreeSet<_> = self.profile.readings.iter().map(|reading| (reading.counter, reading.scope)).collect();
         let cycles = self.profile.counter("cycles").filter(|def| read.contains(&(def.id, Scope::Target)));
@@ -148,6 +150,29 @@ fn one_busy_thread_is_one_thread_however_long_it_runs() {
 }
 
 #[test]
+fn a_thread_that_ends_between_two_readings_was_busy_until_its_end() {
+    require!("perf");
+    let both = format!("{python} -c '{}' & {python} -c '{}'; wait", busy(0.95), busy(0.5), python = python());
+    let recorded = record(&["sh", "-c", &both]);
+    let whole = recorded.whole();
+    let of = |name: &str, tid: u32| recorded.counters.delta(name, Scope::Thread(tid), whole);
+    let mut busy = 0;
+    for tid in recorded.counters.tids().iter().copied() {
+        let life = *of("thread-time", tid).value().unwrap() * 1e-9;
+        let (running, queued) = (of("task-clock", tid), of("run-delay", tid));
+        eprintln!("{tid}: {life:.3} s, running {running:?}, waiting {queued:?}");
+        let (Measure::Known { value: running, quality }, Some(queued)) = (running, queued.value()) else { continue };
+        if running > 0.1e9 {
+            busy += 1;
+            let used = (running + queued) * 1e-9;
+            let error = 0.1 * life + 2.0 * TICK;
+            assert!((used - life).abs() < error, "{tid}: {used} s of {life} s, {quality:?}");
+        }
+    }
+    assert_eq!(busy, 2, "both were read");
+}
+
+#[test]
 fn threads_and_programs_that_come_and_go_count_for_as_long_as_they_live() {
     require!("perf");
     let threads = "import threading,time\nts=[threading.Thread(target=time.sleep,args=(0.3,)) for _ in range(4)]\n\
@@ -172,9 +197,10 @@ fn threads_and_programs_that_come_and_go_count_for_as_long_as_they_live() {
 #[test]
 fn a_commands_switches_and_cpu_time_are_those_that_the_kernel_charged_it_with() {
     require!("perf");
-    let program = "import resource,subprocess\nfor _ in range(30): subprocess.run(['sleep','0.001'])\n\
+    let program = "import os,resource,subprocess\nfor _ in range(30): subprocess.run(['sleep','0.001'])\n\
                    of=[resource.getrusage(w) for w in (resource.RUSAGE_SELF,resource.RUSAGE_CHILDREN)]\n\
-                   print(sum(u.ru_nvcsw for u in of),sum(u.ru_nivcsw for u in of),sum(u.ru_utime+u.ru_stime for u in of))";
+                   print(sum(u.ru_nvcsw for u in of),sum(u.ru_nivcsw for u in of),sum(u.ru_utime+u.ru_stime for u in of),flush=True)\n\
+                   os._exit(0)";
     let recorded = record(&[python(), "-c", program]);
     recorded.check("a program that runs others");
     let whole = recorded.whole();

@@ -8,6 +8,7 @@ use crate::model::profile::Profile;
 use crate::model::{CounterDef, CounterId, CounterReading, HardwarePlan, Measure, Quality, Scope, Unit, Why};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// Below this share of running time a scaled count is a guess and counts as missing.
 pub const COVERAGE_FLOOR: f64 = 0.1;
@@ -44,6 +45,8 @@ pub struct Counters {
     hardware: Hardware,
     kind: String,
     lifetimes: Option<Lifetimes>,
+    /// When threads were read, in order.
+    read_at: Vec<Nanos>,
     complete: bool,
 }
 
@@ -86,7 +89,12 @@ impl Counters {
         let kind = profile.meta.hardware.pmu.clone();
         let lifetimes = Lifetimes::of(profile);
         let complete = profile.meta.format >= COMPLETE_FROM;
-        Counters { defs, series, tids, read, read_by_thread, hardware, kind, lifetimes, complete }
+        let of_threads =
+            series.iter().filter(|((_, scope), _)| thread(*scope).is_some()).flat_map(|(_, points)| points);
+        let read_at: BTreeSet<Nanos> =
+            of_threads.map(|point| point.at).chain(profile.ticks.iter().map(|tick| tick.at)).collect();
+        let read_at = read_at.into_iter().collect();
+        Counters { defs, series, tids, read, read_by_thread, hardware, kind, lifetimes, read_at, complete }
     }
 
     /// Of a session that counted nothing.
@@ -139,7 +147,10 @@ impl Counters {
         }
         let Some(def) = self.defs.get(name) else { return Measure::Missing(Why::NotRecorded) };
         match self.series.get(&(def.id, scope)) {
-            Some(points) => self.reading(def, scope).delta(points, window),
+            Some(points) => {
+                let value = self.reading(def, scope).delta(points, window);
+                value.ratio(self.lived(scope, points, window), |value, seen| Some(value / seen))
+            }
             None => Measure::Missing(self.absent(def, scope)),
         }
     }
@@ -158,30 +169,48 @@ impl Counters {
         }
     }
 
+    /// The part of a thread's time in the window up to its last reading: what it did from there to its end nobody read.
+    fn lived(&self, scope: Scope, points: &[Point], window: Window) -> Measure<f64> {
+        let (Some(tid), Some(lifetimes)) = (thread(scope), &self.lifetimes) else { return Measure::exact(1.0) };
+        match lifetimes.seen(tid, window, &self.read_at, points.last().map_or(Nanos(0), |point| point.at)) {
+            seen if seen < READ_FLOOR => Measure::Missing(Why::TargetGone),
+            seen => Measure::Known { value: seen, quality: Quality { coverage: seen } },
+        }
+    }
+
     fn reading(&self, def: &CounterDef, scope: Scope) -> Reading {
         let by_thread = scope == Scope::Target && BY_THREAD.contains(&def.name.as_str());
         let floor = if by_thread { (READ_FLOOR, Why::ThreadsUnread) } else { (COVERAGE_FLOOR, Why::Multiplexed) };
         Reading { complete: self.complete && thread(scope).is_none(), floor }
     }
 
-    /// What the counter counted for these threads together. Threads that were never read are left out, for a short-lived
-    /// thread is often gone before it can be; missing if none was read.
+    /// What the counter counted for these threads together. Threads that ended unread are taken to be like the others, by
+    /// the time they lived; missing if more of it is theirs, or if none was read.
     #[must_use]
     pub fn sum(&self, name: &str, tids: impl Iterator<Item = u32>, window: Window) -> Measure<f64> {
+        let lived = |tid| self.lifetime(THREAD_TIME, Scope::Thread(tid), window).map_or(0.0, Nanos::as_f64);
         let mut sum: Option<(f64, f64)> = None;
-        let mut reason = Why::NotRecorded;
+        let (mut reason, mut read, mut unread) = (Why::NotRecorded, 0.0, 0.0);
         for tid in tids {
             match self.delta(name, Scope::Thread(tid), window) {
                 Measure::Known { value, quality } => {
                     let (total, coverage) = sum.unwrap_or((0.0, 1.0));
                     sum = Some((total + value, coverage.min(quality.coverage)));
+                    read += lived(tid);
                 }
                 Measure::Missing(Why::Multiplexed) => return Measure::Missing(Why::Multiplexed),
-                Measure::Missing(why) => reason = why,
+                Measure::Missing(why) => {
+                    reason = why;
+                    unread += lived(tid);
+                }
             }
         }
+        let share = if unread > 0.0 { read / (read + unread) } else { 1.0 };
         match sum {
-            Some((value, coverage)) => Measure::Known { value, quality: Quality { coverage } },
+            Some(_) if share < READ_FLOOR => Measure::Missing(Why::ThreadsUnread),
+            Some((value, coverage)) => {
+                Measure::Known { value: value / share, quality: Quality { coverage: coverage.min(share) } }
+            }
             None => Measure::Missing(reason),
         }
     }
@@ -268,9 +297,35 @@ impl Reading {
 mod tests {
     use super::*;
     use crate::analysis::testing::{Synthetic, ms};
+    use crate::model::TaskChange;
 
     fn window(from: u64, to: u64) -> Window {
         Window { from: ms(from), to: ms(to) }
+    }
+
+    #[test]
+    fn what_a_thread_did_after_its_last_reading_is_not_counted_as_nothing() {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "w").alive(42, "v").alive(43, "idle").tick(1000, 1000).tick(2000, 1000);
+        synthetic.task(1250, 41, 41, TaskChange::Ended).task(1900, 41, 43, TaskChange::Ended);
+        synthetic.task(2000, 41, 42, TaskChange::Ended);
+        for (tid, at) in [(41, 1000), (42, 2000), (43, 0)] {
+            synthetic.reading("task-clock", Scope::Thread(tid), at, at);
+        }
+        let counters = Counters::of(&synthetic.finish());
+        let known = |value, coverage| Measure::Known { value, quality: Quality { coverage } };
+        for (tid, (from, to), expected) in [
+            (41, (0, 2000), known(1250.0, 0.8)),
+            (41, (0, 1000), known(1000.0, 1.0)),
+            (41, (1000, 2000), Measure::Missing(Why::TargetGone)),
+            (42, (0, 2000), known(2000.0, 1.0)),
+            (43, (0, 1000), known(0.0, 1.0)),
+        ] {
+            let value = counters.delta("task-clock", Scope::Thread(tid), window(from, to));
+            assert_eq!(value, expected, "{tid} in {from}-{to}");
+        }
+        let sum = |tids: &[u32]| counters.sum("task-clock", tids.iter().copied(), window(0, 2000));
+        assert_eq!(sum(&[41, 42]), known(3250.0, 0.8));
     }
 
     #[test]

@@ -69,6 +69,18 @@ impl Lifetimes {
         Some(self.lives.get(&tid)?.iter().map(within).fold(Nanos(0), |sum, life| sum + life))
     }
 
+    /// What share of its time in the window lies before the last of `moments` that it lived to see, or before `read`.
+    pub fn seen(&self, tid: u32, window: Window, moments: &[Nanos], read: Nanos) -> f64 {
+        let Some(lived) = self.thread(tid, window).filter(|lived| lived.0 > 0) else { return 1.0 };
+        let ends = self.lives[&tid].iter().filter_map(|life| Some((life.born, life.ended?)));
+        let unseen = ends.map(|(born, ended)| {
+            let last = moments[..moments.partition_point(|at| *at <= ended)].last().copied().unwrap_or_default();
+            let since = last.max(read).max(born);
+            window.range().overlap(since, ended - since)
+        });
+        1.0 - unseen.fold(Nanos(0), |sum, part| sum + part).as_f64() / lived.as_f64()
+    }
+
     fn apply(&mut self, event: &TaskEvent, met: Nanos) {
         let TaskEvent { at, pid, tid, .. } = *event;
         match &event.change {

@@ -443,12 +443,14 @@ mod tests {
         let mut synthetic = Synthetic::new();
         let born = TaskChange::Born { parent: 41, comm: "w".to_string() };
         synthetic.alive(41, "main").task(1000, 41, 42, born).task(1500, 41, 42, TaskChange::Ended);
-        synthetic.reading("task-clock", Scope::Thread(42), 1400, ms(250).0);
+        synthetic.reading("task-clock", Scope::Thread(42), 1400, ms(200).0);
         synthetic.reading("task-clock", Scope::Target, 2000, ms(2000).0);
         synthetic.reading("psi-cpu-some", Scope::Target, 2000, ms(200).0);
         let who = Who::Only([42].into_iter().collect());
-        let expected = [("cpu_time", 0.25), ("run_share", 0.5), ("psi_cpu_some", 0.1)];
-        check(synthetic, &who, &expected.map(|(name, value)| (name, Measure::exact(value))));
+        // Its last 100 ms nobody read.
+        let expected = [("cpu_time", 0.25, 0.8), ("run_share", 0.5, 0.8), ("psi_cpu_some", 0.1, 1.0)];
+        let known = |value, coverage| Measure::Known { value, quality: Quality { coverage } };
+        check(synthetic, &who, &expected.map(|(name, value, coverage)| (name, known(value, coverage))));
     }
 
     #[test]

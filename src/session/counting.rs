@@ -12,6 +12,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// How often the threads are read in the first window: a program that ends within it would else leave none of them read.
+const FIRST_LOOKS: u64 = 10;
+
 enum Order {
     /// The first window begins.
     Begin { begun: Sender<()> },
@@ -40,6 +43,8 @@ struct Windows {
     clock: Clock,
     /// When the next window ends; `None` before the first one has begun.
     due: Option<Nanos>,
+    /// When the threads are read again within the first window; after it, never.
+    look: Nanos,
 }
 
 impl Counting {
@@ -52,7 +57,7 @@ impl Counting {
         out: SyncSender<Vec<Event>>,
     ) -> Result<Counting> {
         let (orders, mailbox) = channel();
-        let windows = Windows { kernel, readings, interval, clock, due: None };
+        let windows = Windows { kernel, readings, interval, clock, due: None, look: Nanos(u64::MAX) };
         let thread = std::thread::Builder::new().name("counters".into()).spawn(move || windows.run(&out, &mailbox));
         Ok(Counting { orders, thread: thread.context(|| "cannot start a thread")? })
     }
@@ -115,7 +120,9 @@ impl Windows {
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     let at = self.clock.now();
-                    if out.send(self.window(at)).is_err() {
+                    let ends = self.due.is_none_or(|due| due <= self.look);
+                    let events = if ends { self.window(at) } else { self.look(at) };
+                    if out.send(events).is_err() {
                         return;
                     }
                 }
@@ -126,7 +133,7 @@ impl Windows {
 
     fn next_order(&self, mailbox: &Receiver<Order>) -> std::result::Result<Order, RecvTimeoutError> {
         match self.due {
-            Some(due) => mailbox.recv_timeout(Duration::from_nanos((due - self.clock.now()).0)),
+            Some(due) => mailbox.recv_timeout(Duration::from_nanos((due.min(self.look) - self.clock.now()).0)),
             None => mailbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
         }
     }
@@ -135,13 +142,23 @@ impl Windows {
     fn begin(&mut self) -> Vec<Event> {
         let at = self.clock.now();
         self.due = Some(at + self.interval);
+        self.look = at + Nanos(self.interval.0 / FIRST_LOOKS);
         let mut events = self.kernel.as_mut().map(|kernel| kernel.start(at)).unwrap_or_default();
         self.readings.begin(at, &mut events);
         events
     }
 
+    fn look(&mut self, at: Nanos) -> Vec<Event> {
+        let step = Nanos(self.interval.0 / FIRST_LOOKS);
+        self.look = at + step;
+        let mut events = Vec::new();
+        self.readings.look(at, step, &mut events);
+        events
+    }
+
     /// Ends a window.
     fn window(&mut self, at: Nanos) -> Vec<Event> {
+        self.look = Nanos(u64::MAX);
         // Windows that were missed while the machine was busy are not made up: the next one is longer.
         self.due = self.due.map(|due| (due + self.interval).max(at));
         let mut events = self.kernel.as_mut().map(|kernel| kernel.read(at)).unwrap_or_default();
@@ -153,7 +170,8 @@ impl Windows {
         // Told to end before it began, as during a delay.
         let mut events = if self.due.is_none() { self.begin() } else { Vec::new() };
         let at = self.clock.now();
-        events.extend(self.window(at));
+        events.extend(self.kernel.as_mut().map(|kernel| kernel.read(at)).unwrap_or_default());
+        self.readings.end(at, &mut events);
         let mut notes = self.kernel.as_ref().map(|kernel| kernel.verdict(at)).unwrap_or_default();
         notes.extend(self.readings.take_notes());
         LastReading { at, events, notes }

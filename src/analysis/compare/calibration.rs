@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::expect::obstacle;
-use super::load::{Adjustment, Through};
+use super::load::{Adjustment, Driver, Through};
 use super::testing::{digest, simulated};
 use super::types::{Comparison, Settings, Verdict};
 use crate::analysis::stats::Random;
@@ -113,6 +113,21 @@ fn runs_at_loads_of_their_own_are_not_taken_for_a_curve_that_knows_no_scatter() 
         }
     }
     assert!(fits(&beyond, 0.0, 0.05) && decided.part() > 0.6, "{beyond:?} {decided:?}");
+}
+
+#[test]
+fn requests_from_outside_are_the_load_however_dear_each_becomes() {
+    let (mut random, like) = (Random::new(17), digest(Some(5000.0)));
+    for rate_within in [0.05, 0.1, 0.35] {
+        let (program, mut by_rate) = (Program { rate_within, ..STEADY }, Frequency::default());
+        for _ in 0..60 {
+            let mut side =
+                |program: Program| simulated(&like, &(0..3).map(|_| program.run(&mut random)).collect::<Vec<_>>());
+            let found = Comparison::of(&side(program), &side(program.dearer(0.4)), &Settings::default());
+            by_rate.count(found.load.driver == Some(Driver::OpsPerS));
+        }
+        assert!(fits(&by_rate, 0.99, 1.0), "{rate_within}: {by_rate:?}");
+    }
 }
 
 /// The whole table, for `just calibrate`.

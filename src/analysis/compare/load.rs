@@ -100,6 +100,8 @@ const WIDE: f64 = 1.1;
 const BENDS_FROM: f64 = 1.5;
 /// Two levels and a slope, and one degree of freedom for the scatter.
 const FEWEST_RUNS: usize = 4;
+/// A correlation beyond this is no accident of a few dozen windows.
+const TIED: f64 = 0.5;
 /// From so many runs on a bend is worth the degree of freedom that it costs.
 const RUNS_TO_BEND: usize = 9;
 
@@ -257,7 +259,8 @@ pub(in crate::analysis) fn depends_less(runs: &[Dependence]) -> Option<Driver> {
         Moments::of(&found).map(|moments| moments.mean.abs())
     };
     let (rate, cores) = (ties(|run| &run.rates)?, ties(|run| &run.cores)?);
-    Some(if rate <= cores + 0.1 { Driver::OpsPerS } else { Driver::BusyCores })
+    // Where the cost follows both, a fixed part of it does: scatter of the cost then blurs its tie to CPU time alone.
+    Some(if rate <= cores + 0.1 || cores > TIED { Driver::OpsPerS } else { Driver::BusyCores })
 }
 
 fn choose(base: &Side, new: &Side) -> Option<Driver> {
@@ -271,12 +274,15 @@ fn choose(base: &Side, new: &Side) -> Option<Driver> {
         cores: intensities(run, Driver::BusyCores),
     };
     let runs: Vec<_> = base.runs.iter().chain(&new.runs).map(dependence).collect();
-    depends_less(&runs).or_else(|| {
+    let moved = |driver: Driver| Some((mean(new, driver.quantity())? / mean(base, driver.quantity())?).ln().abs());
+    let (rate, cores) = (moved(Driver::OpsPerS)?, moved(Driver::BusyCores)?);
+    match depends_less(&runs) {
+        // A program that takes all it can takes as much on both sides, whatever an operation costs there.
+        Some(Driver::BusyCores) if cores > rate + SAME => Some(Driver::OpsPerS),
+        Some(driver) => Some(driver),
         // Nothing but totals: whichever moved less is what was held.
-        let moved = |driver: Driver| Some((mean(new, driver.quantity())? / mean(base, driver.quantity())?).ln().abs());
-        let (rate, cores) = (moved(Driver::OpsPerS)?, moved(Driver::BusyCores)?);
-        Some(if rate <= cores { Driver::OpsPerS } else { Driver::BusyCores })
-    })
+        None => Some(if rate <= cores { Driver::OpsPerS } else { Driver::BusyCores }),
+    }
 }
 
 fn costs(run: &Digest) -> Vec<Option<f64>> {

@@ -25,6 +25,12 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     if *most < limits::SERIAL || !lasts || siblings < 2 || others > limits::SERIAL_OTHERS || !spare {
         return Ok(None);
     }
+    // A thread that ended unread may have done as much as it lived for.
+    let unread = sight.threads.iter().filter(|row| wanted(row).is_none());
+    let hidden: f64 = unread.map(|row| row.lifetime.seconds() / wall).sum();
+    if others + hidden > limits::SERIAL_OTHERS {
+        return Err(Why::ThreadsUnread);
+    }
     let tid = first.task.tid;
     let hottest = sight.samples().ok().map(|stacks| {
         let rows = stacks.rows.iter().filter(|row| row.tid == tid);

@@ -324,10 +324,17 @@ fn uneven_threads_and_one_that_carries_all() {
     read(&mut queued, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
     read(&mut queued, Scope::Thread(42), &[("task-clock", ms(4_000).0), ("run-delay", ms(5_500).0)]);
     check("robbed of its CPU by others", queued, &[]);
-    let mut alone = healthy();
-    read(&mut alone, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
-    read(&mut alone, Scope::Thread(42), &[("task-clock", ms(100).0), ("run-delay", 0)]);
-    check("alone", alone, &[("serial-thread", Medium)]);
+    let alone = || {
+        let mut s = healthy();
+        read(&mut s, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
+        read(&mut s, Scope::Thread(42), &[("task-clock", ms(100).0), ("run-delay", 0)]);
+        s
+    };
+    check("alone", alone(), &[("serial-thread", Medium)]);
+    let mut unread = alone();
+    unread.alive(43, "ended unread");
+    let judged = check("alone as far as was read", unread, &[]);
+    assert!(judged.undecided.iter().any(|(rule, _, why)| (*rule, *why) == ("serial-thread", Why::ThreadsUnread)));
 }
 
 #[test]

@@ -174,6 +174,17 @@ impl Readings {
         out.push(Event::Tick(Tick { at, span }));
     }
 
+    /// Ends the last window: all is read, however lately it was.
+    pub fn end(&mut self, at: Nanos, out: &mut Vec<Event>) {
+        (self.processes_due, self.machine_due) = (Due::default(), Due::default());
+        self.tick(at, out);
+    }
+
+    /// Reads the threads alone, `span` after they were last read: a window goes on.
+    pub fn look(&mut self, at: Nanos, span: Nanos, out: &mut Vec<Event>) {
+        self.read_threads(span, false, Moment::whole(at, at - self.opened), out);
+    }
+
     fn read(&mut self, at: Nanos, out: &mut Vec<Event>) {
         let span = at - self.last_tick;
         let now = Moment::whole(at, at - self.opened);
@@ -183,7 +194,8 @@ impl Readings {
             self.refresh_processes();
             self.processes_due.was_read(at, clock::thread_cpu() - start);
         }
-        self.read_threads(span, now, out);
+        self.read_threads(span, fresh, now, out);
+        self.note_late_rounds();
         self.count_thread_time(span);
         self.say_target(fresh, now, out);
         if self.machine_due.is_due(at) {
@@ -248,7 +260,7 @@ impl Readings {
         let mut known = usize::MAX;
         while known != self.threads.alive() {
             known = self.threads.alive();
-            self.begin_round();
+            self.begin_round(true);
             let progress = self.threads.advance(Nanos(u64::MAX), moment, &mut Vec::new());
             self.note_progress(&progress);
         }
@@ -280,15 +292,19 @@ impl Readings {
         }
     }
 
-    fn read_threads(&mut self, span: Nanos, now: Moment, out: &mut Vec<Event>) {
+    /// `fresh`: whether the processes have been read just now.
+    fn read_threads(&mut self, span: Nanos, fresh: bool, now: Moment, out: &mut Vec<Event>) {
         // The first reading is what all others are compared with: it leaves nobody out.
         let budget = if span.0 == 0 { Nanos(u64::MAX) } else { Nanos(span.0 / THREAD_BUDGET) };
         let start = clock::thread_cpu();
         if self.threads.round_is_over() {
-            self.begin_round();
+            self.begin_round(fresh);
         }
         let progress = self.threads.advance(budget - (clock::thread_cpu() - start), now, out);
         self.note_progress(&progress);
+    }
+
+    fn note_late_rounds(&mut self) {
         self.late_ticks = if self.threads.round_is_over() { 0 } else { self.late_ticks + 1 };
         if self.late_ticks == 2 && !self.notes.iter().any(|note| note.topic == "threads-in-turn") {
             self.notes.push(Note {
@@ -303,12 +319,12 @@ impl Readings {
         }
     }
 
-    fn begin_round(&mut self) {
+    fn begin_round(&mut self, fresh: bool) {
         let groups = match &mut self.members {
             Members::Processes(processes) => {
                 let known = self.threads.alive_by_group();
                 let listing = |(pid, threads): (u32, u32)| {
-                    let unchanged = known.get(&pid) == Some(&(threads as usize));
+                    let unchanged = fresh && known.get(&pid) == Some(&(threads as usize));
                     (pid, if unchanged { None } else { Some(self.proc.threads(pid).unwrap_or_default()) })
                 };
                 processes.alive().map(listing).collect()
