@@ -28,6 +28,8 @@ pub enum Why {
     Multiplexed,
     /// Too few samples fell into the selection to say.
     TooFewSamples,
+    /// Runs of the same differ by as much.
+    RunsScatter,
     /// Events were lost in the window, so the total would be too low.
     LostEvents,
     /// Nothing counts the program's operations.
@@ -57,6 +59,7 @@ impl Why {
             Why::NotPermitted => "the kernel refused it (see `ironlaw doctor`)",
             Why::Multiplexed => "counted for too small a share of the time (ask for fewer events at once)",
             Why::TooFewSamples => "too few samples",
+            Why::RunsScatter => "runs of the same width differ by as much (repeat each more often: --runs)",
             Why::LostEvents => "records were lost in this window",
             Why::NoOpsSource => "no operation source (give one with --ops)",
             Why::OpsSilent => "its operation source gave no total",

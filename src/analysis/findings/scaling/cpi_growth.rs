@@ -13,12 +13,12 @@ pub(super) const RULE: Rule =
     Rule { id: "cpi-growth", title: "slower instructions", kind: Kind::Rest, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew() {
+    if !step.cpu_growth()? {
         return Ok(None);
     }
     let cpi = step.number(|numbers| numbers.cpi)?;
     let share = step.share(&[SliceKind::Cpi]).min(step.unexplained());
-    let Some(slower) = slower(step).filter(|_| share >= limits::FACTOR) else { return Ok(None) };
+    let Some(slower) = slower(step)?.filter(|_| share >= limits::FACTOR) else { return Ok(None) };
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

@@ -29,6 +29,8 @@ pub const FREQUENCY: f64 = 1.05;
 pub const PATH: f64 = 1.05;
 /// The same in one function, from which on it means retries. [P]
 pub const RETRIES: f64 = 1.15;
+/// Instructions a cycle of code that neither waits for memory nor is tuned. [P]
+pub const ORDINARY_IPC: f64 = 1.0;
 /// Growth of cycles per instruction by cache lines that move between cores. [P]
 pub const SHARED_CPI: f64 = 1.5;
 /// Growth of cycles per instruction that needs a reason. [P]

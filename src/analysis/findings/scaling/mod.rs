@@ -144,7 +144,7 @@ pub fn judge_scaling(points: &[Point], base: usize, stacks: &[Stack], losses: &[
     let rungs = rungs(points, base, stacks, losses, fits);
     if rungs.is_empty() && points.iter().skip(base.saturating_add(1)).any(seems_lost) {
         // A loss as large as the scatter of its runs: there may be one, and it may be anything.
-        judged.undecided = RULES.iter().map(|rule| (rule.id, rule.title, Why::TooFewSamples)).collect();
+        judged.undecided = RULES.iter().map(|rule| (rule.id, rule.title, Why::RunsScatter)).collect();
         return judged;
     }
     for (index, rule) in RULES.iter().enumerate() {

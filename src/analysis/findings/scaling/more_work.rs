@@ -13,13 +13,16 @@ pub(super) const RULE: Rule =
     Rule { id: "more-work", title: "more work per operation", kind: Kind::Rest, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew() {
+    if !step.cpu_growth()? {
         return Ok(None);
     }
     let path = step.number(|numbers| numbers.path_length)?;
     let share = step.share(&[SliceKind::MoreWork]).min(step.unexplained());
-    if share < limits::FACTOR || !path.by(limits::PATH) || !path.grew() {
+    if share < limits::FACTOR || !path.by(limits::PATH) {
         return Ok(None);
+    }
+    if !path.grew() {
+        return Err(Why::RunsScatter);
     }
     let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     evidence.extend(

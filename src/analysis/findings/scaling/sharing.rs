@@ -13,7 +13,7 @@ pub(super) const RULE: Rule =
     Rule { id: "false-sharing", title: "cache lines shared between threads", kind: Kind::Cpi, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let Some(slower) = slower(step) else { return Ok(None) };
+    let Some(slower) = slower(step)? else { return Ok(None) };
     let hot = hot(step);
     match step.hardware("hitm_per_kinstr") {
         Ok(hitm) => {

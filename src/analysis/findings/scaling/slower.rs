@@ -16,17 +16,22 @@ pub(super) struct Slower {
 }
 
 /// How much slower instructions are, if that is worth a reason.
-pub(super) fn slower(step: &Step<'_>) -> Option<Slower> {
-    if !step.cpu_grew() {
-        return None;
+///
+/// # Errors
+/// `RunsScatter` where they are on average and the runs differ by as much.
+pub(super) fn slower(step: &Step<'_>) -> Result<Option<Slower>, Why> {
+    if !step.cpu_growth()? {
+        return Ok(None);
     }
     let left = step.left();
     let Ok(cpi) = step.number(|numbers| numbers.cpi) else {
-        return (left >= limits::FACTOR).then_some(Slower { share: left, ratio: None });
+        return Ok((left >= limits::FACTOR).then_some(Slower { share: left, ratio: None }));
     };
     let share = step.share(&[SliceKind::Cpi]).min(left);
-    let is_real = share >= limits::FACTOR && cpi.grew() && cpi.by(limits::CPI);
-    is_real.then(|| Slower { share, ratio: cpi.ratio() })
+    if share < limits::FACTOR || !cpi.by(limits::CPI) {
+        return Ok(None);
+    }
+    if cpi.grew() { Ok(Some(Slower { share, ratio: cpi.ratio() })) } else { Err(Why::RunsScatter) }
 }
 
 /// The numbers that they have in common.
@@ -42,7 +47,7 @@ pub(super) fn evidence(share: f64, slower: &Slower) -> Vec<Evidence> {
 /// # Errors
 /// Why it is missing.
 pub(super) fn counted(step: &Step<'_>, name: &str) -> Result<Option<(Slower, super::mean::Change)>, Why> {
-    match slower(step) {
+    match slower(step)? {
         Some(slower) => Ok(Some((slower, step.hardware(name)?))),
         None => Ok(None),
     }

@@ -7,6 +7,7 @@ use super::step::Step;
 use super::words::{digits, name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::findings::paths::Code;
+use crate::analysis::scaling::Numbers;
 use crate::analysis::{Axis, MetricUnit as U};
 use crate::model::Why;
 
@@ -36,7 +37,7 @@ fn counted(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if !path.by(limits::RETRIES) || !path.grew() {
         return Ok(None);
     }
-    let Some(hot) = hot(step)? else { return Ok(None) };
+    let Some(hot) = hot(step)?.filter(|hot| !elsewhere(step, path.amount(), hot.part)) else { return Ok(None) };
     let ratio = path.ratio().unwrap_or(0.0);
     let claim = format!(
         "{} of the lost cores are in {}: instructions per operation grow {} times while it takes {} of the growth of CPU \
@@ -53,6 +54,15 @@ fn counted(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     ];
     let place = super::Place { frames: hot.frames, axis: Axis::Event(0), threads: Vec::new() };
     Ok(Some(finding(hot.share, claim, evidence, Confidence::Medium, place)))
+}
+
+/// Whether half of so many more instructions may be in all other code, whose CPU time grew as well: what a program does once is
+/// more for each operation where it comes to fewer.
+fn elsewhere(step: &Step<'_>, more: f64, part: f64) -> bool {
+    let cycles = |numbers: &Numbers| numbers.path_length.ratio(numbers.cpi, |path, cpi| Some(path.mean * cpi.mean));
+    let grown = |base: f64, here: f64| (here - base) * (1.0 - part) * limits::ORDINARY_IPC;
+    let (base, here) = (cycles(&step.base.numbers), cycles(&step.here.numbers));
+    base.value().zip(here.value()).is_some_and(|(base, here)| grown(*base, *here) > more / 2.0)
 }
 
 fn finding(share: f64, claim: String, evidence: Vec<Evidence>, confidence: Confidence, place: super::Place) -> Finding {

@@ -117,9 +117,19 @@ impl<'a> Step<'a> {
 
     /// Whether CPU time per operation is a reason at all: then, and only then, its factors are of interest.
     pub fn cpu_grew(&self) -> bool {
+        self.cpu_growth() == Ok(true)
+    }
+
+    /// The same, for what remains once the rules with a reason have been asked.
+    ///
+    /// # Errors
+    /// `RunsScatter` where it is a reason on average and the runs differ by as much.
+    pub fn cpu_growth(&self) -> Result<bool, Why> {
         let all = self.share(&CPU).max(self.share(&WORK));
-        let change = self.number(|numbers| numbers.cpu_ns_per_op);
-        all >= limits::FACTOR && change.is_ok_and(|change| change.grew())
+        match self.number(|numbers| numbers.cpu_ns_per_op) {
+            Ok(change) if all >= limits::FACTOR && !change.grew() => Err(Why::RunsScatter),
+            change => Ok(all >= limits::FACTOR && change.is_ok()),
+        }
     }
 
     /// The part of the growth of CPU time that is left to explain. Siblings and the clock have slices of their own where

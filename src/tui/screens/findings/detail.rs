@@ -80,7 +80,9 @@ fn remedy(why: Why) -> Option<&'static str> {
         Why::OpsSilent => Some("see what the recording says about its operation source"),
         Why::NotRead => Some("look at a longer time"),
         Why::ThreadsUnread => Some("record the waits themselves: --off-cpu sees every thread"),
-        Why::Suspect | Why::NotPermitted | Why::Multiplexed | Why::NoOpsSource | Why::TargetGone => None,
+        Why::RunsScatter | Why::Suspect | Why::NotPermitted | Why::Multiplexed | Why::NoOpsSource | Why::TargetGone => {
+            None
+        }
     }
 }
 

@@ -65,6 +65,17 @@ fn each_program_is_found_by_its_own_rule_first_and_time_alone_is_no_finding() {
 }
 
 #[test]
+fn instructions_that_other_code_may_hold_are_no_retries_of_the_function_that_grows_most() {
+    let mill = counted(|more| {
+        let load = even().on_cpu("worker;chase", 20.0 + 800.0 * more).on_cpu("worker;fill", 1.0 + 40.0 * more);
+        (load, 2000.0 + 150.0 * more, 3.0)
+    });
+    let judged = mill.judged();
+    assert!(judged.clear.contains(&"spin-wait"), "{:#?}", judged.found);
+    assert!(!judged.found.is_empty());
+}
+
+#[test]
 fn without_counters_the_same_programs_get_the_finding_that_says_what_cannot_be_told_apart() {
     for (rule, mut mill) in programs() {
         let load = mill.load;

@@ -10,7 +10,7 @@ mod whole;
 use super::*;
 use crate::analysis::Axis;
 use crate::analysis::scaling::{Bound, Peak, Usl};
-use mill::{Mill, even};
+use mill::{Load, Mill, even};
 
 const WIDTHS: [u32; 5] = [1, 2, 4, 8, 16];
 const FUTEX: &str = "[kernel]!do_futex;[kernel]!futex_wait;[kernel]!schedule";
@@ -58,6 +58,20 @@ fn a_loss_within_the_scatter_of_runs_is_none() {
     mill.scatter = 0.05;
     let judged = mill.judged();
     assert_eq!((judged.found.len(), judged.clear.len(), judged.undecided.len()), (0, 0, RULES.len()));
+}
+
+#[test]
+fn a_cost_that_grew_within_the_scatter_of_runs_is_neither_found_nor_denied() {
+    let mut mill = Mill::of(&WIDTHS, |n| if n == 1 { even() } else { Load { queued: 600.0, ..even().stretched(1.1) } });
+    let cost = |mill: &Mill| {
+        let judged = mill.judged();
+        let found: Vec<_> = judged.found.iter().map(|finding| finding.rule).collect();
+        let why = judged.undecided.iter().find(|(rule, ..)| *rule == "cpu-time-growth").map(|(.., why)| *why);
+        (found, why)
+    };
+    assert_eq!(cost(&mill), (vec!["cpu-queue", "cpu-time-growth"], None));
+    mill.scatter = 0.06;
+    assert_eq!(cost(&mill), (vec!["cpu-queue"], Some(Why::RunsScatter)));
 }
 
 #[test]
