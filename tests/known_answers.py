@@ -99,8 +99,8 @@ def quota():
         except OSError: continue
 
 def judged(name, report, kernel_hidden):
-    """The cells of a row, and the leading finding. Where the kernel's functions are hidden, the time in it that no rule
-    explains may be the leading cause's as well, however much it is."""
+    """The cells of a row, and the leading finding. Where the kernel hides its functions and what blocks threads, the time in
+    it and blocked that no rule explains may be the leading cause's as well, however much it is."""
     found, undecided = report["findings"], {rule["rule"] for rule in report["undecided"]}
     expected, allowed = ANSWERS[name]
     cells = {rule: "?" for rule in undecided}
@@ -113,7 +113,7 @@ def judged(name, report, kernel_hidden):
         rule, smaller = finding["rule"], at == 0 or (finding["share"] or 0) <= (lead["share"] or 0)
         if rule in expected and at == 0: cells[rule] = "#"
         elif rule in expected | allowed: cells[rule] = "+"
-        elif rule in REMAINDERS: cells[rule] = "?" if vague or not expected or kernel_hidden and rule == "kernel-time" else "~" if smaller else "!"
+        elif rule in REMAINDERS: cells[rule] = "?" if vague or not expected or kernel_hidden and rule in ("kernel-time", "unseen-wait") else "~" if smaller else "!"
         else: cells[rule] = "!"
     cells |= {finding["rule"]: "+" for finding in found if finding not in own}
     if expected and not expected & (set(rank) | undecided) and not vague: cells |= {rule: "-" for rule in expected}

@@ -72,7 +72,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let (costs, faults) = (costs(step), faults(step));
     if costs.rest < limits::FACTOR || costs.holder != Code::AddressSpace {
         // More faults whose cost nobody can see are no verdict.
-        return if more_faults(step) && step.cpu_grew() { kernel_seen(step).map(|()| None) } else { Ok(None) };
+        return if more_faults(step) && step.cpu_grew()? { kernel_seen(step).map(|()| None) } else { Ok(None) };
     }
     let share = costs.rest;
     let lead = step.cpu().ok().and_then(|cpu| cpu.lead(Code::AddressSpace));

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule =
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let (on, off) = (step.code_share(Code::Allocator), step.wait_share(Wait::Allocator));
     if on + off < limits::FACTOR {
-        return if step.cpu_grew() { step.cpu().map(|_| None) } else { Ok(None) };
+        return if step.cpu_grew()? { step.cpu().map(|_| None) } else { Ok(None) };
     }
     let share = (on + off).min(1.0);
     let waits = off > on;

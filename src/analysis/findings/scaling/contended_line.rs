@@ -14,7 +14,7 @@ pub(super) const RULE: Rule =
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let counted = step.number(|numbers| numbers.path_length).is_ok();
-    if counted || !step.cpu_grew() {
+    if counted || !step.cpu_grew()? {
         return Ok(None);
     }
     let Some(hot) = hot(step)? else { return Ok(None) };

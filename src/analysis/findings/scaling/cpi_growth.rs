@@ -13,7 +13,7 @@ pub(super) const RULE: Rule =
     Rule { id: "cpi-growth", title: "slower instructions", kind: Kind::Rest, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_growth()? {
+    if !step.cpu_grew()? {
         return Ok(None);
     }
     let cpi = step.number(|numbers| numbers.cpi)?;

@@ -24,7 +24,7 @@ fn apart(still: f64) -> &'static str {
 }
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_growth()? {
+    if !step.cpu_grew()? {
         return Ok(None);
     }
     let cost = step.number(|numbers| numbers.cpu_ns_per_op)?;

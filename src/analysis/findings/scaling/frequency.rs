@@ -13,7 +13,7 @@ pub(super) const RULE: Rule =
     Rule { id: "frequency", title: "lower clock frequency", kind: Kind::Clock, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew() {
+    if !step.cpu_grew()? {
         return Ok(None);
     }
     let clock = step.number(|numbers| numbers.frequency)?;

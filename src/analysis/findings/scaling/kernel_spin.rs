@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew() {
+    if !step.cpu_grew()? {
         return Ok(None);
     }
     kernel_seen(step)?;

@@ -17,7 +17,7 @@ const KERNEL: &[Code] =
     &[Code::Kernel, Code::KernelSpin, Code::Signal, Code::Ipi, Code::TlbFlush, Code::MmapLock, Code::AddressSpace];
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew() {
+    if !step.cpu_grew()? {
         return Ok(None);
     }
     let counted = step.change(|run| Ok(metric(run, "system_share")? * known(run.totals.cpu)? / ops(run)?));
@@ -49,8 +49,11 @@ fn by_count(step: &Step<'_>, counted: &super::mean::Change) -> Result<Option<Fin
     let all = step.number(|numbers| numbers.cpu_ns_per_op)?.amount() * 1e-9;
     let part = if all > 0.0 { (counted.amount() / all).clamp(0.0, 1.0) } else { 0.0 };
     let share = (step.work() * part).min(step.left());
-    if share < limits::FACTOR || !counted.grew() {
+    if share < limits::FACTOR {
         return Ok(None);
+    }
+    if !counted.grew() {
+        return Err(Why::RunsScatter);
     }
     let claim = format!(
         "{} of the lost cores are in the kernel: {} per operation, {} at n={}; its functions cannot be seen.",

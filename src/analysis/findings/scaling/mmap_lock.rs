@@ -3,7 +3,7 @@
 
 use super::address_space::{Costs, costs, mostly};
 use super::growth::Lead;
-use super::places::{blocked_place, cpu_place};
+use super::places::{blocked_place, cpu_place, kernel_seen};
 use super::step::Step;
 use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, limits};
@@ -18,7 +18,8 @@ pub(super) const RULE: Rule =
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let costs = costs(step);
     if costs.locking + costs.blocked < limits::FACTOR {
-        return Ok(None);
+        // What nobody can see is not denied.
+        return if step.cpu_grew()? { kernel_seen(step).map(|()| None) } else { Ok(None) };
     }
     let rest = costs.rest_of(Code::MmapLock);
     let share = (costs.locking + costs.blocked + rest).min(1.0);

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule =
     Rule { id: "more-work", title: "more work per operation", kind: Kind::Rest, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_growth()? {
+    if !step.cpu_grew()? {
         return Ok(None);
     }
     let path = step.number(|numbers| numbers.path_length)?;

@@ -20,7 +20,7 @@ pub(super) struct Slower {
 /// # Errors
 /// `RunsScatter` where they are on average and the runs differ by as much.
 pub(super) fn slower(step: &Step<'_>) -> Result<Option<Slower>, Why> {
-    if !step.cpu_growth()? {
+    if !step.cpu_grew()? {
         return Ok(None);
     }
     let left = step.left();

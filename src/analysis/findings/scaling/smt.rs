@@ -13,7 +13,7 @@ pub(super) const RULE: Rule =
     Rule { id: "smt-sharing", title: "core shared with a sibling thread", kind: Kind::Cpu, explains: &[], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if step.here.region != Region::Smt || !step.cpu_grew() {
+    if step.here.region != Region::Smt || !step.cpu_grew()? {
         return Ok(None);
     }
     let share = step.share(&[SliceKind::Smt]);

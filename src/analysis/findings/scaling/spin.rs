@@ -15,7 +15,7 @@ pub(super) const RULE: Rule =
     Rule { id: "spin-wait", title: "spinning or trying again", kind: Kind::Cpu, explains: &[Code::UserSpin], judge };
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew() {
+    if !step.cpu_grew()? {
         return Ok(None);
     }
     if let Some(found) = known(step)? { Ok(Some(found)) } else { counted(step) }

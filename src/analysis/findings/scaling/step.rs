@@ -116,15 +116,10 @@ impl<'a> Step<'a> {
     }
 
     /// Whether CPU time per operation is a reason at all: then, and only then, its factors are of interest.
-    pub fn cpu_grew(&self) -> bool {
-        self.cpu_growth() == Ok(true)
-    }
-
-    /// The same, for what remains once the rules with a reason have been asked.
     ///
     /// # Errors
-    /// `RunsScatter` where it is a reason on average and the runs differ by as much.
-    pub fn cpu_growth(&self) -> Result<bool, Why> {
+    /// `RunsScatter` where it is one on average and the runs differ by as much.
+    pub fn cpu_grew(&self) -> Result<bool, Why> {
         let all = self.share(&CPU).max(self.share(&WORK));
         match self.number(|numbers| numbers.cpu_ns_per_op) {
             Ok(change) if all >= limits::FACTOR && !change.grew() => Err(Why::RunsScatter),

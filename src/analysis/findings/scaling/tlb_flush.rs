@@ -3,7 +3,7 @@
 //! It never blames other interrupts between CPUs: only where translations are flushed do they count.
 
 use super::address_space::{costs, mostly};
-use super::places::cpu_place;
+use super::places::{cpu_place, kernel_seen};
 use super::step::Step;
 use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let costs = costs(step);
     if costs.flushing < limits::FACTOR {
-        return Ok(None);
+        return if step.cpu_grew()? { kernel_seen(step).map(|()| None) } else { Ok(None) };
     }
     let rest = costs.rest_of(Code::TlbFlush);
     let share = (costs.flushing + rest).min(1.0);
