@@ -70,9 +70,10 @@ impl Processes {
         // One that was not there at the last listing has used its time since then.
         let used = before.as_ref().map_or(0, |known| known.ticks);
         let cpu = use_of(Some(used), ticks, tick, span);
-        // A program that replaces itself changes its name as a rule; the command line is read anew then only.
+        // A program that replaces itself changes its name as a rule; the command line is read anew then only. It has its new
+        // name before its arguments.
         let command = match before {
-            Some(known) if known.comm == comm => known.command,
+            Some(known) if known.comm == comm && !known.command.is_empty() => known.command,
             _ => self.command(pid),
         };
         let memory = self.proc.read(format!("{pid}/statm")).ok().and_then(|text| resident_bytes(&text));
