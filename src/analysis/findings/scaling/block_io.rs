@@ -15,7 +15,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Ok(waits) = step.waits() else { return by_accounting(step) };
     let share = step.blocked(Cause::BlockIo);
     let blocked = step.blocked_per_op(Cause::BlockIo)?;
-    if share < limits::FACTOR || !blocked.grew() || no_pressure(step) {
+    if share < limits::FACTOR || no_pressure(step) || !blocked.shown()? {
         return Ok(None);
     }
     let lead = waits.lead(Wait::Storage);
@@ -35,7 +35,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
 fn by_accounting(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let delay = step.metric("block_io_delay")?;
     let share = (delay.amount() * f64::from(step.here.n) / step.lost()).clamp(0.0, 1.0);
-    if share < limits::FACTOR || delay.amount() < limits::STORAGE || !delay.grew() || no_pressure(step) {
+    if share < limits::FACTOR || delay.amount() < limits::STORAGE || no_pressure(step) || !delay.shown()? {
         return Ok(None);
     }
     let claim = format!(

@@ -19,7 +19,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     };
     let share = (step.left_idle(step.wait_share(Wait::Signal)) + step.code_share(Code::Signal)).min(1.0);
     let blocked = step.blocked_per_op(Cause::Lock)?;
-    if share < limits::FACTOR || !blocked.grew() {
+    if share < limits::FACTOR || !blocked.shown()? {
         return Ok(None);
     }
     let mut evidence = vec![

@@ -49,11 +49,8 @@ fn by_count(step: &Step<'_>, counted: &super::mean::Change) -> Result<Option<Fin
     let all = step.number(|numbers| numbers.cpu_ns_per_op)?.amount() * 1e-9;
     let part = if all > 0.0 { (counted.amount() / all).clamp(0.0, 1.0) } else { 0.0 };
     let share = (step.work() * part).min(step.left());
-    if share < limits::FACTOR {
+    if share < limits::FACTOR || !counted.shown()? {
         return Ok(None);
-    }
-    if !counted.grew() {
-        return Err(Why::RunsScatter);
     }
     let claim = format!(
         "{} of the lost cores are in the kernel: {} per operation, {} at n={}; its functions cannot be seen.",

@@ -35,7 +35,14 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     }
     match step.waits() {
         Err(why) if step.share(&[SliceKind::Unseen]) + step.blocked(Cause::Lock) >= limits::FACTOR => Err(why),
-        _ => Ok(None),
+        _ => {
+            // Both of its costs may have grown within the scatter of the runs.
+            if step.blocked(Cause::Lock) >= limits::FACTOR {
+                step.blocked_per_op(Cause::Lock)?.shown()?;
+            }
+            step.cpu_grew()?;
+            Ok(None)
+        }
     }
 }
 

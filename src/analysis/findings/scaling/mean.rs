@@ -3,6 +3,7 @@
 
 use super::limits;
 use crate::analysis::scaling::Estimate;
+use crate::model::Why;
 
 /// A mean with its standard error; the error is 0 where nothing tells it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,6 +57,14 @@ impl Change {
 
     fn error(&self) -> f64 {
         self.base.error.hypot(self.here.error)
+    }
+
+    /// Whether it grew, where that it did is a reason.
+    ///
+    /// # Errors
+    /// `RunsScatter` where it grew and the runs differ by as much.
+    pub fn shown(&self) -> Result<bool, Why> {
+        if !self.grew() && self.amount() > 0.0 { Err(Why::RunsScatter) } else { Ok(self.grew()) }
     }
 
     /// Whether it grew by more than noise.

@@ -18,11 +18,8 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     }
     let path = step.number(|numbers| numbers.path_length)?;
     let share = step.share(&[SliceKind::MoreWork]).min(step.unexplained());
-    if share < limits::FACTOR || !path.by(limits::PATH) {
+    if share < limits::FACTOR || !path.by(limits::PATH) || !path.shown()? {
         return Ok(None);
-    }
-    if !path.grew() {
-        return Err(Why::RunsScatter);
     }
     let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     evidence.extend(

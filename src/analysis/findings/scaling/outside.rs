@@ -22,7 +22,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let share = step.left_idle(step.share(&CAUSES.map(SliceKind::Blocked)));
     let most = CAUSES.into_iter().max_by(|a, b| step.blocked(*a).total_cmp(&step.blocked(*b)));
     let Some(most) = most.filter(|_| share >= limits::FACTOR) else { return Ok(None) };
-    if !step.blocked_per_op(most)?.grew() {
+    if !step.blocked_per_op(most)?.shown()? {
         return Ok(None);
     }
     let lead = waits.lead(Wait::Else);

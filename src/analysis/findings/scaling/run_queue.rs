@@ -14,7 +14,7 @@ pub(super) const RULE: Rule =
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let queued = step.state(|run| known(run.split.queued))?;
     let share = step.share(&[SliceKind::RunQueue]);
-    if share < limits::FACTOR || queued.here.value < limits::QUEUED || !queued.grew() {
+    if share < limits::FACTOR || queued.here.value < limits::QUEUED || !queued.shown()? {
         return Ok(None);
     }
     let mut evidence = vec![

@@ -28,10 +28,8 @@ pub(super) fn slower(step: &Step<'_>) -> Result<Option<Slower>, Why> {
         return Ok((left >= limits::FACTOR).then_some(Slower { share: left, ratio: None }));
     };
     let share = step.share(&[SliceKind::Cpi]).min(left);
-    if share < limits::FACTOR || !cpi.by(limits::CPI) {
-        return Ok(None);
-    }
-    if cpi.grew() { Ok(Some(Slower { share, ratio: cpi.ratio() })) } else { Err(Why::RunsScatter) }
+    let is_real = share >= limits::FACTOR && cpi.by(limits::CPI) && cpi.shown()?;
+    Ok(is_real.then(|| Slower { share, ratio: cpi.ratio() }))
 }
 
 /// The numbers that they have in common.

@@ -18,7 +18,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         stood => stood?,
     };
     let share = step.share(&[SliceKind::Throttled]);
-    if share < limits::FACTOR || !stood.grew() {
+    if share < limits::FACTOR || !stood.shown()? {
         return Ok(None);
     }
     let mut evidence = vec![
