@@ -38,7 +38,7 @@
 //! `Target -> Plan -> collect --Event--> session -> { store, ProfileBuilder } -> analysis -> view -> export -> bytes`
 //!
 //! The terminal session is one more reader: a keeper in [`session`] holds the profile and answers looks,
-//! `keeper -> view::look -> Msg -> tui::app -> Effect -> cli::top -> keeper`, so that drawing never waits for anything.
+//! `keeper -> view::snapshot -> Msg -> tui::app -> Effect -> cli::top -> keeper`, so that drawing never waits for anything.
 //!
 //! A sweep is many recordings: `sweep -> session -> recording -> analysis::scaling::Run`; runs make points, points a stack of
 //! lost cores and a loss per function. Only these digests are kept, so a sweep of any length is worked out in little memory.

@@ -1,5 +1,5 @@
-//! One function in the middle: who calls it, what it calls, and at which lines and addresses its time goes.
-//! It never counts a stack twice: where the function recurs, its outermost call is the one that is looked at.
+//! The butterfly view of one function: its callers, its callees, and the source lines and addresses where its time
+//! goes. A stack on which the function recurs counts once, with the outermost call as the function.
 
 use super::calltree::{TRUNCATED, process_heading};
 use super::names::{Call, DEEPEST, Names};
@@ -10,38 +10,38 @@ use crate::model::profile::Profile;
 use crate::model::{FrameId, StackEnd, StackId, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What stands at a branch.
+/// What a branch represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
     /// A function: index into [`Names::functions`].
     Function(u32),
-    /// Callees: no call, but its own code.
+    /// Callees: the function's own code, no call.
     Own,
-    /// Callers: none, the function is where its thread begins.
+    /// Callers: none, the thread starts in this function.
     Outermost,
-    /// Callers: the stack ends before they are known.
+    /// Callers: unknown, because the stack ends too early.
     Truncated,
-    /// Callers: no stacks were asked for.
+    /// Callers: unknown, because no stacks were requested.
     NotTaken,
 }
 
 /// A caller or callee on one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Branch {
-    /// The branch nearer to the function; `None` for its direct callers and callees. Always an earlier one.
+    /// The branch one call nearer to the function; `None` for direct callers and callees. Its index is always lower.
     pub parent: Option<u32>,
-    /// What stands here.
+    /// What the branch represents.
     pub step: Step,
     /// Whether every call here was inlined into its caller.
     pub inlined: bool,
-    /// Weight of the stacks that pass through here.
+    /// Weight of the stacks that contain this branch.
     pub weight: u64,
-    /// Their observations.
+    /// Observations of those stacks.
     pub samples: u64,
-    /// The heaviest stack that does: index into [`Butterfly::stacks`].
+    /// The heaviest of those stacks: index into [`Butterfly::stacks`].
     pub stack: u32,
-    /// Calls of that stack from its root to what [`Butterfly::path`] should lead to: a callee itself, or, for a caller,
-    /// the function in the middle.
+    /// Number of calls of that stack, counted from its root, that lead to the end of [`Butterfly::path`]: the callee
+    /// itself or, for a caller, the function in the middle.
     pub calls: u32,
 }
 
@@ -50,20 +50,20 @@ pub struct Branch {
 pub struct SourceLine {
     /// File, as debug information names it.
     pub file: String,
-    /// Line, from 1; `None` where the compiler could name none.
+    /// Line, from 1; `None` where the compiler recorded none.
     pub line: Option<u32>,
     /// Weight of the line's own code.
     pub self_weight: u64,
-    /// Samples in it.
+    /// Samples in the line's own code.
     pub self_samples: u64,
-    /// Weight with what the line calls.
+    /// Weight including the line's callees.
     pub total_weight: u64,
 }
 
 /// An instruction within the function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
-    /// Where it is.
+    /// The instruction's frame.
     pub frame: FrameId,
     /// Its weight.
     pub weight: u64,
@@ -73,7 +73,7 @@ pub struct Instruction {
     pub line: Option<(String, Option<u32>)>,
 }
 
-/// Stacks that were seen, as one.
+/// A distinct stack of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seen {
     pid: u32,
@@ -91,25 +91,25 @@ enum Cut {
 /// Everything around one function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Butterfly {
-    /// Weight of all stacks with the function on them.
+    /// Weight of all stacks that contain the function.
     pub weight: u64,
-    /// Their observations.
+    /// Observations of those stacks.
     pub samples: u64,
-    /// Who calls it, and who calls those.
+    /// Direct and indirect callers.
     pub callers: Vec<Branch>,
-    /// What it calls, and what that calls.
+    /// Direct and indirect callees.
     pub callees: Vec<Branch>,
     /// Its source lines, by own weight.
     pub lines: Vec<SourceLine>,
     /// Its instructions, by weight.
     pub instructions: Vec<Instruction>,
-    /// The stacks with the function on them, heaviest first.
+    /// The stacks that contain the function, heaviest first.
     pub stacks: Vec<Seen>,
     headings: bool,
 }
 
 impl Butterfly {
-    /// Looks at the function of that name in the module of that path.
+    /// Builds the butterfly of the function `name` in the module with path `module`.
     #[must_use]
     pub fn of(
         profile: &Profile,
@@ -121,7 +121,7 @@ impl Butterfly {
         let wanted: Vec<bool> =
             names.functions.iter().map(|function| function.name == name && function.module == module).collect();
         let is_wanted = |call: &Call| wanted.get(call.function as usize).copied().unwrap_or(false);
-        // A sample without any address has no function; ranked, it counts as an unknown one.
+        // A sample without any address has no function; the ranking counts it as an unknown one.
         let nameless = name == super::calltree::UNKNOWN && module.is_empty();
         let (stacks, headings) = stacks(profile, tasks, selection);
         let mut wings = Wings::default();
@@ -145,7 +145,7 @@ impl Butterfly {
         butterfly
     }
 
-    /// The names from the root along a branch's heaviest stack, as the cells of a call tree have them.
+    /// The names on a branch's heaviest stack, root first, as a call tree shows them.
     #[must_use]
     pub fn path(&self, profile: &Profile, names: &Names, tasks: &Tasks, stack: u32) -> Vec<String> {
         let Some(seen) = self.stacks.get(stack as usize) else { return Vec::new() };
@@ -157,7 +157,7 @@ impl Butterfly {
         path
     }
 
-    /// How many of a path's names are headings before the stack's first call.
+    /// How many leading names of a path are headings rather than calls.
     #[must_use]
     pub fn headings(&self, stack: u32) -> usize {
         let truncated = self.stacks.get(stack as usize).is_some_and(|seen| seen.cut == Cut::Truncated);
@@ -171,7 +171,7 @@ struct Sum {
     samples: u64,
 }
 
-/// The selection's stacks, heaviest first, and whether several processes have them.
+/// The selection's stacks, heaviest first, and whether they come from several processes.
 fn stacks(profile: &Profile, tasks: &Tasks, selection: &Selection) -> (Vec<(Seen, Sum)>, bool) {
     let mut sums: FxHashMap<Seen, Sum> = FxHashMap::default();
     for seen in observations(profile, selection, &selection.who(tasks)) {
@@ -185,7 +185,7 @@ fn stacks(profile: &Profile, tasks: &Tasks, selection: &Selection) -> (Vec<(Seen
         sum.samples += 1;
     }
     let pids: FxHashSet<u32> = sums.keys().map(|seen| seen.pid).collect();
-    // A thread that was preempted was not blocked.
+    // Spans of preempted threads have no weight: the threads were not blocked.
     sums.retain(|_, sum| sum.weight > 0 || selection.axis != Axis::OffCpu);
     let mut stacks: Vec<_> = sums.into_iter().collect();
     stacks.sort_unstable_by(|(a, sum_a), (b, sum_b)| sum_b.weight.cmp(&sum_a.weight).then(a.cmp(b)));
@@ -200,7 +200,7 @@ struct Wings {
 }
 
 impl Wings {
-    /// `calls` is innermost first, the function's outermost call at `at`.
+    /// `calls` is innermost first; `at` is the index of the function's outermost call.
     fn add(&mut self, names: &Names, calls: &[Call], at: usize, cut: Cut, sum: Sum, stack: u32) {
         let all = calls.len() as u32;
         let step = |call: &Call| (Step::Function(call.function), names.labels[call.label as usize].inlined);
@@ -234,7 +234,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Stacks come heaviest first, so the one that makes a branch is its heaviest.
+    /// Stacks arrive heaviest first, so the stack that creates a branch is its heaviest.
     fn grow(&mut self, parent: Option<u32>, (step, inlined): (Step, bool), sum: Sum, route: (u32, u32)) -> u32 {
         let next = self.branches.len() as u32;
         let at = *self.known.entry((parent, step)).or_insert(next);
@@ -252,7 +252,7 @@ impl Tree {
 
 type Line<'a> = (&'a str, Option<u32>);
 
-/// Where in the function the time goes.
+/// The function's weight by source line and by instruction.
 #[derive(Debug, Default)]
 struct Places<'a> {
     lines: FxHashMap<Line<'a>, (Sum, u64)>,
@@ -335,7 +335,7 @@ mod tests {
     use crate::analysis::testing::{Synthetic, ms};
     use crate::model::TaskState;
 
-    /// `depth name weight`, in the order the branches came.
+    /// Formats each branch as `depth name weight`, in order.
     fn wing(names: &Names, branches: &[Branch]) -> Vec<String> {
         let depth = |branch: &Branch| std::iter::successors(branch.parent, |at| branches[*at as usize].parent).count();
         let text = |branch: &Branch| {

@@ -1,6 +1,6 @@
-//! Stacks merged from the root by name, for flame graphs. A stack whose outer part is missing has no right to stand
-//! beside `main`: it hangs under the heading `[truncated stack]`, so that its first frame is not taken for a root.
-//! It never orders by weight: children come in the order of their names, so equal profiles give equal trees.
+//! Stacks merged from the root by name, for flame graphs. A stack without its outer frames hangs under the heading
+//! `[truncated stack]`, so that its first frame is not taken for a root. Stacks are ordered by name, not by weight, so
+//! equal profiles yield equal trees.
 
 use super::names::{CodeKind, Label, Names};
 use super::observe::{Observation, observations};
@@ -28,27 +28,27 @@ pub struct Node {
 pub struct CallTree {
     /// Distinct cells.
     pub labels: Vec<Label>,
-    /// The cells in place.
+    /// The tree's cells; each refers to a label.
     pub nodes: Vec<Node>,
     children: FxHashMap<(Option<u32>, u32), u32>,
     headings: FxHashMap<String, u32>,
 }
 
-/// Over stacks whose outer frames are missing.
+/// Heading of stacks whose outer frames are missing.
 pub const TRUNCATED: &str = "[truncated stack]";
-/// A sample without any address.
+/// Name of a sample without any address.
 pub const UNKNOWN: &str = "[unknown]";
-/// On top of a stack: the time it was runnable again but had no CPU.
+/// Leaf on top of a stack: the time the thread was runnable again but waited for a CPU.
 pub const QUEUED: &str = "[waiting for a CPU]";
 
 impl CallTree {
-    /// Merges the selection's stacks; with several processes in it, each has its heading.
+    /// Merges the selection's stacks. With several processes, each gets a heading.
     #[must_use]
     pub fn of(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> CallTree {
         CallTree::grow(profile, names, tasks, selection, false)
     }
 
-    /// The same with a heading for each thread.
+    /// Like [`CallTree::of`], with a heading for each thread.
     #[must_use]
     pub fn by_thread(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> CallTree {
         CallTree::grow(profile, names, tasks, selection, true)
@@ -138,7 +138,7 @@ impl CallTree {
         path
     }
 
-    /// Every stack with what it weighs and how often it was seen, in the order of names from the root.
+    /// Every stack with its weight and number of samples, ordered by its names from the root.
     #[must_use]
     pub fn folded(&self) -> Vec<(Vec<&Label>, u64, u64)> {
         let ends = self.nodes.iter().enumerate().filter(|(_, node)| node.self_weight > 0);
@@ -158,7 +158,7 @@ struct Key {
 }
 
 impl Key {
-    /// Only complete stacks may start a root; one that was never asked for has only its leaf and claims nothing.
+    /// Truncated stacks go under a heading. A sample recorded without a stack has only its leaf and needs none.
     fn of(seen: &Observation, threads: bool) -> Key {
         let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
         Key { pid: seen.pid, tid: threads.then_some(seen.tid), incomplete, stack: seen.stack }
@@ -185,7 +185,7 @@ fn thread_heading(tasks: &Tasks, tid: u32) -> String {
     format!("{comm} {tid}").trim_start().to_string()
 }
 
-/// What stands above a process's stacks where there are several processes.
+/// The heading above a process's stacks, used if there are several processes.
 pub(super) fn process_heading(tasks: &Tasks, pid: u32) -> String {
     format!("{} {pid}", tasks.process_name(pid)).trim_start().to_string()
 }

@@ -1,5 +1,5 @@
-//! Why a thread left the CPU, from the kernel functions it left through: one table, innermost frame first.
-//! It never guesses from a program's own names; the C library's waits serve only where the kernel's frames are hidden.
+//! Derives why a thread left the CPU from the kernel functions on its stack: one table, innermost frame first.
+//! User-space names count only where the kernel's frames are hidden, and only the C library's waits.
 
 use crate::model::TaskState;
 use serde::Serialize;
@@ -8,28 +8,28 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// A futex (locks, condition variables, joins) or a lock of the kernel.
+    /// A futex (locks, condition variables, joins) or a kernel lock.
     Lock,
     /// Storage: reading, writing, faulting a page in.
     BlockIo,
     /// A socket.
     Network,
-    /// It asked to sleep for some time.
+    /// A requested sleep.
     Sleep,
-    /// It was preempted while it could have run on.
+    /// Preempted while still runnable.
     RunQueue,
-    /// It waited for events: epoll, poll, select, io_uring.
+    /// Waiting for events: epoll, poll, select, io_uring.
     Events,
     /// A pipe, terminal or eventfd.
     Pipe,
     /// A child process, a signal, a stop, or a kernel thread without work.
     Other,
-    /// The stack does not say, mostly because the kernel's part of it could not be read.
+    /// The stack does not show the cause, mostly because its kernel part could not be read.
     Unknown,
 }
 
 impl Cause {
-    /// Every cause, in the order of reports.
+    /// Every cause, in report order.
     pub const ALL: [Cause; 9] = [
         Cause::Lock,
         Cause::BlockIo,
@@ -42,7 +42,7 @@ impl Cause {
         Cause::Unknown,
     ];
 
-    /// A few words for a table.
+    /// A short label for a table.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Cause {
     }
 }
 
-/// Beginnings of kernel function names that settle the cause by themselves. The longest that fits decides.
+/// Prefixes of kernel function names, each with the cause it implies. The longest matching prefix wins.
 const KERNEL: &[(&str, Cause)] = &[
     // Locks: user space's futexes, then the kernel's own.
     ("futex_", Cause::Lock),
@@ -128,7 +128,7 @@ const KERNEL: &[(&str, Cause)] = &[
     ("netlink_", Cause::Network),
     ("packet_recvmsg", Cause::Network),
     ("vsock_", Cause::Network),
-    // Sleeps that were asked for.
+    // Requested sleeps.
     ("hrtimer_nanosleep", Cause::Sleep),
     ("do_nanosleep", Cause::Sleep),
     ("common_nsleep", Cause::Sleep),
@@ -145,7 +145,7 @@ const KERNEL: &[(&str, Cause)] = &[
     ("core_sys_select", Cause::Events),
     ("io_cqring_wait", Cause::Events),
     ("inotify_read", Cause::Events),
-    // Byte streams inside the machine.
+    // Local byte streams.
     ("pipe_", Cause::Pipe),
     ("anon_pipe_", Cause::Pipe),
     ("fifo_open", Cause::Pipe),
@@ -156,7 +156,7 @@ const KERNEL: &[(&str, Cause)] = &[
     ("eventfd_read", Cause::Pipe),
     ("signalfd_", Cause::Other),
     ("timerfd_read", Cause::Sleep),
-    // System calls, and what they were made on, where nothing deeper in the kernel is known.
+    // System calls and the kind of file they use, where no deeper kernel function is known.
     ("sys_futex", Cause::Lock),
     ("sys_flock", Cause::Lock),
     ("sys_semop", Cause::Lock),
@@ -206,8 +206,8 @@ const KERNEL: &[(&str, Cause)] = &[
     ("do_freezer_trap", Cause::Other),
 ];
 
-/// Functions of the C library that wait, for recordings without kernel frames; without the underscores before them.
-/// A name that ends in `_` stands for all that begin with it, any other only for itself.
+/// C library functions that wait, for recordings without kernel frames. Leading underscores are omitted. A name that
+/// ends in `_` matches as a prefix, any other matches exactly.
 const LIBRARY: &[(&str, Cause)] = &[
     ("futex_", Cause::Lock),
     ("do_futex_wait", Cause::Lock),
@@ -264,14 +264,14 @@ const LIBRARY: &[(&str, Cause)] = &[
     ("pause", Cause::Other),
 ];
 
-/// The cause of a span: `kernel` are its kernel functions, `user` its program's, both innermost first.
+/// The cause of an off-CPU span. `kernel` and `user` are its kernel and user functions, both innermost first.
 #[must_use]
 pub fn cause<'a>(
     state: TaskState,
     kernel: impl Iterator<Item = &'a str>,
     mut user: impl Iterator<Item = &'a str>,
 ) -> Cause {
-    // A preempted thread may have been in the middle of anything: its stack names no wait.
+    // A preempted thread may have been doing anything: its stack shows no wait.
     if state == TaskState::Runnable {
         return Cause::RunQueue;
     }
@@ -288,7 +288,7 @@ pub fn cause<'a>(
     if seen_kernel {
         return Cause::Other;
     }
-    // A wait is entered through at most a few wrappers of the C library.
+    // A wait passes through at most a few C library wrappers.
     let library = user.by_ref().take(4).find_map(|function| by_library(bare(function)));
     match (library, state) {
         (Some(cause), _) => cause,
@@ -298,8 +298,8 @@ pub fn cause<'a>(
     }
 }
 
-/// Whether a thread blocked with this as its innermost kernel function waits for mmap_lock: `/proc/TID/wchan` leaves the
-/// functions of locks out and names who takes them.
+/// Whether a thread blocked in this innermost kernel function waits for mmap_lock: `/proc/TID/wchan` skips lock
+/// functions and reports their callers.
 pub(in crate::analysis) fn is_mmap_lock_wait(function: &str) -> bool {
     const CALLERS: [&str; 13] = [
         "lock_mm_and_find_vma",
@@ -312,7 +312,7 @@ pub(in crate::analysis) fn is_mmap_lock_wait(function: &str) -> bool {
         "x64_sys_brk",
         "do_sys_mremap",
         "x64_sys_mremap",
-        // Where only the system call is known: these wait for nothing else.
+        // Where only the system call is known. These calls wait for nothing else.
         "sys_munmap",
         "sys_mprotect",
         "sys_brk",
@@ -320,7 +320,7 @@ pub(in crate::analysis) fn is_mmap_lock_wait(function: &str) -> bool {
     CALLERS.contains(&bare(function).trim_start_matches('_'))
 }
 
-/// The name without what compilers and linkers put after it: `.isra.0`, `@@GLIBC_2.2.5`.
+/// Strips the suffixes that compilers and linkers append: `.isra.0`, `@@GLIBC_2.2.5`.
 fn bare(function: &str) -> &str {
     let end = function.find(['.', '@']).unwrap_or(function.len());
     &function[..end]
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(cause(state, split(kernel_names), split(user_names)), expected, "{state:?} {kernel} | {user}");
     }
 
-    /// Stacks as Linux 6.1 and 6.18 give them.
+    /// Stacks from Linux 6.1 and 6.18.
     #[test]
     fn the_innermost_telling_kernel_function_decides() {
         for (state, kernel, expected) in [
@@ -378,7 +378,7 @@ mod tests {
         }
     }
 
-    /// Stacks of which only the innermost function and the system call are known.
+    /// Stacks with only the innermost function and the system call known.
     #[test]
     fn a_system_call_and_what_it_is_on_tell_the_cause_where_the_kernel_says_no_more() {
         for (frames, expected) in [

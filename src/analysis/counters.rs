@@ -1,5 +1,4 @@
-//! How much each counter counted in a window, scaled for multiplexing, with its coverage or the reason it is missing.
-//! It never divides one counter by another.
+//! The growth of each counter in a window, scaled for multiplexing, with its coverage or the reason it is missing.
 
 use super::hardware::Hardware;
 use super::lifetimes::Lifetimes;
@@ -10,20 +9,20 @@ use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// Below this share of running time a scaled count is a guess and counts as missing.
+/// Below this share of running time a scaled count is a guess and is reported as missing.
 pub const COVERAGE_FLOOR: f64 = 0.1;
 
-/// Counters that the kernel keeps by thread only: of the target they are sums over the threads that were read.
+/// Counters that the kernel keeps only per thread. For the target they are sums over the threads that were read.
 const BY_THREAD: &[&str] =
     &["run-delay", "timeslices", "voluntary-switches", "involuntary-switches", "migrations", "blkio-delay"];
 
-/// Below this share of the CPU time the threads that were read do not speak for those that were not.
+/// Below this share of the CPU time, the threads that were read do not represent those that were not.
 const READ_FLOOR: f64 = 0.5;
 
-/// From this format on a reading is left out only of threads, and only when it has not changed.
+/// From this format version on, a reading is omitted only for threads, and only if its value has not changed.
 const COMPLETE_FROM: (u16, u16) = (1, 1);
 
-/// Alive threads times elapsed time.
+/// Counter of live threads times elapsed time.
 const THREAD_TIME: &str = "thread-time";
 
 #[derive(Debug, Clone, Copy)]
@@ -51,14 +50,14 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Sorts the readings.
+    /// Indexes all readings of the profile.
     #[must_use]
     pub fn of(profile: &Profile) -> Counters {
         Counters::sorted(profile, profile.readings.iter())
     }
 
-    /// What one window of everything but single threads needs: its readings and the last ones before it. Of a profile that
-    /// holds half an hour this is a small part.
+    /// Indexes the readings in one window and the last ones before it, without single threads. For a profile that holds
+    /// half an hour this is a small part.
     #[must_use]
     pub fn about(profile: &Profile, window: Window) -> Counters {
         let mut before = FxHashSet::default();
@@ -97,7 +96,7 @@ impl Counters {
         Counters { defs, series, tids, read, read_by_thread, hardware, kind, lifetimes, read_at, complete }
     }
 
-    /// Of a session that counted nothing.
+    /// The counters of a session that counted nothing.
     #[must_use]
     pub(super) fn none() -> Counters {
         let hardware = Hardware::of(&HardwarePlan::default(), std::iter::empty());
@@ -110,17 +109,17 @@ impl Counters {
         self.defs.get(name)
     }
 
-    /// Names of all counters, in no order.
+    /// Names of all counters, in no particular order.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.defs.keys().map(String::as_str)
     }
 
-    /// The kind of core that most events are counted on, as the kernel names its PMU.
+    /// The core type that most events are counted on, under the kernel's name for its PMU.
     pub(super) fn most_common_kind(&self) -> &str {
         &self.kind
     }
 
-    /// What the counter counted for the target while it counted; `None` if it was not read.
+    /// The counter's growth for the target, not scaled for multiplexing; `None` if it was not read.
     pub(super) fn unscaled(&self, name: &str, window: Window) -> Option<f64> {
         let points = self.series.get(&(self.defs.get(name)?.id, Scope::Target))?;
         let value =
@@ -128,7 +127,7 @@ impl Counters {
         Some(value(window.to)?.saturating_sub(value(window.from).unwrap_or(0)) as f64)
     }
 
-    /// What the hardware's counters are enough for.
+    /// The metrics that the recorded hardware counters suffice for.
     pub(super) fn hardware(&self) -> &Hardware {
         &self.hardware
     }
@@ -139,7 +138,7 @@ impl Counters {
         &self.tids
     }
 
-    /// What the counter counted in the window.
+    /// The counter's growth in the window.
     #[must_use]
     pub fn delta(&self, name: &str, scope: Scope, window: Window) -> Measure<f64> {
         if let Some(time) = self.lifetime(name, scope, window) {
@@ -155,12 +154,12 @@ impl Counters {
         }
     }
 
-    /// The threads' time, which births and ends tell exactly and readings only at their moments. `None` for other counters,
-    /// where those events are not all there, and for the whole of a recording that does not say what its target was.
+    /// Thread time from births and exits, which is exact; readings know it only at their own moments. `None` for other
+    /// counters, where such events may be missing, and for the whole target if the recording has no such counter.
     fn lifetime(&self, name: &str, scope: Scope, window: Window) -> Option<Nanos> {
         let lifetimes = self.lifetimes.as_ref().filter(|_| name == THREAD_TIME)?;
         match scope {
-            // Of all threads together the readings know at least how many there were.
+            // Where events are missing, the readings at least know how many threads there were.
             Scope::Target if self.defs.contains_key(name) && lifetimes.is_complete(window.to) => {
                 Some(lifetimes.total(window))
             }
@@ -169,7 +168,7 @@ impl Counters {
         }
     }
 
-    /// The part of a thread's time in the window up to its last reading: what it did from there to its end nobody read.
+    /// The part of a thread's time in the window up to its last reading. Nothing was read from there to its exit.
     fn lived(&self, scope: Scope, points: &[Point], window: Window) -> Measure<f64> {
         let (Some(tid), Some(lifetimes)) = (thread(scope), &self.lifetimes) else { return Measure::exact(1.0) };
         match lifetimes.seen(tid, window, &self.read_at, points.last().map_or(Nanos(0), |point| point.at)) {
@@ -184,8 +183,8 @@ impl Counters {
         Reading { complete: self.complete && thread(scope).is_none(), floor }
     }
 
-    /// What the counter counted for these threads together. Threads that ended unread are taken to be like the others, by
-    /// the time they lived; missing if more of it is theirs, or if none was read.
+    /// The counter's growth summed over these threads. Threads that exited unread are assumed to be like the others, by
+    /// their lifetime. Missing if they hold most of the lifetime, or if no thread was read.
     #[must_use]
     pub fn sum(&self, name: &str, tids: impl Iterator<Item = u32>, window: Window) -> Measure<f64> {
         let lived = |tid| self.lifetime(THREAD_TIME, Scope::Thread(tid), window).map_or(0.0, Nanos::as_f64);
@@ -228,8 +227,8 @@ impl Counters {
         }
     }
 
-    /// A hardware counter without any reading does not exist on that machine; a thread is gone if others were read;
-    /// anything else was not read for this scope.
+    /// The reason for a missing value: a hardware counter without any reading is not supported on that machine; a
+    /// thread is gone if others were read; anything else was not read for this scope.
     fn absent(&self, def: &CounterDef, scope: Scope) -> Why {
         match scope {
             Scope::Thread(_) if self.read_by_thread.contains(&def.id) => Why::TargetGone,
@@ -248,17 +247,17 @@ fn thread(scope: Scope) -> Option<u32> {
     }
 }
 
-/// What a series says of a window.
+/// How to read a series in a window.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
-    /// Every reading of this scope is recorded: a window without one was not read.
+    /// Every reading of this scope is recorded, so a window without one was not read.
     complete: bool,
-    /// Below this share it says nothing, and why.
+    /// The share below which the value is missing, and the reason to report.
     floor: (f64, Why),
 }
 
 impl Reading {
-    /// Where a reading may be left out because it has not changed, a value holds until the next one; before the first it was
+    /// A value holds until the next reading where unchanged readings may be omitted. Before the first reading it was
     /// zero.
     fn delta(self, points: &[Point], window: Window) -> Measure<f64> {
         let last = |at: Nanos| points[..points.partition_point(|point| point.at <= at)].last().copied();
@@ -277,7 +276,7 @@ impl Reading {
         Measure::Known { value: value / counted / seen, quality: Quality { coverage: away(counted).min(away(seen)) } }
     }
 
-    /// Running over enabled time. Above 1 where a later reading made up for what earlier ones had missed.
+    /// Running over enabled time. It exceeds 1 where a later reading made up for what earlier ones had missed.
     fn share(self, enabled: Nanos, running: Nanos) -> Measure<f64> {
         if enabled.0 == 0 {
             return Measure::exact(1.0);
@@ -286,7 +285,7 @@ impl Reading {
         if share < self.floor.0 { Measure::Missing(self.floor.1) } else { Measure::exact(share) }
     }
 
-    /// The time between two readings over the window's: 1 where it was read at both its ends.
+    /// The time between two readings over the window's length: 1 if the counter was read at both ends.
     fn seen(self, start: Nanos, end: Nanos, window: Window) -> f64 {
         let (between, span) = (end - start, window.span());
         if self.complete && between.0 > 0 && span.0 > 0 { between.as_f64() / span.as_f64() } else { 1.0 }

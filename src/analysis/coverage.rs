@@ -1,5 +1,5 @@
-//! How much of the CPU time that the kernel counted was sampled: shares of samples are right only where nearly all of it was.
-//! An event on a thread loses the period it has begun when the thread ends, so short threads can leave no sample at all.
+//! How much of the CPU time that the kernel counted was sampled; shares of samples need nearly all of it. A thread's
+//! event loses its unfinished period at exit: short threads can leave no sample.
 
 use super::counters::Counters;
 use super::metrics::Metric;
@@ -9,27 +9,27 @@ use crate::model::profile::Profile;
 use crate::model::{EventSpec, Measure, Rate, Scope, Unit, Why};
 use serde::Serialize;
 
-/// Below this the reader is warned.
+/// Below this share the user is warned.
 const LOW: f64 = 0.95;
-/// Below this findings from samples are less certain.
+/// Below this share findings from samples are less certain.
 const TOO_LOW: f64 = 0.9;
-/// More than this cannot be: two clocks disagree.
+/// A share above this is impossible: two clocks disagree.
 const HIGH: f64 = 1.05;
 
 /// Sampled time over CPU time, in one window.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Coverage {
-    /// Weight of the samples over what was counted, 1 for all.
+    /// Weight of the samples over the counted CPU time; 1 is all of it.
     pub share: f64,
-    /// Standard error of the share: so many samples are chance.
+    /// Standard error of the share, from the number of samples.
     pub error: f64,
-    /// The counter that tells the CPU time; empty where only the share was kept.
+    /// The counter of the CPU time; empty where only the share was kept.
     #[serde(skip)]
     pub counter: &'static str,
 }
 
 impl Coverage {
-    /// The same of a run that kept only its metrics and the number of its samples.
+    /// The same for a run that kept only its metrics and its number of samples.
     #[must_use]
     pub(super) fn of_run(metrics: &[Metric], samples: u64) -> Option<Coverage> {
         let metric = metrics.iter().find(|metric| metric.name == "samples_coverage")?;
@@ -41,13 +41,13 @@ impl Coverage {
         })
     }
 
-    /// Whether so much was missed that the reader must know.
+    /// Whether so much was missed that the user must know.
     #[must_use]
     pub fn is_low(&self) -> bool {
         self.share + self.error < LOW
     }
 
-    /// Whether so much was missed that what samples show is less certain.
+    /// Whether so much was missed that findings from samples are less certain.
     #[must_use]
     pub fn is_too_low(&self) -> bool {
         self.share + self.error < TOO_LOW
@@ -60,7 +60,7 @@ impl Coverage {
     }
 }
 
-/// The event whose weight is CPU time: the selected one if it is a clock, else the first that is.
+/// The event whose weight is CPU time: the selected one if it is a clock, else the first clock.
 #[must_use]
 pub(super) fn clock(profile: &Profile, axis: Axis) -> Option<u16> {
     let events = &profile.meta.events;
@@ -73,7 +73,7 @@ pub(super) fn clock(profile: &Profile, axis: Axis) -> Option<u16> {
     }
 }
 
-/// What the samples of the axis's clock weigh, over what the kernel counted of the same threads in the same window.
+/// Weight of the clock's samples over the CPU time that the kernel counted for the same threads and window.
 #[must_use]
 pub(super) fn coverage(
     profile: &Profile,
@@ -93,7 +93,7 @@ pub(super) fn coverage(
     let each = |counted: f64| match (samples, profile.meta.plan.rate) {
         (1.., _) => weight as f64 / samples as f64,
         (0, Rate::Period(period)) => period as f64,
-        // None at all: at that rate so many were due.
+        // No samples at all: use the weight each would have had at this rate.
         (0, Rate::Frequency(hertz)) => cpu_seconds.map_or(counted, |cpu| counted / (cpu * hertz as f64).max(1.0)),
     };
     counted.ratio(Measure::exact(weight as f64), |counted, weight| {
@@ -105,7 +105,7 @@ pub(super) fn coverage(
     })
 }
 
-/// The counter of the same time in the same modes; `None` where there is none.
+/// The counter of the same CPU time in the same modes; `None` if there is none.
 fn counter(counters: &Counters, event: &EventSpec) -> Option<&'static str> {
     match (event.unit, event.exclude_user, event.exclude_kernel) {
         (Unit::Nanos, false, false) => Some("task-clock"),
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_was_sampled_is_held_against_what_was_counted() {
-        // Samples of a millisecond, CPU time in milliseconds; whether that is low, too low, more than can be.
+        // Samples of 1 ms, CPU time in ms; expected: low, too low, higher than possible.
         for (samples, counted, expected) in [
             (400, 400, (false, false, false)),
             (900, 1000, (true, false, false)),

@@ -1,5 +1,5 @@
-//! The metrics of hardware counters: each by the first of its formulas whose counters the recording has.
-//! It never forms a ratio of counters that did not count in the same moments, and never passes an impossible value on as one.
+//! The metrics of hardware counters, each from the first of its formulas whose counters were recorded. A ratio uses
+//! only counters that counted at the same time, and an impossible value is reported as missing.
 
 use super::counters::Counters;
 use super::metrics::{Metric, MetricUnit, Section};
@@ -8,19 +8,19 @@ use super::time::Window;
 use crate::model::{Formula, HARDWARE_METRICS, HardwareMetric, HardwarePlan, Measure, MetricKind, Quality, Scope, Why};
 use rustc_hash::FxHashMap;
 
-/// Counted for this share of the time and more is counted all the time: what is missing is the moment of starting.
+/// From this share of the time on, a counter counts as always running: the rest is the moment of starting it.
 const ALL_THE_TIME: f64 = 0.999;
-/// By how much a value may miss its bounds: rounding, and nothing else.
+/// Tolerance for a value outside its bounds: rounding only.
 const ROUNDING: f64 = 1e-9;
 
-/// The counters of a recording by what they count, and the formulas they are enough for.
+/// The counters of a recording by role, and the formulas they suffice for.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hardware {
     metrics: Vec<Formable>,
     per_op: Vec<Option<Ready>>,
-    /// Whether anything was counted at all.
+    /// Whether any hardware event was counted.
     counted: bool,
-    /// Whether cycles are those of user mode alone.
+    /// Whether cycles cover user mode only.
     user_only: bool,
 }
 
@@ -28,11 +28,11 @@ pub(super) struct Hardware {
 struct Formable {
     metric: &'static HardwareMetric,
     ready: Option<Ready>,
-    /// Why there is none, in the planner's words.
+    /// Why no formula applies, in the planner's words.
     absent: Option<String>,
 }
 
-/// A counter: its group, if it is in one, and its name.
+/// A counter: its group, if any, and its name.
 type Counter = (Option<u16>, String);
 
 /// A formula whose counters all exist.
@@ -40,23 +40,23 @@ type Counter = (Option<u16>, String);
 struct Ready {
     text: String,
     formula: Formula,
-    /// For each name the counters that count it.
+    /// For each name, the counters that count it.
     counters: Vec<(String, Vec<Counter>)>,
 }
 
-/// What one operation costs of what hardware counts.
+/// A hardware cost per operation.
 pub(super) struct PerOp {
     pub name: &'static str,
     pub label: &'static str,
     formulas: &'static [&'static str],
 }
 
-/// Names and labels of what may be told per operation, whatever a recording's counters are enough for.
+/// Names and labels of all costs per operation, whether or not a recording has their counters.
 pub(super) fn per_operation_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     PER_OP.iter().map(|def| (def.name, def.label))
 }
 
-/// Counts that matter per operation: a growing path length hides misses per instruction.
+/// Counts that matter per operation: a longer path hides misses in per-instruction rates.
 const PER_OP: [PerOp; 8] = [
     PerOp { name: "l1d_misses_per_op", label: "L1D misses", formulas: &["l1d-miss", "l1d-replacement"] },
     PerOp { name: "l2_misses_per_op", label: "L2 misses", formulas: &["l2-miss"] },
@@ -103,13 +103,13 @@ const PER_OP: [PerOp; 8] = [
 ];
 
 impl Hardware {
-    /// Finds out which formulas the counters, by name and group, are enough for.
+    /// Finds the formulas that the counters, given by name and group, suffice for.
     pub fn of<'a>(plan: &HardwarePlan, counters: impl Iterator<Item = (&'a str, Option<u16>)>) -> Hardware {
         let mut roles: FxHashMap<String, Vec<Counter>> = FxHashMap::default();
         for (name, group) in counters {
             roles.entry(role(name).to_string()).or_default().push((group, name.to_string()));
         }
-        // Names come in no order; the first of several groups is to be the same every time.
+        // Names come in no order. Sorting makes the same group come first every time.
         roles.values_mut().for_each(|counters| counters.sort());
         let formable = |metric: &'static HardwareMetric| Formable {
             metric,
@@ -126,13 +126,13 @@ impl Hardware {
         }
     }
 
-    /// Whether cycles are those of user mode alone: then they say nothing about the clock, for CPU time is of both modes.
+    /// Whether cycles cover user mode only. They then cannot yield the frequency, because CPU time covers both modes.
     pub fn user_only(&self) -> bool {
         self.user_only
     }
 }
 
-/// `cycles.2` counts cycles in a later group.
+/// The role without its group number: `cycles.2` counts cycles in a later group.
 fn role(counter: &str) -> &str {
     match counter.rsplit_once('.') {
         Some((role, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => role,
@@ -140,7 +140,7 @@ fn role(counter: &str) -> &str {
     }
 }
 
-/// Whose counters are read, and when.
+/// The threads and the window to read counters for.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub counters: &'a Counters,
@@ -156,7 +156,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Every metric of the table, in its order.
+    /// Every metric of the table, in table order.
     pub fn metrics(self) -> impl Iterator<Item = Metric> {
         self.counters.hardware().metrics.iter().map(move |formable| self.metric(formable))
     }
@@ -164,7 +164,7 @@ impl Reader<'_> {
     fn metric(&self, formable: &Formable) -> Metric {
         let HardwareMetric { name, label, kind, formulas, bounds, threshold, .. } = *formable.metric;
         let (mut value, mut detail) = match &formable.ready {
-            // CPU time is of both modes.
+            // CPU time covers both modes.
             Some(ready) if ready.needs("task-clock") && self.counters.hardware().user_only => {
                 (Measure::Missing(Why::NotPermitted), Some("cycles were counted in user mode alone".to_string()))
             }
@@ -197,7 +197,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Why no formula can be formed: the planner's reason, or the one for which cycles are missing, or nobody asked.
+    /// Why no formula applies: the planner's reason, events not requested, or the reason that cycles are missing.
     fn absent(&self, formable: &Formable) -> Why {
         let cycles = || self.counters.delta("cycles", Scope::Target, self.window).why();
         match formable.absent {
@@ -207,7 +207,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What hardware counted for one operation, as far as its events were counted.
+    /// The hardware costs of one operation, for those events that were counted.
     pub fn per_operation(
         self,
         ops: Measure<f64>,
@@ -215,7 +215,7 @@ impl Reader<'_> {
         let defs = PER_OP.iter().zip(&self.counters.hardware().per_op);
         defs.filter_map(move |(def, ready)| {
             let ready = ready.as_ref()?;
-            // Without operations the reason is theirs, whatever else is missing.
+            // Without operations, report why they are missing, whatever else is missing.
             let cost = match ops {
                 Measure::Missing(why) => Measure::Missing(why),
                 ops => ready.value(&self).ratio(ops, |spent, ops| (ops > 0.0).then(|| spent / ops)),
@@ -254,7 +254,7 @@ impl Ready {
         self.counters.iter().filter(|(name, _)| name != "wall").map(|(name, _)| name.clone()).collect()
     }
 
-    /// From the group that counted longest of those that hold all it needs; from several groups only if all counted always.
+    /// From the longest-counting group with all needed counters; from several groups only if all counted always.
     fn value(&self, from: &Reader<'_>) -> Measure<f64> {
         let mut groups: Vec<u16> =
             self.counters.iter().flat_map(|(_, all)| all).filter_map(|(group, _)| *group).collect();
@@ -275,7 +275,7 @@ impl Ready {
         }
     }
 
-    /// From one group; `None` if it does not hold all that is needed. What is in no group is counted always.
+    /// The value from one group; `None` if it lacks a counter. Counters outside any group always count.
     fn within(&self, group: u16, from: &Reader<'_>) -> Option<Measure<f64>> {
         let counters = self.counters.iter().map(|(_, all)| {
             let own = all.iter().find(|(of, _)| *of == Some(group)).or_else(|| all.iter().find(|(of, _)| of.is_none()));
@@ -286,7 +286,7 @@ impl Ready {
         Some(self.formed(&values))
     }
 
-    /// From whatever counted always.
+    /// The value from counters that always counted.
     fn apart(&self, from: &Reader<'_>) -> Measure<f64> {
         let always = |all: &[Counter]| {
             let best = all.iter().map(|(_, name)| from.read(name)).reduce(better);
@@ -302,7 +302,7 @@ impl Ready {
         self.formed(&values)
     }
 
-    /// The formula of these values, in the order of its names.
+    /// Evaluates the formula with these values, in the order of its names.
     fn formed(&self, values: &[Measure<f64>]) -> Measure<f64> {
         let (mut coverage, mut known) = (1.0_f64, Vec::new());
         for value in values {
@@ -318,27 +318,27 @@ impl Ready {
         let mut of = |wanted: &str| names().zip(&known).find(|(name, _)| *name == wanted).map(|(_, value)| *value);
         match self.formula.value(&mut of) {
             Some(value) => Measure::Known { value, quality: Quality { coverage } },
-            // Everything was counted, so it is a divisor that was zero.
+            // Everything was counted, so a divisor was zero.
             None => Measure::Missing(Why::Idle),
         }
     }
 }
 
 impl Reader<'_> {
-    /// The window's length stands for the counter without a name.
+    /// The empty name is the window's length.
     fn read_or_wall(&self, counter: &str) -> Measure<f64> {
         if counter.is_empty() { Measure::exact(self.window.span().as_f64()) } else { self.read(counter) }
     }
 }
 
-/// The one that was counted longer; the first of equals. A value is better than none.
+/// The measure with the higher coverage, the first if equal. Any value beats a missing one.
 fn better(a: Measure<f64>, b: Measure<f64>) -> Measure<f64> {
     let coverage = |measure: &Measure<f64>| match measure {
         Measure::Known { quality, .. } => quality.coverage,
         Measure::Missing(_) => -1.0,
     };
     match (a, b) {
-        // The last reason is that of a counter, and the first may be no more than a beginning.
+        // The last reason comes from a counter; the first may be only the initial value.
         (Measure::Missing(_), b) => b,
         (a, b) if coverage(&b) > coverage(&a) => b,
         (a, _) => a,

@@ -1,11 +1,11 @@
-//! What cores of several kinds did apart: their sums hide that one kind is slower.
-//! It never scales: a thread that ran on another kind was not missed.
+//! IPC by core type, because sums over all cores hide that one type is slower. Counts are not scaled: time on another
+//! core type is not missing.
 
 use super::counters::Counters;
 use super::time::Window;
 use crate::model::KIND_MARK;
 
-/// IPC on each kind of core in words, the most common kind first; `None` where all cores are alike.
+/// IPC on each core type in words, the most common type first; `None` where all cores are alike.
 pub(super) fn ipc_by_kind(counters: &Counters, window: Window) -> Option<String> {
     let law = |mark: &str| {
         let counted = |role: &str| counters.unscaled(&format!("{role}{mark}"), window);

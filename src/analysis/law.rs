@@ -1,10 +1,10 @@
-//! The iron law of one window, and which of its factors made the difference between two.
-//! It never mixes windows: all factors come from the same counts.
+//! The iron law of one window, and which of its factors made the difference between two windows. All factors of a
+//! window come from the same counts.
 
 use super::metrics::Metric;
 use crate::model::{Measure, Why};
 
-/// A factor that time per operation is made of.
+/// A factor of the time per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LawFactor {
     /// Instructions per operation.
@@ -13,14 +13,14 @@ pub enum LawFactor {
     Cpi,
     /// Cycles per second of CPU time.
     Frequency,
-    /// CPU time per operation, in place of the three above where they were not counted.
+    /// CPU time per operation, used where the three above were not counted.
     CpuTime,
-    /// Share of its threads' time in which they ran.
+    /// Share of the threads' time spent running.
     Utilisation,
 }
 
-/// The factors of one window: `CPU time/op = path length x CPI / frequency`, `throughput = busy cores / (CPU time/op)`,
-/// and for the time one thread spends on an operation, `(CPU time/op) / utilisation`.
+/// The factors of one window: `CPU time/op = path length x CPI / frequency` and
+/// `throughput = busy cores / (CPU time/op)`. One thread spends `(CPU time/op) / utilisation` on an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Law {
     /// Operations per second of elapsed time.
@@ -35,13 +35,13 @@ pub struct Law {
     pub frequency: Measure<f64>,
     /// Mean number of CPUs kept busy.
     pub busy: Measure<f64>,
-    /// Share of the threads' time in which they ran, 0 to 1.
+    /// Share of the threads' time spent running, 0 to 1.
     pub utilisation: Measure<f64>,
-    /// Instructions per second of elapsed time: what remains of the law where nothing counts operations.
+    /// Instructions per second of elapsed time: used where no operations are counted.
     pub instruction_rate: Measure<f64>,
 }
 
-/// What was counted in a window.
+/// The counts of one window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Totals {
     /// Elapsed time, seconds.
@@ -61,7 +61,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Takes them from the metrics of a window of that many seconds.
+    /// Takes the counts from the metrics of a window that lasts `wall` seconds.
     #[must_use]
     pub fn of(metrics: &[Metric], ops: Measure<f64>, wall: f64) -> Totals {
         let metric = |name: &str| {
@@ -92,41 +92,37 @@ pub struct Slowdown {
 /// One factor of a slowdown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
-    /// Which.
+    /// The factor.
     pub factor: LawFactor,
-    /// By how much it alone multiplies the time: 2 is twice as slow.
+    /// By how much this factor alone multiplies the time: 2 is twice as slow.
     pub ratio: f64,
-    /// Its share of the change, `ln(ratio) / ln(slowdown)`; all together are 1. `None` for a change too small to share out.
+    /// Its share of the change, `ln(ratio) / ln(slowdown)`; they sum to 1. `None` if the change is too small.
     pub share: Option<f64>,
-    /// What it did to the seconds one thread spends on an operation; all together are the difference.
+    /// Its contribution to the seconds one thread spends on an operation; all contributions sum to the difference.
     pub seconds: f64,
 }
 
-/// Below this logarithm (2%) shares of a change are noise over noise.
+/// Below this logarithm (2%) the shares of a change are noise divided by noise.
 const LEAST_CHANGE: f64 = 0.02;
 
-fn over(a: Measure<f64>, b: Measure<f64>) -> Measure<f64> {
-    a.ratio(b, |a, b| (b > 0.0).then(|| a / b))
-}
-
 impl Law {
-    /// The factors of these counts.
+    /// Computes the factors from these counts.
     #[must_use]
     pub fn of(totals: &Totals) -> Law {
         let wall = Measure::exact(totals.wall);
         Law {
-            throughput: over(totals.ops, wall),
-            cpu_per_op: over(totals.cpu, totals.ops),
-            path_length: over(totals.instructions, totals.ops),
+            throughput: totals.ops.over(wall),
+            cpu_per_op: totals.cpu.over(totals.ops),
+            path_length: totals.instructions.over(totals.ops),
             cpi: totals.cpi,
             frequency: totals.frequency,
-            busy: over(totals.cpu, wall),
-            utilisation: over(totals.cpu, totals.threads),
-            instruction_rate: over(totals.instructions, wall),
+            busy: totals.cpu.over(wall),
+            utilisation: totals.cpu.over(totals.threads),
+            instruction_rate: totals.instructions.over(wall),
         }
     }
 
-    /// What made the time per operation and thread differ from `before`; `None` unless operations, CPU time and threads were
+    /// Why the time per operation and thread differs from `before`; `None` unless operations, CPU time and threads were
     /// counted in both.
     #[must_use]
     pub fn slowdown(&self, before: &Law) -> Option<Slowdown> {
@@ -145,7 +141,7 @@ impl Law {
         let factors = counted().unwrap_or_else(|| vec![cpu, utilisation]);
         let total = cpu.1 * utilisation.1;
         let shared = total.ln().abs() > LEAST_CHANGE;
-        let time = |law: &Law| over(law.cpu_per_op, law.utilisation).value().copied();
+        let time = |law: &Law| law.cpu_per_op.over(law.utilisation).value().copied();
         let unit = log_mean(time(self)?, time(before)?)?;
         let part = |(factor, ratio): (LawFactor, f64)| Part {
             factor,
@@ -157,14 +153,14 @@ impl Law {
     }
 }
 
-/// `None` where one is unknown or not positive: a logarithm has to be taken of it.
+/// `None` unless both are known and positive, because their logarithm is taken.
 fn ratio(above: Measure<f64>, below: Measure<f64>) -> Option<f64> {
     let (above, below) = (*above.value()?, *below.value()?);
     (above > 0.0 && below > 0.0).then(|| above / below)
 }
 
-/// The logarithmic mean `(a - b) / ln(a / b)`: times the logarithm of a factor, that factor's part of the difference (LMDI-I).
-/// `None` unless both are positive.
+/// The logarithmic mean `(a - b) / ln(a / b)`. Multiplied by the logarithm of a factor, it is that factor's part of the
+/// difference (LMDI-I). `None` unless both are positive.
 pub(crate) fn log_mean(a: f64, b: f64) -> Option<f64> {
     let grown = (a - b) / b;
     let mean = if grown == 0.0 { b } else { b * grown / grown.ln_1p() };
@@ -231,10 +227,10 @@ mod tests {
         }
     }
 
-    /// SPECjbb on 32 cores of 64 logical CPUs at 2.5 GHz, with one thread each and with both, per second.
+    /// SPECjbb on 32 cores (64 logical CPUs) at 2.5 GHz, with one and with two threads per core, per second.
     const ONE_EACH: Row = Row(32.0, 75.8e9, 1.199e6, 80.256e9, 1.0, 0.5016 * 2.0);
     const BOTH: Row = Row(64.0, 78.4e9, 1.235e6, 157.744e9, 1.0, 0.9859);
-    /// A slide on SMT: 16 cores at 3 GHz, without it and with it, per second.
+    /// A presentation slide on SMT: 16 cores at 3 GHz, without SMT and with it, per second.
     const SMT_OFF: Row = Row(16.0, 96e9, 1000.0, 48e9, 1.0, 1.0);
     const SMT_ON: Row = Row(32.0, 110e9, 1200.0, 96e9, 1.0, 1.0);
 

@@ -1,5 +1,5 @@
-//! How long the target's threads lived, exact to their births and ends: what a share of threads' time is a share of.
-//! A thread that was never announced as born was alive before the recording; one whose end was not seen lives on.
+//! How long the target's threads lived, exact to birth and exit: the denominator of shares of thread time. A thread
+//! without a recorded birth was alive before the recording; one without a recorded exit is still alive.
 
 use super::time::Window;
 use crate::model::profile::Profile;
@@ -7,13 +7,13 @@ use crate::model::{LossKind, Target, TaskChange, TaskEvent};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
-/// The lives of the target's threads.
+/// The lifetimes of the target's threads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lifetimes {
     lives: FxHashMap<u32, Vec<Life>>,
     births: Moments,
     ends: Moments,
-    /// When records were first lost: an end lost with them would count as a life that goes on.
+    /// When records were first lost. An exit lost with them would look like a thread that lives on.
     complete_until: Option<Nanos>,
 }
 
@@ -25,7 +25,7 @@ struct Life {
 }
 
 impl Lifetimes {
-    /// Collects them from the task events. `None` where these are not those of a set of threads: a target that is CPUs has
+    /// Collects the lifetimes from task events. `None` if there are none, or if the target is a set of CPUs, which has
     /// no threads of its own.
     pub fn of(profile: &Profile) -> Option<Lifetimes> {
         let target = &profile.meta.plan.target;
@@ -37,7 +37,7 @@ impl Lifetimes {
             return None;
         }
         let mut lifetimes = Lifetimes::default();
-        // A thread may be moved into a control group long after its birth.
+        // A thread may join a cgroup long after its birth.
         let joins = matches!(target, Target::Cgroup { .. });
         let began = profile.tasks.first().map(|event| event.at).unwrap_or_default();
         for event in profile.tasks.iter().filter(wanted) {
@@ -51,25 +51,25 @@ impl Lifetimes {
         (!lifetimes.lives.is_empty()).then_some(lifetimes)
     }
 
-    /// Whether no event is missing up to that moment.
+    /// Whether no event was lost up to that moment.
     pub fn is_complete(&self, until: Nanos) -> bool {
         self.complete_until.is_none_or(|lost| lost >= until)
     }
 
-    /// How long all threads lived within the window, together.
+    /// Time that all threads together lived within the window.
     pub fn total(&self, window: Window) -> Nanos {
         let until = |at: Nanos| self.births.elapsed(at) - self.ends.elapsed(at);
         Nanos(u64::try_from(until(window.to) - until(window.from)).unwrap_or(0))
     }
 
-    /// How long that thread did; `None` if no record mentions it.
+    /// Time that this thread lived within the window; `None` if no record mentions it.
     pub fn thread(&self, tid: u32, window: Window) -> Option<Nanos> {
         let range = window.range();
         let within = |life: &Life| range.overlap(life.born, life.ended.unwrap_or(Nanos(u64::MAX)) - life.born);
         Some(self.lives.get(&tid)?.iter().map(within).fold(Nanos(0), |sum, life| sum + life))
     }
 
-    /// What share of its time in the window lies before the last of `moments` that it lived to see, or before `read`.
+    /// The share of its time in the window before its last reading: the last of `moments` it lived to, or `read`.
     pub fn seen(&self, tid: u32, window: Window, moments: &[Nanos], read: Nanos) -> f64 {
         let Some(lived) = self.thread(tid, window).filter(|lived| lived.0 > 0) else { return 1.0 };
         let ends = self.lives[&tid].iter().filter_map(|life| Some((life.born, life.ended?)));
@@ -90,7 +90,7 @@ impl Lifetimes {
             }
             TaskChange::Ended => self.end(tid, at),
             TaskChange::Renamed { exec: true, .. } => {
-                // Only one thread outlives it, and takes the first one's number whichever it was.
+                // Only one thread survives an exec. It takes over the id of the first thread.
                 for life in self.lives.iter_mut().filter(|(other, _)| **other != tid).flat_map(|(_, lives)| lives) {
                     if life.pid == pid && life.ended.is_none() {
                         life.ended = Some(at);
@@ -102,7 +102,7 @@ impl Lifetimes {
                     Some(_) => {}
                 }
             }
-            // A thread met again after its end was seen in the last moments of its exit.
+            // A thread seen alive after its exit was in the last moments of exiting.
             TaskChange::Alive { .. } | TaskChange::Renamed { .. } if self.lives.contains_key(&tid) => {}
             TaskChange::Alive { .. } | TaskChange::Renamed { .. } => self.begin(pid, tid, met),
         }
@@ -121,10 +121,10 @@ impl Lifetimes {
     }
 }
 
-/// The threads that a control group holds when the capture begins are all met within this time.
+/// The threads in a cgroup when capture begins are all reported within this time.
 const JOINED_LATER: Nanos = Nanos(100_000_000);
 
-/// Moments in order, each with the sum of those before it, so that a window costs two searches however many there are.
+/// Sorted timestamps with prefix sums, so that a window costs two searches whatever their number.
 #[derive(Debug, Clone, Default)]
 struct Moments {
     at: Vec<u64>,
@@ -143,7 +143,7 @@ impl Moments {
         Moments { at, sums }
     }
 
-    /// The time from each of them until `now`, summed over those before it.
+    /// The time from each timestamp before `now` until `now`, summed.
     fn elapsed(&self, now: Nanos) -> i128 {
         let before = self.at.partition_point(|at| *at < now.0);
         before as i128 * i128::from(now.0) - self.sums.get(before).copied().unwrap_or(0)
@@ -168,7 +168,7 @@ mod tests {
         TaskChange::Alive { comm: "w".to_string() }
     }
 
-    /// The threads' time in each of the windows, milliseconds.
+    /// Checks the threads' time in each window, milliseconds.
     fn check(target: Option<Target>, events: &[(u64, u32, TaskChange)], windows: &[(u64, u64, u64)]) {
         let mut synthetic = Synthetic::new();
         synthetic.meta.plan.target = target.unwrap_or_else(|| synthetic.meta.plan.target.clone());

@@ -1,5 +1,5 @@
-//! The named metrics of a report, each a rule over counters: one flat table says which.
-//! It never forms a ratio across groups that did not count together.
+//! The named metrics of a report. One flat table defines each as a rule over counters. Ratios use only counters that
+//! counted together.
 
 use super::counters::Counters;
 use super::hardware::Reader;
@@ -12,7 +12,7 @@ use crate::model::{Measure, Scope, Why};
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// What one of a metric's numbers is.
+/// The unit of a metric's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub enum MetricUnit {
     /// Seconds.
@@ -57,21 +57,21 @@ pub enum MetricUnit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Section {
-    /// What one of the program's operations costs.
+    /// Cost of one of the program's operations.
     Operation,
-    /// What the CPU did for the target.
+    /// The target's use of the CPUs.
     Cpu,
-    /// What its hardware counters say of memory, branches and the pipeline.
+    /// Memory, branches and pipeline, from hardware counters.
     Hardware,
-    /// How the scheduler treated it.
+    /// How the scheduler treated the target.
     Scheduler,
     /// Page faults.
     Memory,
-    /// Limits and pressure of its control group.
+    /// Limits and pressure of the target's cgroup.
     Cgroup,
-    /// The machine around it.
+    /// The host.
     Host,
-    /// How far caches and memory were from ironlaw's own canaries; there with `--probe` only.
+    /// Cache and memory latencies measured by ironlaw's own canaries; only with `--probe`.
     Probe,
     /// ironlaw's own cost and losses.
     Tool,
@@ -82,30 +82,30 @@ pub enum Section {
 pub struct Metric {
     /// Its name, e.g. `cpu_utilisation`; stable.
     pub name: &'static str,
-    /// A few words for people.
+    /// A short label for people.
     pub label: &'static str,
-    /// Where it belongs.
+    /// The section it belongs to.
     pub section: Section,
     /// Its unit.
     pub unit: MetricUnit,
-    /// Its value, or why there is none.
+    /// Its value, or the reason it is missing.
     pub value: Measure<f64>,
-    /// How it comes from its counters; `wall` is the window's length, `d` the growth within it.
+    /// How it is computed from its counters: `wall` is the window's length, `d` the growth within it.
     pub formula: String,
     /// The counters it comes from.
     pub events: Vec<String>,
-    /// What more there is to say of a value that is missing.
+    /// Further explanation, mostly of a missing value.
     pub detail: Option<String>,
-    /// Above this it is worth a look.
+    /// A value above this deserves attention.
     pub threshold: Option<f64>,
 }
 
-/// Whose readings a rule takes.
+/// The threads or scope whose readings a rule uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// The selected threads, or the whole target.
     Tasks,
-    /// The whole target, whatever is selected: its control group cannot be split.
+    /// The whole target, whatever is selected: its cgroup's counters cannot be split.
     Target,
     Host,
     Tool,
@@ -123,7 +123,7 @@ enum Rule {
     Over(Source, &'static str, &'static str),
     /// One growth over the sum of itself and another.
     Part(&'static str, &'static str),
-    /// What remains of one of the last after the first two.
+    /// The share of the last that remains after the first two.
     Rest(&'static str, &'static str, &'static str),
     /// One growth over another, counted in one group.
     Grouped(&'static str, &'static str),
@@ -131,7 +131,7 @@ enum Rule {
     PerCpuSecond(&'static str, &'static str),
     /// Highest value.
     Peak(Source, &'static str),
-    /// How much longer one thing of the host took than another: a time over its number each.
+    /// The difference of two mean times on the host, each a total time over its count.
     Gap([&'static str; 2], [&'static str; 2]),
     /// Lost records over lost records and samples.
     LostShare,
@@ -229,20 +229,20 @@ const DEFS: &[Def] = &[
     Def("samples_lost_share", "records lost", S::Tool, U::Share, LostShare),
 ];
 
-/// Everything a rule may look at.
+/// The inputs of a rule.
 #[derive(Clone, Copy)]
-struct Sight<'a> {
+struct MetricContext<'a> {
     counters: &'a Counters,
     who: &'a Who,
     window: Window,
     summary: Option<&'a Summary>,
 }
 
-/// Every metric of the window for these threads. `summary` is that of the same selection; without it the share of lost
-/// samples is missing.
+/// Every metric of the window for these threads. `summary` must cover the same selection; without it the shares of lost
+/// samples and of sampled time are missing.
 #[must_use]
 pub fn metrics(counters: &Counters, who: &Who, window: Window, summary: Option<&Summary>) -> Vec<Metric> {
-    let sight = Sight { counters, who, window, summary };
+    let sight = MetricContext { counters, who, window, summary };
     let metric = |Def(name, label, section, unit, rule): &Def| Metric {
         name,
         label,
@@ -258,7 +258,7 @@ pub fn metrics(counters: &Counters, who: &Who, window: Window, summary: Option<&
     DEFS.iter().map(metric).chain(hardware).collect()
 }
 
-impl Sight<'_> {
+impl MetricContext<'_> {
     fn delta(&self, from: Source, name: &str) -> Measure<f64> {
         if matches!(name, "cycles" | "instructions") && self.counts_too_little() {
             return Measure::Missing(Why::Suspect);
@@ -271,13 +271,13 @@ impl Sight<'_> {
         }
     }
 
-    /// Whether samples saw more cycles than the counting groups: threads that live shorter than a group's turn go uncounted.
+    /// Whether samples saw more cycles than counter groups: threads shorter-lived than a group's turn go uncounted.
     fn counts_too_little(&self) -> bool {
         let coverage = self.summary.and_then(|summary| summary.coverage.value());
         coverage.is_some_and(|coverage| coverage.counter == "cycles" && coverage.is_high())
     }
 
-    /// Counters of one group ran together. Others may be divided only where both counted all the time.
+    /// Counters of one group counted together. Others may be divided only if both counted all the time.
     fn counted_together(&self, a: &str, b: &str, values: [Measure<f64>; 2]) -> bool {
         let group = |name: &str| self.counters.def(name).and_then(|def| def.group);
         let exact = |value: &Measure<f64>| matches!(value, Measure::Known { quality, .. } if quality.coverage >= 1.0);
@@ -285,28 +285,24 @@ impl Sight<'_> {
     }
 }
 
-fn over(a: Measure<f64>, b: Measure<f64>) -> Measure<f64> {
-    a.ratio(b, |a, b| (b > 0.0).then(|| a / b))
-}
-
 impl Rule {
-    fn apply(self, sight: &Sight<'_>) -> Measure<f64> {
+    fn apply(self, sight: &MetricContext<'_>) -> Measure<f64> {
         let own = |name| sight.delta(Source::Tasks, name);
         let wall = Measure::exact(sight.window.span().as_f64());
         match self {
             Total(from, name, factor) => sight.delta(from, name).map(|value| value * factor),
-            PerSecond(from, name) => over(sight.delta(from, name), wall.map(|ns| ns * 1e-9)),
-            OverWall(from, name) => over(sight.delta(from, name), wall),
-            Over(from, a, b) => over(sight.delta(from, a), sight.delta(from, b)),
-            Part(a, b) => over(own(a), own(a).ratio(own(b), |a, b| Some(a + b))),
+            PerSecond(from, name) => sight.delta(from, name).over(wall.map(|ns| ns * 1e-9)),
+            OverWall(from, name) => sight.delta(from, name).over(wall),
+            Over(from, a, b) => sight.delta(from, a).over(sight.delta(from, b)),
+            Part(a, b) => own(a).over(own(a).ratio(own(b), |a, b| Some(a + b))),
             Rest(a, b, whole) => {
                 let used = own(a).ratio(own(b), |a, b| Some(a + b));
-                let wait = over(own(b), own("timeslices")).value().map_or(0, |ns| *ns as u64);
-                remainder(over(used, own(whole)), sight.window.span(), Nanos(wait))
+                let wait = own(b).over(own("timeslices")).value().map_or(0, |ns| *ns as u64);
+                remainder(used.over(own(whole)), sight.window.span(), Nanos(wait))
             }
             Grouped(a, b) => {
                 let (above, below) = (own(a), own(b));
-                let ratio = over(above, below);
+                let ratio = above.over(below);
                 let known = ratio.value().is_some();
                 if known && !sight.counted_together(a, b, [above, below]) {
                     return Measure::Missing(Why::Multiplexed);
@@ -314,14 +310,14 @@ impl Rule {
                 ratio
             }
             PerCpuSecond(..) if sight.counters.hardware().user_only() => Measure::Missing(Why::NotPermitted),
-            PerCpuSecond(a, clock) => over(own(a), own(clock).map(|ns| ns * 1e-9)),
+            PerCpuSecond(a, clock) => own(a).over(own(clock).map(|ns| ns * 1e-9)),
             Peak(from, name) => {
                 let scope = if from == Source::Host { Scope::Host } else { Scope::Tool };
                 sight.counters.peak(name, scope, sight.window)
             }
             Gap([a, a_count], [b, b_count]) => {
-                let each = |time, count| over(sight.delta(Host, time), sight.delta(Host, count));
-                // Below nothing where it drowns in noise: cut off there, noise would look like a cost.
+                let each = |time, count| sight.delta(Host, time).over(sight.delta(Host, count));
+                // Negative where it drowns in noise: clamped to zero, noise would look like a cost.
                 each(a, a_count).ratio(each(b, b_count), |a, b| Some(a - b))
             }
             Sampled => match sight.summary {
@@ -329,10 +325,8 @@ impl Rule {
                 None => Measure::Missing(Why::NotRecorded),
             },
             LostShare => match sight.summary {
-                Some(summary) => over(
-                    Measure::exact(summary.lost as f64),
-                    Measure::exact(summary.all_samples.saturating_add(summary.lost) as f64),
-                ),
+                Some(summary) => Measure::exact(summary.lost as f64)
+                    .over(Measure::exact(summary.all_samples.saturating_add(summary.lost) as f64)),
                 None => Measure::Missing(Why::NotRecorded),
             },
         }
@@ -447,7 +441,7 @@ mod tests {
         synthetic.reading("task-clock", Scope::Target, 2000, ms(2000).0);
         synthetic.reading("psi-cpu-some", Scope::Target, 2000, ms(200).0);
         let who = Who::Only([42].into_iter().collect());
-        // Its last 100 ms nobody read.
+        // Nothing was read in its last 100 ms.
         let expected = [("cpu_time", 0.25, 0.8), ("run_share", 0.5, 0.8), ("psi_cpu_some", 0.1, 1.0)];
         let known = |value, coverage| Measure::Known { value, quality: Quality { coverage } };
         check(synthetic, &who, &expected.map(|(name, value, coverage)| (name, known(value, coverage))));

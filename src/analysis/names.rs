@@ -1,5 +1,4 @@
-//! What every frame is called, once per profile: the cells of a call tree and the functions of a table.
-//! It never demangles or looks a symbol up.
+//! Names every frame once per profile: the cells of a call tree and the functions of a table.
 
 use crate::model::profile::Profile;
 use crate::model::{FrameDef, FrameId, ModuleDef, ModuleKind};
@@ -15,13 +14,13 @@ pub enum CodeKind {
     User,
     /// The kernel or one of its modules.
     Kernel,
-    /// Code without a file, mostly made just in time.
+    /// Code without a file, mostly JIT-compiled.
     Jit,
-    /// No code: a heading that ironlaw put in, e.g. a process or `[truncated stack]`.
+    /// No code: a heading that ironlaw inserted, e.g. a process or `[truncated stack]`.
     Heading,
 }
 
-/// One cell of a call tree: equal cells under equal callers are one.
+/// One cell of a call tree. Equal cells under equal callers are merged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label {
     /// Function name; `module+0xoffset` for a file without a name there; `[kernel]`, `[jit]` or `[unknown]`.
@@ -32,7 +31,7 @@ pub struct Label {
     pub inlined: bool,
 }
 
-/// One function of a table, inlined or not. All nameless addresses of a module are one `[unresolved]`.
+/// One function of a table, inlined or not. All unnamed addresses of a module share one `[unresolved]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Function {
     /// Its name.
@@ -50,7 +49,7 @@ pub struct Call {
     pub label: u32,
     /// Index into [`Names::functions`].
     pub function: u32,
-    /// A nameless address whose neighbours in the stack say no more than it does.
+    /// An unnamed address that cannot be distinguished from its neighbours on the stack.
     pub faceless: bool,
 }
 
@@ -66,10 +65,10 @@ pub struct Names {
     calls: Vec<Vec<Call>>,
 }
 
-/// The one function of a module that all its nameless addresses are.
+/// The function that stands for all unnamed addresses of a module.
 pub(crate) const UNRESOLVED: &str = "[unresolved]";
 
-/// Deeper than any stack a capture can take; only a damaged recording goes beyond.
+/// Deeper than any captured stack; only a damaged recording exceeds it.
 pub(super) const DEEPEST: usize = 4096;
 
 impl Names {
@@ -92,7 +91,7 @@ impl Names {
         self.calls.get(frame.0 as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The calls of a stack, innermost first. Runs of faceless frames are one: their number says nothing.
+    /// The calls of a stack, innermost first. A run of faceless frames counts as one: its length means nothing.
     pub fn walk<'a>(
         &'a self,
         profile: &'a Profile,
@@ -101,7 +100,7 @@ impl Names {
         self.walk_frames(profile, stack).map(|(_, _, call)| call)
     }
 
-    /// The same calls, each with its frame and how deep in the frame it was inlined: 0 is the innermost.
+    /// The same calls, each with its frame and its inline depth in that frame: 0 is the innermost.
     pub fn walk_frames<'a>(
         &'a self,
         profile: &'a Profile,
@@ -119,7 +118,7 @@ impl Names {
     }
 }
 
-/// A file's name without its folders, which says enough in a column.
+/// A file's name without its directories, for a table column.
 pub(crate) fn short(path: &str) -> &str {
     let path = path.trim_end_matches(" (deleted)");
     match path.rsplit('/').next() {
@@ -179,7 +178,7 @@ impl Builder {
         calls.collect()
     }
 
-    /// An offset into a file can be looked up later; an address in the kernel or in JIT code means nothing by then.
+    /// An offset into a file can be resolved later; an address in the kernel or in JIT code cannot.
     fn nameless(&mut self, frame: &FrameDef, module: Option<&ModuleDef>, kind: CodeKind) -> Call {
         let offset = |module: &ModuleDef| format!("{}+{:#x}", short(&module.path), frame.address);
         let (text, name, faceless) = match module {

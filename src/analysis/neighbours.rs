@@ -1,5 +1,4 @@
-//! What each neighbour used in a window, from its readings, most CPU time first.
-//! It never says whether it mattered.
+//! The resources that each neighbour used in a window, from its readings, most CPU time first.
 
 use super::time::Window;
 use crate::model::profile::Profile;
@@ -10,15 +9,15 @@ use rustc_hash::FxHashMap;
 /// A neighbour that used something in the window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NeighbourRow<'a> {
-    /// Who.
+    /// The neighbour.
     pub who: &'a NeighbourDef,
-    /// CPU time it used. Zero for resctrl groups, of which nothing counts it.
+    /// CPU time it used. Zero for resctrl groups, whose CPU time is not counted.
     pub cpu: Nanos,
-    /// Bytes it had storage read and write; `None` where that may not be read.
+    /// Bytes read from and written to storage; `None` without permission to read the count.
     pub io_bytes: Option<u64>,
-    /// The most last-level cache it was seen to hold, bytes; of resctrl groups only.
+    /// The most last-level cache it held in any reading, bytes; only for resctrl groups.
     pub llc_bytes: Option<u64>,
-    /// Bytes it moved to and from memory; of resctrl groups only.
+    /// Bytes moved to and from memory; only for resctrl groups.
     pub memory_bytes: Option<u64>,
     /// The CPU it was last seen on.
     pub on_cpu: Option<u32>,
@@ -31,7 +30,7 @@ struct Span<'a> {
     llc_bytes: Option<u64>,
 }
 
-/// The neighbours that used something in the window, those with most CPU time first, then by number.
+/// The neighbours that used something in the window, most CPU time first, then by id.
 #[must_use]
 pub fn neighbours(profile: &Profile, window: Window) -> Vec<NeighbourRow<'_>> {
     let mut spans: FxHashMap<NeighbourId, Span<'_>> = FxHashMap::default();
@@ -54,7 +53,7 @@ fn row<'a>(who: &'a NeighbourDef, spans: &FxHashMap<NeighbourId, Span<'a>>) -> O
     let Span { before, last, llc_bytes } = spans.get(&who.id)?;
     let last = (*last)?;
     let grown = |of: fn(&NeighbourUse) -> Option<u64>| {
-        // What it had used before the first reading of it counts from nothing: it is the capture's own zero.
+        // Without an earlier reading, growth counts from zero: readings are relative to the capture's start.
         Some(of(last)?.saturating_sub(before.and_then(of).unwrap_or(0)))
     };
     Some(NeighbourRow {
@@ -94,7 +93,7 @@ mod tests {
             pid: Some(id),
             cgroup: None,
         };
-        // A recording that was forged may name one twice.
+        // A forged recording may define one twice.
         profile.neighbours = [0, 1, 2, 2].map(def).to_vec();
         profile.neighbour_uses = uses;
         profile

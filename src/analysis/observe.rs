@@ -1,5 +1,4 @@
-//! One view of samples and of spans off the CPU, so that tables and trees need not know which they show.
-//! It never aggregates.
+//! One view of samples and off-CPU spans, so that tables and trees need not know which they show.
 
 use super::selection::{Axis, Selection, Who};
 use super::time::TimeRange;
@@ -7,7 +6,7 @@ use crate::model::profile::Profile;
 use crate::model::{OffCpu, StackEnd, StackId};
 use crate::units::Nanos;
 
-/// A sample, or the part of a span off the CPU that lies in the selected time.
+/// A sample, or the part of an off-CPU span that lies in the selected time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
     /// Process.
@@ -47,7 +46,7 @@ fn samples<'a>(
     chosen.map(|s| Observation { pid: s.pid, tid: s.tid, stack: s.stack, end: s.end, weight: s.weight, queued: 0 })
 }
 
-/// The spans off the CPU of `who` that overlap the time, each with the part of it that does.
+/// The off-CPU spans of `who` that overlap the time, each with the overlapping part.
 pub(super) fn spans<'a>(
     profile: &'a Profile,
     time: TimeRange,

@@ -1,5 +1,5 @@
-//! Where time off the CPU went: by cause, and by the call path that waited.
-//! Time blocked and time waiting for a CPU after the wake-up are never one number.
+//! Where off-CPU time went: by cause, and by the call path that waited. Blocked time and run-queue time after the
+//! wake-up are always separate numbers.
 
 use super::causes::{Cause, cause};
 use super::names::{Call, CodeKind, Names};
@@ -36,24 +36,24 @@ impl CauseTotal {
 /// All spans of a selection.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OffCpuTotals {
-    /// By cause, largest first; causes without spans are left out.
+    /// By cause, largest first; without causes that have no spans.
     pub causes: Vec<CauseTotal>,
-    /// Time waiting for a CPU after a wake-up, apart from `causes`.
+    /// Time waiting for a CPU after a wake-up, not part of `causes`.
     pub queued_after_wake: Nanos,
     /// The longest such wait.
     pub longest_queue: Nanos,
     /// Wake-ups with such a wait.
     pub wakes: u64,
-    /// Spans whose wake-up was not seen: their blocked time holds any time in the queue.
+    /// Spans without a recorded wake-up: their blocked time includes any run-queue time.
     pub unsplit: u64,
-    /// How much of the time blocked was seen with its cause.
+    /// How much of the blocked time has a known cause.
     pub coverage: WaitCoverage,
 }
 
 /// A call path that waited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockedPath {
-    /// Why.
+    /// The cause.
     pub cause: Cause,
     /// The program's functions, innermost first.
     pub frames: Vec<String>,
@@ -80,7 +80,7 @@ impl Sum {
     }
 }
 
-/// A preempted thread was not blocked: its whole span is time in the queue.
+/// A preempted thread was not blocked: its whole span is run-queue time.
 fn length(state: TaskState, seen: &Observation) -> Nanos {
     if state == TaskState::Runnable { Nanos(seen.weight.saturating_add(seen.queued)) } else { Nanos(seen.weight) }
 }
@@ -110,8 +110,8 @@ pub fn off_cpu_totals(profile: &Profile, names: &Names, tasks: &Tasks, selection
     totals
 }
 
-/// The call paths that waited longest, largest first; paths are told apart by the program's functions and the cause.
-/// Preemption is left out: where a thread happened to be preempted explains nothing.
+/// The call paths that waited, longest first. A path is identified by the program's functions and the cause. Preemption
+/// is left out: where a thread happened to be preempted explains nothing.
 #[must_use]
 pub fn blocked_paths(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> Vec<BlockedPath> {
     let mut paths: FxHashMap<(Cause, Vec<u32>), Sum> = FxHashMap::default();
@@ -134,7 +134,7 @@ pub fn blocked_paths(profile: &Profile, names: &Names, tasks: &Tasks, selection:
     rows
 }
 
-/// How long each thread was blocked, by cause, largest first. Preemption is left out: it is time in the queue.
+/// How long each thread was blocked, by cause, largest first. Preemption is left out: it is run-queue time.
 #[must_use]
 pub fn waits_by_thread(
     profile: &Profile,
@@ -174,7 +174,7 @@ pub(super) fn each(
     }
 }
 
-/// Why a thread that left the CPU in this state from this stack did not run.
+/// Why a thread that left the CPU in this state with this stack did not run.
 #[must_use]
 pub fn cause_of(profile: &Profile, names: &Names, stack: Option<StackId>, state: TaskState) -> Cause {
     let text = |call: Call| names.labels[call.label as usize].text.as_str();
@@ -191,7 +191,7 @@ fn of_kind<'a>(
     names.walk(profile, stack).filter(move |call| is_kernel(call) == kernel)
 }
 
-/// Kernel functions with a name: a hidden kernel stack says no more than none.
+/// Kernel functions with a name: an unresolved kernel stack is no better than none.
 fn kernel<'a>(profile: &'a Profile, names: &'a Names, stack: Option<StackId>) -> impl Iterator<Item = Call> + 'a {
     of_kind(profile, names, stack, true).filter(|call| !call.faceless)
 }

@@ -1,5 +1,5 @@
-//! How many operations the program completed in a window, from the totals its operation source gave.
-//! It never guesses where nothing was counted: thin cover is missing, like a counter that was not running.
+//! How many operations the program completed in a window, from the totals of its operation source. With too little
+//! coverage the count is missing, like a counter that was not running.
 
 use super::counters::COVERAGE_FLOOR;
 use super::time::Window;
@@ -7,15 +7,15 @@ use crate::model::profile::Profile;
 use crate::model::{Measure, Quality, Target, Why};
 use crate::units::{Nanos, Ops};
 
-/// Operations completed in the window. Between two totals they are taken as evenly spread; time before the first or after
-/// the last total counts as not covered and is scaled for.
+/// Operations completed in the window. They are assumed to be evenly spread between two totals. Time before the first
+/// or after the last total is not covered, and the count is scaled up for it.
 #[must_use]
 pub fn operations(profile: &Profile, window: Window) -> Measure<f64> {
     let totals = profile.ops.as_slice();
     let (Some((first, _)), Some((last, _))) = (totals.first(), totals.last()) else {
         return Measure::Missing(if profile.meta.plan.ops.is_some() { Why::OpsSilent } else { Why::NoOpsSource });
     };
-    // Counters are read for the last time a moment after the capture has ended: in that moment nothing was completed.
+    // Counters are last read a moment after the capture has ended; nothing was completed in that moment.
     let end = profile.meta.duration_ns.map_or(window.to, |end| window.to.min(Nanos(end)));
     let (from, to) = (window.from.max(*first), end.min(*last));
     let span = (end - window.from).as_f64();
@@ -28,14 +28,14 @@ pub fn operations(profile: &Profile, window: Window) -> Measure<f64> {
     Measure::Known { value: counted / coverage, quality: Quality { coverage } }
 }
 
-/// When a command began to run: with its counters, which is a while after the recording. Others ran all the time.
+/// When a command began to run: with its counters, which start after the recording. Other targets ran all the time.
 fn began(profile: &Profile) -> Nanos {
     let counting = profile.ticks.iter().map(|tick| tick.at - tick.span).min();
     let command = matches!(profile.meta.plan.target, Target::Command { .. });
     counting.filter(|_| command).unwrap_or_default()
 }
 
-/// The total at a moment between the first and the last reading; before `began` nothing was completed.
+/// The total at a moment between the first and the last reading. Nothing was completed before `began`.
 fn at(totals: &[(Nanos, Ops)], moment: Nanos, began: Nanos) -> f64 {
     let after = totals.partition_point(|(at, _)| *at <= moment);
     let before = &totals[after.saturating_sub(1)];
@@ -65,7 +65,7 @@ mod tests {
         check(&totals, 1500, 3000, Measure::exact(150.0));
     }
 
-    /// A recording begins before its command does, and its first total, 0, is of then.
+    /// A recording begins before its command does, and its first total, 0, dates from then.
     #[test]
     fn a_command_completes_nothing_before_it_runs() {
         let mut synthetic = Synthetic::new();

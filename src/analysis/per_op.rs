@@ -1,5 +1,5 @@
-//! What one operation costs: the growth of counters over the operations completed in the same window.
-//! It never stands in for operations that were not counted: then every one of its numbers is missing.
+//! The cost of one operation: the growth of counters over the operations completed in the same window. If operations
+//! were not counted, every cost is missing.
 
 use super::counters::Counters;
 use super::hardware::Reader;
@@ -21,7 +21,7 @@ const DEFS: &[Def] = &[
     Def("major_faults_per_op", "major page faults", MetricUnit::Count, "major-faults", 1.0),
 ];
 
-/// Operations, operations per second, and what these threads spent on one, `ops` having been completed in the window by all.
+/// Operations, their rate, and the cost of one to these threads. All threads completed `ops` in the window.
 #[must_use]
 pub fn per_operation(counters: &Counters, who: &Who, window: Window, ops: Measure<f64>) -> Vec<Metric> {
     let metric = |name, label, unit, value, formula, events| Metric {
@@ -44,7 +44,7 @@ pub fn per_operation(counters: &Counters, who: &Who, window: Window, ops: Measur
     ];
     all.extend(DEFS.iter().map(|Def(name, label, unit, counter, factor)| {
         let spent = match (ops, who) {
-            // Without operations the reason is theirs, whatever else is missing.
+            // Without operations, report why they are missing, whatever else is missing.
             (Measure::Missing(why), _) => Measure::Missing(why),
             (_, Who::Only(tids)) => counters.sum(counter, tids.iter().copied(), window),
             (_, Who::All) => counters.delta(counter, Scope::Target, window),

@@ -1,5 +1,4 @@
-//! Which functions, modules, threads or processes the time went to.
-//! It never formats a share; the sampling error is a number beside it.
+//! Ranks functions, modules, threads or processes by their time.
 
 use super::names::{CodeKind, Names, short};
 use super::observe::observations;
@@ -10,7 +9,7 @@ use crate::model::profile::Profile;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// What one row stands for.
+/// What one row represents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupBy {
@@ -31,7 +30,7 @@ pub enum SortBy {
     /// Own weight, largest first.
     #[default]
     SelfWeight,
-    /// Weight with callees, largest first.
+    /// Weight including callees, largest first.
     TotalWeight,
     /// Own samples, most first.
     Samples,
@@ -54,7 +53,7 @@ pub struct Rank {
     pub id: Option<u32>,
     /// Weight of samples in its own code.
     pub self_weight: u64,
-    /// Weight of samples with it anywhere on the stack, each counted once however often it recurs.
+    /// Weight of samples with it anywhere on the stack. Recursion counts once.
     pub total_weight: u64,
     /// Samples in its own code.
     pub self_samples: u64,
@@ -62,7 +61,7 @@ pub struct Rank {
     pub total_samples: u64,
 }
 
-/// The rows with what they are shares of.
+/// The rows, and the whole that they are shares of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ranking {
     /// All rows, in order.
@@ -74,7 +73,7 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// The share of the whole, 0 to 1; 0 of nothing is 0.
+    /// The share of the whole, 0 to 1; 0 for an empty selection.
     #[must_use]
     pub fn share(&self, weight: u64) -> f64 {
         if self.weight == 0 { 0.0 } else { weight as f64 / self.weight as f64 }
@@ -192,7 +191,7 @@ impl Rows {
         self.row_of[function as usize]
     }
 
-    /// The row of samples that came without any address: the same as that of frames outside every mapping.
+    /// The row of samples without any address. Frames outside every mapping share it.
     fn unknown(&mut self) -> u32 {
         let known = self.unknown.or_else(|| {
             self.ranks.iter().position(|rank| rank.name == "[unknown]" && rank.module.is_empty()).map(|at| at as u32)
@@ -202,7 +201,7 @@ impl Rows {
         row
     }
 
-    /// `rows_on_stack` is innermost first and is left sorted.
+    /// `rows_on_stack` is innermost first on entry and sorted on return.
     fn add(&mut self, rows_on_stack: &mut Vec<u32>, weight: u64, samples: u64) {
         if let Some(leaf) = rows_on_stack.first() {
             let sum = &mut self.sums[*leaf as usize];

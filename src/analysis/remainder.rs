@@ -1,19 +1,19 @@
-//! What is left of a span of time when the shares that were measured are taken from it. Each share has a clock of its own, so
-//! the rest may fall a little below zero; further below, one of them is wrong, and the rest is `Suspect` instead of 0.
+//! What remains of a time span after the measured shares are subtracted. Each share has its own clock, so the rest may
+//! fall slightly below zero. If it falls further, one of them is wrong, and the rest is `Suspect` instead of 0.
 
 use crate::model::{Measure, Why};
 use crate::units::Nanos;
 
-/// Share by which clocks that are read one after the other may exceed their whole.
+/// Share by which clocks that are read one after the other may exceed the whole.
 const CLOCK_ERROR: f64 = 0.01;
-/// A running thread's own clock is as old as the last scheduler tick.
+/// A running thread's own clock is up to one scheduler tick old.
 const TICK: Nanos = Nanos(10_000_000);
-/// Waits in a queue differ: the longest one may be this many times the mean.
+/// Run-queue waits vary: the longest may be this many times the mean.
 const LONGEST_WAIT: f64 = 4.0;
 
-/// What these shares of a span leave of it, where a wait in the run queue, which counts when it ends, took `wait` in the mean.
-/// Nothing where they exceed the span by no more than their clocks' error; beyond that one of them is wrong, and nobody knows
-/// which.
+/// The share of a span that `used` leaves. `wait` is the mean wait in the run queue, which counts only when it ends.
+/// The rest is 0 if the shares exceed the span by no more than their clocks' error. Beyond that one of them is wrong,
+/// and it is unknown which.
 pub(crate) fn remainder(used: Measure<f64>, span: Nanos, wait: Nanos) -> Measure<f64> {
     let late = TICK.as_f64() + LONGEST_WAIT * wait.as_f64();
     let clocks = CLOCK_ERROR + late / span.as_f64().max(1.0);

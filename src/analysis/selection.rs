@@ -1,5 +1,4 @@
-//! What part of a profile a report is about: which threads, which time, which event.
-//! It never looks at a value.
+//! The part of a profile that a report covers: which threads, which time, which event.
 
 use super::tasks::Tasks;
 use super::time::TimeRange;
@@ -19,13 +18,13 @@ pub enum Axis {
 /// A part of a profile; the default is all of it, by its first event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// Threads by id; with `comms`, either suffices.
+    /// Threads by id; with `comms`, matching either suffices.
     pub tids: Vec<u32>,
-    /// Threads by the last name they bore, whole or with `*` for any characters.
+    /// Threads by their last name, where `*` matches any characters.
     pub comms: Vec<String>,
     /// Processes by id; a thread must belong to one of them.
     pub pids: Vec<u32>,
-    /// The time.
+    /// The time range.
     pub time: TimeRange,
     /// What is counted.
     pub axis: Axis,
@@ -47,7 +46,7 @@ pub enum Who {
 }
 
 impl Who {
-    /// Whether the thread belongs to it.
+    /// Whether the thread is selected.
     #[must_use]
     pub fn has(&self, tid: u32) -> bool {
         match self {
@@ -58,7 +57,7 @@ impl Who {
 }
 
 impl Selection {
-    /// Finds out which threads it means.
+    /// Resolves the selected threads.
     #[must_use]
     pub fn who(&self, tasks: &Tasks) -> Who {
         let any_thread = self.tids.is_empty() && self.comms.is_empty();
@@ -73,10 +72,10 @@ impl Selection {
         Who::Only(chosen.map(|task| task.tid).collect())
     }
 
-    /// The axis of the event of that name, as the recording names it (modifiers may be left out).
+    /// The axis of the event with this name in the recording; modifiers may be omitted.
     ///
     /// # Errors
-    /// `NotFound`, with the events there are.
+    /// `NotFound`, with a list of the events that exist.
     pub fn event(profile: &Profile, name: &str) -> Result<Axis> {
         let events = &profile.meta.events;
         let exact = events.iter().position(|event| event.name == name);
@@ -91,7 +90,7 @@ impl Selection {
         }
     }
 
-    /// Refuses a selection that no sample can meet, so that an empty report is never taken for an idle program.
+    /// Rejects a selection that no sample can match, so that an empty report is never mistaken for an idle program.
     ///
     /// # Errors
     /// `NotFound` for threads that are not in the recording or an event it does not have,
@@ -114,7 +113,7 @@ impl Selection {
     }
 }
 
-/// Whether `text` fits `pattern`, in which `*` stands for any characters.
+/// Whether `text` matches `pattern`, in which `*` matches any characters.
 fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(head) else { return false };

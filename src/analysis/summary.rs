@@ -1,5 +1,4 @@
-//! How much there is to go by: samples, losses and how whole the stacks are.
-//! It never judges whether that is enough.
+//! The amount of evidence in a selection: samples, losses and how complete the stacks are.
 
 use super::counters::Counters;
 use super::coverage::{Coverage, count, coverage};
@@ -19,18 +18,18 @@ pub struct EventTotal {
     pub event: String,
     /// Samples.
     pub samples: u64,
-    /// What they weigh, in the event's unit.
+    /// Their weight, in the event's unit.
     pub weight: u64,
 }
 
-/// What was lost of one kind of record.
+/// The losses of one kind of record.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct KindLoss {
     /// The kind.
     pub kind: LossKind,
-    /// How many.
+    /// Number of records lost.
     pub lost: u64,
-    /// Of all that were made of this kind, 0 to 1; `None` where that is not known.
+    /// Share of all records of this kind, 0 to 1; `None` where unknown.
     pub share: Option<f64>,
 }
 
@@ -47,11 +46,11 @@ pub struct Summary {
     pub broken: u64,
     /// Samples without a stack because none was asked for.
     pub not_taken: u64,
-    /// Samples of every event in the selected time, all threads: what the losses are to be compared with.
+    /// Samples of every event in the selected time, all threads: the whole that losses are compared with.
     pub all_samples: u64,
-    /// Samples lost because a buffer was full, all threads; of older recordings records of any kind.
+    /// Samples lost because a buffer was full, all threads; in older recordings, records of any kind.
     pub lost: u64,
-    /// Records lost likewise, by kind: those of which any were recorded or lost.
+    /// The same losses by kind of record, for kinds with any records or losses.
     pub losses: Vec<KindLoss>,
     /// Times the kernel paused sampling.
     pub throttled: u64,
@@ -61,8 +60,8 @@ pub struct Summary {
     pub events: Vec<EventTotal>,
     /// How much of the selected threads' CPU time was sampled, in the window of the counters.
     pub coverage: Measure<Coverage>,
-    /// The part of their CPU time by which counting hardware events made their context switches longer, 0 to 1, estimated from
-    /// what a switch cost before the recording.
+    /// Share of their CPU time that counting hardware events added to context switches, 0 to 1, estimated from the cost
+    /// of a switch measured before the recording.
     pub switching: Measure<f64>,
 }
 
@@ -75,7 +74,7 @@ impl Summary {
     }
 }
 
-/// Counts the selection; `window` is its time, grown to where counters were read.
+/// Counts the selection. `window` is its time, extended to where counters were read.
 #[must_use]
 pub fn summary(
     profile: &Profile,
@@ -140,8 +139,8 @@ fn switching(profile: &Profile, counters: &Counters, who: &Who, window: Window) 
     })
 }
 
-/// What was lost in the selected time, by kind. Only of samples it is known how many there were in it; of the others it is
-/// taken that they came evenly.
+/// The losses in the selected time, by kind. Only the number of samples in that time is known; records are assumed to
+/// be evenly spread over the recording.
 fn losses(profile: &Profile, selection: &Selection) -> Vec<KindLoss> {
     let kinds = [LossKind::Samples, LossKind::Switches, LossKind::Wakeups, LossKind::Tasks, LossKind::Ring];
     let whole = profile.duration();

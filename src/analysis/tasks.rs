@@ -1,5 +1,4 @@
-//! Who ran: every thread of a profile with its process, its name and its life.
-//! It never guesses a name: a thread nothing was said about has an empty one.
+//! Every thread of a profile with its process, name and lifetime. A thread that no event names has an empty name.
 
 use crate::model::TaskChange;
 use crate::model::profile::Profile;
@@ -13,7 +12,7 @@ pub struct Task {
     pub tid: u32,
     /// Its process.
     pub pid: u32,
-    /// The last name it bore; empty if none was reported.
+    /// Its last name; empty if none was reported.
     pub comm: String,
     /// When it was born; `None` if before the recording, or not reported.
     pub born: Option<Nanos>,
@@ -22,7 +21,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// How long it lived within a recording of that length.
+    /// How long it lived within a recording of this length.
     #[must_use]
     pub fn lifetime(&self, duration: Nanos) -> Nanos {
         self.ended.unwrap_or(duration) - self.born.unwrap_or_default()
@@ -36,7 +35,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Collects them from the task events, the samples and the spans off the CPU.
+    /// Collects them from the task events, the samples and the off-CPU spans.
     #[must_use]
     pub fn of(profile: &Profile) -> Tasks {
         let mut tasks = Tasks::default();
@@ -44,7 +43,7 @@ impl Tasks {
             let task = tasks.entry(event.pid, event.tid);
             match &event.change {
                 TaskChange::Alive { comm } | TaskChange::Renamed { comm, .. } => task.comm.clone_from(comm),
-                // An id that is used again names the later thread.
+                // A reused id names the later thread.
                 TaskChange::Born { comm, .. } => {
                     *task =
                         Task { tid: event.tid, pid: event.pid, comm: comm.clone(), born: Some(event.at), ended: None };

@@ -1,5 +1,4 @@
-//! The synthetic profiles of `tests/support`, so that unit tests and integration tests share one builder.
-//! It never reaches a released program.
+//! The synthetic profiles of `tests/support`, shared by unit tests and integration tests. Compiled for tests only.
 
 use crate::{model, units};
 

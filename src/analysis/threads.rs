@@ -1,5 +1,5 @@
-//! The threads and processes of a selection, each with what it did.
-//! A thread that came and went between two readings still shows, by its samples alone.
+//! The threads and processes of a selection with their activity. A thread that was born and exited between two readings
+//! still appears, by its samples alone.
 
 use super::counters::Counters;
 use super::observe::observations;
@@ -15,25 +15,25 @@ use std::collections::BTreeMap;
 /// A thread in a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThreadRow {
-    /// Who it is.
+    /// The thread.
     pub task: Task,
-    /// Its part of the window.
+    /// Its lifetime within the window.
     pub lifetime: Nanos,
     /// Samples on the selection's axis.
     pub samples: u64,
-    /// What they weigh.
+    /// Their weight.
     pub weight: u64,
     /// CPU time, seconds.
     pub cpu_time: Measure<f64>,
     /// Time runnable but waiting for a CPU, seconds.
     pub run_delay: Measure<f64>,
-    /// Switches because it blocked.
+    /// Context switches because it blocked.
     pub voluntary: Measure<f64>,
-    /// Switches because it was preempted.
+    /// Context switches because it was preempted.
     pub involuntary: Measure<f64>,
-    /// Moves to another CPU.
+    /// Migrations to another CPU.
     pub migrations: Measure<f64>,
-    /// Instructions per cycle, where threads are counted one by one.
+    /// Instructions per cycle, where counted per thread.
     pub ipc: Measure<f64>,
 }
 
@@ -48,7 +48,7 @@ pub struct ProcessRow {
     pub threads: u64,
     /// Samples.
     pub samples: u64,
-    /// What they weigh.
+    /// Their weight.
     pub weight: u64,
     /// CPU time of the threads that were read, seconds.
     pub cpu_time: Measure<f64>,
@@ -88,7 +88,7 @@ pub fn threads(
     rows
 }
 
-/// Counts a thread that no record mentions as alive throughout.
+/// A thread that no record mentions counts as alive throughout.
 fn lifetime(task: &Task, counters: &Counters, window: Window) -> Nanos {
     let born = task.born.unwrap_or_default();
     let told = window.range().overlap(born, task.ended.unwrap_or(Nanos(u64::MAX)) - born);
@@ -114,14 +114,14 @@ fn row(task: &Task, lifetime: Nanos, (samples, weight): (u64, u64), counters: &C
 }
 
 impl ThreadRow {
-    /// CPU time over its part of the window, 0 to 1.
+    /// CPU time over its lifetime in the window, 0 to 1.
     #[must_use]
     pub fn utilisation(&self) -> Measure<f64> {
         let lifetime = Measure::exact(self.lifetime.seconds());
         self.cpu_time.ratio(lifetime, |cpu, life| (life > 0.0).then(|| cpu / life))
     }
 
-    /// Time waiting for a CPU over its part of the window, 0 to 1.
+    /// Time waiting for a CPU over its lifetime in the window, 0 to 1.
     #[must_use]
     pub fn queued(&self) -> Measure<f64> {
         let lifetime = Measure::exact(self.lifetime.seconds());
@@ -129,7 +129,7 @@ impl ThreadRow {
     }
 }
 
-/// Rolls threads up, most CPU time first.
+/// Sums threads up by process, most CPU time first.
 #[must_use]
 pub fn processes(tasks: &Tasks, threads: &[ThreadRow]) -> Vec<ProcessRow> {
     let mut by_pid: BTreeMap<u32, ProcessRow> = BTreeMap::new();

@@ -1,11 +1,10 @@
-//! Pieces of a recording's time: as a user asks for them, and as counters can answer for them.
-//! It never reads a clock.
+//! Parts of a recording's time: ranges as a user requests them, and windows for which counters have values.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Tick;
 use crate::units::Nanos;
 
-/// From `from` up to but without `to`, since the recording's start; `None` is its end.
+/// From `from`, inclusive, to `to`, exclusive, since the recording's start; `None` is the recording's end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimeRange {
     /// First moment.
@@ -14,7 +13,7 @@ pub struct TimeRange {
     pub to: Option<Nanos>,
 }
 
-/// A piece of time that begins and ends where counters were read.
+/// A time span that begins and ends where counters were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Window {
     /// First moment.
@@ -23,11 +22,11 @@ pub struct Window {
     pub to: Nanos,
 }
 
-/// More than any recording lasts, and room for sums.
+/// Longer than any recording, with room for sums.
 const LONGEST_NS: f64 = 3.2e18;
 
 impl TimeRange {
-    /// Reads `1s-10s`, `1s+9s`, `1.5s-`, `-5s`; units ns, us, ms, s, m, h; bare numbers are seconds.
+    /// Parses `1s-10s`, `1s+9s`, `1.5s-`, `-5s`; units ns, us, ms, s, m, h; bare numbers are seconds.
     ///
     /// # Errors
     /// `Usage` if it is none of these, or ends before it begins.
@@ -47,20 +46,20 @@ impl TimeRange {
         Ok(range)
     }
 
-    /// Whether the moment lies in it.
+    /// Whether the moment lies in the range.
     #[must_use]
     pub fn contains(&self, at: Nanos) -> bool {
         at >= self.from && self.to.is_none_or(|to| at < to)
     }
 
-    /// How much of the span of length `length` from `start` lies in it.
+    /// How much of the span of `length` from `start` lies in the range.
     #[must_use]
     pub fn overlap(&self, start: Nanos, length: Nanos) -> Nanos {
         let end = Nanos(start.0.saturating_add(length.0));
         self.to.map_or(end, |to| end.min(to)) - start.max(self.from)
     }
 
-    /// The smallest window between ticks that holds the range; without ticks, the range itself.
+    /// The smallest window between ticks that contains the range; without ticks, the range itself.
     #[must_use]
     pub fn window(&self, ticks: &[Tick], duration: Nanos) -> Window {
         let before = ticks.iter().map(|tick| tick.at).filter(|at| *at <= self.from).max();

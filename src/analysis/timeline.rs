@@ -1,5 +1,5 @@
-//! The metrics window by window, for series and sparklines.
-//! It never interpolates: a window without readings has missing values.
+//! The metrics window by window, for series and sparklines. Nothing is interpolated: a window without readings has
+//! missing values.
 
 use super::counters::Counters;
 use super::metrics::{Metric, metrics};

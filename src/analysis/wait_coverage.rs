@@ -1,25 +1,25 @@
-//! How much of the time blocked was seen with its cause: of each span, of others like it, or not at all.
+//! How much of the blocked time has a known cause: from the span's own stack, from similar spans, or not at all.
 
 use crate::model::{OffCpu, TaskState};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
-/// A part of the time blocked that may be in doubt without changing what is concluded. [P]
+/// Share of the blocked time that may be in doubt without changing the conclusions. [P]
 const DOUBTFUL: f64 = 0.1;
 /// Half-widths of a 95% interval, in standard deviations.
 const TWO_SIDED_95: f64 = 1.96;
 
-/// What was seen of the time blocked.
+/// The blocked time by how its cause is known.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WaitCoverage {
     blocked: u64,
     unseen: u64,
-    /// By thread and length: spans whose own stack was seen, and the time of those that take theirs.
+    /// By thread and length: spans with a stack of their own, and the time of the spans that borrow theirs.
     alike: FxHashMap<(u32, u8), (u64, u64)>,
 }
 
 impl WaitCoverage {
-    /// Adds the part of a span that was selected.
+    /// Adds the selected part of a span.
     pub fn add(&mut self, span: &OffCpu, weight: u64) {
         if span.state == TaskState::Runnable {
             return;
@@ -42,26 +42,26 @@ impl WaitCoverage {
         Nanos(self.unseen)
     }
 
-    /// Time blocked whose stacks were taken of other spans of the thread and length.
+    /// Blocked time whose stacks were taken from other spans of the same thread and length.
     #[must_use]
     pub fn estimated(&self) -> Nanos {
         Nanos(self.alike.values().fold(0, |sum, (_, time)| sum.saturating_add(*time)))
     }
 
-    /// How many spans that time was shared out by.
+    /// Number of sampled spans that this time is distributed over.
     #[must_use]
     pub fn sampled(&self) -> u64 {
         self.alike.values().filter(|(_, time)| *time > 0).map(|(sampled, _)| sampled).sum()
     }
 
-    /// Half the 95% interval of the estimated time of a cause that has half of it; the others' are narrower.
+    /// Half-width of the 95% interval of the estimated time of a cause that has half of it; the others' are narrower.
     #[must_use]
     pub fn error(&self) -> Nanos {
         let of = |(sampled, time): &(u64, u64)| (*time as f64).powi(2) / (4 * (*sampled).max(1)) as f64;
         Nanos((TWO_SIDED_95 * self.alike.values().map(of).sum::<f64>().sqrt()) as u64)
     }
 
-    /// The part of the time blocked of which the cause was not seen or may be another's, if that is too much to conclude from.
+    /// The share of the blocked time whose cause is unknown or may be wrong, if it is too large for conclusions.
     #[must_use]
     pub fn doubtful(&self) -> Option<f64> {
         let doubtful = (self.unseen().0 as f64 + self.error().0 as f64) / self.blocked.max(1) as f64;
@@ -87,7 +87,7 @@ mod tests {
             end: StackEnd::Whole,
             estimated,
         };
-        // Looks of a length, spans of 1 us that take their stacks, spans unseen; unseen, estimated and error in us.
+        // Sampled spans of a length, 1 us spans that borrow their stacks, unseen spans; unseen, estimated, error in us.
         for (looks, taking, none, expected, doubtful) in [
             (100, 0, 0, (0, 0, 0), false),
             (100, 900, 0, (0, 900, 88), false),

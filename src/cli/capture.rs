@@ -1,5 +1,5 @@
-//! What `record` and `demo` share: from typed flags to a finished capture on disk, and the lines that tell of it.
-//! It never writes to the standard output, which belongs to the command it may have started.
+//! Code shared by `record` and `demo`: from command-line flags to a finished capture on disk, with progress messages.
+//! Messages go to standard error, because standard output belongs to the started command.
 
 use super::args::{CaptureArgs, TargetArgs};
 use super::hardware;
@@ -18,10 +18,10 @@ use crate::units::Nanos;
 use crate::view::escape::visible;
 use std::path::Path;
 
-/// The plan for what was typed, its target found, with what had to be changed.
+/// The capture plan for the flags with a resolved target, and notes about adjustments.
 pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, Vec<Note>)> {
     let (proc, sys) = (ProcFs::new("/proc"), SysFs::new("/sys"));
-    // Unknown CPUs are not an error here: the sampler says what it cannot open.
+    // Unknown CPUs are not an error here: the sampler reports what it cannot open.
     let online = sys.online_cpus().unwrap_or_default();
     let limit = proc.setting("kernel/perf_event_max_sample_rate");
     let root = Path::new("/");
@@ -44,7 +44,7 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
     Ok((planned.on(target), planned.notes))
 }
 
-/// Captures into a recording at `path`, which keeps the baseline it is held against; notes are told as soon as they are known.
+/// Captures into a recording at `path` and stores the session's baseline in it. Prints notes as soon as they are known.
 pub(super) fn record(
     live: Live,
     path: &Path,
@@ -62,16 +62,16 @@ pub(super) fn record(
     Ok(outcome)
 }
 
-/// What came of it: how long, how many, how whole.
+/// Summary of the result: duration, number of samples, share of whole stacks.
 fn summary(outcome: &Outcome) -> String {
-    let Outcome { meta, tally, .. } = outcome;
-    let whole = tally.whole_share().map(|share| format!(", {:.1}% of stacks whole", 100.0 * share));
+    let Outcome { meta, capture_stats: stats, .. } = outcome;
+    let whole = stats.whole_share().map(|share| format!(", {:.1}% of stacks whole", 100.0 * share));
     format!(
         "recorded {:.1} s of {}: {} samples, {} lost{}",
         Nanos(meta.duration_ns.unwrap_or(0)).seconds(),
         visible(&meta.plan.target.label()),
-        tally.samples,
-        tally.lost,
+        stats.samples,
+        stats.lost,
         whole.unwrap_or_default(),
     )
 }

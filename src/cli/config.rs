@@ -1,5 +1,4 @@
-//! `ironlaw config`, and the file it is about: what the user chose about the terminal session, once for all.
-//! It never changes the file.
+//! `ironlaw config` and the configuration file: the user's settings for the terminal session. The file is only read.
 
 use super::args::ConfigArgs;
 use super::out;
@@ -15,18 +14,18 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// What the session takes from file and environment.
+/// The settings from the file and the environment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Chosen {
-    /// How it looks and listens.
+    /// Appearance and keys.
     pub settings: Settings,
-    /// How much history it holds.
+    /// Limit of the history.
     pub limit: Limit,
-    /// Length of a window of counters, if the file says one.
+    /// Length of a counter window, if the file sets it.
     pub interval: Option<Nanos>,
 }
 
-/// The file, as written.
+/// The contents of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -70,7 +69,7 @@ const HEAD: &str = "\
 #[keys]
 ";
 
-/// Prints the default, says where the file is, or checks it.
+/// Prints the default, prints the path of the file, or checks it.
 pub(super) fn run(args: &ConfigArgs) -> Result<()> {
     let path = path(&|name| std::env::var_os(name).map(PathBuf::from));
     let text = if args.path {
@@ -91,7 +90,7 @@ pub(super) fn run(args: &ConfigArgs) -> Result<()> {
     out::deliver(text.as_bytes(), None)
 }
 
-/// The default file, every setting commented out.
+/// The default file, with every setting commented out.
 fn default_text() -> String {
     let keys = |row: &crate::tui::keys::Row| {
         let keys: Vec<_> = row.keys.iter().map(|key| format!("\"{}\"", key.replace('\\', "\\\\"))).collect();
@@ -100,17 +99,17 @@ fn default_text() -> String {
     TABLE.iter().fold(HEAD.to_string(), |text, row| text + &keys(row))
 }
 
-/// Where the file is: `IRONLAW_CONFIG`, else below `XDG_CONFIG_HOME`, else below `~/.config`.
+/// Path of the file: `IRONLAW_CONFIG`, else below `XDG_CONFIG_HOME`, else below `~/.config`.
 fn path(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.as_os_str().is_empty());
     let home = || set("HOME").map(|home| home.join(".config"));
     set("IRONLAW_CONFIG").or_else(|| Some(set("XDG_CONFIG_HOME").or_else(home)?.join("ironlaw/config.toml")))
 }
 
-/// What applies here: the file's word, else what the environment says of the terminal.
+/// The effective settings: from the file, else from the terminal's environment.
 ///
 /// # Errors
-/// The file cannot be read, or says something unknown; a file that is not there is none.
+/// The file cannot be read or contains an unknown setting. A missing file is not an error.
 pub(super) fn chosen() -> Result<Chosen> {
     let variable = |name: &str| std::env::var(name).ok();
     let environment = Environment {
@@ -118,7 +117,7 @@ pub(super) fn chosen() -> Result<Chosen> {
         colorterm: variable("COLORTERM"),
         colorfgbg: variable("COLORFGBG"),
         no_color: variable("NO_COLOR"),
-        // What is set to nothing counts as not set.
+        // An empty variable counts as unset.
         locale: ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable).find(|locale| !locale.is_empty()),
     };
     let path = path(&|name| std::env::var_os(name).map(PathBuf::from));
@@ -134,7 +133,7 @@ fn shown(path: Option<&Path>) -> String {
     path.map_or_else(String::new, |path| path.display().to_string())
 }
 
-/// Reads the file's text.
+/// Parses the file's text.
 fn parse(text: &str, environment: &Environment) -> Result<Chosen> {
     let file: File = toml::from_str(text).map_err(|error| {
         let wrong = Error::new(ErrorKind::Usage, error.message())
@@ -169,7 +168,7 @@ fn themes(environment: &Environment) -> [(&'static str, Name); 4] {
     [("dark", Name::Dark), ("light", Name::Light), ("colour-blind", colour_blind), ("mono", Name::Mono)]
 }
 
-/// The value of a word; `auto` and nothing are what the environment says.
+/// Parses a keyword. `auto` or an empty text selects the value from the environment.
 fn one_of<T: Copy>(
     text: &str,
     setting: &str,
@@ -186,7 +185,7 @@ fn one_of<T: Copy>(
     })
 }
 
-/// A number, or its default.
+/// Parses a number, or returns its default.
 fn within(
     text: &str,
     setting: &str,
@@ -206,7 +205,7 @@ fn within(
     Err(on_line(text, word.span().start, wrong))
 }
 
-/// The keys, changed line by line: the first line after which they make no sense is the one that is named.
+/// The key table with the file's changes, applied line by line: an error names the first line that causes a conflict.
 fn keys(text: &str, changes: &BTreeMap<Spanned<String>, Keys>) -> Result<KeyTable> {
     let mut changes: Vec<(usize, &str, &[String])> = changes
         .iter()
@@ -223,7 +222,7 @@ fn keys(text: &str, changes: &BTreeMap<Spanned<String>, Keys>) -> Result<KeyTabl
     })
 }
 
-/// Says on which line of the file something is wrong.
+/// Adds the line number to the error.
 fn on_line(text: &str, start: usize, wrong: Error) -> Error {
     let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
     wrong.context(format!("line {line}"))
@@ -238,7 +237,7 @@ mod tests {
     fn the_default_file_says_what_is_the_default_anyway() {
         let text = default_text();
         assert!(text.lines().all(|line| line.is_empty() || line.starts_with('#')));
-        // A comment has a blank after its mark, a setting none.
+        // A comment has a space after its `#`, a setting does not.
         let uncommented: String = text
             .lines()
             .filter(|line| !line.starts_with("# "))

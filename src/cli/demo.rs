@@ -1,5 +1,5 @@
-//! `ironlaw demo`: profiles a built-in program with a planted hot spot, so that the first look needs no set-up.
-//! The program is this executable itself, run as `ironlaw workload`.
+//! `ironlaw demo`: profiles a built-in program with a planted hot spot, so that a first try needs no set-up.
+//! The program is this executable, run as `ironlaw workload`.
 
 use super::args::{CaptureArgs, DemoArg, DemoArgs, GlobalArgs, TargetArgs, TopArgs, WorkloadArgs};
 use super::out::{self, Terminal};
@@ -16,12 +16,12 @@ use std::io::IsTerminal;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Long enough for any look around; the program ends with the session.
+/// Long enough for any exploration. The program ends with the session.
 const SESSION_SECONDS: f64 = 24.0 * 3600.0;
-/// What the workloads print at their end.
+/// The workloads print this at their end.
 const OPERATIONS: &str = r"regex:^ops (\d+)";
 
-/// Opens the session on the workload; without a terminal, or if asked to, records it and prints the report.
+/// Opens the session on the workload. Without a terminal, or on request, records it and prints the report.
 pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
     if args.what == DemoArg::Sweep {
         return sweep(args, global, terminal);
@@ -69,7 +69,7 @@ fn sweep(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()
     super::sweep::demo(&line, args.headless || args.output.is_some(), global, terminal)
 }
 
-/// Records the workload, prints the report, says where the flame graph is and what to try next.
+/// Records the workload, prints the report, and prints where the flame graph is and what to try next.
 fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
     let seconds = args.seconds.seconds();
     let path = match &args.output {
@@ -93,12 +93,12 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
     outcome.write_failure.map_or(Ok(()), Err)
 }
 
-/// A directory of this user's own among the temporary files: in a shared one nobody can replace what another user left.
+/// A per-user directory among the temporary files. In a shared directory, users could not replace each other's files.
 fn folder(temporary: &Path) -> Result<PathBuf> {
     let uid = Privileges::open(&ProcFs::new("/proc"))?.uid;
     let path = temporary.join(format!("ironlaw-{uid}"));
     let own = |path: &Path| path.symlink_metadata().is_ok_and(|about| about.is_dir() && about.uid() == uid);
-    // Another user may have taken the name.
+    // Another user may have created a directory of this name.
     let path = if own(&path) || !path.exists() {
         path
     } else {
@@ -129,12 +129,12 @@ fn program() -> Result<String> {
     Ok(program.to_string_lossy().into_owned())
 }
 
-/// CPUs to use: all, but no more than 8.
+/// CPUs to use: all, but at most 8.
 fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(2, |cpus| u32::try_from(cpus.get()).unwrap_or(8).min(8))
 }
 
-/// Runs a built-in workload in this process and prints how many operations it did; without a name it lists them all.
+/// Runs a built-in workload in this process and prints its number of operations; without a name, lists them all.
 pub(super) fn workload(args: &WorkloadArgs) -> Result<()> {
     let Some(name) = &args.name else { return out::deliver(list().as_bytes(), None) };
     let operations = workload::run(name, args.threads, args.seconds.seconds())?;
@@ -156,7 +156,7 @@ mod tests {
         let made = folder(temporary.path()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(made.metadata().ok().map(|about| about.mode() & 0o777), Some(0o700));
         assert_eq!(folder(temporary.path()).ok(), Some(made.clone()));
-        // A name that somebody else has taken, here by a link to elsewhere, is left alone.
+        // A name taken by someone else, here by a link to another place, is not used.
         let moved = std::fs::remove_dir(&made).and_then(|()| std::os::unix::fs::symlink("/tmp", &made));
         assert!(moved.is_ok() && folder(temporary.path()).is_ok_and(|other| other != made));
     }

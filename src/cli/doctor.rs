@@ -1,5 +1,4 @@
-//! `ironlaw doctor`: what works on this machine, what does not, and the command that mends it.
-//! It changes no setting.
+//! `ironlaw doctor`: reports what works on this machine, what does not, and the command that fixes it. Changes nothing.
 
 use super::args::{DoctorArgs, DoctorFormat, GlobalArgs};
 use super::{hardware, out};
@@ -16,7 +15,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Of `assets/schema/doctor.schema.json`.
+/// Version of `assets/schema/doctor.schema.json`.
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -26,7 +25,7 @@ struct Findings<'a> {
     checks: &'a [Check],
 }
 
-/// Prints the findings; the exit code is 0 if profiling works at all.
+/// Prints the findings. The exit code is 0 if profiling works at all.
 pub(super) fn run(args: &DoctorArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let roots = Roots { proc: ProcFs::new("/proc"), sys: SysFs::new("/sys") };
     if args.health {

@@ -1,5 +1,4 @@
-//! `ironlaw export`: a recording in the format of another tool.
-//! It never captures, and never writes bytes that are no text on a terminal.
+//! `ironlaw export`: writes a recording in the format of another tool. Refuses to write binary data to a terminal.
 
 use super::args::{ExportArgs, ExportFormat};
 use super::out::{self, Terminal};
@@ -14,7 +13,7 @@ use crate::view::sampled::Sampled;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-/// Writes the export, and says where a file is.
+/// Writes the export and prints the path of the file.
 pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
     let file = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = format(args.format, file)?;
@@ -33,9 +32,9 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
     if args.off_cpu {
         selection.axis = Axis::OffCpu;
     }
-    // Refused selections must leave no file behind.
+    // Check the selection first: an invalid one must not create a file.
     let content = Content::of(&profile, selection, format, args.selection.event.is_some())?;
-    // pprof is compressed in any case.
+    // pprof is always compressed.
     let compress = file.is_some_and(|path| ending(path) == "gz") && format != ExportFormat::Pprof;
     out::stream(file, |sink| {
         let mut sink = BufWriter::with_capacity(1 << 16, sink);
@@ -52,7 +51,7 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
     Ok(())
 }
 
-/// What is exported.
+/// The exported data.
 enum Content<'a> {
     Folded(Flame),
     Sampled(Box<Sampled<'a>>),
@@ -63,7 +62,7 @@ impl<'a> Content<'a> {
         if format == ExportFormat::Folded {
             return Ok(Content::Folded(Flame::build(profile, &FlameOptions { selection, title: None })?));
         }
-        // Formats that name a row's event need not choose one.
+        // Formats with an event name per row do not need a single event.
         let has_events = matches!(format, ExportFormat::Perfscript | ExportFormat::Csv | ExportFormat::Parquet);
         Ok(Content::Sampled(Box::new(Sampled::of(profile, selection, has_events && !one_event)?)))
     }
@@ -91,7 +90,7 @@ fn ending(path: &Path) -> &str {
     path.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
 }
 
-/// The format that was named, or that of the file's ending.
+/// The given format, or the one that matches the file's extension.
 fn format(named: Option<ExportFormat>, file: Option<&Path>) -> Result<ExportFormat> {
     if let Some(format) = named {
         return Ok(format);

@@ -1,5 +1,4 @@
-//! `ironlaw flamegraph`: a recording as a picture with search and zoom, or as folded stacks for other tools.
-//! It never captures.
+//! `ironlaw flamegraph`: renders a recording as an SVG with search and zoom, or as folded stacks for other tools.
 
 use super::args::{FlameFormat, FlamegraphArgs};
 use super::out::{self, Terminal};
@@ -11,7 +10,7 @@ use crate::export::{folded, svg};
 use crate::model::profile::Profile;
 use crate::view::flame::{Flame, FlameOptions};
 
-/// Draws, and says where the picture is.
+/// Renders the flame graph and prints its path.
 pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
     let source = recording(&args.selection)?;
     let (format, destination) = plan::flame_output(args, &source)?;
@@ -38,7 +37,7 @@ pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
     }
 }
 
-/// The picture `demo` makes.
+/// The flame graph of `demo`.
 pub(super) fn picture(profile: &Profile) -> Result<Vec<u8>> {
     svg::render(&Flame::build(profile, &FlameOptions::default())?, &svg::SvgOptions::default())
 }

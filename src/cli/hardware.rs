@@ -1,5 +1,4 @@
-//! This machine's cores and the table that describes them: what `metrics` shows and what a capture is planned by.
-//! It never opens an event.
+//! This machine's cores and their event table, for `metrics` and for planning a capture.
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::HardwarePlan;
@@ -9,10 +8,10 @@ use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
 use std::path::Path;
 
-/// The built-in table with a user's own over it.
+/// The built-in table, overlaid with a user's own.
 ///
 /// # Errors
-/// The file cannot be read, or is no table.
+/// The file cannot be read or is not a valid table.
 pub(super) fn table(own: Option<&Path>) -> Result<Table> {
     let table = Table::built_in()?;
     let Some(path) = own else { return Ok(table) };
@@ -20,7 +19,7 @@ pub(super) fn table(own: Option<&Path>) -> Result<Table> {
     table.with(&text, &path.display().to_string())
 }
 
-/// What the machine with its file systems below `root` says of itself.
+/// The machine as described by the file systems below `root`.
 pub(super) fn machine(root: &Path) -> Machine {
     let (proc, sys) = (ProcFs::new(root.join("proc")), SysFs::new(root.join("sys")));
     let register = |cpu: u32| sys.text(&format!("devices/system/cpu/cpu{cpu}/regs/identification/midr_el1"));
@@ -34,12 +33,12 @@ pub(super) fn machine(root: &Path) -> Machine {
     }
 }
 
-/// The kinds of core of that machine.
+/// The core types of that machine.
 pub(super) fn cores(root: &Path, machine: &Machine, table: &Table) -> Vec<CoreType> {
     pmu::core_types(machine, &EventSourceFiles::open(&root.join("sys")), table)
 }
 
-/// The plans by which the cores' counters are opened, one for each kind of core.
+/// The plans to open the cores' counters, one for each core type.
 pub(super) fn plans(cores: &[CoreType], wanted: &Wanted) -> Vec<HardwarePlan> {
     let plan = |core: &CoreType| HardwarePlan {
         pmu: core.pmu.clone(),
@@ -49,10 +48,10 @@ pub(super) fn plans(cores: &[CoreType], wanted: &Wanted) -> Vec<HardwarePlan> {
     cores.iter().map(plan).collect()
 }
 
-/// A core that is not here.
+/// A core of another machine.
 ///
 /// # Errors
-/// `Usage` for a name that no table has.
+/// `Usage` for a name that is not in the table.
 pub(super) fn other(id: &str, table: &Table) -> Result<CoreType> {
     let uarch = table.by_id(id).ok_or_else(|| {
         let known: Vec<&str> = table.uarchs.iter().map(|uarch| uarch.id.as_str()).collect();

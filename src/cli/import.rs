@@ -1,5 +1,4 @@
-//! `ironlaw import`: makes a recording of what another tool recorded, and says what it lacks.
-//! It never prints to the standard output.
+//! `ironlaw import`: converts another tool's recording and reports what it lacks, on standard error.
 
 use super::args::{ImportArgs, ImportFormat};
 use super::out::Terminal;
@@ -43,7 +42,7 @@ fn open(file: &Path) -> Result<Source> {
     Source::open(file)
 }
 
-/// Where to write: next to us, not next to the file, which may lie where nobody may write.
+/// The output path: in the current directory, because the file's own directory may not be writable.
 fn output(args: &ImportArgs) -> Result<PathBuf> {
     if let Some(name) = &args.output {
         return Ok(name.clone());
@@ -58,7 +57,7 @@ fn output(args: &ImportArgs) -> Result<PathBuf> {
     Ok(PathBuf::from(name))
 }
 
-/// What came of it: how long, how many, of which events.
+/// Summary of the result: duration, number of samples, events.
 fn summary(imported: &Imported) -> String {
     let Imported { meta, tally, .. } = imported;
     let names: Vec<String> = meta.events.iter().map(|event| visible(&event.name).to_string()).collect();

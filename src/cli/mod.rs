@@ -1,4 +1,4 @@
-//! The command line: what was typed, checked into a plan, carried out by one file per command. It never measures.
+//! The command line: parses and checks arguments, and runs each command in its own file.
 
 pub mod args;
 pub mod plan;
@@ -17,8 +17,8 @@ mod metrics;
 mod out;
 mod record;
 mod report;
-mod seat;
 mod sweep;
+mod terminal_session;
 mod top;
 mod watch;
 
@@ -27,7 +27,7 @@ use self::out::Terminal;
 use crate::error::Result;
 use std::process::ExitCode;
 
-/// Carries out a command line: prints what it gives and returns the process's exit code.
+/// Runs a command line and returns the process's exit code.
 #[must_use]
 pub fn run(cli: &Cli) -> ExitCode {
     let terminal = Terminal::stderr(&cli.global);

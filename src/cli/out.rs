@@ -1,5 +1,5 @@
-//! The only place that prints. Results go to the standard output, everything about them to standard error.
-//! A reader that closes the pipe early is no failure.
+//! All printing. Results go to standard output, messages to standard error.
+//! A reader that closes the pipe early is not an error.
 
 use super::args::GlobalArgs;
 use super::plan;
@@ -11,7 +11,7 @@ use crate::view::escape::visible;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-/// Where messages go, and how much of them.
+/// Destination and verbosity of messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terminal {
     quiet: bool,
@@ -24,15 +24,15 @@ impl Terminal {
         Terminal { quiet: global.quiet, colour: coloured(global, std::io::stderr().is_terminal()) }
     }
 
-    /// A line about what is being done.
+    /// Prints a progress line.
     pub(super) fn say(&self, line: &str) {
         if !self.quiet {
-            // Standard error closed: nobody is listening, and there is nobody to tell.
+            // If standard error is closed, there is nowhere to report that.
             let _ = writeln!(std::io::stderr(), "{line}");
         }
     }
 
-    /// A fallback or limit, with its remedy.
+    /// Prints a note about a fallback or limit, with its fix.
     pub(super) fn note(&self, note: &Note) {
         self.say(&format!("{}: {}", self.mark("note", "33"), visible(&note.text)));
         if let Some(fix) = &note.fix {
@@ -40,7 +40,7 @@ impl Terminal {
         }
     }
 
-    /// A failure, with its remedy; told even when quiet.
+    /// Prints an error with its fix, even when quiet.
     pub(super) fn error(&self, error: &Error) {
         let mark = self.mark("error", "31");
         let _ = writeln!(std::io::stderr(), "ironlaw: {mark}: {}", visible(&error.to_string()));
@@ -54,7 +54,7 @@ impl Terminal {
     }
 }
 
-/// How a report on the standard output is laid out: as wide as the terminal, 80 columns elsewhere.
+/// Layout of a report on standard output: as wide as the terminal, otherwise 80 columns.
 pub(super) fn style(global: &GlobalArgs, to_file: bool) -> Style {
     let terminal = !to_file && std::io::stdout().is_terminal();
     let width = terminal.then(|| terminal::columns(std::io::stdout())).flatten();
@@ -66,7 +66,7 @@ fn coloured(global: &GlobalArgs, terminal: bool) -> bool {
     plan::use_color(global, terminal && !dumb, std::env::var("NO_COLOR").ok().as_deref())
 }
 
-/// Lets a result be written piece by piece to a file, or to the standard output.
+/// Writes a result piece by piece to a file or to standard output.
 pub(super) fn stream(file: Option<&Path>, write: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<()> {
     if let Some(path) = file {
         let context = || format!("cannot write {}", path.display());
@@ -79,7 +79,7 @@ pub(super) fn stream(file: Option<&Path>, write: impl FnOnce(&mut (dyn Write + S
     }
 }
 
-/// A writer that remembers whether its reader went away.
+/// A writer that remembers whether its reader is gone.
 struct Watched<W> {
     inner: W,
     closed: bool,
@@ -104,7 +104,7 @@ impl<W: Write> Write for Watched<W> {
     }
 }
 
-/// Writes a result to a file, or to the standard output.
+/// Writes a result to a file or to standard output.
 pub(super) fn deliver(bytes: &[u8], file: Option<&Path>) -> Result<()> {
     if let Some(path) = file {
         return std::fs::write(path, bytes).context(|| format!("cannot write {}", path.display()));

@@ -1,5 +1,5 @@
-//! What was typed, checked into what will be done: one target, sensible times, events this kernel can name.
-//! Pure: the machine comes in as an [`Environment`], so every combination of flags is one row of a test.
+//! Validates the command line into a plan: one target, sensible times, events that this kernel knows.
+//! Pure: takes the machine as an [`Environment`], so every combination of flags is one row of a test.
 
 use super::args::{CaptureArgs, ColorArg, CpuList, FlameFormat, FlamegraphArgs, FrequencyArg, GlobalArgs, TargetArgs};
 use super::hardware;
@@ -10,24 +10,24 @@ use crate::units::{Nanos, Utc};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Not a round number, so that samples do not fall in step with timers.
+/// Not a round number, so that samples do not align with timers.
 const DEFAULT_HERTZ: u64 = 997;
 const MIN_INTERVAL: Nanos = Nanos(10_000_000);
-/// A target's name in that of a file is cut there.
+/// Maximum length of a target's name in a file name.
 const LONGEST_NAME: usize = 40;
-/// What ends the name of a recording's directory.
+/// File extension of a recording's directory.
 pub const RECORDING_EXTENSION: &str = "ironlaw";
 
-/// What planning may know of the machine.
+/// The facts about the machine that planning may use.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
     /// `/proc/sys/kernel/perf_event_max_sample_rate`, if it can be read.
     pub max_sample_rate: Option<u64>,
-    /// CPUs that are online; empty if that is not known.
+    /// Online CPUs; empty if unknown.
     pub online_cpus: &'a [u32],
     /// The kernel's event sources.
     pub event_sources: &'a dyn EventSources,
-    /// The kinds of core it has.
+    /// The core types of the machine.
     pub cores: &'a [CoreType],
 }
 
@@ -39,7 +39,7 @@ impl fmt::Debug for Environment<'_> {
     }
 }
 
-/// The one target that was named; a control group still has to be found.
+/// The single target of the command line. A cgroup is not resolved yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetChoice {
     /// Ready to be profiled.
@@ -48,11 +48,11 @@ pub enum TargetChoice {
     Cgroup(String),
 }
 
-/// How to capture, checked; with a resolved target it is a [`Plan`].
+/// Validated capture options; with a resolved target they form a [`Plan`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct CapturePlan {
     plan: Plan,
-    /// What was changed from what was asked, and why.
+    /// Adjustments to the request, and their reasons.
     pub notes: Vec<Note>,
 }
 
@@ -64,7 +64,7 @@ impl CapturePlan {
     }
 }
 
-/// The one target of the command line. Errors: `Usage` for none, for more than one, and for flags that do not fit it.
+/// The single target of the command line. Errors: `Usage` for none, for several, and for flags that do not fit it.
 pub fn target(args: &TargetArgs, online_cpus: &[u32]) -> Result<TargetChoice> {
     if let Some(found) = stray_command(args) {
         return Err(found);
@@ -90,7 +90,7 @@ fn named_targets(args: &TargetArgs) -> Vec<&'static str> {
         (!args.pid.is_empty(), "-p"),
         (!args.tid.is_empty(), "-t"),
         (args.cgroup.is_some(), "-G"),
-        // -C narrows -a: together they are one target.
+        // -C restricts -a: together they are one target.
         (args.all_cpus && args.cpu.is_none(), "-a"),
         (args.cpu.is_some(), "-C"),
         (!args.command.is_empty(), "a command"),
@@ -106,7 +106,7 @@ fn two_targets_hint(first: &str, second: &str) -> &'static str {
     }
 }
 
-/// `record 1234` means a process more often than a program of that name.
+/// `record 1234` more often means a process than a program of that name.
 fn stray_command(args: &TargetArgs) -> Option<Error> {
     let first = args.command.first()?;
     let digits = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
@@ -149,7 +149,7 @@ fn check_online(cpus: &[u32], online: &[u32]) -> Result<Vec<u32>> {
     }
 }
 
-/// Checks how to capture. Errors: `Usage` for times that make no sense, and whatever [`pmu::parse`] says of the events.
+/// Validates the capture options. Errors: `Usage` for invalid times, and any error of [`pmu::parse`] for the events.
 pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<CapturePlan> {
     if args.interval < MIN_INTERVAL {
         return Err(usage("an interval below 10ms would measure itself").hint("Give -I 10ms or more."));
@@ -203,8 +203,7 @@ fn rate(args: &CaptureArgs, limit: Option<u64>, notes: &mut Vec<Note>) -> Result
     Ok(Rate::Frequency(wanted.min(allowed)))
 }
 
-/// The directory of a recording that was given no name: the target and the time (UTC), e.g.
-/// `redis-server-20260301-142530.ironlaw`.
+/// The default directory of a recording: target and time (UTC), e.g. `redis-server-20260301-142530.ironlaw`.
 #[must_use]
 pub fn recording_name(target: &Target, unix_seconds: u64) -> PathBuf {
     let label = target_name(target);
@@ -213,7 +212,7 @@ pub fn recording_name(target: &Target, unix_seconds: u64) -> PathBuf {
     PathBuf::from(format!("{label}-{stamp}.{RECORDING_EXTENSION}"))
 }
 
-/// A target as part of a file's name, e.g. `redis-server` or `pid-41`.
+/// A target as part of a file name, e.g. `redis-server` or `pid-41`.
 #[must_use]
 pub fn target_name(target: &Target) -> String {
     let label = match target {
@@ -224,22 +223,22 @@ pub fn target_name(target: &Target) -> String {
         other => other.label(),
     };
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
-    // Never a leading dot: `ls` would not show it.
+    // No leading dot, because `ls` would hide it.
     let name: String = label.trim_start_matches('.').chars().map(plain).collect();
     match name.char_indices().nth(LONGEST_NAME) {
-        // Two control groups that begin alike must not share their recordings.
+        // Two cgroups with the same beginning must not share their recordings.
         Some((end, _)) => format!("{}-{:08x}", &name[..end], fnv(label.as_bytes())),
         None => name,
     }
 }
 
-/// FNV-1a: the same today and in every later version, as the names of files must be.
+/// FNV-1a: stable across versions, as file names must be.
 fn fnv(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The recording a reader was not told: the newest of `found`, directories with their time of change in any unit.
-/// Errors: `NotFound` when none is a recording.
+/// The default recording for readers: the newest of `found`, directories with their modification time in any unit.
+/// Errors: `NotFound` if none of them is a recording.
 pub fn newest_recording<T: Ord>(found: impl IntoIterator<Item = (PathBuf, T)>) -> Result<PathBuf> {
     let is_recording = |path: &Path| path.extension().is_some_and(|extension| extension == RECORDING_EXTENSION);
     let newest =
@@ -250,17 +249,17 @@ pub fn newest_recording<T: Ord>(found: impl IntoIterator<Item = (PathBuf, T)>) -
     })
 }
 
-/// Where a flame graph goes.
+/// The destination of a flame graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
-    /// The standard output.
+    /// Standard output.
     Stdout,
     /// A file.
     File(PathBuf),
 }
 
-/// The form and place of a flame graph of `recording`. A file's ending decides the form that was not given.
-/// Errors: `Usage` for a picture in a format that is not drawn here.
+/// Format and destination of a flame graph of `recording`. The file's extension selects the format if none is given.
+/// Errors: `Usage` for an unsupported image format.
 pub fn flame_output(args: &FlamegraphArgs, recording: &Path) -> Result<(FlameFormat, Destination)> {
     let ending = args.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
     let format = match (args.format, ending) {
@@ -281,7 +280,8 @@ pub fn flame_output(args: &FlamegraphArgs, recording: &Path) -> Result<(FlameFor
     Ok((format, destination))
 }
 
-/// Whether to colour, given whether the output is a terminal and what `NO_COLOR` holds: any text but none forbids it.
+/// Whether to use colour. `terminal`: the output is one; `no_color`: the value of `NO_COLOR`, which disables colour
+/// unless it is empty.
 #[must_use]
 pub fn use_color(args: &GlobalArgs, terminal: bool, no_color: Option<&str>) -> bool {
     match args.color {

@@ -1,5 +1,5 @@
-//! `ironlaw record`: captures into a recording and passes on the exit code of the command it started.
-//! It never prints to the standard output.
+//! `ironlaw record`: captures into a recording and returns the exit code of the command it started.
+//! Prints nothing to standard output, which belongs to that command.
 
 use super::args::RecordArgs;
 use super::out::Terminal;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
     Ok(exit_code(outcome.meta.exit_status))
 }
 
-/// A started command's own exit code; 128 plus the signal for one that was killed, as shells do.
+/// A started command's own exit code; 128 plus the signal for a killed command, as in shells.
 fn exit_code(status: Option<i32>) -> ExitCode {
     ExitCode::from(u8::try_from(status.unwrap_or(0)).unwrap_or(1))
 }

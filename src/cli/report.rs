@@ -1,5 +1,4 @@
-//! `ironlaw report`: what a recording shows, as text for people or in a form for programs.
-//! It never captures.
+//! `ironlaw report`: prints a recording's findings as text or in a machine-readable format.
 
 use super::args::{ByArg, GlobalArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg, SweepFormat, ThreadFilter};
 use super::{out, plan};
@@ -14,7 +13,7 @@ use crate::sweep::{self, Folder};
 use crate::view::report::{Report, ReportOptions};
 use std::path::{Path, PathBuf};
 
-/// Threads, processes and blocked paths listed for people.
+/// Threads, processes and blocked paths listed in text.
 const DETAIL: usize = 10;
 
 /// Prints the report, or writes it to a file.
@@ -39,7 +38,7 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
             SortArg::Name => SortBy::Name,
         },
         limit: args.limit,
-        // A program wants all of it, and so does who asks for every row.
+        // Programs need all rows, and so do users who request them.
         detail_limit: if args.limit == 0 || args.format == ReportFormat::Json { 0 } else { DETAIL },
     };
     let mut report = Report::build(&profile, &options)?;
@@ -59,7 +58,7 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
     out::deliver(&bytes, args.output.as_deref())
 }
 
-/// The baseline to hold the recording against: that of the command line, else the one within it.
+/// The baseline to compare the recording with: from the command line, else the one within the recording.
 fn baseline(args: &ReportArgs, recording: &Path) -> Result<Option<Baseline>> {
     match &args.baseline {
         Some(path) => store::baseline::read(path).map(Some),
@@ -67,7 +66,7 @@ fn baseline(args: &ReportArgs, recording: &Path) -> Result<Option<Baseline>> {
     }
 }
 
-/// What a sweep comes to, worked out anew from its recordings.
+/// Reports a sweep, computed again from its recordings.
 fn sweep(path: &Path, args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
     let (meta, results) = sweep::load(path)?;
     let format = match args.format {
@@ -81,13 +80,13 @@ fn sweep(path: &Path, args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
     out::deliver(&super::sweep::render(&report, format, global, args.output.is_some())?, args.output.as_deref())
 }
 
-/// The report as `demo` prints it: the first functions only.
+/// The report as `demo` prints it: the top functions only.
 pub(super) fn brief(profile: &Profile, global: &GlobalArgs) -> Result<Vec<u8>> {
     let options = ReportOptions { limit: 10, detail_limit: 6, ..ReportOptions::default() };
     Ok(text::report(&Report::build(profile, &options)?, out::style(global, false)))
 }
 
-/// The recording that was named, or the newest one here.
+/// The given recording, or the newest one here.
 pub(super) fn recording(args: &SelectionArgs) -> Result<PathBuf> {
     args.recording.clone().map_or_else(newest, Ok)
 }
@@ -101,7 +100,7 @@ pub(super) fn newest() -> Result<PathBuf> {
     }))
 }
 
-/// The recording, with or without the calls that were inlined.
+/// Loads the recording, with or without inlined calls.
 pub(super) fn load(path: &Path, args: &SelectionArgs) -> Result<Profile> {
     let mut profile = session::open(path)?;
     if args.no_inline {
@@ -110,7 +109,7 @@ pub(super) fn load(path: &Path, args: &SelectionArgs) -> Result<Profile> {
     Ok(profile)
 }
 
-/// The part of a recording the flags name.
+/// The part of a recording that the flags select.
 pub(super) fn selection(args: &SelectionArgs, profile: &Profile) -> Result<Selection> {
     let mut selection = Selection { time: args.time_range.unwrap_or_default(), ..Selection::default() };
     if let Some(name) = &args.event {

@@ -1,5 +1,5 @@
-//! Every counter this version reads, so that all live sources agree on the numbers: those of the kernel in one list, those of
-//! hardware behind them as the plan says. It never reads one.
+//! Lists every counter this version reads, so that all live sources agree on the numbers: first the kernel's counters,
+//! then the hardware counters in the order of the plan.
 
 use crate::model::{CounterDef, CounterId, HardwarePlan, Unit};
 
@@ -40,11 +40,11 @@ catalog! {
     TIMESLICES = "timeslices", Count;
     /// Time waiting for block I/O (delay accounting). Scopes: target, thread.
     BLKIO_DELAY = "blkio-delay", Nanos;
-    /// Alive threads times elapsed time: what 100% utilisation of every thread would be. Scope: target.
+    /// Living threads times elapsed time, that is, 100% utilisation of every thread. Scope: target.
     THREAD_TIME = "thread-time", Nanos;
     /// Bandwidth periods of the target's cgroup in which it was runnable. Scope: target.
     CGROUP_PERIODS = "cgroup-periods", Count;
-    /// Of these, periods in which it was throttled. Scope: target.
+    /// Periods of these in which it was throttled. Scope: target.
     CGROUP_THROTTLED_PERIODS = "cgroup-throttled-periods", Count;
     /// Time it was throttled. Scope: target.
     CGROUP_THROTTLED_TIME = "cgroup-throttled-time", Nanos;
@@ -60,44 +60,44 @@ catalog! {
     PSI_IO_FULL = "psi-io-full", Nanos;
     /// CPU time of all CPUs, idle included. Scope: host.
     HOST_TIME = "host-time", Nanos;
-    /// Of this, not idle and not waiting for I/O. Scope: host.
+    /// The part of `host-time` that is neither idle nor waiting for I/O. Scope: host.
     HOST_BUSY = "host-busy", Nanos;
-    /// Of this, taken by the hypervisor for others. Scope: host.
+    /// CPU time that the hypervisor took for others. Scope: host.
     HOST_STEAL = "host-steal", Nanos;
     /// CPU time of ironlaw's own process. Scope: tool.
     TOOL_CPU = "tool-cpu", Nanos;
     /// Resident memory of ironlaw's own process (a gauge, not a sum). Scope: tool.
     TOOL_MEMORY = "tool-memory", Bytes;
-    /// Time of ironlaw's own walk through half of the second-level cache. Scope: host, as of all canaries.
+    /// Time of ironlaw's own walk through half of the second-level cache. Scope: host, as for all canaries.
     PROBE_L2_TIME = "probe-l2-time", Nanos;
-    /// Loads of that walk; one waits for the other, so time over loads is the time of one.
+    /// Loads of that walk. Each load depends on the previous one, so time divided by loads is the latency of one load.
     PROBE_L2_LOADS = "probe-l2-loads", Count;
-    /// The same in the last-level cache.
+    /// Time of the walk in the last-level cache.
     PROBE_LLC_TIME = "probe-llc-time", Nanos;
-    /// Its loads.
+    /// Loads of that walk.
     PROBE_LLC_LOADS = "probe-llc-loads", Count;
-    /// The same in memory.
+    /// Time of the walk in memory.
     PROBE_DRAM_TIME = "probe-dram-time", Nanos;
-    /// Its loads.
+    /// Loads of that walk.
     PROBE_DRAM_LOADS = "probe-dram-loads", Count;
-    /// The same in memory of another node than the walker's.
+    /// Time of the walk in memory of another node than the walker's.
     PROBE_REMOTE_TIME = "probe-remote-time", Nanos;
-    /// Its loads.
+    /// Loads of that walk.
     PROBE_REMOTE_LOADS = "probe-remote-loads", Count;
-    /// Lines of the second-level cache, each in a small page of its own.
+    /// Time of the walk through lines of the second-level cache, each in its own small page.
     PROBE_SMALL_PAGES_TIME = "probe-small-pages-time", Nanos;
-    /// Its loads.
+    /// Loads of that walk.
     PROBE_SMALL_PAGES_LOADS = "probe-small-pages-loads", Count;
-    /// The same lines in huge pages.
+    /// Time of the walk through the same lines in huge pages.
     PROBE_HUGE_PAGES_TIME = "probe-huge-pages-time", Nanos;
-    /// Its loads.
+    /// Loads of that walk.
     PROBE_HUGE_PAGES_LOADS = "probe-huge-pages-loads", Count;
-    /// CPU time of all canaries, setting up included; part of `tool-cpu`. Scope: tool.
+    /// CPU time of all canaries, setup included; part of `tool-cpu`. Scope: tool.
     PROBE_CPU = "probe-cpu", Nanos;
 }
 
-/// The counters of the plan's events, in the order of its groups; then cycles and instructions if no group holds them, so that
-/// a recording without them says what it lacks.
+/// The counters of the plan's events, in the order of its groups, then cycles and instructions if no group contains
+/// them, so that a recording without them states what it lacks.
 #[must_use]
 pub fn hardware(plan: &HardwarePlan) -> Vec<CounterDef> {
     let first = definitions().len();

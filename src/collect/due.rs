@@ -1,9 +1,8 @@
-//! Lets what is dear to read be read less often than every window.
-//! It never reads a clock: its callers say what the reading cost.
+//! Spaces out expensive readings, so that they run less often than every window. Callers pass the cost of each reading.
 
 use crate::units::Nanos;
 
-/// What it spaces out is read again only after this many times what reading it cost: it takes 2% at most.
+/// A reading is repeated only after this many times its cost, so it takes at most 2%.
 const COST_SPACING: u64 = 50;
 
 /// When something may be read again.
@@ -13,12 +12,12 @@ pub(super) struct Due {
 }
 
 impl Due {
-    /// Whether its time has come.
+    /// Whether the next reading is due.
     pub(super) fn is_due(&self, at: Nanos) -> bool {
         at >= self.not_before
     }
 
-    /// Says what reading it has cost.
+    /// Records a reading and its cost.
     pub(super) fn was_read(&mut self, at: Nanos, cost: Nanos) {
         self.not_before = Nanos(at.0.saturating_add(cost.0.saturating_mul(COST_SPACING)));
     }

@@ -1,12 +1,12 @@
-//! Facts of this machine for the recording.
-//! It never fails: what the machine does not say stays empty, and a recording made there still opens.
+//! Gathers facts about this machine for the recording. Facts that the machine does not report stay empty, and the
+//! recording still opens.
 
 use super::kernel_config;
 use crate::model::HostFacts;
 use crate::sys::procfs::{self, ProcFs};
 use crate::sys::sysfs::SysFs;
 
-/// Gathers what /proc and /sys say about the machine.
+/// Gathers what /proc and /sys report about the machine.
 #[must_use]
 pub fn facts(proc: &ProcFs, sys: &SysFs) -> HostFacts {
     let setting = |name: &str| proc.text(name).map(|text| text.trim().to_string()).unwrap_or_default();
@@ -14,7 +14,7 @@ pub fn facts(proc: &ProcFs, sys: &SysFs) -> HostFacts {
     let cpus = sys.topology().unwrap_or_default();
     let (kernel, hypervisor) = (setting("sys/kernel/osrelease"), sys.hypervisor());
     let virtual_machine = procfs::hypervisor_flag(&cpuinfo) || hypervisor.is_some();
-    // Xen takes it out of CPU time on some versions only.
+    // Xen subtracts stolen time from CPU time on some versions only.
     let known = virtual_machine && hypervisor.as_deref() != Some("xen");
     HostFacts {
         hostname: setting("sys/kernel/hostname"),
@@ -29,7 +29,7 @@ pub fn facts(proc: &ProcFs, sys: &SysFs) -> HostFacts {
     }
 }
 
-/// With paravirtual time accounting the kernel takes stolen time off the clock that tasks are charged by.
+/// Whether CPU time includes stolen time. With paravirtual time accounting the kernel does not charge it to tasks.
 fn stolen_in_cpu_time(proc: &ProcFs, kernel: &str) -> Option<bool> {
     let accounted = kernel_config::option(proc, kernel, "CONFIG_PARAVIRT_TIME_ACCOUNTING")?;
     let refused = proc.text("cmdline").ok()?.split_whitespace().any(|word| word == "no-steal-acc");

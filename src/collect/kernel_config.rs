@@ -1,14 +1,13 @@
-//! What the running kernel was built with, as far as it or its package says.
-//! It never guesses an option that no file names.
+//! Reads the running kernel's build options from its own copy of the configuration or from its package.
 
 use crate::sys::procfs::ProcFs;
 use flate2::read::GzDecoder;
 use std::io::Read;
 
-/// Configurations have a few hundred kilobytes.
+/// Size limit; configurations take a few hundred kilobytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Whether an option is built in; `None` where the configuration cannot be read.
+/// Whether an option is built in; `None` if the configuration cannot be read.
 pub(super) fn option(proc: &ProcFs, release: &str, name: &str) -> Option<bool> {
     let text = own(proc).or_else(|| packaged(proc, release))?;
     let set = |line: &str| line.strip_prefix(name).is_some_and(|rest| rest.trim_end() == "=y");
@@ -23,7 +22,7 @@ fn own(proc: &ProcFs) -> Option<String> {
     Some(text)
 }
 
-/// That of its package.
+/// The copy in the kernel's package.
 fn packaged(proc: &ProcFs, release: &str) -> Option<String> {
     let places = [format!("../boot/config-{release}"), format!("../lib/modules/{release}/config")];
     places.iter().filter(|_| !release.is_empty()).find_map(|place| proc.text(place).ok())

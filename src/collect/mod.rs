@@ -1,5 +1,5 @@
-//! Live capture: opens events on a target, drains them by readiness, reassembles the event stream, reads the host's counters.
-//! It never symbolizes and never waits for a reader of the stream.
+//! Live capture: opens events on a target, drains them by readiness, reassembles the event stream and reads the host's
+//! counters. A slow reader of the stream does not delay the capture. Addresses are symbolized later.
 
 pub mod catalog;
 pub mod doctor;

@@ -1,5 +1,5 @@
-//! Which program a process runs, and which build of it: known before the first sample is taken.
-//! It never fails: what may not be read is not known.
+//! Determines which program a process runs, and which build of it, before the first sample is taken. Anything that
+//! cannot be read is reported as unknown.
 
 use super::sampler::build_id;
 use crate::model::Alias;
@@ -20,25 +20,25 @@ pub struct Program {
     pub build_id: Option<String>,
 }
 
-/// The program of a process; `None` for one that is gone, is not ours to look at, or is a kernel thread.
+/// The program of a process; `None` if it is gone, may not be read, or is a kernel thread.
 #[must_use]
 pub fn of_process(proc: &ProcFs, pid: u32) -> Option<Program> {
     let exe = proc.root().join(pid.to_string()).join("exe");
     let target = fs::read_link(&exe).ok()?;
-    // A program that was replaced while it ran bears a mark, and is still read through the link.
+    // The kernel marks a program that was replaced while it ran; it can still be read through the link.
     let path = target.to_string_lossy().trim_end_matches(" (deleted)").to_string();
     Some(Program { path, build_id: id(&exe) })
 }
 
-/// What a process calls its program, where that is another name of the same file: a link beside it, as `redis-server` is one
-/// to `redis-check-rdb`. By what it was started comes first, then by what it calls itself; `None` where neither is such a name.
+/// A process's name for its program if that is another name of the same file: a link next to it, as `redis-server`
+/// links to `redis-check-rdb`. The name it was started by comes before its `comm`; `None` if neither is such a name.
 #[must_use]
 pub fn alias(proc: &ProcFs, pid: u32) -> Option<Alias> {
     let own = proc.root().join(pid.to_string());
     let exe = fs::read_link(own.join("exe")).ok()?;
     let file = fs::metadata(own.join("exe")).ok()?;
     let same = |path: &Path| {
-        // As the process sees it: its root may be another one.
+        // As the process sees it: its root may differ.
         let seen = fs::metadata(own.join("root").join(path.strip_prefix("/").ok()?)).ok()?;
         Some((seen.dev(), seen.ino()) == (file.dev(), file.ino()))
     };
@@ -47,7 +47,7 @@ pub fn alias(proc: &ProcFs, pid: u32) -> Option<Alias> {
     let itself = proc.read(format!("{pid}/comm")).unwrap_or_default();
     let itself = OsStr::from_bytes(itself.trim_ascii_end());
     let beside = |name: &OsStr| Some(exe.parent()?.join(Path::new(name).file_name()?));
-    // A program may write anything over its arguments: a title's first word is often its name.
+    // A program may overwrite its arguments: a title's first word is often its name.
     let word = started.as_os_str().as_bytes().split(|byte| *byte == b' ').next().unwrap_or_default();
     let candidates = [
         Some(started.clone()).filter(|path| path.is_absolute()),
@@ -60,7 +60,7 @@ pub fn alias(proc: &ProcFs, pid: u32) -> Option<Alias> {
     (called.file_name() != exe.file_name()).then(|| Alias { file: text(&exe), called: text(&called) })
 }
 
-/// The same of a command that is yet to be started, by its first word.
+/// The alias of a command that is yet to start, from its first word.
 #[must_use]
 pub fn alias_of_command(word: &str, search: &OsStr) -> Option<Alias> {
     let called = std::path::absolute(found(word, search)?).ok()?;

@@ -1,5 +1,5 @@
-//! What is known of a target before its capture begins: on which CPUs it may run, and what its programs are called.
-//! It never fails: what may not be read is not known.
+//! Determines what is known of a target before its capture begins: the CPUs it may run on and the names of its
+//! programs. Anything that cannot be read is reported as unknown.
 
 use super::program;
 use crate::model::{Alias, HostFacts, Target, TargetFacts};
@@ -9,10 +9,10 @@ use crate::sys::sysfs::parse_cpu_list;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// More processes than this are not looked at one by one.
+/// Maximum number of processes that are read one by one.
 const MOST_PROCESSES: usize = 256;
 
-/// Looks at the target's processes as they are now. A command that is yet to start will inherit what this process may use.
+/// Reads the target's processes as they are now. A command that is yet to start will inherit the CPUs of this process.
 #[must_use]
 pub fn facts(proc: &ProcFs, target: &Target, host: &HostFacts) -> TargetFacts {
     let online: BTreeSet<u32> = host.cpus.iter().map(|cpu| cpu.cpu).collect();
@@ -32,20 +32,20 @@ fn allowed(proc: &ProcFs, target: &Target, online: &BTreeSet<u32>) -> Option<Vec
             let list = fs::read_to_string(path.join("cpuset.cpus.effective")).ok()?;
             confined(parse_cpu_list(&list).into_iter(), online)
         }
-        // It may be a wrapper that confines what it starts, so that only a confinement is known, not that there is none.
+        // The command may be a wrapper that confines what it starts: a confinement is known, the absence of one is not.
         Target::Command { .. } => of_threads(&mut std::iter::once(0)).filter(|cpus| !cpus.is_empty()),
         Target::Cpus { .. } => None,
     }
 }
 
-/// All CPUs of these sets together; empty where no CPU of the machine is left out, `None` without any set.
+/// The union of these CPU sets; empty if it covers every online CPU, `None` if there is no set.
 fn confined(sets: impl Iterator<Item = Vec<u32>>, online: &BTreeSet<u32>) -> Option<Vec<u32>> {
     let together: BTreeSet<u32> = sets.flatten().collect();
     if together.is_empty() {
         return None;
     }
     let everywhere = !online.is_empty() && online.is_subset(&together);
-    // CPUs that are off may stand in an affinity: nothing runs there.
+    // An affinity mask may contain offline CPUs, on which nothing runs.
     let counts = |cpu: &u32| online.is_empty() || online.contains(cpu);
     Some(if everywhere { Vec::new() } else { together.into_iter().filter(counts).collect() })
 }
@@ -71,7 +71,7 @@ fn aliases(proc: &ProcFs, target: &Target) -> Vec<Alias> {
         Target::Threads { .. } | Target::Cgroup { .. } | Target::Cpus { .. } => Vec::new(),
     };
     all.sort_by(|a, b| a.file.cmp(&b.file));
-    // One file under two names at once is called by neither.
+    // A file with two names at once gets neither as its alias.
     let names =
         |file: &str| all.iter().filter(|alias| alias.file == file).map(|alias| &alias.called).collect::<BTreeSet<_>>();
     let single: Vec<bool> = all.iter().map(|alias| names(&alias.file).len() == 1).collect();

@@ -1,5 +1,5 @@
-//! The flame graph's own colours: a hue says where code lives, its lightness whether it was inlined.
-//! It never draws: shades of one hue differ by name alone, so a function has one colour in every picture.
+//! The flame graph's own colours: the hue shows the kind of code, the lightness whether it was inlined.
+//! Shades of one hue depend on the name only, so a function has the same colour in every picture.
 
 use crate::view::CodeKind;
 use crate::view::flame::FlameFrame;
@@ -37,7 +37,7 @@ pub(super) fn legend() -> [(&'static str, (u8, u8, u8)); 4] {
     [("user", full(&USER)), ("inlined", pale(&USER)), ("kernel", full(&KERNEL)), ("JIT", full(&JIT))]
 }
 
-/// 0 to 24 by name (FNV-1a), so that neighbours can be told apart.
+/// A shade from 0 to 24 by name (FNV-1a), so that neighbouring cells can be distinguished.
 fn shade(name: &str) -> u8 {
     let hash = name
         .bytes()

@@ -1,5 +1,4 @@
-//! Text that fits its column: width as terminals count it, names cut where they say least.
-//! It never cuts a number.
+//! Fits text into columns: measures width as terminals do, and cuts names where they matter least.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -8,18 +7,18 @@ pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text followed by spaces up to `columns`.
+/// Pads the text with spaces at its end, up to `columns`.
 pub(super) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// The text after spaces up to `columns`.
+/// Pads the text with spaces at its beginning, up to `columns`.
 pub(super) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// A function's name in at most `columns`: first its parameters go, then its middle. The end of a name tells
-/// `HashMap::insert` from `HashMap::remove`, so more of it stays than of the beginning.
+/// Fits a function's name into `columns`: drops the parameters first, then cuts the middle. The end of a name
+/// distinguishes `HashMap::insert` from `HashMap::remove`, so more of it stays than of the beginning.
 pub(super) fn function(name: &str, columns: usize) -> String {
     if width(name) <= columns {
         return name.to_string();
@@ -30,7 +29,7 @@ pub(super) fn function(name: &str, columns: usize) -> String {
     }
 }
 
-/// A name in at most `columns`, its middle replaced by `…`.
+/// Fits a name into `columns` by replacing its middle with `…`.
 pub(super) fn middle(name: &str, columns: usize) -> String {
     if width(name) <= columns {
         return name.to_string();
@@ -44,7 +43,7 @@ pub(super) fn middle(name: &str, columns: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// The beginning of a text in at most `columns`, `…` for what is cut off.
+/// Fits a text into `columns` by replacing its end with `…`.
 pub(super) fn end(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_string();
@@ -82,7 +81,7 @@ fn parameters(name: &str) -> Option<&str> {
     None
 }
 
-/// The text in lines of at most `columns`, broken at spaces where there are any.
+/// Wraps the text into lines of at most `columns`, at spaces where there are any.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = vec![String::new()];
@@ -90,7 +89,7 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
         let mut word = word.to_string();
         while width(&word) > columns {
             let part = take(word.chars(), columns);
-            // A character wider than the column would never fit: give up on cutting.
+            // A character wider than the column never fits, so stop cutting.
             if part.is_empty() {
                 break;
             }

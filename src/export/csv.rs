@@ -1,5 +1,5 @@
 //! The report's main table for spreadsheets and scripts: RFC 4180, lines ending in CR LF.
-//! It never lets a name become a formula: one that begins like one gets an apostrophe before it, as spreadsheets expect.
+//! A name that begins like a formula gets an apostrophe before it, as spreadsheets expect.
 
 mod sweep;
 
@@ -9,7 +9,7 @@ use crate::view::escape::visible;
 use crate::view::report::{FunctionRow, Report};
 use crate::view::{CodeKind, WindowMetrics};
 
-/// Functions, or the groups asked for in their place. Shares are 0 to 1.
+/// Functions, or the requested groups in their place. Shares are 0 to 1.
 #[must_use]
 pub fn report(report: &Report) -> Vec<u8> {
     let mut out = String::new();
@@ -87,7 +87,7 @@ pub(super) fn line(out: &mut String, cells: &[String]) {
     out.push_str("\r\n");
 }
 
-/// A part of a line.
+/// Appends cells to a line.
 pub(super) fn cells_of(out: &mut String, cells: &[String]) {
     for (at, cell) in cells.iter().enumerate() {
         if at > 0 {

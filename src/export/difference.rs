@@ -1,5 +1,5 @@
-//! Two flame graphs as one SVG: how wide a call path is tells its cost per operation, its colour how that changed.
-//! It never tells a change by colour alone, and never needs its script: titles carry the numbers.
+//! Two flame graphs as one SVG: the width of a call path shows its cost per operation, the colour its change.
+//! Changes are marked by text as well as by colour, and titles contain the numbers, so the script is optional.
 
 mod drawing;
 mod legend;
@@ -18,7 +18,7 @@ const HEAD: f64 = 58.0;
 /// One column of the monospaced font.
 const COLUMN: f64 = 6.7;
 
-/// What the changes look like, from much less to much more: mark, colour, words. Dark text is readable on all of them.
+/// How changes are drawn, from much less to much more: mark, colour, words. Dark text is readable on all colours.
 const STEPS: [(&str, &str, &str); 5] = [
     ("--", "#8fb8ea", "much less"),
     ("-", "#c6dbf3", "less"),
@@ -27,10 +27,10 @@ const STEPS: [(&str, &str, &str); 5] = [
     ("++", "#f2a65a", "much more"),
 ];
 
-/// Search and zoom, for every picture in the document it runs in. It reads the places of the cells from their attributes.
+/// Search and zoom for every picture in its document. It reads the positions of the cells from their attributes.
 pub(super) const SCRIPT: &str = include_str!("../../assets/svg/difference.js");
 
-/// The picture as a file of its own, the root at the bottom: click to zoom, Ctrl-F to search.
+/// The picture as a file of its own, with the root at the bottom: click to zoom, Ctrl-F to search.
 #[must_use]
 pub fn render(difference: &Difference, title: &str) -> Vec<u8> {
     let drawn = Drawing::of(difference);
@@ -47,12 +47,12 @@ pub fn render(difference: &Difference, title: &str) -> Vec<u8> {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{picture}").into_bytes()
 }
 
-/// The picture for a page that has its own title, and [`SCRIPT`] once; text outside the cells has the page's colour. `id` is
-/// that of its hatch, of its own in the page.
+/// The picture for a page that has its own title and includes [`SCRIPT`] once. Text outside the cells has the page's
+/// colour. `id` is the id of its hatch pattern, unique in the page.
 pub(super) fn embedded(difference: &Difference, id: &str) -> String {
     let drawn = Drawing::of(difference);
     let body = drawn.body(difference, id);
-    // The room of the title is cut off by the view box.
+    // The view box cuts off the space for the title.
     let top = HEAD - 30.0;
     let bottom = HEAD + drawn.height + ROW + PAD;
     format!(
@@ -75,7 +75,7 @@ fn open(height: f64, caption: &str) -> String {
     )
 }
 
-/// What only the script can use: it shows them.
+/// Controls that need the script, which makes them visible.
 fn controls(top: f64, bottom: f64) -> String {
     let (right, below) = (WIDTH - PAD, px(bottom - PAD));
     let button = |class: &str, x: f64, text: &str| {

@@ -1,5 +1,5 @@
-//! The profile for profiler.firefox.com: its processed format, threads over time, waits and marks as markers.
-//! It never holds the file in memory, and never asks the viewer to look symbols up.
+//! The profile for profiler.firefox.com in its processed format: threads over time, waits and marks as markers.
+//! It is written as a stream, and names are resolved, so the viewer does not look up symbols.
 
 mod frames;
 mod meta;
@@ -12,19 +12,19 @@ use frames::Frames;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-/// The processed format's version that is written; the viewer brings older ones up to its own.
+/// Version of the processed format that is written; the viewer upgrades older versions to its own.
 const FORMAT: u32 = 62;
-/// The version of Gecko's format that goes with it; nothing here comes from Gecko.
+/// The matching version of Gecko's format; nothing here comes from Gecko.
 const GECKO_FORMAT: u32 = 24;
 
-/// Writes it; `title` is what the viewer shows as the product.
+/// Writes the profile; the viewer shows `title` as the product.
 ///
 /// # Errors
 /// Those of the writer.
 pub fn write(sampled: &Sampled<'_>, title: &str, out: &mut dyn Write) -> Result<()> {
     let mut paths = Paths::default();
     let mut strands = sampled.strands(&mut paths);
-    // Waits are the samples themselves where they are what was asked for.
+    // In an off-CPU profile the waits are the samples themselves.
     let mut waits: BTreeMap<(u32, u32), Vec<Row>> = BTreeMap::new();
     for row in sampled.waits().filter(|_| !sampled.is_off_cpu()) {
         paths.id(row.path());

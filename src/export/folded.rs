@@ -1,11 +1,11 @@
 //! Stacks as lines of text, `main;parse;strtol 42`, for other flame graph tools and for grep.
-//! It never lets a name break a line: `;` becomes `:`, and what a parser would take for a number is kept from it.
+//! Names cannot break a line: `;` becomes `:`, and a number that ends a name is protected from parsers.
 
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::flame::{Flame, FlameFrame};
 
-/// The lines in order of names; frames end in `_[k]`, `_[j]` or `_[i]` (kernel, JIT, inlined) where `annotate` is set.
+/// The lines, ordered by name. With `annotate`, frames end in `_[k]`, `_[j]` or `_[i]` (kernel, JIT, inlined).
 #[must_use]
 pub fn render(flame: &Flame, annotate: bool) -> Vec<u8> {
     let mut out = String::new();
@@ -20,7 +20,7 @@ pub fn render(flame: &Flame, annotate: bool) -> Vec<u8> {
 pub(super) fn stack(frames: &[FlameFrame], annotate: bool) -> String {
     let mut names: Vec<String> = frames.iter().map(|frame| cell(frame, annotate)).collect();
     if let Some(root) = names.first_mut().filter(|name| name.starts_with("# ")) {
-        // Lines that begin so are comments.
+        // Lines that begin with `# ` are comments.
         root.replace_range(1..2, HARD_SPACE);
     }
     if let Some(leaf) = names.last_mut()
@@ -33,10 +33,10 @@ pub(super) fn stack(frames: &[FlameFrame], annotate: bool) -> String {
     names.join(";")
 }
 
-/// Looks like a space but does not part a line.
+/// Looks like a space but does not separate fields.
 const HARD_SPACE: &str = "\u{a0}";
 
-/// A frame's name as it stands in a line.
+/// A frame's name as written in a line.
 pub(super) fn cell(frame: &FlameFrame, annotate: bool) -> String {
     let shown = visible(&frame.name);
     let name = shown.trim().replace(';', ":");

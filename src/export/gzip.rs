@@ -1,5 +1,4 @@
-//! Compression as every tool that reads profiles expects it.
-//! It never holds what it compresses.
+//! Gzip compression of a stream, as every tool that reads profiles expects it.
 
 use super::quote::failed;
 use crate::error::{Context, Result};
@@ -7,7 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
 
-/// Passes on compressed what `write` writes.
+/// Compresses everything that `write` writes, and passes it on to `out`.
 ///
 /// # Errors
 /// Those of `write` and of the writer.

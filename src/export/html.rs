@@ -1,5 +1,5 @@
-//! A sweep, or a comparison, as one file to hand on: a page with charts, tables and flame graphs that needs no network.
-//! It never lets a name from a target act as markup.
+//! A sweep or a comparison as one HTML file to share: charts, tables and flame graphs that need no network.
+//! Names from a target are escaped, so they cannot act as markup.
 
 mod chart;
 mod comparison;

@@ -1,5 +1,5 @@
 //! The report for programs: JSON as `assets/schema/report.schema.json` describes it.
-//! It never rounds, and names are exactly as the target gave them.
+//! Numbers are not rounded, and names are exactly as the target has them.
 
 mod health;
 mod point;
@@ -23,7 +23,7 @@ pub fn report(report: &Report) -> Result<Vec<u8>> {
     indented(report, "report")
 }
 
-/// A document, named for the error, as indented JSON with a newline at its end.
+/// A document as indented JSON with a newline at its end; `name` appears in the error.
 pub(super) fn indented(document: &impl Serialize, name: &str) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(document)
         .map_err(|error| Error::new(ErrorKind::Io, format!("cannot write the {name} as JSON: {error}")))?;

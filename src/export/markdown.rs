@@ -1,5 +1,5 @@
-//! The report for tickets and reviews: GitHub's Markdown.
-//! It never lets a name act as markup: names stand in code spans.
+//! The report for tickets and reviews: GitHub Markdown.
+//! Names are in code spans, so they cannot act as markup.
 
 mod against;
 mod sweep;
@@ -136,7 +136,7 @@ fn place(place: &PlaceView) -> String {
     format!("{}{off_cpu}", parts.join(glue))
 }
 
-/// A sentence whose names stand between backticks.
+/// A sentence with its names between backticks.
 fn prose(text: &str) -> String {
     let mut out = String::new();
     for (at, part) in text.split('`').enumerate() {
@@ -264,7 +264,7 @@ pub(super) fn code(name: &str) -> String {
     format!("{fence}{pad}{}{pad}{fence}", shown.replace('|', "\\|"))
 }
 
-/// Prose from a recording: nothing in it may act as markup, apart from code spans it brings itself.
+/// Prose from a recording: everything in it is escaped, except for its own code spans.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::new();
     for c in visible(text).chars() {

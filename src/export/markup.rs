@@ -1,4 +1,4 @@
-//! Text inside XML and HTML. It never lets a name from a target end its element or its attribute.
+//! Escapes text for XML and HTML, so that a name from a target cannot end its element or its attribute.
 
 use crate::view::escape::visible;
 
@@ -7,7 +7,7 @@ pub(super) fn escaped(text: &str) -> String {
     attribute(&visible(text))
 }
 
-/// Text of our own, line breaks and all, as an attribute between double quotes.
+/// Our own text, including line breaks, as an attribute between double quotes.
 pub(super) fn attribute(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -23,7 +23,7 @@ pub(super) fn attribute(text: &str) -> String {
     out
 }
 
-/// A coordinate: a tenth of a pixel is enough, and short.
+/// A coordinate; a tenth of a pixel is precise enough, and short.
 pub(super) fn px(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)

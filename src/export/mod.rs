@@ -1,4 +1,4 @@
-//! Renders views as bytes: text, JSON, CSV, Markdown, HTML, SVG, and the formats of other profilers. It never opens a file.
+//! Renders views as bytes: text, JSON, CSV, Markdown, HTML, SVG, and the formats of other profilers.
 
 pub mod baseline;
 mod colours;

@@ -1,5 +1,5 @@
-//! The gauges of a watch as OpenMetrics 1.0 text, for Prometheus and its kin.
-//! It never writes a value that was not measured: what is missing is left out, because 0 would be a claim.
+//! The gauges of a watch as OpenMetrics 1.0 text, for Prometheus and compatible scrapers.
+//! Values that were not measured are left out, because 0 would be a claim.
 
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
@@ -7,10 +7,10 @@ use crate::view::watch::{Gauge, Gauges, LoadAxis, NeighbourKind, QuantityUnit};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// What an answer with it says it is.
+/// The `Content-Type` of a response with the page.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Characters of a label's value; names of programs are shorter, and the rest would only cost the scraper memory.
+/// Maximum characters of a label's value. Program names are shorter, and more would only cost the scraper memory.
 const LONGEST_LABEL: usize = 120;
 
 /// The whole page.
@@ -62,7 +62,7 @@ fn standing(page: &mut Page, gauges: &Gauges) {
     page.one("ironlaw_last_window_timestamp_seconds", "gauge", "seconds", "When the last window ended.", last);
 }
 
-/// One family for each unit, because a family has one.
+/// One family per unit, because a family has exactly one.
 fn quantities(page: &mut Page, all: &[Gauge]) {
     const MEASURES: [(&str, &str); 2] = [("now", "over the last windows"), ("expected", "as usual at this load")];
     let units: BTreeSet<_> = all.iter().map(|gauge| base(gauge.unit)).map(|(unit, suffix, _)| (suffix, unit)).collect();
@@ -87,7 +87,7 @@ fn quantities(page: &mut Page, all: &[Gauge]) {
     }
 }
 
-/// The base unit as the format names it, the suffix of a family's name, and the factor into it.
+/// The base unit as the format names it, the suffix of a family's name, and the conversion factor.
 fn base(unit: QuantityUnit) -> (&'static str, &'static str, f64) {
     use MetricUnit as U;
     match unit {
@@ -109,7 +109,7 @@ fn suspects(page: &mut Page, gauges: &Gauges) {
     for suspect in &gauges.suspects {
         let pid = suspect.pid.map(|pid| pid.to_string()).unwrap_or_default();
         let row = (kind(suspect.kind), label(&suspect.name), pid);
-        // Two series of the same labels would spoil the whole page.
+        // Two series with the same labels would make the whole page invalid.
         if seen.insert(row.clone()) {
             rows.push((row, suspect));
         }
@@ -147,7 +147,7 @@ fn own(page: &mut Page, gauges: &Gauges) {
     page.sample("_total", &[], gauges.lost as f64);
 }
 
-/// Text with the family whose samples come next; its head is written with its first sample, so none stands empty.
+/// Text, with the family of the next samples. A family's head is written with its first sample, so no family is empty.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -165,7 +165,7 @@ impl Page {
         self.head.push_str(&format!("# HELP {name} {help}\n"));
     }
 
-    /// One value; nothing where it is no number.
+    /// Writes one value, unless it is not finite.
     fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
         if !value.is_finite() {
             return;
@@ -183,7 +183,7 @@ impl Page {
         let _ = writeln!(self.text, " {value:?}");
     }
 
-    /// A family of one value, if there is one.
+    /// Writes a family of one value, if there is one.
     fn one(&mut self, name: &str, kind: &str, unit: &str, help: &str, value: Option<f64>) {
         self.family(name, kind, unit, help);
         if let Some(value) = value {
@@ -192,7 +192,7 @@ impl Page {
     }
 }
 
-/// A label's value: short, and with nothing in it that would act where it is shown.
+/// A label's value: short, and with control characters made visible.
 fn label(text: &str) -> String {
     visible(text).chars().take(LONGEST_LABEL).collect()
 }

@@ -1,5 +1,5 @@
-//! Samples as `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,dso` prints them, for the many tools that read that.
-//! It never lets a name break a line or pass for a number.
+//! Samples as `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,dso` prints them, a format that many tools
+//! read. Names cannot break a line or pass for a number.
 
 use super::quote::failed;
 use crate::error::{Context, Result};
@@ -11,10 +11,10 @@ use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// Memory for stacks already put into words.
+/// Memory for formatted stacks, bytes.
 const KEEP_BYTES: usize = 64 << 20;
 
-/// Writes it; a wait is a sample whose period is its nanoseconds, its time in the queue one more.
+/// Writes the samples. A wait is a sample with its nanoseconds as period; its run queue time is a second sample.
 ///
 /// # Errors
 /// Those of the writer.
@@ -34,7 +34,7 @@ pub fn write(sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// `redis-server    41/42    [001]`; a thread without a name is called as perf calls it, and a wait has no CPU.
+/// `redis-server    41/42    [001]`; a thread without a name gets the name perf would use, and a wait has no CPU.
 fn head(sampled: &Sampled<'_>, row: &Row) -> String {
     let comm = sampled.comm(row.tid);
     let comm = if comm.is_empty() { format!(":{}", row.tid) } else { unbroken(comm) };
@@ -42,7 +42,7 @@ fn head(sampled: &Sampled<'_>, row: &Row) -> String {
     format!("{comm} {:5}/{:<5}{cpu}", row.pid, row.tid)
 }
 
-/// A thread's name that no reader takes for a comment, for a name and a number, or for two names.
+/// A thread's name that no parser takes for a comment, for a name and a number, or for two names.
 fn unbroken(comm: &str) -> String {
     let shown = text(comm).replace(';', ":");
     let mut out = String::with_capacity(shown.len());
@@ -61,7 +61,7 @@ fn text(name: &str) -> String {
     visible(name).trim().to_string()
 }
 
-/// Stacks in words, kept as long as there is room: samples share them.
+/// Formatted stacks, cached as long as there is room, because samples share them.
 #[derive(Default)]
 struct Stacks {
     known: FxHashMap<(Path, u32), String>,
@@ -97,7 +97,7 @@ fn lines(sampled: &Sampled<'_>, (path, pid): (Path, u32)) -> String {
     lines
 }
 
-/// What stands in brackets: the file as perf names it. Inlined calls have none there.
+/// The text in brackets: the file as perf names it, or `inlined` for an inlined call.
 fn object(sampled: &Sampled<'_>, cell: &Cell<'_>, pid: u32) -> String {
     if cell.inlined {
         return "inlined".to_string();
@@ -108,7 +108,7 @@ fn object(sampled: &Sampled<'_>, cell: &Cell<'_>, pid: u32) -> String {
             "[kernel.kallsyms]".to_string()
         }
         Some(module) if module.kind == ModuleKind::Jit => format!("/tmp/perf-{pid}.map"),
-        // The last word of a line is the object.
+        // Parsers take the last word of a line as the object.
         Some(module) => text(&module.path).replace(' ', "\u{a0}"),
     }
 }

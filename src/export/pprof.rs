@@ -1,5 +1,5 @@
-//! The profile for `go tool pprof`, Pyroscope and whatever else reads `profile.proto`, compressed as they expect it.
-//! It never asks a reader to look symbols up again, and addresses stay those of the recording: offsets into files.
+//! The profile for `go tool pprof`, Pyroscope and other readers of `profile.proto`, compressed with gzip.
+//! Names are resolved, so readers need not look up symbols. Addresses are those of the recording: offsets into files.
 
 mod tables;
 mod wire;
@@ -28,7 +28,7 @@ mod field {
     pub const DEFAULT_SAMPLE_TYPE: u32 = 14;
 }
 
-/// Writes the profile: equal stacks of a thread are one sample with their count and their weight.
+/// Writes the profile: equal stacks of a thread are one sample with their count and weight.
 ///
 /// # Errors
 /// Those of the writer.
@@ -64,7 +64,7 @@ fn write_plain(sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
     tables.write(sampled, out)
 }
 
-/// The locations of each path, worked out once: threads share stacks.
+/// The locations of each path, computed once because threads share stacks.
 #[derive(Default)]
 struct Stacks {
     paths: Paths,
@@ -94,7 +94,7 @@ fn head(sampled: &Sampled<'_>, tables: &mut Tables) -> Vec<u8> {
     let period = match meta.plan.rate {
         _ if sampled.is_off_cpu() => None,
         Rate::Period(period) => Some(period),
-        // A frequency fixes the period only where time itself is counted.
+        // A frequency determines the period only where time itself is counted.
         Rate::Frequency(hertz) if weight.1 == "nanoseconds" && hertz > 0 => Some(1_000_000_000 / hertz),
         Rate::Frequency(_) => None,
     };
@@ -111,7 +111,7 @@ fn head(sampled: &Sampled<'_>, tables: &mut Tables) -> Vec<u8> {
     head.into_bytes()
 }
 
-/// What the two values of a sample are: the name of the count; name and unit of the weight.
+/// The two values of a sample: the name of the count, and name and unit of the weight.
 fn types(sampled: &Sampled<'_>) -> (&'static str, (String, &'static str)) {
     if sampled.is_off_cpu() {
         return ("waits", ("delay".to_string(), "nanoseconds"));

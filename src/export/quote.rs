@@ -1,5 +1,5 @@
-//! JSON written piece by piece, for files that are larger than memory should hold.
-//! It never loses a character of a name, and never lets one act on a terminal: what would is written as `\u001b`.
+//! Writes JSON piece by piece, for files that are larger than memory should hold.
+//! Names are complete; characters that would act on a terminal are written as escapes such as `\u001b`.
 
 use crate::error::{Context, Result};
 use crate::view::escape::visible;
@@ -7,7 +7,7 @@ use std::io::Write;
 
 /// A text as a JSON string, quotes included.
 pub(super) fn quoted(text: &str) -> String {
-    // Whatever shows as itself may stand as it is; in a text that holds anything else, all but ASCII is escaped.
+    // Text that is shown unchanged is written as it is; in any other text, all non-ASCII characters are escaped.
     let plain = matches!(visible(text), std::borrow::Cow::Borrowed(_));
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -47,7 +47,7 @@ pub(super) fn array<W: Write + ?Sized>(
     write!(out, "]").context(failed)
 }
 
-/// What an error of writing is about.
+/// The context of write errors.
 pub(super) fn failed() -> &'static str {
     "cannot write the export"
 }

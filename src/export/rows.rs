@@ -1,5 +1,5 @@
-//! One row per sample or wait, its stack by name: as CSV for spreadsheets, as Parquet for databases.
-//! It never holds more rows than one group of a Parquet file.
+//! One row per sample or wait with its stack by name: CSV for spreadsheets, Parquet for databases.
+//! At most one row group of a Parquet file is in memory.
 
 mod parquet;
 mod record;
@@ -13,8 +13,8 @@ use crate::view::sampled::Sampled;
 use record::{Record, Stacks};
 use std::io::Write;
 
-/// Samples: `time_s, pid, tid, thread, process, cpu, event, weight, kernel, function, module, stack`. Waits have `state`,
-/// `cause`, `blocked_ns` and `queued_ns` in place of CPU, event, weight and mode.
+/// Samples: `time_s, pid, tid, thread, process, cpu, event, weight, kernel, function, module, stack`. Waits have
+/// `state`, `cause`, `blocked_ns` and `queued_ns` in place of CPU, event, weight and mode.
 ///
 /// # Errors
 /// Those of the writer.
@@ -65,7 +65,7 @@ fn cells(record: &Record<'_>) -> Vec<String> {
     cells
 }
 
-/// Function, module and stack; samples share them.
+/// Function, module and stack as cells; samples share them.
 fn code(record: &Record<'_>) -> String {
     let words = &record.words;
     let mut out = String::new();

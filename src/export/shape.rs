@@ -1,10 +1,10 @@
-//! Numbers of one column in one form: they share unit and decimals, so that a column reads like a chart.
-//! It never lets a trifle beside large numbers decide: what is less than a hundredth of the largest loses digits.
+//! Formats the numbers of one column alike: they share unit and decimals, so that a column reads like a chart.
+//! Numbers below a hundredth of the largest lose digits, so that one tiny number does not decide the format.
 
 use crate::view::MetricUnit;
 use crate::view::number;
 
-/// How the numbers of a column are written.
+/// The number format of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shape {
     /// The unit for the heading; may be empty.
@@ -14,13 +14,13 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The form in which the smallest of these numbers keeps three digits.
+    /// The format in which the smallest of these numbers keeps three digits.
     pub fn of(unit: MetricUnit, values: impl Iterator<Item = f64>) -> Shape {
         let sizes = values.map(f64::abs).filter(|value| value.is_finite());
         let (least, most) = sizes.fold((f64::INFINITY, 0.0_f64), |(least, most), size| {
             (if size > 0.0 { least.min(size) } else { least }, most.max(size))
         });
-        // A trifle among large numbers would cost them all a readable form.
+        // A tiny number among large ones would make all of them hard to read.
         let at_least = |part: f64| if least.is_finite() { least.max(most / part) } else { 0.0 };
         let (factor, name) = scale(unit, at_least(1000.0));
         let telling = at_least(100.0) / factor;
@@ -28,12 +28,12 @@ impl Shape {
         Shape { unit: name.to_string(), factor, decimals }
     }
 
-    /// For plain numbers with a unit of their own.
+    /// For plain numbers; the caller supplies the unit.
     pub fn plain(values: impl Iterator<Item = f64>) -> Shape {
         Shape::of(MetricUnit::Ratio, values)
     }
 
-    /// For costs of an operation, given in nanoseconds or cycles: times get the unit that suits them.
+    /// For costs per operation in nanoseconds or cycles; times get a suitable unit.
     pub fn cost(unit: &str, values: impl Iterator<Item = f64>) -> Shape {
         if unit != "ns" {
             return Shape { unit: unit.to_string(), ..Shape::plain(values) };
@@ -42,29 +42,29 @@ impl Shape {
         Shape { factor: shape.factor * 1e9, ..shape }
     }
 
-    /// Plain numbers with so many decimals.
+    /// Plain numbers with this many decimals.
     pub fn fixed(decimals: usize) -> Shape {
         Shape { unit: String::new(), factor: 1.0, decimals }
     }
 
-    /// A number of the column.
+    /// Formats a number of the column.
     pub fn show(&self, value: f64) -> String {
         let value = value / self.factor;
         if !value.is_finite() {
             return "-".to_string();
         }
-        // No measurement is as large; all its digits would burst any table.
+        // No measurement is this large, and all its digits would not fit into any table.
         if value.abs() >= 1e15 {
             return format!("{value:.2e}");
         }
         let text = format!("{value:.*}", self.decimals);
-        // What rounds to nothing is not below nothing.
+        // A number that rounds to zero gets no minus sign.
         let bare = text.strip_prefix('-').filter(|rest| rest.bytes().all(|b| matches!(b, b'0' | b'.')));
         thousands(bare.unwrap_or(&text))
     }
 }
 
-/// A cost of an operation by itself, with its unit.
+/// A single cost per operation, with its unit.
 pub(super) fn cost(value: f64, unit: &str) -> String {
     match unit {
         "ns" => number::seconds(value * 1e-9).joined(),
@@ -72,7 +72,7 @@ pub(super) fn cost(value: f64, unit: &str) -> String {
     }
 }
 
-/// The digits before the point set apart by threes.
+/// Groups the digits before the decimal point by threes.
 fn thousands(text: &str) -> String {
     let (sign, text) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (whole, part) = text.split_at(text.find('.').unwrap_or(text.len()));
@@ -80,7 +80,7 @@ fn thousands(text: &str) -> String {
     format!("{sign}{whole}{part}")
 }
 
-/// What a column's smallest number is divided by, and what that is called.
+/// The divisor of a column and the unit it results in, chosen by the column's smallest number.
 fn scale(unit: MetricUnit, least: f64) -> (f64, &'static str) {
     let units: &[(f64, &str)] = match unit {
         MetricUnit::Share => return (0.01, "%"),

@@ -1,5 +1,5 @@
-//! The profile for speedscope: one sampled profile per thread, the heaviest first, in the order of time.
-//! It never holds the file in memory, and never orders frames by weight.
+//! The profile for speedscope: one sampled profile per thread, the heaviest thread first, samples ordered by time.
+//! It is written as a stream.
 
 use super::quote::{array, failed, quoted};
 use crate::error::{Context, Result};
@@ -7,10 +7,10 @@ use crate::view::sampled::{Cell, Moment, Paths, Sampled, Strand};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 
-/// Where the format's schema is published; the reader looks for it.
+/// Where the format's schema is published; readers check for this address.
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 
-/// Writes it; `title` is what the viewer shows as the file's name.
+/// Writes the profile; the viewer shows `title` as the file's name.
 ///
 /// # Errors
 /// Those of the writer.
@@ -36,7 +36,7 @@ pub fn write(sampled: &Sampled<'_>, title: &str, out: &mut dyn Write) -> Result<
     out.write_all(b"]}\n").context(failed)
 }
 
-/// The distinct frames as JSON, in the order they were met.
+/// The distinct frames as JSON, in order of first use.
 #[derive(Default)]
 struct Frames {
     list: Vec<String>,
@@ -44,13 +44,13 @@ struct Frames {
 }
 
 impl Frames {
-    /// A stack as a JSON array of frame numbers, from the root.
+    /// A stack as a JSON array of frame numbers, starting at the root.
     fn stack(&mut self, sampled: &Sampled<'_>, cells: &[Cell<'_>]) -> String {
         let ids: Vec<String> = cells.iter().map(|cell| self.id(sampled, cell).to_string()).collect();
         format!("[{}]", ids.join(","))
     }
 
-    /// The same function of the same file is one frame: the viewer merges stacks by frame.
+    /// The same function of the same file is one frame, because the viewer merges stacks by frame.
     fn id(&mut self, sampled: &Sampled<'_>, cell: &Cell<'_>) -> usize {
         let module = sampled.module(cell).map(|module| module.path.as_str());
         let file = sampled.symbol(cell).and_then(|symbol| symbol.file.as_deref()).or(module);
@@ -80,7 +80,7 @@ fn profile(sampled: &Sampled<'_>, strand: &Strand, stacks: &[String], out: &mut 
         strand.weight
     )
     .context(failed)?;
-    // The viewer takes a sample to last as long as it weighs: equal neighbours are one.
+    // The viewer takes a sample to last as long as its weight, so equal neighbours are merged.
     let runs = || strand.moments.chunk_by(|a, b| a.path == b.path);
     array(
         out,

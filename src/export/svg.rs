@@ -1,5 +1,5 @@
-//! The flame graph as an SVG with search and zoom, by inferno.
-//! It never depends on the order of its input or on chance: equal flame graphs give equal bytes.
+//! The flame graph as an SVG with search and zoom, drawn by inferno.
+//! Output is deterministic: equal flame graphs give equal bytes, in any order of input.
 
 use super::{colours, columns, folded};
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -11,7 +11,7 @@ use inferno::flamegraph::{self, Direction, Options};
 /// How a flame graph is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SvgOptions {
-    /// The root at the top.
+    /// Draws the root at the top.
     pub inverted: bool,
     /// Cells narrower than this many of the picture's 1200 pixels are left out.
     pub min_width_px: f64,
@@ -25,7 +25,7 @@ impl Default for SvgOptions {
     }
 }
 
-/// ironlaw's own colours: kernel, user, JIT and inlined code told apart.
+/// ironlaw's own colours, which distinguish kernel, user, JIT and inlined code.
 pub const OWN_PALETTE: &str = "kind";
 /// The width inferno draws before a browser stretches the picture.
 const WIDTH_PX: f64 = 1200.0;
@@ -36,10 +36,10 @@ const SHORT_SUBTITLE_COLUMNS: usize = 90;
 /// Pixels of one column, measured on inferno's fonts.
 const TITLE_COLUMN_PX: f64 = 10.3;
 const SUBTITLE_COLUMN_PX: f64 = 7.3;
-/// Beyond this a float no longer tells neighbours apart, and sums of it would leave 64 bits.
+/// Above this a float cannot represent every integer, and sums of it would exceed 64 bits.
 const LARGEST_TOTAL: u128 = 1 << 53;
 
-/// Draws it.
+/// Draws the flame graph.
 ///
 /// # Errors
 /// `Usage` for an unknown palette, `NotFound` for a flame graph without stacks.
@@ -65,8 +65,8 @@ pub fn render(flame: &Flame, svg: &SvgOptions) -> Result<Vec<u8>> {
     options.factor = factor * divisor as f64;
     options.min_width = svg.min_width_px / WIDTH_PX * 100.0;
     options.direction = if svg.inverted { Direction::Inverted } else { Direction::Straight };
-    // Stacks come sorted frame by frame. inferno would sort or check whole lines, in which a space or a bracket in a
-    // name sorts before the `;` that ends it and tears equal frames apart; only a chart keeps our order (reversed).
+    // Stacks are sorted frame by frame. inferno would sort or check whole lines, in which a space or a bracket in a
+    // name sorts before the `;` that ends it and splits equal frames; only a chart keeps our order (reversed).
     options.flame_chart = true;
 
     let lines: Vec<String> = lines(flame, divisor);
@@ -76,7 +76,7 @@ pub fn render(flame: &Flame, svg: &SvgOptions) -> Result<Vec<u8>> {
     Ok(if own { with_legend(bytes, legend) } else { bytes })
 }
 
-/// What values are divided by; 1 unless a damaged recording holds weights no capture can have.
+/// The divisor of all values: 1, unless a damaged recording contains weights no capture can have.
 fn divisor(flame: &Flame) -> u64 {
     let total: u128 = flame.lines.iter().map(|line| u128::from(line.value)).sum();
     u64::try_from(total / LARGEST_TOTAL + 1).unwrap_or(u64::MAX)
@@ -90,7 +90,7 @@ fn lines(flame: &Flame, divisor: u64) -> Vec<String> {
             (cells, format!("{} {}", folded::stack(&line.frames, true), line.value / divisor))
         })
         .collect();
-    // Names that differ as given may be equal as shown: sort by what is drawn.
+    // Different names may look equal when drawn, so sort by the drawn text.
     stacks.sort_unstable();
     stacks.into_iter().map(|(_, line)| line).collect()
 }
@@ -116,8 +116,8 @@ fn colour_map(flame: &Flame) -> PaletteMap {
     map
 }
 
-/// What the values are called and the factor that makes them so. inferno rounds values before it forms percentages,
-/// so times keep at least five digits.
+/// The unit of the values and the factor into it. inferno rounds values before it computes percentages, so times keep
+/// at least five digits.
 fn scale(unit: &'static str, total: u64) -> (&'static str, f64) {
     match unit {
         "ns" if total >= 100_000_000_000 => ("ms", 1e-6),
@@ -128,7 +128,7 @@ fn scale(unit: &'static str, total: u64) -> (&'static str, f64) {
     }
 }
 
-/// Where the legend's first square stands.
+/// Position of the legend's first square.
 #[derive(Debug, Clone, Copy)]
 struct Corner {
     x: usize,
@@ -162,7 +162,7 @@ fn legend_width() -> usize {
     colours::legend().iter().map(|(name, _)| entry_width(name)).sum()
 }
 
-/// Puts the legend before the frames; inferno's own script looks only at what is inside them.
+/// Inserts the legend before the frames; inferno's own script reads only what is inside them.
 fn with_legend(mut bytes: Vec<u8>, Corner { mut x, y }: Corner) -> Vec<u8> {
     const FRAMES: &[u8] = b"<svg id=\"frames\"";
     let Some(at) = bytes.windows(FRAMES.len()).position(|window| window == FRAMES) else { return bytes };

@@ -1,5 +1,5 @@
-//! The report for people: one page of aligned columns that fits its terminal.
-//! It never asks the terminal anything: width and colour are arguments.
+//! The report for people: one page of aligned columns that fits the terminal.
+//! Width and colour are arguments; the terminal is not queried.
 
 mod against;
 mod checklist;
@@ -21,12 +21,12 @@ pub use health::health;
 use page::Page;
 pub use sweep::sweep;
 
-/// How text is laid out.
+/// Layout of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Columns of the terminal; narrower ones than 80 get lines of 80.
+    /// Columns of the terminal; terminals narrower than 80 get lines of 80.
     pub width: usize,
-    /// Whether ANSI colours may be used; nothing is told by colour alone.
+    /// Whether ANSI colours may be used. No information depends on colour alone.
     pub colour: bool,
 }
 

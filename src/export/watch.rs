@@ -1,5 +1,5 @@
 //! The lines of a watch: JSON as `assets/schema/watch.schema.json` describes it, or a sentence for people.
-//! It never breaks one event over several lines.
+//! Each event is exactly one line.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::escape::visible;
@@ -12,7 +12,7 @@ use crate::view::watch::{
 /// The schema of [`json`], draft 2020-12.
 pub const SCHEMA: &str = include_str!("../../assets/schema/watch.schema.json");
 
-/// One line of JSON, its end included.
+/// One line of JSON, including the line end.
 ///
 /// # Errors
 /// `Io` if a value cannot be written as JSON.
@@ -23,7 +23,7 @@ pub fn json(line: &Line) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// One line of text, its end included.
+/// One line of text, including the line end.
 #[must_use]
 pub fn text(line: &Line) -> Vec<u8> {
     let what = match &line.what {
@@ -76,7 +76,7 @@ fn times(primary: &str, ratio: f64) -> String {
     format!("{primary} {} of usual", percent(ratio).joined())
 }
 
-/// Waits count, so that it is more than what the CPU time grew by.
+/// The slowdown. It includes waits, so it exceeds the growth of CPU time.
 fn longest(primary: &str, worst: f64) -> String {
     let what = if primary == PRIMARY { "an operation" } else { "the same work" };
     format!("{what} takes {} of its usual time", percent(worst).joined())
@@ -106,7 +106,7 @@ fn alarm(trouble: &Trouble) -> String {
     parts.join("; ")
 }
 
-/// Operations that did not get done.
+/// The loss of throughput, if any.
 fn throughput(trouble: &Trouble) -> Option<String> {
     let fell = |it: &&Factor| it.quantity == RATE && it.moved && it.now < it.expected;
     let rate = trouble.factors.iter().find(fell)?;

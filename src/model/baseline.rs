@@ -1,10 +1,10 @@
-//! How a target usually behaves: the windows of recordings that were called normal, and where its CPU time went in them.
-//! It holds no statistics: those are worked out of the windows, so that a baseline can be extended.
+//! A target's normal behaviour: the windows of recordings that the user declared normal, and where their CPU time went.
+//! Stores windows instead of statistics. Statistics are computed from the windows, so that a baseline can be extended.
 
 use super::{HostFacts, OpsSpec};
 use serde::{Deserialize, Serialize};
 
-/// The version of the file; readers refuse a higher major number.
+/// The version of the file. Readers reject a higher major number.
 pub const BASELINE_FORMAT: (u16, u16) = (1, 1);
 
 /// A baseline: one JSON document, `NAME.baseline`, or `baseline.json` within a recording.
@@ -14,55 +14,55 @@ pub struct Baseline {
     pub format: (u16, u16),
     /// Version of the program that wrote it.
     pub tool: String,
-    /// Whose behaviour it is, and where.
+    /// The target and machine it describes.
     pub key: BaselineKey,
-    /// The recordings it was made of.
+    /// The recordings it was built from.
     pub sources: Vec<BaselineSource>,
-    /// Names of the quantities (as of `analysis::compare`), in the order of the windows' cells.
+    /// Names of the quantities (as in `analysis::compare`), in the order of the windows' cells.
     pub quantities: Vec<String>,
     /// The windows, in the order of their sources.
     pub windows: Vec<BaselineWindow>,
-    /// Where the CPU time went, most first; the rarest stacks are left out.
+    /// Where the CPU time went, largest first. The rarest stacks are left out.
     pub stacks: Vec<BaselineStack>,
-    /// CPU time of all windows, nanoseconds, that of left out stacks included.
+    /// CPU time of all windows, nanoseconds, including that of left out stacks.
     pub cpu_ns: f64,
-    /// Operations of all windows; `None` where they were not counted.
+    /// Operations in all windows; `None` if they were not counted.
     pub ops: Option<f64>,
 }
 
-/// What must be alike for a baseline to speak of a session.
+/// The properties that must match for a baseline to apply to a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BaselineKey {
     /// The machine.
     pub host: HostFacts,
-    /// What was profiled, as its target's label.
+    /// The profiled target, as its label.
     pub target: String,
-    /// The program most samples were taken in: path as the target saw it.
+    /// The program with the most samples: its path as the target saw it.
     pub program: Option<String>,
-    /// What it was started by, where that is another name of the same file: for people.
+    /// The name it was started by, if that is another name of the same file; for display.
     #[serde(default)]
     pub called: Option<String>,
     /// Its build-id in hexadecimal.
     pub build_id: Option<String>,
-    /// The CPUs it was confined to, by the target or a sweep; empty: not confined.
+    /// The CPUs that the target or a sweep confined it to; empty means not confined.
     pub cpus: Vec<u32>,
-    /// The CPUs that its own affinity and its control group left it; empty: all of them. `None`: not known.
+    /// The CPUs that its own affinity and its cgroup allowed; empty means all, `None` means unknown.
     #[serde(default)]
     pub allowed: Option<Vec<u32>>,
     /// How operations were counted.
     pub ops: Option<OpsSpec>,
 }
 
-/// A recording that a baseline was made of.
+/// A recording that a baseline was built from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BaselineSource {
-    /// What the user called it.
+    /// The name that the user gave it.
     pub name: String,
-    /// Start, nanoseconds since the Unix epoch: two of the same are one recording.
+    /// Start, nanoseconds since the Unix epoch. Two sources with the same start are one recording.
     pub started_unix_ns: u64,
     /// Its length, seconds.
     pub seconds: f64,
-    /// How many of the windows are its.
+    /// Number of the baseline's windows that come from it.
     pub windows: usize,
 }
 
@@ -71,11 +71,11 @@ pub struct BaselineSource {
 pub struct BaselineWindow {
     /// Position in the sources.
     pub source: u32,
-    /// When it ended, since its recording's start, nanoseconds.
+    /// The end of the window, nanoseconds since its recording's start.
     pub at_ns: u64,
     /// Its length, nanoseconds.
     pub span_ns: u64,
-    /// For each quantity what was spent and what it was spent on; `None` where it was not measured.
+    /// Cost and base of each quantity (numerator and denominator); `None` if it was not measured.
     pub cells: Vec<Option<[f64; 2]>>,
 }
 
@@ -86,7 +86,7 @@ pub struct BaselineStack {
     pub frames: Vec<String>,
     /// CPU time spent in it, nanoseconds.
     pub cpu_ns: f64,
-    /// The samples that say so; `None` in what was learnt before they were kept (format 1.0).
+    /// Number of samples in it; `None` in baselines from before they were stored (format 1.0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
 }

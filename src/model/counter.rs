@@ -1,5 +1,4 @@
 //! Counters and their raw readings. Scaling for multiplexing happens later, so that coverage stays with the number.
-//! Nothing here divides one counter by another.
 
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CounterId(pub u16);
 
-/// What one count is.
+/// The unit of one count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -24,20 +23,20 @@ pub enum Unit {
     Bytes,
 }
 
-/// A counter: the names are part of the recording format and listed in its dictionary.
+/// A counter. Counter names are part of the recording format and listed in its dictionary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterDef {
     /// Its number in this recording.
     pub id: CounterId,
     /// Its name, e.g. `context-switches`, `cycles`, `run-delay`.
     pub name: String,
-    /// What one count is.
+    /// The unit of one count.
     pub unit: Unit,
     /// Counters with the same group number share one enabled/running window and may form ratios.
     pub group: Option<u16>,
 }
 
-/// Whose events a reading counts.
+/// The scope of a reading: whose events it counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -54,19 +53,19 @@ pub enum Scope {
 }
 
 /// A raw reading: counts since the capture began (or since the thread was born, if later).
-/// A reading that has not changed since the last one of the same counter and scope may be left out.
+/// A reading equal to the previous one of the same counter and scope may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CounterReading {
-    /// Which counter.
+    /// The counter.
     pub counter: CounterId,
-    /// Whose events.
+    /// The scope.
     pub scope: Scope,
     /// When it was read, since the recording's start.
     pub at: Nanos,
     /// The raw value, not scaled.
     pub value: u64,
-    /// How long the counter was meant to count.
+    /// How long the counter was enabled.
     pub enabled: Nanos,
-    /// How long it really did; less than `enabled` when it was multiplexed.
+    /// How long it really counted; less than `enabled` if it was multiplexed.
     pub running: Nanos,
 }

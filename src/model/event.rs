@@ -1,5 +1,5 @@
-//! The one closed stream of events that live capture, recordings and tests all produce.
-//! Samples are fixed-size and refer to interned stacks; whatever they refer to is defined earlier in the stream.
+//! The single, closed event stream that live capture, recordings and tests all produce.
+//! Samples are fixed-size and refer to interned stacks. The stream defines everything before an event refers to it.
 
 use super::{
     CounterDef, CounterReading, FrameDef, FrameId, ModuleDef, NeighbourDef, NeighbourUse, StackDef, StackEnd, StackId,
@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 /// One event of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// Defines what later events refer to by number.
+    /// Defines an entity that later events refer to by number.
     Define(Definition),
-    /// A sampled moment.
+    /// A sample.
     Sample(Sample),
-    /// A span in which a thread did not run.
+    /// An off-CPU span of a thread.
     OffCpu(OffCpu),
     /// A counter's value.
     Reading(CounterReading),
-    /// What somebody else on the machine has used.
+    /// The resources that a neighbour on the machine has used.
     Neighbour(NeighbourUse),
     /// A task was born, renamed or ended.
     Task(TaskEvent),
@@ -27,43 +27,43 @@ pub enum Event {
     Lost(Lost),
     /// Operations counted so far.
     Ops {
-        /// When, since the recording's start.
+        /// Time since the recording's start.
         at: Nanos,
         /// Total since the source began.
         total: Ops,
     },
     /// A mark set by the user or the program.
     Mark(Mark),
-    /// A window ended: all its readings have come before.
+    /// The end of a window. All its readings come before it.
     Tick(Tick),
 }
 
-/// What later events refer to.
+/// An entity that later events refer to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Definition {
-    /// A piece of code that was mapped.
+    /// A mapped piece of code.
     Module(ModuleDef),
     /// An address in a module.
     Frame(FrameDef),
     /// A call stack.
     Stack(StackDef),
-    /// The names at a frame, innermost first; may come any time after the frame, at most once unless improved.
+    /// The names at a frame, innermost first. They may follow any time after the frame, and only once unless improved.
     Names {
         /// The frame.
         frame: FrameId,
-        /// Never empty: an unresolved frame has no `Names` at all.
+        /// At least one symbol: an unresolved frame has no `Names`.
         symbols: Vec<Symbol>,
     },
     /// A counter.
     Counter(CounterDef),
-    /// Somebody else on the machine.
+    /// A neighbour on the machine.
     Neighbour(NeighbourDef),
 }
 
 /// One sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
-    /// When, since the recording's start.
+    /// Time since the recording's start.
     pub at: Nanos,
     /// Process id.
     pub pid: u32,
@@ -73,9 +73,9 @@ pub struct Sample {
     pub cpu: u32,
     /// Index into `Meta::events`.
     pub event: u16,
-    /// Counts this sample stands for, in the event's unit.
+    /// Number of counts this sample represents, in the event's unit.
     pub weight: u64,
-    /// Its stack; `None` when even the address was not available.
+    /// Its stack; `None` if even the address was not available.
     pub stack: Option<StackId>,
     /// How the stack ended.
     pub end: StackEnd,
@@ -87,7 +87,7 @@ pub struct Sample {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
-    /// Preempted while it could have run on.
+    /// Preempted while runnable.
     Runnable,
     /// Waiting, interruptibly (S).
     Sleeping,
@@ -97,7 +97,7 @@ pub enum TaskState {
     Other,
 }
 
-/// A span in which a thread did not run: first blocked, then runnable but waiting for a CPU.
+/// An off-CPU span of a thread: first blocked, then waiting in the run queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OffCpu {
     /// When it left the CPU, since the recording's start.
@@ -108,26 +108,27 @@ pub struct OffCpu {
     pub tid: u32,
     /// The state it left in.
     pub state: TaskState,
-    /// Time from leaving until it was woken; zero when it was preempted.
+    /// Time from leaving the CPU until the wake-up; zero if it was preempted.
     pub blocked: Nanos,
-    /// Time from being woken (or preempted) until it ran again; `None` when the wake-up was not seen.
+    /// Time from the wake-up (or preemption) until it ran again; `None` if the wake-up was not observed.
     pub queued: Option<Nanos>,
     /// The stack it left from, kernel frames included where permitted.
     pub stack: Option<StackId>,
     /// How the stack ended.
     pub end: StackEnd,
-    /// Whether the stack is an estimate: it was taken of another span of the thread, of about this length.
+    /// Whether the stack is an estimate, taken from another span of the thread of about this length.
     pub estimated: bool,
 }
 
 impl OffCpu {
-    /// Which spans are of about this length: the next power of four, nanoseconds, as its exponent.
+    /// The length class of the blocked time: spans of about the same length share one. The exponent of the next power
+    /// of four, nanoseconds.
     #[must_use]
     pub fn length(&self) -> u8 {
         (64 - self.blocked.0.leading_zeros()).div_ceil(2) as u8
     }
 
-    /// More than any length.
+    /// Upper bound of the length classes.
     pub const LENGTHS: u8 = 33;
 }
 
@@ -135,24 +136,24 @@ impl OffCpu {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossKind {
-    /// A buffer was full: `count` records of an unknown kind are gone.
+    /// A buffer was full and `count` records of an unknown kind were lost.
     Ring,
-    /// The same of samples.
+    /// The same for samples.
     Samples,
-    /// The same of records of threads that leave the CPU or get it.
+    /// The same for records of threads that switch out or in.
     Switches,
-    /// The same of records of threads that are woken.
+    /// The same for wake-up records.
     Wakeups,
-    /// The same of records of births, ends, names and mappings of tasks.
+    /// The same for records of births, ends, names and mappings of tasks.
     Tasks,
-    /// The kernel paused sampling to bound its cost: `count` throttle records.
+    /// The kernel throttled sampling to limit its cost: `count` throttle records.
     Throttled,
-    /// A span off the CPU could not be closed because records were lost.
+    /// An off-CPU span could not be closed because records were lost.
     OffCpu,
 }
 
 impl LossKind {
-    /// What was lost, in a word or two.
+    /// A short description of the lost records.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -166,7 +167,7 @@ impl LossKind {
         }
     }
 
-    /// Whether samples were lost, or records of an unknown kind, which may have been samples.
+    /// Whether samples were lost, or records of an unknown kind, which may include samples.
     #[must_use]
     pub fn is_samples(self) -> bool {
         matches!(self, LossKind::Samples | LossKind::Ring)
@@ -176,11 +177,11 @@ impl LossKind {
 /// A loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lost {
-    /// When it was noticed, since the recording's start.
+    /// When the loss was noticed, since the recording's start.
     pub at: Nanos,
-    /// On which CPU's ring.
+    /// The CPU whose ring buffer it was.
     pub cpu: u32,
-    /// Why.
+    /// What was lost.
     pub kind: LossKind,
     /// How many.
     pub count: u64,
@@ -189,9 +190,9 @@ pub struct Lost {
 /// A named moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// When, since the recording's start.
+    /// Time since the recording's start.
     pub at: Nanos,
-    /// What for.
+    /// Its label.
     pub label: String,
 }
 
@@ -200,6 +201,6 @@ pub struct Mark {
 pub struct Tick {
     /// When it ended, since the recording's start.
     pub at: Nanos,
-    /// How long it was.
+    /// Its length.
     pub span: Nanos,
 }

@@ -1,5 +1,4 @@
-//! Formulas of metrics as text, e.g. `1000 * llc-miss / instructions`, so that what is computed is what is shown.
-//! It never knows where a value comes from.
+//! Formulas of metrics as text, e.g. `1000 * llc-miss / instructions`, so that ironlaw shows the formula it computes.
 //!
 //! ```text
 //! sum     = product { (" + " | " - ") product }
@@ -7,9 +6,9 @@
 //! factor  = number | name | "(" sum ")" | ("min" | "max") "(" sum "," sum ")"
 //! ```
 //!
-//! Names hold letters, digits, `-`, `_` and `.`, so binary signs stand between spaces.
+//! Names contain letters, digits, `-`, `_` and `.`, so binary operators need surrounding spaces.
 
-/// A formula, parsed.
+/// A parsed formula.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Formula {
     /// A constant.
@@ -20,7 +19,7 @@ pub enum Formula {
     Binary(Sign, Box<Formula>, Box<Formula>),
 }
 
-/// What joins two parts.
+/// A binary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// a + b
@@ -37,11 +36,11 @@ pub enum Sign {
     Max,
 }
 
-/// How deep parentheses may nest.
+/// Maximum nesting depth of parentheses.
 const DEEPEST: usize = 32;
 
 impl Formula {
-    /// Parses a formula; `None` if the text is none.
+    /// Parses a formula; `None` if the text is not a valid formula.
     #[must_use]
     pub fn parse(text: &str) -> Option<Formula> {
         let mut parser = Parser { rest: text.trim(), depth: 0 };
@@ -49,7 +48,7 @@ impl Formula {
         parser.rest.is_empty().then_some(formula)
     }
 
-    /// The counters it needs, each once, in the order of their appearance.
+    /// The counters it needs, each once, in order of appearance.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
@@ -69,7 +68,7 @@ impl Formula {
         }
     }
 
-    /// Its value; `None` if a counter has none or a divisor is 0.
+    /// Its value; `None` if a counter has no value or a divisor is 0.
     pub fn value(&self, of: &mut impl FnMut(&str) -> Option<f64>) -> Option<f64> {
         let value = match self {
             Formula::Number(number) => *number,

@@ -1,5 +1,4 @@
-//! What hardware is to count: events by role, in groups that count together, and the metrics that are formed from them.
-//! It never opens an event and never divides.
+//! The hardware counters to open: events by role, in groups that count together, and the metrics formed from them.
 
 use super::{CounterDef, CounterId, EventSpec, HardwareMetric, Unit};
 use serde::{Deserialize, Serialize};
@@ -7,68 +6,68 @@ use serde::{Deserialize, Serialize};
 /// An event of this CPU in its role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HardwareEvent {
-    /// Its role and the name of its counter, the same on every CPU: `cycles`, `llc-miss`, `dtlb-load-walk-active`.
+    /// Its role, which is also the name of its counter on every CPU: `cycles`, `llc-miss`, `dtlb-load-walk-active`.
     pub role: String,
-    /// What the kernel is asked for; its name is the vendor's, e.g. `LONGEST_LAT_CACHE.MISS`.
+    /// The kernel encoding. Its name is the vendor's, e.g. `LONGEST_LAT_CACHE.MISS`.
     pub event: EventSpec,
 }
 
-/// Events that are scheduled together, so that ratios of them speak of the same moments.
+/// Events that are scheduled together, so that their ratios cover the same time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HardwareGroup {
-    /// The leader, then the members. An event may be in several groups: each group that forms a ratio has its own.
+    /// The leader, then the members. An event may be in several groups: each group that forms a ratio has its own copy.
     pub events: Vec<HardwareEvent>,
     /// The CPUs it can count on; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
 }
 
-/// Stands between a role and the kind of core it is counted on apart, as in `cycles@cpu_atom`.
+/// Separates a role from its core type, as in `cycles@cpu_atom`.
 pub const KIND_MARK: char = '@';
 
-/// A metric that cannot be formed here.
+/// A metric that cannot be formed on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AbsentMetric {
     /// Its name.
     pub metric: String,
-    /// Why, for people: which event is missing.
+    /// The reason as text for users: which event is missing.
     pub why: String,
 }
 
-/// What to count on one kind of core.
+/// The events to count on one core type.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HardwarePlan {
-    /// The microarchitecture, e.g. `intel-spr`; `generic-intel`, `generic-amd`, `generic-arm` or `generic` where none is known.
+    /// The microarchitecture, e.g. `intel-spr`; `generic-intel`, `generic-amd`, `generic-arm` or `generic` if unknown.
     pub uarch: String,
-    /// The kind of core as the kernel names its PMU: `cpu`, `cpu_core`; empty in recordings that do not say.
+    /// The core type as the kernel names its PMU: `cpu`, `cpu_core`; empty in recordings that do not store it.
     #[serde(default)]
     pub pmu: String,
-    /// The CPUs whose cores are of this kind; empty: all.
+    /// The CPUs of this core type; empty means all.
     #[serde(default)]
     pub cpus: Vec<u32>,
-    /// Groups, most wanted first; the first holds cycles and instructions.
+    /// Groups in order of priority; the first contains cycles and instructions.
     pub groups: Vec<HardwareGroup>,
-    /// What is not counted, and why.
+    /// The metrics that are not counted, and why.
     pub absent: Vec<AbsentMetric>,
-    /// Formulas of metrics that hold for this plan in place of the common ones: metric and formula, without names that only
-    /// the machine could resolve. Where its roles were not counted after all, the common formulas are tried.
+    /// Formulas that override the common ones in this plan: metric and formula, with machine constants substituted. If
+    /// the roles of an override were not counted after all, the common formulas are tried.
     #[serde(default)]
     pub formulas: Vec<(String, String)>,
-    /// How much longer a context switch of the target takes while the groups count its threads, nanoseconds, as measured before
-    /// the recording; `None` where that was too little to see, or not measured.
+    /// Additional time per context switch of the target while the groups count its threads, nanoseconds, measured
+    /// before the recording; `None` if it was too small to measure or not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch_cost_ns: Option<u64>,
 }
 
 impl HardwarePlan {
-    /// The formulas of a metric, in the order in which they are tried: the plan's own, then the common ones.
+    /// The formulas of a metric in the order they are tried: the plan's own, then the common ones.
     pub fn formulas_of<'a>(&'a self, metric: &'a HardwareMetric) -> impl Iterator<Item = &'a str> + 'a {
         let own = self.formulas.iter().filter(|(name, _)| name == metric.name).map(|(_, formula)| formula.as_str());
         own.chain(metric.formulas.iter().copied())
     }
 
-    /// The counters of the plan, numbered from `first` on: one for each event of each group. The same role in a later
-    /// group has `.2`, `.3` ... behind its name.
+    /// The counters of the plan, numbered from `first`: one for each event of each group. If a role occurs again in a
+    /// later group, its name gets the suffix `.2`, `.3` and so on.
     #[must_use]
     pub fn definitions(&self, first: u16) -> Vec<CounterDef> {
         let mut seen: Vec<&str> = Vec::new();

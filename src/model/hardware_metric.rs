@@ -1,8 +1,7 @@
-//! The metrics that hardware counters give: name, formula by roles, bounds and what they mean, in one table.
-//! It never knows which CPU has which event: a recording's own formula holds where its plan has one, else the first of these
-//! all of whose roles are counted.
+//! The metrics formed from hardware counters in one table: name, formulas over roles, bounds and meaning.
+//! A recording uses its plan's own formula if there is one, else the first formula here whose roles are all counted.
 
-/// What one of a metric's numbers is.
+/// The unit of a metric's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
     /// Part of a whole, 0 to 1.
@@ -22,23 +21,23 @@ pub enum MetricKind {
 pub struct HardwareMetric {
     /// Its stable name, e.g. `llc_mpki`.
     pub name: &'static str,
-    /// A few words for people.
+    /// A short label for display.
     pub label: &'static str,
-    /// What its numbers are.
+    /// The unit of its values.
     pub kind: MetricKind,
-    /// Formulas over roles, best first ([`super::Formula`]); `task-clock` (nanoseconds) and `wall` (nanoseconds) may stand
-    /// in them too, and `slots-per-cycle`, which a plan replaces by a number ([`super::HardwarePlan::formulas`]).
+    /// Formulas over roles, best first ([`super::Formula`]). They may also contain `task-clock` (nanoseconds), `wall`
+    /// (nanoseconds) and `slots-per-cycle`, which a plan replaces by a number ([`super::HardwarePlan::formulas`]).
     pub formulas: &'static [&'static str],
-    /// No sound value lies outside.
+    /// Valid range; a value outside is wrong.
     pub bounds: (f64, f64),
-    /// Above this it is worth a look; from the vendor where it publishes one.
+    /// Values above this deserve attention. From the vendor, if it publishes one.
     pub threshold: Option<f64>,
-    /// One sentence: what it says, and what it does not.
+    /// One sentence: what the metric shows, and what it does not.
     pub about: &'static str,
 }
 
 impl HardwareMetric {
-    /// The metric of that name.
+    /// Looks up a metric by name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static HardwareMetric> {
         HARDWARE_METRICS.iter().find(|metric| metric.name == name)
@@ -57,7 +56,7 @@ const fn metric(
         MetricKind::PerKilo => (0.0, 1000.0),
         MetricKind::Ratio => (0.0, 1e6),
         MetricKind::Nanos => (0.0, 1e5),
-        // Ten terabytes per second: above any socket.
+        // Ten terabytes per second: more than any socket reaches.
         MetricKind::BytesPerSecond => (0.0, 1e13),
     };
     HardwareMetric { name, label, kind, formulas, bounds, threshold: None, about }
@@ -72,13 +71,13 @@ impl HardwareMetric {
         HardwareMetric { bounds: (low, high), ..self }
     }
 
-    /// A share of pipeline slots: counters that are read one after the other may miss 0 and 1 by a little.
+    /// A share of pipeline slots. Counters are read one after the other, so values may overshoot 0 and 1 slightly.
     const fn of_slots(self) -> HardwareMetric {
         self.within(-0.05, 1.05)
     }
 }
 
-/// Every metric, most telling first.
+/// All metrics, most informative first.
 pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "llc_mpki",
@@ -187,8 +186,8 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
         MetricKind::PerKilo,
         &[
             "1000 * (local-hitm + remote-cache-hitm) / instructions",
-            // From Ice Lake on one event counts lines forwarded modified and clean; requests tell their proportion, as in
-            // the top-down method's Contested_Accesses.
+            // Since Ice Lake, one event counts both modified and clean forwarded lines. The ratio of requests separates
+            // the two, as in the top-down method's Contested_Accesses.
             "1000 * (local-xsnp-fwd * demand-rd-local-hitm-ocr / max(1, demand-rd-local-hitm-ocr + demand-rd-local-fwd-ocr) \
              + remote-cache-hitm) / instructions",
         ],
@@ -460,7 +459,7 @@ mod tests {
     use super::*;
     use crate::model::Formula;
 
-    /// What its formula of that number gives for counts of roles.
+    /// The value of a metric's formula, by index, for the given counts of roles.
     fn value(name: &str, formula: usize, counts: &[(&str, f64)]) -> Option<f64> {
         let text = HardwareMetric::named(name).unwrap().formulas[formula];
         Formula::parse(text).unwrap().value(&mut |role| Some(counts.iter().find(|(known, _)| *known == role)?.1))
@@ -497,7 +496,7 @@ mod tests {
         ];
         close("llc_mpki", 1, &zen4, 50.0);
         close("memory_bandwidth", 1, &zen4, 64.0 * 90.0);
-        // Of 40 lines forwarded, a quarter were modified.
+        // A quarter of 40 forwarded lines were modified.
         let forwarded = |modified: f64, clean: f64| {
             [
                 ("local-xsnp-fwd", 40.0),

@@ -1,9 +1,8 @@
-//! What is known of the machine a recording was made on, so that unlike machines are never compared unnoticed.
-//! It never probes; `collect` fills it.
+//! Facts about the machine of a recording, so that a comparison can detect different machines. Filled by `collect`.
 
 use serde::{Deserialize, Serialize};
 
-/// One logical CPU's place in the machine.
+/// The position of a logical CPU in the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTopology {
     /// Its number.
@@ -12,7 +11,7 @@ pub struct CpuTopology {
     pub core: u32,
     /// Package (socket).
     pub package: u32,
-    /// NUMA node; 0 on a machine that reports none.
+    /// NUMA node; 0 if the machine reports none.
     pub node: u32,
 }
 
@@ -27,15 +26,15 @@ pub struct HostFacts {
     pub arch: String,
     /// CPU model as the kernel names it.
     pub cpu_model: String,
-    /// Online CPUs with their place.
+    /// Online CPUs with their position.
     pub cpus: Vec<CpuTopology>,
     /// Physical memory.
     pub memory_bytes: u64,
     /// Whether a hypervisor is present.
     pub virtual_machine: bool,
-    /// Frequency governor of the first CPU, where there is one.
+    /// Frequency governor of the first CPU, if there is one.
     pub governor: Option<String>,
-    /// Whether the CPU time of a task holds what the hypervisor took while it ran; `None`: not known, or no virtual machine.
+    /// Whether a task's CPU time includes time that the hypervisor stole while it ran; `None` if unknown or not a VM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stolen_in_cpu_time: Option<bool>,
 }

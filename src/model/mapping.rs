@@ -1,18 +1,17 @@
 //! Code that can appear in a stack: executables, libraries, the kernel, the vdso, just-in-time code.
-//! It never opens the files it names.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The bytes of a file, mapped or read; shared, and kept alive as long as anyone looks at them.
+/// The bytes of a file, mapped or read. Shared, and alive as long as anything refers to them.
 pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// Index into the recording's modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModuleId(pub u32);
 
-/// A GNU build-id: up to 20 bytes that name one build of one file.
+/// A GNU build-id: up to 20 bytes that identify one build of one file.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct BuildId(pub Vec<u8>);
@@ -51,7 +50,7 @@ impl TryFrom<String> for BuildId {
     }
 }
 
-/// What kind of code a module holds; it decides how addresses in it are read.
+/// The kind of code in a module, which determines the meaning of its addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModuleKind {
@@ -61,7 +60,7 @@ pub enum ModuleKind {
     Kernel,
     /// The kernel's code page in user space: frame addresses are offsets into its image.
     Vdso,
-    /// Code without a file, mostly made just in time: frame addresses are absolute in that process.
+    /// Code without a file, mostly just-in-time: frame addresses are absolute in that process.
     Jit,
 }
 
@@ -70,7 +69,7 @@ pub enum ModuleKind {
 pub struct ModuleDef {
     /// Its number in this recording.
     pub id: ModuleId,
-    /// What it is.
+    /// The kind of code.
     pub kind: ModuleKind,
     /// Path as the target sees it (`/usr/lib/libc.so.6`), or `[kernel]`, `[vdso]`, `[jit]`.
     pub path: String,

@@ -1,10 +1,9 @@
-//! A number that was measured, or the reason why it was not: never zero for unknown.
-//! It never formats itself; views decide how a missing value looks.
+//! A measured number, or the reason why it is missing. An unknown value is never represented as zero.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How far a value can be trusted.
+/// The reliability of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
     /// Share of the window in which the counter really counted (running over enabled), 0 to 1.
@@ -12,46 +11,46 @@ pub struct Quality {
 }
 
 impl Quality {
-    /// Counted all the time.
+    /// Counted during the whole window.
     pub const EXACT: Quality = Quality { coverage: 1.0 };
 }
 
-/// Why a value is missing. The text names the fix where there is one.
+/// Why a value is missing. The text names the fix if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// The CPU, virtual machine or kernel has no such counter.
+    /// The CPU, virtual machine or kernel does not have this counter.
     NotSupported,
-    /// The kernel refused it to this user.
+    /// The kernel denied it to this user.
     NotPermitted,
-    /// It shared its hardware counter with others and counted for too little of the window.
+    /// The event was multiplexed and counted for too little of the window.
     Multiplexed,
-    /// Too few samples fell into the selection to say.
+    /// The selection contains too few samples.
     TooFewSamples,
-    /// Runs of the same differ by as much.
+    /// Repeated runs differ by as much.
     RunsScatter,
     /// Events were lost in the window, so the total would be too low.
     LostEvents,
     /// Nothing counts the program's operations.
     NoOpsSource,
-    /// What was to count the program's operations gave no total.
+    /// The source of operations returned no total.
     OpsSilent,
-    /// It was not asked for when the recording was made.
+    /// The recording was made without it.
     NotRecorded,
-    /// The target had ended, or had not started, when it was to be read.
+    /// The target had ended, or had not started, at the time of the reading.
     TargetGone,
     /// The divisor was zero in this window: nothing ran.
     Idle,
-    /// No reading fell into the window: reading it takes long, and so it is read less often.
+    /// The window contains no reading: reading is slow, so it happens less often.
     NotRead,
-    /// It is counted thread by thread, and too many threads ended before they could be read.
+    /// It is counted per thread, and too many threads ended before they were read.
     ThreadsUnread,
-    /// What was counted comes to a value that cannot be.
+    /// The counts result in an impossible value.
     Suspect,
 }
 
 impl Why {
-    /// One sentence fragment for people: the reason and, where there is one, the remedy.
+    /// One sentence fragment for users: the reason and, if there is one, the fix.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -87,15 +86,15 @@ pub enum Measure<T> {
     Known {
         /// The value.
         value: T,
-        /// How far to trust it.
+        /// Its reliability.
         quality: Quality,
     },
-    /// It was not, for this reason.
+    /// Not measured, for this reason.
     Missing(Why),
 }
 
 impl<T> Measure<T> {
-    /// A value that was counted all the time.
+    /// A value that was counted during the whole window.
     pub fn exact(value: T) -> Self {
         Measure::Known { value, quality: Quality::EXACT }
     }
@@ -124,7 +123,8 @@ impl<T> Measure<T> {
         }
     }
 
-    /// `self over other` by `f`; `None` from `f` means the divisor was zero. The first reason wins, the lower coverage stays.
+    /// Computes `self` over `other` with `f`; `None` from `f` means that the divisor was zero. The first missing reason
+    /// wins, and the lower coverage applies.
     pub fn ratio<U, R>(self, other: Measure<U>, f: impl FnOnce(T, U) -> Option<R>) -> Measure<R> {
         match (self, other) {
             (Measure::Missing(why), _) | (_, Measure::Missing(why)) => Measure::Missing(why),
@@ -133,6 +133,14 @@ impl<T> Measure<T> {
                 None => Measure::Missing(Why::Idle),
             },
         }
+    }
+}
+
+impl Measure<f64> {
+    /// The quotient; missing as `Idle` unless the divisor is positive.
+    #[must_use]
+    pub fn over(self, divisor: Measure<f64>) -> Measure<f64> {
+        self.ratio(divisor, |value, divisor| (divisor > 0.0).then(|| value / divisor))
     }
 }
 

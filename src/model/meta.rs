@@ -1,21 +1,21 @@
-//! What a recording says about itself: `meta.json`.
-//! Fields are only added; a reader meets unknown fields and missing optional ones without complaint.
+//! A recording's metadata: `meta.json`.
+//! The format only gains fields. Readers accept unknown fields and missing optional ones.
 
 use super::{EventSpec, HardwarePlan, HostFacts, Plan, RecordCount, SampleSource, TargetFacts, WaitSource};
 use serde::{Deserialize, Serialize};
 
-/// Something the reader of a recording should know: a fallback, a limit that bit, a missing permission.
+/// A note for the reader of a recording: a fallback, a limit that was reached, a missing permission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// Short machine name, e.g. `no-pmu`, `kernel-symbols-hidden`.
+    /// Short machine-readable name, e.g. `no-pmu`, `kernel-symbols-hidden`.
     pub topic: String,
     /// What happened, in a sentence.
     pub text: String,
-    /// What to do about it, if anything can be done.
+    /// The fix, if there is one.
     pub fix: Option<String>,
 }
 
-/// How an event fared.
+/// How much of the time an event was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {
     /// The event's name.
@@ -24,10 +24,10 @@ pub struct Coverage {
     pub share: f64,
 }
 
-/// A recording's description of itself.
+/// A recording's metadata.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Meta {
-    /// Format version: readers refuse a higher major number.
+    /// Format version. Readers reject a higher major number.
     pub format: (u16, u16),
     /// Version of the program that wrote it.
     pub tool: String,
@@ -38,34 +38,34 @@ pub struct Meta {
     pub target: TargetFacts,
     /// The request.
     pub plan: Plan,
-    /// Events really sampled, in the order `Sample::event` counts.
+    /// The events that were really sampled, in the order of `Sample::event`.
     pub events: Vec<EventSpec>,
-    /// Share of the time each event was really counted.
+    /// Share of the time that each event was really counted.
     #[serde(default)]
     pub coverage: Vec<Coverage>,
-    /// What hardware counted; no group where nothing did.
+    /// The hardware counters; no groups if none were counted.
     #[serde(default)]
     pub hardware: HardwarePlan,
-    /// What recorded time off the CPU; `None` where nothing did. Older recordings do not say: theirs were tracepoints.
+    /// The source of off-CPU spans; `None` if there was none. Older recordings do not store it: they used tracepoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitSource>,
-    /// Where samples were taken; `None` in older recordings, which do not say.
+    /// Where samples were taken; `None` in older recordings, which do not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<SampleSource>,
-    /// The kernel's records by kind, and how many of each were lost; empty while recording, and in older recordings.
+    /// The kernel's records by kind, with the number lost of each; empty while recording, and in older recordings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<RecordCount>,
     /// Start, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
-    /// Start on `CLOCK_MONOTONIC`; every other time counts from here.
+    /// Start on `CLOCK_MONOTONIC`. All other times are relative to it.
     pub started_mono_ns: u64,
-    /// Length; `None` while recording, or when it was killed.
+    /// Length; `None` while recording, or if the recording was killed.
     #[serde(default)]
     pub duration_ns: Option<u64>,
-    /// How a started command ended: its exit code, or 128 plus the signal.
+    /// Exit status of a started command: its exit code, or 128 plus the signal.
     #[serde(default)]
     pub exit_status: Option<i32>,
-    /// Fallbacks taken and limits met.
+    /// Fallbacks taken and limits reached.
     #[serde(default)]
     pub notes: Vec<Note>,
 }

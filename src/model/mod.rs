@@ -1,5 +1,4 @@
-//! The vocabulary every layer shares: plain data about targets, events, stacks, counters and hosts.
-//! It never does any I/O, reads no clock and knows no file format.
+//! The vocabulary shared by all layers: plain data about targets, events, stacks, counters and hosts.
 
 mod baseline;
 mod counter;

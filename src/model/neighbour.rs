@@ -1,24 +1,24 @@
-//! Who else uses the machine: the processes and control groups beside the target, and what they took of it.
-//! It never says that one of them did harm.
+//! The neighbours: processes and cgroups outside the target, and the resources they used.
+//! Usage alone does not show that a neighbour did harm.
 
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// A neighbour's number in this recording; none stands for two.
+/// A neighbour's number, unique in this recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NeighbourId(pub u32);
 
-/// What a neighbour is.
+/// The kind of a neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NeighbourKind {
     /// A process outside the target.
     Process,
-    /// A control group outside the target, with all below it.
+    /// A cgroup outside the target, including its descendants.
     Cgroup,
     /// A resctrl monitoring group.
     Resctrl,
-    /// All that had a process id too short a time to be seen, and what could not be read.
+    /// Processes too short-lived to be observed, and usage that could not be read.
     Rest,
 }
 
@@ -27,31 +27,31 @@ pub enum NeighbourKind {
 pub struct NeighbourDef {
     /// Its number.
     pub id: NeighbourId,
-    /// What it is.
+    /// Its kind.
     pub kind: NeighbourKind,
-    /// The process's comm, or the group's path below its hierarchy's root.
+    /// The process's comm, or the cgroup's path below its hierarchy's root.
     pub name: String,
-    /// Of a process, its id.
+    /// The process id, for processes.
     pub pid: Option<u32>,
-    /// Of a process, the control group it is in, if it could be read.
+    /// The cgroup of a process, if it could be read.
     pub cgroup: Option<String>,
 }
 
-/// What a neighbour has used since the capture began. A use that has not changed since the last one may be left out.
+/// Resources used by a neighbour since the capture began. A reading equal to the previous one may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NeighbourUse {
-    /// Whose.
+    /// The neighbour.
     pub neighbour: NeighbourId,
     /// When it was read, since the recording's start.
     pub at: Nanos,
-    /// CPU time. Of resctrl groups nothing counts it: theirs stays at zero and says nothing.
+    /// CPU time. It is not counted for resctrl groups: theirs is always zero and carries no information.
     pub cpu: Nanos,
-    /// The CPU it was last seen on; of processes only.
+    /// The CPU it last ran on; for processes only.
     pub on_cpu: Option<u32>,
-    /// Bytes it had storage read and write; `None` where that may not be read.
+    /// Bytes it read from and wrote to storage; `None` without permission to read the counter.
     pub io_bytes: Option<u64>,
-    /// Bytes of last-level cache it held at that moment; of resctrl groups only.
+    /// Bytes of last-level cache it occupied at that moment; for resctrl groups only.
     pub llc_bytes: Option<u64>,
-    /// Bytes it moved to and from memory; of resctrl groups only.
+    /// Bytes it transferred to and from memory; for resctrl groups only.
     pub memory_bytes: Option<u64>,
 }

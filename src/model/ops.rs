@@ -1,18 +1,17 @@
-//! How a program's operations are counted: the checked form of `--ops SPEC`.
-//! It never counts; `ops` and `collect` do.
+//! How a program's operations are counted: the validated form of `--ops SPEC`. `ops` and `collect` do the counting.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A source of operations. Whatever it is, it yields a total that only grows.
+/// A source of operations. Every source yields a total that only grows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpsSpec {
-    /// Numbers in what the started command prints, which is passed through.
+    /// Numbers in the output of the started command. The output is passed through.
     Output {
         /// A regular expression; its first capture group (or all of it) is the number.
         pattern: String,
-        /// What the number is.
+        /// The meaning of the number.
         reads: Reads,
     },
     /// Calls of a function, counted by the kernel.
@@ -22,55 +21,55 @@ pub enum OpsSpec {
         /// The function's symbol, as in the symbol table.
         symbol: String,
     },
-    /// A kernel tracepoint's hits by the target.
+    /// Hits of a kernel tracepoint by the target.
     Tracepoint {
         /// Category, e.g. `syscalls`.
         category: String,
         /// Name, e.g. `sys_enter_sendto`.
         name: String,
     },
-    /// A counter that a server offers as Prometheus text.
+    /// A counter that a server exports as Prometheus text.
     Http {
         /// `host:port`.
         authority: String,
         /// Path and query, beginning with a slash.
         path: String,
-        /// The metric's name; series of the same name and fitting labels are added up.
+        /// The metric's name. Series of this name with matching labels are summed.
         metric: String,
-        /// Labels that a series must bear.
+        /// Labels that a series must have.
         labels: Vec<(String, String)>,
     },
-    /// A file that holds a total, read again and again.
+    /// A file that contains a total, polled.
     File {
         /// Its path.
         path: PathBuf,
     },
-    /// A shared page that the program counts in with `native/ironlaw.h`.
+    /// A shared page in which the program counts with `native/ironlaw.h`.
     Page {
         /// Its name.
         name: String,
     },
-    /// A rate the user knows: so many operations per second as long as the target runs.
+    /// A constant rate given by the user, for as long as the target runs.
     Rate {
         /// Operations per second.
         per_second: f64,
     },
 }
 
-/// What a number in a command's output is.
+/// The meaning of a number in a command's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reads {
-    /// A total so far.
+    /// The total so far.
     Total,
-    /// Operations since the number before.
+    /// Operations since the previous number.
     Sum,
-    /// Operations per second since the number before.
+    /// Operations per second since the previous number.
     Rate,
 }
 
 impl OpsSpec {
-    /// A few words for headers: `calls of do_work in /opt/server`, `requests_total at http://host:9090/metrics`.
+    /// A short label for headers: `calls of do_work in /opt/server`, `requests_total at http://host:9090/metrics`.
     #[must_use]
     pub fn label(&self) -> String {
         match self {

@@ -1,5 +1,4 @@
 //! What to capture and how: the validated request that `collect` carries out.
-//! It never holds anything the user typed that has not been checked.
 
 use super::{HardwarePlan, OpsSpec, Target, Unit};
 use crate::units::Nanos;
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallGraph {
-    /// Whole stacks without asking the user which method the binary needs; today the same as `Dwarf` with the default size.
+    /// Whole stacks without a choice of method by the user. Currently the same as `Dwarf` with the default size.
     Auto,
     /// The kernel walks frame pointers.
     FramePointer,
@@ -30,11 +29,11 @@ pub enum CallGraph {
 pub enum Rate {
     /// Samples per second of running time and CPU.
     Frequency(u64),
-    /// One sample every so many events.
+    /// One sample every N events.
     Period(u64),
 }
 
-/// What the kernel is to count or sample.
+/// The kernel encoding of an event to count or sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
@@ -65,35 +64,35 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Whether it takes a counter of a PMU. A dynamic PMU's event may be counted elsewhere; it is taken for hardware.
+    /// Whether it uses a PMU counter. A dynamic PMU's event may be counted elsewhere but is treated as hardware.
     #[must_use]
     pub fn is_hardware(&self) -> bool {
         matches!(self, EventKind::Hardware(_) | EventKind::Cache(_) | EventKind::Raw { .. })
     }
 }
 
-/// One event as asked for with `-e`.
+/// One event as requested with `-e`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSpec {
     /// As the user wrote it, e.g. `cycles:u`.
     pub name: String,
-    /// What it is to the kernel.
+    /// The kernel encoding.
     pub kind: EventKind,
-    /// Leave out user mode.
+    /// Exclude user mode.
     pub exclude_user: bool,
-    /// Leave out the kernel.
+    /// Exclude the kernel.
     pub exclude_kernel: bool,
-    /// Leave out the hypervisor.
+    /// Exclude the hypervisor.
     pub exclude_hv: bool,
-    /// Leave out guests (`:H`).
+    /// Exclude guests (`:H`).
     pub exclude_guest: bool,
-    /// Leave out the host (`:G`).
+    /// Exclude the host (`:G`).
     pub exclude_host: bool,
     /// `precise_ip`, 0 to 3 (`:p`, `:pp`, `:ppp`).
     pub precise: u8,
-    /// Events with the same number are scheduled as one group; `None` stands alone.
+    /// Events with the same number are scheduled as one group; `None` means no group.
     pub group: Option<u16>,
-    /// What one count is.
+    /// The unit of one count.
     pub unit: Unit,
 }
 
@@ -102,30 +101,30 @@ pub struct EventSpec {
 pub struct Plan {
     /// What to profile.
     pub target: Target,
-    /// Events to sample; empty means `cycles` where a PMU counts, else `cpu-clock`.
+    /// Events to sample; empty means `cycles` if there is a PMU, else `cpu-clock`.
     pub events: Vec<EventSpec>,
     /// How often.
     pub rate: Rate,
     /// How stacks are taken.
     pub call_graph: CallGraph,
-    /// Whether blocked time is recorded as well.
+    /// Whether off-CPU time is recorded as well.
     pub off_cpu: bool,
-    /// The length of one window of counters.
+    /// The length of one counter window.
     pub interval: Nanos,
-    /// Stop after this long; `None`: until the target ends or the user stops.
+    /// Stop after this time; `None` means when the target ends or the user stops.
     pub duration: Option<Nanos>,
     /// Wait this long before the first sample.
     pub delay: Nanos,
-    /// How operations are counted, if anything counts them.
+    /// How operations are counted, if at all.
     #[serde(default)]
     pub ops: Option<OpsSpec>,
-    /// Whether what others on the machine use is recorded.
+    /// Whether the usage of neighbours is recorded.
     #[serde(default)]
     pub neighbours: bool,
-    /// Whether memory is probed now and then, which costs at most 0.5% of one CPU.
+    /// Whether memory is probed periodically, which costs at most 0.5% of one CPU.
     #[serde(default)]
     pub probe: bool,
-    /// What hardware is to count, one plan for each kind of core; empty: cycles and instructions.
+    /// The hardware counters, one plan per core type; empty means cycles and instructions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hardware: Vec<HardwarePlan>,
 }

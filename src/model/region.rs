@@ -1,26 +1,25 @@
-//! What the CPUs of a run were: capacity changes where siblings or another node join, so no law is fitted across.
-//! It never says which CPUs; the sweep's plan does.
+//! Classifies the CPUs of a run. Capacity changes where siblings or another node join: no law is fitted across that.
 
 use serde::{Deserialize, Serialize};
 
-/// What the CPUs of a run add to those of the next smaller one.
+/// What a run's CPUs add to those of the next smaller run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Region {
     /// One thread per physical core of one node.
     Cores,
-    /// Further nodes have joined: this many are in use.
+    /// Additional nodes have joined: this many are in use.
     Nodes(u32),
-    /// Siblings share cores.
+    /// SMT siblings share cores.
     Smt,
     /// More threads than CPUs.
     Oversubscribed,
-    /// Nothing was pinned, or the machine does not tell.
+    /// Nothing was pinned, or the machine's topology is unknown.
     Unplaced,
 }
 
 impl Region {
-    /// A word for a chart.
+    /// A word for charts.
     #[must_use]
     pub fn label(self) -> String {
         match self {

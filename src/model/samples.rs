@@ -1,4 +1,4 @@
-//! Where samples are taken, and what of a capture's records was lost.
+//! Where samples are taken, and how many of a capture's records were lost.
 
 use super::LossKind;
 use serde::{Deserialize, Serialize};
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SampleSource {
-    /// On each thread: what it has run since its last sample is lost when it ends.
+    /// On each thread. When a thread ends, its run time since its last sample is lost.
     #[default]
     Threads,
-    /// On whole CPUs, and of others' samples none is kept: how long a thread lives makes no difference.
+    /// On whole CPUs, dropping the samples of other processes. The lifetime of a thread makes no difference.
     Cpus,
 }
 
-/// One kind of the kernel's records.
+/// Counts of one kind of kernel record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordCount {
-    /// As a loss of it is called.
+    /// The kind, as in losses.
     pub kind: LossKind,
-    /// Records that were read.
+    /// Number of records read.
     pub read: u64,
-    /// Records that were lost because a buffer was full.
+    /// Number of records lost because a buffer was full.
     pub lost: u64,
 }

@@ -15,19 +15,19 @@ pub struct StackId(pub u32);
 /// A code address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FrameDef {
-    /// Its number; definitions come in order from 0 without gaps.
+    /// Its number. Definitions are in order from 0, without gaps.
     pub id: FrameId,
     /// The module it lies in; `None` for an address outside every known mapping.
     pub module: Option<ModuleId>,
-    /// The address to look up, in the module's own terms (see `ModuleKind`). For a caller it is one less than the
-    /// return address, so that it lies within the call instruction.
+    /// The address to look up, in the terms of the module (see `ModuleKind`). A caller's address is the return address
+    /// minus one, so that it lies within the call instruction.
     pub address: u64,
 }
 
 /// A stack: `frame`, called from `parent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StackDef {
-    /// Its number; definitions come in order from 0 without gaps, a parent before its children.
+    /// Its number. Definitions are in order from 0, without gaps, a parent before its children.
     pub id: StackId,
     /// The calling stack; `None` for the outermost frame.
     pub parent: Option<StackId>,
@@ -41,11 +41,11 @@ pub struct StackDef {
 pub enum StackEnd {
     /// It reached the outermost frame: the program's or thread's start, or a pure kernel task.
     Whole,
-    /// The copied stack bytes, or the depth limit, ended before the stack did.
+    /// The copied stack bytes ended before the stack did, or the depth limit was reached.
     Truncated,
-    /// Unwinding stopped early: no unwind information, or it made no sense.
+    /// Unwinding stopped early: unwind information was missing or inconsistent.
     Broken,
-    /// No stack was asked for.
+    /// No stack was requested.
     NotTaken,
 }
 

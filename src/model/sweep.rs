@@ -1,15 +1,15 @@
-//! What a sweep says about itself: `sweep.json` in its folder, beside the recordings of its runs.
-//! Fields are only added; a reader meets unknown fields and missing optional ones without complaint.
+//! A sweep's metadata: `sweep.json` in its folder, next to the recordings of its runs.
+//! The format only gains fields. Readers accept unknown fields and missing optional ones.
 
 use super::{HostFacts, Note, OpsSpec, Region, Target};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// What changes from point to point.
+/// The quantity that varies between points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Width {
-    /// The program's threads: its command line is told.
+    /// The program's threads, passed on its command line.
     Threads,
     /// The CPUs it may run on.
     Cpus,
@@ -19,57 +19,57 @@ pub enum Width {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// One per physical core first, a node after the other, siblings last.
+    /// One per physical core first, node by node, siblings last.
     Cores,
     /// A core's siblings first, then the next core.
     Smt,
-    /// One per physical core, the nodes in turn.
+    /// One per physical core, alternating between nodes.
     Spread,
-    /// Nothing is pinned.
+    /// No pinning.
     None,
 }
 
 /// A sweep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweepMeta {
-    /// Format version: readers refuse a higher major number.
+    /// Format version. Readers reject a higher major number.
     pub format: (u16, u16),
     /// Version of the program that wrote it.
     pub tool: String,
     /// The machine.
     pub host: HostFacts,
-    /// Command and arguments as typed, `{threads}` and `{cpus}` in place; empty for something that ran already.
+    /// Command and arguments as typed, including `{threads}` and `{cpus}`; empty for a running target.
     pub command: Vec<String>,
-    /// What was swept while it ran; `None` for a command.
+    /// The running target that was swept; `None` for a command.
     #[serde(default)]
     pub target: Option<Target>,
-    /// What changes.
+    /// The quantity that varies.
     pub width: Width,
     /// The widths, ascending.
     pub widths: Vec<u32>,
-    /// Runs of each.
+    /// Runs per width.
     pub repeats: u32,
-    /// What the random order came from.
+    /// The seed of the random order.
     pub seed: u64,
     /// How runs get their CPUs.
     pub placement: Placement,
     /// How operations are counted.
     #[serde(default)]
     pub ops: Option<OpsSpec>,
-    /// How long each run is measured; `None`: until it ends.
+    /// Measured duration of each run; `None` means until it ends.
     #[serde(default)]
     pub duration: Option<Nanos>,
-    /// The beginning of each run that is not measured.
+    /// Length of the unmeasured beginning of each run.
     #[serde(default)]
     pub leave_out: Nanos,
     /// Start, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
-    /// The runs in the order they are made.
+    /// The runs in order of execution.
     pub runs: Vec<RunMeta>,
-    /// Fallbacks taken and limits met.
+    /// Fallbacks taken and limits reached.
     #[serde(default)]
     pub notes: Vec<Note>,
-    /// Whether it was ended before its last run.
+    /// Whether it was stopped before its last run.
     #[serde(default)]
     pub stopped: bool,
 }
@@ -77,29 +77,29 @@ pub struct SweepMeta {
 /// One run of a sweep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunMeta {
-    /// Threads, or CPUs.
+    /// Number of threads or CPUs.
     pub n: u32,
-    /// Which repeat of this width, from 1.
+    /// The repeat of this width, from 1.
     pub repeat: u32,
-    /// The CPUs it may run on; empty: all.
+    /// The CPUs it may run on; empty means all.
     pub cpus: Vec<u32>,
-    /// What these CPUs are.
+    /// The region of these CPUs.
     pub region: Region,
     /// Its recording, relative to the sweep's folder.
     pub recording: String,
-    /// How it fares.
+    /// Its state.
     pub state: RunState,
 }
 
-/// How a run fares.
+/// The state of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// It is still to come, or never came.
+    /// Not started yet, or never started.
     Planned,
-    /// It is being made, or was when the sweep was killed.
+    /// In progress, or in progress when the sweep was killed.
     Running,
-    /// It is over, and its recording counts.
+    /// Finished, and its recording counts.
     Done {
         /// Its length, nanoseconds.
         wall_ns: u64,
@@ -112,7 +112,7 @@ pub enum RunState {
 }
 
 impl SweepMeta {
-    /// Runs that are over, whether they count or not.
+    /// Number of finished runs, whether they count or not.
     #[must_use]
     pub fn over(&self) -> usize {
         self.runs.iter().filter(|run| matches!(run.state, RunState::Done { .. } | RunState::Failed { .. })).count()

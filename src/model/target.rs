@@ -1,5 +1,4 @@
-//! What is to be profiled, once the command line's names have been resolved to kernel objects.
-//! It never looks anything up: `collect` resolves, this only says.
+//! The target of a session: the command line's names, resolved to kernel objects by `collect`.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -8,11 +7,11 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// Processes by id: all their threads, alive now or born later.
+    /// Processes by id: all their threads, existing and future.
     Processes {
         /// Process ids.
         pids: Vec<u32>,
-        /// Whether processes they fork are followed too.
+        /// Whether forked child processes are included.
         children: bool,
     },
     /// Single threads by id.
@@ -20,9 +19,9 @@ pub enum Target {
         /// Thread ids.
         tids: Vec<u32>,
     },
-    /// Every task in a control group and below it.
+    /// Every task in a cgroup and its descendants.
     Cgroup {
-        /// The name the user gave.
+        /// The name as typed.
         name: String,
         /// Absolute path of its directory.
         path: PathBuf,
@@ -32,34 +31,34 @@ pub enum Target {
         /// CPU numbers; empty means all that are online.
         cpus: Vec<u32>,
     },
-    /// A command to start, profiled from its first instruction, its children included.
+    /// A command to start, profiled from its first instruction, including its children.
     Command {
         /// Program and arguments.
         argv: Vec<String>,
     },
 }
 
-/// What was known of a target when its capture began.
+/// Facts about a target when its capture began.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// The CPUs that its affinity and its control group left it; empty: all of them. `None`: not known.
+    /// The CPUs that its affinity and its cgroup allowed; empty means all, `None` means unknown.
     #[serde(default)]
     pub allowed_cpus: Option<Vec<u32>>,
-    /// Its programs that were started by another name than their file's.
+    /// Its programs that were started by a name other than their file's.
     #[serde(default)]
     pub aliases: Vec<Alias>,
 }
 
-/// A program whose file is known by several names.
+/// A program whose file has several names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alias {
-    /// The file, links resolved, as the kernel names it in mappings.
+    /// The file with links resolved, as the kernel names it in mappings.
     pub file: String,
-    /// The path that it was started by.
+    /// The path it was started by.
     pub called: String,
 }
 
-/// More ids than this are told by their number.
+/// Longer lists of ids are shown as a count.
 const MOST_IDS: usize = 6;
 
 impl Target {

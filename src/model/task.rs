@@ -1,5 +1,4 @@
-//! The life of processes and threads as the capture saw it.
-//! It never says more than the kernel reported.
+//! Births, renames and ends of processes and threads, as the kernel reported them.
 
 use crate::units::Nanos;
 
@@ -8,7 +7,7 @@ use crate::units::Nanos;
 pub enum TaskChange {
     /// It was alive when the capture began.
     Alive {
-        /// Its name then.
+        /// Its name at that time.
         comm: String,
     },
     /// It was born during the capture.
@@ -18,21 +17,21 @@ pub enum TaskChange {
         /// Its name at birth, inherited from the parent.
         comm: String,
     },
-    /// It took another name.
+    /// It was renamed.
     Renamed {
         /// The new name.
         comm: String,
-        /// Whether by executing another program.
+        /// Whether the reason was an exec.
         exec: bool,
     },
     /// It ended.
     Ended,
 }
 
-/// One change in a task's life.
+/// One change of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskEvent {
-    /// When, since the recording's start.
+    /// Time since the recording's start.
     pub at: Nanos,
     /// Process id.
     pub pid: u32,

@@ -1,21 +1,21 @@
-//! Where the records of waits come from, and what each source cannot see.
+//! The sources of off-CPU records, and the blind spots of each.
 
 use serde::{Deserialize, Serialize};
 
-/// A source of records of time off the CPU, the one that sees most first.
+/// A source of off-CPU records, the most complete one first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitSource {
-    /// The scheduler's tracepoints: state and stack of every thread that leaves the CPU, and every wake-up.
+    /// The scheduler's tracepoints: state and stack of every thread that switches out, and every wake-up.
     Tracepoints,
-    /// The software event `context-switches`: the stack of every thread that leaves the CPU.
+    /// The software event `context-switches`: the stack of every thread that switches out.
     SwitchEvents,
-    /// Context-switch records of the user's own processes: every duration; what for is sampled from `/proc`.
+    /// Context-switch records of the user's own processes: every duration. Causes are sampled from `/proc`.
     SwitchRecords,
 }
 
 impl WaitSource {
-    /// What it records, in a phrase.
+    /// A short description of what it records.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -27,7 +27,7 @@ impl WaitSource {
         }
     }
 
-    /// What it does not see; empty for the source that sees everything.
+    /// What it cannot observe; empty for the source without blind spots.
     #[must_use]
     pub fn blind_spot(self) -> &'static str {
         match self {

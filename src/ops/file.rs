@@ -1,12 +1,11 @@
-//! A file that a program keeps its total in.
-//! It never waits for a file that could block: only regular ones are read.
+//! Reads a file in which a program keeps its total. Only regular files are read, so a reading cannot block.
 
 use super::number::first_number;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::sys::files::{open_regular, read_from};
 use std::path::Path;
 
-/// The number stands at the file's beginning, within this many bytes.
+/// The number must be at the file's beginning, within this many bytes.
 const MOST: u64 = 64 << 10;
 
 /// The first number in the file.

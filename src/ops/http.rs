@@ -1,5 +1,4 @@
-//! The one thing asked of an HTTP server: a page of metrics, within a time and a size.
-//! It never follows a redirect, speaks TLS, or waits longer than it was told.
+//! Fetches a page of metrics from an HTTP server, within a time and a size limit. Redirects and TLS are not supported.
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::sys::clock::monotonic_ns;
@@ -10,10 +9,10 @@ use std::time::Duration;
 const MAX_HEAD: usize = 64 << 10;
 const MAX_BODY: usize = 64 << 20;
 
-/// The body of `GET path` from `host:port`, all of it within `patience`, but for the name's resolution.
+/// The body of `GET path` from `host:port`, fetched within `patience`; name resolution is not included.
 ///
 /// # Errors
-/// `NotFound` for a name or server that is not there; `Unsupported` for what is no plain page; else what failed.
+/// `NotFound` for a missing name or server; `Unsupported` if the answer is not a plain page; else what failed.
 pub(super) fn get(authority: &str, path: &str, patience: Duration) -> Result<Vec<u8>> {
     let deadline = Deadline::after(patience);
     let mut stream = connect(authority, &deadline)?;
@@ -73,13 +72,13 @@ fn connect(authority: &str, deadline: &Deadline) -> Result<TcpStream> {
     Err(failure.hint("Is the server running, and is this the port it offers its metrics on?"))
 }
 
-/// What has come so far.
+/// The answer received so far.
 #[derive(Debug, Default)]
 struct Answer {
     bytes: Vec<u8>,
-    /// Known once the whole head has come.
+    /// Known once the whole head has arrived.
     head: Option<Head>,
-    /// Body taken out of chunks, and up to where.
+    /// Body decoded from chunks, and how far they are consumed.
     unchunked: Vec<u8>,
     taken: usize,
 }
@@ -94,7 +93,7 @@ struct Head {
 enum Body {
     Length(usize),
     Chunked,
-    /// Until the server hangs up.
+    /// Until the server closes the connection.
     Rest,
 }
 
@@ -126,7 +125,7 @@ impl Answer {
         Ok(self.head)
     }
 
-    /// Takes what chunks have come whole; true after the last.
+    /// Decodes the chunks that are complete; true after the last.
     fn take_chunks(&mut self, from: usize) -> Result<bool> {
         self.taken = self.taken.max(from);
         loop {
@@ -151,7 +150,7 @@ impl Answer {
         }
     }
 
-    /// The server has hung up.
+    /// The server has closed the connection.
     fn at_end(mut self) -> Result<Vec<u8>> {
         match self.head()?.map(|head| head.body) {
             Some(Body::Rest) => Ok(self.into_body()),
@@ -176,7 +175,7 @@ fn no_http() -> Error {
     Error::new(ErrorKind::Unsupported, "what answers there does not speak HTTP/1")
 }
 
-/// Checks the status line and finds out how the body comes.
+/// Checks the status line and determines how the body is sent.
 fn parse_head(bytes: &[u8]) -> Result<Head> {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.split("\r\n");
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
     use std::net::TcpListener;
 
-    /// Serves one answer, in pieces of so many bytes.
+    /// Serves one answer, in pieces of `piece` bytes.
     fn served(answer: Vec<u8>, piece: usize, hang_up: bool) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let authority = listener.local_addr().unwrap().to_string();

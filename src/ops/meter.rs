@@ -1,5 +1,4 @@
-//! A source that is read again and again: an endpoint, a file, a page, a rate.
-//! It never sleeps and never repeats a reading: who reads decides when.
+//! A source that is read repeatedly: an endpoint, a file, a page, a rate. Callers decide when to read.
 
 use super::total::{Raw, Total};
 use super::{file, http, page, prometheus};
@@ -9,7 +8,7 @@ use crate::units::{Nanos, Ops};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a server may take for a page of metrics.
+/// Time limit for a server to send a page of metrics.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -25,13 +24,13 @@ enum Source {
 pub struct Meter {
     source: Source,
     total: Total,
-    /// The target's program has not begun yet: whatever is found later and not now, it has made from nothing.
+    /// The target's program has not begun yet: whatever appears later was made by it, from zero.
     before_program: bool,
 }
 
 impl Meter {
-    /// A meter for a source that is read; `None` for one that is not, but matched or counted by the kernel. Nothing is
-    /// opened yet. `before_program`: the target is a command that will be started after the first reading.
+    /// A meter for a source that has to be read; `None` for one that is matched in output or counted by the kernel.
+    /// Nothing is opened yet. `before_program`: the target is a command that will be started after the first reading.
     #[must_use]
     pub fn of(spec: &OpsSpec, before_program: bool) -> Option<Meter> {
         let source = match spec.clone() {
@@ -44,13 +43,13 @@ impl Meter {
         Some(Meter { source, total: Total::default(), before_program })
     }
 
-    /// Whether the total has a base: from then on readings give totals.
+    /// Whether the total has a base: from then on readings return totals.
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.total.has_begun()
     }
 
-    /// Reads once, and gives the total with its time; `now` is asked before and after. The first total is 0, and where the
+    /// Reads once and returns the total with its time; `now` is called before and after. The first total is 0. If the
     /// program has not begun, its time is the session's start: until then nothing could be counted.
     ///
     /// # Errors
@@ -61,12 +60,12 @@ impl Meter {
         let at_start = std::mem::take(&mut self.before_program) || known && first;
         let before = if known && first { Nanos(0) } else { now() };
         let counters = match self.source.read(before) {
-            // A page is made by the program itself, empty.
+            // The program itself creates the page, empty.
             Err(_) if first && at_start && self.source.is_absent_page() => Vec::new(),
             Err(error) => return Err(error),
             Ok(counters) => counters,
         };
-        // A server has put its page together somewhere between the question and the answer.
+        // The server assembled its page somewhere between the request and the answer.
         let at = if known { before } else { Nanos(before.0 + (now() - before).0 / 2) };
         self.total.read(counters);
         Ok((if first && at_start { Nanos(0) } else { at }, self.total.ops()))

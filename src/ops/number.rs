@@ -1,10 +1,10 @@
-//! Numbers as programs print them for people: `1,234.5`, `1e6`, `12k`, `3.4M`.
-//! It never guesses a unit: only the decimal multiples k, M, G and T are read.
+//! Parses numbers as programs print them for people: `1,234.5`, `1e6`, `12k`, `3.4M`. Only decimal k, M, G and T are
+//! read.
 
-/// The first number in a text; `None` where there is none, or where it is negative, as no count is.
+/// The first number in a text; `None` if there is none, or if it is negative, because a count cannot be.
 ///
-/// A comma or underscore separates thousands when exactly three digits follow it. A `k`, `M`, `G` or `T` right behind the
-/// number multiplies it unless it begins a word (`12kops` is a number of thousands, `12kelvin` is not).
+/// A comma or underscore separates thousands if exactly three digits follow it. A `k`, `M`, `G` or `T` directly after
+/// the number multiplies it unless it begins a word (`12kops` is a number of thousands, `12kelvin` is not).
 pub(super) fn first_number(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -34,7 +34,7 @@ fn digits(bytes: &[u8], from: usize, plain: &mut String) -> usize {
     end
 }
 
-/// Digits with separators of thousands; returns where they end.
+/// Reads digits with thousands separators; returns where they end.
 fn whole_part(bytes: &[u8], from: usize, plain: &mut String) -> usize {
     let mut at = digits(bytes, from, plain);
     if at - from > 3 {

@@ -1,5 +1,5 @@
-//! Numbers in what a command prints, line by line, and what they add up to.
-//! It never changes or delays the output itself: it is shown bytes that have been passed on.
+//! Finds numbers in a command's output, line by line, and adds them up. It reads bytes that have already been passed
+//! on, so the output is neither changed nor delayed.
 
 use super::number::first_number;
 use super::total::Total;
@@ -8,10 +8,10 @@ use crate::model::Reads;
 use crate::units::{Nanos, Ops};
 use regex::bytes::Regex;
 
-/// A longer line is no line for people; it is not matched.
+/// Longer lines are not meant for people; they are not matched.
 const LONGEST: usize = 64 << 10;
 
-/// Which stream of a command.
+/// An output stream of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Its standard output.
@@ -20,7 +20,7 @@ pub enum Stream {
     Err,
 }
 
-/// Looks for numbers in a command's output.
+/// Finds numbers in a command's output.
 #[derive(Debug)]
 pub struct Matcher {
     pattern: Regex,
@@ -28,7 +28,7 @@ pub struct Matcher {
     total: Total,
     /// One unfinished line for each stream.
     lines: [Line; 2],
-    /// The last number: when, and the total with it.
+    /// Time of the last number, and the total with it.
     latest: Option<(Nanos, Ops)>,
 }
 
@@ -38,7 +38,7 @@ struct Line {
     too_long: bool,
 }
 
-/// Compiles a pattern. It is one against bytes: output need not be UTF-8.
+/// Compiles a pattern. It matches bytes, because output need not be UTF-8.
 pub(super) fn pattern(text: &str) -> Result<Regex> {
     if text.is_empty() {
         return Err(Error::new(ErrorKind::Usage, "the pattern of --ops is empty")
@@ -51,17 +51,17 @@ pub(super) fn pattern(text: &str) -> Result<Regex> {
 }
 
 impl Matcher {
-    /// A matcher that has seen nothing; its total begins at 0.
+    /// A matcher without any input; its total begins at 0.
     ///
     /// # Errors
-    /// `Usage` for a pattern that is none.
+    /// `Usage` for an invalid pattern.
     pub fn new(text: &str, reads: Reads) -> Result<Matcher> {
         let lines = Default::default();
         Ok(Matcher { pattern: pattern(text)?, reads, total: Total::from_nothing(), lines, latest: None })
     }
 
-    /// Takes in bytes that were printed at a time since the session's start. Lines end with a line feed or, as those that
-    /// are drawn over, a carriage return.
+    /// Takes bytes that were printed at a time since the session's start. Lines end with a line feed or, if they are
+    /// overwritten in place, with a carriage return.
     pub fn take(&mut self, stream: Stream, bytes: &[u8], at: Nanos) {
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let ended = matches!(piece.last(), Some(b'\n' | b'\r'));
@@ -73,12 +73,12 @@ impl Matcher {
         }
     }
 
-    /// Nothing more comes from this stream: an unfinished line counts as well.
+    /// The stream has ended: an unfinished line counts as well.
     pub fn end(&mut self, stream: Stream, at: Nanos) {
         self.end_line(stream, at);
     }
 
-    /// When the last number came, and the total with it; `None` while none has come.
+    /// Time of the last number, and the total with it; `None` before the first.
     #[must_use]
     pub fn latest(&self) -> Option<(Nanos, Ops)> {
         self.latest

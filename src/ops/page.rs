@@ -1,5 +1,5 @@
-//! The shared page that a program counts in with `native/ironlaw.h`: one counter per thread, added up here.
-//! It never maps the page: a page that is cut short while it is read ends a reading, not this process.
+//! Reads the shared page in which a program counts with `native/ironlaw.h`: one counter per thread, added up here. The
+//! page is read, not mapped: if it is truncated during a reading, that reading fails, not this process.
 
 use super::total::Raw;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -7,7 +7,7 @@ use crate::sys::files::{open_plain, read_from};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Where pages lie.
+/// Directory of the pages.
 pub(super) const DIRECTORY: &str = "/dev/shm";
 /// `ironlaw_page.magic`, written last, in the machine's byte order.
 const MAGIC: u64 = u64::from_ne_bytes(*b"IRONLAWP");
@@ -21,19 +21,19 @@ struct Head {
     /// Bytes from one counter to the next; the head itself takes as many.
     line: u32,
     slots: u32,
-    /// When counting began from nothing; a page that is begun anew gets another.
+    /// When counting began from zero; a page that is started again gets another value.
     started: u64,
 }
 
-/// Where the page of that name lies.
+/// Path of the page with that name.
 pub(super) fn path(directory: &Path, name: &str) -> PathBuf {
     directory.join(format!("ironlaw-{name}"))
 }
 
-/// The page's counters, added up, under the name of the count they belong to.
+/// The sum of the page's counters, named after the start of its count.
 ///
 /// # Errors
-/// `NotFound` while there is no page, `Corrupt` for a file that is none.
+/// `NotFound` while there is no page, `Corrupt` for a file that is not one.
 pub(super) fn read(path: &Path) -> Result<Raw> {
     let named = || format!("cannot read operations from {}", path.display());
     let (file, _) = open_plain(path).context(named).map_err(|error| {
@@ -67,8 +67,8 @@ impl Head {
     }
 }
 
-/// One count per thread. The kernel need not copy eight bytes at once, so a count that changes meanwhile may come torn: of
-/// three readings the middle one is whole, unless two were torn.
+/// One count per thread. The kernel need not copy eight bytes at once, so a count that changes meanwhile may be torn.
+/// The median of three readings is intact, unless two were torn.
 fn counters(file: &File, head: Head) -> Result<Vec<u64>> {
     let readings = [once(file, head)?, once(file, head)?, once(file, head)?];
     let middle = |slot: usize| {

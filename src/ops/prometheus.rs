@@ -1,28 +1,28 @@
-//! The text that Prometheus exporters offer, read for one metric.
-//! It never keeps the rest: a page of a hundred thousand series costs no more memory than the series that fit.
+//! Parses the text of Prometheus exporters for one metric. Only matching series are kept, so a page of a hundred
+//! thousand series costs no more memory than those that match.
 
-use super::near::near;
+use super::suggest::near;
 use super::total::Raw;
 use crate::error::{Error, ErrorKind, Result};
 
-/// More series than this under one name are a mistake in the labels.
+/// More series than this under one name indicate a mistake in the labels.
 const MAX_SERIES: usize = 10_000;
 
-/// One line's series.
+/// The series of one line.
 #[derive(Debug, PartialEq)]
 struct Series<'a> {
     name: String,
     labels: Vec<(String, String)>,
-    /// The labels as written, which tells series of one name apart.
+    /// The labels as written, which distinguish series of one name.
     written: &'a str,
     value: f64,
 }
 
-/// The counters of that name that bear all of `labels`, each with its labels as its name. Values that are no count (NaN,
-/// infinite, negative) are left out.
+/// The counters of that name that have all of `labels`, each named by its labels. Values that are not a count (NaN,
+/// infinite, negative) are skipped.
 ///
 /// # Errors
-/// `NotFound` when no series fits; the hint names those that are near.
+/// `NotFound` if no series matches; the hint lists similar ones.
 pub(super) fn counters(text: &str, metric: &str, labels: &[(String, String)]) -> Result<Vec<Raw>> {
     let named = || lines(text).filter(|line| may_be(line, metric)).filter_map(series).filter(|it| it.name == metric);
     let fits = |series: &Series<'_>| labels.iter().all(|label| series.labels.contains(label));
@@ -51,7 +51,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Cheap, before a line is read in earnest; names in braces are rare.
+/// A cheap check before a line is parsed; names in braces are rare.
 fn may_be(line: &str, metric: &str) -> bool {
     line.starts_with(metric) || line.starts_with('{')
 }
@@ -76,7 +76,7 @@ fn no_such_labels<'a>(metric: &str, labels: &[(String, String)], named: impl Ite
         .hint(format!("Its series are: {}.", there.join(", ")))
 }
 
-/// `name{label="value",...} value [timestamp]`; `None` for what is none.
+/// `name{label="value",...} value [timestamp]`; `None` for anything else.
 fn series(line: &str) -> Option<Series<'_>> {
     let end = line.find(|c: char| c == '{' || c.is_whitespace())?;
     let (name, rest) = line.split_at(end);
@@ -91,7 +91,7 @@ fn series(line: &str) -> Option<Series<'_>> {
     (!series.name.is_empty()).then_some(series)
 }
 
-/// Reads `{label="value",...}`, whose length it returns; a lone quoted text is the metric's name.
+/// Parses `{label="value",...}` and returns its length; a lone quoted text is the metric's name.
 fn labels(text: &str, series: &mut Series<'_>) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -115,7 +115,7 @@ fn labels(text: &str, series: &mut Series<'_>) -> Option<usize> {
     }
 }
 
-/// A text in quotes with `\\`, `\"` and `\n` taken back, and how long it was with them.
+/// Parses a quoted text with the escapes `\\`, `\"` and `\n`; returns it with the length it had in quotes.
 pub(super) fn quoted(text: &str) -> Option<(String, usize)> {
     let mut value = String::new();
     let mut chars = text.char_indices();

@@ -1,5 +1,4 @@
-//! `--ops SPEC` as typed, read into an [`OpsSpec`].
-//! It never looks whether what is named exists; that shows at the first reading.
+//! Parses `--ops SPEC` as typed into an [`OpsSpec`]. Whether the named source exists shows at the first reading.
 
 use super::output::pattern;
 use super::prometheus::quoted;
@@ -7,14 +6,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{OpsSpec, Reads};
 use std::path::PathBuf;
 
-/// The forms there are, for whoever typed another.
+/// All forms, for error messages.
 const FORMS: &str = "The forms are: regex:PATTERN, regex-sum:PATTERN, regex-rate:PATTERN, uprobe:BINARY:SYMBOL, \
     tracepoint:CATEGORY:NAME, http://HOST[:PORT]/PATH#METRIC{LABEL=\"VALUE\"}, file:PATH, page:NAME, rate:N.";
 
-/// Reads a specification.
+/// Parses a specification.
 ///
 /// # Errors
-/// `Usage`, with the forms there are, or with what is wrong about this one.
+/// `Usage`, with the list of forms, or with what is wrong about this one.
 pub fn parse(text: &str) -> Result<OpsSpec> {
     let (form, rest) = text.split_once(':').ok_or_else(|| wrong(text, "has no form").hint(FORMS))?;
     match form {
@@ -56,7 +55,7 @@ fn pair(text: &str, colon: Option<usize>) -> Option<(&str, &str)> {
     (!first.is_empty() && !second.is_empty()).then_some((first, second))
 }
 
-/// Names of C++ and Rust hold colons in pairs, and a path may hold one.
+/// Names of C++ and Rust contain colons in pairs, and a path may contain one.
 fn last_single_colon(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let colon = |at: usize| bytes.get(at) == Some(&b':');
@@ -92,7 +91,7 @@ fn http(text: &str, rest: &str) -> Result<OpsSpec> {
     Ok(OpsSpec::Http { authority, path: path.to_string(), metric, labels })
 }
 
-/// `host`, `host:port`, `[::1]:port`; the port of HTTP where none is said.
+/// `host`, `host:port`, `[::1]:port`; HTTP's default port if none is given.
 fn with_port(host: &str) -> Option<String> {
     let end_of_name = host.rfind(']').map_or(0, |bracket| bracket + 1);
     let (name, port) = match host[end_of_name..].find(':') {

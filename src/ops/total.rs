@@ -1,10 +1,10 @@
-//! One total that only grows, out of raw readings that may begin anew, come and go, or be fractions.
-//! It never invents operations: what was counted before the first reading, or lost in a restart, is not in it.
+//! Builds one total, which only grows, from raw readings that may restart, come and go, or be fractions. Operations
+//! before the first reading, or lost in a restart, are not included.
 
 use crate::units::Ops;
 use rustc_hash::FxHashMap;
 
-/// Sums of fractions end a hair below the whole number they stand for; this is far above that and far below an operation.
+/// Sums of fractions may end just below a whole number; this is far above that error and far below one operation.
 const HAIR: f64 = 1e-6;
 
 /// One raw counter: its name among the source's counters, and its value.
@@ -21,7 +21,7 @@ pub(super) struct Total {
 }
 
 impl Total {
-    /// A total whose counters are known to have stood at nothing when it began.
+    /// A total whose counters are known to have been at zero when it began.
     pub(super) fn from_nothing() -> Total {
         Total { last: Some(FxHashMap::default()), ..Total::default() }
     }
@@ -31,8 +31,8 @@ impl Total {
         self.last.is_some()
     }
 
-    /// Takes a reading of all counters. The first one is the base. Afterwards a counter that fell has begun anew from
-    /// nothing, and one that was never seen before has just been made, as Prometheus clients do on first use.
+    /// Takes a reading of all counters. The first one is the base. Afterwards a counter that fell has restarted from
+    /// zero, and one that is new has just been created, as Prometheus clients do on first use.
     pub(super) fn read(&mut self, counters: impl IntoIterator<Item = Raw>) {
         let base = self.last.is_none();
         let mut last = self.last.take().unwrap_or_default();
@@ -43,7 +43,7 @@ impl Total {
         self.last = Some(last);
     }
 
-    /// Counts operations; what is no count is left out.
+    /// Counts operations; values that are not a count are ignored.
     pub(super) fn add(&mut self, operations: f64) {
         if operations.is_finite() && operations > 0.0 {
             let whole = operations.floor();

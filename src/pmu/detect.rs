@@ -1,18 +1,17 @@
-//! Which CPU this is, from the text of /proc/cpuinfo or an Arm core's own register in sysfs.
-//! It never decides what that CPU can count.
+//! Identifies the CPU from the text of /proc/cpuinfo or from an Arm core's identification register in sysfs.
 
-/// What names a core's design.
+/// The identity of a core's design.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Processor {
-    /// x86, by what CPUID says.
+    /// x86, identified by CPUID.
     X86(X86),
-    /// Arm, by the main identification register.
+    /// Arm, identified by the main ID register.
     Arm(Arm),
-    /// Neither, or nothing is told.
+    /// Neither, or nothing is reported.
     Unknown,
 }
 
-/// An x86 CPU's kind.
+/// Identity of an x86 CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct X86 {
     /// `vendor_id`.
@@ -21,16 +20,16 @@ pub struct X86 {
     pub family: u32,
     /// `model`.
     pub model: u32,
-    /// `stepping`; 0 where none is told.
+    /// `stepping`; 0 if not reported.
     pub stepping: u32,
 }
 
-/// An Arm core's kind.
+/// Identity of an Arm core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arm {
-    /// Who made it; 0x41 is Arm itself.
+    /// The implementer; 0x41 is Arm itself.
     pub implementer: u8,
-    /// The design.
+    /// The part number of the design.
     pub part: u16,
     /// The `r` of `r0p2`.
     pub variant: u8,
@@ -39,7 +38,7 @@ pub struct Arm {
 }
 
 impl Processor {
-    /// The CPU of a register's text, e.g. `0x00000000410fd490`.
+    /// Parses the text of the register, e.g. `0x00000000410fd490`.
     #[must_use]
     pub fn from_midr(text: &str) -> Option<Processor> {
         let digits = text.trim().strip_prefix("0x")?;
@@ -60,7 +59,7 @@ impl Processor {
     }
 }
 
-/// The value of a key in the first CPU's block.
+/// The value of a key in the block of the first CPU.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let mut pairs = text.lines().filter_map(|line| line.split_once(':'));
     pairs.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim())
@@ -76,7 +75,7 @@ fn x86(text: &str) -> Option<X86> {
     })
 }
 
-/// A kernel without the register in sysfs prints its parts.
+/// A kernel without the register in sysfs prints the register's fields in /proc/cpuinfo.
 fn arm(text: &str) -> Option<Arm> {
     let hex = |key: &str| u16::from_str_radix(value(text, key)?.strip_prefix("0x")?, 16).ok();
     Some(Arm {
@@ -87,7 +86,7 @@ fn arm(text: &str) -> Option<Arm> {
     })
 }
 
-/// Whether CPUID says that a hypervisor is below.
+/// Whether CPUID reports a hypervisor.
 #[must_use]
 pub fn is_virtual(cpuinfo: &str) -> bool {
     value(cpuinfo, "flags").is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))

@@ -1,5 +1,4 @@
-//! One event as written between commas: its name, what it is to the kernel, and its modifiers.
-//! It never sees the list around it.
+//! Parses one event of a list: its name, its kernel encoding and its modifiers.
 
 use super::{EventSources, modifiers, names, terms};
 use crate::error::{Error, ErrorKind, Result};
@@ -8,7 +7,7 @@ use crate::model::{EventKind, EventSpec, Unit};
 /// `PERF_TYPE_RAW`: the core PMU's own encoding.
 const PERF_TYPE_RAW: u32 = 4;
 
-/// Reads one event; `group_letters` are modifiers of the group around it.
+/// Parses one event. `group_letters` are the modifiers of the enclosing group.
 pub(super) fn parse(text: &str, group_letters: &str, sources: &dyn EventSources) -> Result<EventSpec> {
     let (mut event, letters) = match text.split_once('/') {
         Some((pmu, rest)) => of_pmu(pmu, rest, sources)?,
@@ -44,7 +43,7 @@ fn named<'a>(text: &'a str, sources: &dyn EventSources) -> Result<(EventSpec, &'
     if let Some(kind) = sources.known(head) {
         return Ok((spec(text.to_string(), kind, Unit::Count), tail));
     }
-    // `cyclez:u` is a slip; nobody has a tracepoint called `u`.
+    // `cyclez:u` is a typo; no tracepoint is named `u`.
     if tail.chars().all(|letter| "ukhGHpPSDWeI".contains(letter)) {
         return Err(unknown(head, sources));
     }
@@ -55,7 +54,7 @@ fn named<'a>(text: &'a str, sources: &dyn EventSources) -> Result<(EventSpec, &'
 fn raw(name: &str) -> Option<(EventKind, Unit)> {
     let digits = name.strip_prefix('r')?;
     let digits = digits.strip_prefix("0x").unwrap_or(digits);
-    // The standard parser would take a sign.
+    // `from_str_radix` would accept a sign.
     let config = digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u64::from_str_radix(digits, 16).ok());
     Some((EventKind::Raw { pmu: PERF_TYPE_RAW, config: config??, config1: 0, config2: 0 }, Unit::Count))
 }
@@ -87,8 +86,8 @@ fn unknown(name: &str, sources: &dyn EventSources) -> Error {
 }
 
 fn spec(name: String, kind: EventKind, unit: Unit) -> EventSpec {
-    // As perf has it: a virtual CPU's events say nothing about this program's code, unless asked for with :G.
-    // Only the core's PMU counts guests apart; others may refuse to hear of them.
+    // As in perf, a guest's events are excluded unless `:G` asks for them: they do not belong to this program's code.
+    // Only the core's PMU counts guests separately; other PMUs may reject the attribute.
     let core = matches!(kind, EventKind::Hardware(_) | EventKind::Cache(_) | EventKind::Raw { pmu: PERF_TYPE_RAW, .. });
     EventSpec {
         name,

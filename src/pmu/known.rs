@@ -1,17 +1,17 @@
-//! Events by the vendor's name or by their role, beside those that sysfs lists, so that `-e LONGEST_LAT_CACHE.MISS` and
-//! `-e lock-loads` are understood. It never hides a name that perf itself has.
+//! Resolves events by the vendor's name or by role, in addition to those in sysfs, so that `-e LONGEST_LAT_CACHE.MISS`
+//! and `-e lock-loads` work. Names that perf itself defines take precedence.
 
 use super::table::Code;
 use super::{CoreType, EventSources};
 use crate::model::EventKind;
 use std::fmt;
 
-/// The kernel's event sources and what a table knows of this machine's core.
+/// The kernel's event sources combined with the event table of this machine's cores.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
-    /// What sysfs says.
+    /// The event sources in sysfs.
     pub sources: &'a dyn EventSources,
-    /// The kinds of core; where there are several, a name is that of the first that has it.
+    /// The core types. On a hybrid CPU, a name refers to the first core type that has it.
     pub cores: &'a [CoreType],
 }
 
@@ -44,9 +44,9 @@ impl EventSources for Known<'_> {
     }
 }
 
-/// What the kernel is asked for on the PMU of that number.
+/// The kernel encoding of an event for the PMU with that type number.
 pub(super) fn kind(code: &Code, pmu: u32, hybrid: bool) -> EventKind {
-    // The upper half of a generic event's config names the kind of core it is meant for.
+    // The upper half of a generic event's config selects the core type.
     let of_core = |config: u64| if hybrid { u64::from(pmu) << 32 | config } else { config };
     match code {
         Code::Raw { config, config1 } => EventKind::Raw { pmu, config: *config, config1: *config1, config2: 0 },
@@ -74,7 +74,7 @@ mod tests {
             ("longest_lat_cache.miss:u", raw(0x412e, 0)),
             ("lock-loads:k", raw(0x21d0, 0)),
             ("remote-dram-ocr", raw(0x12a, 0x7_3000_4477)),
-            // Perf's own names come first.
+            // Perf's own names take precedence.
             ("cycles", EventKind::Hardware(0)),
             ("llc-miss", EventKind::Cache(0x10002)),
         ] {

@@ -1,11 +1,10 @@
-//! A list of events as typed after `-e`: commas, groups in braces, and where in the text something went wrong.
-//! It never knows what an event means.
+//! Parses a list of events as typed after `-e`: commas, groups in braces, and the position of an error.
 
 use super::{EventSources, event};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::EventSpec;
 
-/// Reads a list in perf's syntax, e.g. `cycles:u,{instructions,LLC-misses}:k,cpu/event=0x3c/`.
+/// Parses a list in perf's syntax, e.g. `cycles:u,{instructions,LLC-misses}:k,cpu/event=0x3c/`.
 /// Errors: `Usage`, `NotFound` or `Unsupported`, with the position in the list and the nearest known name.
 pub fn parse(list: &str, sources: &dyn EventSources) -> Result<Vec<EventSpec>> {
     let mut events = Vec::new();
@@ -22,7 +21,7 @@ pub fn parse(list: &str, sources: &dyn EventSources) -> Result<Vec<EventSpec>> {
     Ok(events)
 }
 
-/// A piece of the list and where it stands, in bytes.
+/// A piece of the list and its offset in bytes.
 #[derive(Debug, Clone, Copy)]
 struct Item<'a> {
     text: &'a str,
@@ -50,7 +49,7 @@ fn group(item: &Item<'_>, list: &str, number: u16, sources: &dyn EventSources) -
     Ok(events)
 }
 
-/// Splits at commas outside braces and slashes; `offset` is where `text` stands in the whole list.
+/// Splits at commas outside braces and slashes. `offset` is the position of `text` in the whole list.
 fn split(text: &str, offset: usize) -> Result<Vec<Item<'_>>> {
     let mut items = Vec::new();
     let (mut start, mut depth, mut in_terms) = (0, 0_i32, false);
@@ -81,7 +80,7 @@ fn item(text: &str, start: usize, end: usize, offset: usize) -> Result<Item<'_>>
     Ok(Item { text: piece, at: offset + start + leading })
 }
 
-/// Says where, unless the list is a single event and the place is plain.
+/// Adds the position to the error, unless the list is a single event.
 fn located(error: Error, list: &str, at: usize) -> Error {
     if at == 0 && !list.contains(',') {
         return error;
@@ -132,7 +131,7 @@ mod tests {
 
     #[test]
     fn modifiers_say_what_is_left_out() {
-        // user, kernel, hypervisor, guest, host left out; precision
+        // Excluded: user, kernel, hypervisor, guest, host; then precision.
         for (list, left_out, precise) in [
             ("cs", [false; 5], 0),
             ("cycles", [false, false, false, true, false], 0),
@@ -223,7 +222,7 @@ mod tests {
             ]), 0..14),
         ) {
             if let Ok(events) = parse(&pieces.concat(), &INTEL) {
-                // What was understood is understood again by the name it was given, except for groups and name=.
+                // Parsing the name of a parsed event returns the same event, except for groups and name=.
                 for event in events.iter().filter(|event| event.group.is_none()) {
                     prop_assert_eq!(&parse(&event.name, &INTEL).unwrap()[0].kind, &event.kind);
                 }

@@ -1,8 +1,8 @@
-//! Event names to kernel attributes, in perf's own syntax, so that what a user has in the fingers works here.
-//! Pure: it never opens an event and reads sysfs only through [`EventSources`].
+//! Converts event names to kernel attributes, in perf's own syntax, so that perf users need not learn another one.
+//! Opens no events and reads sysfs only through [`EventSources`], so tests run on any machine.
 //!
-//! What no name says, tables say: [`Table`] knows the events of many cores by their role, [`core_types`] which core this is,
-//! and [`planner`] which of them can be counted together for which metric.
+//! Tables supply the rest: [`Table`] lists the events of many cores by role, [`core_types`] identifies this machine's
+//! cores, and [`planner`] decides which events can be counted together for which metric.
 //!
 //! ```text
 //! list   = item { "," item }
@@ -33,30 +33,30 @@ pub use table::{Code, Cpus, Table, TableEvent, Uarch};
 
 use crate::model::{EventKind, Unit};
 
-/// The name of an event that has one on every machine, and what one count of it is; `None` for any other.
+/// The portable name of an event and the unit of one count; `None` if the event has no portable name.
 #[must_use]
 pub fn name_of(kind: &EventKind) -> Option<(String, Unit)> {
     names::name_of(kind)
 }
 
-/// The kernel's descriptions of its performance monitoring units: text files below
-/// `/sys/bus/event_source/devices`, addressed relative to it, e.g. `cpu/format/event`.
+/// The kernel's descriptions of its performance monitoring units: text files below `/sys/bus/event_source/devices`,
+/// addressed relative to it, e.g. `cpu/format/event`.
 pub trait EventSources {
-    /// The text of a file, without surrounding white space; `None` when it cannot be read.
+    /// The text of a file, without surrounding white space; `None` if it cannot be read.
     fn read(&self, path: &str) -> Option<String>;
-    /// The names in a folder, in any order; empty when it cannot be read. The empty path is the top.
+    /// The names in a folder, in any order; empty if it cannot be read. The empty path is the top folder.
     fn list(&self, folder: &str) -> Vec<String>;
-    /// An event that is known by its name though sysfs does not list it; see [`Known`].
+    /// An event that is known by name although sysfs does not list it; see [`Known`].
     fn known(&self, _name: &str) -> Option<EventKind> {
         None
     }
-    /// The names of such events.
+    /// The names of those events.
     fn known_names(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// The names of the core's PMUs, one for each kind of core, sorted.
+/// The names of the core PMUs, one for each core type, sorted.
 fn core_pmus(sources: &dyn EventSources) -> Vec<String> {
     let mut pmus = sources.list("");
     pmus.retain(|pmu| matches!(pmu.as_str(), "cpu" | "cpu_core" | "cpu_atom") || pmu.starts_with("armv8_"));
@@ -66,7 +66,7 @@ fn core_pmus(sources: &dyn EventSources) -> Vec<String> {
 
 #[cfg(test)]
 pub(crate) mod fake {
-    //! A machine for tests: two PMUs with the kernel's own file contents.
+    //! Fake event sources for tests: two PMUs with real kernel file contents.
 
     use super::EventSources;
 

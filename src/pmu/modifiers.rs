@@ -1,10 +1,10 @@
-//! The letters after an event: which modes it counts in and how precisely.
-//! What the model cannot carry is refused with the reason, never ignored.
+//! Applies the letters after an event: the modes it counts in, and its precision.
+//! Letters that the model cannot represent are rejected with the reason.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::EventSpec;
 
-/// Applies the letters to an event. `max_precise` answers `P`.
+/// Applies the letters to an event. `max_precise` resolves `P`.
 pub(super) fn apply(letters: &str, max_precise: impl Fn() -> Option<u8>, event: &mut EventSpec) -> Result<()> {
     for letter in letters.chars() {
         if let Some(reason) = refusal(letter) {

@@ -1,9 +1,9 @@
-//! The events that have a name on every machine, as `perf_event_open(2)` numbers them, with perf's aliases.
-//! It never says whether this machine counts them.
+//! The events with a portable name, as `perf_event_open(2)` numbers them, with perf's aliases.
+//! A name in this list does not imply that this machine counts the event.
 
 use crate::model::{EventKind, Unit};
 
-/// Names, aliases after the first; config; what one count is.
+/// Names (aliases after the first), config, and the unit of one count.
 type Generic = (&'static [&'static str], u64, Unit);
 
 const HARDWARE: &[Generic] = &[
@@ -34,7 +34,7 @@ const SOFTWARE: &[Generic] = &[
     (&["cgroup-switches"], 11, Unit::Count),
 ];
 
-/// Caches with the operations they count: loads, stores, prefetches.
+/// Caches with the operations that they count: loads, stores, prefetches.
 const CACHES: &[(&[&str], &str)] = &[
     (&["L1-dcache", "l1-d", "l1d", "L1-data"], "lsp"),
     (&["L1-icache", "l1-i", "l1i", "L1-instruction"], "lp"),
@@ -53,7 +53,7 @@ const CACHE_OPERATIONS: &[(&[&str], char)] = &[
 
 const CACHE_RESULTS: &[&[&str]] = &[&["refs", "reference", "ops", "access"], &["misses", "miss"]];
 
-/// A generic event by its name.
+/// Looks up a generic event by name.
 pub(super) fn generic(name: &str) -> Option<(EventKind, Unit)> {
     let among = |table: &[Generic], kind: fn(u64) -> EventKind| {
         let found = table.iter().find(|(names, ..)| names.contains(&name));
@@ -64,7 +64,7 @@ pub(super) fn generic(name: &str) -> Option<(EventKind, Unit)> {
         .or_else(|| cache(name).map(|config| (EventKind::Cache(config), Unit::Count)))
 }
 
-/// The name of an event that has one on every machine, and what one count of it is: the reverse of [`generic`].
+/// The portable name of an event and the unit of one count: the reverse of [`generic`].
 pub(super) fn name_of(kind: &EventKind) -> Option<(String, Unit)> {
     let among = |table: &[Generic], config: u64| {
         let found = table.iter().find(|(_, number, _)| *number == config);
@@ -84,17 +84,17 @@ pub(super) fn name_of(kind: &EventKind) -> Option<(String, Unit)> {
     }
 }
 
-/// All names of the same hardware event, the given one included: sysfs may know it by another.
+/// All names of the same hardware event, including the given one. Sysfs may list it under an alias.
 pub(super) fn hardware_aliases(name: &str) -> &'static [&'static str] {
     HARDWARE.iter().find(|(names, ..)| names.contains(&name)).map_or(&[], |(names, ..)| names)
 }
 
-/// What one count of a PMU's named event is, where the name is a generic one.
+/// The unit of one count of a PMU's named event, if the name is a generic one.
 pub(super) fn unit_of(name: &str) -> Unit {
     HARDWARE.iter().find(|(names, ..)| names.contains(&name)).map_or(Unit::Count, |(.., unit)| *unit)
 }
 
-/// `CACHE[-OPERATION][-RESULT]`, e.g. `L1-dcache-load-misses`; loads and references are meant when left out.
+/// `CACHE[-OPERATION][-RESULT]`, e.g. `L1-dcache-load-misses`. Defaults are loads and references.
 fn cache(name: &str) -> Option<u64> {
     CACHES.iter().enumerate().find_map(|(id, (names, operations))| {
         let rest = names.iter().find_map(|cache| strip_prefix_any_case(name, cache))?;
@@ -130,7 +130,7 @@ fn strip_prefix_any_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
 }
 
-/// The known name nearest to `wrong`, if one is near enough to be meant; `more` are names of this machine.
+/// The known name nearest to `wrong`, if it is near enough to be a typo. `more` are additional names of this machine.
 pub(super) fn nearest(wrong: &str, more: &[String]) -> Option<String> {
     let generic = HARDWARE.iter().chain(SOFTWARE).flat_map(|(names, ..)| names.iter().map(ToString::to_string));
     let caches = CACHES.iter().flat_map(|(names, operations)| {
@@ -141,30 +141,15 @@ pub(super) fn nearest(wrong: &str, more: &[String]) -> Option<String> {
     closest(wrong, generic.chain(caches).chain(more.iter().cloned()))
 }
 
-/// The nearest of `known`, if it is near enough to be meant.
+/// The name in `known` nearest to `wrong`, if it is near enough to be a typo.
 pub(super) fn closest(wrong: &str, known: impl Iterator<Item = String>) -> Option<String> {
-    // Longer than any name: a distance would cost much and mean nothing.
+    // Longer than any name: computing a distance would be expensive and useless.
     if wrong.len() > 64 {
         return None;
     }
     let limit = (wrong.len() / 3).clamp(1, 3);
-    let scored = known.map(|name| (distance(&wrong.to_lowercase(), &name.to_lowercase()), name));
+    let scored = known.map(|name| (strsim::levenshtein(&wrong.to_lowercase(), &name.to_lowercase()), name));
     scored.filter(|(distance, _)| *distance <= limit).min().map(|(_, name)| name)
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -197,7 +182,7 @@ mod tests {
             ("iTLB-loads", Some(4)),
             ("branch-loads", Some(5)),
             ("node-prefetches", Some(0x206)),
-            // No such counters exist: instruction caches are not written.
+            // These counters do not exist: instruction caches are not written.
             ("L1-icache-stores", None),
             ("iTLB-store-misses", None),
             ("LLC-", None),

@@ -1,4 +1,4 @@
-//! Metrics in the sets that people think in, and what is counted if nothing is asked for. It never knows a CPU.
+//! Named sets of metrics, and the default set. Independent of the CPU.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{HARDWARE_METRICS, HardwareMetric};
@@ -9,22 +9,22 @@ use crate::pmu::names;
 pub struct Set {
     /// Its name.
     pub name: &'static str,
-    /// Counted unless something else is asked for.
+    /// Whether the set is counted by default.
     pub by_default: bool,
-    /// Its metrics, most wanted first.
+    /// Its metrics, highest priority first.
     pub metrics: &'static [&'static str],
 }
 
-/// What is to be counted.
+/// The metrics to count.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wanted {
-    /// Metrics, most wanted first.
+    /// Metrics, highest priority first.
     pub metrics: Vec<&'static HardwareMetric>,
-    /// So many groups at most: beyond, each would be counted too seldom to say something. `None`: as many as it takes.
+    /// Maximum number of groups: with more, each would be counted too briefly to be useful. `None` means no limit.
     pub most_groups: Option<usize>,
 }
 
-/// What is placed first when the usual is wanted: what findings are made from must not fall to the limit of groups.
+/// Placed first in the default set: findings depend on these metrics, so the limit of groups must not drop them.
 const FIRST: &[&str] = &[
     "branch_mpki",
     "llc_mpki",
@@ -43,10 +43,10 @@ const FIRST: &[&str] = &[
     "l1d_mpki",
 ];
 
-/// Groups that the kernel takes turns with unless more is asked for: each is counted a sixth of the time or more.
+/// Default number of groups that the kernel multiplexes: each is counted at least a sixth of the time.
 const GROUPS_BY_DEFAULT: usize = 6;
 
-/// All sets, most wanted first.
+/// All sets, highest priority first.
 pub const SETS: &[Set] = &[
     Set { name: "base", by_default: true, metrics: &["branch_mpki", "clock_ratio"] },
     Set {
@@ -100,11 +100,11 @@ pub const SETS: &[Set] = &[
     },
 ];
 
-/// The metrics of a list such as `cache,tlb,mlp`: names of sets and of metrics, `default`, `all` or `none`; each once, in the
-/// order given.
+/// The metrics of a list such as `cache,tlb,mlp`: names of sets and of metrics, `default`, `all` or `none`. Each metric
+/// occurs once, in the given order.
 ///
 /// # Errors
-/// `Usage` for a name that is none, with the one that may be meant.
+/// `Usage` for an unknown name, with the nearest known one.
 pub fn wanted(list: &str) -> Result<Wanted> {
     let mut metrics = Vec::new();
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {

@@ -1,10 +1,10 @@
-//! Events as perf reads them, so that what is planned here can be pasted into `perf stat -e`. It never reads any.
+//! Writes events in perf's syntax, so that a planned group can be pasted into `perf stat -e`.
 
 use super::CoreType;
 use super::table::Code;
 use crate::model::HardwareGroup;
 
-/// The event in a role, e.g. `cpu/config=0x412e/`; `None` where the core has none.
+/// The event of a role, e.g. `cpu/config=0x412e/`; `None` if the core has none.
 #[must_use]
 pub fn as_perf_writes_it(core: &CoreType, role: &str) -> Option<String> {
     let pmu = &core.pmu;

@@ -1,16 +1,16 @@
-//! What stands between the slashes of `pmu/event=0x3c,umask=1/`: terms placed into config words by the PMU's own format.
-//! It never guesses a bit: a term without a format is an error.
+//! Parses the text between the slashes of `pmu/event=0x3c,umask=1/` and places the terms into config words by the PMU's
+//! own format files. A term without a format is an error.
 
 use super::{EventSources, core_pmus, names};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EventKind, Unit};
 
-/// A PMU's event as its terms say.
+/// A PMU event described by its terms.
 #[derive(Debug)]
 pub(super) struct Described {
-    /// What it is to the kernel.
+    /// The kernel encoding.
     pub(super) kind: EventKind,
-    /// What one count is.
+    /// The unit of one count.
     pub(super) unit: Unit,
     /// `name=...`, if given.
     pub(super) name: Option<String>,
@@ -23,7 +23,7 @@ struct Words {
     name: Option<String>,
 }
 
-/// Reads `pmu` and the text between its slashes. Errors: `NotFound` for an unknown PMU, `Usage` for a wrong term.
+/// Parses `pmu` and the text between its slashes. Errors: `NotFound` for an unknown PMU, `Usage` for an invalid term.
 pub(super) fn describe(pmu: &str, terms: &str, sources: &dyn EventSources) -> Result<Described> {
     let number = is_file_name(pmu).then(|| sources.read(&format!("{pmu}/type"))).flatten();
     let Some(number) = number.and_then(|text| text.parse().ok()) else {
@@ -38,7 +38,7 @@ pub(super) fn describe(pmu: &str, terms: &str, sources: &dyn EventSources) -> Re
     Ok(Described { kind, unit: words.unit.unwrap_or(Unit::Count), name: words.name })
 }
 
-/// The core PMU's event of that name, for names written without a PMU, e.g. `topdown-retiring`.
+/// The core PMU's event of that name, for names without a PMU, e.g. `topdown-retiring`.
 pub(super) fn core_event(name: &str, sources: &dyn EventSources) -> Option<Result<Described>> {
     let pmu = core_pmus(sources).into_iter().find(|pmu| event_text(pmu, name, sources).is_some())?;
     Some(describe(&pmu, name, sources))
@@ -54,7 +54,7 @@ pub(super) fn max_precise(sources: &dyn EventSources) -> Option<u8> {
     core_pmus(sources).iter().find_map(|pmu| sources.read(&format!("{pmu}/caps/max_precise"))?.parse().ok())
 }
 
-/// One term as a user types it: a setting, or the name of one of the PMU's events.
+/// Parses one term as typed: a setting, or the name of one of the PMU's events.
 fn typed_term(pmu: &str, term: &str, sources: &dyn EventSources, words: &mut Words) -> Result<()> {
     if let Some((key, value)) = term.split_once('=') {
         return match key {
@@ -87,7 +87,7 @@ fn typed_term(pmu: &str, term: &str, sources: &dyn EventSources, words: &mut Wor
 }
 
 fn event_text(pmu: &str, name: &str, sources: &dyn EventSources) -> Option<String> {
-    // Files such as `event.scale` describe an event and are none.
+    // Files such as `event.scale` describe an event and are not events themselves.
     (is_file_name(name) && !name.contains('.')).then(|| sources.read(&format!("{pmu}/events/{name}"))).flatten()
 }
 
@@ -97,7 +97,7 @@ fn event_names(pmu: &str, sources: &dyn EventSources) -> Vec<String> {
     names
 }
 
-/// One `key=value`, placed where the format file says.
+/// One `key=value`, placed into the bits that the format file specifies.
 fn setting(pmu: &str, key: &str, value: &str, sources: &dyn EventSources, words: &mut Words) -> Result<()> {
     let number = number(value).ok_or_else(|| {
         Error::new(ErrorKind::Usage, format!("'{value}' of '{key}' is no number")).hint("Write e.g. 60 or 0x3c.")
@@ -124,7 +124,7 @@ fn setting(pmu: &str, key: &str, value: &str, sources: &dyn EventSources, words:
     Ok(())
 }
 
-/// Spreads the low bits of `value` over the ranges, first range first, replacing what stood there.
+/// Spreads the low bits of `value` over the ranges, first range first. Overwrites the previous bits.
 fn place(mut value: u64, ranges: &[(u32, u32)], mut word: u64) -> u64 {
     for (low, high) in ranges {
         let width = high - low + 1;
@@ -135,7 +135,7 @@ fn place(mut value: u64, ranges: &[(u32, u32)], mut word: u64) -> u64 {
     word
 }
 
-/// `config1:0-7,32-35` to the number of the word and its bit ranges.
+/// Parses `config1:0-7,32-35` into the index of the word and its bit ranges.
 fn parse_format(text: &str) -> Option<(usize, Vec<(u32, u32)>)> {
     let (word, ranges) = text.trim().split_once(':')?;
     let word = match word {
@@ -150,7 +150,7 @@ fn parse_format(text: &str) -> Option<(usize, Vec<(u32, u32)>)> {
         (low <= high && high < 64).then_some((low, high))
     };
     let ranges: Vec<_> = ranges.split(',').map(range).collect::<Option<_>>()?;
-    // Overlapping ranges would need more than 64 bits in the end and make no sense.
+    // More than 64 bits mean that ranges overlap, which makes no sense.
     (ranges.iter().map(|(low, high)| high - low + 1).sum::<u32>() <= 64).then_some((word, ranges))
 }
 

@@ -1,6 +1,6 @@
-//! Reads all counters of a window at one moment, once per interval, on a thread of its own: hardware, operations and /proc
-//! together, so that no ratio mixes two times and a slow /proc never delays the sampler. The sampler says when counting begins
-//! and ends: before a command runs, and before it is waited for.
+//! Reads all counters of a window at one time, once per interval, on a separate thread: hardware, operations and /proc
+//! together, so that a ratio never mixes two times and a slow /proc does not delay the sampler. The sampler starts
+//! counting before a command runs and ends it before it waits for the command.
 
 use crate::collect::readings::Readings;
 use crate::collect::sampler::{KernelCounters, LastReading, Reader};
@@ -12,43 +12,43 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often the threads are read in the first window: a program that ends within it would else leave none of them read.
+/// Readings of the threads in the first window. Without them, a program that ends within it would have none.
 const FIRST_LOOKS: u64 = 10;
 
 enum Order {
     /// The first window begins.
     Begin { begun: Sender<()> },
-    /// A process of the target was born.
+    /// The target started a process.
     Follow(u32),
-    /// Read once more, and end.
+    /// Read once more, then end.
     Finish { read: Sender<LastReading> },
 }
 
-/// The counters' thread.
+/// The counter thread.
 #[derive(Debug)]
 pub(super) struct Counting {
     orders: Sender<Order>,
     thread: JoinHandle<()>,
 }
 
-/// Tells the counters' thread when to begin and when to end.
+/// Tells the counter thread when to begin and when to end.
 #[derive(Debug, Clone)]
 pub(super) struct Orders(Sender<Order>);
 
-/// What the thread reads, and when.
+/// The counters that the thread reads, and when.
 struct Windows {
     kernel: Option<KernelCounters>,
     readings: Readings,
     interval: Nanos,
     clock: Clock,
-    /// When the next window ends; `None` before the first one has begun.
+    /// End of the current window; `None` before the first window begins.
     due: Option<Nanos>,
-    /// When the threads are read again within the first window; after it, never.
+    /// Time of the next reading of the threads within the first window; unused afterwards.
     look: Nanos,
 }
 
 impl Counting {
-    /// Starts the thread: one window per `interval`, handed to `out`; the last one is handed to who ends it.
+    /// Starts the thread. It sends one window per `interval` to `out`; the caller of `end` receives the last one.
     pub(super) fn start(
         kernel: Option<KernelCounters>,
         readings: Readings,
@@ -62,14 +62,14 @@ impl Counting {
         Ok(Counting { orders, thread: thread.context(|| "cannot start a thread")? })
     }
 
-    /// Tells the counters of processes the target has started.
+    /// Adds the processes that the target has started.
     pub(super) fn follow(&self, events: &[Event]) {
         for event in events {
             if let Event::Task(task) = event
                 && task.pid == task.tid
                 && matches!(task.change, TaskChange::Born { .. })
             {
-                // Nobody reads when the last window is over: then there is nothing left to follow.
+                // A send fails only after the last window, when there is nothing left to follow.
                 let _ = self.orders.send(Order::Follow(task.pid));
             }
         }
@@ -81,7 +81,7 @@ impl Counting {
 
     /// Joins the thread after its stop was requested.
     pub(super) fn finish(self) {
-        // A panic has been reported on standard error; the windows until then have been handed over.
+        // A panic was already reported on standard error. The windows before it have been sent.
         let _ = self.thread.join();
     }
 }
@@ -90,10 +90,10 @@ impl Reader for Orders {
     fn begin(&mut self) -> Vec<Event> {
         let (begun, done) = channel();
         if self.0.send(Order::Begin { begun }).is_ok() {
-            // An error means the thread has ended: there is nothing to wait for.
+            // An error means that the thread has ended, so there is nothing to wait for.
             let _ = done.recv();
         }
-        // The thread hands them over itself, before its first window.
+        // The thread sends these events itself, before its first window.
         Vec::new()
     }
 
@@ -111,7 +111,7 @@ impl Windows {
                 Ok(Order::Follow(pid)) => self.readings.follow(pid),
                 Ok(Order::Begin { begun }) => {
                     let first = self.begin();
-                    // Who waits may have given up; a reader that has gone is noticed with the first window.
+                    // The waiting side may have given up. A missing reader is noticed at the first window.
                     let _ = (begun.send(()), out.send(first));
                 }
                 Ok(Order::Finish { read }) => {
@@ -138,7 +138,7 @@ impl Windows {
         }
     }
 
-    /// Reads everything for the first time: what later readings are compared with.
+    /// Takes the first readings, the base for later ones.
     fn begin(&mut self) -> Vec<Event> {
         let at = self.clock.now();
         self.due = Some(at + self.interval);
@@ -159,7 +159,7 @@ impl Windows {
     /// Ends a window.
     fn window(&mut self, at: Nanos) -> Vec<Event> {
         self.look = Nanos(u64::MAX);
-        // Windows that were missed while the machine was busy are not made up: the next one is longer.
+        // Missed windows on a busy machine are not made up; the next window is longer.
         self.due = self.due.map(|due| (due + self.interval).max(at));
         let mut events = self.kernel.as_mut().map(|kernel| kernel.read(at)).unwrap_or_default();
         self.readings.tick(at, &mut events);
@@ -167,7 +167,7 @@ impl Windows {
     }
 
     fn finish(&mut self) -> LastReading {
-        // Told to end before it began, as during a delay.
+        // The end was requested before the begin, e.g. during a delay.
         let mut events = if self.due.is_none() { self.begin() } else { Vec::new() };
         let at = self.clock.now();
         events.extend(self.kernel.as_mut().map(|kernel| kernel.read(at)).unwrap_or_default());

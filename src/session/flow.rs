@@ -1,5 +1,4 @@
-//! A capture that runs: the threads that drain, count and name, behind one stream of events.
-//! It never keeps an event.
+//! A running capture: the threads that drain, count and symbolize, behind one stream of events.
 
 use super::counting::{Counting, Orders};
 use super::naming::Namer;
@@ -16,10 +15,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Batches in flight between the drain thread and the reader; at some hundred samples each, seconds of backlog.
+/// Batches in flight between the drain thread and the reader. At some hundred samples each, this is seconds of backlog.
 const BACKLOG: usize = 256;
 
-/// How long to wait for events before looking at signals, the clock and finished names.
+/// Maximum wait for events before signals, the clock and finished names are polled.
 pub(super) const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A running capture.
@@ -34,29 +33,29 @@ pub(super) struct Flow {
     stop: StopToken,
 }
 
-/// What came next.
+/// The result of waiting for events.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// Events; none at all if somebody woke the reader.
+    /// Events; empty if another thread woke the reader.
     Events(Vec<Event>),
-    /// Nothing for a while.
+    /// A timeout without events.
     Quiet,
-    /// Nothing more, ever.
+    /// The end of the stream.
     Over,
 }
 
-/// A capture's last word.
+/// The final data of a capture.
 #[derive(Debug)]
 pub(super) struct LastWord {
-    /// Names and totals of operations that came late.
+    /// Late names and operation totals.
     pub late: Vec<Event>,
-    /// What was met on the way.
+    /// Notes collected during the capture.
     pub notes: Vec<Note>,
     /// How it ended.
     pub ended: Ended,
 }
 
-/// All that counts beside the sampler.
+/// All counters apart from the sampler.
 struct Counters {
     windows: Orders,
     operations: Option<LastOrder>,
@@ -76,7 +75,7 @@ impl Reader for Counters {
 }
 
 impl Flow {
-    /// Starts the threads: a window of counters each `interval`; with `fetch` missing debug information is fetched.
+    /// Starts the threads: one counter window per `interval`; with `fetch`, missing debug information is downloaded.
     pub(super) fn start(
         mut sampler: Sampler,
         readings: Readings,
@@ -95,7 +94,7 @@ impl Flow {
             Counters { windows: counting.orders(), operations: operations.as_ref().map(CountedOperations::last_count) };
         let run = move || {
             let ended = sampler.run(sender, stopping, &mut counters);
-            // Also after a failure: the counters' thread must end, or nobody would ever hang up.
+            // Also after a failure: otherwise the counter thread would not end and the channel would stay open.
             counters.end();
             ended
         };
@@ -103,7 +102,7 @@ impl Flow {
         Ok(Flow { batches, wake, namer, counting, operations, drain: drain.context(|| "cannot start a thread")?, stop })
     }
 
-    /// The next events; waits for them, but not long.
+    /// The next events. Waits only for a short time.
     pub(super) fn next(&self) -> Next {
         match self.batches.recv_timeout(PATIENCE) {
             Ok(batch) => {
@@ -111,7 +110,7 @@ impl Flow {
                 self.counting.follow(&batch);
                 Next::Events(batch)
             }
-            // The counters' thread has ended before the drain thread does: what both sent has been received.
+            // The counter thread ends before the drain thread, so everything both sent has been received.
             Err(RecvTimeoutError::Timeout) if !self.drain.is_finished() => Next::Quiet,
             Err(_) => Next::Over,
         }
@@ -122,7 +121,7 @@ impl Flow {
         self.namer.ready()
     }
 
-    /// Ends the capture, or lets it be ended.
+    /// Token to stop the capture.
     pub(super) fn stop(&self) -> &StopToken {
         &self.stop
     }
@@ -132,7 +131,7 @@ impl Flow {
         self.wake.clone()
     }
 
-    /// Waits for the threads, which have nothing more to do.
+    /// Joins the threads, which have finished their work.
     pub(super) fn finish(self) -> Result<LastWord> {
         let ended = self.drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
         let (names, mut notes) = self.namer.finish();

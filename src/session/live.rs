@@ -1,10 +1,10 @@
-//! A live capture, opened and then run into a recording on the caller's thread, or handed to a keeper.
-//! It never makes the drain thread wait: what cannot be handed over in time is counted as lost there.
+//! A live capture: opened, then either recorded on the caller's thread or handed to a live session.
+//! The drain thread never waits for a reader: events that cannot be delivered in time are counted as lost.
 
+use super::capture_stats::CaptureStats;
 use super::flow::Flow;
 use super::operations::{self, Operations};
 use super::recorder::Recorder;
-use super::tally::Tally;
 use crate::collect::neighbours::Places;
 use crate::collect::probe::Probe;
 use crate::collect::readings::{Readings, Sources};
@@ -19,7 +19,7 @@ use crate::sys::signals::Signals;
 use crate::sys::sysfs::SysFs;
 use std::sync::atomic::AtomicBool;
 
-/// A capture, opened and ready to run.
+/// A capture that is open and ready to run.
 #[derive(Debug)]
 pub struct Live {
     signals: Signals,
@@ -31,14 +31,14 @@ pub struct Live {
     fetch: bool,
 }
 
-/// What a finished capture left.
+/// The result of a finished capture.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The session's last word about itself.
+    /// The session's final metadata.
     pub meta: Meta,
-    /// What went by.
-    pub tally: Tally,
-    /// Bytes the recording takes on disk; 0 if it could not be finished.
+    /// Totals of the capture.
+    pub capture_stats: CaptureStats,
+    /// Size of the recording on disk, bytes; 0 if it could not be finished.
     pub bytes: u64,
     /// Why the recording on disk is incomplete, if it is.
     pub write_failure: Option<Error>,
@@ -47,13 +47,14 @@ pub struct Outcome {
 }
 
 impl Live {
-    /// Opens everything on the target, paused; a command is started, but waits before its first instruction. `notes` are
-    /// what the recording shall say besides; with `fetch` missing debug information is asked of debuginfod. From here on Ctrl-C and SIGTERM end the capture, not the process.
+    /// Opens all events on the target, paused. A command is started but held before its first instruction. The
+    /// recording also gets `notes`. With `fetch`, missing debug information is requested from debuginfod. From here on,
+    /// Ctrl-C and SIGTERM end the capture, not the process.
     ///
     /// # Errors
-    /// The target does not exist, or the kernel refuses to profile it; the hint says what would change that.
+    /// The target does not exist, or the kernel refuses to profile it; the hint states what would change that.
     pub fn open(plan: Plan, mut notes: Vec<Note>, fetch: bool) -> Result<Live> {
-        // Before any thread is started, so that none of them is ended by a signal.
+        // Block signals before any thread starts, so that no thread is killed by one.
         let signals = Signals::block()?;
         let clock = Clock::start();
         operations::check(&plan)?;
@@ -91,30 +92,30 @@ impl Live {
         Ok(Live { signals, sampler, readings, operations, clock, meta, fetch })
     }
 
-    /// What is known of the session before it runs.
+    /// The session's metadata before it runs.
     #[must_use]
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// The process of a command that was started and still waits.
+    /// The process id of a command that was started and still waits.
     #[must_use]
     pub fn command_pid(&self) -> Option<u32> {
         self.sampler.command_pid()
     }
 
-    /// Runs until the target ends, the planned time is over or a signal asks to stop, recording into `output`.
+    /// Records into `output` until the target ends, the planned time is over or a signal arrives.
     ///
     /// # Errors
-    /// Nothing could be captured. A full disk is no such error: it stops the capture and is told in the outcome.
+    /// Nothing could be captured. A full disk is not an error: it stops the capture and is reported in the outcome.
     pub fn run(self, output: Writer) -> Result<Outcome> {
         self.run_unless(output, &AtomicBool::new(false))
     }
 
-    /// The same; it also ends when `asked` is set by another thread.
+    /// Like [`Live::run`], but also ends when another thread sets `asked`.
     ///
     /// # Errors
-    /// As above.
+    /// As for [`Live::run`].
     pub fn run_unless(self, output: Writer, asked: &AtomicBool) -> Result<Outcome> {
         let Live { signals, sampler, readings, operations, clock, meta, fetch } = self;
         let interval = meta.plan.interval;
@@ -126,14 +127,14 @@ impl Live {
         Ok(recorder.finish(&flow.finish()?))
     }
 
-    /// Starts the capture for a reader that holds it; signals are the caller's.
+    /// Starts the capture for a reader that keeps the profile. The caller handles signals.
     pub(super) fn start(self) -> Result<(Flow, Meta, Clock)> {
         let Live { sampler, readings, operations, clock, meta, fetch, .. } = self;
         Ok((Flow::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?, meta, clock))
     }
 }
 
-/// The counters' definitions, which come before everything else.
+/// The counters' definitions, which precede all other events.
 pub(super) fn counters(meta: &Meta) -> Vec<Event> {
     let all = catalog::definitions().into_iter().chain(catalog::hardware(&meta.hardware));
     all.map(|def| Event::Define(Definition::Counter(def))).collect()

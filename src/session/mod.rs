@@ -1,21 +1,21 @@
-//! Wires a source of events to its readers: the recording, the profile, the names. The only place that knows live and replay.
-//! It never formats and never prints.
+//! Connects a source of events to its consumers: the recording, the profile, the names. The only layer that knows
+//! whether a session is live or replayed.
 
+mod capture_stats;
 mod counting;
 mod flow;
 pub mod import;
-mod keeper;
 mod live;
+mod live_session;
 mod naming;
 mod operations;
 mod recorder;
 mod replay;
-mod tally;
-mod watchman;
+mod signal_thread;
 
 pub use crate::collect::sampler::EndReason;
-pub use keeper::{Holding, Judging, Keeper, Limit, News};
+pub use capture_stats::CaptureStats;
 pub use live::{Live, Outcome};
+pub use live_session::{History, Judging, Limit, LiveSession, News};
 pub use replay::open;
-pub use tally::Tally;
-pub use watchman::{Watchman, suspend};
+pub use signal_thread::{SignalThread, suspend};

@@ -1,5 +1,5 @@
-//! Puts names to frames on a thread of its own, so that reading debug information never holds up capture or recording.
-//! It never touches the profile directly: names go out as definitions like everything else.
+//! Symbolizes frames on a separate thread, so that reading debug information never delays capture or recording.
+//! Names are sent as definitions in the event stream.
 
 use crate::collect::sampler::{KERNEL, ModuleFiles, NAMED_BELOW};
 use crate::error::{Context, Result};
@@ -12,13 +12,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// Frames named per batch: small enough that a reader sees progress, large enough that channels cost nothing.
+/// Frames per batch: small enough for visible progress, large enough to make channel costs negligible.
 const BATCH: usize = 256;
 
-/// Bytes of a map of just-in-time code taken at once: more than any runtime writes, little enough to hold.
+/// Maximum bytes of a JIT map read at once: more than any runtime writes, and little enough to keep in memory.
 const MAP_CHUNK: u64 = 64 << 20;
 
-/// A thread that turns frame definitions into names.
+/// A thread that resolves frame definitions to names.
 #[derive(Debug)]
 pub struct Namer {
     frames: Option<Sender<Vec<FrameDef>>>,
@@ -27,7 +27,7 @@ pub struct Namer {
 }
 
 impl Namer {
-    /// Starts the thread; `modules` is where the sampler keeps the files it opened.
+    /// Starts the thread. `modules` contains the files that the sampler opened.
     #[must_use]
     pub fn start(modules: Arc<ModuleFiles>, options: Options, fetch: bool) -> Namer {
         let (frames, wanted) = channel::<Vec<FrameDef>>();
@@ -37,22 +37,22 @@ impl Namer {
             for batch in wanted {
                 for chunk in batch.chunks(BATCH) {
                     let events = chunk.iter().filter_map(|frame| naming.name(frame)).collect();
-                    // Nobody listens any more: the session ended early.
+                    // The receiver is gone: the session ended early.
                     if done.send(events).is_err() {
                         return naming.symbolizer.notes();
                     }
                 }
             }
-            // Runtimes write their names late, some only when they end.
+            // Runtimes write their names late, some only when they exit.
             let late = std::mem::take(&mut naming.late);
-            // As above: an early end needs no names.
+            // As above: after an early end, names are not needed.
             let _ = done.send(late.iter().filter_map(|frame| naming.name(frame)).collect());
             naming.symbolizer.notes()
         });
         Namer { frames: Some(frames), names, thread: Some(thread) }
     }
 
-    /// Asks for the names of the frames that `events` define.
+    /// Requests names for the frames that `events` define.
     pub fn ask(&self, events: &[Event]) {
         let frames: Vec<FrameDef> = events
             .iter()
@@ -62,17 +62,17 @@ impl Namer {
             })
             .collect();
         if let (false, Some(sender)) = (frames.is_empty(), &self.frames) {
-            // A send fails only if the thread died; its frames then simply stay unnamed.
+            // A send fails only if the thread died. The frames then stay without names.
             let _ = sender.send(frames);
         }
     }
 
-    /// The names found since the last call, without waiting.
+    /// Returns the names found since the last call, without waiting.
     pub fn ready(&self) -> Vec<Event> {
         self.names.try_iter().flatten().collect()
     }
 
-    /// Waits until every frame asked for is named; what the symbolizer has to say comes with the last names.
+    /// Waits until all requested frames are resolved. The symbolizer's notes come with the last names.
     pub fn finish(mut self) -> (Vec<Event>, Vec<Note>) {
         drop(self.frames.take());
         let events = self.names.iter().flatten().collect();
@@ -81,17 +81,17 @@ impl Namer {
     }
 }
 
-/// Whether the sampler named it itself.
+/// Whether the sampler already named the frame.
 fn is_named(frame: &FrameDef) -> bool {
     frame.module == Some(KERNEL) && frame.address < NAMED_BELOW
 }
 
-/// The symbolizer and the modules it has been given so far.
+/// The symbolizer and the modules added to it so far.
 struct Naming {
     modules: Arc<ModuleFiles>,
     symbolizer: Symbolizer,
     added: HashSet<ModuleId>,
-    /// Code made just in time that had no name when it was first seen.
+    /// JIT code that had no name when it was first seen.
     late: Vec<FrameDef>,
 }
 
@@ -130,10 +130,10 @@ impl Naming {
     }
 }
 
-/// Debug files and perf maps come from the host's file system.
+/// Reads debug files and perf maps from the host's file system.
 #[derive(Debug)]
 pub(super) struct HostFiles {
-    /// Whether the network may be asked.
+    /// Whether downloads are allowed.
     pub(super) fetch: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Records a session: every event goes to disk in order, and nothing is kept that has got there, so that memory does not
-//! grow with the session's length. A failing disk never harms the target: it is remembered and told at the end.
+//! Records a session: writes every event to disk in order and drops it from memory, so that memory does not grow with
+//! the session's length. A disk failure does not affect the target: it is reported at the end.
 
+use super::capture_stats::CaptureStats;
 use super::flow::{Flow, LastWord, Next};
 use super::live::Outcome;
-use super::tally::Tally;
 use crate::error::Error;
 use crate::model::{Event, Meta};
 use crate::store::Writer;
@@ -12,14 +12,14 @@ use crate::sys::signals::{Signal, Signals};
 use crate::units::Nanos;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is buffered is written out this often, so that a killed recording loses no more.
+/// Flush interval of the buffer: the most that a killed recording loses.
 const FLUSH_EVERY: Nanos = Nanos(1_000_000_000);
 
 /// Records a session.
 #[derive(Debug)]
 pub(super) struct Recorder {
     meta: Meta,
-    tally: Tally,
+    capture_stats: CaptureStats,
     writer: Writer,
     failure: Option<Error>,
     clock: Clock,
@@ -28,10 +28,10 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn new(meta: Meta, writer: Writer, clock: Clock) -> Recorder {
-        Recorder { meta, tally: Tally::default(), writer, failure: None, clock, flushed: Nanos(0) }
+        Recorder { meta, capture_stats: CaptureStats::default(), writer, failure: None, clock, flushed: Nanos(0) }
     }
 
-    /// Records until the capture is over; ends it when a signal or `asked` says so.
+    /// Records until the capture ends. Stops it on a signal or when `asked` is set.
     pub(super) fn consume(&mut self, flow: &Flow, mut signals: Signals, asked: &AtomicBool) {
         loop {
             if asked.load(Ordering::Relaxed) {
@@ -43,7 +43,7 @@ impl Recorder {
                 Next::Over => return,
             }
             self.keep(&flow.names());
-            // Sampling on after the disk has failed would promise a recording that will not exist; the target runs on.
+            // After a disk failure, further sampling cannot produce a recording. The target keeps running.
             if !self.flush_when_due() {
                 flow.stop().detach();
             }
@@ -55,7 +55,7 @@ impl Recorder {
         }
     }
 
-    /// The last names, the last flush, the final word about the session.
+    /// Writes the last names, flushes, and writes the final metadata.
     pub(super) fn finish(mut self, last: &LastWord) -> Outcome {
         self.keep(&last.late);
         last_word(&mut self.meta, last);
@@ -63,23 +63,29 @@ impl Recorder {
             self.failure.get_or_insert(error);
             0
         });
-        Outcome { meta: self.meta, tally: self.tally, bytes, write_failure: self.failure, reason: last.ended.reason }
+        Outcome {
+            meta: self.meta,
+            capture_stats: self.capture_stats,
+            bytes,
+            write_failure: self.failure,
+            reason: last.ended.reason,
+        }
     }
 
-    /// Records events; what the disk refuses stays buffered and is tried again at the next flush.
+    /// Records events. Data that could not be written stays buffered until the next flush.
     pub(super) fn keep(&mut self, events: &[Event]) {
-        events.iter().for_each(|event| self.tally.add(event));
+        events.iter().for_each(|event| self.capture_stats.add(event));
         if let Err(error) = self.writer.write(events) {
             self.failure.get_or_insert(error);
         }
     }
 
-    /// What the disk refused first.
+    /// The first disk error.
     pub(super) fn failure(&self) -> Option<&Error> {
         self.failure.as_ref()
     }
 
-    /// Writes out once a second; false once the disk has failed.
+    /// Flushes once a second; false after a disk failure.
     pub(super) fn flush_when_due(&mut self) -> bool {
         if self.clock.now() - self.flushed >= FLUSH_EVERY {
             self.flushed = self.clock.now();
@@ -91,7 +97,7 @@ impl Recorder {
     }
 }
 
-/// What the capture knows of itself only at its end.
+/// Adds the metadata that is known only at the end of a capture.
 pub(super) fn last_word(meta: &mut Meta, last: &LastWord) {
     meta.notes.extend(last.notes.iter().cloned());
     meta.duration_ns = Some(last.ended.at.0);

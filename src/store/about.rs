@@ -1,5 +1,5 @@
-//! `meta.json`: what a recording says about itself, and how many rows it should hold. Pure: bytes in, bytes out.
-//! A reader of this format never guesses at a newer one.
+//! `meta.json`: the metadata of a recording and its expected number of rows. Pure: bytes in, bytes out.
+//! A newer major version of the format is refused.
 
 use super::FORMAT;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,13 +17,13 @@ pub(super) struct About {
     pub rows: Option<BTreeMap<String, u64>>,
 }
 
-/// The part of it that every version has.
+/// The part that every version has.
 #[derive(Deserialize)]
 struct Version {
     format: (u16, u16),
 }
 
-/// As readable JSON.
+/// Formats it as indented JSON.
 pub(super) fn to_json(about: &About) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec_pretty(about)
         .map_err(|error| Error::new(ErrorKind::Io, format!("cannot describe the recording: {error}")))?;
@@ -32,7 +32,7 @@ pub(super) fn to_json(about: &About) -> Result<Vec<u8>> {
 }
 
 /// # Errors
-/// [`ErrorKind::Unsupported`] for a newer major version, [`ErrorKind::Corrupt`] for anything else that does not read.
+/// [`ErrorKind::Unsupported`] for a newer major version, [`ErrorKind::Corrupt`] for other parse errors.
 pub(super) fn parse(bytes: &[u8]) -> Result<About> {
     let corrupt = |error: serde_json::Error| {
         Error::new(ErrorKind::Corrupt, format!("meta.json is not that of a recording: {error}"))

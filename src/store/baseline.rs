@@ -1,5 +1,5 @@
-//! A baseline on disk: one JSON document that appears whole or not at all, readable by its owner only.
-//! It never replaces a file that is no baseline, and believes nothing that a file says before it has looked.
+//! A baseline on disk: one JSON document, written atomically and readable by its owner only.
+//! Only an existing baseline is replaced, and everything read from a file is validated before use.
 
 use super::folder::{Folder, create_new};
 use super::part::META;
@@ -11,22 +11,22 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The name of a baseline within a recording.
+/// File name of a baseline inside a recording.
 pub const WITHIN: &str = "baseline.json";
-/// What ends the name of a baseline of its own.
+/// File name extension of a separate baseline.
 pub const EXTENSION: &str = "baseline";
 
-/// Larger ones are none: twenty thousand windows of fifty quantities take 60 MB.
+/// Larger files are refused: twenty thousand windows of fifty quantities take 60 MB.
 const MOST_BYTES: u64 = 256 << 20;
 const MOST_QUANTITIES: usize = 1_000;
 const MOST_WINDOWS: usize = 200_000;
 const MOST_SOURCES: usize = 100_000;
 const MOST_STACKS: usize = 200_000;
 const MOST_FRAMES: usize = 4_096;
-/// As any text of a recording; a path of frames may be as long as such a text.
+/// As for any text of a recording; a call path may be as long as one text.
 const MOST_TEXT: usize = 4_096;
 
-/// The file for a name as typed: `.baseline` is added unless it is there.
+/// The file for a name as typed: adds `.baseline` unless it is there.
 #[must_use]
 pub fn path(typed: &Path) -> PathBuf {
     match typed.file_name() {
@@ -43,7 +43,7 @@ pub fn path(typed: &Path) -> PathBuf {
 /// Reads the baseline at `path`, or at `path.baseline` where there is none.
 ///
 /// # Errors
-/// `NotFound`; `Unsupported` for a newer format; `Corrupt` for anything that is no sound baseline.
+/// `NotFound`; `Unsupported` for a newer format; `Corrupt` for anything that is not a valid baseline.
 pub fn read(typed: &Path) -> Result<Baseline> {
     let named = path(typed);
     let path = if typed.is_file() || !named.is_file() { typed } else { &named };
@@ -56,7 +56,7 @@ pub fn read(typed: &Path) -> Result<Baseline> {
 
 fn bounded(path: &Path) -> Result<Vec<u8>> {
     let context = || format!("cannot read {}", path.display());
-    // A pipe or a device would keep the reader waiting.
+    // A pipe or a device would block the reader.
     let metadata = fs::metadata(path).context(context)?;
     if !metadata.is_file() {
         let error = Error::new(ErrorKind::Corrupt, format!("{} is no baseline: it is no file", path.display()));
@@ -74,7 +74,7 @@ fn bounded(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The part of it that every version has.
+/// The part that every version has.
 #[derive(Deserialize)]
 struct Version {
     format: (u16, u16),
@@ -99,7 +99,7 @@ pub fn parse(bytes: &[u8]) -> Result<Baseline> {
     }
 }
 
-/// What is wrong with a document that has the form of a baseline.
+/// Returns the flaw of a document that has the form of a baseline.
 fn flaw(baseline: &Baseline) -> Option<String> {
     let Baseline { sources, quantities, windows, stacks, cpu_ns, ops, key, .. } = baseline;
     for (count, most, what) in [
@@ -149,11 +149,11 @@ fn has_twice(names: &[String]) -> bool {
     sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// Writes a baseline; it appears whole or not at all.
+/// Writes a baseline atomically.
 ///
 /// # Errors
-/// `Usage` where something of that name is there that is no baseline, or an older baseline without `force`; else what the
-/// file system refuses.
+/// `Usage` where something other than a baseline has that name, or an older baseline does and `force` is off; otherwise
+/// as the file system reports.
 pub fn write(path: &Path, baseline: &Baseline, force: bool) -> Result<()> {
     check_free(path, force)?;
     let cannot = |error: std::io::Error| {
@@ -182,7 +182,7 @@ pub fn write(path: &Path, baseline: &Baseline, force: bool) -> Result<()> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(cannot)
 }
 
-/// Whether a baseline may be written there, so that it can be told before long work.
+/// Checks whether a baseline may be written there, so that callers can report it before long work.
 ///
 /// # Errors
 /// As [`write()`].
@@ -193,7 +193,7 @@ pub fn check_free(path: &Path, force: bool) -> Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Error::from(error).context(format!("cannot write {}", path.display()))),
-        // Whatever lies there is somebody's: only what was read as a baseline, in any version, makes room.
+        // Anything there belongs to somebody: only a file that was read as a baseline, in any version, is replaced.
         Ok(metadata) if !metadata.is_file() || !is_one(path) => {
             usage("exists and is no baseline", "Choose another name with -o.")
         }
@@ -202,7 +202,7 @@ pub fn check_free(path: &Path, force: bool) -> Result<()> {
     }
 }
 
-/// Whether the file is a baseline, of a newer version perhaps.
+/// Whether the file is a baseline, possibly of a newer version.
 fn is_one(path: &Path) -> bool {
     bounded(path).is_ok_and(|bytes| {
         let parsed = parse(&bytes);
@@ -217,10 +217,10 @@ fn document(baseline: &Baseline) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The baseline within a recording; `None` if it holds none.
+/// Reads the baseline inside a recording; `None` if there is none.
 ///
 /// # Errors
-/// As [`read`], for one that is there.
+/// As [`read`], for one that exists.
 pub fn read_within(recording: &Path) -> Result<Option<Baseline>> {
     let path = super::path(recording);
     let folder = if recording.join(META).is_file() { recording } else { &path };
@@ -231,10 +231,10 @@ pub fn read_within(recording: &Path) -> Result<Option<Baseline>> {
     read(&file).map(Some)
 }
 
-/// Puts a baseline into a recording, in place of the one it may hold.
+/// Writes a baseline into a recording and replaces the one it may contain.
 ///
 /// # Errors
-/// `NotFound` where there is no recording; else what the file system refuses.
+/// `NotFound` where there is no recording; otherwise as the file system reports.
 pub fn write_within(recording: &Path, baseline: &Baseline) -> Result<()> {
     if !recording.join(META).is_file() {
         return Err(Error::new(ErrorKind::NotFound, format!("{} is no recording", recording.display())));

@@ -1,5 +1,4 @@
-//! One table's rows on their way to disk: gathered, written as a part, later merged with their neighbours.
-//! It never decides when.
+//! Buffers one table's rows, writes them as parts, and merges neighbouring parts later. The caller decides when.
 
 use super::folder::Folder;
 use super::part::Part;
@@ -8,10 +7,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::tables::{Table, from_parquet, to_parquet};
 use std::mem;
 
-/// Rows in one merged part at most: enough to compress well, few enough to merge in bounded memory.
+/// Maximum rows in one merged part: enough to compress well, few enough to merge in bounded memory.
 const MERGED_ROWS: u64 = 1 << 18;
 
-/// A part of so many rows gains nothing by being merged again, so each row is rewritten a few times at most.
+/// A part of this many rows is not merged again, so that each row is rewritten a few times at most.
 const LARGE_ROWS: u64 = MERGED_ROWS / 2;
 
 /// A part on disk.
@@ -21,7 +20,7 @@ struct Written {
     rows: u64,
 }
 
-/// A table that is being written.
+/// A table being written.
 #[derive(Debug)]
 pub(super) struct Buffer<R> {
     events: Vec<R>,
@@ -30,7 +29,7 @@ pub(super) struct Buffer<R> {
     flushes: usize,
 }
 
-/// What the writer does with any table.
+/// The writer's interface to any table.
 pub(super) trait Spool {
     /// The table's name.
     fn table(&self) -> &'static str;
@@ -38,7 +37,7 @@ pub(super) trait Spool {
     fn buffered(&self) -> usize;
     /// Rows on disk.
     fn stored(&self) -> u64;
-    /// Flushes since the last try to merge.
+    /// Flushes since the last merge attempt.
     fn flushes(&self) -> usize;
     /// Writes the buffered rows as one part. On failure the rows stay buffered.
     fn flush(&mut self, folder: &Folder) -> Result<()>;
@@ -53,7 +52,7 @@ impl<R> Default for Buffer<R> {
 }
 
 impl<R: Rows> Buffer<R> {
-    /// Adds an event; one that has no rows (names that name nothing) is left out.
+    /// Adds an event. An event without rows (an empty list of names) is left out.
     pub fn push(&mut self, event: R) {
         let height = event.height();
         if height > 0 {
@@ -114,7 +113,7 @@ impl<R: Rows> Spool for Buffer<R> {
     }
 }
 
-/// Cuts the parts into runs of neighbours that may become one part each.
+/// Splits the parts into runs of neighbours that may become one part each.
 fn runs(parts: Vec<Written>) -> Vec<Vec<Written>> {
     let mut runs: Vec<Vec<Written>> = Vec::new();
     let mut rows = MERGED_ROWS;
@@ -132,8 +131,8 @@ fn runs(parts: Vec<Written>) -> Vec<Vec<Written>> {
     runs
 }
 
-/// The merged part appears first, then those it covers go: readers ignore covered parts, so being killed in between
-/// neither loses nor doubles a row.
+/// Writes the merged part first, then deletes the parts it covers. Readers ignore covered parts, so a kill in between
+/// neither loses nor duplicates a row.
 fn merge_run(folder: &Folder, run: &[Written]) -> Result<Option<Written>> {
     let [first, .., last] = run else { return Ok(None) };
     let merged = Written {

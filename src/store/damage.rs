@@ -1,15 +1,14 @@
-//! What is wrong with a recording, said so that its reader knows what the numbers lack.
-//! It never decides whether a recording is still worth reading.
+//! Describes the damage of a recording, so that its reader knows what the numbers lack.
 
 use super::baseline::WITHIN;
 use super::part::{META, Part};
 use super::repair::Mended;
 use std::fmt;
 
-/// Something a recording lacks.
+/// A defect of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// The file, or the table where no single file can be named.
+    /// The file, or the table where no single file is known.
     pub file: String,
     /// What is wrong with it.
     pub problem: String,
@@ -49,7 +48,7 @@ impl Damage {
         Damage { file: part.file_name(), problem, lost: "these rows are left out".into() }
     }
 
-    /// One entry for each kind of mending that was needed.
+    /// One entry for each kind of repair that was needed.
     pub(super) fn mended(mended: &Mended) -> Vec<Damage> {
         let entry = |count: u64, table: &str, problem: &str| {
             let problem = format!("{count} {problem}");

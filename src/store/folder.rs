@@ -1,5 +1,5 @@
-//! The recording's directory: files that appear whole or not at all, readable by their owner only.
-//! It never follows a link at a name it writes, never deletes a file that is not a recording's, and looks into none.
+//! The recording's directory: files are written atomically and readable by their owner only.
+//! Links at the names it writes are not followed, and only files of a recording are deleted.
 
 use super::baseline::WITHIN;
 use super::part::{META, Part, temp_name, temp_target};
@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// A directory that holds, or is to hold, one recording.
+/// A directory that contains, or will contain, one recording.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -24,7 +24,7 @@ pub(super) struct Entry {
 }
 
 impl Folder {
-    /// Makes the directory, or takes over an empty one or, with `overwrite`, an older recording, whose parts it deletes.
+    /// Creates the directory or takes over an empty one; with `overwrite` also an older recording, deleting its parts.
     pub fn create(path: &Path, overwrite: bool) -> Result<Folder> {
         let folder = Folder { path: path.to_path_buf() };
         match DirBuilder::new().mode(0o700).create(path) {
@@ -39,13 +39,13 @@ impl Folder {
         Folder { path: path.to_path_buf() }
     }
 
-    /// Where it is.
+    /// The path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a file under a temporary name, then gives it its own: whoever looks sees all of it or nothing.
-    /// A failed write leaves nothing behind.
+    /// Writes a file under a temporary name, then renames it: readers see all of it or nothing. A failed write leaves
+    /// nothing behind.
     pub fn place(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let temp = self.path.join(temp_name(name));
         let written = create_new(&temp)
@@ -58,12 +58,12 @@ impl Folder {
         })
     }
 
-    /// Makes the names given since the last call survive a power cut.
+    /// Makes the renames since the last call survive a power failure.
     pub fn sync(&self) -> Result<()> {
         File::open(&self.path).and_then(|dir| dir.sync_all()).map_err(|error| self.cannot("sync", "", error))
     }
 
-    /// Deletes a file; one that is already gone is no failure.
+    /// Deletes a file; a missing file is not an error.
     pub fn remove(&self, name: &str) -> Result<()> {
         match fs::remove_file(self.path.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.cannot("delete", name, error)),
@@ -71,12 +71,12 @@ impl Folder {
         }
     }
 
-    /// Deletes the directory if there is nothing in it.
+    /// Deletes the directory if it is empty.
     pub fn remove_if_empty(&self) {
         let _ = fs::remove_dir(&self.path);
     }
 
-    /// All files, by name; names that are not Unicode are none of ours and left out.
+    /// All files by name. Names that are not Unicode are not ours and are left out.
     pub fn list(&self) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(|error| self.cannot("list", "", error))? {
@@ -88,7 +88,7 @@ impl Folder {
         Ok(entries)
     }
 
-    /// A file's bytes; one of more than `limit` bytes is [`ErrorKind::Corrupt`].
+    /// Reads a file; more than `limit` bytes are [`ErrorKind::Corrupt`].
     pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let file = File::open(self.path.join(name)).map_err(|error| self.cannot("read", name, error))?;
@@ -99,7 +99,7 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// Bytes of all its files.
+    /// Total size of its files in bytes.
     pub fn size(&self) -> Result<u64> {
         let size = |entry: Entry| fs::symlink_metadata(self.path.join(entry.name)).map_or(0, |file| file.len());
         Ok(self.list()?.into_iter().map(size).sum())
@@ -126,12 +126,12 @@ impl Folder {
         self.check_owner(metadata.uid())?;
         fs::set_permissions(&self.path, fs::Permissions::from_mode(0o700))
             .map_err(|error| self.cannot("protect", "", error))?;
-        // The old meta.json stays until the new one replaces it, so that this is a recording at every moment.
+        // The old meta.json stays until the new one replaces it, so that the directory is a recording at every moment.
         let ours = |name: &str| Part::parse(name).is_some() || temp_target(name).is_some() || name == WITHIN;
         entries.iter().filter(|entry| ours(&entry.name)).try_for_each(|entry| self.remove(&entry.name))
     }
 
-    /// The owner of a directory can read what is written into it: a planted one must not catch root's recording.
+    /// The owner of a directory can read what is written into it, so root must not record into a planted one.
     fn check_owner(&self, owner: u32) -> Result<()> {
         let probe = self.path.join(temp_name(META));
         let uid = create_new(&probe).and_then(|file| file.metadata()).map(|file| file.uid());
@@ -153,8 +153,8 @@ impl Folder {
     }
 }
 
-/// A new file for its owner only. An older file of that name, or a link planted there, is removed, never followed:
-/// creating anew fails on anything that exists.
+/// Creates a file for its owner only. An older file of that name, or a link planted there, is removed and never
+/// followed, because creation fails on anything that exists.
 pub(super) fn create_new(path: &Path) -> io::Result<File> {
     let create = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     match create() {

@@ -1,11 +1,11 @@
-//! The recording on disk: format, writer, reader. It never knows whether its events came from a live capture.
+//! The recording on disk: format, writer, reader. Events of live captures and imports are treated alike.
 //!
-//! A recording is a directory with `meta.json` and fourteen tables of Parquet part files; `assets/recording.md` is its
-//! dictionary. Three things hold at every moment, also after a kill or on a full disk:
+//! A recording is a directory with `meta.json` and fourteen tables of Parquet part files; `assets/recording.md`
+//! documents the columns. Three invariants hold at every moment, even after a kill or on a full disk:
 //!
-//! - every file is whole, because it got its name only after it was written and synced;
-//! - what a part refers to lies in an earlier or equal part of another table, because definitions are placed first;
-//! - no row counts twice, because a merged part names the range of parts it stands for.
+//! - every file is complete, because it is renamed only after it was written and synced;
+//! - a part refers only to equal or earlier parts of other tables, because definitions are written first;
+//! - no row counts twice, because a merged part names the range of parts it replaces.
 
 mod about;
 pub mod baseline;
@@ -26,10 +26,10 @@ pub use name::path;
 pub use reader::Recording;
 pub use writer::Writer;
 
-/// The format this version writes: a higher major number is refused when read, a higher minor one only adds.
+/// The format version written. Readers refuse a higher major number; a higher minor number only adds.
 pub const FORMAT: (u16, u16) = (1, 1);
 
-/// No file of a recording grows this large; a larger one is not read into memory.
+/// Files of a recording stay below this size; a larger file is not read into memory.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 
 #[cfg(test)]

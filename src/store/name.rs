@@ -1,4 +1,4 @@
-//! What a recording's directory is called. Pure: it looks at no file system and no clock.
+//! The directory name of a recording. Pure: uses neither the file system nor a clock.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The suffix of every recording's directory.
 const SUFFIX: &str = "ironlaw";
 
-/// The directory for a name as typed: `.ironlaw` is added unless it is there. `cpu.1` becomes `cpu.1.ironlaw`.
+/// The directory for a name as typed: adds `.ironlaw` unless it is there. `cpu.1` becomes `cpu.1.ironlaw`.
 #[must_use]
 pub fn path(name: &Path) -> PathBuf {
     match name.file_name() {

@@ -1,5 +1,5 @@
-//! The names of part files, and which of them count: a merged part stands for all the parts in its range.
-//! Pure: it looks at no file.
+//! The names of part files, and which of them are read: a merged part replaces all the parts in its range.
+//! Pure: reads no file.
 
 use super::baseline::WITHIN;
 use std::ops::RangeInclusive;
@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 /// The file that describes the recording.
 pub(super) const META: &str = "meta.json";
 
-/// Every table, definitions before what refers to them: the order in which parts are written and read.
+/// Every table, definitions before the tables that refer to them: the order in which parts are written and read.
 pub(super) const TABLES: [&str; 14] = [
     "counters",
     "mappings",
@@ -44,7 +44,7 @@ impl Part {
         }
     }
 
-    /// The part of that file name; `None` for a file that is none of ours.
+    /// Parses a file name; `None` for a file that is not ours.
     pub fn parse(name: &str) -> Option<Part> {
         let mut fields = name.strip_suffix(".parquet")?.split('-');
         let word = fields.next()?;
@@ -60,29 +60,29 @@ fn number(digits: &str) -> Option<u32> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-/// The name a file has until it is whole.
+/// The name of a file until it is complete.
 pub(super) fn temp_name(name: &str) -> String {
     format!(".{name}.tmp")
 }
 
-/// The file that a leftover temporary file was to become; `None` for a file that is none of ours.
+/// The final name of a leftover temporary file; `None` for a file that is not ours.
 pub(super) fn temp_target(name: &str) -> Option<&str> {
     let target = name.strip_prefix('.')?.strip_suffix(".tmp")?;
     (target == META || target == WITHIN || Part::parse(target).is_some()).then_some(target)
 }
 
-/// The parts of one table that count, in order, and what is wrong with the rest.
+/// The parts of one table that are read, in order, and the problems of the rest.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Selection {
-    /// To be read.
+    /// Parts to read.
     pub parts: Vec<Part>,
-    /// Flush numbers that no part holds.
+    /// Flush numbers that no part contains.
     pub missing: Vec<RangeInclusive<u32>>,
-    /// Parts that share some flushes, but not all, with one that is read.
+    /// Parts that share some flushes, but not all, with a part that is read.
     pub overlapping: Vec<Part>,
 }
 
-/// Chooses among all parts found of one table. Parts covered by a merged one are what a merge was about to delete.
+/// Selects from all parts found of one table. Parts covered by a merged part are leftovers of an interrupted merge.
 pub(super) fn select(mut found: Vec<Part>) -> Selection {
     found.sort_by_key(|part| (part.first, std::cmp::Reverse(part.last)));
     let mut selection = Selection::default();

@@ -1,5 +1,5 @@
-//! Reads a recording back as the event stream it was written from, whatever became of single files in it.
-//! It never changes a recording and never fails for a part: what cannot be read is reported as damage.
+//! Reads a recording back as the event stream it was written from, even if files in it are damaged.
+//! The recording stays unchanged, and unreadable parts are reported as damage, not as errors.
 
 use super::about::{self, About};
 use super::damage::Damage;
@@ -24,14 +24,14 @@ pub struct Recording {
     folder: Folder,
     about: About,
     parts: Vec<Part>,
-    /// What the listing of the directory shows.
+    /// Damage visible in the directory listing.
     visible: Vec<Damage>,
-    /// All there is, once every part has been read.
+    /// All damage, once every part has been read.
     damage: OnceLock<Vec<Damage>>,
 }
 
 impl Recording {
-    /// Opens the recording at `dir`, or at `dir.ironlaw` where `dir` is none. Reads `meta.json` and the list of files.
+    /// Opens the recording at `dir`, or at `dir.ironlaw` if `dir` is not one. Reads `meta.json` and the list of files.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] when there is no recording, [`ErrorKind::Unsupported`] for a newer format,
@@ -45,36 +45,36 @@ impl Recording {
         Ok(Recording { folder, about, parts, visible, damage: OnceLock::new() })
     }
 
-    /// Where it is.
+    /// The path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// What the recording says about itself.
+    /// The recording's metadata.
     #[must_use]
     pub fn meta(&self) -> &Meta {
         &self.about.meta
     }
 
-    /// Whether the recorder came to its end; if not, up to one flush interval is missing at the end.
+    /// Whether the recorder finished; if not, up to one flush interval is missing at the end.
     #[must_use]
     pub fn finished(&self) -> bool {
         self.about.rows.is_some()
     }
 
-    /// All that is wrong with it; empty for a sound recording. Reads every part unless that has been done.
+    /// All damage; empty for an intact recording. Reads every part unless that has been done.
     pub fn damage(&self) -> &[Damage] {
         self.damage.get_or_init(|| self.read(&mut |_| {}))
     }
 
-    /// Plays all events: definitions, then each kind in the order it was recorded.
+    /// Replays all events: definitions, then each kind in the order it was recorded.
     pub fn events(&self, f: &mut dyn FnMut(Event)) {
         let damage = self.read(f);
         self.damage.get_or_init(|| damage);
     }
 
-    /// The whole recording as a profile; its notes tell of damage and of a missing end.
+    /// The whole recording as a profile; its notes report damage and a missing end.
     #[must_use]
     pub fn profile(&self) -> crate::model::profile::Profile {
         let mut builder = ProfileBuilder::new(self.about.meta.clone());
@@ -151,7 +151,7 @@ fn locate(dir: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Sorts a directory's files into parts to read and visible damage; strangers are ignored.
+/// Sorts a directory's files into parts to read and visible damage; unknown files are ignored.
 fn survey(entries: &[Entry]) -> (Vec<Part>, Vec<Damage>) {
     let mut damage: Vec<Damage> =
         entries.iter().filter_map(|entry| Some(Damage::leftover(&entry.name, temp_target(&entry.name)?))).collect();

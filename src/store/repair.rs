@@ -1,18 +1,18 @@
-//! Keeps the numbers of a damaged recording true: holes left by lost definitions are filled with stand-ins, so that
-//! later definitions keep their numbers and what refers to nothing says so. It never invents a name or a call path.
+//! Keeps the ids of a damaged recording valid: stand-ins fill the gaps of lost definitions, so that later definitions
+//! keep their ids and references to lost data stay visible as such. Names and call paths are not invented.
 
 use crate::model::{
     CounterDef, CounterId, Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, OffCpu, Sample,
     StackDef, StackEnd, StackId, Symbol, Unit,
 };
 
-/// What stands where something was lost.
+/// The name of everything that was lost.
 const LOST: &str = "[lost]";
 
-/// Stand-ins in one recording at most; a part holds far fewer definitions, and a forged number must not fill memory.
+/// Maximum stand-ins in one recording. A part holds far fewer definitions, and a forged number must not fill memory.
 const MAX_STAND_INS: u32 = 1 << 20;
 
-/// What had to be mended, by table.
+/// Repairs made, by table.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Mended {
     /// Stand-ins for counters, mappings, frames and stacks.
@@ -20,13 +20,13 @@ pub(super) struct Mended {
     pub modules: u64,
     pub frames: u64,
     pub stacks: u64,
-    /// Definitions left out: of a number that was taken, or that no recording can reach.
+    /// Definitions refused, because their id is taken or impossible in a recording.
     pub refused: u64,
-    /// Samples and spans whose stack is lost.
+    /// Samples and off-CPU spans whose stack is lost.
     pub without_stack: u64,
 }
 
-/// Passes events on, mended. Definitions must come before what refers to them, each kind as a whole.
+/// Passes events on, repaired. Definitions must come before the events that refer to them, one kind after another.
 pub(super) struct Repair<'a> {
     emit: &'a mut dyn FnMut(Event),
     counters: u32,
@@ -34,7 +34,7 @@ pub(super) struct Repair<'a> {
     frames: u32,
     stacks: u32,
     stand_ins: u32,
-    /// The frame of every stand-in stack, once there is one.
+    /// The frame of all stand-in stacks, once there is one.
     lost_frame: Option<FrameId>,
     mended: Mended,
 }
@@ -49,7 +49,7 @@ impl<'a> Repair<'a> {
         self.mended
     }
 
-    /// Anything without a number to check.
+    /// Passes on an event without an id to check.
     pub fn pass(&mut self, event: Event) {
         (self.emit)(event);
     }
@@ -70,7 +70,7 @@ impl<'a> Repair<'a> {
         self.define(Definition::Counter(def));
     }
 
-    /// A module that is known already is defined again when more is known of it.
+    /// A known module is defined again when more is known about it.
     pub fn module(&mut self, def: ModuleDef) {
         let id = def.id.0;
         if id >= self.modules {
@@ -146,7 +146,7 @@ impl<'a> Repair<'a> {
         }
     }
 
-    /// Whether the hole from `next` to `id` may be filled.
+    /// Whether the gap from `next` to `id` may be filled.
     fn affords(&mut self, next: u32, id: u32) -> bool {
         let hole = id.saturating_sub(next);
         let affordable = id < u32::MAX && hole <= MAX_STAND_INS - self.stand_ins;
@@ -156,7 +156,7 @@ impl<'a> Repair<'a> {
         affordable
     }
 
-    /// Made when the first stack needs it: all frames of the recording have been defined by then.
+    /// Creates the frame when the first stack needs it: all frames of the recording have been defined by then.
     fn lost_frame(&mut self) -> FrameId {
         if let Some(frame) = self.lost_frame {
             return frame;

@@ -1,9 +1,9 @@
-//! The words that closed sets of values are stored as, so that a query over a recording reads like a sentence.
-//! They are part of the format: none is ever changed, and a word of a later version reads as `None`.
+//! The words that enumerations are stored as, so that a query over a recording is readable.
+//! They are part of the format and do not change; a word of a later version reads as `None`.
 
 use crate::model::{LossKind, ModuleKind, NeighbourKind, StackEnd, TaskState, Unit};
 
-/// A closed set of values with one word for each.
+/// An enumeration with one word for each value.
 pub(super) trait Word: Sized + Copy {
     /// The word.
     fn word(self) -> &'static str;

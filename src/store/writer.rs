@@ -1,5 +1,5 @@
 //! Writes a recording that can be opened at any moment, even after the writer was killed.
-//! It never waits for more events and never reads a clock: the caller says when to flush.
+//! The caller decides when to flush.
 
 use super::FORMAT;
 use super::about::{self, About};
@@ -13,13 +13,13 @@ use crate::model::{
 };
 use std::path::Path;
 
-/// With more rows than this in memory, a flush does not wait to be asked for: about 20 MB.
+/// With more buffered rows than this (about 20 MB), `write` flushes by itself.
 const MAX_BUFFERED_ROWS: usize = 1 << 18;
 
-/// So many parts of one table are merged into one while recording, so that a day makes hundreds of files, not millions.
+/// This many parts of one table are merged into one while recording, so a day makes hundreds of files, not millions.
 const MERGE_AT: usize = 64;
 
-/// A recording being written. Dropped without [`Writer::finish`], it leaves what was flushed.
+/// A recording being written. If it is dropped without [`Writer::finish`], the flushed rows remain.
 #[derive(Debug)]
 pub struct Writer {
     folder: Folder,
@@ -45,7 +45,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// In the order of [`super::part::TABLES`]: what is referred to, then what refers to it.
+    /// In the order of [`super::part::TABLES`]: definitions, then the tables that refer to them.
     fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 8]) {
         let Tables { counters, mappings, frames, names, stacks, neighbours, .. } = self;
         let Tables { tasks, samples, off_cpu, windows, neighbour_uses, lost, ops, marks, .. } = self;
@@ -82,12 +82,12 @@ impl Tables {
 }
 
 impl Writer {
-    /// Makes the directory (mode 0700) and writes `meta.json`, so that a path that cannot be written fails at once.
-    /// Its parent must exist. `meta.format` is set to the format written.
+    /// Creates the directory (mode 0700) and writes `meta.json`, so that an unwritable path fails at once.
+    /// The parent directory must exist. `meta.format` is set to the format written.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Usage`] when the path exists: never a file, a link or a directory of other things;
-    /// an older recording only without `overwrite`. Otherwise as the file system says.
+    /// [`crate::error::ErrorKind::Usage`] when the path exists: always for a file, a link or a directory of other
+    /// things; for an older recording only without `overwrite`. Otherwise as the file system reports.
     pub fn create(dir: &Path, meta: &Meta, overwrite: bool) -> Result<Writer> {
         let folder = Folder::create(dir, overwrite)?;
         let writer = Writer { folder, tables: Tables::default() };
@@ -101,13 +101,13 @@ impl Writer {
         }
     }
 
-    /// Where the recording is.
+    /// The path of the recording.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Takes events in; flushes by itself only when very many are buffered.
+    /// Buffers events; flushes by itself only when very many are buffered.
     ///
     /// # Errors
     /// As [`Writer::flush`].
@@ -118,11 +118,11 @@ impl Writer {
         if self.buffered_rows() > MAX_BUFFERED_ROWS { self.flush() } else { Ok(()) }
     }
 
-    /// Writes all buffered rows as part files, definitions before what refers to them.
+    /// Writes all buffered rows as part files, definitions before the rows that refer to them.
     ///
     /// # Errors
-    /// [`crate::error::ErrorKind::Exhausted`] when the disk is full. Earlier parts stay valid, nothing half-written
-    /// stays, and rows that did not get to disk stay buffered for the next try.
+    /// [`crate::error::ErrorKind::Exhausted`] when the disk is full. Earlier parts stay valid, no partial file remains,
+    /// and rows that were not written stay buffered for the next try.
     pub fn flush(&mut self) -> Result<()> {
         if self.buffered_rows() == 0 {
             return Ok(());
@@ -137,7 +137,7 @@ impl Writer {
             table.flush(folder)?;
         }
         folder.sync()?;
-        // Merging saves space and files; where it fails, what is there is still the whole recording.
+        // Merging saves space and files; if it fails, the recording is still complete.
         for table in tables.each().filter(|table| table.flushes() >= MERGE_AT) {
             let _ = table.merge(folder);
         }
@@ -149,11 +149,11 @@ impl Writer {
         self.tables.each().map(|table| table.buffered()).sum()
     }
 
-    /// Flushes, writes the recording's last word about itself and merges the parts of each table.
-    /// Returns the bytes the recording takes on disk.
+    /// Flushes, writes the final metadata and merges the parts of each table.
+    /// Returns the size of the recording on disk in bytes.
     ///
     /// # Errors
-    /// As [`Writer::flush`]; `meta.json` is replaced even when the last rows did not fit, if that still fits.
+    /// As [`Writer::flush`]; `meta.json` is replaced even when the last rows did not fit, if it still fits.
     pub fn finish(mut self, meta: &Meta) -> Result<u64> {
         let flushed = self.flush();
         let rows = self.tables.each().map(|table| (table.table().to_string(), table.stored())).collect();
@@ -161,7 +161,7 @@ impl Writer {
         let described = self.describe(&about);
         flushed.and(described)?;
         for table in self.tables.each() {
-            // As in `flush`: nothing is lost when there is no room to merge.
+            // As in `flush`: without room to merge, nothing is lost.
             let _ = table.merge(&self.folder);
         }
         self.folder.sync()?;

@@ -1,5 +1,4 @@
-//! A sweep on disk: `NAME.sweep` with `sweep.json`, which is replaced whole after each run, and the runs' recordings.
-//! It never looks into a recording.
+//! A sweep on disk: `NAME.sweep` with the runs' recordings and `sweep.json`, replaced atomically after each run.
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::SweepMeta;
@@ -8,14 +7,14 @@ use std::io::{ErrorKind as Io, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The format that is written.
+/// The format version written.
 pub const FORMAT: (u16, u16) = (1, 0);
-/// What ends the name of a sweep's directory.
+/// File extension of a sweep's directory.
 pub const EXTENSION: &str = "sweep";
 const META: &str = "sweep.json";
 const TEMP: &str = "sweep.json.tmp";
 const RUNS: &str = "runs";
-/// A larger one is no sweep's: a thousand runs take less than a megabyte.
+/// A larger file does not belong to a sweep: a thousand runs take less than a megabyte.
 const LARGEST_META: u64 = 64 << 20;
 
 /// A sweep's directory.
@@ -25,7 +24,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// The directory for a name as typed: `.sweep` is added unless it is there.
+    /// The directory for a name as typed. Adds `.sweep` if it is missing.
     #[must_use]
     pub fn name(typed: &Path) -> PathBuf {
         let has = typed.extension().is_some_and(|extension| extension == EXTENSION);
@@ -40,16 +39,16 @@ impl Folder {
         }
     }
 
-    /// Whether a sweep lies there.
+    /// Whether the directory contains a sweep.
     #[must_use]
     pub fn is_one(path: &Path) -> bool {
         path.join(META).is_file()
     }
 
-    /// Makes the directory; with `overwrite` a sweep of that name makes room.
+    /// Creates the directory. With `overwrite`, removes an existing sweep of that name first.
     ///
     /// # Errors
-    /// `Usage` if something of that name is there; else what the file system refuses.
+    /// `Usage` if the name exists; otherwise any error of the file system.
     pub fn create(path: &Path, overwrite: bool) -> Result<Folder> {
         if overwrite && Folder::is_one(path) {
             fs::remove_dir_all(path).context(|| format!("cannot replace {}", path.display()))?;
@@ -65,10 +64,10 @@ impl Folder {
         Ok(Folder { path: path.to_path_buf() })
     }
 
-    /// An existing sweep, and what it says of itself.
+    /// Opens an existing sweep and reads its metadata.
     ///
     /// # Errors
-    /// `NotFound` if there is none, `Corrupt` for one that cannot be read, `Unsupported` for one of a newer format.
+    /// `NotFound` if there is none, `Corrupt` if it cannot be read, `Unsupported` if its format is newer.
     pub fn open(path: &Path) -> Result<(Folder, SweepMeta)> {
         let file = path.join(META);
         let place = || format!("cannot read {}", file.display());
@@ -83,29 +82,29 @@ impl Folder {
         Ok((Folder { path: path.to_path_buf() }, meta))
     }
 
-    /// Where it is.
+    /// The directory's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where a run's recording goes, relative to the folder.
+    /// Path of a run's recording, relative to the folder.
     #[must_use]
     pub fn recording_name(n: u32, repeat: u32) -> String {
         format!("{RUNS}/n{n:04}-r{repeat:02}.ironlaw")
     }
 
-    /// Where a run's recording is. A name that leads out of the folder is that of no recording.
+    /// Full path of a run's recording; `None` for a name that leads out of the folder.
     #[must_use]
     pub fn recording(&self, name: &str) -> Option<PathBuf> {
         let plain = Path::new(name).components().all(|part| matches!(part, std::path::Component::Normal(_)));
         plain.then(|| self.path.join(name))
     }
 
-    /// Writes what the sweep says of itself: whoever looks sees the old or the new, never half.
+    /// Writes the sweep's metadata atomically: a reader sees either the old or the new version.
     ///
     /// # Errors
-    /// What the file system refuses.
+    /// Any error of the file system.
     pub fn write(&self, meta: &SweepMeta) -> Result<()> {
         let place = || format!("cannot write {}", self.path.join(META).display());
         let bytes = serde_json::to_vec_pretty(meta)

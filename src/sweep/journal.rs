@@ -1,5 +1,4 @@
-//! What a live sweep has changed, written down before it is changed, so that even after kill -9 it can be put back.
-//! It never changes anything itself.
+//! Records the changes of a live sweep before they are made, so that they can be reverted even after kill -9.
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -8,37 +7,38 @@ use std::io::{ErrorKind as Io, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// A thread's CPUs as they were found.
+/// A thread's original CPU affinity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// Its process.
     pub pid: u32,
-    /// Its number.
+    /// Its thread id.
     pub tid: u32,
-    /// When it was started, clock ticks since boot: numbers are used again, moments are not.
+    /// Its start time, clock ticks since boot. Thread ids are reused; the start time tells them apart.
     pub started: u64,
-    /// The CPUs it might run on.
+    /// The CPUs it could run on.
     pub cpus: Vec<u32>,
 }
 
-/// All that one sweep has changed.
+/// All changes of one sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entries {
-    /// The process that sweeps.
+    /// The process id of the sweep.
     pub sweeper: u32,
-    /// When that was started.
+    /// Its start time.
     pub sweeper_started: u64,
     /// The threads.
     pub threads: Vec<Found>,
 }
 
-/// A journal on disk; it is removed when everything has been put back.
+/// A journal on disk, removed once everything is restored.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
 }
 
-/// Where journals lie: one folder per machine for root, one per session for others; memory, not disk, as the settings are.
+/// The folder of the journals: one per machine for root, one per session for other users. It is in memory where
+/// possible, because affinities do not survive a reboot either.
 #[must_use]
 pub fn folder(is_root: bool, runtime_dir: Option<&str>, temp: &Path) -> PathBuf {
     match runtime_dir.filter(|dir| dir.starts_with('/')) {
@@ -49,20 +49,20 @@ pub fn folder(is_root: bool, runtime_dir: Option<&str>, temp: &Path) -> PathBuf 
 }
 
 impl Journal {
-    /// Opens the journal of the sweeping process; one that is still there belongs to a sweep that was killed.
+    /// Creates the journal of this sweep. An existing one belongs to a sweep that was killed.
     ///
     /// # Errors
-    /// What the file system refuses.
+    /// Any error of the file system.
     pub fn create(folder: &Path, sweeper: u32) -> Result<Journal> {
         let made = DirBuilder::new().mode(0o700).recursive(true).create(folder);
         made.context(|| format!("cannot create {}", folder.display()))?;
         Ok(Journal { path: folder.join(format!("sweep-{sweeper}.json")) })
     }
 
-    /// Writes all of it; on return it will survive this process.
+    /// Writes all entries. Once this returns, they survive the death of this process.
     ///
     /// # Errors
-    /// What the file system refuses.
+    /// Any error of the file system.
     pub fn write(&self, entries: &Entries) -> Result<()> {
         let place = || format!("cannot write {}", self.path.display());
         let bytes = serde_json::to_vec(entries)
@@ -72,16 +72,16 @@ impl Journal {
         file.and_then(|mut file| file.write_all(&bytes)).and_then(|()| fs::rename(&temp, &self.path)).context(place)
     }
 
-    /// Everything has been put back.
+    /// Removes the journal after everything has been restored.
     pub fn close(&self) {
-        // One that stays is found, and found to be done, by `sweep --restore`.
+        // A leftover journal is harmless: `sweep --restore` finds it already done.
         let _ = fs::remove_file(&self.path);
     }
 
-    /// The journals that lie in a folder, with what they hold.
+    /// The journals in a folder with their entries.
     ///
     /// # Errors
-    /// The folder cannot be read. One that is not there holds none.
+    /// The folder cannot be read. A missing folder contains no journals.
     pub fn all(folder: &Path) -> Result<Vec<(Journal, Result<Entries>)>> {
         let place = || format!("cannot read {}", folder.display());
         let files = match fs::read_dir(folder) {
@@ -99,7 +99,7 @@ impl Journal {
         Ok(found)
     }
 
-    /// Where it lies.
+    /// The journal's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,5 +1,4 @@
-//! A sweep read back from its folder: what each run amounts to, worked out anew from its recording.
-//! It never repairs the folder.
+//! Reads a sweep back from its folder and digests each run from its recording again.
 
 use super::runner::digest;
 use super::{Folder, per_core};
@@ -11,10 +10,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Reads a sweep. A run whose recording cannot be read does not count, and a note says why.
+/// Reads a sweep. A run whose recording cannot be read does not count, and a note states the reason.
 ///
 /// # Errors
-/// There is no sweep, or it cannot be read.
+/// The sweep does not exist or cannot be read.
 pub fn load(path: &Path) -> Result<(SweepMeta, Vec<Option<Run>>)> {
     let (folder, mut meta) = Folder::open(path)?;
     let next = AtomicUsize::new(0);
@@ -52,7 +51,7 @@ fn read(folder: &Folder, meta: &SweepMeta, run: &RunMeta) -> Result<Option<Run>>
     }
 }
 
-/// Works a sweep out, as far as it has come.
+/// Analyses the sweep with the results so far.
 #[must_use]
 pub fn scaling(meta: &SweepMeta, results: &[Option<Run>]) -> Scaling {
     let mut widths: BTreeMap<u32, (Region, Vec<Run>)> = BTreeMap::new();

@@ -1,10 +1,9 @@
-//! The core-scaling sweep: which runs, on which CPUs, in which order; the runner; and the folder they end in.
-//! It never prints and never judges: analysis does.
+//! The core-scaling sweep: the choice of runs, their CPUs and order, the runner, and the folder with the results.
 
+mod cpu_confinement;
 mod folder;
 mod journal;
 mod load;
-mod narrow;
 mod order;
 mod placement;
 mod runner;
@@ -12,10 +11,10 @@ pub mod template;
 #[cfg(test)]
 mod testing;
 
+pub use cpu_confinement::{Narrowed, put_back, sweeper_runs};
 pub use folder::{EXTENSION, FORMAT, Folder};
 pub use journal::{Journal, folder as journal_folder};
 pub use load::{load, scaling};
-pub use narrow::{Narrowed, put_back, sweeper_runs};
 pub use order::order;
 pub use placement::{Place, Places, per_core};
 pub use runner::{Recipe, Sweep};

@@ -1,27 +1,27 @@
-//! Which CPUs a run of a given width gets: one per physical core before siblings, one node before the next.
-//! Pure: the machine comes in as its topology.
+//! Selects the CPUs for a run of a given width: one per physical core before siblings, node by node.
+//! Pure: takes the machine as its topology.
 
 use crate::model::{CpuTopology, Placement, Region};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The CPUs that may be used, in the order in which widths take them.
+/// The allowed CPUs in the order in which widths use them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     order: Vec<CpuTopology>,
     pinned: bool,
 }
 
-/// CPUs of a run.
+/// The CPUs of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Ascending; empty if nothing is pinned.
+    /// Ascending; empty if not pinned.
     pub cpus: Vec<u32>,
-    /// What they are.
+    /// The region of these CPUs.
     pub region: Region,
 }
 
 impl Places {
-    /// Orders the CPUs of `machine` that are among `allowed`.
+    /// Orders those CPUs of `machine` that are in `allowed`.
     #[must_use]
     pub fn of(machine: &[CpuTopology], allowed: &[u32], placement: Placement) -> Places {
         let usable = machine.iter().filter(|place| allowed.contains(&place.cpu));
@@ -49,19 +49,19 @@ impl Places {
         Places { order, pinned: placement != Placement::None }
     }
 
-    /// How many CPUs there are.
+    /// Number of CPUs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no CPUs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// The CPUs of a run of that width: as many as it has threads, or all.
+    /// The CPUs for a run of that width: one per thread, or all.
     #[must_use]
     pub fn take(&self, width: u32) -> Place {
         if !self.pinned {
@@ -86,7 +86,7 @@ fn core(place: &CpuTopology) -> (u32, u32, u32) {
     (place.node, place.package, place.core)
 }
 
-/// Mean number of used CPUs per used physical core, 1 where that is not known.
+/// Mean number of used CPUs per used physical core; 1 if unknown.
 #[must_use]
 pub fn per_core(machine: &[CpuTopology], cpus: &[u32]) -> f64 {
     let used: Vec<_> = machine.iter().filter(|place| cpus.contains(&place.cpu)).collect();

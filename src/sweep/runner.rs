@@ -1,5 +1,5 @@
-//! Makes the runs of a sweep one after the other, each into a recording of its own, and keeps what each amounts to.
-//! It never prints; whoever watches is told after every change.
+//! Executes the runs of a sweep one after the other, each into its own recording, and keeps a digest of each.
+//! Calls `tell` after every change.
 
 use super::template::fill;
 use super::{Folder, Narrowed};
@@ -17,40 +17,40 @@ use crate::units::Nanos;
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What every run of a command is made with.
+/// The settings common to all runs of a command.
 #[derive(Debug, Clone)]
 pub struct Recipe {
-    /// How to capture; its target is replaced by the filled-in command.
+    /// How to capture. Its target is replaced by the filled-in command.
     pub plan: Plan,
-    /// `NAME=VALUE` with places to fill in.
+    /// `NAME=VALUE` with placeholders.
     pub environment: Vec<String>,
     /// A shell command before each run.
     pub prepare: Option<String>,
     /// A shell command after each run.
     pub cleanup: Option<String>,
-    /// Runs before the first that counts, whose recordings are thrown away.
+    /// Runs before the first measured one. Their recordings are discarded.
     pub warm_up: u32,
-    /// A run that takes longer is ended and does not count.
+    /// A run that takes longer is terminated and does not count.
     pub timeout: Option<Nanos>,
-    /// Whether missing debug information is fetched.
+    /// Whether missing debug information is downloaded.
     pub fetch: bool,
 }
 
-/// A sweep as it stands.
+/// The current state of a sweep.
 #[derive(Debug)]
 pub struct Sweep {
-    /// What it says of itself.
+    /// Its metadata.
     pub meta: SweepMeta,
-    /// What each run of `meta.runs` amounts to; `None` for one that does not count or is still to come.
+    /// The digest of each run in `meta.runs`; `None` if the run does not count or is not finished.
     pub results: Vec<Option<Run>>,
     folder: Folder,
 }
 
 impl Sweep {
-    /// A sweep of which nothing has been run.
+    /// A sweep without any finished run.
     ///
     /// # Errors
-    /// What the file system refuses.
+    /// Any error of the file system.
     pub fn begin(folder: Folder, meta: SweepMeta) -> Result<Sweep> {
         folder.write(&meta)?;
         Ok(Sweep { results: vec![None; meta.runs.len()], meta, folder })
@@ -62,10 +62,10 @@ impl Sweep {
         &self.folder
     }
 
-    /// Makes all runs of a command. It ends early when `stop` is set or a signal comes, and keeps what it has.
+    /// Executes all runs of a command. Ends early on `stop` or a signal and keeps the finished runs.
     ///
     /// # Errors
-    /// No run could even be begun, or the sweep cannot be written down. A run that fails does not end the others.
+    /// Not even one run could be started, or the sweep cannot be written. A failed run does not end the others.
     pub fn run(&mut self, recipe: &Recipe, stop: &AtomicBool, tell: &mut dyn FnMut(&Sweep)) -> Result<()> {
         let mut signals = Signals::block()?;
         self.warm_up(recipe, stop)?;
@@ -78,11 +78,11 @@ impl Sweep {
         self.end(stop, tell)
     }
 
-    /// Sweeps something that runs: confines it to ever other CPUs and captures it in each. What was found is put back before
-    /// this returns, however it ends.
+    /// Sweeps a running target: confines it to a different set of CPUs for each run and captures it. Restores the
+    /// original affinities before it returns, even on failure.
     ///
     /// # Errors
-    /// The target is gone, or may not be changed; what could not be put back.
+    /// The target has ended or may not be changed, or its affinities could not be restored.
     pub fn run_live(
         &mut self,
         plan: &Plan,
@@ -91,7 +91,7 @@ impl Sweep {
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&Sweep),
     ) -> Result<()> {
-        // Before anything is changed: a signal between two runs must not end this process without putting things back.
+        // Block signals before changing anything: a signal between two runs must not prevent the restore.
         let mut signals = Signals::block()?;
         for at in 0..self.meta.runs.len() {
             if asked_to_stop(&mut signals, stop) {
@@ -109,7 +109,7 @@ impl Sweep {
         self.end(stop, tell)
     }
 
-    /// Makes run number `at` by `make`, and writes down how it fared.
+    /// Executes run number `at` with `make` and records its state.
     fn one(
         &mut self,
         at: usize,
@@ -127,7 +127,7 @@ impl Sweep {
                 self.results[at] = result;
                 state
             }
-            // What cannot be found or is not allowed will be so in every run.
+            // A target that is not found or not permitted would fail in every run.
             Err(error)
                 if at == 0
                     && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotPermitted | ErrorKind::Usage) =>
@@ -141,7 +141,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// The last word of a sweep.
+    /// Writes the final state of a sweep.
     fn end(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Sweep)) -> Result<()> {
         self.meta.stopped = stop.load(Ordering::Relaxed) && self.meta.over() < self.meta.runs.len();
         self.folder.write(&self.meta)?;
@@ -163,7 +163,7 @@ impl Sweep {
     }
 
     fn command_run(&self, recipe: &Recipe, run: &RunMeta, stop: &AtomicBool) -> Result<Outcome> {
-        // Twenty commands' output between the lines of progress would help nobody: each gets a file of its own.
+        // The output of many commands would clutter the progress lines, so each goes to its own file.
         let output = self.recording(run)?.with_extension("out");
         let file = File::create(&output).context(|| format!("cannot create {}", output.display()))?;
         let _aside = put_aside(&file)?;
@@ -172,7 +172,7 @@ impl Sweep {
         shell("--prepare", recipe.prepare.as_ref().map(filled))?;
         let environment = recipe.environment.iter().map(filled);
         let assignments: Vec<String> = environment.collect();
-        // env(1) replaces itself by the command, so that the profile is the command's alone.
+        // env(1) replaces itself by the command, so the profile contains only the command.
         let env = (!assignments.is_empty()).then(|| "env".to_string());
         let argv = env.into_iter().chain(assignments).chain(self.meta.command.iter().map(filled)).collect();
         let plan = Plan {
@@ -194,7 +194,7 @@ impl Sweep {
         cleaned.map(|()| outcome)
     }
 
-    /// Captures one run into its recording; `ready` is called when everything is open and nothing runs yet.
+    /// Captures one run into its recording. Calls `ready` when everything is open and nothing runs yet.
     fn capture(
         &self,
         plan: Plan,
@@ -212,7 +212,7 @@ impl Sweep {
         Ok(outcome)
     }
 
-    /// Whether a run counts, and what it amounts to.
+    /// Whether a run counts, and its digest.
     fn judge(&mut self, run: &RunMeta, outcome: Outcome, stop: &AtomicBool) -> Result<(RunState, Option<Run>)> {
         if let Some(error) = outcome.write_failure {
             return Err(error);
@@ -232,7 +232,7 @@ impl Sweep {
         Ok((RunState::Done { wall_ns: outcome.meta.duration_ns.unwrap_or(0) }, Some(result)))
     }
 
-    /// The same fallback in every run is told once.
+    /// Keeps a fallback that occurs in every run only once.
     fn keep_notes(&mut self, notes: &[Note]) {
         for note in notes {
             if !self.meta.notes.iter().any(|known| known.topic == note.topic) {
@@ -254,14 +254,14 @@ impl Sweep {
     }
 }
 
-/// What a recorded run amounts to.
+/// The digest of a recorded run.
 pub(super) fn digest(meta: &SweepMeta, run: &RunMeta, recording: &std::path::Path) -> Result<Run> {
     let profile = session::open(recording)?;
     let time = TimeRange { from: meta.leave_out, to: None };
     Ok(Run::of(&profile, run.n, time.window(&profile.ticks, profile.duration())))
 }
 
-/// Whether the sweep is to end: it was said so, or a signal came between two runs.
+/// Whether the sweep must end: `stop` was set, or a signal arrived between two runs.
 fn asked_to_stop(signals: &mut Signals, stop: &AtomicBool) -> bool {
     while let Some(signal) = signals.take() {
         if signal != Signal::Child {
@@ -271,7 +271,7 @@ fn asked_to_stop(signals: &mut Signals, stop: &AtomicBool) -> bool {
     stop.load(Ordering::Relaxed)
 }
 
-/// A signal that ended a run ends the sweep.
+/// A signal that ended a run also ends the sweep.
 fn note_stop(outcome: &Outcome, stop: &AtomicBool) {
     if outcome.reason == EndReason::Stopped {
         stop.store(true, Ordering::Relaxed);

@@ -1,23 +1,22 @@
-//! A command with `{threads}` and `{cpus}` in it, filled in for one run.
-//! It never runs a shell.
+//! Fills in `{threads}` and `{cpus}` in a command for one run. No shell is involved.
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What stands for the number of threads of a run.
+/// Placeholder for the number of threads of a run.
 pub const THREADS: &str = "{threads}";
-/// What stands for the CPUs of a run, as a list like `0-3,8`.
+/// Placeholder for the CPUs of a run, as a list like `0-3,8`.
 pub const CPUS: &str = "{cpus}";
 
-/// Fills a text in.
+/// Fills in the placeholders of a text.
 #[must_use]
 pub fn fill(text: &str, width: u32, cpus: &str) -> String {
     text.replace(THREADS, &width.to_string()).replace(CPUS, cpus)
 }
 
-/// Refuses a command that is the same at every width.
+/// Rejects a command that is the same at every width.
 ///
 /// # Errors
-/// `Usage`, saying what to write.
+/// `Usage` with a hint on what to write.
 pub fn check(command: &[String], environment: &[String]) -> Result<()> {
     let told = command.iter().chain(environment).any(|word| word.contains(THREADS) || word.contains(CPUS));
     if told {

@@ -1,5 +1,5 @@
-//! DWARF debug information: function, file and line at an address, inlined calls included.
-//! It never looks for files; sections may be compressed, and parts may lie in a supplement.
+//! Function, file and line at an address from DWARF debug information, including inlined calls.
+//! Sections may be compressed, and parts may be in a supplementary file.
 
 use super::demangle::demangle;
 use super::elf;
@@ -13,11 +13,11 @@ use std::ops::Range;
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
 type Lookup<'a> = Context<Reader<'a>>;
 
-/// Where a section's bytes are.
+/// The location of a section's bytes.
 enum Data {
-    /// As they lie in the file.
+    /// Uncompressed, a range of the file.
     At(Range<usize>),
-    /// Compressed there.
+    /// Decompressed from the file.
     Inflated(Vec<u8>),
 }
 
@@ -67,11 +67,11 @@ self_cell::self_cell!(
     }
 );
 
-/// Debug information, read as far as the addresses asked for need it.
+/// Debug information, parsed only as far as the requested addresses need it.
 pub(super) struct Debug(Cell);
 
 impl Debug {
-    /// Finds the units; `None` if there is no usable debug information.
+    /// Finds the compilation units; `None` if there is no usable debug information.
     pub(super) fn parse(bytes: &Bytes, supplement: Option<&Bytes>) -> Option<Debug> {
         let sections = Sections::read(bytes).filter(|sections| sections.found.contains_key(".debug_info"))?;
         let owner = (sections, supplement.and_then(Sections::read));
@@ -86,7 +86,7 @@ impl Debug {
         .map(Debug)
     }
 
-    /// The names at an address, innermost first. A name may be empty where only the line is known.
+    /// The names at an address, innermost first. A name may be empty if only the line is known.
     pub(super) fn names(&self, address: u64) -> Vec<Symbol> {
         self.0.with_dependent(|_, context| frames(context, address).unwrap_or_default())
     }

@@ -1,13 +1,12 @@
-//! Linker names to the names people wrote: Rust (both schemes, without the hash) and C++.
-//! It never changes a name it does not recognise.
+//! Demangles linker symbols: Rust (both schemes, without the hash) and C++. Unrecognised names stay unchanged.
 
-/// Longer names are cut: no reader has use for more, and a hostile file may hold any length.
+/// Longer names are truncated: a reader cannot use more, and a hostile file may contain a name of any length.
 const LONGEST: usize = 4096;
 
-/// The readable form of a linker symbol, its version suffix (`@GLIBC_2.2`) removed.
+/// The demangled form of a linker symbol without its version suffix (`@GLIBC_2.2`).
 #[must_use]
 pub fn demangle(linker: &str) -> String {
-    // A bare `@` at the start is no version, and Rust v0 names never hold one.
+    // A leading `@` does not start a version, and Rust v0 names contain no `@`.
     let linker = linker.split_once('@').map_or(linker, |(name, _)| if name.is_empty() { linker } else { name });
     let mut name = rust(linker).or_else(|| cpp(linker)).unwrap_or_else(|| linker.to_string());
     if name.len() > LONGEST {

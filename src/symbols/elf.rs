@@ -1,5 +1,5 @@
-//! One ELF image as a source of names: its debug information, else its symbols, else its functions' bounds.
-//! It never looks for other files; `locate` finds them and attaches what they hold.
+//! Resolves names within one ELF image: from its debug information, else its symbols, else its functions' bounds.
+//! `locate` finds separate debug files and attaches them.
 
 use super::debug::Debug;
 use super::demangle::demangle;
@@ -12,20 +12,20 @@ use std::cmp::Reverse;
 use std::io;
 use std::ops::Range;
 
-/// A function by its address in the image; `name` is a range of the image's or debug file's bytes, demangled when asked for.
+/// A function by its address in the image. `name` is the mangled name, demangled on lookup.
 struct Function {
     start: u64,
-    /// Exclusive; the next function's start where the symbol states no size.
+    /// Exclusive. The next function's start if the symbol has no size.
     end: u64,
     name: Box<str>,
-    /// Lower is better, where several names share an address.
+    /// Ranks names that share an address; lower is better.
     rank: (bool, bool, bool, usize, Reverse<usize>),
 }
 
-/// An image with what is known of its names.
+/// An image with its cached debug information and functions.
 pub(super) struct Image {
     bytes: Bytes,
-    /// What its nameless functions are called after.
+    /// Prefix for names of functions without a symbol.
     label: String,
     build_id: Option<BuildId>,
     /// File offset, address and size of each loaded segment.
@@ -35,14 +35,14 @@ pub(super) struct Image {
     functions: OnceCell<Vec<Function>>,
 }
 
-/// A separate debug file, and the supplement that dwz moved common parts of it to.
+/// A separate debug file, and the supplementary file that dwz moved common parts of it to.
 pub(super) struct Attached {
     pub(super) bytes: Bytes,
     pub(super) supplement: Option<Bytes>,
 }
 
 impl Image {
-    /// Reads the headers. Errors: `Corrupt` if it is no ELF file.
+    /// Reads the headers. Errors: `Corrupt` if it is not an ELF file.
     pub(super) fn parse(bytes: &Bytes, label: &str) -> Result<Image> {
         let file = open(bytes)?;
         let build_id = file.build_id().ok().flatten().filter(|id| !id.is_empty()).map(|id| BuildId(id.to_vec()));
@@ -62,7 +62,7 @@ impl Image {
         self.build_id.as_ref()
     }
 
-    /// Whether the image holds its own debug information.
+    /// Whether the image contains its own debug information.
     pub(super) fn has_debug(&self) -> bool {
         open(&self.bytes).is_ok_and(|file| file.section_by_name(".debug_info").is_some())
     }
@@ -75,8 +75,8 @@ impl Image {
     pub(super) fn names(&self, offset: u64) -> Vec<Symbol> {
         let Some(address) = self.address_of(offset) else { return Vec::new() };
         let mut names = self.debug().map(|debug| debug.names(address)).unwrap_or_default();
-        // The physical function's name is its symbol's, as every other tool prints it: debug information may call it by
-        // an alias, or, for assembler, not at all.
+        // The outermost name comes from the symbol table, as in other tools. Debug information may use an alias or, for
+        // assembler, have no name at all.
         if let Some(outermost) = names.last_mut()
             && let Some(function) = self.function(address)
         {
@@ -105,7 +105,7 @@ impl Image {
             .as_ref()
     }
 
-    /// The symbol that holds the address, else the nameless function that does.
+    /// The symbol that covers the address, else a generated name for the function's bounds.
     fn function(&self, address: u64) -> Option<String> {
         let functions = self.functions.get_or_init(|| self.read_functions());
         let after = functions.partition_point(|function| function.start <= address);
@@ -125,7 +125,7 @@ impl Image {
         fde::enclosing(section(".eh_frame_hdr")?, section(".eh_frame")?, address)
     }
 
-    /// Functions of the symbol tables of the image and of its debug file, sorted, one per address.
+    /// Functions from the symbol tables of the image and its debug file, sorted, one per address.
     fn read_functions(&self) -> Vec<Function> {
         let mut functions = Vec::new();
         for bytes in self.debug_file.iter().map(|file| &file.bytes).chain([&self.bytes]) {
@@ -141,8 +141,8 @@ impl Image {
     }
 }
 
-/// A defined function's symbol. Of several at one address perf's choice is ours, so that both tools print the same name:
-/// sized, then not weak, then global, then fewer leading underscores, then the longer name.
+/// The symbol of a defined function. Among several at one address we choose as perf does, so that both tools print the
+/// same name: sized, then not weak, then global, then fewer leading underscores, then the longer name.
 fn function(symbol: &object::Symbol<'_, '_>) -> Option<Function> {
     let code = symbol.kind() == SymbolKind::Text || is_ifunc(symbol);
     let name = symbol.name().ok().filter(|name| code && symbol.is_definition() && !name.is_empty())?;
@@ -152,7 +152,7 @@ fn function(symbol: &object::Symbol<'_, '_>) -> Option<Function> {
     Some(Function { start, end: start.saturating_add(size), name: name.into(), rank })
 }
 
-/// A symbol without a size reaches to the next one.
+/// Extends a symbol without a size to the next symbol.
 fn close_unsized(functions: &mut [Function]) {
     for at in 0..functions.len() {
         let next = functions.get(at + 1).map_or(u64::MAX, |function| function.start);
@@ -167,7 +167,7 @@ fn is_ifunc(symbol: &object::Symbol<'_, '_>) -> bool {
     st_info.st_type() == object::elf::STT_GNU_IFUNC
 }
 
-/// The image's headers, read anew: cheaper than keeping a borrow of the bytes alive beside them.
+/// Parses the image's headers again, which is cheaper than storing a borrow of the bytes next to the bytes.
 pub(super) fn open(bytes: &Bytes) -> Result<object::File<'_>> {
     object::File::parse((**bytes).as_ref())
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))

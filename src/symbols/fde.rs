@@ -1,28 +1,28 @@
-//! Function boundaries out of the unwind table, for programs whose symbol table was stripped: a function without a name is
-//! still one function, and a profile by single addresses is no profile.
-//! It never invents a name: the caller calls such a function by its module and offset.
+//! Function bounds from the unwind table, for programs whose symbol table was stripped. Samples in a function without a
+//! name still belong to one function; a profile by single addresses would be useless.
+//! The caller names such a function by its module and offset.
 
 use gimli::{BaseAddresses, EhFrame, EhFrameHdr, LittleEndian, ParsedEhFrameHdr, Pointer, UnwindSection};
 use std::ops::Range;
 
-/// A section: where it is loaded and what it holds.
+/// A section: its load address and contents.
 #[derive(Debug, Clone, Copy)]
 pub struct Section<'a> {
-    /// Its address, as the file states it.
+    /// Its address as the file states it.
     pub address: u64,
     /// Its bytes.
     pub bytes: &'a [u8],
 }
 
-/// The range of addresses of the function that holds `address`, by `.eh_frame_hdr`'s sorted table; `None` if the table is
-/// missing, damaged or has no function there.
+/// The address range of the function that contains `address`, from the sorted table in `.eh_frame_hdr`; `None` if the
+/// table is missing or damaged or has no function there.
 #[must_use]
 pub fn enclosing(hdr: Section<'_>, frames: Section<'_>, address: u64) -> Option<Range<u64>> {
     let bases = BaseAddresses::default().set_eh_frame_hdr(hdr.address).set_eh_frame(frames.address);
     let eh_frame = EhFrame::new(frames.bytes, LittleEndian);
     let header: ParsedEhFrameHdr<_> = EhFrameHdr::new(hdr.bytes, LittleEndian).parse(&bases, 8).ok()?;
     let table = header.table()?;
-    // The table gives the last function that starts at or below the address; it may have ended before it.
+    // The table returns the last function that starts at or below the address. That function may end before it.
     let Pointer::Direct(entry) = table.lookup(address, &bases).ok()? else { return None };
     let offset = table.pointer_to_offset(Pointer::Direct(entry)).ok()?;
     let fde = eh_frame.fde_from_offset(&bases, offset, EhFrame::cie_from_offset).ok()?;
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
     use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
-    /// This test program itself has both a symbol table and an unwind table: they must agree.
+    /// This test program has both a symbol table and an unwind table, and they must agree.
     #[test]
     fn the_unwind_table_finds_the_functions_the_symbol_table_names() {
         let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();

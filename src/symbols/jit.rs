@@ -1,6 +1,6 @@
-//! Names of just-in-time code from what runtimes write for profilers: a map file (`START SIZE name` per line, in hexadecimal)
-//! or a jitdump file, which the runtime maps so that profilers find it.
-//! It never trusts either: they are in directories anyone can write to.
+//! Names of just-in-time code from the files that runtimes write for profilers: a map file (`START SIZE name` per line,
+//! in hexadecimal) or a jitdump file, which the runtime maps so that profilers find it.
+//! Neither is trusted: both are in world-writable directories.
 
 use super::Files;
 use super::jitdump;
@@ -8,26 +8,26 @@ use crate::model::Symbol;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Bytes of one map that are read at most. The largest seen in earnest are some ten megabytes.
+/// Upper limit for the bytes read of one map. The largest maps seen in practice have some ten megabytes.
 const MOST: u64 = 256 << 20;
 
-/// No name is this long: what has no line end within it is no map.
+/// Longer than any name: a file without a line end within this many bytes is not a map.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// The code of one process. Its files are read again when an address is missing and they have grown.
+/// The code of one process. A missing address causes another read of its files if they have grown.
 #[derive(Debug)]
 pub(super) struct JitCode {
     pid: u32,
     root: PathBuf,
-    /// The process's number inside its container, by which it names its map; asked while it lives.
+    /// The process's id inside its container, which names its map file. Read while the process is alive.
     inner: Option<u32>,
-    /// Bytes of the map file already read: entries are only ever appended.
+    /// Bytes of the map file already read. Runtimes only append entries.
     map_read: u64,
-    /// The jitdump, as the process names it: remembered, as its mappings go with the process.
+    /// Path of the jitdump as the process sees it. Kept because the process's mappings end with the process.
     dump: Option<PathBuf>,
-    /// Bytes the jitdump had when it was last read.
+    /// Size of the jitdump at the last read, bytes.
     dump_read: usize,
-    /// Start to end and name; a later entry replaces those it overlaps, as the code it names did.
+    /// Start to (end, name). A later entry replaces the entries it overlaps, as the new code replaced the old.
     functions: BTreeMap<u64, (u64, Box<str>)>,
 }
 
@@ -54,7 +54,7 @@ impl JitCode {
         (address < *end).then_some(name)
     }
 
-    /// Reads what has been appended since. A map that got shorter is another one: the process runs another program now.
+    /// Reads newly appended lines. A map that became shorter is a new one: the process now runs another program.
     fn refresh_map(&mut self, files: &dyn Files) {
         if self.map_read >= MOST {
             return;
@@ -68,7 +68,7 @@ impl JitCode {
             (self.map_read, self.functions) = (0, BTreeMap::new());
             return;
         }
-        // The last line may still be being written.
+        // The runtime may still be writing the last line.
         let whole = grown.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let lines = String::from_utf8_lossy(grown.bytes.get(..whole).unwrap_or_default());
         lines.lines().for_each(|line| self.add_line(line));
@@ -83,7 +83,7 @@ impl JitCode {
         }
         let Some(path) = &self.dump else { return };
         let inside = self.root.join(path.strip_prefix("/").unwrap_or(path));
-        // The root of a process that has ended is gone; outside a container its path still leads there.
+        // The root of an exited process is gone. Outside a container, the path still leads to the file.
         let Some(bytes) = files.map(&inside).or_else(|| files.map(path)) else { return };
         let bytes: &[u8] = (*bytes).as_ref();
         if bytes.len() > self.dump_read {
@@ -109,7 +109,7 @@ impl JitCode {
     }
 }
 
-/// A process in a container knows itself by another number.
+/// The process's id inside its container.
 fn inner_pid(files: &dyn Files, pid: u32) -> Option<u32> {
     let status = files.text(&PathBuf::from(format!("/proc/{pid}/status"))).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
@@ -125,7 +125,7 @@ mod tests {
     use std::cell::{Cell, RefCell};
     use std::path::Path;
 
-    /// One map file, and how many bytes of it were handed out.
+    /// A single map file, and the number of bytes already returned from it.
     #[derive(Default)]
     struct OneMap {
         text: RefCell<String>,

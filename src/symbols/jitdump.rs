@@ -1,22 +1,23 @@
-//! Functions out of a jitdump file, as perf's documentation of that format defines it.
-//! It never believes a record's size: the file may be half written, or not what it seems.
+//! Reads functions from a jitdump file, as specified in perf's documentation.
+//! Record sizes are checked: the file may be half written or not a jitdump at all.
 
 use linux_perf_data::jitdump::{JitDumpReader, JitDumpRecord, JitDumpRecordHeader};
 use rustc_hash::FxHashMap;
 
-/// The path of a jitdump file in a line of /proc/PID/maps: runtimes map theirs so that profilers find it.
+/// The path of a jitdump file in a line of /proc/PID/maps. Runtimes map the file so that profilers find it.
 pub(super) fn mapped(line: &str) -> Option<&str> {
     let path = line.get(line.find('/')?..)?.trim_end();
     let name = path.rsplit('/').next()?;
     (name.starts_with("jit-") && name.ends_with(".dump")).then_some(path)
 }
 
-/// Tells every function's start, size and name, in the order they were made; one that moved is told again.
-/// Ends at the first record that is not whole.
+/// Calls `tell` with every function's start, size and name in the order of their creation, and again for a function
+/// that moved.
+/// Stops at the first incomplete record.
 pub(super) fn functions(bytes: &[u8], tell: &mut dyn FnMut(u64, u64, &str)) {
     let Ok(mut reader) = JitDumpReader::new(bytes) else { return };
     let mut names: FxHashMap<u64, String> = FxHashMap::default();
-    // A record shorter than its own header would make the reader count backwards.
+    // A record shorter than its own header would underflow the reader's counter.
     while let Ok(Some(header)) = reader.next_record_header()
         && (JitDumpRecordHeader::SIZE..=bytes.len()).contains(&(header.total_size as usize))
         && let Ok(Some(record)) = reader.next_record()

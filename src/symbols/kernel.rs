@@ -1,5 +1,4 @@
-//! The running kernel's symbols from /proc/kallsyms.
-//! It never claims a name where the kernel hides its addresses.
+//! The running kernel's symbols from /proc/kallsyms. Returns no names if the kernel hides its addresses.
 
 use super::Files;
 use crate::model::{Note, Symbol};
@@ -8,9 +7,9 @@ use std::path::Path;
 /// Symbols by address.
 #[derive(Debug, Default)]
 pub(super) struct Kernel {
-    /// The file itself: names stay where they are, as a hundred thousand strings of their own would cost more than reading it.
+    /// The text of the file. Names are ranges of it: a hundred thousand separate strings would cost more than the read.
     text: String,
-    /// Sorted by address: address, where the name begins in `text`, and where the line ends.
+    /// Sorted by address: address, start of the name in `text`, end of the line.
     functions: Vec<(u64, u32, u32)>,
     hidden: bool,
 }
@@ -24,7 +23,7 @@ impl Kernel {
     pub(super) fn name(&self, address: u64) -> Option<Symbol> {
         let after = self.functions.partition_point(|(start, _, _)| *start <= address);
         let &(_, start, end) = self.functions.get(after.checked_sub(1)?)?;
-        // A module's function carries its module's name behind a tab.
+        // In kallsyms, a tab separates a function from its module.
         let function = self.text.get(start as usize..end as usize)?.trim().replace('\t', " ");
         Some(Symbol { function, file: None, line: None, inlined: false })
     }
@@ -38,7 +37,7 @@ impl Kernel {
     }
 }
 
-/// Reads kallsyms text. Only code is kept (`t`, `T`, `w`, `W`); addresses that are all zero mean they are hidden.
+/// Parses kallsyms text. Keeps only code (`t`, `T`, `w`, `W`). All-zero addresses mean that the kernel hides them.
 fn parse(text: String) -> Kernel {
     let mut functions = Vec::new();
     let mut at = 0;
@@ -54,7 +53,7 @@ fn parse(text: String) -> Kernel {
     Kernel { text, functions, hidden }
 }
 
-/// The function of a line that begins at byte `at`.
+/// Parses one line, which begins at byte `at`, into a function.
 fn function(line: &str, at: usize) -> Option<(u64, u32, u32)> {
     let (address, rest) = line.split_once(' ')?;
     let (kind, _) = rest.split_once(' ')?;

@@ -1,5 +1,5 @@
-//! Where a stripped file's debug information lies: by build-id, by the link it carries, by the link its debug file carries.
-//! It never takes a file that only has the right name: build-id or checksum must agree.
+//! Finds the debug information of a stripped file by build-id, by its debug link, and by the debug file's own link.
+//! A file must match by build-id or checksum, not only by name.
 
 use super::elf::{self, Attached, Image};
 use super::{Files, Options};
@@ -7,7 +7,7 @@ use crate::model::{BuildId, Bytes};
 use object::Object;
 use std::path::{Path, PathBuf};
 
-/// The separate debug file of an image; `None` if there is none, or if the image holds its own.
+/// The separate debug file of an image; `None` if there is none, or if the image contains its own debug information.
 pub(super) fn debug_file(
     image: &Image,
     bytes: &Bytes,
@@ -36,7 +36,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The target's own file system first: a container brings its own debug files.
+    /// The target's file system comes first, because a container has its own debug files.
     fn directories(&self) -> impl Iterator<Item = PathBuf> + '_ {
         let within = self.options.debug_dirs.iter().map(|dir| inside(self.root, dir));
         within.chain(self.options.debug_dirs.iter().cloned())
@@ -65,10 +65,10 @@ impl Place<'_> {
             .into_iter()
             .chain(global)
             .filter_map(|path| self.files.map(&path))
-            .find(|found| crc32((**found).as_ref()) == checksum)
+            .find(|found| crc32fast::hash((**found).as_ref()) == checksum)
     }
 
-    /// What dwz moved out of the debug file, named by build-id (and a path that seldom helps).
+    /// The supplementary file that dwz created, found by build-id (its recorded path seldom helps).
     fn supplement(&self, debug: &Bytes) -> Option<Bytes> {
         let file = elf::open(debug).ok()?;
         let (name, id) = file.gnu_debugaltlink().ok()??;
@@ -91,27 +91,14 @@ fn build_id_path(id: &BuildId) -> Option<PathBuf> {
     Some(Path::new(".build-id").join(first).join(format!("{rest}.debug")))
 }
 
-/// An absolute path as seen from another root.
+/// Maps an absolute path into another root.
 fn inside(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
-}
-
-/// The checksum `.gnu_debuglink` uses (CRC-32 of zlib), bit by bit over a table.
-fn crc32(bytes: &[u8]) -> u32 {
-    let table: [u32; 256] = std::array::from_fn(|index| {
-        (0..8).fold(index as u32, |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 })
-    });
-    !bytes.iter().fold(!0, |crc, byte| (crc >> 8) ^ table[((crc ^ u32::from(*byte)) & 0xff) as usize])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_checksum_is_the_one_everybody_uses() {
-        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
-    }
 
     #[test]
     fn a_build_id_names_its_debug_file() {

@@ -1,5 +1,5 @@
-//! Addresses to names, over bytes it is given: debug information first, then symbol tables, then unwind tables.
-//! It never opens a file itself; [`Files`] does that for it.
+//! Resolves addresses to names: from debug information first, then symbol tables, then unwind tables.
+//! All file access goes through [`Files`].
 
 mod debug;
 mod demangle;
@@ -20,14 +20,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// What a module's addresses are looked up in.
+/// The source of a module's names.
 #[derive(Clone)]
 pub enum ModuleSource {
     /// An executable or library; addresses are file offsets.
     File {
         /// The file.
         bytes: Bytes,
-        /// Its path as the target sees it.
+        /// The path as the target sees it.
         path: String,
         /// The root of the target's file system, e.g. `/proc/41/root`.
         root: PathBuf,
@@ -39,9 +39,9 @@ pub enum ModuleSource {
         /// Its image.
         bytes: Bytes,
     },
-    /// Code made just in time by a process; addresses are absolute.
+    /// Just-in-time code of a process; addresses are absolute.
     Jit {
-        /// The process, as this machine numbers it.
+        /// The process id on the host.
         pid: u32,
         /// The root of its file system.
         root: PathBuf,
@@ -59,38 +59,38 @@ impl std::fmt::Debug for ModuleSource {
     }
 }
 
-/// The file system, as far as symbols need it.
+/// The file access that symbols need.
 pub trait Files {
-    /// A file's bytes; `None` if there is no such file or it may not be read.
+    /// The bytes of a file; `None` if it does not exist or cannot be read.
     fn map(&self, path: &Path) -> Option<Bytes>;
 
-    /// A text file of /proc, bytes that are no UTF-8 replaced.
+    /// The text of a file in /proc, with invalid UTF-8 replaced.
     ///
     /// # Errors
-    /// As the file system says.
+    /// Any error of the file system.
     fn text(&self, path: &Path) -> Result<String>;
 
-    /// The debug file of a build from afar; `None` if there is none, or if that was not asked for.
+    /// Downloads the debug file of a build; `None` if there is none or if downloads are disabled.
     fn fetch(&self, id: &BuildId) -> Option<Bytes>;
 
-    /// What a file that others append to holds from byte `from` on; `None` if it may not be read. Anybody may have made
-    /// the file, so it is read only if it is a regular one, and only as far as is sane.
+    /// The contents, from byte `from` on, of a file that others append to; `None` if it cannot be read. The file is
+    /// untrusted: only regular files are read, and only up to a limit.
     fn grown(&self, path: &Path, from: u64) -> Option<Grown>;
 }
 
 /// The new part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grown {
-    /// Bytes in the whole file.
+    /// Size of the whole file, bytes.
     pub length: u64,
-    /// Those from where reading began; empty if the file is shorter.
+    /// The bytes from `from` on; empty if the file is shorter.
     pub bytes: Vec<u8>,
 }
 
-/// How names are looked up.
+/// Options of the symbol lookup.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where separate debug files are kept, besides the places the files themselves name.
+    /// Directories with separate debug files, in addition to the places that the files themselves name.
     pub debug_dirs: Vec<PathBuf>,
 }
 
@@ -106,7 +106,7 @@ enum Module {
     Jit(JitCode),
 }
 
-/// Turns addresses into names. Reads a module's symbols when it is first asked for one.
+/// Resolves addresses to names. Reads a module's symbols on the first lookup.
 pub struct Symbolizer {
     options: Options,
     files: Box<dyn Files + Send>,
@@ -114,7 +114,7 @@ pub struct Symbolizer {
     images: FxHashMap<BuildId, Rc<Image>>,
     kernel: Option<Kernel>,
     without_debug: Vec<String>,
-    /// Process and address of code that had no name when last asked for.
+    /// Process and address of JIT code that had no name at the last lookup.
     nameless_jit: BTreeSet<(u32, u64)>,
 }
 
@@ -125,7 +125,7 @@ impl std::fmt::Debug for Symbolizer {
 }
 
 impl Symbolizer {
-    /// A symbolizer without modules.
+    /// Creates a symbolizer without modules.
     #[must_use]
     pub fn new(options: Options, files: Box<dyn Files + Send>) -> Self {
         let (modules, images) = (FxHashMap::default(), FxHashMap::default());
@@ -140,7 +140,7 @@ impl Symbolizer {
         }
     }
 
-    /// Makes a module known. A file that is no ELF image stays without names.
+    /// Adds a module. A file that is not an ELF image has no names.
     pub fn add(&mut self, id: ModuleId, source: ModuleSource) {
         let module = match source {
             ModuleSource::Kernel => Module::Kernel,
@@ -157,7 +157,7 @@ impl Symbolizer {
         self.modules.insert(id, module);
     }
 
-    /// The names at an address of a module, innermost first; empty where nothing is known.
+    /// The names at an address of a module, innermost first; empty if unknown.
     pub fn names(&mut self, module: Option<ModuleId>, address: u64) -> Vec<Symbol> {
         let Some(module) = module.and_then(|id| self.modules.get_mut(&id)) else { return Vec::new() };
         match module {
@@ -178,13 +178,13 @@ impl Symbolizer {
         }
     }
 
-    /// Whether an address of the module that has no name now may have one later: its names are still being written.
+    /// Whether an address without a name may get one later, because the module's names are still being written.
     #[must_use]
     pub fn may_learn(&self, module: ModuleId) -> bool {
         matches!(self.modules.get(&module), Some(Module::Jit(_)))
     }
 
-    /// What the user should know: hidden kernel symbols, missing debug information.
+    /// Notes for the user: hidden kernel symbols, missing debug information.
     #[must_use]
     pub fn notes(&self) -> Vec<Note> {
         let mut notes: Vec<Note> = self.kernel.iter().filter_map(Kernel::note).collect();
@@ -211,7 +211,7 @@ impl Symbolizer {
         notes
     }
 
-    /// The same build mapped by many processes is read once.
+    /// Reads a build that several processes map only once.
     fn file(&mut self, bytes: &Bytes, path: &str, root: &Path) -> Option<Rc<Image>> {
         let mut image = Image::parse(bytes, path.rsplit('/').next().unwrap_or(path)).ok()?;
         let known = image.build_id().and_then(|id| self.images.get(id));
@@ -232,7 +232,7 @@ impl Symbolizer {
     }
 }
 
-/// The first few of a list, for a sentence.
+/// The first few names of a list, for a sentence.
 fn list(names: &[String]) -> String {
     const SHOWN: usize = 3;
     let first = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! On which CPUs a thread may run: read, and set. It decides nothing and remembers nothing.
+//! Reads and sets the CPU affinity of threads.
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use rustix::io::Errno;
@@ -6,7 +6,7 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io;
 
-/// The CPUs a thread may run on, ascending. 0 stands for the calling thread.
+/// Returns the CPUs a thread may run on, ascending. 0 is the calling thread.
 ///
 /// # Errors
 /// `NotFound` for a thread that has ended.
@@ -16,10 +16,10 @@ pub fn get(tid: u32) -> Result<Vec<u32>> {
     Ok(cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
-/// Lets a thread run on these CPUs only; threads it starts later inherit that. 0 stands for the calling thread.
+/// Restricts a thread to these CPUs. Threads it starts later inherit the affinity. 0 is the calling thread.
 ///
 /// # Errors
-/// `NotFound` for a thread that has ended, `NotPermitted` for another user's, `Usage` for a CPU number beyond 1,023.
+/// `NotFound` for a thread that has ended, `NotPermitted` for another user's, `Usage` for a CPU number above 1,023.
 pub fn set(tid: u32, cpus: &[u32]) -> Result<()> {
     let mut set = CpuSet::new();
     for cpu in cpus {

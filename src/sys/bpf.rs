@@ -1,16 +1,17 @@
-//! Two tiny BPF programs that keep the samples of some processes, and of those they fork, when whole CPUs are sampled.
-//! They are assembled here by hand, so that neither a compiler nor a loader is needed; nothing else is ever loaded.
+//! Two small BPF programs that keep only the samples of some processes and their children when whole CPUs are sampled.
+//! They are assembled here by hand, so no compiler or loader is needed.
 //!
-//! A map holds the processes, by the number that our own pid namespace gives them. The first program, on each sampling event,
-//! looks the running one up. The second, at each fork, adds the child of a process that is in the map before it can run. Both
-//! find the number as the kernel does: task, leader, pid, and there the number at the level of our namespace.
+//! A map holds the processes by their pid in our own pid namespace. The first program runs at each sampling event and
+//! looks up the running process. The second runs at each fork: if the parent is in the map, it adds the child before
+//! that can run. Both read the pid as the kernel does: task, group leader, `struct pid`, then the number at the level
+//! of our namespace.
 
 use super::btf::Btf;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
-/// Processes that may be alive at once; beyond, children are not added and what they do is not sampled.
+/// Processes that may be alive at once. Beyond this limit, children are not added and not sampled.
 const MOST_PROCESSES: u32 = 32_768;
 
 const MAP_CREATE: libc::c_long = 0;
@@ -29,24 +30,24 @@ const MAP_UPDATE_ELEM: i32 = 2;
 const GET_CURRENT_TASK: i32 = 35;
 const PROBE_READ_KERNEL: i32 = 113;
 
-/// Inode of the first pid namespace (`PROC_PID_INIT_INO`), which has level 0.
+/// Inode of the initial pid namespace (`PROC_PID_INIT_INO`), which has level 0.
 const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 
-/// The processes whose samples are kept, as the kernel sees them; it stops filtering, and following forks, when dropped.
+/// The processes whose samples the kernel keeps. Dropping it stops filtering and following forks.
 #[derive(Debug)]
 pub struct ProcessFilter {
     map: OwnedFd,
     program: OwnedFd,
-    /// Adds children while it is open.
+    /// The fork program, which adds children while it is open.
     _forks: Option<OwnedFd>,
 }
 
 impl ProcessFilter {
-    /// A filter that keeps nobody yet; with `children` those who are kept pass it on to whom they fork. The kernel's types are
-    /// read below `root`.
+    /// Opens a filter that keeps no process yet. With `children`, children of kept processes are kept too. Reads the
+    /// kernel's types below `root`.
     ///
     /// # Errors
-    /// `NotFound` on a kernel without type information; else what `bpf(2)` reports, mostly for lack of `CAP_BPF` and
+    /// `NotFound` on a kernel without type information; otherwise as `bpf(2)`, mostly for lack of `CAP_BPF` and
     /// `CAP_PERFMON`.
     pub fn open(children: bool, root: &Path) -> io::Result<ProcessFilter> {
         let layout = TaskLayout::of(&Btf::of_kernel(root)?).ok_or(io::ErrorKind::Unsupported)?;
@@ -57,7 +58,7 @@ impl ProcessFilter {
         Ok(ProcessFilter { map, program, _forks: forks })
     }
 
-    /// Keeps the samples of a process.
+    /// Starts keeping the samples of a process.
     ///
     /// # Errors
     /// As `bpf(2)`.
@@ -65,13 +66,13 @@ impl ProcessFilter {
         self.element(MAP_UPDATE, pid)
     }
 
-    /// Keeps the samples of a process no longer: it has ended, and its number may come back as somebody else's.
+    /// Stops keeping the samples of a process. Call it when the process has ended, because its pid may be reused.
     pub fn remove(&self, pid: u32) {
-        // One that the kernel had no room for is not there.
+        // A process that did not fit into the map is not there.
         let _ = self.element(MAP_DELETE, pid);
     }
 
-    /// The program for sampling events.
+    /// The program to attach to sampling events.
     #[must_use]
     pub fn program(&self) -> BorrowedFd<'_> {
         self.program.as_fd()
@@ -101,7 +102,7 @@ struct Instruction {
     immediate: i32,
 }
 
-/// The fronts of `union bpf_attr`; the rest may be left out.
+/// Leading fields of `union bpf_attr`; the rest may be omitted.
 #[repr(C)]
 struct Load {
     kind: u32,
@@ -157,18 +158,18 @@ struct TestRun {
 }
 
 fn bpf<T>(command: libc::c_long, argument: &T) -> io::Result<RawFd> {
-    // SAFETY: every argument is the front of `union bpf_attr` for its command, valid with all it points to for the call, and
-    // its size is passed.
+    // SAFETY: every argument is the front of `union bpf_attr` for its command, its size is passed, and it is valid with
+    // all it points to for the call.
     let done = unsafe { libc::syscall(libc::SYS_bpf, command, &raw const *argument, size_of::<T>()) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(done as RawFd) }
 }
 
 fn opened<T>(command: libc::c_long, argument: &T) -> io::Result<OwnedFd> {
-    // SAFETY: these commands give a descriptor that nobody else owns.
+    // SAFETY: these commands return a descriptor that nobody else owns.
     bpf(command, argument).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Allocated at once: the first program runs in interrupts that cannot wait.
+/// The map is preallocated: the first program runs in interrupts that cannot wait.
 fn create_map() -> io::Result<OwnedFd> {
     opened(MAP_CREATE, &Create { kind: HASH, key_size: 4, value_size: 4, entries: MOST_PROCESSES, flags: 0 })
 }
@@ -196,7 +197,7 @@ fn follow_forks(layout: &TaskLayout, map: RawFd) -> io::Result<OwnedFd> {
     opened(RAW_TRACEPOINT_OPEN, &tracepoint)
 }
 
-/// How deep our pid namespace lies; asked of the kernel, for /proc of a namespace shows nothing above it.
+/// Asks the kernel for the depth of our pid namespace, because /proc of a namespace shows nothing above it.
 fn level(layout: &TaskLayout) -> io::Result<u32> {
     if std::fs::read_link("/proc/self/ns/pid")?.as_os_str() == FIRST_PID_NAMESPACE {
         return Ok(0);
@@ -208,7 +209,7 @@ fn level(layout: &TaskLayout) -> io::Result<u32> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(run.result) }
 }
 
-/// Where the fields lie that lead from a task to its process's number, in bytes.
+/// Byte offsets of the fields that lead from a task to the pid of its process.
 #[derive(Debug, Clone, Copy)]
 struct TaskLayout {
     leader: u32,
@@ -233,8 +234,8 @@ impl TaskLayout {
         })
     }
 
-    /// Offset of the number at our level in `struct pid`. In that of a process above our namespace something else lies there:
-    /// what is kept by mistake is dropped by whoever reads the samples.
+    /// Offset of the pid at our level in `struct pid`. For a process above our namespace, other data lies there, so its
+    /// samples may be kept by mistake; the reader of the samples drops them.
     fn at_level(&self) -> u32 {
         self.numbers + self.each * self.level + self.number
     }
@@ -245,16 +246,16 @@ const R1: u8 = 1;
 const R2: u8 = 2;
 const R3: u8 = 3;
 const R4: u8 = 4;
-/// Kept over calls.
+/// Preserved across calls.
 const TASK: u8 = 6;
 const CHILD: u8 = 7;
 const FRAME: u8 = 10;
-/// Places in the frame: the number, the value of the map, a pointer read.
+/// Offsets in the stack frame: the pid, the value of the map, a pointer read from memory.
 const NUMBER: i16 = -4;
 const VALUE: i16 = -8;
 const POINTER: i16 = -16;
 
-/// A program in the making.
+/// A program under construction.
 #[derive(Debug, Default)]
 struct Code(Vec<Instruction>);
 
@@ -286,29 +287,29 @@ impl Code {
         self.op(0x79, to, from, offset, 0)
     }
 
-    /// Reads kernel memory at `TASK + bytes` to a place in the frame; what cannot be read is zero.
+    /// Reads kernel memory at `TASK + bytes` to an offset in the frame; unreadable memory reads as zero.
     fn read(&mut self, place: i16, length: i32, bytes: u32) -> &mut Code {
         self.address(R1, FRAME, place.into()).set(R2, length).address(R3, TASK, bytes as i32).call(PROBE_READ_KERNEL)
     }
 
-    /// From a task in `TASK` to its leader's `struct pid` there.
+    /// Replaces the task in `TASK` by its leader's `struct pid`.
     fn walk(&mut self, layout: &TaskLayout) -> &mut Code {
         self.read(POINTER, 8, layout.leader).load(TASK, FRAME, POINTER);
         self.read(POINTER, 8, layout.pid).load(TASK, FRAME, POINTER)
     }
 
-    /// From a task in `TASK` to its process's number in the frame.
+    /// Reads the pid of the task in `TASK` into the frame.
     fn number(&mut self, layout: &TaskLayout) -> &mut Code {
         self.walk(layout).read(NUMBER, 4, layout.at_level())
     }
 
-    /// The map in the first argument, the number in the second.
+    /// Loads the map into the first argument and the address of the pid into the second.
     fn arguments(&mut self, map: RawFd) -> &mut Code {
-        // A load of 64 bits is two instructions; source 1 says that it is a map's descriptor.
+        // A 64-bit load takes two instructions; source 1 marks a map descriptor.
         self.op(0x18, R1, 1, 0, map).op(0, 0, 0, 0, 0).address(R2, FRAME, NUMBER.into())
     }
 
-    /// Ends the program with `result` if the last call gave nothing.
+    /// Ends the program with `result` if the last call returned 0.
     fn end_if_none(&mut self, result: i32) -> &mut Code {
         self.op(0x55, R0, 0, 2, 0).end(result)
     }
@@ -326,7 +327,7 @@ fn keep(layout: &TaskLayout, map: RawFd) -> Vec<Instruction> {
     code.0
 }
 
-/// At a fork (the parent is the first argument, the child the second): adds the child of a process that is in the map.
+/// Runs at a fork (first argument: parent, second: child): adds the child of a process that is in the map.
 fn add_child(layout: &TaskLayout, map: RawFd) -> Vec<Instruction> {
     let mut code = Code::default();
     code.load(CHILD, R1, 8).load(TASK, R1, 0).number(layout);
@@ -350,7 +351,7 @@ mod tests {
     use super::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Enough of a BPF machine for these programs: memory is the kernel's at made-up addresses, the map a set.
+    /// Interpreter for the instructions these programs use: kernel memory at made-up addresses, the map as a set.
     struct Machine {
         memory: BTreeMap<u64, u64>,
         kept: BTreeSet<u32>,
@@ -390,7 +391,7 @@ mod tests {
                             MAP_LOOKUP => self.kept.contains(&key).into(),
                             _ => u64::from(!self.kept.insert(key)),
                         };
-                        // A call leaves nothing in the arguments.
+                        // A call clobbers the argument registers.
                         r[1..6].fill(0xdead);
                     }
                 }
@@ -401,7 +402,7 @@ mod tests {
     const LAYOUT: TaskLayout =
         TaskLayout { leader: 0x10, pid: 0x20, pid_level: 4, numbers: 0x60, each: 16, number: 0, level: 1 };
 
-    /// A process numbered `pid` at our level: its task at `pid << 16`, a context that names parent and child.
+    /// Adds a process with this `pid` at our level and returns the address of its task, `pid << 16`.
     fn task(memory: &mut BTreeMap<u64, u64>, pid: u64) -> u64 {
         let (task, numbers) = (pid << 16, (pid << 16) + 0x1000);
         memory.insert(task + u64::from(LAYOUT.leader), task);

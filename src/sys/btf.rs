@@ -1,5 +1,5 @@
-//! The kernel's own type information (BTF): where in its structures a field lies on this kernel.
-//! Pure but for [`Btf::of_kernel`]; a cut or lying table yields `None`, never a panic.
+//! Reads the kernel's type information (BTF), which states the offsets of structure fields on this kernel.
+//! Pure but for [`Btf::of_kernel`]; a truncated or invalid table yields `None`, never a panic.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ const UNION: u32 = 5;
 pub struct Btf {
     types: Vec<u8>,
     strings: Vec<u8>,
-    /// Where each type begins; ids count from 1.
+    /// Offset of each type; ids count from 1.
     starts: Vec<u32>,
 }
 
@@ -24,7 +24,7 @@ struct Type {
     name: u32,
     info: u32,
     size: u32,
-    /// Where what follows it begins.
+    /// Offset of the data that follows it.
     rest: usize,
 }
 
@@ -37,7 +37,7 @@ impl Type {
         (self.info & 0xffff) as usize
     }
 
-    /// How many bytes follow it.
+    /// Bytes of the data that follows it.
     fn length(self) -> Option<usize> {
         Some(match self.kind() {
             1 | 14 | 17 => 4,
@@ -51,15 +51,15 @@ impl Type {
 }
 
 impl Btf {
-    /// The running kernel's, from /sys/kernel/btf/vmlinux below `root`.
+    /// Reads the running kernel's types from /sys/kernel/btf/vmlinux below `root`.
     ///
     /// # Errors
-    /// `NotFound` on a kernel built without it, `InvalidData` for a table that is none.
+    /// `NotFound` on a kernel built without BTF, `InvalidData` for an invalid table.
     pub fn of_kernel(root: &Path) -> io::Result<Btf> {
         Btf::parse(&fs::read(root.join("sys/kernel/btf/vmlinux"))?).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Reads a table.
+    /// Parses a table.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Btf> {
         if bytes.get(..2)? != MAGIC.to_ne_bytes() {
@@ -78,7 +78,7 @@ impl Btf {
         Some(btf)
     }
 
-    /// Where in `structure` the field lies, in bytes; fields of structures without a name inside it count as its own.
+    /// Offset of a field in `structure`, in bytes. Fields of anonymous structures inside it count as its own.
     #[must_use]
     pub fn offset(&self, structure: &str, field: &str) -> Option<u32> {
         self.field(self.structure(structure)?, field, 0).map(|bits| bits / 8)
@@ -96,12 +96,12 @@ impl Btf {
         named.next()
     }
 
-    /// In bits. Structures within structures are few and never deep.
+    /// Offset in bits. The recursion is limited, because structures are never nested deep.
     fn field(&self, of: Type, name: &str, depth: u32) -> Option<u32> {
         for at in 0..of.members() {
             let at = of.rest + 12 * at;
             let [member, kind, offset] = [0, 4, 8].map(|field| word(&self.types, at + field));
-            // With the kind flag the upper byte is the size of a bit field.
+            // With the kind flag set, the upper byte is the size of a bit field.
             let offset = if of.info >> 31 == 1 { offset? & 0x00ff_ffff } else { offset? };
             let called = self.name(member?)?;
             if called == name.as_bytes() {
@@ -145,7 +145,7 @@ mod tests {
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
-    /// `struct outer { int first; struct { int deep; }; int last: 3; }`, the inner one without a name.
+    /// `struct outer { int first; struct { int deep; }; int last: 3; }` with an anonymous inner structure.
     fn table() -> Vec<u8> {
         let at =
             |name: &[u8]| STRINGS.windows(name.len() + 1).position(|w| &w[..name.len()] == name).unwrap_or(0) as u32;

@@ -1,14 +1,13 @@
-//! The privileges this process holds: capabilities, user, seccomp.
-//! It never raises or drops any.
+//! Reads the privileges of this process: capabilities, user, seccomp.
 
 use super::procfs::{ProcFs, Status};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 
-/// Capabilities that decide what a profiler may do; the numbers are the kernel's.
+/// Capabilities that a profiler needs, with the kernel's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
-    /// Look into other users' processes.
+    /// Inspect other users' processes.
     SysPtrace = 19,
     /// Nearly everything; before Linux 5.8 the only way to profile the kernel.
     SysAdmin = 21,
@@ -22,27 +21,27 @@ pub enum Capability {
     Bpf = 39,
 }
 
-/// What this process may do.
+/// The privileges of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Privileges {
-    /// Effective capabilities, a bit each.
+    /// Effective capabilities, one bit each.
     pub effective: u64,
-    /// Effective user.
+    /// Effective user id.
     pub uid: u32,
-    /// 0 none, 1 strict, 2 filtered; `None` where the kernel does not say.
+    /// 0 none, 1 strict, 2 filtered; `None` where the kernel does not report it.
     pub seccomp: Option<u8>,
-    /// Whether executing a program can grant no privilege any more.
+    /// Whether executing a program can no longer grant privileges.
     pub no_new_privs: bool,
 }
 
 impl Privileges {
-    /// Those of this process.
+    /// Reads the privileges of this process.
     pub fn open(proc: &ProcFs) -> Result<Privileges> {
         let text = proc.read("self/status")?;
         Ok(Privileges::of(&super::procfs::status(&text)))
     }
 
-    /// Those a `status` file describes; what it does not say counts as not held.
+    /// Extracts the privileges from a `status` file; missing fields count as not held.
     #[must_use]
     pub fn of(status: &Status) -> Privileges {
         Privileges {
@@ -59,7 +58,7 @@ impl Privileges {
         self.effective & 1 << capability as u32 != 0
     }
 
-    /// Whether `perf_event_paranoid` does not bind this process.
+    /// Whether this process is exempt from `perf_event_paranoid`.
     #[must_use]
     pub fn may_profile_anything(self) -> bool {
         self.has(Capability::Perfmon) || self.has(Capability::SysAdmin)

@@ -1,5 +1,5 @@
-//! The only clock reads of the program, so that every time in a recording has one origin.
-//! It never converts between clocks: instants are `CLOCK_MONOTONIC`, only the start is also kept as Unix time.
+//! The only clock reads of the program, so that all times in a recording share one origin.
+//! Instants are `CLOCK_MONOTONIC`; only the start is also kept as Unix time.
 
 use crate::units::Nanos;
 use rustix::time::{ClockId, clock_gettime};
@@ -23,7 +23,7 @@ impl Clock {
         Clock { start_ns }
     }
 
-    /// Its zero on `CLOCK_MONOTONIC`, nanoseconds.
+    /// The start on `CLOCK_MONOTONIC`, nanoseconds.
     #[must_use]
     pub fn start_ns(&self) -> u64 {
         self.start_ns
@@ -35,7 +35,7 @@ impl Clock {
         self.instant(monotonic_ns())
     }
 
-    /// A `CLOCK_MONOTONIC` time as a time since the start; earlier times become zero.
+    /// Converts a `CLOCK_MONOTONIC` time to a time since the start; earlier times become zero.
     #[must_use]
     pub fn instant(&self, monotonic_ns: u64) -> Nanos {
         Nanos(monotonic_ns.saturating_sub(self.start_ns))
@@ -66,9 +66,9 @@ pub fn process_cpu() -> Nanos {
     Nanos(read(ClockId::ProcessCPUTime))
 }
 
-/// CPU time another process has consumed since its birth: all its threads, the ended ones included, to the nanosecond
-/// (the part of a running thread since the last scheduler tick is added at that tick). `None` when it is gone.
-/// It needs no privilege, and costs the kernel a walk over the threads (30 ns each).
+/// CPU time another process has used since its start, in nanoseconds, including threads that have ended. The time of a
+/// running thread since the last scheduler tick is added at that tick. `None` when the process is gone.
+/// Needs no privilege, and costs the kernel a walk over the threads (30 ns each).
 #[must_use]
 pub fn process_cpu_of(pid: u32) -> Option<Nanos> {
     // The kernel's encoding of process clocks (`CPUCLOCK_SCHED` = 2), as clock_getcpuclockid(3) builds it.

@@ -1,5 +1,4 @@
-//! The kernel's own descriptions of its PMUs, read file by file as event names ask for them.
-//! It never interprets one.
+//! Reads the kernel's descriptions of its PMUs, file by file as event names need them.
 
 use crate::pmu::EventSources;
 use std::path::{Path, PathBuf};

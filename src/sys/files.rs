@@ -1,5 +1,5 @@
-//! Files of other processes as shared bytes, so that symbols outlive exec, exit and deletion.
-//! It never waits: what is not a regular file is refused before it could block.
+//! Maps files of other processes as shared bytes, so that symbols outlive exec, exit and deletion.
+//! Opening never blocks: anything but a regular file is refused first.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bytes;
@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Which file it is, whatever its name.
+/// Identity of a file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity {
     /// Major number of its device.
@@ -25,7 +25,7 @@ pub struct Identity {
 /// Opens a regular file for reading. A FIFO, device or directory is refused without blocking.
 ///
 /// # Errors
-/// Whatever `open(2)` reports; `InvalidInput` for anything but a regular file.
+/// As `open(2)`; `InvalidInput` for anything but a regular file.
 pub fn open_regular(path: &Path) -> io::Result<(File, Identity)> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     let meta = file.metadata()?;
@@ -35,8 +35,8 @@ pub fn open_regular(path: &Path) -> io::Result<(File, Identity)> {
     Ok((file, Identity { major: major(meta.dev()), minor: minor(meta.dev()), inode: meta.ino() }))
 }
 
-/// Opens a regular file in a directory anyone can write to, and says how long it is: a link is refused as well, as it
-/// would make a privileged reader read what its maker cannot.
+/// Opens a regular file in a directory anyone can write to, and returns its length. Links are refused as well: a link
+/// could make a privileged reader read a file that its creator cannot.
 ///
 /// # Errors
 /// As for [`open_regular`]; `FilesystemLoop` for a link.
@@ -50,10 +50,10 @@ pub fn open_plain(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, meta.len()))
 }
 
-/// Up to `most` bytes from byte `from` on; none where the file is shorter.
+/// Reads up to `most` bytes from offset `from`; returns none where the file is shorter.
 ///
 /// # Errors
-/// Whatever `read(2)` reports.
+/// As `read(2)`.
 pub fn read_from(mut file: &File, from: u64, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(from))?;
@@ -67,7 +67,7 @@ struct Mapped {
     length: usize,
 }
 
-// SAFETY: the mapping is read-only and owned; nothing about it depends on the thread that looks at it.
+// SAFETY: the mapping is read-only and owned; nothing about it depends on the thread that reads it.
 unsafe impl Send for Mapped {}
 // SAFETY: as above: shared reads of read-only memory.
 unsafe impl Sync for Mapped {}
@@ -81,16 +81,16 @@ impl AsRef<[u8]> for Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: the range is ours alone and no reference outlives `self`. A failure leaves it mapped, which is harmless.
+        // SAFETY: the range is ours alone and no reference outlives `self`. A failure harmlessly leaves it mapped.
         let _ = unsafe { rustix::mm::munmap(self.address, self.length) };
     }
 }
 
-/// Maps a whole file. The bytes stay readable after the file's deletion; a file truncated in place while it is
-/// mapped is the one thing that cannot be guarded against, as for every profiler that maps its symbol files.
+/// Maps a whole file. The bytes stay readable after the file is deleted. Truncation of a mapped file cannot be guarded
+/// against, as in every profiler that maps its symbol files.
 ///
 /// # Errors
-/// An empty file is `Corrupt`; else what `mmap(2)` reports.
+/// `Corrupt` for an empty file; otherwise as `mmap(2)`.
 pub fn map(file: &File) -> Result<Bytes> {
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
     if length == 0 {
@@ -103,7 +103,7 @@ pub fn map(file: &File) -> Result<Bytes> {
     Ok(Arc::new(Mapped { address, length }))
 }
 
-/// The vdso image of this process, which every process on the kernel shares (64-bit ones on a 64-bit kernel).
+/// Reads the vdso image of this process. All processes on the kernel share it (64-bit ones on a 64-bit kernel).
 /// `None` where there is no vdso or `/proc` is not mounted.
 #[must_use]
 pub fn own_vdso() -> Option<Vec<u8>> {

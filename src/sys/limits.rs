@@ -1,9 +1,9 @@
-//! Resource limits that sampling runs into: open descriptors.
-//! It only ever raises the soft limit of this process, never the hard one.
+//! Reads and raises the limit of open descriptors, which sampling runs into.
+//! Only the soft limit of this process changes.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Soft limit of open descriptors; `None` is unlimited.
+/// Returns the soft limit of open descriptors; `None` is unlimited.
 #[must_use]
 pub fn open_files() -> Option<u64> {
     getrlimit(Resource::Nofile).current
@@ -12,7 +12,7 @@ pub fn open_files() -> Option<u64> {
 /// Raises the soft limit of open descriptors to the hard one; returns the limit now in force.
 pub fn raise_open_files() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
-    // Refused only under a seccomp policy; the old limit then stays in force and is what is returned.
+    // Refused only under a seccomp policy; the old limit then stays in force and is returned.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     open_files()
 }

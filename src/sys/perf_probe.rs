@@ -1,5 +1,5 @@
-//! Tries whether performance events work here, by really opening and counting: what is listed need not count.
-//! It opens events on this process only, for a moment, and decides nothing about the outcome.
+//! Checks whether performance events work here by opening and counting them: a listed event may still not count.
+//! Each event is open only for a moment.
 
 use perf_event_open::config::{Cpu, Opts, Proc, SampleOn, Target};
 use perf_event_open::count::Counter;
@@ -10,12 +10,12 @@ use perf_event_open::event::tp::Tracepoint;
 use std::hint::black_box;
 use std::io;
 
-/// What is tried.
+/// An event to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trial {
-    /// Sample this thread in user mode by the clock: all that profiling at its least needs.
+    /// Sample this thread in user mode by the clock: the minimum that profiling needs.
     UserClock,
-    /// The same in the kernel too.
+    /// Sample this thread in user and kernel mode by the clock.
     KernelClock,
     /// Sample everything on one CPU.
     WholeCpu(u32),
@@ -25,7 +25,7 @@ pub enum Trial {
     Tracepoint(u64),
 }
 
-/// What came of it: the count, or the kernel's error number (0 where there was none).
+/// Result of a trial: the count, or the kernel's error number (0 where there was none).
 pub type Outcome = Result<u64, i32>;
 
 /// Opens the event, runs a short loop and counts.

@@ -1,5 +1,5 @@
-//! Walks through memory of our own whose time tells how far caches, address translation and memory are; and streams.
-//! How a walk is laid out, and why it disturbs little, stands in native/probes.c. Nothing here decides what to measure.
+//! Times walks through our own memory for the latency of caches, address translation and memory; and streams.
+//! native/probes.c describes how a walk is laid out and why it disturbs little.
 
 use super::clock::monotonic_ns;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::io;
 use std::ptr::NonNull;
 
-/// A cache line; that of nearly every machine, and a multiple of it on the others is walked in halves.
+/// Bytes of a cache line on nearly every machine. Where lines are a multiple of it, each is walked in halves.
 pub const LINE: u64 = 64;
 
 unsafe extern "C" {
@@ -23,16 +23,16 @@ unsafe extern "C" {
     fn ironlaw_probe_copy(to: *mut c_void, from: *const c_void, bytes: usize);
 }
 
-/// Which pages a region is to have.
+/// Page size of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pages {
     /// The machine's smallest: 4 KiB on most.
     Small,
-    /// Transparent huge pages, where the kernel gives them.
+    /// Transparent huge pages, where the kernel grants them.
     Huge,
 }
 
-/// Memory of our own, given back when dropped.
+/// Memory of our own; unmapped when dropped.
 #[derive(Debug)]
 pub struct Region {
     base: NonNull<c_void>,
@@ -43,10 +43,10 @@ pub struct Region {
 unsafe impl Send for Region {}
 
 impl Region {
-    /// Maps a region, on a memory node if one is named.
+    /// Maps a region, on memory node `node` if given.
     ///
     /// # Errors
-    /// What the kernel refuses: no memory, no such node, a seccomp policy without `mbind`.
+    /// The kernel's refusal: no memory, no such node, a seccomp policy without `mbind`.
     pub fn map(bytes: u64, pages: Pages, node: Option<u32>) -> Result<Region> {
         let size = usize::try_from(bytes).ok().filter(|size| *size > 0);
         let bytes = size.ok_or_else(|| Error::new(ErrorKind::Usage, "a region needs a size"))?;
@@ -60,33 +60,33 @@ impl Region {
         Ok(Region { base, bytes })
     }
 
-    /// Its length.
+    /// Length in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes as u64
     }
 
-    /// Whether it lies in huge pages by what `smaps` of this process says; `None` where it does not tell. To be asked when the
-    /// region has been touched.
+    /// Whether the region lies in huge pages according to `smaps` of this process; `None` where `smaps` does not show
+    /// it. Call it after the region has been touched.
     #[must_use]
     pub fn has_huge_pages(&self, smaps: &str) -> Option<bool> {
         huge_share(smaps, self.base.as_ptr() as u64).map(|share| share > 0.9)
     }
 
-    /// Asks once more for huge pages, after it has been touched.
+    /// Requests huge pages again, after the region has been touched.
     pub fn collapse(&mut self) {
         // SAFETY: the mapping is this region's own; its contents stay.
         unsafe { ironlaw_probe_collapse(self.base.as_ptr(), self.bytes) };
     }
 
-    /// Reads all of it, in order; the sum only keeps the reading from being left out.
+    /// Reads the whole region in order. Returning the sum keeps the compiler from dropping the reads.
     #[must_use]
     pub fn read(&self) -> u64 {
         // SAFETY: reads within the region.
         unsafe { ironlaw_probe_read(self.base.as_ptr(), self.bytes) }
     }
 
-    /// Writes all of it, in order.
+    /// Writes the whole region in order.
     pub fn write(&mut self, value: u8) {
         // SAFETY: writes within the region, which nothing else points into.
         unsafe { ironlaw_probe_write(self.base.as_ptr(), self.bytes, c_int::from(value)) };
@@ -106,7 +106,7 @@ impl Drop for Region {
     }
 }
 
-/// Lines of a region in one random cycle, and where the walk through them stands.
+/// Lines of a region linked into one random cycle, and the current position of the walk.
 #[derive(Debug)]
 pub struct Cycle {
     region: Region,
@@ -117,14 +117,14 @@ pub struct Cycle {
 // SAFETY: it points into the region that it owns.
 unsafe impl Send for Cycle {}
 
-/// What a walk took.
+/// Result of a timed walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Burst {
     /// Nanoseconds.
     pub nanos: u64,
     /// Loads.
     pub loads: u64,
-    /// Whether nothing came between, as far as the kernel tells: it was not preempted and stayed on its CPU.
+    /// Whether the walk was undisturbed as far as the kernel reports: no preemption, no change of CPU.
     pub undisturbed: bool,
 }
 
@@ -139,36 +139,36 @@ impl Cycle {
             return Err(Error::new(ErrorKind::Usage, format!("{lines} lines do not fit into {span} bytes")));
         }
         let mut places = vec![0u32; lines as usize];
-        // SAFETY: `places` has room for the lines, and the function writes only within the span, which the region holds.
+        // SAFETY: `places` has room for the lines, and the function writes only within the span inside the region.
         let at = unsafe { ironlaw_probe_link(region.base.as_ptr(), span, places.as_mut_ptr(), lines, seed) };
         Ok(Cycle { at: NonNull::new(at).unwrap_or(region.base), region, lines })
     }
 
-    /// The memory it lies in.
+    /// The memory of the cycle.
     #[must_use]
     pub fn region(&self) -> &Region {
         &self.region
     }
 
-    /// Asks once more for huge pages; the cycle stays as it is.
+    /// Requests huge pages again; the cycle stays as it is.
     pub fn collapse(&mut self) {
         self.region.collapse();
     }
 
-    /// How many lines it visits.
+    /// Number of lines in the cycle.
     #[must_use]
     pub fn lines(&self) -> u64 {
         u64::from(self.lines)
     }
 
-    /// Walks on.
+    /// Continues the walk.
     pub fn walk(&mut self, loads: u64) {
         // SAFETY: every line of the cycle points to another one of the same region.
         let at = unsafe { ironlaw_probe_walk(self.at.as_ptr(), loads) };
         self.at = NonNull::new(at).unwrap_or(self.at);
     }
 
-    /// Walks on and says how long it took.
+    /// Continues the walk and times it.
     pub fn burst(&mut self, loads: u64) -> Burst {
         let (switches, place) = (involuntary_switches(), current_cpu());
         let start = monotonic_ns();
@@ -178,7 +178,7 @@ impl Cycle {
         Burst { nanos, loads, undisturbed }
     }
 
-    /// The same, and what was visited is flushed from every cache afterwards, which is not timed.
+    /// Like `burst`, and flushes the visited lines from every cache afterwards; the flush is not timed.
     pub fn burst_and_flush(&mut self, loads: u64) -> Burst {
         let from = self.at;
         let burst = self.burst(loads);
@@ -187,7 +187,7 @@ impl Cycle {
         burst
     }
 
-    /// Flushes all of its lines from every cache. False where a program may not.
+    /// Flushes all lines of the cycle from every cache. False where a program may not flush.
     #[must_use]
     pub fn flush(&self) -> bool {
         // SAFETY: as above.
@@ -195,7 +195,7 @@ impl Cycle {
     }
 }
 
-/// The CPU and memory node the calling thread is on; `None` where the kernel does not say.
+/// The CPU and memory node of the calling thread; `None` where the kernel does not report them.
 #[must_use]
 pub fn current_cpu() -> Option<(u32, u32)> {
     let mut node = -1;
@@ -204,7 +204,7 @@ pub fn current_cpu() -> Option<(u32, u32)> {
     Some((u32::try_from(cpu).ok()?, u32::try_from(node).ok()?))
 }
 
-/// How often the calling thread was taken off its CPU against its will.
+/// Involuntary context switches of the calling thread.
 fn involuntary_switches() -> Option<i64> {
     // SAFETY: rusage is plain numbers, for which zeros are a valid value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -212,7 +212,7 @@ fn involuntary_switches() -> Option<i64> {
     (unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) } == 0).then_some(usage.ru_nivcsw)
 }
 
-/// Which part of the touched memory around `address` lies in huge pages.
+/// Fraction of the touched memory around `address` that lies in huge pages.
 fn huge_share(smaps: &str, address: u64) -> Option<f64> {
     let holds = |line: &str| {
         let (from, rest) = line.split_once('-')?;

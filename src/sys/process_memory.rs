@@ -1,12 +1,12 @@
-//! Reads another process's memory, without stopping it. It never writes to it.
+//! Reads another process's memory without stopping it.
 
 use std::io;
 
-/// Reads bytes of the process of thread `tid` from `address` on into `bytes`: how many could be read, which is fewer than
-/// asked for where the mapping ends.
+/// Reads memory of the process of thread `tid` from `address` into `bytes`. Returns the number of bytes read, which is
+/// smaller than requested where the mapping ends.
 ///
 /// # Errors
-/// As `process_vm_readv(2)`: the process is gone, belongs to somebody else, or has nothing mapped there.
+/// As `process_vm_readv(2)`: the process is gone, belongs to another user, or has nothing mapped there.
 pub fn read(tid: u32, address: u64, bytes: &mut [u8]) -> io::Result<usize> {
     let pid = libc::pid_t::try_from(tid).map_err(|_| io::ErrorKind::InvalidInput)?;
     let start = usize::try_from(address).map_err(|_| io::ErrorKind::InvalidInput)?;

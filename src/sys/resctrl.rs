@@ -1,13 +1,13 @@
-//! The resource control file system: which groups exist, and what their monitors say of cache and memory traffic.
-//! It never makes a group, moves a task or writes a setting.
+//! Reads the resource control file system: its groups, and their monitors of cache occupancy and memory traffic.
+//! All access is read-only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many groups are looked at: hardware tells a few hundred apart at most.
+/// Maximum number of groups read; hardware distinguishes a few hundred at most.
 const MOST: usize = 512;
 
-/// A mounted resctrl; tests give a directory of their own.
+/// A mounted resctrl; tests use a directory of their own.
 #[derive(Debug, Clone)]
 pub struct ResctrlFs {
     root: PathBuf,
@@ -16,17 +16,17 @@ pub struct ResctrlFs {
 /// A monitored group.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MonGroup {
-    /// `CONTROL`, `CONTROL/MONITOR`, or `/MONITOR` for one of the default control group.
+    /// `CONTROL`, `CONTROL/MONITOR`, or `/MONITOR` for a monitor of the default control group.
     pub name: String,
     directory: PathBuf,
 }
 
-/// What a group's monitors say, all cache domains together.
+/// Readings of a group's monitors, summed over all cache domains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Monitored {
-    /// Bytes of last-level cache held now.
+    /// Bytes of last-level cache occupied now.
     pub llc_bytes: Option<u64>,
-    /// Bytes moved to and from memory since the group was made.
+    /// Bytes moved to and from memory since the group was created.
     pub memory_bytes: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ impl ResctrlFs {
         root.join("schemata").exists().then_some(ResctrlFs { root })
     }
 
-    /// The groups that somebody made; the default one, which holds everything else, is none of them.
+    /// The groups that users created. The default group, which contains everything else, is not among them.
     #[must_use]
     pub fn groups(&self) -> Vec<MonGroup> {
         let mut groups = monitors(&self.root, "");
@@ -63,7 +63,7 @@ impl MonGroup {
         text.lines().filter_map(|line| line.trim().parse().ok()).collect()
     }
 
-    /// Reads its monitors; what one of its domains does not tell is told of none.
+    /// Reads its monitors. A value that one cache domain does not report is `None` for the whole group.
     #[must_use]
     pub fn read(&self) -> Monitored {
         let domains = subdirectories(&self.directory.join("mon_data"));
@@ -81,7 +81,7 @@ fn monitors(control: &Path, name: &str) -> Vec<MonGroup> {
     subdirectories(&control.join("mon_groups")).into_iter().map(group).collect()
 }
 
-/// A monitor that has no counter at the moment says `Unavailable`, `Unassigned` or `Error`.
+/// `None` for a monitor without a counter at the moment, which reads `Unavailable`, `Unassigned` or `Error`.
 fn number(file: &Path) -> Option<u64> {
     fs::read_to_string(file).ok()?.trim().parse().ok()
 }

@@ -1,5 +1,5 @@
-//! How a capture is told to stop: signals as a descriptor, and a token that any thread can pull.
-//! It installs no handlers: the signals are blocked and read, and the old mask returns when the guard is dropped.
+//! Stop requests for a capture: signals read from a descriptor, and a token that any thread can trigger.
+//! No handlers are installed: the signals are blocked and read, and dropping the guard restores the old mask.
 
 use crate::error::{Context, Result};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
@@ -15,17 +15,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Signal {
     /// `SIGINT`.
     Interrupt {
-        /// Sent by the terminal, which has then sent it to the whole foreground process group, children included.
+        /// Sent by the terminal, which also sends it to the whole foreground process group, children included.
         by_terminal: bool,
     },
-    /// `SIGTERM`, or `SIGHUP`: the terminal has gone.
+    /// `SIGTERM`, or `SIGHUP` because the terminal is gone.
     Terminate,
     /// `SIGCHLD`.
     Child,
 }
 
-/// Blocks `SIGINT`, `SIGTERM`, `SIGHUP` and `SIGCHLD` for the calling thread and those it starts later, and reads them from a
-/// descriptor. Take it before any thread is started.
+/// Blocks `SIGINT`, `SIGTERM`, `SIGHUP` and `SIGCHLD` for the calling thread and the threads it starts later, and reads
+/// them from a descriptor. Create it before any thread is started.
 #[derive(Debug)]
 pub struct Signals {
     file: File,
@@ -44,7 +44,7 @@ impl Signals {
     /// Blocks the signals and opens the descriptor.
     ///
     /// # Errors
-    /// When no descriptor can be had.
+    /// No descriptor is available.
     pub fn block() -> Result<Signals> {
         let set = watched();
         let mut old = MaybeUninit::uninit();
@@ -66,10 +66,10 @@ impl Signals {
         Ok(Signals { file: unsafe { File::from_raw_fd(fd) }, old })
     }
 
-    /// Waits until a signal arrives, however long that takes.
+    /// Waits until a signal arrives, without a time limit.
     ///
     /// # Errors
-    /// When the kernel refuses to wait.
+    /// The kernel refuses to wait.
     pub fn wait(&self) -> Result<()> {
         let mut fds = [PollFd::new(&self.file, PollFlags::IN)];
         rustix::io::retry_on_intr(|| poll(&mut fds, None))
@@ -78,7 +78,7 @@ impl Signals {
         Ok(())
     }
 
-    /// The next signal that has arrived; `None` when there is none. Never blocks.
+    /// Returns the next signal that has arrived; `None` when there is none. Never blocks.
     pub fn take(&mut self) -> Option<Signal> {
         let mut info = [0u8; size_of::<libc::signalfd_siginfo>()];
         if self.file.read(&mut info).ok()? < info.len() {
@@ -113,13 +113,13 @@ impl SignalMask {
     }
 }
 
-/// Stops this process as the terminal's Ctrl-Z does; returns when it is continued.
+/// Stops this process as Ctrl-Z in the terminal does; returns when it is continued.
 pub fn suspend_self() {
-    // Refused at most where nobody could continue it: then it simply goes on.
+    // Refused only where nobody could continue the process; it then keeps running.
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
 }
 
-/// The signals that `Signals` takes and a started command gets back.
+/// The signals that `Signals` blocks and a started command gets unblocked.
 pub(super) fn watched() -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: `sigemptyset` initialises the set, `sigaddset` with valid numbers cannot fail.
@@ -132,7 +132,7 @@ pub(super) fn watched() -> libc::sigset_t {
     }
 }
 
-/// Asks a capture to stop, from any thread; it wakes a thread that waits on its descriptor.
+/// A request to stop a capture, from any thread; it wakes a thread that waits on its descriptor.
 #[derive(Debug, Clone)]
 pub struct StopToken {
     pulled: Arc<AtomicBool>,
@@ -141,10 +141,10 @@ pub struct StopToken {
 }
 
 impl StopToken {
-    /// A token that has not been pulled.
+    /// Creates a token that has not been triggered.
     ///
     /// # Errors
-    /// When no descriptor can be had.
+    /// No descriptor is available.
     pub fn new() -> Result<StopToken> {
         let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(io::Error::from)
@@ -152,7 +152,7 @@ impl StopToken {
         Ok(StopToken { pulled: Arc::default(), detached: Arc::default(), fd: Arc::new(fd) })
     }
 
-    /// Asks to stop, a started command included, also where it was to run on. Asking again changes nothing.
+    /// Requests the capture and a started command to stop, even after [`StopToken::detach`]. Can be repeated.
     pub fn stop(&self) {
         self.detached.store(false, Ordering::Release);
         self.wake();
@@ -160,11 +160,11 @@ impl StopToken {
 
     fn wake(&self) {
         self.pulled.store(true, Ordering::Release);
-        // Fails only when the counter would overflow: it is then readable already.
+        // Fails only when the counter would overflow; the descriptor is then readable already.
         let _ = rustix::io::write(&*self.fd, &1u64.to_ne_bytes());
     }
 
-    /// Asks to stop, but to let a started command run on to its own end. Too late once somebody has asked to stop.
+    /// Requests the capture to stop but leaves a started command running. Ignored after an earlier stop request.
     pub fn detach(&self) {
         if !self.is_stopped() {
             self.detached.store(true, Ordering::Release);
@@ -172,13 +172,13 @@ impl StopToken {
         }
     }
 
-    /// Whether a started command shall run on.
+    /// Whether a started command is to keep running.
     #[must_use]
     pub fn is_detached(&self) -> bool {
         self.detached.load(Ordering::Acquire)
     }
 
-    /// Whether somebody asked.
+    /// Whether a stop was requested.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.pulled.load(Ordering::Acquire)

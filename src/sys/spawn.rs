@@ -1,8 +1,8 @@
-//! Starts the command to be profiled so that not even its first instruction is missed: the child waits before `exec`.
-//! It never touches the command's standard streams unless asked to read them, and never leaves a waiting child behind.
+//! Starts the command to be profiled and holds it before `exec`, so that not even its first instruction is missed.
+//! Its standard streams stay untouched unless the caller asks to read them, and no waiting child is left behind.
 
-use super::passing::Printed;
 use super::signals::watched;
+use super::tee::Printed;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,13 +12,13 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// A started command. Until `release` it has not executed anything of its own.
+/// A started command. Until `release` it has executed none of its own code.
 #[derive(Debug)]
 pub struct Started {
     pid: Pid,
     pidfd: OwnedFd,
     name: String,
-    /// Closed on release; a child that reads its end of file without having read a byte ends itself.
+    /// Closed on release. A child that reads end of file instead of a byte exits.
     go: Option<OwnedFd>,
     /// Carries the error number of a failed `exec`; closed by a successful one.
     failed: OwnedFd,
@@ -28,15 +28,15 @@ pub struct Started {
 /// Forks a child that waits for `release` before it executes `argv`.
 ///
 /// # Errors
-/// `Usage` for an empty command or one with a zero byte; `Exhausted` and the like from `fork(2)`.
+/// `Usage` for an empty command or one with a zero byte; otherwise as `fork(2)`, e.g. `Exhausted`.
 pub fn start(argv: &[String]) -> Result<Started> {
     begin(argv, None)
 }
 
-/// The same; what the command prints comes through pipes.
+/// Like [`start`], but the command prints into pipes.
 ///
 /// # Errors
-/// As above.
+/// As [`start`].
 pub fn start_read(argv: &[String]) -> Result<(Started, Printed)> {
     let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe");
     let (out, err) = (pipe()?, pipe()?);
@@ -70,7 +70,7 @@ fn begin(argv: &[String], streams: Option<[BorrowedFd<'_>; 2]>) -> Result<Starte
     Ok(Started { pid, pidfd, name, go: Some(go), failed, status: None })
 }
 
-/// The child's side: waits for a byte, then becomes the command.
+/// The child's side: waits for a byte, then executes the command.
 ///
 /// # Safety
 /// Only in a freshly forked child; `argv` ends with a null pointer and its strings outlive the call.
@@ -108,7 +108,7 @@ impl Started {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Lets it execute, and waits until it has.
+    /// Lets the child execute the command, and waits until it has.
     ///
     /// # Errors
     /// `NotFound` or `NotPermitted` when the command cannot be executed.
@@ -125,13 +125,13 @@ impl Started {
         Err(Error::from(error).context(format!("cannot run {:?}", self.name)))
     }
 
-    /// Passes a signal on: `SIGINT` when `interrupt`, else `SIGTERM`. A command that has ended does not mind.
+    /// Forwards a signal: `SIGINT` with `interrupt`, else `SIGTERM`. Has no effect on a command that has ended.
     pub fn forward(&self, interrupt: bool) {
         let signal = if interrupt { Signal::INT } else { Signal::TERM };
         let _ = pidfd_send_signal(&self.pidfd, signal);
     }
 
-    /// Whether it has ended. It is not waited for, so that what the kernel counted for it can still be read.
+    /// Whether it has ended. Does not reap it, so that the kernel's counts for it can still be read.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -139,16 +139,16 @@ impl Started {
             || poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
     }
 
-    /// Waits until it ends: its exit code, or 128 plus the signal that ended it.
+    /// Waits until it ends. Returns its exit code, or 128 plus the signal that ended it.
     pub fn wait(&mut self) -> Option<i32> {
         self.reap(WaitOptions::empty())
     }
 
-    /// Waits until it ends, but not for ever: `None` when it still runs after this long.
+    /// Waits until it ends, but at most this long. Returns `None` when it is still running.
     pub fn wait_for(&mut self, at_most: Nanos) -> Option<i32> {
         let millis = i64::try_from(at_most.0 / 1_000_000).unwrap_or(i64::MAX);
         let timeout = Timespec { tv_sec: millis / 1000, tv_nsec: (millis % 1000) * 1_000_000 };
-        // Interrupted or over: what counts is whether it has ended.
+        // Interrupted or timed out: only whether it has ended counts.
         let _ = poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&timeout));
         self.reap(WaitOptions::NOHANG)
     }
@@ -171,7 +171,7 @@ impl AsFd for Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // A child that was never released reads end of file and ends itself; one that runs goes on.
+        // A child that was never released reads end of file and exits; a running command continues.
         let never_ran = self.go.take().is_some();
         if never_ran {
             self.wait();
@@ -181,10 +181,10 @@ impl Drop for Started {
     }
 }
 
-/// What an ended process used, all its threads and the processes it waited for.
+/// Resources used by an ended process: all its threads and the children it waited for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// CPU time, nanoseconds (the kernel gives microseconds).
+    /// CPU time, nanoseconds (the kernel reports microseconds).
     pub cpu_ns: u64,
     /// Context switches because it blocked.
     pub voluntary: u64,
@@ -192,17 +192,17 @@ pub struct Usage {
     pub involuntary: u64,
 }
 
-/// What a child that has ended used; it still has to be waited for. `None` while it runs, and for what is no child.
+/// Resources an ended child used; does not reap it. `None` while it runs, and for a process that is no child.
 #[must_use]
 pub fn usage_of_ended(pid: u32) -> Option<Usage> {
     // SAFETY: both are plain numbers, for which zeros are a valid value.
     let (mut info, mut usage): (libc::siginfo_t, libc::rusage) = unsafe { std::mem::zeroed() };
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // The C library's waitid has no room for the usage.
+    // The C library's waitid has no parameter for the usage.
     // SAFETY: both structures are valid for the duration of the call, which writes nothing else.
     let failed =
         unsafe { libc::syscall(libc::SYS_waitid, libc::P_PID, pid, &raw mut info, options, &raw mut usage) } != 0;
-    // Without a child that has ended, nothing is written.
+    // Without an ended child, nothing is written.
     if failed || info.si_signo != libc::SIGCHLD {
         return None;
     }
@@ -212,7 +212,7 @@ pub fn usage_of_ended(pid: u32) -> Option<Usage> {
     Some(Usage { cpu_ns, voluntary: number(usage.ru_nvcsw), involuntary: number(usage.ru_nivcsw) })
 }
 
-/// What a helper program prints, its complaints dropped; `None` if it is not installed or fails.
+/// Returns the output of a helper program without its stderr; `None` if it is not installed or fails.
 pub fn answer(program: &str, arguments: &[&str]) -> Option<String> {
     let silent = std::process::Stdio::null;
     let mut command = std::process::Command::new(program);

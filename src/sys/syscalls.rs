@@ -2,7 +2,7 @@
 
 use libc::c_long;
 
-/// The name of a system call that may block; `None` for all others.
+/// Returns the name of a system call that may block; `None` for all others.
 #[must_use]
 pub fn name(number: i64) -> Option<&'static str> {
     let found = BLOCKING.iter().chain(OLDER).find(|(known, _)| *known == number);

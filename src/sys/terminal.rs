@@ -1,12 +1,12 @@
-//! The terminal as the kernel sees it: how wide it is, and who may write on it.
-//! It never changes its settings.
+//! The terminal and the standard streams: width, copies, redirection, and whether their readers are gone.
+//! The terminal's settings stay unchanged.
 
 use crate::error::{Context, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Columns of the terminal behind `fd`; `None` if it is none, or does not say.
+/// Columns of the terminal behind `fd`; `None` if it is not a terminal or does not report its width.
 pub fn columns(fd: impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(fd).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
@@ -18,8 +18,8 @@ pub(super) fn outputs() -> std::io::Result<[OwnedFd; 2]> {
     Ok([copy(std::io::stdout().as_fd())?, copy(std::io::stderr().as_fd())?])
 }
 
-/// The standard output for lines of our own. With `shared`, what else writes there, a started command above all, writes to the
-/// standard error from now on.
+/// Returns the standard output for our own lines. With `shared`, all other output to it, above all that of a started
+/// command, goes to the standard error from now on.
 ///
 /// # Errors
 /// No descriptor is left, or there is no standard error to share.
@@ -34,7 +34,7 @@ pub fn own_output(shared: bool) -> Result<File> {
     split().context(|| "cannot keep the standard output apart")
 }
 
-/// A copy of the standard error, for what another program prints.
+/// A copy of the standard error, for the output of another program.
 ///
 /// # Errors
 /// No descriptor is left.
@@ -44,14 +44,14 @@ pub fn error_output() -> Result<OwnedFd> {
         .context(|| "cannot copy the standard error")
 }
 
-/// Whether whoever read what is written to `fd` has gone: a pipe's other end is closed, a terminal hung up.
+/// Whether the reader of `fd` is gone: the other end of a pipe is closed, or the terminal hung up.
 pub fn reader_gone(fd: impl AsFd) -> bool {
     let mut fds = [PollFd::new(&fd, PollFlags::empty())];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
-/// Whether `fd` takes 4096 bytes without making the writer wait, or fails at once; waits for that so many milliseconds.
+/// Whether `fd` accepts 4096 bytes without blocking, or fails at once. Waits for that up to `milliseconds`.
 pub fn takes_more(fd: impl AsFd, milliseconds: u32) -> bool {
     let mut fds = [PollFd::new(&fd, PollFlags::OUT)];
     let nanoseconds = i64::from(milliseconds % 1000) * 1_000_000;
@@ -59,14 +59,14 @@ pub fn takes_more(fd: impl AsFd, milliseconds: u32) -> bool {
     rustix::io::retry_on_intr(|| poll(&mut fds, Some(&at_most))).is_ok_and(|ready| ready > 0)
 }
 
-/// This process's standard streams, put aside: what it or a program it starts reads is empty, and what they write goes
-/// to a file. Put back when dropped.
+/// This process's standard streams while they are redirected, also for programs it starts: input is empty, and output
+/// goes to a file. Dropping it restores the streams.
 #[derive(Debug)]
 pub struct Aside {
     streams: [OwnedFd; 3],
 }
 
-/// Puts the standard streams aside, so that nothing but the session touches the terminal it is drawn on.
+/// Redirects the standard streams, so that only the session touches the terminal it draws on.
 ///
 /// # Errors
 /// No descriptor is left.
@@ -84,7 +84,7 @@ pub fn put_aside(output: &File) -> Result<Aside> {
 }
 
 impl Aside {
-    /// The terminal the standard output was, to draw on.
+    /// The terminal behind the original standard output, to draw on.
     ///
     /// # Errors
     /// No descriptor is left.
@@ -97,7 +97,7 @@ impl Aside {
 impl Drop for Aside {
     fn drop(&mut self) {
         let [stdin, stdout, stderr] = &self.streams;
-        // The descriptors are open: this cannot fail, and at an end there is nobody to tell.
+        // The descriptors are open, so this cannot fail, and at exit there is nobody to report to.
         let _ = rustix::stdio::dup2_stdin(stdin);
         let _ = rustix::stdio::dup2_stdout(stdout);
         let _ = rustix::stdio::dup2_stderr(stderr);

@@ -1,5 +1,4 @@
-//! The built-in C workloads with a known answer: what `demo` and the tests profile.
-//! It never measures them; it only runs one in this process.
+//! The built-in C workloads with a known answer, which `demo` and the tests profile.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
@@ -11,12 +10,12 @@ unsafe extern "C" {
     fn ironlaw_workload(name: *const c_char, threads: c_int, seconds: f64, ops: *mut u64) -> c_int;
 }
 
-/// A workload and what it plants.
+/// A workload and the cause it plants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workload {
-    /// What [`run`] knows it by, e.g. `false-sharing`.
+    /// Its name for [`run`], e.g. `false-sharing`.
     pub name: &'static str,
-    /// The planted cause in a few words; the whole of it is at the top of the workload's file under native/workloads.
+    /// The planted cause in a few words; the head of the workload's file under native/workloads describes it in full.
     pub about: &'static str,
 }
 
@@ -42,7 +41,7 @@ fn is_known(name: &str) -> bool {
 }
 
 /// Runs a workload to its end and returns the operations it completed.
-/// Errors: `Usage` for an unknown name, no threads or a senseless time; else what the system refused.
+/// Errors: `Usage` for an unknown name, no threads or an invalid time; otherwise the system's error.
 pub fn run(name: &str, threads: u32, seconds: f64) -> Result<u64> {
     let unknown = || {
         Error::new(ErrorKind::Usage, format!("there is no workload '{name}'"))
@@ -75,7 +74,7 @@ mod tests {
     #[test]
     fn every_workload_runs_and_ends_in_time() {
         assert!(all().is_sorted_by_key(|workload| workload.name) && is_known("hotspot"), "{:?}", all());
-        // The children of `execer` execute the program they are part of, which here is the test and knows no workload.
+        // The children of `execer` execute their own binary, which here is the test binary and knows no workload.
         for Workload { name, .. } in all().iter().filter(|workload| workload.name != "execer") {
             // On a busy machine a short run may end before its first operation.
             assert!([0.02, 1.0, 10.0].iter().any(|seconds| run(name, 3, *seconds).unwrap() > 0), "{name}");

@@ -1,5 +1,5 @@
-//! Chooses how a column's values are laid out, because that decides the size of a recording more than its compressor.
-//! It never changes a value.
+//! Chooses the encoding of a column's values, because the encoding affects the size of a recording more than the
+//! compressor does. Encoding is lossless.
 
 use super::table::corrupt;
 use crate::error::Result;
@@ -9,11 +9,11 @@ use polars_parquet::write::{
     ZstdLevel, array_to_columns, compress, get_dtype_encoding,
 };
 
-/// Level 9 makes a recording 1 % smaller than level 1 and takes 1.7 times the CPU time (`cargo bench --bench store`).
+/// Level 9 shrinks a recording by 1 % over level 1 and takes 1.7 times the CPU time (`cargo bench --bench store`).
 const ZSTD_LEVEL: i32 = 1;
 
-/// A column's compressed pages: values as numbers in a dictionary or plain, or as differences where that is smaller.
-/// Only a column whose values mostly rise (numbers of definitions, times) is worth trying.
+/// A column's compressed pages: dictionary or plain encoding, or delta encoding where that is smaller. Delta encoding
+/// is tried only for columns whose values mostly rise (definition numbers, times).
 pub(super) fn column(column: &Column, kind: ParquetType) -> Result<Vec<CompressedPage>> {
     let array = column.as_materialized_series().to_arrow(0, CompatLevel::newest());
     let options = options()?;
@@ -32,7 +32,7 @@ pub(super) fn column(column: &Column, kind: ParquetType) -> Result<Vec<Compresse
 #[derive(Default)]
 struct Pages {
     pages: Vec<CompressedPage>,
-    /// Compressed size; a dictionary counts uncompressed, as its compressed size cannot be asked for.
+    /// Compressed size. A dictionary counts uncompressed, because its compressed size is not available.
     bytes: usize,
 }
 
@@ -70,7 +70,7 @@ fn mostly_rises(column: &Column) -> bool {
     }
 }
 
-/// At least two steps of three go up.
+/// True if at least two of three steps go up.
 fn rises<T: PolarsNumericType<Native: PartialOrd>>(values: &ChunkedArray<T>) -> bool {
     let (mut last, mut up, mut steps) = (None, 0usize, 0usize);
     for value in values.iter().flatten() {

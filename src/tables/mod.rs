@@ -1,9 +1,9 @@
-//! Columns and Parquet files; the only place that names polars. It never knows what a sample is.
+//! Columns and Parquet files. The only module that uses polars; it treats rows as plain data.
 
+mod catch_panic;
+mod checksum;
 mod encode;
 mod parquet;
-mod quiet;
-mod seal;
 mod stream;
 mod table;
 

@@ -1,9 +1,9 @@
-//! Tables as Parquet bytes that any reader of that format understands: plain types, dictionary pages, zstd.
-//! It never opens a file, starts no threads, and panics on no damaged bytes.
+//! Reads and writes tables as Parquet bytes that any Parquet reader understands: plain types, dictionary pages, zstd.
+//! Works on bytes in memory and starts no threads. Damaged bytes cause an error, not a panic.
 
+use super::catch_panic::caught;
+use super::checksum;
 use super::encode;
-use super::quiet::caught;
-use super::seal;
 use super::table::{Table, corrupt};
 use crate::error::{Error, ErrorKind, Result};
 use polars::io::SerReader;
@@ -11,22 +11,22 @@ use polars::io::parquet::read::{ParallelStrategy, ParquetReader};
 use polars::io::parquet::write::{KeyValueMetadata, ParquetWriter, StatisticsOptions};
 use std::io::Cursor;
 
-/// A file that claims more rows is refused before anything is allocated for them; writers stay far below.
+/// A file that claims more rows is rejected before anything is allocated for them. Writers stay far below this limit.
 const MAX_ROWS: usize = 1 << 24;
 
-/// Likewise for columns: ours have a dozen.
+/// The same limit for columns. Our own tables have about a dozen.
 const MAX_COLUMNS: usize = 256;
 
-/// The table as one Parquet file with one row group.
+/// Encodes the table as one Parquet file with one row group.
 ///
 /// # Errors
-/// Only when the encoder refuses the table, which would be a defect.
+/// Only if the encoder rejects the table, which would be a bug.
 pub fn to_parquet(table: &Table) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut frame = table.frame().clone();
     frame.rechunk_mut();
-    // Parts are small: minima and maxima would cost more than they could ever skip.
-    let seal = KeyValueMetadata::from_static(vec![(seal::KEY.to_string(), seal::BLANK.to_string())]);
+    // Parts are small: minima and maxima would cost more than they could save.
+    let seal = KeyValueMetadata::from_static(vec![(checksum::KEY.to_string(), checksum::BLANK.to_string())]);
     let writer =
         ParquetWriter::new(&mut bytes).with_statistics(StatisticsOptions::empty()).with_key_value_metadata(Some(seal));
     let mut file = writer.batched(frame.schema()).map_err(|error| corrupt(&error))?;
@@ -38,16 +38,16 @@ pub fn to_parquet(table: &Table) -> Result<Vec<u8>> {
     }
     file.finish().map_err(|error| corrupt(&error))?;
     drop(file);
-    seal::seal(&mut bytes)?;
+    checksum::seal(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The table in a Parquet file's bytes, columns this version does not know included.
+/// Decodes a table from a Parquet file, including columns that this version does not know.
 ///
 /// # Errors
-/// [`ErrorKind::Corrupt`] for anything that is not a whole Parquet file of a sane size.
+/// [`ErrorKind::Corrupt`] unless the bytes are a complete Parquet file of plausible size.
 pub fn from_parquet(bytes: &[u8]) -> Result<Table> {
-    seal::check(bytes)?;
+    checksum::check(bytes)?;
     caught(|| {
         let mut reader = ParquetReader::new(Cursor::new(bytes)).read_parallel(ParallelStrategy::None);
         check_size(&mut reader)?;
@@ -123,7 +123,7 @@ mod tests {
         for forged in [0, 1, u32::MAX, u32::MAX >> 1] {
             footer[length - 8..length - 4].copy_from_slice(&forged.to_le_bytes());
             let mut resealed = footer.clone();
-            seal::reseal(&mut resealed);
+            checksum::reseal(&mut resealed);
             assert_eq!(from_parquet(&resealed).unwrap_err().kind(), ErrorKind::Corrupt);
         }
     }

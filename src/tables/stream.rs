@@ -1,5 +1,5 @@
-//! A Parquet file written group by group, for tables that do not fit into memory.
-//! It never opens a file, and what it writes is no part of a recording: it bears no checksum.
+//! Writes a Parquet file group by group, for tables that do not fit into memory.
+//! The output is not part of a recording and carries no checksum.
 
 use super::encode;
 use super::table::{Table, corrupt};
@@ -20,20 +20,20 @@ impl<W: Write> fmt::Debug for Stream<W> {
 }
 
 impl<W: Write> Stream<W> {
-    /// Begins a file of tables that have the columns of this one; its rows are not written.
+    /// Starts a file whose tables have the columns of this one. Its rows are not written.
     ///
     /// # Errors
-    /// When the encoder refuses the columns, or the writer fails.
+    /// If the encoder rejects the columns or the writer fails.
     pub fn start(out: W, columns: &Table) -> Result<Stream<W>> {
         let writer = ParquetWriter::new(out).with_statistics(StatisticsOptions::empty());
         let file = writer.batched(columns.frame().schema()).map_err(|error| failed(&error.to_string()))?;
         Ok(Stream { file })
     }
 
-    /// Adds the table's rows as one group.
+    /// Writes the table's rows as one row group.
     ///
     /// # Errors
-    /// When the columns differ, or the writer fails.
+    /// If the columns differ or the writer fails.
     pub fn add(&mut self, table: &Table) -> Result<()> {
         if table.rows() == 0 {
             return Ok(());
@@ -50,10 +50,10 @@ impl<W: Write> Stream<W> {
         self.file.write_row_group(rows, &columns).map_err(|error| failed(&error.to_string()))
     }
 
-    /// Ends the file.
+    /// Finishes the file.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     pub fn finish(self) -> Result<()> {
         self.file.finish().map_err(|error| corrupt(&error))?;
         Ok(())

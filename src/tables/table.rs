@@ -1,18 +1,17 @@
-//! Named, typed columns of equal length, so that nobody else needs to know the data frame library.
-//! It never interprets a value.
+//! Named, typed columns of equal length, so that no other module depends on the data frame library.
 
 use crate::error::{Error, ErrorKind, Result};
 use polars::prelude::*;
 
-/// A table in memory. Columns are read back by name and type; a required column that is missing, of another type or
-/// holds nulls is [`ErrorKind::Corrupt`].
+/// A table in memory. Columns are read by name and type. A required column that is missing, has another type or
+/// contains nulls is [`ErrorKind::Corrupt`].
 #[derive(Debug, Clone)]
 pub struct Table {
     /// Always one chunk per column.
     frame: DataFrame,
 }
 
-/// Collects columns; all must be as long as the builder was told.
+/// Collects columns. Every column must have the announced number of rows.
 #[derive(Debug)]
 pub struct Builder {
     rows: usize,
@@ -26,13 +25,13 @@ impl Builder {
         self.push(UInt64Chunked::from_vec(name.into(), values.collect()).into_series())
     }
 
-    /// A required column of unsigned 32-bit numbers; narrower numbers are stored in as few bits by the file format.
+    /// A required column of unsigned 32-bit numbers. The file format stores narrow numbers in as few bits as they need.
     #[must_use]
     pub fn u32(self, name: &str, values: impl Iterator<Item = u32>) -> Self {
         self.push(UInt32Chunked::from_vec(name.into(), values.collect()).into_series())
     }
 
-    /// A required column of truth values.
+    /// A required column of booleans.
     #[must_use]
     pub fn bool(self, name: &str, values: impl Iterator<Item = bool>) -> Self {
         self.push(BooleanChunked::from_iter_values(name.into(), values).into_series())
@@ -62,10 +61,10 @@ impl Builder {
         self.push(StringChunked::from_iter_options(name.into(), values).into_series())
     }
 
-    /// The table.
+    /// Builds the table.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`] when two columns have one name or a column is not as long as announced.
+    /// [`ErrorKind::Corrupt`] if two columns have the same name or a column has a different length than announced.
     pub fn build(self) -> Result<Table> {
         let frame = DataFrame::new(self.rows, self.columns).map_err(|error| corrupt(&error))?;
         Ok(Table { frame })
@@ -78,7 +77,7 @@ impl Builder {
 }
 
 impl Table {
-    /// Starts a table of that many rows.
+    /// Starts a table with `rows` rows.
     #[must_use]
     pub fn builder(rows: usize) -> Builder {
         Builder { rows, columns: Vec::new() }
@@ -93,7 +92,7 @@ impl Table {
     /// Appends the rows of a table with the same columns.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupt`] when the columns differ.
+    /// [`ErrorKind::Corrupt`] if the columns differ.
     pub fn append(&mut self, other: &Table) -> Result<()> {
         self.frame.vstack_mut(&other.frame).map_err(|error| corrupt(&error))?;
         Ok(())
@@ -115,7 +114,7 @@ impl Table {
         self.required(name)?.u32().and_then(ChunkedArray::cont_slice).map_err(|error| unreadable(name, &error))
     }
 
-    /// A required column of truth values.
+    /// A required column of booleans.
     ///
     /// # Errors
     /// See [`Table`].
@@ -133,7 +132,7 @@ impl Table {
         column.iter().map(|value| value.ok_or_else(|| has_nulls(name))).collect()
     }
 
-    /// An optional column of truth values; all `None` where the table has no such column.
+    /// An optional column of booleans; all `None` if the table does not have it.
     ///
     /// # Errors
     /// See [`Table`].
@@ -142,7 +141,7 @@ impl Table {
         Ok(series.bool().map_err(|error| unreadable(name, &error))?.iter().collect())
     }
 
-    /// An optional column of unsigned 64-bit numbers; all `None` where the table has no such column.
+    /// An optional column of unsigned 64-bit numbers; all `None` if the table does not have it.
     ///
     /// # Errors
     /// See [`Table`].
@@ -151,7 +150,7 @@ impl Table {
         Ok(series.u64().map_err(|error| unreadable(name, &error))?.iter().collect())
     }
 
-    /// An optional column of unsigned 32-bit numbers; all `None` where the table has no such column.
+    /// An optional column of unsigned 32-bit numbers; all `None` if the table does not have it.
     ///
     /// # Errors
     /// See [`Table`].
@@ -160,7 +159,7 @@ impl Table {
         Ok(series.u32().map_err(|error| unreadable(name, &error))?.iter().collect())
     }
 
-    /// An optional column of text; all `None` where the table has no such column.
+    /// An optional column of text; all `None` if the table does not have it.
     ///
     /// # Errors
     /// See [`Table`].
@@ -173,7 +172,7 @@ impl Table {
         &self.frame
     }
 
-    /// Columns are merged into one chunk each, so that they can be lent as slices.
+    /// Merges each column into one chunk, so that it can be borrowed as a slice.
     pub(super) fn from_frame(mut frame: DataFrame) -> Table {
         frame.rechunk_mut();
         Table { frame }

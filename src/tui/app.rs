@@ -1,5 +1,5 @@
-//! The whole state of the terminal session: which screen, which time, whose data, what lies on top.
-//! It never does anything itself: [`App::update`] turns a message into effects, [`App::draw`] fills a buffer.
+//! The whole state of the terminal session: open screen, shown time, thread filter, overlay.
+//! All changes go through [`App::update`], which turns a message into effects; [`App::draw`] only fills a buffer.
 
 mod actions;
 mod draw;
@@ -18,25 +18,25 @@ use super::theme::{Glyphs, Theme};
 use super::time::Time;
 use crate::view::Axis;
 use crate::view::compare::Per;
-use crate::view::look::{Head, Query, Whose};
+use crate::view::snapshot::{Head, Query, Whose};
 
-/// A line for the user, with how grave it is.
+/// A line for the user and its severity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Notice {
     pub text: String,
     pub bad: bool,
 }
 
-/// What is open.
+/// What the session has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Nothing yet: the picker.
+    /// Nothing: the picker is shown.
     Picking,
-    /// Something is being opened.
+    /// A target is being opened.
     Opening,
     /// A session.
     Open {
-        /// Whether the capture is, or was, a live one.
+        /// Whether this is a live capture, running or ended.
         live: bool,
     },
 }
@@ -48,44 +48,44 @@ pub struct App {
     pub(super) glyphs: Glyphs,
     pub(super) keys: KeyTable,
     pub(super) stage: Stage,
-    /// Whether what cannot be opened leads back to the picker.
+    /// Whether a target that fails to open leads back to the picker.
     pub(super) from_picker: bool,
     pub(super) picker: Picker,
-    /// Which screens there are.
+    /// Which set of screens the session has.
     pub(super) kind: Kind,
     pub(super) screen: ScreenId,
     pub(super) panels: Panels,
     pub(super) time: Time,
     pub(super) whose: Whose,
-    /// Who `whose` is, in words.
+    /// `whose` as a label.
     pub(super) whose_label: String,
     pub(super) axis: Axis,
-    /// Which of the sides of a comparison, and what its costs are divided by if the user has said so.
+    /// The selected side of a comparison, and the divisor of its costs if the user chose one.
     pub(super) side: u32,
     pub(super) per: Option<Per>,
     pub(super) head: Option<Head>,
-    /// Why the last look gave no view.
+    /// Why the last snapshot has no view.
     pub(super) problem: Option<crate::error::Error>,
     pub(super) search: String,
     pub(super) overlay: Overlay,
     pub(super) notice: Option<Notice>,
-    /// Why the capture is over.
+    /// Why the capture ended.
     pub(super) ended: Option<String>,
-    /// A look is under way; what is asked meanwhile waits for it.
+    /// A snapshot is pending; `stale` remembers that another one is needed after it.
     pub(super) looking: bool,
     pub(super) stale: bool,
     pub(super) size: (u16, u16),
-    /// Where a drag on the strip began.
+    /// Where a drag on the history strip began.
     pub(super) drag: Option<crate::units::Nanos>,
     dirty: bool,
-    /// Whether the session was ended by others: a signal, or the terminal's end.
+    /// Whether a signal or the loss of the terminal ended the session.
     pub(super) forced: bool,
-    /// Why nothing could be opened, if that ended the session.
+    /// Why the target could not be opened, if that ended the session.
     pub(super) refused: Option<crate::error::Error>,
 }
 
 impl App {
-    /// A session without anything open: the picker.
+    /// Creates a session with nothing open: it shows the picker.
     #[must_use]
     pub fn new(settings: &Settings, size: (u16, u16)) -> App {
         App {
@@ -120,42 +120,42 @@ impl App {
         }
     }
 
-    /// A session whose target is already being opened.
+    /// Creates a session whose target is already being opened.
     #[must_use]
     pub fn opening(settings: &Settings, size: (u16, u16)) -> App {
         App { stage: Stage::Opening, from_picker: false, ..App::new(settings, size) }
     }
 
-    /// A session on a sweep, which its host opens.
+    /// Creates a session for a sweep, which the host opens.
     #[must_use]
     pub fn sweep(settings: &Settings, size: (u16, u16)) -> App {
         App { kind: Kind::Sweep, screen: Kind::Sweep.first(), ..App::opening(settings, size) }
     }
 
-    /// A session on a comparison, which its host works out.
+    /// Creates a session for a comparison, which the host computes.
     #[must_use]
     pub fn comparison(settings: &Settings, size: (u16, u16)) -> App {
         let kind = Kind::Comparison;
         App { kind, screen: kind.first(), ..App::opening(settings, size) }
     }
 
-    /// Begins on another screen than the overview.
+    /// Sets the first screen; the default is the overview.
     pub fn start_on(&mut self, screen: ScreenId) {
         self.screen = screen;
     }
 
-    /// Whether there is something to draw; asking forgets it.
+    /// Returns whether a redraw is due, and resets the flag.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
     }
 
-    /// Whether the session was ended by a signal or the terminal's end: what is held must then not be lost.
+    /// Whether a signal or the loss of the terminal ended the session; unsaved data must then be saved.
     #[must_use]
     pub fn was_forced(&self) -> bool {
         self.forced
     }
 
-    /// Why the session ended before it began: its target could not be opened.
+    /// Takes the error that ended the session before its target was open.
     pub fn take_refusal(&mut self) -> Option<crate::error::Error> {
         self.refused.take()
     }
@@ -164,7 +164,7 @@ impl App {
         self.panels.get(self.screen)
     }
 
-    /// Runs `f` with the open screen's panel and what it may know; `None` before the first look.
+    /// Runs `f` with the open screen's panel and its context; `None` before the first snapshot.
     pub(super) fn with_panel<T>(&mut self, f: impl FnOnce(&mut dyn Panel, &Cx<'_>) -> T) -> Option<T> {
         let head = self.head.as_ref()?;
         let cx = Cx {
@@ -180,7 +180,7 @@ impl App {
         Some(f(self.panels.get_mut(self.screen), &cx))
     }
 
-    /// What the open screen needs to know now.
+    /// The query for the open screen in its current state.
     pub(super) fn query(&self) -> Query {
         Query {
             when: self.time.when(),

@@ -1,5 +1,4 @@
-//! What frames every screen: the head line, the tabs, the history strip and the rule between.
-//! It never draws the open screen.
+//! The frame around every screen: head line, tabs, the rule below them, and the history strip.
 
 use super::panel::ScreenId;
 use super::screens::Kind;
@@ -11,31 +10,31 @@ use crate::model::Measure;
 use crate::units::Nanos;
 use crate::view::compare::words;
 use crate::view::escape::visible;
-use crate::view::look::{ComparisonHead, Head, SweepHead};
 use crate::view::number;
 use crate::view::scaling::Progress;
+use crate::view::snapshot::{ComparisonHead, Head, SweepHead};
 use crate::view::watch::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// Columns left of the strip's chart: where the history begins.
+/// Columns left of the strip's chart, for the start of the history.
 const STRIP_LEFT: u16 = 9;
-/// Columns right of it: which time is shown.
+/// Columns right of the chart, for the shown time.
 const STRIP_RIGHT: u16 = 24;
 
-/// What the head line says of the session's state besides the head itself.
+/// Session state that the head line shows in addition to [`Head`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Doing<'a> {
-    /// Whether the capture runs, or ran, in this session.
+    /// Whether this is a live capture, running or ended.
     pub live: bool,
-    /// Whether it is over.
+    /// Whether the capture ended.
     pub ended: bool,
-    /// Whose data is shown, in words; empty for everybody's.
+    /// A label for the thread filter; empty without one.
     pub whose: &'a str,
 }
 
-/// The head line: who, how well, and the session's state at the right.
+/// Draws the head line: target and data quality at the left, session state at the right.
 pub fn head_line(
     head: &Head,
     time: &Time,
@@ -53,7 +52,7 @@ pub fn head_line(
     let room = usize::from(right.saturating_sub(x + 1));
     let who = who(head, doing, glyphs);
     let quality = quality(head);
-    // The target goes before how well it is captured, of which the last words go first.
+    // The target has priority over the quality, which loses its last words first.
     let who = middle(&who, room, glyphs.ellipsis);
     x = put(buf, area, x, &who, theme.heading) + 3;
     let mut room = usize::from(right.saturating_sub(x + 1));
@@ -80,7 +79,7 @@ fn who(head: &Head, doing: Doing<'_>, glyphs: &Glyphs) -> String {
     who
 }
 
-/// What the samples are and how good they are; true marks what is not as it should be.
+/// The kind and quality of the samples; true marks a problem.
 fn quality(head: &Head) -> Vec<(String, bool)> {
     let mut parts = match (&head.sweep, &head.comparison) {
         (Some(sweep), _) => sweep_parts(sweep),
@@ -144,18 +143,18 @@ fn state(head: &Head, time: &Time, doing: Doing<'_>) -> String {
     format!("{word} {}", clock(Nanos(head.to.0)))
 }
 
-/// Hours, minutes and seconds.
+/// Formats a time as hours, minutes and seconds.
 #[must_use]
 pub fn clock(at: Nanos) -> String {
     let seconds = at.0 / 1_000_000_000;
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// A screen, its tab's label, and where that begins.
+/// A screen, its tab's label, and the tab's first column.
 pub type Tab = (ScreenId, String, u16);
 
-/// The screens' names with where each begins, how many findings there are, and whether something is unusual against the
-/// baseline; the tabs of a narrow terminal are cut to their numbers and first letters.
+/// The tabs with their positions, the number of findings, and a mark if the session deviates from its baseline.
+/// On a narrow terminal the labels are cut to their numbers and first letters.
 #[must_use]
 pub fn tabs(kind: Kind, findings: Option<usize>, standing: Option<State>, columns: u16) -> Vec<Tab> {
     let count = |screen| match (screen, findings, standing) {
@@ -176,7 +175,7 @@ pub fn tabs(kind: Kind, findings: Option<usize>, standing: Option<State>, column
     kind.screens().map(tab).collect()
 }
 
-/// The tabs, the open one marked by more than colour.
+/// Draws the tabs and marks the open one by more than colour.
 pub fn tab_line(tabs: &[Tab], open: ScreenId, help: &str, theme: &Theme, area: Rect, buf: &mut Buffer) {
     for (screen, label, start) in tabs {
         put(buf, area, area.x + start, label, if *screen == open { theme.tab_open } else { theme.dim });
@@ -186,21 +185,21 @@ pub fn tab_line(tabs: &[Tab], open: ScreenId, help: &str, theme: &Theme, area: R
     put(buf, area, x, &help, theme.dim);
 }
 
-/// The line between tabs and screen.
+/// Draws the line between tabs and screen.
 pub fn rule(theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
     for x in area.left()..area.right() {
         put(buf, area, x, glyphs.rule, theme.dim);
     }
 }
 
-/// The part of the strip's row in which time runs from left to right.
+/// The part of the strip's row that is the time axis.
 #[must_use]
 pub fn strip_chart(area: Rect) -> Rect {
     let width = area.width.saturating_sub(STRIP_LEFT + STRIP_RIGHT);
     Rect { x: area.x + STRIP_LEFT.min(area.width), width, ..area }
 }
 
-/// The moment a column of the strip stands for.
+/// The moment at a column of the strip.
 #[must_use]
 pub fn moment_at(head: &Head, area: Rect, column: u16) -> Nanos {
     let chart = strip_chart(area);
@@ -208,7 +207,7 @@ pub fn moment_at(head: &Head, area: Rect, column: u16) -> Nanos {
     head.since + Nanos(((head.now - head.since).as_f64() * share.clamp(0.0, 1.0)) as u64)
 }
 
-/// The history as busy cores over time, the shown part set off, the marks named.
+/// Draws the history as busy cores over time, with the shown part highlighted and the marks labelled.
 pub fn strip(head: &Head, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
     if let Some(sweep) = &head.sweep {
         return progress(sweep, theme, glyphs, area, buf);
@@ -242,7 +241,7 @@ pub fn strip(head: &Head, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rec
     put(buf, area, chart.right() + 1, &end(&label, usize::from(STRIP_RIGHT - 2), glyphs.ellipsis), theme.text);
 }
 
-/// In place of a history: how far a sweep has come; once it is over, how its runs were placed.
+/// Draws a sweep's progress in place of a history; once the sweep is over, the placement of its runs.
 fn progress(sweep: &SweepHead, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
     let Some(Progress { over, planned, running, eta_seconds }) = sweep.progress else {
         let text = format!("placement: {}", visible(&sweep.placement));
@@ -297,7 +296,7 @@ fn columns(head: &Head, width: u16) -> Vec<Option<f64>> {
     sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / f64::from(count))).collect()
 }
 
-/// Writes within the area; gives the column after the text.
+/// Writes text within the area; returns the column after it.
 pub fn put(buf: &mut Buffer, area: Rect, x: u16, text: &str, style: Style) -> u16 {
     if area.height == 0 || x >= area.right() {
         return x;

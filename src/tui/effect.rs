@@ -1,39 +1,39 @@
-//! What the session wants done by others: it only says so, the host carries it out.
+//! Effects: requests of the session that the host carries out.
 //! An effect never blocks the session; its outcome comes back as a message.
 
-use crate::view::look::Query;
 use crate::view::picker::Choice;
+use crate::view::snapshot::Query;
 use std::path::PathBuf;
 
-/// Something to be done.
+/// A request to the host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Take a look; answered by `Seen`.
-    Look(Query),
-    /// List what there is to choose from; answered by `Choices`.
+    /// Take a snapshot; answered by `Seen`.
+    Snapshot(Query),
+    /// List the targets to choose from; answered by `Choices`.
     Choose,
-    /// Open this; answered by `Opened` or `Failed`.
+    /// Open a target; answered by `Opened` or `Failed`.
     Open(Choice),
-    /// End the capture and let go of what was open.
+    /// End the capture and close the session.
     Close,
-    /// Set a mark now.
+    /// Set a mark at the current time.
     Mark(String),
-    /// Write what is held as a recording; without a name, one made from target and time.
+    /// Save the session as a recording; the default name is made from target and time.
     Record(Option<PathBuf>),
-    /// Write the flame graph that is shown as a picture.
+    /// Save the shown flame graph as an image.
     Export {
         /// The part of the profile.
         query: Query,
-        /// Names from the root to the cell that is zoomed into; empty for all.
+        /// Names from the root to the zoomed cell; empty for the whole graph.
         root: Vec<String>,
-        /// Whether the root is above.
+        /// Whether the root is at the top.
         inverted: bool,
-        /// The file; without a name, one made from target and time.
+        /// The file; the default name is made from target and time.
         path: Option<PathBuf>,
     },
-    /// Put a text on the terminal's clipboard.
+    /// Copy a text to the terminal's clipboard.
     Copy(String),
-    /// Draw everything anew.
+    /// Redraw the whole terminal.
     Redraw,
     /// Stop this process until the shell continues it.
     Suspend,

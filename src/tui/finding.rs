@@ -1,13 +1,12 @@
-//! What the screens that show findings have in common: words for them, and the way to the code they are about.
-//! It never judges a finding.
+//! Helpers shared by the screens that show findings: wording, and navigation to the code of a finding.
 
-use super::panel::{Cx, Wish};
+use super::panel::{Cx, PanelRequest};
 use crate::view::Axis;
 use crate::view::escape::visible;
 use crate::view::findings::{Confidence, FindingView, PlaceView};
 use crate::view::number::percent;
 
-/// How sure a finding is, in a word.
+/// A confidence level as one word.
 #[must_use]
 pub fn confidence(confidence: Confidence) -> &'static str {
     match confidence {
@@ -17,28 +16,28 @@ pub fn confidence(confidence: Confidence) -> &'static str {
     }
 }
 
-/// Its share of the time; a dash where it has none.
+/// The finding's share of the time; a dash if it has none.
 #[must_use]
 pub fn share(finding: &FindingView) -> String {
     finding.share.map_or_else(|| "-".to_string(), |share| percent(share).joined())
 }
 
-/// The call path from the root, safe to show; empty for a place that is threads only.
+/// The call path from the root, escaped for the terminal; empty for a place that contains only threads.
 #[must_use]
 pub fn path(place: &PlaceView, arrow: &str) -> String {
     let frames: Vec<_> = place.frames.iter().map(|frame| visible(frame)).collect();
     frames.join(&format!(" {arrow} "))
 }
 
-/// What leads to a finding's code: the flame graph zoomed there, counting what the finding counted. Empty without a path.
+/// The requests that open the flame graph at a finding's code, on the axis that the finding used. Empty without a path.
 #[must_use]
-pub fn way(finding: &FindingView, cx: &Cx<'_>) -> Vec<Wish> {
+pub fn way(finding: &FindingView, cx: &Cx<'_>) -> Vec<PanelRequest> {
     let Some(place) = finding.place.as_ref().filter(|place| !place.frames.is_empty()) else { return Vec::new() };
     let axis = match (place.off_cpu, cx.axis) {
         (true, _) => Axis::OffCpu,
         (false, Axis::OffCpu) => Axis::Event(0),
         (false, counted) => counted,
     };
-    let count = (axis != cx.axis).then_some(Wish::Count(axis));
-    count.into_iter().chain([Wish::Zoom(place.frames.clone())]).collect()
+    let count = (axis != cx.axis).then_some(PanelRequest::Count(axis));
+    count.into_iter().chain([PanelRequest::Zoom(place.frames.clone())]).collect()
 }

@@ -1,5 +1,4 @@
-//! Keys: one flat table says what each does, from which lookup, help, palette and the config file's default all come.
-//! It never acts.
+//! Key bindings. Lookup, help, palette and the config file's default all come from one flat table.
 
 mod name;
 mod table;
@@ -11,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use ratatui::crossterm::event::KeyEvent;
 use std::collections::HashMap;
 
-/// Which key does what, after the user's changes.
+/// The bindings of keys to actions, with the user's changes applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyTable {
     by_key: HashMap<Key, Action>,
@@ -33,11 +32,10 @@ impl KeyTable {
         KeyTable { by_key, keys }
     }
 
-    /// The default with the user's changes: names of actions with the keys they shall have.
+    /// Returns the default bindings with the user's changes: action names with their new keys.
     ///
     /// # Errors
-    /// `Usage` for an action or a key that does not exist, for a key given to two actions, and for a table without a
-    /// key to quit with.
+    /// `Usage` for an unknown action or key, for a key bound to two actions, and for a table without a key to quit.
     pub fn remapped<'a>(changes: impl IntoIterator<Item = (&'a str, &'a [String])>) -> Result<KeyTable> {
         let mut keys = KeyTable::default().keys;
         let mut changed = vec![false; TABLE.len()];
@@ -47,7 +45,7 @@ impl KeyTable {
                 wanted.iter().map(|key| Key::parse(key).ok_or_else(|| no_key(name, key))).collect::<Result<_>>()?;
             changed[row] = true;
         }
-        // A key that was given away leaves the action that had it by default.
+        // A key that the user rebinds is removed from its default action.
         let taken: Vec<Key> =
             keys.iter().zip(&changed).filter(|(_, changed)| **changed).flat_map(|(keys, _)| keys.clone()).collect();
         for (row, changed) in keys.iter_mut().zip(&changed) {
@@ -62,20 +60,20 @@ impl KeyTable {
         Ok(table)
     }
 
-    /// What a key press means.
+    /// The action bound to a key press.
     #[must_use]
     pub fn action(&self, event: KeyEvent) -> Option<Action> {
         self.by_key.get(&Key::of(event)).copied()
     }
 
-    /// The keys of an action, as they are written.
+    /// The keys of an action, as text.
     #[must_use]
     pub fn keys_for(&self, action: Action) -> Vec<String> {
         let row = TABLE.iter().position(|row| row.action == action);
         row.map(|row| self.keys[row].iter().map(ToString::to_string).collect()).unwrap_or_default()
     }
 
-    /// The first key of an action; its name if it has none.
+    /// The first key of an action; the action's name if it has none.
     #[must_use]
     pub fn first(&self, action: Action) -> String {
         let name =
@@ -83,12 +81,12 @@ impl KeyTable {
         self.keys_for(action).into_iter().next().unwrap_or_else(name)
     }
 
-    /// Every action with its name and what it does.
+    /// Every action with its name and description.
     pub fn actions(&self) -> impl Iterator<Item = (Action, &'static str, &'static str)> + '_ {
         TABLE.iter().map(|row| (row.action, row.name, row.text))
     }
 
-    /// The keys by section, in the table's order, of the actions there are.
+    /// The keys by section, in the table's order, for the available actions.
     #[must_use]
     pub fn help(&self, is_there: impl Fn(Action) -> bool) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
         let mut help: Vec<(Section, Vec<(String, &'static str)>)> = Vec::new();
@@ -105,26 +103,12 @@ impl KeyTable {
 
 fn unknown(name: &str) -> Error {
     let known: Vec<_> = TABLE.iter().map(|row| row.name).collect();
-    // A third of the letters wrong is still a slip of the finger.
-    let near = known.iter().map(|known| (distance(name, known), *known)).min();
+    // A name with up to a third of wrong letters still counts as a typo.
+    let near = known.iter().map(|known| (strsim::levenshtein(name, known), *known)).min();
     let likely = near.filter(|(far, _)| *far <= 2.max(name.len() / 3) && *far < name.len());
     let guess = likely.map_or(String::new(), |(_, known)| format!("Did you mean '{known}'? "));
     Error::new(ErrorKind::Usage, format!("there is no action '{name}'"))
         .hint(format!("{guess}Known are: {}.", known.join(", ")))
-}
-
-/// Letters to insert, remove or exchange between two names (Levenshtein).
-fn distance(from: &str, to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.bytes().enumerate() {
-        let mut corner = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.bytes().enumerate() {
-            let exchanged = corner + usize::from(a != b);
-            corner = row[j + 1];
-            row[j + 1] = exchanged.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[to.len()]
 }
 
 fn no_key(action: &str, key: &str) -> Error {

@@ -1,19 +1,18 @@
-//! Where things stand, from the terminal's size alone, so that drawing and the mouse agree.
-//! It never depends on what is shown.
+//! The layout of the terminal. It depends on the terminal's size alone, so drawing and mouse handling agree.
 
 use ratatui::layout::Rect;
 
-/// Below this there is room for one line that says so.
+/// The minimum terminal size; a smaller terminal shows one line that reports this.
 pub const LEAST: (u16, u16) = (40, 10);
 
-/// The parts of the screen, from the top.
+/// The areas of the screen, from the top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Areas {
-    /// Everything.
+    /// The whole terminal.
     pub whole: Rect,
-    /// Who is profiled, and how well.
+    /// The head line: target and data quality.
     pub head: Rect,
-    /// The screens' names.
+    /// The tabs.
     pub tabs: Rect,
     /// The line below them.
     pub rule: Rect,
@@ -21,12 +20,12 @@ pub struct Areas {
     pub body: Rect,
     /// The history.
     pub strip: Rect,
-    /// What is selected, or being said or typed.
+    /// The status line: selection, notice or typed text.
     pub status: Rect,
 }
 
 impl Areas {
-    /// The parts of a terminal of that many columns and rows.
+    /// The areas of a terminal of that many columns and rows.
     #[must_use]
     pub fn of((width, height): (u16, u16)) -> Areas {
         let row = |y: u16, rows: u16| Rect::new(0, y.min(height), width, rows.min(height.saturating_sub(y)));
@@ -42,13 +41,13 @@ impl Areas {
         }
     }
 
-    /// The room of a screen without tabs and strip: the picker.
+    /// The area of a screen without tabs and history strip: the picker.
     #[must_use]
     pub fn whole_body(&self) -> Rect {
         Rect::new(0, 1, self.whole.width, self.whole.height.saturating_sub(2)).intersection(self.whole)
     }
 
-    /// Whether there is room for a session.
+    /// Whether the terminal is large enough for a session.
     #[must_use]
     pub fn fits((width, height): (u16, u16)) -> bool {
         width >= LEAST.0 && height >= LEAST.1

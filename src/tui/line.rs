@@ -1,18 +1,17 @@
-//! A line being typed: a name to search for, a file to write.
-//! It never holds a line break or a control character.
+//! An editable line: a search text, a file name. It contains no line breaks and no control characters.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// The text and where the next character goes.
+/// The text and the cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Line {
     text: String,
-    /// Byte index into the text, at a character's boundary.
+    /// Byte index into the text, at a character boundary.
     cursor: usize,
 }
 
 impl Line {
-    /// A line to begin with, the cursor at its end.
+    /// Creates a line with the cursor at its end.
     #[must_use]
     pub fn new(text: &str) -> Line {
         let mut line = Line::default();
@@ -20,26 +19,26 @@ impl Line {
         line
     }
 
-    /// What was typed.
+    /// The typed text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What stands before the cursor.
+    /// The text before the cursor.
     #[must_use]
     pub fn before_cursor(&self) -> &str {
         &self.text[..self.cursor]
     }
 
-    /// Inserts what was typed or pasted, without what would not stay on the line.
+    /// Inserts typed or pasted text without its control characters.
     pub fn insert(&mut self, text: &str) {
         let kept: String = text.chars().filter(|c| !c.is_control()).collect();
         self.text.insert_str(self.cursor, &kept);
         self.cursor += kept.len();
     }
 
-    /// Edits as shells do; false if the key edits nothing.
+    /// Edits as shells do; returns false if the key does not edit.
     pub fn edit(&mut self, key: KeyEvent) -> bool {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let other = key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SUPER);

@@ -1,15 +1,14 @@
-//! Which row of a table is selected, by what it is and not where it stands, and which part of the table is in sight.
-//! It never holds the rows.
+//! Selection and scroll position of a table. The selection follows the row's key, so it survives re-sorting.
 
 use super::keys::Action;
 use super::widgets::table::scrolled;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
-/// The selection of a table whose rows are known by `K`.
+/// The selection of a table whose rows have keys of type `K`.
 #[derive(Debug, Clone)]
 pub struct List<K> {
-    /// What the user has moved to; nothing until then, so that the table stays at its top.
+    /// The key the user moved to; `None` until then, so that the table stays at its top.
     picked: Option<K>,
     top: usize,
 }
@@ -21,7 +20,7 @@ impl<K> Default for List<K> {
 }
 
 impl<K: PartialEq + Clone> List<K> {
-    /// The selected row: the first until the user moves, or once what was selected is gone.
+    /// The selected row: the first until the user moves, or after the selected key has disappeared.
     pub fn at(&self, keys: &[K]) -> Option<usize> {
         let found = self.picked.as_ref().and_then(|picked| keys.iter().position(|key| key == picked));
         found.or((!keys.is_empty()).then_some(0))
@@ -32,12 +31,12 @@ impl<K: PartialEq + Clone> List<K> {
         self.picked = Some(key);
     }
 
-    /// The first row in sight, in a table of that height with its heading.
+    /// The first visible row in a table of that height, heading included.
     pub fn top(&self, keys: &[K], height: u16) -> usize {
         scrolled(self.top, self.at(keys).unwrap_or(0), keys.len(), height)
     }
 
-    /// Moves; false if the action is no movement.
+    /// Moves the selection; returns false if the action is not a movement.
     pub fn act(&mut self, action: Action, keys: &[K], height: u16) -> bool {
         let page = usize::from(height.saturating_sub(2)).max(1);
         let here = self.at(keys).unwrap_or(0);
@@ -56,7 +55,7 @@ impl<K: PartialEq + Clone> List<K> {
         true
     }
 
-    /// Selects the row of that number, the last if there are fewer.
+    /// Selects the row with that index, or the last row.
     pub fn go(&mut self, keys: &[K], to: usize, height: u16) {
         if let Some(last) = keys.len().checked_sub(1) {
             self.picked = Some(keys[to.min(last)].clone());
@@ -64,7 +63,7 @@ impl<K: PartialEq + Clone> List<K> {
         }
     }
 
-    /// Selects the row that is clicked in a table with its heading, or scrolls; true for a click on the row that was selected.
+    /// Selects the clicked row of a table with a heading, or scrolls; true if the click hit the row already selected.
     pub fn mouse(&mut self, event: MouseEvent, keys: &[K], table: Rect) -> bool {
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) if table.contains((event.column, event.row).into()) => {
@@ -81,7 +80,7 @@ impl<K: PartialEq + Clone> List<K> {
         false
     }
 
-    /// To the next row that fits, around the end.
+    /// Selects the next matching row and wraps around at the end.
     pub fn find(&mut self, keys: &[K], by: isize, height: u16, fits: impl Fn(usize) -> bool) {
         let here = self.at(keys).unwrap_or(0) as isize;
         let count = keys.len() as isize;

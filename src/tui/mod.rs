@@ -1,5 +1,5 @@
-//! The interactive terminal session: state, messages, keys, screens. The only place that names ratatui.
-//! It draws views and never reaches a profile, a process or the kernel: every screen works on a recording.
+//! The interactive terminal session: state, messages, keys, screens. The only module that names ratatui.
+//! It draws views and has no access to a profile, a process or the kernel, so every screen works on a recording.
 
 pub mod app;
 mod chrome;

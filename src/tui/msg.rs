@@ -1,36 +1,35 @@
-//! What reaches the session: input, data and news, one closed list.
-//! A message never carries the means to answer it; answers are effects.
+//! Messages to the session: input, data and notifications, in one closed enum.
 
 use crate::error::Error;
-use crate::view::look::Look;
 use crate::view::picker::Choices;
+use crate::view::snapshot::Snapshot;
 
-/// Something happened.
+/// An event for the session.
 #[derive(Debug)]
 pub enum Msg {
-    /// A key, the mouse, a new size.
+    /// A key press, a mouse event or a resize.
     Input(ratatui::crossterm::event::Event),
     /// The terminal is gone.
     InputLost,
-    /// A window of a live session ended: there is something new to look at.
+    /// A window of a live session ended: new data is available.
     Fresh,
-    /// A look was taken.
-    Seen(Box<Look>),
-    /// What there is to choose from.
+    /// A snapshot arrived.
+    Seen(Box<Snapshot>),
+    /// The targets to choose from.
     Choices(Choices),
-    /// What was chosen is open.
+    /// The chosen target is open.
     Opened {
         /// Whether it is a live capture.
         live: bool,
         /// Whether a baseline recording was loaded with it.
         baseline: bool,
     },
-    /// An effect succeeded, and this is worth saying.
+    /// An effect succeeded; the text goes to the status line.
     Done(String),
     /// An effect failed.
     Failed(Error),
-    /// The capture is over, and why.
+    /// The capture ended, with the reason.
     Ended(String),
-    /// The process was told to end.
+    /// A signal asked the process to end.
     Stop,
 }

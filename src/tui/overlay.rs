@@ -1,29 +1,28 @@
-//! What lies on top of a screen: help, the command palette, a line being typed, the session's notes. At most one.
-//! It never acts: keys that mean something leave as actions or as typed lines.
+//! Overlays: help, command palette, line prompt, notes. At most one is open.
 
 use super::keys::{Action, KeyTable};
 use super::line::Line;
 
-/// What a typed line is for.
+/// The purpose of a typed line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptKind {
-    /// A text to find.
+    /// A text to search for.
     Search,
-    /// The directory of a recording to write.
+    /// The directory of a new recording.
     Record,
-    /// The file of a picture to write.
+    /// The file of a new image.
     Export,
 }
 
-/// What lies on top.
+/// The open overlay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Overlay {
     /// Nothing.
     #[default]
     None,
-    /// The keys; scrolled down by so many lines.
+    /// The keys, with the number of lines scrolled down.
     Help(u16),
-    /// What to know before trusting the numbers; scrolled likewise.
+    /// What to know before trusting the numbers; the number is as for `Help`.
     Notes(u16),
     /// The command palette.
     Palette(Palette),
@@ -31,17 +30,17 @@ pub enum Overlay {
     Prompt(PromptKind, Line),
 }
 
-/// Every action by name, filtered by what is typed.
+/// Every action by name, filtered by the typed text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Palette {
-    /// What is typed.
+    /// The typed text.
     pub line: Line,
-    /// The row that is selected.
+    /// The selected row.
     pub selected: usize,
 }
 
 impl Palette {
-    /// The actions that fit what is typed, best first: name and text as the key table gives them.
+    /// The actions that match the typed text, best first, with the name and text of the key table.
     #[must_use]
     pub fn rows(&self, keys: &KeyTable) -> Vec<(Action, &'static str, &'static str)> {
         let typed = self.line.text().trim().to_lowercase();
@@ -53,7 +52,7 @@ impl Palette {
         rows.into_iter().map(|(_, action, name, text)| (action, name, text)).collect()
     }
 
-    /// The action that Enter means.
+    /// The action that Enter runs.
     #[must_use]
     pub fn chosen(&self, keys: &KeyTable) -> Option<Action> {
         let rows = self.rows(keys);
@@ -67,7 +66,7 @@ impl Palette {
     }
 }
 
-/// How well an action fits; lower is better, `None` not at all.
+/// How well an action matches; lower is better, `None` for no match.
 fn fit(typed: &str, name: &str, text: &str) -> Option<u8> {
     let text = text.to_lowercase();
     if name.starts_with(typed) {
@@ -81,7 +80,7 @@ fn fit(typed: &str, name: &str, text: &str) -> Option<u8> {
     }
 }
 
-/// Whether the characters typed come in the name in this order.
+/// Whether the typed characters occur in the name in this order.
 fn in_order(typed: &str, name: &str) -> bool {
     let mut rest = name.chars();
     typed.chars().all(|wanted| rest.any(|c| c == wanted))

@@ -1,34 +1,34 @@
-//! What every screen can do, so that the session treats all alike.
-//! A panel never reaches beyond its own area and its own data: what it wants of the session it returns as wishes.
+//! The interface that every screen implements.
+//! A panel draws only within its own area; it asks the session for everything else by returning requests.
 
 use super::keys::{Action, KeyTable};
 use super::theme::{Glyphs, Theme};
 use super::time::Time;
 use crate::view::Axis;
-use crate::view::look::{Ask, Body, Head, Whose};
+use crate::view::snapshot::{Body, Head, ViewRequest, Whose};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use std::fmt::Debug;
 
-/// What a panel may know of the session around it.
+/// What a panel can read of the session.
 #[derive(Debug, Clone, Copy)]
 pub struct Cx<'a> {
-    /// How things look.
+    /// The styles.
     pub theme: &'a Theme,
-    /// What is drawn with.
+    /// The characters to draw with.
     pub glyphs: &'a Glyphs,
-    /// Which key does what, for hints.
+    /// The key bindings, for hints.
     pub keys: &'a KeyTable,
-    /// What is profiled, and the history.
+    /// The target and the history.
     pub head: &'a Head,
-    /// The time that is shown.
+    /// The shown time.
     pub time: &'a Time,
-    /// Whose data is shown.
+    /// The thread filter.
     pub whose: &'a Whose,
-    /// What is counted.
+    /// The counted quantity.
     pub axis: Axis,
-    /// Whether changes against a mark or a baseline are shown.
+    /// Whether changes since a mark or against a baseline are shown.
     pub compared: bool,
 }
 
@@ -49,69 +49,69 @@ pub enum ScreenId {
     Findings,
     /// The sweep.
     Scaling,
-    /// The session against its baseline.
+    /// The session compared with its baseline.
     Baseline,
-    /// What a comparison comes to.
+    /// The result of a comparison.
     Changes,
     /// The code that changed.
     Code,
-    /// What a comparison was put to, and what to know before believing it.
+    /// The conditions and caveats of a comparison.
     Conditions,
 }
 
-/// What a panel wants of the session.
+/// A panel's request to the session.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Wish {
-    /// Look again: what the panel asks for has changed.
-    Ask,
+pub enum PanelRequest {
+    /// Take a new snapshot: the panel needs another view.
+    ViewRequest,
     /// Show another screen.
     Go(ScreenId),
-    /// Show the flame graph zoomed into the cell with these names from the root (as far as they are found).
+    /// Show the flame graph zoomed into the cell with these names from the root, as far as they exist.
     Zoom(Vec<String>),
-    /// Show a function's callers, callees and lines: name and module's path.
+    /// Show a function's callers, callees and lines, given its name and its module's path.
     Detail(String, String),
-    /// Show only these threads or processes; the text says who they are.
+    /// Show only these threads or processes; the text is their label.
     Only(Whose, String),
-    /// Count this.
+    /// Count this quantity.
     Count(Axis),
-    /// Say this in the status line.
+    /// Show a text in the status line.
     Say(String),
-    /// Put this on the clipboard.
+    /// Copy a text to the clipboard.
     Copy(String),
 }
 
-/// A screen: its state, its keys, its drawing. All areas are the one [`Panel::draw`] is given for the same terminal size.
+/// A screen: state, keys and drawing. Every `area` is the one that [`Panel::draw`] gets at the same terminal size.
 pub trait Panel: Debug {
-    /// What keys mean here besides what the table says, for the help.
+    /// Keys with a meaning of their own on this screen, for the help.
     fn keys(&self) -> &'static [(Action, &'static str)] {
         &[]
     }
 
-    /// The view it needs now.
-    fn ask(&self) -> Ask;
+    /// The view that the panel needs now.
+    fn ask(&self) -> ViewRequest;
 
-    /// Takes a new view; what was selected stays selected by name. Another panel's view is ignored.
+    /// Takes a new view; the selection is kept by name. Views of other panels are ignored.
     fn show(&mut self, body: Body);
 
-    /// Draws itself, at any size down to one cell, before any view has come as well.
+    /// Draws the panel, at any size down to one cell, and also before the first view.
     fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer);
 
-    /// Carries out a key's action; `None` if it means nothing here.
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>>;
+    /// Carries out an action; `None` if it has no meaning here.
+    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>>;
 
-    /// A click, a wheel's turn, a movement within its area.
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    /// Handles a click, the wheel, or a mouse movement within its area.
+    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let _ = (event, cx, area);
         Vec::new()
     }
 
-    /// Searches for a text, as it is typed; an empty one ends the search.
+    /// Searches for a text as it is typed; an empty text ends the search.
     fn search(&mut self, text: &str);
 
-    /// What is selected, in full: name, values, why a value is missing. For the status line.
+    /// The selection in full for the status line: name, values, reasons for missing values.
     fn status(&self, cx: &Cx<'_>) -> Option<String>;
 
-    /// The name that is selected, for the clipboard.
+    /// The selected name, for the clipboard.
     fn selected_name(&self) -> Option<String> {
         None
     }

@@ -1,5 +1,5 @@
-//! The loop: messages in, effects out, a frame when something changed and not more than 20 a second.
-//! It never waits for anything but the next message.
+//! The main loop: messages in, effects out, and a frame after a change, at most 20 per second.
+//! It waits for nothing but the next message.
 
 use super::app::App;
 use super::effect::Effect;
@@ -12,34 +12,34 @@ use std::time::Duration;
 /// The shortest time between two frames.
 const FRAME: Nanos = Nanos(50_000_000);
 
-/// Whether the session goes on.
+/// Whether the session continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// It does.
+    /// It continues.
     On,
     /// It ends.
     Quit,
 }
 
-/// Who carries out effects, draws and knows the time.
+/// Carries out effects, draws, and provides the time.
 pub trait Host {
-    /// Carries out an effect, or begins to; what comes of it is sent as a message.
+    /// Starts or completes an effect; its outcome is sent as a message.
     ///
     /// # Errors
-    /// The terminal is gone. Anything else is told by a message.
+    /// The terminal is gone. All other failures are sent as messages.
     fn carry_out(&mut self, effect: Effect) -> Result<Flow>;
 
-    /// Puts the session on the terminal.
+    /// Draws the session on the terminal.
     ///
     /// # Errors
     /// The terminal is gone.
     fn draw(&mut self, app: &App) -> Result<()>;
 
-    /// Time on any clock that only moves forward.
+    /// The time on any monotonic clock.
     fn now(&self) -> Nanos;
 }
 
-/// Runs the session until it is left; `first` are effects to begin with.
+/// Runs the session until it ends; `first` contains the initial effects.
 ///
 /// # Errors
 /// The terminal is gone.
@@ -70,7 +70,7 @@ pub fn run(app: &mut App, inbox: &Receiver<Msg>, host: &mut dyn Host, first: Vec
             msg
         };
         due.extend(app.update(received));
-        // What has gathered meanwhile belongs to the same frame.
+        // All messages that have queued up go into the same frame.
         while due.is_empty() {
             let Ok(msg) = inbox.try_recv() else { break };
             due.extend(app.update(msg));
@@ -105,7 +105,7 @@ mod tests {
             Ok(())
         }
 
-        /// Each look at the clock takes a millisecond.
+        /// Each reading of the clock advances it by one millisecond.
         fn now(&self) -> Nanos {
             self.now.set(self.now.get() + 1_000_000);
             Nanos(self.now.get())

@@ -1,40 +1,40 @@
-//! What the user may choose about the session, and what the terminal can do. It never reads a file or the environment.
+//! The user's settings for the session and the terminal's capabilities.
 
 use super::keys::KeyTable;
 use super::theme::{Depth, Glyphs, Name, Theme};
 
-/// How the session looks and listens.
+/// Appearance and input settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The colours.
+    /// The colour theme.
     pub theme: Name,
-    /// How many of them the terminal has.
+    /// The number of colours of the terminal.
     pub depth: Depth,
-    /// Draws with ASCII alone.
+    /// Draw with ASCII only.
     pub ascii: bool,
-    /// Leaves the mouse to the terminal.
+    /// Leave the mouse to the terminal.
     pub no_mouse: bool,
-    /// The keys.
+    /// The key bindings.
     pub keys: KeyTable,
 }
 
-/// The environment that tells what a terminal can do.
+/// The environment variables that describe the terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     /// `TERM`.
     pub term: Option<String>,
     /// `COLORTERM`.
     pub colorterm: Option<String>,
-    /// `COLORFGBG`: `15;0` is light on dark.
+    /// `COLORFGBG`: `15;0` is light text on a dark background.
     pub colorfgbg: Option<String>,
     /// `NO_COLOR`.
     pub no_color: Option<String>,
-    /// The first that is set of `LC_ALL`, `LC_CTYPE`, `LANG`.
+    /// The first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set.
     pub locale: Option<String>,
 }
 
 impl Environment {
-    /// The theme that suits it: none where colours are not wanted, light where the terminal says so.
+    /// The default theme: `Mono` for `NO_COLOR` or no colours, `Light` for a light background, else `Dark`.
     #[must_use]
     pub fn theme(&self) -> Name {
         match () {
@@ -45,14 +45,14 @@ impl Environment {
         }
     }
 
-    /// Whether the terminal says that its background is light: `0;15` is black on white.
+    /// Whether the terminal reports a light background: `0;15` is black on white.
     #[must_use]
     pub fn on_light(&self) -> bool {
         let ground = self.colorfgbg.as_deref().and_then(|value| value.rsplit(';').next());
         matches!(ground.and_then(|ground| ground.parse().ok()), Some(7 | 9..=15_u8))
     }
 
-    /// How many colours there are.
+    /// The number of colours.
     #[must_use]
     pub fn depth(&self) -> Depth {
         let term = self.term.as_deref().unwrap_or_default();
@@ -64,8 +64,8 @@ impl Environment {
         }
     }
 
-    /// Whether there is nothing but ASCII: the kernel's console, whose font has neither eighths nor Braille, old
-    /// terminals, and locales without UTF-8.
+    /// Whether to draw with ASCII only: on the kernel's console, whose font has neither eighths nor Braille, on old
+    /// terminals, and in locales without UTF-8.
     #[must_use]
     pub fn ascii(&self) -> bool {
         let utf8 = |locale: &str| locale.to_lowercase().replace('-', "").contains("utf8");
@@ -73,18 +73,18 @@ impl Environment {
         other || self.is_plain() || self.term.as_deref() == Some("linux")
     }
 
-    /// Terminals without colours.
+    /// Whether the terminal has no colours.
     fn is_plain(&self) -> bool {
         let term = self.term.as_deref().unwrap_or_default();
         matches!(term, "" | "dumb") || term.starts_with("vt") || term.ends_with("-mono") || term.ends_with("-m")
     }
 }
 
-/// Terminals with all colours, by their own names: `COLORTERM` does not come along through ssh.
+/// Terminals with true colour, by their `TERM` names: ssh does not forward `COLORTERM`.
 const TRUE_COLOUR: [&str; 7] = ["alacritty", "contour", "foot", "ghostty", "kitty", "wezterm", "-direct"];
 
 impl Settings {
-    /// The styles.
+    /// The styles for theme and colour depth.
     #[must_use]
     pub fn theme(&self) -> Theme {
         Theme::new(self.theme, self.depth)

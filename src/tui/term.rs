@@ -1,5 +1,5 @@
-//! The terminal while the session has it: taken with [`Term::enter`], given back when dropped, on a panic as well.
-//! It never draws by itself, reads nothing but events, and writes nothing once the terminal was given back.
+//! The session's terminal: [`Term::enter`] takes it over; dropping it or a panic restores it.
+//! Nothing is written to the terminal after that.
 
 use super::settings::Settings;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -14,16 +14,16 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Longer texts are more than terminals take.
+/// Maximum length of a copied text; terminals do not accept longer ones.
 const LONGEST_COPY: usize = 64 << 10;
 
-/// A frame goes to the terminal in one piece, so that it is never seen half drawn.
+/// A frame is sent to the terminal in one write, so that no half-drawn frame is visible.
 const FRAME_BYTES: usize = 256 << 10;
 
-/// A terminal in the session's hands.
+/// A terminal that the session has taken over.
 pub struct Term<W: Write> {
     terminal: Terminal<CrosstermBackend<Gate<BufWriter<W>>>>,
-    /// A second way to it, for a panic on any thread.
+    /// Restores the terminal on a panic.
     rescue: Rescue,
     mouse: bool,
     tmux: bool,
@@ -35,15 +35,15 @@ impl<W: Write> std::fmt::Debug for Term<W> {
     }
 }
 
-/// Whether the terminal is taken; whoever finds it so gives it back, once.
+/// Whether the terminal is taken over; clearing the flag ensures that it is restored only once.
 #[derive(Debug, Clone, Default)]
 struct Rescue(Arc<AtomicBool>);
 
 impl<W: Write> Term<W> {
-    /// Takes the terminal behind `out`; `spare` is a second way to it, for a panic. `tmux` says that one stands between.
+    /// Takes over the terminal behind `out`; a panic restores it through `spare`. Set `tmux` inside tmux.
     ///
     /// # Errors
-    /// It is no terminal, or is gone.
+    /// `out` is not a terminal, or the terminal is gone.
     pub fn enter(out: W, spare: impl Write + Send + 'static, settings: &Settings, tmux: bool) -> Result<Term<W>> {
         let mut term = Term::on(out, Viewport::Fullscreen, !settings.no_mouse, tmux)?;
         term.rescue.arm(spare);
@@ -65,7 +65,7 @@ impl<W: Write> Term<W> {
         taken.context(|| "cannot take the terminal")
     }
 
-    /// Gives the terminal back; a second time does nothing.
+    /// Restores the terminal; a second call does nothing.
     pub fn leave(&mut self) {
         if self.rescue.0.load(Ordering::SeqCst) {
             give_back(self.terminal.backend_mut());
@@ -81,10 +81,10 @@ impl<W: Write> Term<W> {
         terminal::size().context(|| "cannot ask the terminal's size")
     }
 
-    /// Draws a frame: only what changed goes to the terminal.
+    /// Draws a frame; only changes are sent to the terminal.
     ///
     /// # Errors
-    /// The terminal is gone, or was given back.
+    /// The terminal is gone, or was restored.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<()> {
         if !self.rescue.0.load(Ordering::SeqCst) {
             return Err(Error::new(ErrorKind::Io, "the terminal was given back"));
@@ -93,17 +93,17 @@ impl<W: Write> Term<W> {
         Ok(())
     }
 
-    /// Forgets what is on the terminal: the next frame draws all of it.
+    /// Forgets the terminal's contents, so that the next frame draws everything.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn clear(&mut self) -> Result<()> {
-        // Not `Terminal::clear`: it asks where the cursor is, and the answer goes to the thread that reads events.
+        // Not `Terminal::clear`: it queries the cursor position, and the thread that reads events would get the answer.
         self.terminal.swap_buffers();
         ratatui::backend::Backend::clear(self.terminal.backend_mut()).context(|| "cannot clear the terminal")
     }
 
-    /// Gives the terminal back while `stopped` runs, then takes it again.
+    /// Restores the terminal while `stopped` runs, then takes it over again.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -114,7 +114,7 @@ impl<W: Write> Term<W> {
         self.clear()
     }
 
-    /// Asks the terminal to put a text on its clipboard (OSC 52); terminals that do not know how ignore it.
+    /// Copies a text to the terminal's clipboard (OSC 52); terminals without support ignore it.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -131,8 +131,8 @@ impl<W: Write> Drop for Term<W> {
     }
 }
 
-/// The way to the terminal while it is taken. Afterwards nothing may reach it any more, neither a late frame nor the
-/// cursor that ratatui shows when dropped, which it complains about on a standard error that may be gone as well.
+/// Passes writes on while the terminal is taken over and drops later ones: a late frame, and the cursor that ratatui
+/// shows when dropped. Ratatui reports a failure of that to standard error, which may be gone as well.
 struct Gate<W> {
     out: W,
     taken: Arc<AtomicBool>,
@@ -156,15 +156,15 @@ fn enter(out: &mut impl Write, mouse: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// Everything that [`Term::enter`] changes, undone. A terminal that is gone needs nothing undone.
+/// Reverts everything that [`Term::enter`] changes. Errors are ignored: a terminal that is gone needs no restoring.
 fn give_back(out: &mut impl Write) {
     let _ = execute!(out, DisableMouseCapture, DisableBracketedPaste, cursor::Show, LeaveAlternateScreen);
     let _ = disable_raw_mode();
 }
 
 impl Rescue {
-    /// On a panic of this thread, which draws, the terminal comes back before the message is printed. Other threads are
-    /// caught by those who started them, and the session goes on.
+    /// If this thread, which draws, panics, the hook restores the terminal before the message is printed. Panics of
+    /// other threads are caught where those threads start, and the session continues.
     fn arm(&self, spare: impl Write + Send + 'static) {
         let taken = Arc::clone(&self.0);
         let drawing = std::thread::current().id();
@@ -182,7 +182,7 @@ impl Rescue {
     }
 }
 
-/// The next event of the terminal; waits for it.
+/// Waits for the next event of the terminal.
 ///
 /// # Errors
 /// The terminal is gone.
@@ -190,7 +190,7 @@ pub fn read_event() -> Result<Event> {
     event::read().context(|| "cannot read from the terminal")
 }
 
-/// The escape sequence that copies; tmux passes it on only when it is wrapped.
+/// The escape sequence that copies a text; tmux forwards it only in a wrapper.
 fn clipboard(text: &str, tmux: bool) -> String {
     let mut end = text.len().min(LONGEST_COPY);
     while !text.is_char_boundary(end) {
@@ -237,7 +237,7 @@ mod tests {
         assert!(clipboard(&"ü".repeat(LONGEST_COPY), false).len() < LONGEST_COPY * 4 / 3 + 16);
     }
 
-    /// A terminal that keeps what it is sent until its line breaks.
+    /// A fake connection to a terminal that collects the bytes sent until it breaks.
     #[derive(Clone, Default)]
     struct Line {
         sent: Arc<Mutex<Vec<u8>>>,
@@ -247,7 +247,7 @@ mod tests {
     impl Line {
         fn term(&self) -> Term<Line> {
             let term = Term::on(self.clone(), Viewport::Fixed(Rect::new(0, 0, 20, 2)), true, false).unwrap();
-            // As `take`, without the raw mode of a terminal that tests do not have.
+            // Does what `take` does, without raw mode, which needs a real terminal.
             term.rescue.0.store(true, Ordering::SeqCst);
             term
         }

@@ -1,15 +1,15 @@
-//! What the session's tests share: a head with a history, keys by name, settings, a screen as text.
+//! Shared test helpers: a head with a history, keys by name, settings, a screen as text.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::app::App;
 use super::keys::Action;
-use super::panel::{Cx, Panel, Wish};
+use super::panel::{Cx, Panel, PanelRequest};
 use super::settings::Settings;
 use super::theme::Name;
 use super::time::Time;
 use crate::model::Measure;
 use crate::units::Nanos;
-use crate::view::look::{Compared, Head, Moment, Strip, Whose};
+use crate::view::snapshot::{Compared, Head, Moment, Strip, Whose};
 use crate::view::{Axis, Coverage};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -18,7 +18,7 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// The head of a live session with `windows` of a second.
+/// The head of a live session with `windows` windows of one second.
 pub fn head(windows: u64) -> Head {
     let second = |at: u64| Nanos(at * 1_000_000_000);
     Head {
@@ -53,7 +53,7 @@ pub fn head(windows: u64) -> Head {
     }
 }
 
-/// The settings nobody changed.
+/// The default settings.
 pub fn settings() -> Settings {
     Settings::default()
 }
@@ -76,7 +76,7 @@ pub fn key(name: &str) -> Event {
     Event::Key(KeyEvent::new(code, modifiers))
 }
 
-/// The text of a buffer, a line per row, trailing blanks removed.
+/// The text of a buffer, one line per row, without trailing blanks.
 pub fn text(buf: &Buffer) -> String {
     let rows = buf.content.chunks(usize::from(buf.area.width.max(1)));
     let row = |cells: &[ratatui::buffer::Cell]| {
@@ -93,22 +93,22 @@ pub fn screen(app: &App, width: u16, height: u16) -> String {
     text(terminal.backend().buffer())
 }
 
-/// A comparison with a side that costs more, whose names are hostile.
+/// A comparison with a side that costs more, and with hostile names.
 pub fn compared() -> Compared {
     Compared { view: Arc::new(crate::view::compare::testing::dearer()), at: 0 }
 }
 
-/// What a panel of a session that is not live stands on.
+/// A context for testing a panel of a session that is not live.
 #[derive(Default)]
 pub struct Stand(Settings);
 
 impl Stand {
-    /// Without colours and Unicode.
+    /// Without colours and without Unicode.
     pub fn plain() -> Stand {
         Stand(Settings { theme: Name::Mono, ascii: true, ..Settings::default() })
     }
 
-    /// Runs `f` with what the panel may know.
+    /// Runs `f` with the panel's context.
     pub fn with<T>(&self, f: impl FnOnce(&Cx<'_>) -> T) -> T {
         let (theme, glyphs, keys, head) = (self.0.theme(), self.0.glyphs(), &self.0.keys, head(20));
         let (time, whose) = (Time::new(false, false), Whose::default());
@@ -116,7 +116,7 @@ impl Stand {
         f(&Cx { theme, glyphs, keys, head, time, whose, axis: Axis::Event(0), compared: false })
     }
 
-    /// The panel as text.
+    /// Draws the panel and returns its text.
     pub fn drawn(&self, panel: &dyn Panel, width: u16, height: u16) -> String {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
@@ -124,12 +124,12 @@ impl Stand {
         text(&buf)
     }
 
-    /// Carries an action out.
-    pub fn act(&self, panel: &mut dyn Panel, action: Action) -> Option<Vec<Wish>> {
+    /// Carries out an action.
+    pub fn act(&self, panel: &mut dyn Panel, action: Action) -> Option<Vec<PanelRequest>> {
         self.with(|cx| panel.act(action, cx, Rect::new(0, 0, 100, 25)))
     }
 
-    /// Carries actions out in an area of that size.
+    /// Carries out actions in an area of that size.
     pub fn act_in(&self, panel: &mut dyn Panel, actions: &[Action], width: u16, height: u16) {
         for action in actions {
             self.with(|cx| panel.act(*action, cx, Rect::new(0, 0, width, height)));

@@ -1,5 +1,5 @@
-//! How things look, by what they mean: styles for every theme and colour depth, and the characters to draw with.
-//! It never says what is drawn. Nothing differs by colour alone: whatever a style says, a letter, mark or place says too.
+//! Styles by meaning, for every theme and colour depth, and the characters to draw with.
+//! Nothing differs by colour alone: a letter, a mark or a position always carries the same information.
 
 mod colour;
 mod glyphs;
@@ -13,7 +13,7 @@ use colour::Ink;
 use palette::Palette;
 use ratatui::style::{Modifier, Style};
 
-/// A set of colours.
+/// A colour theme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Name {
     /// For dark terminals.
@@ -21,63 +21,63 @@ pub enum Name {
     Dark,
     /// For light terminals.
     Light,
-    /// For all kinds of colour vision, on dark terminals: blue and orange in place of green and red.
+    /// For all kinds of colour vision, on dark terminals: blue and orange instead of green and red.
     ColourBlind,
-    /// The same on light terminals.
+    /// For all kinds of colour vision, on light terminals.
     ColourBlindLight,
     /// Without colours.
     Mono,
 }
 
-/// The styles. Those of text leave the background as it is, so they go on any row.
+/// The styles. Text styles leave the background unchanged, so they fit on any row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Theme {
-    /// Whatever has no other meaning.
+    /// Text without a special meaning.
     pub text: Style,
-    /// What steps back: units, rules, what is not selected.
+    /// Secondary text: units, rules, unselected items.
     pub dim: Style,
-    /// The first accent: names of things that can be chosen or typed.
+    /// The first accent: names that the user can choose or type.
     pub accent: Style,
-    /// The second accent: marks, what is being said.
+    /// The second accent: marks and notices.
     pub accent2: Style,
-    /// Titles and column heads.
+    /// Titles and column headings.
     pub heading: Style,
-    /// The selected row: laid over what stands there.
+    /// The selected row; patched over the row's own style.
     pub selected: Style,
     /// The open screen's tab.
     pub tab_open: Style,
-    /// The part of the history that is shown.
+    /// The shown part of the history.
     pub shown: Style,
-    /// A selected range of time: laid over the chart.
+    /// A selected time range; patched over the chart.
     pub range: Style,
-    /// As it should be.
+    /// Normal.
     pub good: Style,
-    /// To be looked at.
+    /// Needs attention.
     pub warn: Style,
     /// Wrong.
     pub bad: Style,
     /// A value that was not measured.
     pub missing: Style,
-    /// What the search has found: a text or a cell.
+    /// Matches of the search: text or cells.
     pub found: Style,
-    /// Lines of a chart and parts of a bar, in order; each has a letter or a fill of its own besides.
+    /// Lines of a chart and parts of a bar, in order; each also has its own letter or fill.
     pub series: [Style; 6],
-    /// From much less to much more: filled cells, and numbers.
+    /// Changes from much less to much more: styles for filled cells and for numbers.
     changes: [[Style; 2]; 5],
     cells: Option<Cells>,
 }
 
-/// What flame cells are made of.
+/// The colours of flame graph cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cells {
-    /// User code, kernel, JIT, headings.
+    /// User code, kernel, JIT code, headings.
     inks: [Ink; 4],
     whiter: f32,
     depth: Depth,
 }
 
 impl Theme {
-    /// The theme of a name on a terminal of that many colours.
+    /// The named theme on a terminal with that colour depth.
     #[must_use]
     pub fn new(name: Name, depth: Depth) -> Theme {
         Palette::of(name).map_or_else(Theme::mono, |palette| Theme::coloured(&palette, depth))
@@ -86,12 +86,12 @@ impl Theme {
     fn coloured(palette: &Palette, depth: Depth) -> Theme {
         let fg = |ink: Ink| Style::new().fg(ink.colour(depth));
         let bold = |ink: Ink| fg(ink).add_modifier(Modifier::BOLD);
-        // With 16 colours no background is near enough to the terminal's own: what is laid over is reversed instead.
+        // With 16 colours, no background is close enough to the terminal's own, so overlays are reversed instead.
         let over = |ink: Ink, instead| match depth {
             Depth::Sixteen => Style::new().add_modifier(instead),
             _ => Style::new().bg(ink.colour(depth)),
         };
-        // Of the 16, the grey is the background of more than one scheme: dim is safer.
+        // Several 16-colour schemes use the grey as background: the dim modifier is safer.
         let dim = match depth {
             Depth::Sixteen => Style::new().add_modifier(Modifier::DIM),
             _ => fg(palette.dim),
@@ -120,7 +120,7 @@ impl Theme {
         }
     }
 
-    /// Bold, dim, reverse and underline only.
+    /// Uses bold, dim, reverse and underline only.
     fn mono() -> Theme {
         let plain = Style::new();
         let with = |modifier| plain.add_modifier(modifier);
@@ -148,14 +148,14 @@ impl Theme {
         }
     }
 
-    /// Whether it has no colours: cells that touch must then be kept apart by something else.
+    /// Whether the theme has no colours; adjacent cells then need another separator.
     #[must_use]
     pub fn is_mono(&self) -> bool {
         self.cells.is_none()
     }
 
-    /// A cell of a flame graph: the hue says where the code lives, inlined calls are lighter, `shade` (0 to 24, by name)
-    /// tells neighbours apart.
+    /// A cell of a flame graph: the hue shows the kind of code, inlined calls are lighter, and `shade` (0 to 24, from
+    /// the name) distinguishes neighbours.
     #[must_use]
     pub fn cell(&self, kind: CodeKind, inlined: bool, shade: u8) -> Style {
         let Some(cells) = self.cells else { return self.mono_cell(kind, inlined) };
@@ -166,7 +166,7 @@ impl Theme {
             CodeKind::Heading => cells.inks[3],
         };
         let ink = if inlined { ink.whiter(cells.whiter) } else { ink };
-        // Steps between the two ends would fall on colours of another hue in the cube of 256.
+        // In the 256-colour cube, steps between the two ends would fall on colours of another hue.
         let shade = match cells.depth {
             Depth::True => shade.min(24),
             _ => shade / 13 * 24,
@@ -183,19 +183,19 @@ impl Theme {
         }
     }
 
-    /// A cell that changed: -2 much less, -1 less, 0 no change that can be told from chance, 1 more, 2 much more.
+    /// A cell that changed: -2 much less, -1 less, 0 not distinguishable from chance, 1 more, 2 much more.
     #[must_use]
     pub fn change(&self, step: i8) -> Style {
         self.changes[change(step)][0]
     }
 
-    /// A number that says how something changed, by the same steps: a text style.
+    /// The text style of a changed number, with the same steps.
     #[must_use]
     pub fn change_text(&self, step: i8) -> Style {
         self.changes[change(step)][1]
     }
 
-    /// What says the same as the colour of a change: `--`, `-`, `=`, `+`, `++`.
+    /// The text mark for the colour of a change: `--`, `-`, `=`, `+`, `++`.
     #[must_use]
     pub fn change_mark(step: i8) -> &'static str {
         ["--", "-", "=", "+", "++"][change(step)]

@@ -1,60 +1,59 @@
-//! The time that is shown: following the session or stopped, a window or a selected range, and the mark to compare with.
-//! It never knows what happened in it.
+//! The shown time: following the session or paused, a window or a selected range, and the mark to compare with.
 
 use crate::units::Nanos;
-use crate::view::look::{Against, Head, When};
+use crate::view::snapshot::{Against, Head, When};
 
-/// Lengths of the window that follows the end, in the order the key cycles through.
+/// Lengths of the window that follows the end, in the order in which the key cycles through them.
 const WINDOWS: [Nanos; 3] = [Nanos(5_000_000_000), Nanos(30_000_000_000), Nanos(120_000_000_000)];
 
-/// Which window is shown.
+/// The shown window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// The last so long.
+    /// The last part of the session, with this length.
     Last(Nanos),
-    /// All that came after the mark.
+    /// Everything after the mark.
     SinceMark,
-    /// All that is held.
+    /// All data that the session holds.
     All,
 }
 
-/// A range being selected, or selected.
+/// A selected range; it may still be open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// Where the selection was begun.
+    /// The start of the selection.
     pub anchor: Nanos,
     /// Its other end.
     pub other: Nanos,
-    /// Whether stepping still moves the other end.
+    /// Whether stepping still moves `other`.
     pub open: bool,
 }
 
-/// The time that is shown.
+/// The shown time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Time {
     /// The window.
     pub window: Window,
-    /// The moment it ends at; `None` follows the session.
+    /// The window's end; `None` follows the session.
     pub end: Option<Nanos>,
-    /// The selected range, which goes before the window.
+    /// The selected range; it has priority over the window.
     pub range: Option<Range>,
     /// The mark.
     pub mark: Option<Nanos>,
     /// Whether changes are shown.
     pub compare: bool,
-    /// Whether a baseline is loaded; then it is what changes are measured against unless there is a mark.
+    /// Whether a baseline is loaded; changes are then measured against it unless there is a mark.
     pub baseline: bool,
 }
 
 impl Time {
-    /// A live session follows its end, a recording shows all.
+    /// Creates the initial state: a live session follows its end, a recording shows everything.
     #[must_use]
     pub fn new(live: bool, baseline: bool) -> Time {
         let window = if live { Window::Last(WINDOWS[1]) } else { Window::All };
         Time { window, end: None, range: None, mark: None, compare: baseline, baseline }
     }
 
-    /// For the query.
+    /// The shown time as part of the query.
     #[must_use]
     pub fn when(&self) -> When {
         match (self.range, self.window, self.mark) {
@@ -65,7 +64,7 @@ impl Time {
         }
     }
 
-    /// For the query.
+    /// The reference of the comparison as part of the query.
     #[must_use]
     pub fn against(&self) -> Against {
         match (self.compare, self.mark, self.baseline) {
@@ -75,13 +74,13 @@ impl Time {
         }
     }
 
-    /// Whether new windows move what is shown.
+    /// Whether the view follows new windows.
     #[must_use]
     pub fn follows(&self) -> bool {
         self.end.is_none() && self.range.is_none()
     }
 
-    /// Stops at the end of what is shown, or follows again.
+    /// Pauses at the current end, or follows again.
     pub fn toggle_pause(&mut self, head: &Head) {
         if self.follows() {
             self.end = Some(head.now);
@@ -95,7 +94,7 @@ impl Time {
         (self.end, self.range) = (None, None);
     }
 
-    /// Moves by so many windows of the history, stopping the session's picture first.
+    /// Moves by that number of windows; pauses first.
     pub fn step(&mut self, head: &Head, windows: i64) {
         let from = match self.range {
             Some(range) if range.open => range.other,
@@ -104,7 +103,7 @@ impl Time {
         self.go(head, stepped(head, from, windows));
     }
 
-    /// Goes to a moment; an open range stretches to it.
+    /// Jumps to a moment; an open range is extended to it.
     pub fn go(&mut self, head: &Head, to: Nanos) {
         let to = to.clamp(head.since, head.now.max(head.since));
         match &mut self.range {
@@ -113,7 +112,7 @@ impl Time {
         }
     }
 
-    /// Begins a range where the picture ends, or closes the one that is open.
+    /// Begins a range at the end of the view, or closes the open one.
     pub fn toggle_range(&mut self, head: &Head) {
         let here = self.end.unwrap_or(head.now);
         match &mut self.range {
@@ -127,12 +126,12 @@ impl Time {
         }
     }
 
-    /// Selects a range at once, as a drag of the mouse does.
+    /// Selects a complete range, as a mouse drag does.
     pub fn select(&mut self, anchor: Nanos, other: Nanos) {
         self.range = (anchor != other).then_some(Range { anchor, other, open: false });
     }
 
-    /// The next length of the window.
+    /// Selects the next window length.
     pub fn next_window(&mut self) {
         let next = match self.window {
             Window::Last(span) => WINDOWS.iter().find(|longer| **longer > span).map(|span| Window::Last(*span)),
@@ -143,7 +142,7 @@ impl Time {
         self.window = next.unwrap_or(longest);
     }
 
-    /// Marks a moment and shows what comes after it against what came before.
+    /// Sets the mark and compares the time after it with the time before it.
     pub fn set_mark(&mut self, at: Nanos) {
         self.mark = Some(at);
         self.window = Window::SinceMark;
@@ -151,14 +150,14 @@ impl Time {
         self.follow();
     }
 
-    /// Shows changes, or stops showing them; false if there is nothing to compare with.
+    /// Turns the comparison on or off; returns false if there is no reference.
     pub fn toggle_compare(&mut self) -> bool {
         let possible = self.mark.is_some() || self.baseline;
         self.compare = possible && !self.compare;
         possible
     }
 
-    /// What is shown, in a few columns: `last 30 s`, `since mark`, `all`, `12.0-18.0 s`.
+    /// A short label for the shown time: `last 30 s`, `since mark`, `all`, `12.0-18.0 s`.
     #[must_use]
     pub fn label(&self) -> String {
         match (self.range, self.window) {
@@ -174,7 +173,7 @@ impl Time {
     }
 }
 
-/// The end of the window so many windows away; a session without windows is walked in seconds.
+/// The end of the window that many windows away; steps are seconds if the session has no windows.
 fn stepped(head: &Head, from: Nanos, windows: i64) -> Nanos {
     let ends = &head.strip.at;
     if ends.is_empty() {

@@ -1,4 +1,4 @@
-//! The date of an instant, for names and headers. UTC only: a recording is read elsewhere than it was made.
+//! UTC dates for names and headers. UTC only, because recordings are read on other machines and in other time zones.
 
 /// A date and time of day in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +18,10 @@ pub struct Utc {
 }
 
 impl Utc {
-    /// The date of a second since the Unix epoch, leap seconds left out as Unix does.
+    /// The date of a second since the Unix epoch. Like Unix time, it ignores leap seconds.
     ///
-    /// Days are counted in 400-year cycles from 0000-03-01, so that a leap day is the last of its year
-    /// (Howard Hinnant, "chrono-compatible low-level date algorithms").
+    /// Counts days in 400-year cycles from 0000-03-01, so that a leap day is the last day of its year (Howard Hinnant,
+    /// "chrono-compatible low-level date algorithms").
     #[must_use]
     pub fn from_unix(seconds: u64) -> Utc {
         let shifted = seconds / 86_400 + 719_468;

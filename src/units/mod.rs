@@ -1,5 +1,4 @@
-//! Numbers that carry their unit, so that cycles are never divided by nanoseconds unnoticed.
-//! Only the quotients that mean something are defined; nothing here formats for people.
+//! Numbers that carry their unit, so that units cannot be mixed up unnoticed. Only meaningful quotients are defined.
 
 mod calendar;
 
@@ -36,7 +35,7 @@ macro_rules! quantity {
             }
         }
 
-        /// Saturates at zero: counters and clocks of different CPUs may be out of order by a little.
+        /// Saturates at zero: counters and clocks of different CPUs may be slightly out of order.
         impl Sub for $name {
             type Output = $name;
             fn sub(self, other: $name) -> $name {
@@ -53,7 +52,7 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// Nanoseconds: a span, or an instant since the recording's start.
+    /// Nanoseconds: a duration, or an instant since the recording's start.
     Nanos
 );
 quantity!(
@@ -74,13 +73,13 @@ quantity!(
 );
 
 impl Nanos {
-    /// The span in seconds.
+    /// The duration in seconds.
     #[must_use]
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// A span given in seconds; negative and non-finite values become zero.
+    /// A duration from seconds; negative and non-finite values become zero.
     #[must_use]
     pub fn from_seconds(seconds: f64) -> Nanos {
         Nanos((seconds.max(0.0) * 1e9) as u64)

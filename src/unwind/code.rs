@@ -1,5 +1,5 @@
 //! The unwind tables of one ELF image, located once and shared by every process that maps it.
-//! It never scans them: `.eh_frame_hdr`'s sorted table is searched when an address asks for it.
+//! Each lookup searches the sorted table in `.eh_frame_hdr`, so nothing is scanned up front.
 
 use crate::error::{Context, Result};
 use crate::model::Bytes;
@@ -9,7 +9,7 @@ use object::{Endianness, Object, ObjectSection};
 use std::fmt;
 use std::ops::{Deref, Range};
 
-/// Part of a file's bytes; keeps the whole alive.
+/// Part of a file's bytes. Keeps the whole file alive.
 #[derive(Clone)]
 pub(super) struct Slice {
     bytes: Bytes,
@@ -24,7 +24,7 @@ impl Deref for Slice {
     }
 }
 
-/// A section: its address in the file's own terms, and its bytes.
+/// A section: its address as the file states it, and its bytes.
 type Section = (Range<u64>, Slice);
 
 /// The unwind tables of one ELF image.
@@ -45,10 +45,11 @@ impl fmt::Debug for Code {
 }
 
 impl Code {
-    /// Finds the tables in a 64-bit ELF image. Costs a look at the headers, whatever the file's size.
+    /// Finds the tables in a 64-bit ELF image. Reads only the headers, so the cost does not depend on the file's size.
     ///
     /// # Errors
-    /// `Corrupt` if it is no ELF file of this kind. An image without tables is fine: frame pointers are tried there.
+    /// `Corrupt` if the bytes are not a 64-bit ELF file. An image without tables is accepted: the unwinder falls back
+    /// to frame pointers.
     pub fn parse(bytes: &Bytes) -> Result<Code> {
         let data: &[u8] = (**bytes).as_ref();
         let file = ElfFile64::<Endianness>::parse(data)
@@ -60,7 +61,7 @@ impl Code {
             .program_headers(endian, data)
             .unwrap_or(&[])
             .iter()
-            // Only executable mappings are unwound; the page a code segment begins in is often the last of another.
+            // Only executable mappings are unwound: a code segment often begins in another segment's last page.
             .filter(|header| {
                 header.p_type(endian) == object::elf::PT_LOAD && header.p_flags(endian).contains(object::elf::PF_X)
             })
@@ -68,7 +69,8 @@ impl Code {
             .collect();
         let section = |name: &str| {
             let section = file.section_by_name(name)?;
-            // A compressed section cannot be used in place; only `.debug_frame` ever is, and the others come first.
+            // A compressed section cannot be used in place. Only `.debug_frame` is ever compressed, and the other
+            // tables take precedence.
             let (start, size) = section
                 .compressed_file_range()
                 .ok()
@@ -89,9 +91,9 @@ impl Code {
         })
     }
 
-    /// The address, in the file's own terms, of a byte of the file; `None` outside every executable segment.
+    /// The address of a file offset, as the file states it; `None` outside every executable segment.
     ///
-    /// A segment is mapped in whole pages, so the offset may lie a little before the segment's own.
+    /// A segment is mapped in whole pages, so the offset may lie a little before the segment's own start.
     pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
         const PAGE: u64 = 64 * 1024;
         self.segments
@@ -102,7 +104,7 @@ impl Code {
             .map(|(start, address, _)| address.wrapping_add(offset).wrapping_sub(*start))
     }
 
-    /// What the unwinder asks for.
+    /// The sections in the form framehop expects.
     pub(super) fn sections(&self) -> ExplicitModuleSectionInfo<Slice> {
         let split =
             |section: &Option<Section>| (section.as_ref().map(|s| s.0.clone()), section.as_ref().map(|s| s.1.clone()));
@@ -118,7 +120,7 @@ impl Code {
             eh_frame,
             eh_frame_hdr_svma,
             eh_frame_hdr,
-            // Without a sorted table framehop would index the whole section; with one, `.debug_frame` is not needed.
+            // Without a sorted table framehop would index the whole section. With one, `.debug_frame` is not needed.
             debug_frame: if self.eh_frame_hdr.is_some() { None } else { self.debug_frame.clone() },
             stubs_svma: None,
             stub_helper_svma: None,
@@ -139,7 +141,7 @@ mod tests {
         Code::parse(&(Arc::new(std::fs::read(std::env::current_exe().unwrap()).unwrap()) as Bytes)).unwrap()
     }
 
-    /// Linkers let the code begin in the middle of a page whose first part belongs to the read-only segment before it.
+    /// Linkers let code begin in the middle of a page whose first part belongs to the preceding read-only segment.
     #[test]
     fn a_mapping_is_placed_by_the_code_that_begins_in_its_page() {
         let code = Code { segments: vec![(0x723c40, 0x724c40, 0x10_0000)], ..own() };

@@ -1,5 +1,5 @@
-//! Registers and copied stack bytes to return addresses, by the programs' own unwind tables: whole stacks without frame pointers.
-//! It never reads memory or files: code comes as bytes, the stack as the bytes sampled.
+//! Unwinds sampled registers and copied stack bytes to return addresses with the programs' own unwind tables.
+//! Whole stacks need no frame pointers. The module works on bytes only: callers supply the code and the sampled stack.
 
 mod code;
 mod space;

@@ -1,5 +1,5 @@
 //! One process's code as the unwinder sees it, and the walk over a sampled stack.
-//! It never allocates per stack once the process's mappings are known.
+//! Unwinding allocates nothing per stack once the process's mappings are known.
 
 use super::code::{Code, Slice};
 use crate::model::StackEnd;
@@ -7,7 +7,7 @@ use framehop::{CacheNative, Error, FrameAddress, MayAllocateDuringUnwind, Module
 use std::fmt;
 use std::sync::Arc;
 
-/// Stacks deeper than this are cut: four times the kernel's own default, and a bound on what a corrupt stack can cost.
+/// Deeper stacks are truncated: four times the kernel's default, and a bound on what a corrupt stack can cost.
 const DEPTH: usize = 512;
 
 /// The registers a stack walk starts from.
@@ -23,7 +23,7 @@ pub struct Regs {
     pub lr: u64,
 }
 
-/// Unwind rules already worked out, shared by all address spaces of one thread.
+/// Cache of computed unwind rules, shared by all address spaces of one thread.
 #[derive(Default)]
 pub struct Cache(CacheNative<MayAllocateDuringUnwind>);
 
@@ -33,11 +33,11 @@ impl fmt::Debug for Cache {
     }
 }
 
-/// The executable mappings of one process. Cloned when it forks.
+/// The executable mappings of one process. Cloned when the process forks.
 #[derive(Clone, Default)]
 pub struct AddressSpace {
     unwinder: UnwinderNative<Slice, MayAllocateDuringUnwind>,
-    /// Start, end and contents of each mapping, in order of their addresses, without overlap.
+    /// Start, end, file offset and code of each mapping, sorted by address, without overlap.
     mapped: Vec<(u64, u64, u64, Arc<Code>)>,
 }
 
@@ -48,19 +48,19 @@ impl fmt::Debug for AddressSpace {
 }
 
 impl AddressSpace {
-    /// A space without code.
+    /// Creates an address space without code.
     #[must_use]
     pub fn new() -> Self {
         AddressSpace::default()
     }
 
-    /// Adds a mapping of a file's bytes from `file_offset` on; it replaces whatever it covers.
+    /// Maps a file's bytes from `file_offset` on. Replaces any mapping in the range.
     pub fn map(&mut self, start: u64, end: u64, file_offset: u64, code: &Arc<Code>) {
         self.unmap(start, end);
         self.add(start, end, file_offset, code.clone());
     }
 
-    /// Removes what is mapped in the range; a mapping that only partly lies in it keeps the rest.
+    /// Removes the mappings in the range. A mapping that lies only partly in it keeps the rest.
     pub fn unmap(&mut self, start: u64, end: u64) {
         let from = self.mapped.partition_point(|m| m.1 <= start);
         let to = self.mapped.partition_point(|m| m.0 < end);
@@ -87,15 +87,15 @@ impl AddressSpace {
         self.mapped.insert(at, (start, end, file_offset, code));
     }
 
-    /// Walks a stack: `stack` are the bytes from `regs.sp` upward. Addresses are appended to `out`, innermost first; callers'
-    /// are one less than the return address, so that they lie within the call.
+    /// Walks a stack. `stack` holds the bytes from `regs.sp` upward. Appends addresses to `out`, innermost first; a
+    /// caller's address is the return address minus one, so that it lies within the call.
     pub fn unwind(&self, cache: &mut Cache, regs: &Regs, stack: &[u8], out: &mut Vec<u64>) -> StackEnd {
         let limit = regs.sp.saturating_add(stack.len() as u64);
         let mut beyond = false;
         let mut read = |address: u64| {
             let offset = address.checked_sub(regs.sp).and_then(|offset| usize::try_from(offset).ok()).ok_or(())?;
             let bytes = offset.checked_add(8).and_then(|end| stack.get(offset..end));
-            // Up to 16 MiB past the copy is still this stack; what lies elsewhere is a wrong turn.
+            // An address up to 16 MiB past the copy still belongs to this stack; anything else is an unwinding error.
             beyond |= bytes.is_none() && address < limit.saturating_add(16 << 20);
             bytes.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes).ok_or(())
         };
@@ -122,7 +122,7 @@ impl AddressSpace {
         framehop::UnwindRegsNative::new(regs.ip, regs.sp, regs.bp)
     }
 
-    /// Return addresses may be signed: the mask strips what no code address of this process uses.
+    /// Return addresses may be signed. The mask strips the bits that no code address of this process uses.
     #[cfg(target_arch = "aarch64")]
     fn native(&self, regs: &Regs) -> framehop::UnwindRegsNative {
         let mask = framehop::aarch64::PtrAuthMask::from_max_known_address(self.unwinder.max_known_code_address());

@@ -1,19 +1,18 @@
-//! View model: every metric and every counter, with its formula, its coverage and its course.
-//! It never draws.
+//! View model: every metric and every counter, with its formula, coverage and history.
 
-use super::look::Scene;
-use super::overview::past::{Sight, past};
+use super::overview::past::{WindowMetrics, past};
+use super::snapshot::ViewContext;
 use crate::analysis::{Metric, MetricUnit, Section, Window, summary};
 use crate::model::{CounterDef, Measure, Scope};
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// The view.
+/// The counters view.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CountersView {
     /// The metrics, by section.
     pub metrics: Vec<MetricLine>,
-    /// The counters, by number; one line for each scope but threads.
+    /// The counters, by number; one line per scope, threads excluded.
     pub counters: Vec<CounterLine>,
 }
 
@@ -22,25 +21,25 @@ pub struct CountersView {
 pub struct MetricLine {
     /// Its stable name.
     pub name: &'static str,
-    /// A few words.
+    /// Label for display.
     pub label: &'static str,
-    /// Where it belongs.
+    /// The section it belongs to.
     pub section: Section,
     /// Its unit.
     pub unit: MetricUnit,
-    /// Its value, or why there is none.
+    /// Its value, or why it is missing.
     pub value: Measure<f64>,
-    /// What it was in what it is compared with.
+    /// Its value on the other side of the comparison; `None` without a comparison.
     pub before: Option<Measure<f64>>,
-    /// How it comes from its counters.
+    /// How it is computed from its counters.
     pub formula: String,
-    /// The counters it comes from.
+    /// The counters it is computed from.
     pub events: Vec<String>,
-    /// What more there is to say of a value that is missing.
+    /// Details on why the value is missing.
     pub detail: Option<String>,
-    /// Above this it is worth a look.
+    /// Values above this are worth investigating.
     pub threshold: Option<f64>,
-    /// Its course: the ends of windows, each with its value.
+    /// Its history: the end of each window, with the value in it.
     pub history: Vec<(Nanos, Option<f64>)>,
 }
 
@@ -51,27 +50,27 @@ pub struct CounterLine {
     pub name: String,
     /// Whose events: `target`, `host` or `ironlaw`.
     pub scope: &'static str,
-    /// Counters of one group count in the same moments.
+    /// Counters of one group count at the same time.
     pub group: Option<u16>,
-    /// What one count is.
+    /// Unit of one count.
     pub unit: &'static str,
-    /// What it counted in the window, scaled for multiplexing, or why nothing is known. A gauge's highest value.
+    /// Count in the window, scaled for multiplexing, or why it is missing. For a gauge, its highest value.
     pub total: Measure<f64>,
-    /// Per second of the window.
+    /// Count per second of the window. For a gauge, the same as `total`.
     pub rate: Measure<f64>,
-    /// Its course, per second.
+    /// Its history, per second.
     pub history: Vec<(Nanos, Option<f64>)>,
 }
 
 impl CountersView {
-    /// The counters of a scene.
+    /// The counters of a view context.
     #[must_use]
-    pub fn of(scene: &Scene<'_>) -> CountersView {
+    pub fn of(scene: &ViewContext<'_>) -> CountersView {
         let summary = summary(scene.profile, &scene.tasks, &scene.counters, &scene.selection, scene.window);
-        let now = Sight::of(scene, scene.window, Some(&summary));
-        let before = scene.against.as_deref().map(|past| Sight::of(past, past.window, None));
+        let now = WindowMetrics::of(scene, scene.window, Some(&summary));
+        let before = scene.against.as_deref().map(|past| WindowMetrics::of(past, past.window, None));
         let history = past(scene);
-        // Where no hardware counts, cycles say so once for all that comes from hardware.
+        // Without hardware counters, the cycles metric reports the reason once for all hardware metrics.
         let counted = !scene.profile.meta.hardware.groups.is_empty();
         let probed = is_probed(&now.metrics);
         let shown = now.metrics.iter().enumerate().filter(|(_, metric)| match metric.section {
@@ -100,7 +99,7 @@ impl CountersView {
     }
 }
 
-/// Leaves the canaries' metrics out where there were none: that they were not asked for is no news.
+/// Removes the metrics of the canaries if none ran: nobody asked for them, so their absence needs no line.
 pub(super) fn drop_probe_unless_probed(metrics: &mut Vec<Metric>) {
     if !is_probed(metrics) {
         metrics.retain(|metric| metric.section != Section::Probe);
@@ -116,8 +115,8 @@ fn is_gauge(def: &CounterDef) -> bool {
     def.unit == crate::model::Unit::Bytes
 }
 
-/// One line for each scope the counter was read in; one that says why if there is none.
-fn lines(scene: &Scene<'_>, def: &CounterDef, windows: &[Window]) -> Vec<CounterLine> {
+/// One line for each scope in which the counter was read; if there is none, one line with the reason.
+fn lines(scene: &ViewContext<'_>, def: &CounterDef, windows: &[Window]) -> Vec<CounterLine> {
     const SCOPES: [(Scope, &str); 3] = [(Scope::Target, "target"), (Scope::Host, "host"), (Scope::Tool, "ironlaw")];
     let read =
         SCOPES.iter().filter(|(scope, _)| scene.counters.delta(&def.name, *scope, scene.window).value().is_some());
@@ -128,7 +127,13 @@ fn lines(scene: &Scene<'_>, def: &CounterDef, windows: &[Window]) -> Vec<Counter
     lines
 }
 
-fn line(scene: &Scene<'_>, def: &CounterDef, scope: Scope, name: &'static str, windows: &[Window]) -> CounterLine {
+fn line(
+    scene: &ViewContext<'_>,
+    def: &CounterDef,
+    scope: Scope,
+    name: &'static str,
+    windows: &[Window],
+) -> CounterLine {
     let gauge = is_gauge(def);
     let total = |window: Window| match gauge {
         true => scene.counters.peak(&def.name, scope, window),

@@ -1,9 +1,8 @@
 //! View model: what holds the selected threads back, what could not be decided, and what was ruled out.
-//! It never draws, and never judges: analysis does.
 
-use super::look::Scene;
+use super::snapshot::ViewContext;
 use crate::analysis::attribution::Assessment;
-use crate::analysis::findings::{Evidence, Finding, Judged, Place, Sight, against, judge};
+use crate::analysis::findings::{Evidence, Finding, Judged, Place, RuleContext, against, judge};
 use crate::analysis::{Axis, Counters, MetricUnit, Names, Selection, Tasks};
 use crate::error::Result;
 use crate::model::Why;
@@ -12,35 +11,35 @@ use serde::Serialize;
 
 pub use crate::analysis::findings::Confidence;
 
-/// The verdicts on one selection.
+/// The verdicts of the rules on one selection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct FindingsView {
-    /// Most important first.
+    /// The findings, most important first.
     pub found: Vec<FindingView>,
-    /// Rules that lack what they need to know.
+    /// Rules that lack data.
     pub undecided: Vec<UndecidedView>,
     /// Stable names of the rules that found nothing.
     pub clear: Vec<&'static str>,
 }
 
-/// Something that holds the selected threads back, or where to begin.
+/// A finding: something that holds the selected threads back, or a place to begin.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FindingView {
     /// The rule's stable name.
     pub rule: &'static str,
-    /// A few words for people.
+    /// Title for display.
     pub title: &'static str,
-    /// Part of the working time or CPU time it explains, 0 to 1; `None` if unknown.
+    /// Fraction of the working time or CPU time it explains, 0 to 1; `None` if unknown.
     pub share: Option<f64>,
-    /// One sentence with numbers; names in it are as the target gave them.
+    /// The claim in one sentence with numbers. Names in it are not escaped.
     pub claim: String,
     /// The numbers behind it.
     pub evidence: Vec<EvidenceView>,
-    /// How sure it is.
+    /// Confidence in the finding.
     pub confidence: Confidence,
-    /// Where in the code, and in which threads; `None` where neither is known.
+    /// Its location in the code and its threads; `None` if neither is known.
     pub place: Option<PlaceView>,
-    /// What would show it to be wrong.
+    /// What would refute it.
     pub refuted_by: &'static str,
     /// What to do next.
     pub next_step: String,
@@ -49,24 +48,24 @@ pub struct FindingView {
 /// A number behind a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct EvidenceView {
-    /// What it is.
+    /// What the number measures.
     pub label: &'static str,
     /// Its value.
     pub value: f64,
-    /// The unit of both numbers.
+    /// The unit of value and threshold.
     pub unit: MetricUnit,
-    /// The value from which on it speaks for the finding; `None` for a number that only explains.
+    /// From this value on, it supports the finding; `None` for a number that only explains.
     pub threshold: Option<f64>,
 }
 
-/// Where a finding lies.
+/// The location of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlaceView {
-    /// The call path as a flame graph shows it, root first; empty for a place that is threads only.
+    /// The call path as in a flame graph, root first; empty if only threads are known.
     pub frames: Vec<String>,
-    /// Whether that flame graph counts time off the CPU.
+    /// Whether that flame graph shows off-CPU time.
     pub off_cpu: bool,
-    /// The threads concerned, name and id, those with most of it first.
+    /// The threads concerned, as name and id, most affected first.
     pub threads: Vec<String>,
 }
 
@@ -75,9 +74,9 @@ pub struct PlaceView {
 pub struct UndecidedView {
     /// The rule's stable name.
     pub rule: &'static str,
-    /// What it looks for, in a few words.
+    /// What it checks, in a few words.
     pub title: &'static str,
-    /// What it lacks.
+    /// Why it could not decide.
     pub why: Why,
 }
 
@@ -91,23 +90,23 @@ impl FindingsView {
         selection.check(profile, &tasks)?;
         let (names, counters) = (Names::of(profile), Counters::of(profile));
         let window = selection.time.window(&profile.ticks, profile.duration());
-        Ok(FindingsView::of_sight(&Sight::of(profile, &names, &tasks, &counters, selection, window)))
+        Ok(FindingsView::of_sight(&RuleContext::of(profile, &names, &tasks, &counters, selection, window)))
     }
 
-    /// The verdicts on a scene.
+    /// The verdicts on a view context.
     #[must_use]
-    pub fn of(scene: &Scene<'_>) -> FindingsView {
-        let Scene { profile, names, tasks, counters, selection, window, .. } = scene;
-        FindingsView::of_sight(&Sight::of(profile, names, tasks, counters, selection, *window))
+    pub fn of(scene: &ViewContext<'_>) -> FindingsView {
+        let ViewContext { profile, names, tasks, counters, selection, window, .. } = scene;
+        FindingsView::of_sight(&RuleContext::of(profile, names, tasks, counters, selection, *window))
     }
 
-    /// The verdicts on what has been worked out already.
+    /// The verdicts on a rule context.
     #[must_use]
-    pub fn of_sight(sight: &Sight<'_>) -> FindingsView {
+    pub fn of_sight(sight: &RuleContext<'_>) -> FindingsView {
         FindingsView::of_judged(judge(sight), sight.tasks)
     }
 
-    /// Verdicts as they are shown; places name their threads by `tasks`.
+    /// Builds the view from the verdicts; `tasks` resolves thread names.
     #[must_use]
     pub fn of_judged(judged: Judged, tasks: &Tasks) -> FindingsView {
         let Judged { found, undecided, clear } = judged;
@@ -119,7 +118,7 @@ impl FindingsView {
         }
     }
 
-    /// Stable names of the undecided rules, gathered by reason.
+    /// Stable names of the undecided rules, grouped by reason.
     #[must_use]
     pub fn undecided_by_reason(&self) -> Vec<(Why, Vec<&'static str>)> {
         let mut reasons: Vec<(Why, Vec<&'static str>)> = Vec::new();
@@ -134,7 +133,7 @@ impl FindingsView {
 }
 
 impl FindingView {
-    /// What a session that is slower than its baseline is among its findings; `None` of one that is as usual.
+    /// The finding for a session that is slower than its baseline; `None` if it is as usual.
     #[must_use]
     pub fn against(assessment: &Assessment) -> Option<FindingView> {
         against(assessment).map(|finding| FindingView::of(finding, &Tasks::default()))

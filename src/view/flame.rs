@@ -1,5 +1,4 @@
-//! A flame graph before it is drawn: stacks by name with what each weighs.
-//! It never lays out or colours.
+//! A flame graph before layout: stacks by name, with their weights.
 
 use super::report::axis_of;
 use crate::analysis::{Axis, CallTree, CodeKind, Counters, Names, Selection, Tasks, observations, summary};
@@ -7,16 +6,16 @@ use crate::error::Result;
 use crate::model::profile::Profile;
 use serde::Serialize;
 
-/// What a flame graph is to show.
+/// Options of a flame graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FlameOptions {
     /// The part of the recording.
     pub selection: Selection,
-    /// The title; by default what was profiled.
+    /// The title; by default the name of the target.
     pub title: Option<String>,
 }
 
-/// A cell.
+/// A cell: one call of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct FlameFrame {
     /// Function name, or a heading such as `[truncated stack]`.
@@ -27,12 +26,12 @@ pub struct FlameFrame {
     pub inlined: bool,
 }
 
-/// A stack.
+/// A stack and its weight.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FlameLine {
     /// From the root to the leaf; never empty.
     pub frames: Vec<FlameFrame>,
-    /// What it weighs, in the flame graph's unit.
+    /// Its weight, in the flame graph's unit.
     pub value: u64,
 }
 
@@ -41,18 +40,18 @@ pub struct FlameLine {
 pub struct Flame {
     /// What was profiled.
     pub title: String,
-    /// Host, event, samples and how whole the stacks are.
+    /// Host, event, number of samples, and how complete the stacks are.
     pub subtitle: String,
     /// What the values count: `samples`, `ns`, `cycles`, ...
     pub unit: &'static str,
     /// Sum of the values.
     pub total: u64,
-    /// The stacks, in the order of their names from the root, each once.
+    /// The stacks, sorted by their names from the root, each once.
     pub lines: Vec<FlameLine>,
 }
 
 impl Flame {
-    /// The flame graph of `options.selection`. Where all samples weigh the same, values are samples; else weights.
+    /// The flame graph of `options.selection`. Values are sample counts if all samples weigh the same, else weights.
     ///
     /// # Errors
     /// Those of [`Selection::check`].
@@ -86,7 +85,7 @@ impl Flame {
 }
 
 impl Flame {
-    /// Keeps the stacks that begin with these names from the root, without them but for the last: a picture of a zoom.
+    /// Zooms in: keeps only the stacks that begin with `root`, and drops all of those names but the last.
     pub fn keep_below(&mut self, root: &[String]) {
         let inside = |line: &FlameLine| {
             line.frames.len() >= root.len() && root.iter().zip(&line.frames).all(|(name, frame)| *name == frame.name)
@@ -109,7 +108,7 @@ fn weigh_alike(profile: &Profile, selection: &Selection, tasks: &Tasks) -> bool 
     weights.all(|weight| Some(weight) == first)
 }
 
-/// The command or the process's name with its id; an id alone says little a week later.
+/// The command, or the process's name with its id: an id alone means little a week later.
 pub(super) fn title(profile: &Profile, selection: &Selection, tasks: &Tasks) -> String {
     use crate::model::Target;
     let target = match &profile.meta.plan.target {
@@ -148,6 +147,6 @@ fn subtitle(profile: &Profile, selection: &Selection, tasks: &Tasks, event: &str
         _ => String::new(),
     };
     let lost = if summary.lost > 0 { format!(" · {} records lost", summary.lost) } else { String::new() };
-    // The host comes last: it is what may be cut off.
+    // The host comes last, because the end may be cut off.
     format!("{what} over {seconds:.1} s · {incomplete}{covered}{lost} · {host}")
 }

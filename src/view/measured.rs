@@ -1,5 +1,5 @@
-//! A measured value as programs read it: the number with its coverage, or the reason in words and as a name.
-//! It never rounds.
+//! A measured value for programs: the number with its coverage, or the reason why it is missing, as a name and in
+//! words.
 
 use crate::model::{Measure, Why};
 use serde::Serialize;
@@ -12,14 +12,14 @@ pub enum Measured {
     Known {
         /// The value.
         value: f64,
-        /// Share of the time its counters really counted, 0 to 1.
+        /// Share of the time in which its counters counted, 0 to 1.
         coverage: f64,
     },
-    /// It was not.
+    /// It was not measured.
     Missing {
-        /// Why.
+        /// The reason.
         missing: Why,
-        /// The same for people.
+        /// The reason in words.
         reason: &'static str,
     },
 }

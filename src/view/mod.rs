@@ -1,5 +1,5 @@
-//! Plain, serialisable view models that screens and exports draw. It never draws.
-//! Names in them are as the target gave them; whoever shows them passes them through [`escape`] first.
+//! Plain, serialisable view models, which screens and exports render.
+//! Names are stored as the target reported them. Pass them through [`escape`] before showing them.
 
 pub mod against;
 pub mod baseline;
@@ -8,9 +8,8 @@ pub mod counters;
 pub mod escape;
 pub mod findings;
 pub mod flame;
+pub mod flame_tree;
 pub mod functions;
-pub mod icicle;
-pub mod look;
 mod measured;
 mod notes;
 pub mod number;
@@ -19,6 +18,7 @@ pub mod picker;
 pub mod report;
 pub mod sampled;
 pub mod scaling;
+pub mod snapshot;
 pub mod threads;
 pub mod watch;
 

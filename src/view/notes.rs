@@ -1,20 +1,20 @@
-//! What a reader must know before trusting the numbers, said once at the top.
-//! It never repeats what the capture already noted.
+//! Notes to read before trusting the numbers of a report.
+//! Topics that the capture has already noted are not repeated.
 
 use crate::analysis::Summary;
 use crate::model::{CallGraph, EventKind, EventSpec, LossKind, Meta, Note, SampleSource};
 use crate::view::number;
 
-/// Stacks cut short beyond this share bend every total and every flame graph.
+/// Above this share of truncated stacks, totals and flame graphs are skewed.
 const MANY_INCOMPLETE: f64 = 0.05;
-/// Losses beyond this share can hide a function.
+/// Above this share of lost samples, a function can be missing.
 const MANY_LOST: f64 = 0.01;
-/// Switches that take more of the CPU time than this for the counters' sake bend shares and costs.
+/// Above this share of CPU time, the extra cost that counters add to context switches skews shares and costs.
 const MUCH_SWITCHING: f64 = 0.05;
-/// Fewer samples leave a share of 10% uncertain by more than 3 points.
+/// With fewer samples, a share of 10% is uncertain by more than 3 points.
 const FEW_SAMPLES: u64 = 100;
 
-/// The capture's notes, then those the selection itself gives reason for.
+/// The capture's notes, then those for the selection.
 pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
     let mut notes = meta.notes.clone();
     let mut add = |topic: &str, text: String, fix: &str| {
@@ -93,7 +93,7 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
     notes
 }
 
-/// Whether a clock's interrupt takes the sample, and the kernel may hold it off.
+/// Whether samples come from a clock interrupt that the kernel may defer.
 fn is_late(event: &EventSpec) -> bool {
     const CPU_CLOCK: u64 = 0;
     const TASK_CLOCK: u64 = 1;
@@ -109,7 +109,7 @@ fn low_coverage(samples: Option<SampleSource>) -> &'static str {
     }
 }
 
-/// What the loss of records that are no samples means, and what helps.
+/// What it means that records other than samples were lost, and how to avoid it.
 fn other_loss(kind: LossKind) -> Option<(&'static str, &'static str, &'static str)> {
     Some(match kind {
         LossKind::Switches => (

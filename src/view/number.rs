@@ -1,11 +1,10 @@
-//! Numbers for people: three significant digits, with a unit that keeps them short.
-//! It never shows a unit without a number or a number without what it counts.
+//! Formats numbers for people: three significant digits, with a unit that keeps them short.
 
 use crate::units::Utc;
 use crate::view::MetricUnit;
 use std::borrow::Cow;
 
-/// A number and its unit, apart so that a column can align them.
+/// A number and its unit, separate so that a column can align them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     /// The number.
@@ -19,19 +18,19 @@ impl Shown {
         Shown { number, unit: Cow::Borrowed(unit) }
     }
 
-    /// In running text: `9.87 s`, `31.2%`, `310/s`.
+    /// As running text: `9.87 s`, `31.2%`, `310/s`.
     pub fn joined(&self) -> String {
         let glue = if self.unit.is_empty() || self.unit.starts_with(['%', '/']) { "" } else { " " };
         format!("{}{glue}{}", self.number, self.unit)
     }
 }
 
-/// Three significant digits without an exponent; thousands are set apart.
+/// Three significant digits without an exponent, with thousands separators.
 pub fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_string() } else { "-".to_string() };
     }
-    // Rounding first: 9.996 has one digit before the point, but reads 10.0.
+    // Round first: 9.996 has one digit before the point, but prints as 10.0.
     let magnitude = |value: f64| value.abs().log10().floor() as i32;
     let scale = 10_f64.powi(2 - magnitude(value));
     let rounded = (value * scale).round() / scale;
@@ -39,7 +38,7 @@ pub fn three_digits(value: f64) -> String {
     if decimals == 0 { thousands(rounded.abs() as u64, rounded < 0.0) } else { format!("{rounded:.decimals$}") }
 }
 
-/// All digits of a count, thousands set apart: `9,970`.
+/// All digits of a count, with thousands separators: `9,970`.
 pub fn count(value: u64) -> String {
     thousands(value, false)
 }
@@ -64,7 +63,7 @@ pub fn percent(share: f64) -> Shown {
     Shown::new(three_digits(share * 100.0), "%")
 }
 
-/// A time given in seconds.
+/// A duration given in seconds.
 pub fn seconds(value: f64) -> Shown {
     scaled(value, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")])
 }
@@ -91,9 +90,9 @@ pub fn quantity(value: f64, unit: MetricUnit) -> Shown {
     }
 }
 
-/// The first factor that leaves at least one; the last for what is smaller still; the first for zero.
+/// Picks the first unit in which the value is at least 1, the last one for smaller values, the plain one for zero.
 fn scaled(value: f64, units: &[(f64, &'static str)]) -> Shown {
-    // What rounds up to the next unit belongs to it: 999.7 ms reads 1.00 s.
+    // A value that rounds up to the next unit belongs to it: 999.7 ms prints as 1.00 s.
     let fits = |factor: f64| value.abs() / factor >= 0.9995;
     let zero = if value == 0.0 { units.iter().find(|(factor, _)| *factor == 1.0) } else { None };
     let chosen = zero.or_else(|| units.iter().find(|(factor, _)| fits(*factor))).or(units.last());

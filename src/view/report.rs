@@ -1,5 +1,5 @@
-//! The report: everything `ironlaw report` says, in one value that every format renders.
-//! It never rounds or orders anything for looks.
+//! The report: everything that `ironlaw report` prints, in one value that every format renders.
+//! Nothing is rounded or reordered for display.
 
 mod build;
 mod neighbours;
@@ -21,7 +21,7 @@ use crate::model::{Baseline, HardwareEvent, HardwarePlan, HostFacts, Note};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// Raised when a field of the JSON form changes its meaning; fields may be added without.
+/// Version of the JSON form. It changes only if a field changes its meaning, not if fields are added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A report on one selection of one recording.
@@ -29,7 +29,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct Report {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// Version of the program that made the recording.
+    /// Version of ironlaw that made the recording.
     pub tool: String,
     /// The machine.
     pub host: HostFacts,
@@ -41,55 +41,55 @@ pub struct Report {
     pub started_unix_ns: u64,
     /// Length of the whole recording, seconds.
     pub duration_s: f64,
-    /// What counted the program's operations, in words.
+    /// How operations were counted, in words.
     pub operation_source: Option<String>,
     /// How the stacks were taken: auto, fp, dwarf, lbr or none.
     pub call_graph: &'static str,
-    /// Samples asked for, e.g. `997 Hz`.
+    /// Requested sampling rate, e.g. `997 Hz`.
     pub rate: String,
-    /// What part of the recording this is about.
+    /// The part of the recording that the report covers.
     pub selection: SelectionView,
     /// The sampled events.
     pub events: Vec<EventRow>,
-    /// The evidence.
+    /// Number and quality of the samples.
     pub samples: SamplesView,
-    /// What to know before trusting the numbers.
+    /// Notes to read before trusting the numbers.
     pub notes: Vec<Note>,
-    /// The recording against the baseline of its target; absent without one.
+    /// The comparison with the baseline of the target; absent without a baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against_baseline: Option<AgainstView>,
     /// What holds the selected threads back.
     pub findings: FindingsView,
-    /// The metrics, by name, in order.
+    /// The metrics, in order; JSON keys them by name.
     #[serde(serialize_with = "by_name")]
     pub metrics: Vec<MetricView>,
-    /// What hardware counted.
+    /// The hardware events that were counted.
     pub hardware: HardwareView,
-    /// The functions, in the order asked for.
+    /// The functions, in the requested order.
     pub functions: Vec<FunctionRow>,
-    /// How many functions there are beyond those listed.
+    /// Number of functions left out.
     pub functions_left_out: usize,
-    /// Modules, threads or processes in place of functions, where asked for.
+    /// Modules, threads or processes, if requested.
     pub groups: Option<Groups>,
     /// The processes, most CPU time first.
     pub processes: Vec<ProcessView>,
-    /// How many processes there are beyond those listed.
+    /// Number of processes left out.
     pub processes_left_out: usize,
     /// The threads, most CPU time first.
     pub threads: Vec<ThreadView>,
-    /// How many threads there are beyond those listed.
+    /// Number of threads left out.
     pub threads_left_out: usize,
-    /// Time off the CPU; absent if it was not recorded.
+    /// Off-CPU time; absent if it was not recorded.
     pub off_cpu: Option<OffCpuView>,
-    /// Who else used the machine; absent if it was not recorded.
+    /// Other users of the machine; absent if they were not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<NeighboursView>,
 }
 
-/// The part of a recording a report is about.
+/// The part of a recording that a report covers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SelectionView {
-    /// The event the shares are of, or `off-cpu`.
+    /// The event whose samples the shares are of, or `off-cpu`.
     pub event: String,
     /// What its weights count: `ns`, `cycles`, ...
     pub unit: &'static str,
@@ -97,7 +97,7 @@ pub struct SelectionView {
     pub from_s: f64,
     /// End of the selected time.
     pub to_s: f64,
-    /// Start of the windows the metrics come from: the selected time, grown to where counters were read.
+    /// Start of the windows that the metrics come from: the selected time, extended to the nearest counter readings.
     pub metrics_from_s: f64,
     /// Their end.
     pub metrics_to_s: f64,
@@ -107,68 +107,68 @@ pub struct SelectionView {
     pub pids: Vec<u32>,
 }
 
-/// How much there is to go by.
+/// Number and quality of the samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SamplesView {
-    /// Samples (or spans off the CPU) in the selection.
+    /// Samples, or off-CPU spans, in the selection.
     pub count: u64,
-    /// What they weigh together, in the selection's unit.
+    /// Their total weight, in the selection's unit.
     pub weight: u64,
-    /// Samples lost because a buffer was full, all threads; of older recordings records of any kind.
+    /// Samples lost because a buffer was full, all threads. In older recordings, lost records of any kind.
     pub lost: u64,
-    /// What was lost of each kind of record, all threads.
+    /// Losses by kind of record, all threads.
     pub losses: Vec<KindLoss>,
-    /// Times the kernel paused sampling.
+    /// Number of times the kernel paused sampling.
     pub throttled: u64,
-    /// Spans off the CPU that could not be closed.
+    /// Off-CPU spans that could not be closed.
     pub off_cpu_lost: u64,
-    /// Share of stacks that reached the program's or thread's start; `None` if no stacks were taken.
+    /// Share of stacks that reached the start of the program or thread; `None` if no stacks were taken.
     pub whole_share: Option<f64>,
     /// Share of stacks whose copied bytes ended too early.
     pub truncated_share: Option<f64>,
     /// Share of stacks that could not be unwound further.
     pub broken_share: Option<f64>,
-    /// Sampled time over CPU time of the selected threads, 1 for all.
+    /// Sampled time over CPU time of the selected threads; 1 means all of it.
     pub coverage: Measured,
 }
 
 /// A metric.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetricView {
-    /// Its name: the key in the JSON form.
+    /// Its name; the key in the JSON form.
     #[serde(skip)]
     pub name: &'static str,
-    /// A few words for people.
+    /// Label for display.
     pub label: &'static str,
-    /// Where it belongs.
+    /// The section it belongs to.
     pub section: Section,
-    /// Its value or why there is none.
+    /// Its value, or why it is missing.
     #[serde(flatten)]
     pub value: Measured,
     /// Its unit.
     pub unit: MetricUnit,
-    /// How it comes from its counters.
+    /// How it is computed from its counters.
     pub formula: String,
-    /// The counters it comes from.
+    /// The counters it is computed from.
     pub events: Vec<String>,
-    /// What more there is to say of a value that is missing; not written where there is nothing.
+    /// Details on why the value is missing; omitted if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
-/// What hardware counted: the events by the names their vendor gives them.
+/// The hardware events that were counted, by their vendor's names.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HardwareView {
-    /// The microarchitecture, e.g. `intel-spr`; empty where nothing counted.
+    /// The microarchitecture, e.g. `intel-spr`; empty if nothing was counted.
     pub uarch: String,
-    /// Groups of events that counted in the same moments.
+    /// Groups of events that counted at the same time.
     pub groups: Vec<Vec<HardwareEventView>>,
 }
 
-/// An event.
+/// A hardware event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HardwareEventView {
-    /// What formulas call it.
+    /// Its name in formulas.
     pub role: String,
     /// The vendor's name.
     pub event: String,
@@ -193,21 +193,21 @@ fn by_name<S: Serializer>(metrics: &[MetricView], serializer: S) -> Result<S::Ok
 }
 
 impl Report {
-    /// Adds what the recording is against the baseline of its target; where that is slow, a finding says so first.
+    /// Adds the comparison with the baseline of the target. If the target is slow, the first finding reports it.
     pub fn hold_against(&mut self, profile: &Profile, baseline: &Baseline) {
         let (view, finding) = AgainstView::build(profile, baseline);
         self.findings.found.splice(0..0, finding);
         self.against_baseline = Some(view);
     }
 
-    /// The metric of that name.
+    /// Finds a metric by name.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<&MetricView> {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    /// The metrics that have something to say of their own. Where cycles are missing all that hardware counts is, for the same
-    /// reason, and cycles say it for all.
+    /// The metrics worth showing. If cycles are missing, hardware metrics that are missing for the same reason are
+    /// skipped: cycles report it for all of them.
     pub fn telling(&self) -> impl Iterator<Item = &MetricView> {
         let why = |metric: &MetricView| match metric.value {
             Measured::Missing { missing, .. } => Some((missing, metric.detail.clone())),

@@ -1,5 +1,5 @@
-//! Every selected sample or wait one by one, with its stack by name: what other tools' formats are made of.
-//! It never sums over threads and holds no copy of the samples.
+//! Every selected sample or wait, one by one, with its stack by name: the input of other tools' formats.
+//! Rows are computed on demand, without a copy of the samples.
 
 mod path;
 mod strand;
@@ -25,24 +25,24 @@ pub struct Sampled<'a> {
     who: Who,
 }
 
-/// A sample, or a wait off the CPU.
+/// A sample, or an off-CPU wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// When: a wait begins then.
+    /// Its time; for a wait, the start.
     pub at: Nanos,
     /// Process.
     pub pid: u32,
     /// Thread.
     pub tid: u32,
-    /// The CPU; a wait has none.
+    /// The CPU; `None` for a wait.
     pub cpu: Option<u32>,
-    /// Index into `Meta::events`; a wait has none.
+    /// Index into `Meta::events`; `None` for a wait.
     pub event: Option<u16>,
     /// The sample's weight, or nanoseconds blocked.
     pub weight: u64,
-    /// The state a wait began in.
+    /// The state in which a wait began.
     pub state: Option<TaskState>,
-    /// Nanoseconds runnable again but without a CPU; `None` for a sample or where the wake-up was not seen.
+    /// Nanoseconds runnable but without a CPU; `None` for a sample, or if the wake-up was not seen.
     pub queued: Option<u64>,
     /// Its stack.
     pub stack: Option<StackId>,
@@ -52,21 +52,21 @@ pub struct Row {
     pub kernel: Option<bool>,
 }
 
-/// What of a row belongs to one stack: time in the queue stands apart from time blocked.
+/// The part of a row that belongs to one stack. Run-queue time is separate from blocked time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
-    /// When it began.
+    /// Its start.
     pub at: Nanos,
     /// The stack.
     pub path: Path,
-    /// What it weighs.
+    /// Its weight.
     pub weight: u64,
     /// 1, or 0 for the second share of one wait.
     pub count: u64,
 }
 
 impl Row {
-    /// Its stack; of a wait, that of the time blocked.
+    /// Its stack; for a wait, the stack of the blocked time.
     #[must_use]
     pub fn path(&self) -> Path {
         Path::of(self.stack, self.end)
@@ -85,7 +85,7 @@ impl Row {
 }
 
 impl<'a> Sampled<'a> {
-    /// The selection's samples or waits; with `every_event`, the samples of all events and not only the selection's.
+    /// The selection's samples or waits; with `every_event`, the samples of all events, not only of the selected one.
     ///
     /// # Errors
     /// Those of [`Selection::check`].
@@ -124,7 +124,7 @@ impl<'a> Sampled<'a> {
         })
     }
 
-    /// The selected threads' waits, cut to the selected time; none in a recording that did not look for them.
+    /// The waits of the selected threads, clipped to the selected time; empty if the recording has no off-CPU data.
     pub fn waits(&self) -> impl Iterator<Item = Row> + '_ {
         self.profile.off_cpu.iter().filter(|span| self.who.has(span.tid)).filter_map(|span| self.wait(span))
     }
@@ -149,7 +149,7 @@ impl<'a> Sampled<'a> {
         })
     }
 
-    /// Why the thread of a wait did not run; `None` for a sample.
+    /// Why the thread of a wait was not running; `None` for a sample.
     #[must_use]
     pub fn cause(&self, row: &Row) -> Option<Cause> {
         Some(cause_of(self.profile, &self.names, row.stack, row.state?))
@@ -160,7 +160,7 @@ impl<'a> Sampled<'a> {
         self.profile.marks.iter().filter(|mark| self.selection.time.contains(mark.at))
     }
 
-    /// What the recording says of itself.
+    /// The recording's metadata.
     #[must_use]
     pub fn meta(&self) -> &'a Meta {
         &self.profile.meta
@@ -173,19 +173,19 @@ impl<'a> Sampled<'a> {
         (from, self.selection.time.to.map_or(end, |to| to.min(end)) - from)
     }
 
-    /// What was profiled, in the words of a flame graph's title.
+    /// The target, as in a flame graph's title.
     #[must_use]
     pub fn title(&self) -> String {
         super::flame::title(self.profile, &self.selection, &self.tasks)
     }
 
-    /// What is counted and in which unit: (`cpu-clock`, `ns`), (`cycles`, `cycles`), (`off-cpu`, `ns`).
+    /// The event and its unit: (`cpu-clock`, `ns`), (`cycles`, `cycles`), (`off-cpu`, `ns`).
     #[must_use]
     pub fn axis(&self) -> (String, &'static str) {
         axis_of(&self.profile.meta, self.selection.axis)
     }
 
-    /// Whether these are waits.
+    /// Whether the rows are waits.
     #[must_use]
     pub fn is_off_cpu(&self) -> bool {
         self.selection.axis == Axis::OffCpu
@@ -210,7 +210,7 @@ impl<'a> Sampled<'a> {
         self.tasks.process_name(pid)
     }
 
-    /// When a thread was born and when it ended, where that was seen.
+    /// When a thread was created and when it ended, if seen.
     #[must_use]
     pub fn life(&self, tid: u32) -> (Option<Nanos>, Option<Nanos>) {
         self.tasks.get(tid).map_or((None, None), |task| (task.born, task.ended))
@@ -222,31 +222,31 @@ impl<'a> Sampled<'a> {
         &self.profile.modules
     }
 
-    /// The module a cell's code lies in.
+    /// The module that contains a cell's code.
     #[must_use]
     pub fn module(&self, cell: &Cell<'_>) -> Option<&'a ModuleDef> {
         self.module_id(cell).and_then(|id| self.profile.module(id))
     }
 
-    /// Its number.
+    /// The number of the module that contains a cell's code.
     #[must_use]
     pub fn module_id(&self, cell: &Cell<'_>) -> Option<ModuleId> {
         self.profile.frames.get(cell.frame?.0 as usize)?.module
     }
 
-    /// The address a cell's code lies at, in its module's terms; `None` for a heading.
+    /// The address of a cell's code within its module; `None` for a heading.
     #[must_use]
     pub fn address(&self, cell: &Cell<'_>) -> Option<u64> {
         Some(self.profile.frames.get(cell.frame?.0 as usize)?.address)
     }
 
-    /// What is known of a cell's place in the source; `None` for a cell without a name.
+    /// The symbol of a cell; `None` for a cell without a name.
     #[must_use]
     pub fn symbol(&self, cell: &Cell<'_>) -> Option<&'a Symbol> {
         self.profile.names_at(cell.frame?).get(cell.depth)
     }
 
-    /// What to know before trusting the numbers: what was profiled, where, and the recording's notes.
+    /// Remarks to read before trusting the numbers: what was profiled, where, and the recording's notes.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let meta = self.meta();

@@ -1,8 +1,7 @@
-//! View model: the threads with what each did of its time, and the target's part of every CPU.
-//! It never draws.
+//! View model: the threads, how each spent its time, and the target's share of every CPU.
 
-use super::look::Scene;
 use super::overview::past::past;
+use super::snapshot::ViewContext;
 use crate::analysis::{Axis, Cause, Selection, ThreadRow, Window, blocked_paths, remainder, threads, waits_by_thread};
 use crate::model::{Measure, Scope, Unit};
 use crate::units::Nanos;
@@ -14,22 +13,22 @@ const POINTS: usize = 24;
 /// Call paths listed for one thread.
 const PATHS: usize = 12;
 
-/// The view.
+/// The threads view.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ThreadsView {
     /// The threads, most CPU time first.
     pub threads: Vec<ThreadLine>,
-    /// The CPUs, by number, as far as the machine is known.
+    /// The known CPUs of the machine, by number.
     pub cpus: Vec<CpuLine>,
     /// What [`CpuLine::share`] is a share of.
     pub cpu_share_of: &'static str,
     /// Whether waits were recorded, so that blocked time has causes.
     pub has_waits: bool,
-    /// Where the thread that was asked for waited longest.
+    /// Where the requested thread waited longest.
     pub paths: Vec<PathLine>,
 }
 
-/// A thread. Shares are of its life within the window.
+/// A thread. Shares are of its lifetime within the window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThreadLine {
     /// Thread id.
@@ -44,19 +43,19 @@ pub struct ThreadLine {
     pub alive: bool,
     /// Share of its time on a CPU.
     pub running: Measure<f64>,
-    /// Share waiting for one.
+    /// Share of its time waiting for a CPU.
     pub queued: Measure<f64>,
-    /// Share blocked: what remains.
+    /// Share of its time blocked: the remainder.
     pub blocked: Measure<f64>,
     /// Instructions per cycle.
     pub ipc: Measure<f64>,
-    /// Share of its time blocked for each cause, largest first.
+    /// Share of its time blocked on each cause, largest first.
     pub waits: Vec<WaitLine>,
-    /// Switches because it blocked, per second.
+    /// Context switches because it blocked, per second.
     pub voluntary: Measure<f64>,
-    /// Switches because it was preempted, per second.
+    /// Context switches because it was preempted, per second.
     pub involuntary: Measure<f64>,
-    /// Moves to another CPU, per second.
+    /// Migrations to another CPU, per second.
     pub migrations: Measure<f64>,
     /// The CPU of its last sample.
     pub cpu: Option<u32>,
@@ -66,7 +65,7 @@ pub struct ThreadLine {
     pub samples: u64,
     /// Share of a CPU over time, oldest first.
     pub history: Vec<Option<f64>>,
-    /// Change of the share running, where there is something to compare with.
+    /// Change of the running share; `None` without a comparison.
     pub change: Option<f64>,
 }
 
@@ -90,7 +89,7 @@ pub struct CpuLine {
     pub package: u32,
     /// Its NUMA node.
     pub node: u32,
-    /// The target's part, sampled; see [`ThreadsView::cpu_share_of`].
+    /// The target's share of it, sampled; see [`ThreadsView::cpu_share_of`].
     pub share: f64,
 }
 
@@ -101,17 +100,17 @@ pub struct PathLine {
     pub cause: &'static str,
     /// Functions of the program, innermost first.
     pub frames: Vec<String>,
-    /// Times it waited.
+    /// Number of waits.
     pub count: u64,
-    /// For how long together, seconds.
+    /// Total time, seconds.
     pub total_s: f64,
 }
 
 impl ThreadsView {
-    /// The threads of a scene, with the waits of the one asked for.
+    /// The threads of a view context, with the waits of the requested one.
     #[must_use]
-    pub fn of(scene: &Scene<'_>, detail: Option<u32>) -> ThreadsView {
-        let Scene { profile, selection, window, tasks, names, counters, .. } = scene;
+    pub fn of(scene: &ViewContext<'_>, detail: Option<u32>) -> ThreadsView {
+        let ViewContext { profile, selection, window, tasks, names, counters, .. } = scene;
         let rows = threads(profile, tasks, counters, selection, *window);
         let before = scene.against.as_deref().map(|past| {
             let rows = threads(past.profile, &past.tasks, &past.counters, &past.selection, past.window);
@@ -158,7 +157,7 @@ impl ThreadsView {
     }
 }
 
-/// How many times a thread waited for a CPU its row does not say: a wait that is long as such, on a busy machine.
+/// Assumed length of a wait for a CPU. A row does not count the waits; this is a long one on a busy machine.
 const LONG_WAIT: Nanos = Nanos(20_000_000);
 
 impl ThreadLine {
@@ -203,12 +202,12 @@ fn shares(waits: &[(Cause, Nanos)], life: Nanos) -> Vec<WaitLine> {
 }
 
 /// The last windows of the selected time.
-fn windows(scene: &Scene<'_>) -> Vec<Window> {
+fn windows(scene: &ViewContext<'_>) -> Vec<Window> {
     let all = past(scene);
     all.iter().skip(all.len().saturating_sub(POINTS)).map(|sight| sight.window).collect()
 }
 
-fn history(scene: &Scene<'_>, tid: u32, windows: &[Window]) -> Vec<Option<f64>> {
+fn history(scene: &ViewContext<'_>, tid: u32, windows: &[Window]) -> Vec<Option<f64>> {
     let share = |window: &Window| {
         let cpu = scene.counters.delta("task-clock", Scope::Thread(tid), *window);
         cpu.value().map(|ns| ns / window.span().as_f64().max(1.0))
@@ -216,19 +215,19 @@ fn history(scene: &Scene<'_>, tid: u32, windows: &[Window]) -> Vec<Option<f64>> 
     windows.iter().map(share).collect()
 }
 
-/// Where the samples were taken.
+/// The CPUs on which samples were taken.
 struct Placed {
     by_cpu: FxHashMap<u32, u64>,
     last: FxHashMap<u32, u32>,
     total: u64,
-    /// Whether weights are time, so that they can be held against a CPU's.
+    /// Whether weights are time, so that they are comparable with a CPU's time.
     timed: bool,
 }
 
 impl Placed {
-    fn of(scene: &Scene<'_>) -> Placed {
+    fn of(scene: &ViewContext<'_>) -> Placed {
         let (profile, selection) = (scene.profile, &scene.selection);
-        // Waiting happens on no CPU: the first event says where threads ran.
+        // Waits have no CPU, so the first event shows where threads ran.
         let event = if let Axis::Event(event) = selection.axis { event } else { 0 };
         let unit = profile.meta.events.get(usize::from(event)).map(|event| event.unit);
         let mut placed = Placed {
@@ -247,7 +246,7 @@ impl Placed {
         placed
     }
 
-    fn cpus(&self, scene: &Scene<'_>) -> Vec<CpuLine> {
+    fn cpus(&self, scene: &ViewContext<'_>) -> Vec<CpuLine> {
         let time = &scene.selection.time;
         let span = time.to.unwrap_or(scene.bounds.now) - time.from;
         let whole = if self.timed { span.as_f64() } else { self.total as f64 };

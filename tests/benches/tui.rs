@@ -10,7 +10,7 @@ use ironlaw::tui::panel::ScreenId;
 use ironlaw::tui::settings::Settings;
 use ironlaw::units::Nanos;
 use ironlaw::view::Axis;
-use ironlaw::view::look::{Against, Ask, Bounds, Grouping, Look, Query, When, Whose, look};
+use ironlaw::view::snapshot::{Against, Bounds, Grouping, Query, Snapshot, ViewRequest, When, Whose, look};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn profile() -> Profile {
     builder.finish(meta)
 }
 
-fn seen(ask: Ask) -> Look {
+fn seen(ask: ViewRequest) -> Snapshot {
     let query = Query {
         when: When::All,
         end: None,
@@ -75,7 +75,7 @@ fn seen(ask: Ask) -> Look {
     look(&PROFILE, None, None, Bounds { since: Nanos(0), now: Nanos(60_000_000_000) }, true, query)
 }
 
-fn frame(bencher: divan::Bencher<'_, '_>, screen: ScreenId, ask: Ask) {
+fn frame(bencher: divan::Bencher<'_, '_>, screen: ScreenId, ask: ViewRequest) {
     let mut app = App::opening(&Settings::default(), SIZE);
     app.start_on(screen);
     app.update(Msg::Opened { live: true, baseline: false });
@@ -86,25 +86,25 @@ fn frame(bencher: divan::Bencher<'_, '_>, screen: ScreenId, ask: Ask) {
 
 #[divan::bench]
 fn frame_flame(bencher: divan::Bencher<'_, '_>) {
-    frame(bencher, ScreenId::Flame, Ask::Flame { by: Grouping::Plain, usual: false });
+    frame(bencher, ScreenId::Flame, ViewRequest::Flame { by: Grouping::Plain, usual: false });
 }
 
 #[divan::bench]
 fn frame_overview(bencher: divan::Bencher<'_, '_>) {
-    frame(bencher, ScreenId::Overview, Ask::Overview);
+    frame(bencher, ScreenId::Overview, ViewRequest::Overview);
 }
 
 #[divan::bench]
 fn frame_threads(bencher: divan::Bencher<'_, '_>) {
-    frame(bencher, ScreenId::Threads, Ask::Threads { detail: None });
+    frame(bencher, ScreenId::Threads, ViewRequest::Threads { detail: None });
 }
 
 #[divan::bench(sample_count = 10)]
 fn look_flame(bencher: divan::Bencher<'_, '_>) {
-    bencher.bench(|| seen(Ask::Flame { by: Grouping::Plain, usual: false }));
+    bencher.bench(|| seen(ViewRequest::Flame { by: Grouping::Plain, usual: false }));
 }
 
 #[divan::bench(sample_count = 10)]
 fn look_overview(bencher: divan::Bencher<'_, '_>) {
-    bencher.bench(|| seen(Ask::Overview));
+    bencher.bench(|| seen(ViewRequest::Overview));
 }

@@ -1,5 +1,5 @@
-//! A finished recording held against a baseline, window by window.
-//! It never sees more at a window than a live session would have; only the last word knows the whole.
+//! Assesses a finished recording against a baseline, window by window. Each window is assessed with what a live session
+//! would have known at that point; only the final assessment covers the whole recording.
 
 use super::assessor::Assessor;
 use super::functions::shift;
@@ -11,11 +11,11 @@ use crate::analysis::{Counters, Window};
 use crate::model::Baseline;
 use crate::model::profile::Profile;
 
-/// A last window shorter than this part of the others is mostly the end of the program.
+/// A last window shorter than this fraction of the others is mostly the end of the program.
 const LEAST_PART: f64 = 0.5;
 
-/// Assesses all windows of a recording, and tells every one of them: its length bounds what is kept. What explained the last
-/// alarm is told even where it is over.
+/// Assesses a recording and reports every window, because the recording's length bounds memory. The explanation of the
+/// last alarm is included even if the alarm is over.
 #[must_use]
 pub fn assess(profile: &Profile, baseline: &Baseline, settings: Settings) -> Assessment {
     let (counters, previous) = (Counters::of(profile), Previous::of(profile));

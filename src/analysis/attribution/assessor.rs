@@ -1,13 +1,13 @@
-//! Takes a session in window by window and says how it stands: alarms are raised and cleared here.
-//! It never holds more than ten minutes of windows, and never asks for a window twice.
+//! Assesses a session window by window, and raises and clears alarms. It keeps at most ten minutes of windows and takes
+//! each window once.
 
-use super::finding::{Finding, Trail};
+use super::alarm_criteria::TESTS;
+use super::deviation::WindowVerdict;
+use super::finding::{AlarmContext, Finding};
 use super::functions::Shift;
-use super::held::Judged;
-use super::pool::Pool;
+use super::pooled::PooledWindows;
 use super::series::Past;
 use super::settings::Settings;
-use super::tests_of::TESTS;
 use super::types::{Alarm, Assessment, Observed, State, Step};
 use crate::analysis::Window;
 use crate::analysis::baseline::{Levels, LoadAxis};
@@ -16,31 +16,32 @@ use crate::model::{HostFacts, NeighbourDef};
 use crate::units::Nanos;
 use std::collections::VecDeque;
 
-/// Judged windows whose quantities are kept: what an explanation is made of.
+/// Judged windows kept in full; explanations are computed from them.
 const RECENT: usize = 30;
-/// Alarms kept; the oldest goes first.
+/// Alarms kept; the oldest is dropped first.
 const ALARMS: usize = 1000;
-/// Windows from before an alarm that are kept however long it lasts: without them nobody is known to have come with it.
+/// Windows from before an alarm, kept however long it lasts: without them no neighbour can be shown to have arrived
+/// with it.
 const BEFORE: usize = 60;
-/// An explanation is made anew in each of the first windows of an alarm, later in one of so many.
+/// An explanation is recomputed in each of the first `EARLY` windows of an alarm, then in one of every `LATER`.
 const EARLY: usize = 10;
 const LATER: usize = 5;
 
-/// The judge of one session.
+/// Assesses one session.
 #[derive(Debug)]
 pub struct Assessor {
     levels: Levels,
     facts: HostFacts,
     settings: Settings,
-    recent: VecDeque<Judged>,
+    recent: VecDeque<WindowVerdict>,
     past: VecDeque<Past>,
     steps: VecDeque<Step>,
-    last: Option<Judged>,
+    last: Option<WindowVerdict>,
     neighbours: Vec<NeighbourDef>,
     shift: Option<Shift>,
     alarms: Vec<Alarm>,
     open: Option<Open>,
-    /// What was last said of an alarm, on or over.
+    /// The latest explanation of an alarm, whether the alarm is on or over.
     finding: Option<Finding>,
 }
 
@@ -50,14 +51,14 @@ struct Open {
     from: Nanos,
     /// The test that raised it.
     test: usize,
-    /// Windows since, judged or not.
+    /// Windows since it began, judged or not.
     windows: usize,
     /// Windows since the last judged one.
     unjudged: usize,
 }
 
 impl Assessor {
-    /// A judge that has seen nothing yet.
+    /// An assessor that has not taken any window yet.
     #[must_use]
     pub fn new(levels: Levels, facts: HostFacts, settings: Settings) -> Assessor {
         Assessor {
@@ -76,12 +77,12 @@ impl Assessor {
         }
     }
 
-    /// Takes the next window in. `neighbours` are all that are known by now.
+    /// Takes the next window. `neighbours` are all neighbours known so far.
     pub fn take(&mut self, observed: Observed, neighbours: &[NeighbourDef]) -> Step {
         if self.neighbours.len() != neighbours.len() || self.neighbours.last() != neighbours.last() {
             self.neighbours = neighbours.to_vec();
         }
-        let judged = Judged::of(&self.levels, &observed, &self.settings);
+        let judged = WindowVerdict::of(&self.levels, &observed, &self.settings);
         self.keep_before();
         keep(&mut self.past, Past::of(&judged, observed, &self.settings), self.settings.correlation_windows);
         if judged.is_judged() {
@@ -99,7 +100,7 @@ impl Assessor {
         step
     }
 
-    /// Makes room among the windows of a long alarm rather than among those from before it.
+    /// During a long alarm, drops windows of the alarm rather than those from before it.
     fn keep_before(&mut self) {
         let Some(open) = self.open.filter(|_| self.past.len() >= self.settings.correlation_windows) else { return };
         let before = self.past.partition_point(|past| past.to <= open.from);
@@ -108,7 +109,8 @@ impl Assessor {
         }
     }
 
-    /// Where the CPU time goes while it is slow, as [`super::shift`] found it: only who has the samples can tell.
+    /// Sets where CPU time went during the slowdown, as found by [`super::shift`]. The caller holds the samples and
+    /// computes it.
     pub fn tell_functions(&mut self, shift: Option<Shift>) {
         self.shift = shift;
         if let Some(open) = self.open {
@@ -118,32 +120,33 @@ impl Assessor {
         }
     }
 
-    /// Since when functions should be compared ([`Assessor::tell_functions`]); `None` where that would tell nothing new now.
+    /// The start of the time over which functions should be compared ([`Assessor::tell_functions`]); `None` if a
+    /// comparison would add nothing now.
     #[must_use]
     pub fn asks_for_functions(&self) -> Option<Nanos> {
-        // Each time all samples since then are looked at: the longer it lasts the less often.
+        // Each comparison reads all samples since the start, so it runs less often the longer the alarm lasts.
         let due = |open: &Open| open.windows <= EARLY || open.windows.is_power_of_two();
         let open = self.open.filter(|open| open.unjudged == 0 && due(open))?;
         Some(open.from)
     }
 
-    /// The judged windows that the last word is about, oldest first.
-    fn lately(&self) -> Vec<&Judged> {
+    /// The judged windows that are recent enough for the current verdict, oldest first.
+    fn lately(&self) -> Vec<&WindowVerdict> {
         let span = self.last.as_ref().map_or(Nanos(0), |last| last.window.span());
         let now = self.last.as_ref().or(self.recent.back()).map_or(Nanos(0), |last| last.window.to);
-        // Five judged windows out of an hour are no five last ones.
+        // Five judged windows spread over an hour are not the last five.
         let oldest = now - Nanos(span.0.saturating_mul(4 * self.settings.n as u64));
         let windows = self.recent.iter().filter(|judged| judged.window.to >= oldest);
         windows.collect()
     }
 
-    fn last_few(&self) -> Vec<&Judged> {
+    fn last_few(&self) -> Vec<&WindowVerdict> {
         let lately = self.lately();
         let few = lately.len().saturating_sub(self.settings.n);
         lately.into_iter().skip(few).collect()
     }
 
-    fn raise(&mut self, judged: &Judged) -> bool {
+    fn raise(&mut self, judged: &WindowVerdict) -> bool {
         if judged.outside.is_empty() {
             return false;
         }
@@ -170,9 +173,9 @@ impl Assessor {
         true
     }
 
-    /// Whether it ended the alarm.
-    fn go_on(&mut self, open: Open, judged: &Judged) -> bool {
-        // A program that gets nothing done is not over its trouble.
+    /// Returns whether this window ended the alarm.
+    fn go_on(&mut self, open: Open, judged: &WindowVerdict) -> bool {
+        // A stalled program is still in trouble.
         let unjudged = if judged.is_judged() || judged.stalled { 0 } else { open.unjudged + 1 };
         let open = Open { windows: open.windows + 1, unjudged, ..open };
         self.open = Some(open);
@@ -188,17 +191,17 @@ impl Assessor {
         false
     }
 
-    /// As usual again in almost all of the last windows; or nothing could be judged for so long that nobody knows.
+    /// Whether almost all of the last windows are usual again, or nothing could be judged for too long.
     fn is_over(&self, open: Open) -> bool {
         if open.unjudged > 4 * self.settings.n {
             return true;
         }
         let stalled = self.last.as_ref().is_some_and(|last| last.stalled);
-        let lately: Vec<&Judged> = self.recent.iter().rev().take(self.settings.n).collect();
+        let lately: Vec<&WindowVerdict> = self.recent.iter().rev().take(self.settings.n).collect();
         let since = lately.iter().all(|judged| judged.window.from >= open.from);
         let outside = lately.iter().filter(|judged| !judged.outside.is_empty()).count();
-        // Around one limit an alarm would come and go: it ends nearer to what is usual than it began.
-        let leans = || Pool::of(lately.iter().copied(), &self.settings).leans(open.test, &self.settings);
+        // Hysteresis: an alarm ends nearer to the usual value than it began, so it does not flap around one limit.
+        let leans = || PooledWindows::of(lately.iter().copied(), &self.settings).leans(open.test, &self.settings);
         open.unjudged == 0
             && !stalled
             && since
@@ -208,7 +211,7 @@ impl Assessor {
     }
 
     fn end(&mut self, open: Open) {
-        // It ended with its last unusual window, not when that was sure.
+        // The alarm ended with its last unusual window, not when that became certain.
         let last = self.past.iter().rev().find(|past| past.unusual && past.to > open.from);
         let to = last.map_or(open.from, |past| past.to);
         self.open = None;
@@ -226,7 +229,7 @@ impl Assessor {
         self.tell_alarm();
     }
 
-    /// What is known of its cause by now.
+    /// Copies the current finding into the alarm.
     fn tell_alarm(&mut self) {
         let Some(alarm) = self.alarms.last_mut() else { return };
         if let Some(finding) = &self.finding {
@@ -237,13 +240,14 @@ impl Assessor {
     }
 
     fn explain(&mut self, from: Nanos) -> Finding {
-        let windows: Vec<&Judged> = self.recent.iter().filter(|judged| judged.window.from >= from).collect();
-        // Usual windows in the midst of trouble say nothing about it.
-        let unusual: Vec<&Judged> = windows.iter().copied().filter(|judged| !judged.outside.is_empty()).collect();
+        let windows: Vec<&WindowVerdict> = self.recent.iter().filter(|judged| judged.window.from >= from).collect();
+        // Usual windows during an alarm carry no evidence.
+        let unusual: Vec<&WindowVerdict> =
+            windows.iter().copied().filter(|judged| !judged.outside.is_empty()).collect();
         let windows = if unusual.is_empty() { windows } else { unusual };
         let over = self.alarms.iter().filter(|alarm| !alarm.on);
         let earlier: Vec<_> = over.map(|alarm| (alarm.window.from, alarm.window.to)).collect();
-        Finding::of(&Trail {
+        Finding::of(&AlarmContext {
             windows: &windows,
             past: self.past.make_contiguous(),
             from,
@@ -255,14 +259,14 @@ impl Assessor {
         })
     }
 
-    /// How the session stands. What explains an alarm is told while it is on.
+    /// The current assessment of the session. It includes the explanation of an alarm while the alarm is on.
     #[must_use]
     pub fn assessment(&self) -> Assessment {
         let on = self.finding.as_ref().filter(|_| self.open.is_some());
         self.said(on)
     }
 
-    /// The same, with what explained the last alarm where none is on: the last word on a finished session.
+    /// The final assessment of a finished session. It also includes the explanation of the last alarm if that is over.
     #[must_use]
     pub fn last_word(&self) -> Assessment {
         self.said(self.finding.as_ref())
@@ -271,7 +275,7 @@ impl Assessor {
     fn said(&self, finding: Option<&Finding>) -> Assessment {
         let last = self.last.as_ref();
         let state = if self.open.is_some() { State::Alarm } else { last.map_or(State::Waiting, |last| last.state) };
-        let now = || Pool::of(self.last_few().into_iter(), &self.settings);
+        let now = || PooledWindows::of(self.last_few().into_iter(), &self.settings);
         let pool = finding.map_or_else(now, |finding| finding.pool.clone());
         let hints = last.map_or(&[][..], |last| &last.hints);
         let unknown = finding.map_or_else(|| self.quietly_unknown(&pool), |finding| finding.unknown.clone());
@@ -291,12 +295,12 @@ impl Assessor {
         }
     }
 
-    fn quietly_unknown(&self, pool: &Pool) -> Vec<String> {
+    fn quietly_unknown(&self, pool: &PooledWindows) -> Vec<String> {
         let seen = !self.neighbours.is_empty();
         super::explain::unknown(pool, None, seen, false, &self.facts)
     }
 
-    fn primary(&self, pool: &Pool) -> &'static str {
+    fn primary(&self, pool: &PooledWindows) -> &'static str {
         let counted = pool.get(PRIMARY).is_some() || self.levels.axis == LoadAxis::OpsPerSecond;
         let learnt = || self.levels.levels.iter().flat_map(|level| &level.expected);
         let is_learnt = |name: &str| learnt().any(|expected| expected.quantity.name == name);
@@ -310,27 +314,27 @@ impl Assessor {
     }
 }
 
-/// Whether an alarm of that many windows is explained anew.
+/// Whether an alarm of this many windows is explained again.
 fn is_due(windows: usize) -> bool {
     windows <= EARLY || windows.is_multiple_of(LATER)
 }
 
-/// When the trouble began that this test raises an alarm for; `None` if it raises none. Trouble is slight and long or great and
-/// short: all windows since it began speak.
-fn begins(test: usize, lately: &[&Judged], settings: &Settings) -> Option<Nanos> {
+/// The start of the trouble for which this test raises an alarm; `None` if it raises none. Trouble is slight and long
+/// or great and short, so all windows since its start are pooled.
+fn begins(test: usize, lately: &[&WindowVerdict], settings: &Settings) -> Option<Nanos> {
     let outside: Vec<bool> = lately.iter().map(|judged| judged.outside.contains(&test)).collect();
     let n = settings.n.min(outside.len());
     let troubled = |end: &usize| outside[end - n..*end].iter().filter(|outside| **outside).count() >= settings.k;
-    // Back to the first stretch of the last ones in a row that are troubled, and in it to its first unusual window.
+    // Find the earliest of the latest consecutive troubled stretches, and its first unusual window.
     let end = (n..=outside.len()).rev().take_while(troubled).last()?;
     let first = (end - n..end).find(|at| outside[*at])?;
     let since = &lately[first..];
-    Pool::of(since.iter().copied(), settings).confirms(test, settings).then_some(since[0].window.from)
+    PooledWindows::of(since.iter().copied(), settings).confirms(test, settings).then_some(since[0].window.from)
 }
 
-/// The time per operation over its usual value, at the worst.
-fn worst<'a>(windows: impl Iterator<Item = &'a Judged>) -> f64 {
-    let slower = |judged: &Judged| {
+/// The worst time per operation over its usual value.
+fn worst<'a>(windows: impl Iterator<Item = &'a WindowVerdict>) -> f64 {
+    let slower = |judged: &WindowVerdict| {
         let longer = judged.stretch.map_or(1.0, |stretch| stretch.ratio());
         judged.ratio.unwrap_or(1.0) * longer
     };

@@ -1,11 +1,10 @@
-//! An alarm's explanation: causes, where to look, who moved with it, and what cannot be told.
-//! It never decides whether there is an alarm.
+//! Explains an alarm: causes, where to look, which neighbours moved with it, and what remains unknown.
 
-use super::beside::Beside;
+use super::cpu_placement::CpuPlacement;
+use super::deviation::WindowVerdict;
 use super::explain::{explain, place, unknown};
 use super::functions::Shift;
-use super::held::Judged;
-use super::pool::Pool;
+use super::pooled::PooledWindows;
 use super::score::ENOUGH_BEFORE;
 use super::series::{Past, is_wait};
 use super::settings::Settings;
@@ -16,7 +15,7 @@ use crate::analysis::findings::words::percent;
 use crate::model::{HostFacts, NeighbourDef, NeighbourKind};
 use crate::units::Nanos;
 
-/// What is known of an alarm.
+/// The explanation of an alarm.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Finding {
     pub cause: Cause,
@@ -25,18 +24,18 @@ pub(super) struct Finding {
     pub evidence: Vec<Evidence>,
     pub suspects: Vec<Suspect>,
     pub unknown: Vec<String>,
-    pub pool: Pool,
+    pub pool: PooledWindows,
 }
 
-/// What there is to go by.
-pub(super) struct Trail<'a> {
+/// Input of an explanation.
+pub(super) struct AlarmContext<'a> {
     /// The judged windows of the alarm.
-    pub windows: &'a [&'a Judged],
-    /// The windows that neighbours are held against.
+    pub windows: &'a [&'a WindowVerdict],
+    /// The windows that neighbours are compared over.
     pub past: &'a [Past],
     /// When the trouble began.
     pub from: Nanos,
-    /// Times of earlier trouble: neither usual nor this one's.
+    /// Times of earlier alarms, excluded because they are neither usual nor part of this one.
     pub earlier: &'a [(Nanos, Nanos)],
     pub neighbours: &'a [NeighbourDef],
     pub facts: &'a HostFacts,
@@ -44,19 +43,19 @@ pub(super) struct Trail<'a> {
     pub settings: &'a Settings,
 }
 
-/// The share of slow windows with a busy sibling from which on that is evidence.
+/// Share of slow windows with a busy sibling thread from which on that is evidence.
 const SIBLING: f64 = 0.5;
 
 impl Finding {
-    pub fn of(trail: &Trail<'_>) -> Finding {
-        let pool = Pool::of(trail.windows.iter().copied(), trail.settings);
+    pub fn of(trail: &AlarmContext<'_>) -> Finding {
+        let pool = PooledWindows::of(trail.windows.iter().copied(), trail.settings);
         let mut evidence = explain(&pool, trail.facts);
         let first = evidence.first().map_or_else(|| unexplained(&pool), |evidence| evidence.cause);
         let slow = Slow::of(trail, first);
         let mut ranked = slow.suspects(trail, first);
         let convincing = |ranked: &[Ranked]| ranked.first().is_some_and(|first| first.fit >= CONVINCING);
         sibling(&mut evidence, &slow.beside(trail, first));
-        // Without windows from before nobody can be ruled out.
+        // Without windows from before the alarm no neighbour can be ruled out.
         let compared = !trail.neighbours.is_empty() && slow.before() >= ENOUGH_BEFORE;
         program(&mut evidence, trail, &pool, convincing(&ranked), compared && ranked.is_empty());
         let lead = evidence.first();
@@ -81,8 +80,8 @@ impl Finding {
     }
 }
 
-/// What is left where nothing that moved explains an alarm.
-fn unexplained(pool: &Pool) -> Cause {
+/// The cause if nothing that moved explains an alarm.
+fn unexplained(pool: &PooledWindows) -> Cause {
     let dearer = pool.get(PRIMARY).is_some_and(|cost| cost.moved && cost.deviations > 0.0);
     match (dearer, pool.get("cpi").is_some()) {
         (false, _) => Cause::Waiting,
@@ -91,48 +90,49 @@ fn unexplained(pool: &Pool) -> Cause {
     }
 }
 
-/// Whether somebody beside the target can be the cause at all.
+/// Whether a neighbour can be the cause at all.
 fn blames_others(cause: Cause) -> bool {
     !matches!(cause, Cause::PathLength | Cause::Throttling | Cause::Steal)
 }
 
-/// The windows that a neighbour is held against.
+/// The windows that a neighbour is compared over.
 struct Slow<'a> {
     past: Vec<&'a Past>,
     slow: Vec<bool>,
 }
 
 impl<'a> Slow<'a> {
-    fn of(trail: &Trail<'a>, cause: Cause) -> Slow<'a> {
+    fn of(trail: &AlarmContext<'a>, cause: Cause) -> Slow<'a> {
         let earlier = |past: &Past| trail.earlier.iter().any(|(from, to)| past.to > *from && past.to <= *to);
         let past: Vec<&Past> =
             trail.past.iter().filter(|past| past.excess(cause).is_some() && !earlier(past)).collect();
-        // Half of the rise is enough: a slowdown that comes and goes is slow where it is.
+        // Above the highest usual value is slow, so an intermittent slowdown counts only in the windows where it
+        // occurs.
         let slow = |past: &&Past| past.to > trail.from && past.excess(cause).is_some_and(|excess| excess > 1.0);
         Slow { slow: past.iter().map(slow).collect(), past }
     }
 
-    /// Windows from before.
+    /// The number of windows outside the slowdown.
     fn before(&self) -> usize {
         self.slow.iter().filter(|slow| !**slow).count()
     }
 
-    fn question<'q>(&'q self, trail: &'q Trail<'_>, cause: Cause) -> Question<'q> {
-        let Trail { neighbours, facts, settings, .. } = trail;
+    fn question<'q>(&'q self, trail: &'q AlarmContext<'_>, cause: Cause) -> Question<'q> {
+        let AlarmContext { neighbours, facts, settings, .. } = trail;
         Question { cause, past: &self.past, slow: &self.slow, neighbours, facts, settings }
     }
 
-    fn suspects(&self, trail: &Trail<'_>, cause: Cause) -> Vec<Ranked> {
+    fn suspects(&self, trail: &AlarmContext<'_>, cause: Cause) -> Vec<Ranked> {
         suspects(&self.question(trail, cause))
     }
 
-    fn beside(&self, trail: &Trail<'_>, cause: Cause) -> Beside {
-        Beside::of(&self.question(trail, cause))
+    fn beside(&self, trail: &AlarmContext<'_>, cause: Cause) -> CpuPlacement {
+        CpuPlacement::of(&self.question(trail, cause))
     }
 }
 
-/// Where hardware does not say what the core's other thread took, that somebody ran there is a sign.
-fn sibling(evidence: &mut Vec<Evidence>, beside: &Beside) {
+/// If hardware does not measure what the sibling thread took, a neighbour running there is a sign.
+fn sibling(evidence: &mut Vec<Evidence>, beside: &CpuPlacement) {
     let busy = beside.sibling_busy();
     let running = evidence.first().is_some_and(|lead| !is_wait(lead.cause) && blames_others(lead.cause));
     let told = evidence.iter().any(|evidence| evidence.cause == Cause::Smt);
@@ -148,7 +148,7 @@ fn sibling(evidence: &mut Vec<Evidence>, beside: &Beside) {
             percent(busy)
         ),
     });
-    // It says more than that nothing is known.
+    // This is more specific than an unexplained cause, so it leads.
     if evidence.first().is_some_and(|lead| matches!(lead.cause, Cause::CpuTimeOther | Cause::CpiOther)) {
         let share = evidence.first().and_then(|lead| lead.share);
         if let Some(mut smt) = evidence.pop() {
@@ -158,10 +158,16 @@ fn sibling(evidence: &mut Vec<Evidence>, beside: &Beside) {
     }
 }
 
-/// Without counted instructions: the program, if nobody beside it goes with the slowdown and its own functions shifted.
-fn program(evidence: &mut Vec<Evidence>, trail: &Trail<'_>, pool: &Pool, convincing: bool, nobody: bool) {
+/// Without counted instructions: blames the program if no neighbour fits the slowdown and its own functions shifted.
+fn program(
+    evidence: &mut Vec<Evidence>,
+    trail: &AlarmContext<'_>,
+    pool: &PooledWindows,
+    convincing: bool,
+    nobody: bool,
+) {
     let blind = pool.get("cpi").is_none();
-    // That a cache or memory answers the probes later as well explains nothing yet.
+    // Slower memory probes alone do not explain the slowdown yet.
     let open = evidence.first().is_some_and(|lead| !is_wait(lead.cause) && lead.confidence == Confidence::Low);
     let Some(shift) = trail.shift.filter(|shift| blind && open && !convincing && shift.tells()) else { return };
     let share = evidence.first().and_then(|lead| lead.share);

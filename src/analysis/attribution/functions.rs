@@ -1,5 +1,5 @@
-//! Which function of the target took more CPU time than usual: without counted instructions the best sign there is that the
-//! program changed. It never proves that: a busy cache slows some functions more than others as well.
+//! Finds the function of the target that took more CPU time than usual: without counted instructions, the best sign
+//! that the program changed. It is no proof: a busy cache also slows some functions more than others.
 
 use super::types::{Cause, Confidence, Evidence};
 use crate::analysis::findings::words::{name, percent, seconds};
@@ -9,11 +9,11 @@ use crate::model::Baseline;
 use crate::model::profile::Profile;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Samples from which on shares of functions mean something.
+/// Minimum samples for shares of functions to mean something.
 const LEAST_SAMPLES: u64 = 50;
-/// By how much of all CPU time a function's share must have grown.
+/// Minimum growth of a function's share of all CPU time.
 const SHIFTED: f64 = 0.08;
-/// The part of the growth that the grown function must have by itself.
+/// Minimum part of the growth that the grown function must account for by itself.
 const OWNS: f64 = 0.4;
 
 /// How the CPU time moved between functions.
@@ -21,23 +21,23 @@ const OWNS: f64 = 0.4;
 pub struct Shift {
     /// The function that grew most.
     pub function: String,
-    /// Its CPU time, nanoseconds per operation; without operations its share of all.
+    /// Its CPU time, nanoseconds per operation; without operations, its share of all CPU time.
     pub now: f64,
     /// The same in the baseline.
     pub then: f64,
     /// Whether these are per operation.
     pub per_operation: bool,
-    /// Its part of the whole growth; `None` where nothing grew.
+    /// Its part of the whole growth; `None` if nothing grew.
     pub part: Option<f64>,
-    /// By how much its share of all CPU time grew, beyond what so many samples explain.
+    /// Growth of its share of all CPU time beyond what the number of samples explains.
     pub shifted: f64,
 }
 
-/// CPU time of functions and what they call, over all of it. Inlined code belongs to many functions, so that own time would
-/// not tell them apart; and the share of whoever calls what grew does not grow with it.
+/// CPU time of functions with their callees, over all CPU time. Inlined code belongs to many functions, so self time
+/// would not separate them; and a caller's share does not grow with its callee's.
 type Shares = BTreeMap<String, f64>;
 
-/// Compares where CPU time goes in a window with where it went in the baseline; `None` with too few samples.
+/// Compares where CPU time goes in a window with the baseline; `None` with too few samples.
 #[must_use]
 pub fn shift(profile: &Profile, baseline: &Baseline, window: Window) -> Option<Shift> {
     let run = Run::of(profile, 1, window);
@@ -52,7 +52,7 @@ pub fn shift(profile: &Profile, baseline: &Baseline, window: Window) -> Option<S
     }
     let mut then = Shares::new();
     for stack in &baseline.stacks {
-        // What is not seen now may be the kernel's or gone: it cannot have grown.
+        // A function not seen now may be the kernel's or gone: it cannot have grown.
         let seen = stack.frames.iter().map(String::as_str).filter(|name| now.contains_key(*name));
         add(&mut then, seen, stack.cpu_ns / baseline.cpu_ns);
     }
@@ -61,7 +61,7 @@ pub fn shift(profile: &Profile, baseline: &Baseline, window: Window) -> Option<S
     grown(&now, &then, samples, here.zip(per_op(baseline.cpu_ns, baseline.ops)))
 }
 
-/// A function that calls itself counts once.
+/// Adds a call path; a recursive function counts once.
 fn add<'a>(shares: &mut Shares, path: impl Iterator<Item = &'a str>, share: f64) {
     for name in path.collect::<BTreeSet<_>>() {
         *shares.entry(name.to_string()).or_default() += share;
@@ -85,13 +85,14 @@ fn grown(now: &Shares, then: &Shares, samples: u64, costs: Option<(f64, f64)>) -
 }
 
 impl Shift {
-    /// Whether it looks like a change of the program: one function owns much of the growth, and the others did not grow with it.
+    /// Whether it indicates a change of the program: one function owns much of the growth, and the others did not grow
+    /// with it.
     #[must_use]
     pub fn tells(&self) -> bool {
         self.shifted >= SHIFTED && self.part.is_none_or(|part| part >= OWNS) && self.now > self.then
     }
 
-    /// In a sentence.
+    /// The shift in one sentence.
     #[must_use]
     pub fn text(&self) -> String {
         let (now, then) = if self.per_operation {
@@ -103,8 +104,7 @@ impl Shift {
         format!("{} grew most: {what} {now}, in the baseline {then}.", name(&self.function))
     }
 
-    /// Evidence for the program, where nothing else explains the growth.
-    /// `nobody`: nobody beside the target moved with it.
+    /// Evidence for the program, if nothing else explains the growth. `nobody`: no neighbour moved with it.
     pub(super) fn evidence(&self, share: Option<f64>, nobody: bool) -> Evidence {
         Evidence {
             cause: Cause::PathLength,
@@ -134,7 +134,7 @@ mod tests {
             synthetic.samples(500, 41, stack, *count);
         }
         let profile = synthetic.finish();
-        // A baseline in which three quarters are main;work and one quarter is main itself.
+        // A baseline with three quarters in main;work and one quarter in main itself.
         shift(&profile, &baseline(&[40]), Window { from: ms(0), to: ms(60_000) })
     }
 

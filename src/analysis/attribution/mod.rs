@@ -1,23 +1,23 @@
-//! A session held against its baseline, window by window: what is unusual, whether that is an alarm, which part of the iron
-//! law it lies in, and who beside the target moved with it. It never reads anything and never calls a correlation a cause.
+//! Compares a session with its baseline, window by window: what is unusual, whether that is an alarm, which part of the
+//! iron law it is in, and which neighbours moved with it. Neighbours are reported as correlated, not as causes.
 
+mod alarm_criteria;
 mod assess;
 mod assessor;
-mod beside;
+mod cpu_placement;
+mod deviation;
 mod explain;
 mod finding;
 mod functions;
-mod held;
 mod observe;
-mod pool;
+mod pooled;
 mod reference;
 mod score;
 mod series;
 mod settings;
-mod stretch;
 mod suspects;
-mod tests_of;
 mod types;
+mod wait_ratio;
 mod words;
 
 pub use assess::assess;

@@ -1,5 +1,5 @@
-//! One window of a profile as an assessment takes it: its quantities, and what each neighbour used in it.
-//! It never looks at more of a long profile than that window needs.
+//! Reads one window of a profile for an assessment: its quantities, and what each neighbour used in it. Reads only the
+//! part of a long profile that the window needs.
 
 use super::types::{NeighbourWindow, Observed};
 use crate::analysis::compare::readings;
@@ -10,16 +10,16 @@ use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
-/// Samples may come this much later than others that were taken after them.
+/// Samples may arrive this much later than others that were taken after them.
 const LATE: Nanos = Nanos(1_000_000_000);
 
-/// The window, which is to begin and end at ticks.
+/// Reads the window, which must begin and end at ticks.
 #[must_use]
 pub fn observe(profile: &Profile, window: Window) -> Observed {
     observe_with(profile, &Counters::about(profile, window), &Previous::of(profile), window)
 }
 
-/// For each use of a neighbour, by position, the use of the same neighbour before it.
+/// For each use of a neighbour, by position: the previous use of the same neighbour.
 pub(super) struct Previous(Vec<Option<u32>>);
 
 impl Previous {
@@ -30,20 +30,20 @@ impl Previous {
     }
 }
 
-/// The same with the profile's counters at hand.
+/// Like [`observe`], with the profile's counters already computed.
 pub(super) fn observe_with(profile: &Profile, counters: &Counters, previous: &Previous, window: Window) -> Observed {
     let ops = if counted_within(profile, window) {
         operations(profile, window)
     } else {
-        // Without a source its own reason is the better one.
+        // Without an operation source, its own reason is more specific.
         Measure::Missing(operations(profile, window).why().unwrap_or(Why::TooFewSamples))
     };
-    // Threads are asked for only where some of them are selected.
+    // The quantities cover the whole target, not selected threads.
     let readings = readings(counters, window, ops, None);
     Observed { window, readings, neighbours: neighbours(profile, previous, window), cpus: cpus(profile, window) }
 }
 
-/// A total that was not read within the window or just beside it says nothing about it.
+/// Whether operations were counted within the window or near its ends; other totals do not describe it.
 fn counted_within(profile: &Profile, window: Window) -> bool {
     let rate = matches!(profile.meta.plan.ops, Some(OpsSpec::Rate { .. }));
     let slack = Nanos(window.span().0 / 4);
@@ -52,13 +52,13 @@ fn counted_within(profile: &Profile, window: Window) -> bool {
     rate || profile.ops.get(first).is_some_and(|(at, _)| *at <= to)
 }
 
-/// Uses come in the order they were read.
+/// Uses are sorted by the time they were read.
 fn neighbours(profile: &Profile, previous: &Previous, window: Window) -> Vec<NeighbourWindow> {
     let uses = &profile.neighbour_uses;
     let end = uses.partition_point(|used| used.at <= window.to);
     let from = uses.partition_point(|used| used.at <= window.from);
     let before = |at: usize| previous.0.get(at).copied().flatten().map(|at| at as usize);
-    // The last use within the window stands for it, and the last one before the window for its beginning.
+    // The last use within the window is its end, and the last one before the window is its start.
     let mut seen: FxHashSet<NeighbourId> = FxHashSet::default();
     let mut found = Vec::new();
     for (at, last) in uses.iter().enumerate().take(end).skip(from).rev() {
@@ -72,7 +72,7 @@ fn neighbours(profile: &Profile, previous: &Previous, window: Window) -> Vec<Nei
 
 fn used(end: &NeighbourUse, base: Option<&NeighbourUse>, span: Nanos) -> NeighbourWindow {
     let (wall, seconds) = (span.as_f64().max(1.0), span.seconds().max(1e-9));
-    // Before its first reading a neighbour had used nothing since the capture began.
+    // A neighbour without an earlier reading had used nothing since the capture began.
     let grown = |of: fn(&NeighbourUse) -> Option<u64>| {
         let before = base.map_or(Some(0), of);
         of(end).zip(before).map(|(end, before)| end.saturating_sub(before) as f64 / seconds)

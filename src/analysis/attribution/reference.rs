@@ -1,38 +1,39 @@
-//! Which level of load speaks for a window, and how much of it.
-//! It never takes a fall of throughput for another load while the program wants as much CPU as before.
+//! Chooses the level of load that a window is compared with, and which quantities. A drop of throughput is not a lower
+//! load while the program wants as much CPU as before.
 
-use super::held::value;
-use super::stretch::stretch;
+use super::deviation::value;
+use super::wait_ratio::stretch;
 use crate::analysis::baseline::{Level, Levels, LoadAxis, Place};
 use crate::analysis::compare::{RATE, Reading, WITHOUT_OPERATIONS};
 
-/// A level, and what it says about a window.
+/// A level, and the part of a window it applies to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reference<'a> {
     pub level: &'a Level,
     pub scope: Scope,
 }
 
-/// What of a window a level can be compared with.
+/// The part of a window that a level can be compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Everything: the level is of this load, or of the demand behind it.
+    /// Everything: the level has this load, or the demand behind it.
     Whole,
-    /// What cannot grow when load falls: the level is the next known one above the load.
+    /// Quantities that cannot grow when load falls: the level is the next known one above the load.
     Bounds {
-        /// The program wants as much CPU as at that level: that it completes less is no lesser load.
+        /// The program wants as much CPU as at that level, so completing less is not a lower load.
         demand: bool,
-        /// It waits longer in all than at that level, and not only for a larger share of its threads' time.
+        /// The total wait is longer than at that level, not only a larger share of its threads' time.
         waits: bool,
     },
 }
 
-/// The level that speaks for a window of this load; `None` where none does: above everything known nothing is bounded.
+/// The level to compare a window of this load with; `None` above every known level, where nothing is bounded.
 pub(super) fn reference<'a>(levels: &'a Levels, load: f64, readings: &[Reading]) -> Option<Reference<'a>> {
     if let Place::Known(level) = levels.place(load) {
         return Some(Reference { level, scope: Scope::Whole });
     }
-    // A few slow windows of the baseline itself must not stand between the load and the level it would have had.
+    // Only known levels: a few slow windows of the baseline must not stand between the load and the level it would have
+    // had.
     let above = levels.levels.iter().find(|level| level.is_known() && level.from > load)?;
     let wanted = Wanted::of(readings, above);
     let bounds = |level| Reference {
@@ -47,15 +48,15 @@ pub(super) fn reference<'a>(levels: &'a Levels, load: f64, readings: &[Reading])
     Some(match levels.axis {
         LoadAxis::OpsPerSecond if wanted.is_usual() => whole(above),
         LoadAxis::OpsPerSecond => bounds(above),
-        // Busy CPUs are what the program got; what it wanted is the load.
+        // Busy CPUs are what the program got; the load is what it wanted.
         LoadAxis::BusyCores => wanted.level(levels).map_or_else(|| bounds(above), whole),
     })
 }
 
-/// CPUs that a program wanted: those it ran on, and those it waited for.
+/// CPUs that a program wanted: those it ran on plus those it waited for.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
-    /// What it would have run on with no more waits than usual.
+    /// CPUs it would have run on with its usual waits.
     cores: f64,
     usual: f64,
     spread: f64,
@@ -81,7 +82,7 @@ impl Wanted {
         self.cores >= self.usual - self.spread
     }
 
-    /// The level of what was wanted; of more than every known level the highest one.
+    /// The level of the wanted CPUs; above every known level, the highest one.
     fn level(self, levels: &Levels) -> Option<&Level> {
         match levels.place(self.cores) {
             Place::Known(level) => Some(level),
@@ -90,7 +91,7 @@ impl Wanted {
     }
 }
 
-/// The load of a window; 0 where operations are counted and none was completed.
+/// The load of a window; 0 if operations are counted and none was completed.
 pub(super) fn load_or_nothing(axis: LoadAxis, load: Option<f64>, readings: &[Reading]) -> Option<f64> {
     load.or_else(|| {
         (axis == LoadAxis::OpsPerSecond).then(|| value(readings, RATE)).flatten().filter(|rate| *rate == 0.0)

@@ -1,8 +1,9 @@
-//! How well a neighbour's use goes with a target's slowness: CPI2's score, and what more it takes to tell a culprit from
-//! somebody who happened to be busy. It never proves anything: these are correlations.
+//! Scores how well a neighbour's use matches a target's slowness: CPI2's score, and what separates a culprit from a
+//! neighbour that happened to be busy. Scores are correlations, not proof.
 
-/// The correlation of CPI2 (Zhang et al., EuroSys 2013): `excess` is the target's cost over its threshold in each window,
-/// `uses` what the neighbour used in the same. Uses are divided by their sum; -1 to 1, 0 for one that used nothing.
+/// The correlation of CPI2 (Zhang et al., EuroSys 2013). `excess` is the target's cost over its threshold in each
+/// window, `uses` is the neighbour's use in the same windows, divided by their sum. -1 to 1; 0 for a neighbour that
+/// used nothing.
 #[must_use]
 pub fn correlation(excess: &[f64], uses: &[f64]) -> f64 {
     let sum: f64 = uses.iter().filter(|used| used.is_finite()).sum();
@@ -19,7 +20,8 @@ pub fn correlation(excess: &[f64], uses: &[f64]) -> f64 {
 pub(super) struct Fit {
     /// CPI2's score.
     pub score: f64,
-    /// From 0 to 1: the score over the best one that this slowdown allows, and how much more was used while slow than before.
+    /// From 0 to 1: the score over the best possible one for this slowdown, and how much more was used while slow than
+    /// before.
     pub fit: f64,
     /// Mean use while slow.
     pub slow: f64,
@@ -27,13 +29,13 @@ pub(super) struct Fit {
     pub before: f64,
 }
 
-/// Windows before a slowdown, from which on they tell a steady user from one that came with it.
+/// Windows before a slowdown that are needed to tell a steady user from one that arrived with it.
 pub(super) const ENOUGH_BEFORE: usize = 5;
 
-/// Taken as having come with the slowdown where nothing was seen before it: possible, and not convincing.
+/// The part that came with the slowdown if too few windows were seen before it: possible, but not convincing.
 const UNSEEN: f64 = 0.3;
 
-/// `slow` says which windows belong to the slowdown; the others came before.
+/// `slow` marks the windows of the slowdown; the others came before.
 pub(super) fn fit(excess: &[f64], uses: &[f64], slow: &[bool]) -> Fit {
     let score = correlation(excess, uses);
     let mean = |which: bool| {
@@ -41,12 +43,13 @@ pub(super) fn fit(excess: &[f64], uses: &[f64], slow: &[bool]) -> Fit {
         (chosen.len(), chosen.iter().sum::<f64>() / chosen.len().max(1) as f64)
     };
     let ((_, during), (windows, before)) = (mean(true), mean(false));
-    // One that runs in the slow windows only reaches their mean excess, not 1: slight slowdowns score low whoever did them.
+    // A neighbour that runs only in the slow windows reaches their mean excess, not 1: any culprit of a slight slowdown
+    // scores low.
     let slow_excess: Vec<f64> =
         excess.iter().zip(slow).filter(|(_, is)| **is).map(|(c, _)| 1.0 - 1.0 / c.max(1.0)).collect();
     let best = slow_excess.iter().sum::<f64>() / slow_excess.len().max(1) as f64;
     let reached = if best > 0.0 { (score / best).clamp(0.0, 1.0) } else { 0.0 };
-    // Of one that was as busy before, nothing of the use came with the slowdown.
+    // If it was as busy before, none of its use came with the slowdown.
     let came =
         if windows < ENOUGH_BEFORE || during <= 0.0 { UNSEEN } else { ((during - before) / during).clamp(0.0, 1.0) };
     Fit { score, fit: (reached * came).sqrt(), slow: during, before }
@@ -71,7 +74,7 @@ mod tests {
 
     #[test]
     fn uses_are_normalised_over_the_windows() {
-        // rubik's own test: 9, 8, ... 0 become u / 45; with one cost everywhere the score is that cost's.
+        // rubik's own test: 9, 8, ... 0 become u / 45; with one cost in every window the score is that cost's.
         let uses: Vec<f64> = (0..10).rev().map(f64::from).collect();
         check(&[3.0; 10], &uses, 1.5, 0.5);
         let mut costs = [1.5; 10];

@@ -1,32 +1,32 @@
-//! The windows of a session that neighbours are held against: how slow the target was, and who ran.
-//! It never holds more than the correlation needs.
+//! Summaries of a session's windows that neighbours are correlated with: how slow the target was, and which neighbours
+//! ran. They contain only what the correlation needs.
 
-use super::held::Judged;
+use super::deviation::WindowVerdict;
 use super::settings::Settings;
 use super::types::{Cause, NeighbourWindow, Observed};
 use crate::analysis::compare::PRIMARY;
 use crate::model::NeighbourId;
 use crate::units::Nanos;
 
-/// A window in short.
+/// Summary of a window.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Past {
     /// When it ended.
     pub to: Nanos,
-    /// The cost of an operation over the highest usual one; `None` where it was not judged.
+    /// The cost of an operation over the highest usual one; `None` if it was not judged.
     pub cost: Option<f64>,
-    /// The time the work took over the highest usual one.
+    /// The wait ratio over the highest usual one.
     pub wait: Option<f64>,
-    /// Whether it lay outside of any test.
+    /// Whether it was outside the band of any test.
     pub unusual: bool,
-    /// Who ran.
+    /// What each neighbour used.
     pub neighbours: Vec<NeighbourWindow>,
-    /// Where the target ran.
+    /// The CPUs the target ran on.
     pub cpus: Vec<u32>,
 }
 
 impl Past {
-    pub fn of(judged: &Judged, seen: Observed, settings: &Settings) -> Past {
+    pub fn of(judged: &WindowVerdict, seen: Observed, settings: &Settings) -> Past {
         let cost = [PRIMARY, "cpi"]
             .iter()
             .find_map(|name| judged.get(name))
@@ -43,7 +43,7 @@ impl Past {
         }
     }
 
-    /// How slow the target was, in what this cause makes slow.
+    /// How slow the target was in the quantity that this cause affects.
     pub fn excess(&self, cause: Cause) -> Option<f64> {
         if is_wait(cause) { self.wait } else { self.cost.or(self.wait) }
     }
@@ -53,7 +53,7 @@ impl Past {
     }
 }
 
-/// Whether a cause makes the target wait, rather than run longer.
+/// Whether a cause makes the target wait rather than run longer.
 pub(super) fn is_wait(cause: Cause) -> bool {
     matches!(cause, Cause::Throttling | Cause::RunQueue | Cause::Io | Cause::Waiting)
 }

@@ -1,5 +1,5 @@
-//! How strict an assessment is. The defaults are CPI2's where it has them.
-//! It never depends on the target: what is usual of that is the baseline's to say.
+//! How strict an assessment is. The defaults are CPI2's where it has them. They do not depend on the target; the
+//! baseline defines its usual behaviour.
 
 use crate::analysis::baseline::{LEAST_COST, UNUSUAL};
 use crate::units::Nanos;
@@ -7,27 +7,27 @@ use crate::units::Nanos;
 /// How strict an assessment is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// An alarm needs so many unusual windows ...
+    /// An alarm needs this many unusual windows ...
     pub k: usize,
-    /// ... among so many judged ones.
+    /// ... among this many judged ones.
     pub n: usize,
-    /// A window in which the target wanted less CPU than this says nothing.
+    /// A window in which the target wanted less CPU than this is not judged.
     pub least_cores: f64,
-    /// How far the usual band reaches beyond where another run as a whole may lie, in usual distances of windows.
+    /// How far the usual band reaches beyond the run-to-run range, in standard deviations of windows within a run.
     pub sigmas: f64,
-    /// Least growth of an operation's CPU time that matters, whatever its significance.
+    /// Minimum growth of an operation's CPU time that matters, whatever its significance.
     pub least_cost: f64,
-    /// Least growth of an operation's time through waits that matters.
+    /// Minimum growth of an operation's time through waits that matters.
     pub least_wait: f64,
-    /// How many alarms a day the straying of windows alone may raise. Every window asks, for every quantity that can raise one.
+    /// False alarms a day that window noise alone may raise. Every window tests every quantity that can raise one.
     pub false_alarms_a_day: f64,
-    /// The share of wrong ones allowed among the quantities said to have moved.
+    /// The share of false positives allowed among the quantities reported as moved.
     pub false_discovery: f64,
     /// CPI2's score from which on a neighbour is above the threshold.
     pub threshold: f64,
-    /// The windows a neighbour's use is correlated over; ten minutes of seconds.
+    /// The windows that a neighbour's use is correlated over: ten minutes of one-second windows.
     pub correlation_windows: usize,
-    /// A neighbour that used fewer CPUs than this while the target was slow is no suspect.
+    /// A neighbour that used fewer CPUs than this while the target was slow is not a suspect.
     pub least_neighbour: f64,
 }
 
@@ -50,7 +50,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How improbable a deviation must be when it is looked at after each window of this length, for so many quantities.
+    /// How improbable a deviation must be if this many quantities are tested after each window of this length.
     #[must_use]
     pub fn chance_of_a_look(&self, window: Nanos, quantities: usize) -> f64 {
         const DAY_S: f64 = 86_400.0;

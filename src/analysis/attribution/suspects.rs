@@ -1,7 +1,7 @@
-//! Who beside the target moved with its slowdown, and what else speaks for each of them.
-//! It never says that one did it: a bursty innocent scores as high as a culprit, and a steady culprit low.
+//! Ranks the neighbours that moved with the target's slowdown, and collects other evidence for each. The ranking is no
+//! proof: a bursty innocent scores as high as a culprit, and a steady culprit low.
 
-use super::beside::{Beside, evidence};
+use super::cpu_placement::{CpuPlacement, evidence};
 use super::score::{Fit, fit};
 use super::series::Past;
 use super::settings::Settings;
@@ -9,15 +9,15 @@ use super::types::{Cause, NeighbourWindow, Suspect};
 use crate::model::{HostFacts, NeighbourDef, NeighbourId, NeighbourKind};
 use rustc_hash::FxHashMap;
 
-/// Suspects told.
+/// Suspects reported.
 const MOST: usize = 10;
-/// Of a group's use, what one of its members must have to stand for it.
+/// The share of a group's use that one of its members must have to represent it.
 const STANDS_FOR: f64 = 0.9;
-/// A fit from which on a neighbour is worth naming as where to look.
+/// Fit from which on a neighbour is named as the place to look.
 pub(super) const CONVINCING: f64 = 0.6;
-/// Below this a neighbour did not move with the slowdown.
+/// A neighbour with a lower fit did not move with the slowdown.
 const LEAST_FIT: f64 = 0.2;
-/// Storage traffic, bytes per second, that a suspect of slow storage has at least.
+/// Minimum storage traffic of a suspect of slow storage, bytes per second.
 const LEAST_IO: f64 = 64.0 * 1024.0;
 
 /// A suspect with how well it fits.
@@ -27,20 +27,20 @@ pub(super) struct Ranked {
     pub fit: f64,
 }
 
-/// What is asked.
+/// The slowdown to find suspects for.
 #[derive(Clone, Copy)]
 pub(super) struct Question<'a> {
     pub cause: Cause,
-    /// The windows, oldest first; those that were not judged take no part.
+    /// The windows, oldest first, without those that were not judged.
     pub past: &'a [&'a Past],
-    /// For each of them whether it belongs to the slowdown.
+    /// For each window, whether it belongs to the slowdown.
     pub slow: &'a [bool],
     pub neighbours: &'a [NeighbourDef],
     pub facts: &'a HostFacts,
     pub settings: &'a Settings,
 }
 
-/// Use of one neighbour in all windows.
+/// A neighbour's use in all windows.
 struct Track<'a> {
     def: &'a NeighbourDef,
     uses: Vec<f64>,
@@ -51,17 +51,17 @@ struct Track<'a> {
 /// The suspects, the likeliest first.
 pub(super) fn suspects(question: &Question<'_>) -> Vec<Ranked> {
     let tracks = tracks(question);
-    // Bytes of monitoring groups are not held against the CPU time of others.
+    // Bytes of monitoring groups are not compared with the CPU time of others.
     let most = [false, true].map(|group| {
         let alike = tracks.iter().filter(|track| by_group(track.def.kind) == group);
         alike.map(|track| growth(&track.fit)).fold(0.0, f64::max)
     });
     let kept = once(&tracks, question);
-    let beside = Beside::of(question);
+    let beside = CpuPlacement::of(question);
     let mut ranked: Vec<(f64, Ranked)> = kept
         .into_iter()
         .map(|track| {
-            // Of those that fit alike, who came with more is likelier.
+            // Of neighbours that fit equally well, the one that grew more is likelier.
             let most = most[usize::from(by_group(track.def.kind))];
             let size = if most > 0.0 { (growth(&track.fit) / most).clamp(0.0, 1.0) } else { 0.0 };
             let place = beside.weight(track.def.id, question.cause);
@@ -76,7 +76,7 @@ fn growth(fit: &Fit) -> f64 {
     (fit.slow - fit.before).max(0.0) + 0.1 * fit.slow
 }
 
-fn rank(track: &Track<'_>, question: &Question<'_>, beside: &Beside) -> Ranked {
+fn rank(track: &Track<'_>, question: &Question<'_>, beside: &CpuPlacement) -> Ranked {
     Ranked {
         fit: track.fit.fit,
         suspect: Suspect {
@@ -113,11 +113,11 @@ fn tracks<'a>(question: &Question<'a>) -> Vec<Track<'a>> {
     question.neighbours.iter().filter_map(of).collect()
 }
 
-/// What a neighbour takes of the thing that is short.
+/// How much a neighbour used of the contended resource.
 fn amount(cause: Cause, used: &NeighbourWindow) -> f64 {
     match cause {
         Cause::Io => used.io_rate.unwrap_or(0.0),
-        // Of a monitoring group nothing but its cache and its traffic is known.
+        // A monitoring group reports only its cache and its traffic.
         Cause::Llc if used.cores == 0.0 => used.llc_bytes.map_or(0.0, |bytes| bytes as f64),
         Cause::MemoryBandwidth if used.cores == 0.0 => used.memory_rate.unwrap_or(0.0),
         _ => used.cores,
@@ -128,7 +128,7 @@ fn by_group(kind: NeighbourKind) -> bool {
     kind == NeighbourKind::Resctrl
 }
 
-/// Without control groups for which one of their members stands: a process, or a group below.
+/// Drops control groups that one of their members represents: a process, or a group below.
 fn once<'t, 'a>(tracks: &'t [Track<'a>], question: &Question<'_>) -> Vec<&'t Track<'a>> {
     let used = |track: &Track<'_>| {
         let slow = track.uses.iter().zip(question.slow).filter(|(_, slow)| **slow);
@@ -141,7 +141,7 @@ fn once<'t, 'a>(tracks: &'t [Track<'a>], question: &Question<'_>) -> Vec<&'t Tra
     tracks.iter().filter(|track| track.def.kind != NeighbourKind::Cgroup || !stands(track)).collect()
 }
 
-/// Whether a process or a group is in that group.
+/// Whether a process or a group is inside that group.
 fn is_within(def: &NeighbourDef, group: &NeighbourDef) -> bool {
     let below = |path: &str| {
         let rest = path.strip_prefix(group.name.trim_end_matches('/'));

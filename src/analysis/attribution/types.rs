@@ -1,5 +1,4 @@
-//! The plain data of an assessment: what goes in for each window, what comes out.
-//! It never computes.
+//! Plain data of an assessment: the input of each window, and the result.
 
 use crate::analysis::Window;
 use crate::analysis::baseline::LoadAxis;
@@ -10,20 +9,20 @@ use serde::Serialize;
 /// One window of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
-    /// Where it lies.
+    /// Its time range.
     pub window: Window,
-    /// Every quantity, as [`crate::analysis::compare::readings`] gives them.
+    /// Every quantity, as returned by [`crate::analysis::compare::readings`].
     pub readings: Vec<Reading>,
-    /// What each neighbour used in it; one without an entry used nothing.
+    /// What each neighbour used in it; a neighbour without an entry used nothing.
     pub neighbours: Vec<NeighbourWindow>,
-    /// The CPUs that the target was sampled on, most often first: who else was on them, or beside them, is told by this.
+    /// The CPUs that the target was sampled on, most often first; they show which neighbours shared its CPUs or cores.
     pub cpus: Vec<u32>,
 }
 
 /// What a neighbour used in one window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NeighbourWindow {
-    /// Who.
+    /// The neighbour.
     pub neighbour: NeighbourId,
     /// Busy CPUs.
     pub cores: f64,
@@ -31,52 +30,52 @@ pub struct NeighbourWindow {
     pub on_cpu: Option<u32>,
     /// Storage traffic, bytes per second.
     pub io_rate: Option<f64>,
-    /// Last-level cache held, bytes.
+    /// Last-level cache occupied, bytes.
     pub llc_bytes: Option<u64>,
     /// Memory traffic, bytes per second.
     pub memory_rate: Option<f64>,
 }
 
-/// How a window, or the session as a whole, stands.
+/// The state of a window, or of the session as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// No window has been seen yet.
     Waiting,
-    /// The target used too little CPU for anything to be said (under 0.25 of a CPU).
+    /// The target used too little CPU to be judged (under 0.25 of a CPU).
     Idle,
-    /// Its load lies where the baseline knows too little.
+    /// The baseline knows too little at its load.
     UnknownLoad,
     /// As usual.
     Usual,
-    /// Something is unusual, but not for long enough.
+    /// Something is unusual, but not for long enough to raise an alarm.
     Unusual,
-    /// It has been unusual in enough of the last windows.
+    /// Enough of the last windows were unusual.
     Alarm,
 }
 
-/// One quantity against what is usual.
+/// One quantity compared with its usual value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Moved {
-    /// Which.
+    /// The quantity.
     pub quantity: Quantity,
-    /// Its value now: over the last windows, sums divided by sums.
+    /// Its value over the last windows: sums divided by sums.
     pub now: f64,
-    /// What is usual at this load.
+    /// The usual value at this load.
     pub expected: f64,
     /// The band it usually stays in.
     pub band: (f64, f64),
-    /// How many usual deviations it is away.
+    /// Its distance from the usual value, in usual deviations.
     pub deviations: f64,
-    /// How probable so large a deviation is by chance, corrected for the number of quantities (Benjamini and Hochberg).
+    /// Probability of so large a deviation by chance, corrected for the number of quantities (Benjamini and Hochberg).
     pub q: f64,
-    /// In how many of the last windows it lay outside of its band.
+    /// Number of the last windows in which it was outside its band.
     pub windows_outside: u32,
-    /// Whether it is believed to have moved.
+    /// Whether it counts as moved.
     pub moved: bool,
 }
 
-/// Which part of the law a slowdown lies in, from the program outwards.
+/// The part of the law that a slowdown is in, from the program outwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -86,43 +85,43 @@ pub enum Cause {
     Throttling,
     /// It waited for a CPU that others used.
     RunQueue,
-    /// The hypervisor gave the CPU to somebody else.
+    /// The hypervisor ran another guest on the CPU.
     Steal,
-    /// It waited for storage longer.
+    /// It waited longer for storage.
     Io,
     /// It waited in other ways: locks, its own threads, the network.
     Waiting,
     /// More misses of the last-level cache.
     Llc,
-    /// Memory answered later, or its bandwidth was short.
+    /// Memory latency rose, or its bandwidth was short.
     MemoryBandwidth,
-    /// Page walks took more.
+    /// Page walks took longer.
     PageWalk,
     /// Memory of other nodes was used more.
     RemoteMemory,
     /// The clock was slower.
     Frequency,
-    /// The other thread of its core was busy.
+    /// The sibling thread of its core was busy.
     Smt,
-    /// Cycles per instruction rose, and nothing measured says why.
+    /// Cycles per instruction rose for no measured reason.
     CpiOther,
-    /// CPU time per operation rose, and nothing on this machine can tell instructions from cycles.
+    /// CPU time per operation rose, and this machine cannot tell instructions from cycles.
     CpuTimeOther,
 }
 
-/// How sure a cause is.
+/// Confidence in a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// One reading fits.
     Low,
-    /// Several readings fit and none speaks against it.
+    /// Several readings fit and none contradicts it.
     Medium,
-    /// Only this fits.
+    /// Only this cause fits.
     High,
 }
 
-/// Where the culprit is to be looked for.
+/// Where to look for the culprit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Where {
@@ -130,105 +129,105 @@ pub enum Where {
     Program,
     /// In its own limits.
     OwnLimits,
-    /// On this machine, beside it.
+    /// Other programs on this machine.
     Neighbours,
     /// Outside this machine: the hypervisor, or others on it.
     Outside,
-    /// Nothing tells.
+    /// Not known.
     Unknown,
 }
 
-/// One thing that speaks for or against a cause.
+/// One piece of evidence for a cause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence {
-    /// What it speaks for.
+    /// The cause it supports.
     pub cause: Cause,
-    /// Its share of the slowdown, 0 to 1, where the law gives one.
+    /// Its share of the slowdown, 0 to 1, if the law yields one.
     pub share: Option<f64>,
-    /// How sure.
+    /// Its confidence.
     pub confidence: Confidence,
-    /// In a sentence, with its numbers.
+    /// A sentence with its numbers.
     pub text: String,
 }
 
 /// A neighbour whose use moved with the slowdown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Suspect {
-    /// Who.
+    /// The neighbour.
     pub who: NeighbourDef,
     /// The CPI2 correlation of its use with the target's slowdown, -1 to 1.
     pub score: f64,
-    /// Whether that is above the threshold (0.35).
+    /// Whether the score is above the threshold (0.35).
     pub above_threshold: bool,
     /// Its busy CPUs while the target was slow.
     pub cores: f64,
     /// The same in the windows before.
     pub cores_before: f64,
-    /// What else speaks for it: on the sibling of the target's core, on its node, cache held, storage traffic.
+    /// Other evidence: on the sibling of the target's core, on its node, cache occupied, storage traffic.
     pub evidence: Vec<String>,
 }
 
-/// A time of trouble.
+/// One period of trouble.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alarm {
-    /// When its first unusual window began.
+    /// From the start of its first unusual window to its end, or to the last window so far.
     pub window: Window,
-    /// When it was raised: that many windows after.
+    /// The number of windows after which it was raised.
     pub raised_after_windows: u32,
-    /// Whether it is still on; else `window` has its end.
+    /// Whether it is still on.
     pub on: bool,
     /// The most probable cause.
     pub cause: Cause,
-    /// How sure that is.
+    /// Confidence in that cause.
     pub confidence: Confidence,
-    /// The time per operation, its CPU time and its waits, over its usual value, at the worst.
+    /// The worst time per operation, CPU time and waits, over its usual value.
     pub worst: f64,
     /// The first suspect's name.
     pub suspect: Option<String>,
 }
 
-/// What one window added.
+/// The result of one window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Step {
-    /// Which window.
+    /// The window.
     pub window: Window,
-    /// How it stands.
+    /// Its state.
     pub state: State,
     /// Its load, in the axis's unit.
     pub load: Option<f64>,
-    /// The primary quantity over its usual value; `None` where either is not known.
+    /// The primary quantity over its usual value; `None` if either is unknown.
     pub ratio: Option<f64>,
-    /// An alarm that this window raised.
+    /// Whether this window raised an alarm.
     pub raised: bool,
-    /// An alarm that this window ended.
+    /// Whether this window ended an alarm.
     pub cleared: bool,
 }
 
-/// How a session stands against its baseline.
+/// The assessment of a session against its baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Assessment {
-    /// As a whole.
+    /// The state of the session as a whole.
     pub state: State,
-    /// What the load is measured by.
+    /// The quantity that load is measured by.
     pub axis: LoadAxis,
-    /// The load now.
+    /// The current load.
     pub load: Option<f64>,
     /// The level of load it falls into: from, to.
     pub level: Option<(f64, f64)>,
-    /// The quantity that says whether it is slow.
+    /// The quantity that decides whether it is slow.
     pub primary: &'static str,
     /// Every quantity that the baseline knows at this load, the primary first, then the factors of the law.
     pub quantities: Vec<Moved>,
-    /// What explains the slowdown, most first; empty while there is none.
+    /// Explanations of the slowdown, the largest first; empty while there is none.
     pub evidence: Vec<Evidence>,
     /// Where to look; `None` while there is no slowdown.
     pub place: Option<Where>,
-    /// Who moved with it, most first.
+    /// Neighbours that moved with it, the best match first.
     pub suspects: Vec<Suspect>,
     /// All alarms so far, oldest first.
     pub alarms: Vec<Alarm>,
-    /// The last windows, oldest first: the timeline.
+    /// The last windows, oldest first, for the timeline.
     pub steps: Vec<Step>,
-    /// What could not be told, in sentences.
+    /// What could not be determined, in sentences.
     pub unknown: Vec<String>,
 }

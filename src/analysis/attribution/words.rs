@@ -1,5 +1,4 @@
-//! What causes, states and places are called, and a quantity's numbers in the units people use: the only place for these words.
-//! It never chooses what to say.
+//! Names of causes, states and places, and quantities in common units: the only place for these words.
 
 use super::types::{Cause, Confidence, Moved, State, Where};
 use crate::analysis::MetricUnit;
@@ -22,7 +21,7 @@ pub fn amount(quantity: &Quantity, value: f64) -> String {
     }
 }
 
-/// How far a quantity moved: `+23%`, of shares `+4.1 points`.
+/// How far a quantity moved: `+23%`, or `+4.1 points` for a share.
 #[must_use]
 pub fn change(moved: &Moved) -> String {
     let (now, then) = (moved.now, moved.expected);
@@ -84,7 +83,7 @@ impl Cause {
         }
     }
 
-    /// A few words for it.
+    /// A short description.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -124,7 +123,7 @@ impl State {
         }
     }
 
-    /// A few words for it.
+    /// A short description.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -139,7 +138,7 @@ impl State {
 }
 
 impl Where {
-    /// A few words for it, after "where to look".
+    /// A short description that follows "where to look".
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -153,7 +152,7 @@ impl Where {
 }
 
 impl Confidence {
-    /// A word for it.
+    /// One word for it.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

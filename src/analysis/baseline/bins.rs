@@ -1,18 +1,19 @@
 //! Cuts a baseline's loads into levels: wide enough to hold the windows a level needs, narrow enough that load hardly
-//! changes a cost within one. It never looks at anything but loads.
+//! changes a cost within one.
 
 use super::LEAST_WINDOWS;
 use std::ops::Range;
 
-/// Between two levels that were loaded apart there is a gap: a quarter more.
+/// Minimum gap between two levels that were loaded separately: a quarter more.
 const GAP: f64 = 0.25;
-/// A level that has its windows ends where the load is this much above its lowest.
+/// A level with enough windows ends where the load is this much above its lowest.
 const WIDTH: f64 = 0.2;
 
-/// The levels of sorted positive loads, from low to high, as ranges of positions: all of them, without overlap.
+/// The levels of sorted positive loads, from low to high, as ranges of positions that cover all of them without
+/// overlap.
 pub(super) fn levels(loads: &[f64]) -> Vec<Range<usize>> {
     let mut levels: Vec<Range<usize>> = Vec::new();
-    // Whether the last level begins behind a gap.
+    // `apart`: whether the current level begins after a gap.
     let (mut start, mut apart) = (0, true);
     for at in 1..=loads.len() {
         let over = at == loads.len();
@@ -21,7 +22,7 @@ pub(super) fn levels(loads: &[f64]) -> Vec<Range<usize>> {
         if !gap && !full {
             continue;
         }
-        // What is left over at the end of a stretch belongs to the level below it.
+        // Left-over windows at the end of a stretch belong to the level below it.
         match levels.last_mut() {
             Some(below) if !apart && at - start < LEAST_WINDOWS => below.end = at,
             _ => levels.push(start..at),

@@ -1,5 +1,5 @@
-//! Where the CPU time of a selection goes beside where it usually goes, call path by call path, and what of the difference
-//! chance explains. It never draws, and never compares shares where costs per operation are known on both sides.
+//! Compares where the CPU time of a selection goes with where it usually goes, call path by call path, and what of the
+//! difference is chance. Shares are compared only if costs per operation are not known on both sides.
 
 use super::expect::expect;
 use super::levels::recordings;
@@ -11,12 +11,12 @@ use crate::analysis::{Names, Selection, Tasks};
 use crate::model::profile::Profile;
 use crate::model::{Baseline, BaselineWindow, Measure};
 
-/// Fewer samples on both sides together say nothing, and testing them would hide what others say.
+/// Minimum samples on both sides together: testing rarer paths would hide what others show.
 const LEAST_SAMPLES: u64 = 5;
-/// How improbable a difference must be, all call paths considered together: as for the functions of a comparison.
+/// How improbable a difference must be over all call paths together: the same as for the functions of a comparison.
 const SURE: f64 = 0.05;
 
-/// What was spent in the selected time by all threads, selected or not.
+/// What all threads, selected or not, spent in the selected time.
 #[derive(Debug, Clone, Copy)]
 pub struct Spent {
     /// CPU time, nanoseconds.
@@ -25,19 +25,19 @@ pub struct Spent {
     pub ops: Measure<f64>,
 }
 
-/// The code of a selection and of a baseline as one tree, by names: a baseline knows no more of a function. Costs are
-/// nanoseconds of CPU time per operation, or shares of all CPU time, the baseline's first.
+/// The code of a selection and of a baseline as one tree, matched by name because a baseline stores nothing else of a
+/// function. Costs are nanoseconds of CPU time per operation, or shares of all CPU time; the baseline's come first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Code {
     /// Whether costs are per operation.
     pub per_operation: bool,
-    /// Whether the samples behind the baseline are known.
+    /// Whether the baseline's sample counts are known.
     pub counted: bool,
-    /// Whether only some of the threads were selected. A baseline is of all of them, so that only growth can be told then.
+    /// Whether only some of the threads were selected. A baseline covers all threads, so only growth can be shown then.
     pub part: bool,
-    /// What everything costs, threads that were not selected included.
+    /// The total cost, including threads that were not selected.
     pub whole: [f64; 2],
-    /// The samples that say so.
+    /// The samples behind it.
     pub samples: [u64; 2],
     /// The call paths; a parent's index is lower than its child's.
     pub nodes: Vec<CodeNode>,
@@ -46,24 +46,24 @@ pub struct Code {
 /// A call path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeNode {
-    /// The function at its end, as it was seen now if it was.
+    /// The function at its end, with its current identity if it was seen now.
     pub function: FunctionId,
     /// Its caller.
     pub parent: Option<u32>,
-    /// What its own code costs.
+    /// The cost of its own code.
     pub own: [f64; 2],
-    /// What it and all it calls cost.
+    /// Its cost including all it calls.
     pub cost: [f64; 2],
-    /// The samples of it and all it calls.
+    /// Its samples including all it calls.
     pub samples: [u64; 2],
     /// Standard error of the difference.
     pub error: Measure<f64>,
-    /// Whether chance does not explain the difference.
+    /// Whether the difference is beyond chance.
     pub is_real: bool,
 }
 
 impl CodeNode {
-    /// What it costs more now, less below zero.
+    /// How much more it costs now; negative if it costs less.
     #[must_use]
     pub fn growth(&self) -> f64 {
         self.cost[1] - self.cost[0]
@@ -71,7 +71,7 @@ impl CodeNode {
 }
 
 impl Code {
-    /// Compares; `None` where nothing of the event was sampled in that time, or the baseline knows no code.
+    /// Compares; `None` if no sample of the event is in that time, or the baseline contains no code.
     #[must_use]
     pub fn of(
         profile: &Profile,
@@ -92,7 +92,7 @@ impl Code {
             now.zip(baseline.ops.map(|ops| baseline.cpu_ns / ops)).filter(|(a, b)| positive(*a) && positive(*b));
         let (now, usual) = per_op.unwrap_or((1.0, 1.0));
         let counts: Option<Vec<u64>> = baseline.stacks.iter().map(|stack| stack.samples).collect();
-        // Those of the rarest call paths, which are left out, in proportion.
+        // Add the samples of the rarest call paths, which are left out, in proportion.
         let seen = counts.as_ref().map(|counts| counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)));
         let all = seen.map_or(0, |seen| (seen as f64 * (baseline.cpu_ns / known).max(1.0)) as u64);
         let mut tree = Tree::default();
@@ -107,13 +107,13 @@ impl Code {
             nodes: tree.nodes,
         };
         code.add_up();
-        // What was left out may be anywhere, so that what seems to have come may have been there.
+        // A left-out path may be anywhere, so a path that seems new may have been there before.
         let noise = if code.per_operation { scatter(baseline) } else { run_noise(None) };
         code.judge(usual * (1.0 - known / baseline.cpu_ns).max(0.0), noise);
         Some(code)
     }
 
-    /// Costs and samples of each call path with all below it.
+    /// Adds the costs and samples of all callees to each call path.
     fn add_up(&mut self) {
         for at in (0..self.nodes.len()).rev() {
             let CodeNode { parent, cost, samples, .. } = self.nodes[at];
@@ -149,8 +149,8 @@ impl Code {
     }
 }
 
-/// How far the time per operation usually strays, as a part: a machine shared with others is faster and slower as a whole, and
-/// every call path with it. Never less than two single runs differ.
+/// The usual deviation of the time per operation, as a fraction: on a shared machine all call paths get faster and
+/// slower together. At least the difference between two single runs.
 fn scatter(baseline: &Baseline) -> f64 {
     let primary = quantities().into_iter().find(|quantity| quantity.name == PRIMARY);
     let at = baseline.quantities.iter().position(|name| name == PRIMARY);
@@ -169,7 +169,8 @@ mod tests {
     use crate::analysis::testing::Synthetic;
     use crate::model::{BaselineStack, Why};
 
-    /// Samples by thread and stack, held against 40 windows in which three quarters are `main;work` and a quarter `main`.
+    /// Samples by thread and stack, compared with 40 windows in which three quarters are `main;work` and a quarter
+    /// `main`.
     fn of(samples: &[(u32, &str, u64)], tids: &[u32], change: fn(&mut Baseline), spent: Spent) -> Option<Code> {
         let mut synthetic = Synthetic::new();
         synthetic.alive(41, "app");
@@ -183,7 +184,7 @@ mod tests {
         Code::of(&profile, &Names::of(&profile), &Tasks::of(&profile), &selection, spent, &baseline)
     }
 
-    /// No operations: shares.
+    /// No operations, so costs are shares.
     fn shares() -> Spent {
         Spent { cpu_ns: Measure::exact(2e9), ops: Measure::Missing(Why::NoOpsSource) }
     }

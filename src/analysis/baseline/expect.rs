@@ -1,35 +1,35 @@
-//! What a quantity usually is, so that a few odd windows neither move the centre nor widen the band: how far runs differ and how
-//! far windows stray within a run are told apart.
-//! It never believes a spread below what the counter can resolve or runs of a program are known to differ by.
+//! Estimates the usual value of a quantity so that a few odd windows neither move the centre nor widen the band.
+//! Separates the variation between runs from the variation of windows within a run. Spreads are at least what the
+//! counter can resolve and what runs of a program are known to differ by.
 
 use super::Expected;
 use crate::analysis::MetricUnit;
 use crate::analysis::compare::{Quantity, QuantityUnit};
 use crate::analysis::stats::{Moments, student_quantile};
 
-/// Makes the median absolute deviation the standard deviation of a normal distribution.
+/// Scales the median absolute deviation to the standard deviation of a normal distribution.
 const MAD_TO_SIGMA: f64 = 1.4826;
-/// How much more the median of normal values scatters than their mean, as variances.
+/// Variance of the median of normal values, relative to that of their mean.
 const MEDIAN_TO_MEAN: f64 = std::f64::consts::FRAC_PI_2;
-/// Windows that must have measured a quantity, and windows of a recording from which on it counts as a run.
+/// Minimum windows that measured a quantity, and minimum windows of a recording that counts as a run.
 const LEAST_MEASURED: usize = 5;
-/// Shares of time partly come from clocks that tick every 10 ms, and a share near nothing is mostly such ticks.
+/// Minimum spread of a share: some come from clocks that tick every 10 ms, and a share near zero is mostly such ticks.
 const SHARE_FLOOR: f64 = 0.005;
 /// The same over a whole run.
 const SHARE_RUN_FLOOR: f64 = 0.0025;
-/// The deviation of one run from all, of how far two runs differ.
+/// Converts how far two runs differ to the deviation of one run from all.
 const ONE_OF_TWO: f64 = std::f64::consts::FRAC_1_SQRT_2;
-/// What is known beforehand of how far runs differ is worth as much as so many recordings.
+/// Prior knowledge of how far runs differ counts as this many recordings.
 const BEFOREHAND: f64 = 2.0;
-/// A quantity of another run may lie outside of [`Expected::run`] on each side so often.
+/// How often a quantity of another run may be outside of [`Expected::run`], on each side.
 const RUNS_OUTSIDE: f64 = 0.005;
-/// Windows are added up in blocks of so many to see what they remember.
+/// Windows per block when the variance of block sums is measured.
 const BLOCK: usize = 10;
-/// What a recording of a minute shows of the memory of its windows is too little for less.
+/// Minimum dependence: a recording of a minute shows too little of its windows' autocorrelation for less.
 const LEAST_DEPENDENCE: f64 = 2.0;
 
-/// The expectation from one quantity's cells, recording by recording and in their order, in `windows` windows; `None` where too
-/// few of them measured it.
+/// The expectation from one quantity's cells, recording by recording and in order, over `windows` windows; `None` if
+/// too few of them measured it.
 pub(super) fn expect(quantity: Quantity, recordings: &[Vec<[f64; 2]>], windows: usize) -> Option<Expected> {
     let mut runs: Vec<Vec<f64>> = recordings.iter().map(|cells| cells.iter().filter_map(value).collect()).collect();
     let mut values: Vec<f64> = runs.concat();
@@ -70,8 +70,8 @@ fn value([above, below]: &[f64; 2]) -> Option<f64> {
     Some(above / below).filter(|value| *below > 0.0 && value.is_finite())
 }
 
-/// The standard deviation of another run from the centre, and how far it may lie from there: what is known of programs beforehand
-/// counts as a few recordings do, and the centre has its own error.
+/// The standard deviation of another run from the centre, and how far it may be from there. Prior knowledge of programs
+/// counts as a few recordings, and the centre has its own error.
 fn between(quantity: Quantity, medians: &[f64], centre: f64, error: f64) -> (f64, f64) {
     let count = medians.len() as f64;
     let beforehand = (ONE_OF_TWO * quantity.usual_noise() * centre.abs()).max(if quantity.is_share() {
@@ -86,15 +86,15 @@ fn between(quantity: Quantity, medians: &[f64], centre: f64, error: f64) -> (f64
     (sd, sd * student_quantile(2.0 * RUNS_OUTSIDE, freedom).unwrap_or(f64::INFINITY))
 }
 
-/// The least spread of windows to believe.
+/// The minimum spread of windows.
 fn resolution(quantity: Quantity, recordings: &[Vec<[f64; 2]>], centre: f64) -> f64 {
     let counter = match quantity.unit {
         _ if quantity.is_share() => SHARE_FLOOR,
-        // Counts come one at a time: so many of them vary by their square root, and none may have been one.
+        // A count varies by its square root, and a count of zero may have been one.
         QuantityUnit::Of(MetricUnit::PerSecond | MetricUnit::Ratio) => counted(&recordings.concat()).unwrap_or(0.0),
         _ => 0.0,
     };
-    // The last digit of a counter is no surprise, and no spread at all would make any deviation an infinite one.
+    // The last digit of a counter is not significant, and a spread of zero would make every deviation infinite.
     counter.max(0.002 * centre.abs()).max(f64::MIN_POSITIVE)
 }
 
@@ -104,10 +104,10 @@ fn counted(cells: &[[f64; 2]]) -> Option<f64> {
     (over > 0.0).then(|| count.max(1.0).sqrt() / over)
 }
 
-/// How many windows in a row are worth one that depends on none: by what each remembers of the one before it and by how far whole
-/// blocks stray, whichever is more.
+/// How many consecutive windows count as one independent window: the larger of an estimate from the autocorrelation of
+/// neighbours and one from the variance of whole blocks.
 fn dependence(strays: &[Vec<f64>], within: f64) -> f64 {
-    // Odd windows must not hide what the others remember.
+    // Outliers must not hide the autocorrelation of the others.
     let clipped = |run: &Vec<f64>| run.iter().map(|stray| stray.clamp(-3.0 * within, 3.0 * within)).collect();
     let runs: Vec<Vec<f64>> = strays.iter().map(clipped).collect();
     let count: usize = runs.iter().map(Vec::len).sum();
@@ -117,7 +117,7 @@ fn dependence(strays: &[Vec<f64>], within: f64) -> f64 {
     }
     let products: f64 = runs.iter().flat_map(|run| run.windows(2)).map(|pair| pair[0] * pair[1]).sum();
     let seen = products / square / count as f64;
-    // Of a short series it is underestimated.
+    // A short series underestimates it.
     let memory = (seen + (1.0 + 3.0 * seen) * runs.len() as f64 / count as f64).clamp(0.0, 0.98);
     let blocks: Vec<f64> =
         runs.iter().flat_map(|run| run.chunks_exact(BLOCK)).map(|block| block.iter().sum()).collect();
@@ -125,7 +125,7 @@ fn dependence(strays: &[Vec<f64>], within: f64) -> f64 {
     ((1.0 + memory) / (1.0 - memory)).max(apart).max(LEAST_DEPENDENCE)
 }
 
-/// Sorts the values; `None` of nothing.
+/// The median; sorts the values. `None` if there are none.
 pub(super) fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);

@@ -1,21 +1,22 @@
-//! Two baselines of the same program in the same place become one.
-//! It never counts a recording twice and never grows beyond its bounds: then windows are thinned evenly.
+//! Merges two baselines of the same program in the same place. A recording in both counts once, and beyond the maximum
+//! size windows are thinned evenly.
 
 use super::key::differences;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{BASELINE_FORMAT, Baseline, BaselineStack, BaselineWindow};
 use std::collections::BTreeMap;
 
-/// Most windows of a baseline, five and a half hours of seconds: more of them say nothing more about the usual.
+/// Maximum windows of a baseline, five and a half hours of seconds: more of them add nothing about the usual.
 pub const MOST_WINDOWS: usize = 20_000;
-/// Most call paths; the rarest go first.
+/// Maximum call paths; the rarest are dropped first.
 pub const MOST_STACKS: usize = 20_000;
 
-/// The old baseline with what the new one adds. A recording that is in both counts once; the key becomes the newer one's.
+/// The old baseline with what the new one adds. A recording that is in both counts once; the key becomes the newer
+/// one's.
 ///
 /// # Errors
-/// `Unsupported` where the keys differ in what the numbers hang on, by name; `Usage` where the two share some recordings but
-/// not all of the new one's, for their call paths cannot be told apart any more.
+/// `Unsupported` if the keys differ in something the numbers depend on, by name; `Usage` if the two share some
+/// recordings but not all of the new one's, because their call paths cannot be separated any more.
 pub fn extend(old: &Baseline, new: &Baseline) -> Result<Baseline> {
     let grave = differences(&old.key, &new.key).into_iter().filter(|stale| stale.refuses);
     let grave: Vec<_> = grave.map(|stale| (stale.what, format!("{} and {}", stale.then, stale.now))).collect();
@@ -53,7 +54,7 @@ pub fn extend(old: &Baseline, new: &Baseline) -> Result<Baseline> {
     Ok(whole)
 }
 
-/// What the newer one does not know of its program the older one may.
+/// The newer key; what it does not know about its program comes from the older one.
 fn merged(newer: &crate::model::BaselineKey, older: &crate::model::BaselineKey) -> crate::model::BaselineKey {
     let mut key = newer.clone();
     key.build_id = key.build_id.or_else(|| older.build_id.clone().filter(|_| newer.program.is_none()));
@@ -63,7 +64,7 @@ fn merged(newer: &crate::model::BaselineKey, older: &crate::model::BaselineKey) 
     key
 }
 
-/// Gives `whole` the quantities of `new` as well, and says where each of those stands now.
+/// Adds the quantities of `new` to `whole`, and returns the position of each in it.
 fn columns(whole: &mut Baseline, new: &Baseline) -> Vec<usize> {
     let place = |name: &String| {
         if let Some(at) = whole.quantities.iter().position(|known| known == name) {
@@ -77,7 +78,7 @@ fn columns(whole: &mut Baseline, new: &Baseline) -> Vec<usize> {
     places
 }
 
-/// Adds equal call paths up, most first, and keeps to what a baseline may hold.
+/// Adds equal call paths up, sorts them by cost, and applies the size limits of a baseline.
 pub(super) fn bound(baseline: &mut Baseline) {
     let mut paths: BTreeMap<Vec<String>, (f64, Option<u64>)> = BTreeMap::new();
     for BaselineStack { frames, cpu_ns, samples } in std::mem::take(&mut baseline.stacks) {
@@ -92,7 +93,7 @@ pub(super) fn bound(baseline: &mut Baseline) {
     thin(baseline, MOST_WINDOWS);
 }
 
-/// Keeps at most so many windows, evenly spread, so that every recording keeps its part.
+/// Keeps at most `most` windows, evenly spread, so that every recording keeps its part.
 fn thin(baseline: &mut Baseline, most: usize) {
     let count = baseline.windows.len();
     if count > most {
@@ -108,7 +109,7 @@ fn thin(baseline: &mut Baseline, most: usize) {
     }
 }
 
-/// The names of its recordings, the first ones.
+/// The names of its first recordings.
 pub(super) fn names(baseline: &Baseline) -> String {
     let mut names: Vec<&str> = baseline.sources.iter().take(3).map(|source| source.name.as_str()).collect();
     if baseline.sources.len() > 3 {

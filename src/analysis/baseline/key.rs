@@ -1,5 +1,5 @@
-//! Whose behaviour a baseline describes, and whether it still speaks of what runs here and now: another build or another
-//! CPU has another normal. It never refuses by itself; it says what should be refused.
+//! Identifies whose behaviour a baseline describes, and whether it still applies here and now: another build or another
+//! CPU has another normal. It reports what should be refused; the caller refuses.
 
 use crate::analysis::compare::Facts;
 use crate::model::profile::Profile;
@@ -7,18 +7,18 @@ use crate::model::{Baseline, BaselineKey};
 use crate::units::Utc;
 use serde::Serialize;
 
-/// Something that is no longer as it was when the baseline was made.
+/// Something that changed since the baseline was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stale {
-    /// What, in a word or two.
+    /// What changed, in a word or two.
     pub what: &'static str,
-    /// As the baseline knows it.
+    /// Its value in the baseline.
     pub then: String,
-    /// As it is.
+    /// Its value now.
     pub now: String,
-    /// In a sentence.
+    /// The change in one sentence.
     pub text: String,
-    /// Whether the baseline's numbers do not hold any more, rather than may not.
+    /// Whether the baseline's numbers no longer hold, rather than may not hold.
     pub refuses: bool,
 }
 
@@ -26,7 +26,7 @@ pub struct Stale {
 const OLD_DAYS: u64 = 30;
 const DAY_NS: u64 = 86_400_000_000_000;
 
-/// The key of a recording, or of a session so far; its program is known once samples were taken.
+/// The key of a recording, or of a session so far; the program is known once samples were taken.
 #[must_use]
 pub fn key_of(profile: &Profile) -> BaselineKey {
     key(&Facts::of(profile, "", 0.0, &[], None))
@@ -46,7 +46,7 @@ pub(super) fn key(facts: &Facts) -> BaselineKey {
     }
 }
 
-/// What is looked at, whether the numbers hang on it, and its value; `None` where it is not known.
+/// What is checked, whether the numbers depend on it, and its value; `None` if unknown.
 type Check = (&'static str, bool, fn(&BaselineKey) -> Option<String>);
 
 const CHECKS: [Check; 11] = [
@@ -63,7 +63,8 @@ const CHECKS: [Check; 11] = [
     ("machine", false, |key| named(&key.host.hostname)),
 ];
 
-/// In what two keys differ, those that refuse first. What one of them does not know is no difference.
+/// The differences between two keys, those that refuse first. A value that one of them does not know is not a
+/// difference.
 pub(super) fn differences(then: &BaselineKey, now: &BaselineKey) -> Vec<Stale> {
     let of = |(what, refuses, value): &Check| {
         let (then, now) = (value(then)?, value(now)?);
@@ -73,8 +74,8 @@ pub(super) fn differences(then: &BaselineKey, now: &BaselineKey) -> Vec<Stale> {
     CHECKS.iter().filter_map(of).collect()
 }
 
-/// What has changed since the baseline was made, what refuses it first; empty: it speaks of this session.
-/// What is not known yet of the session is passed over.
+/// What has changed since the baseline was made, what refuses it first; empty if it applies to this session. Values
+/// that the session does not know yet are skipped.
 #[must_use]
 pub fn stale(baseline: &Baseline, now: &BaselineKey, now_unix_ns: u64) -> Vec<Stale> {
     let mut found = differences(&baseline.key, now);

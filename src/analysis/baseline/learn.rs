@@ -1,5 +1,5 @@
-//! Recordings that were called normal become a baseline: their windows' sums and where their CPU time went.
-//! It never judges which windows are usual; only those that say nothing at all are left out.
+//! Makes a baseline from recordings that the user called normal: their windows' sums and where their CPU time went.
+//! Windows are kept whether usual or not, except idle ones and those that lost records.
 
 use super::key::{differences, key};
 use super::{LEAST_CORES, extend};
@@ -12,15 +12,15 @@ use crate::model::{BASELINE_FORMAT, Baseline, BaselineSource, BaselineStack, Bas
 /// A recording to learn from.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
-    /// What the user called it.
+    /// Its name, as the user gave it.
     pub name: &'a str,
     /// The recording.
     pub profile: &'a Profile,
-    /// Which part of it.
+    /// The part of it to learn from.
     pub time: TimeRange,
 }
 
-/// Windows that say nothing.
+/// Windows without usable data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Too little of the target ran in them.
@@ -32,13 +32,13 @@ pub struct LeftOut {
 /// What a source added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Added {
-    /// Windows; 0 for a recording that was in it already.
+    /// Windows; 0 for a recording that is already in the baseline.
     pub windows: usize,
-    /// Of its windows those that were not taken.
+    /// Those of its windows that were left out.
     pub left_out: LeftOut,
 }
 
-/// A baseline in the making, which keeps no recording: any number of them can be learnt from in little memory.
+/// Builds a baseline without keeping the recordings, so any number of them can be learnt from in little memory.
 #[derive(Debug, Default)]
 pub struct Learner {
     whole: Option<Baseline>,
@@ -47,10 +47,11 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// Learns from a recording. One that is in it already adds nothing.
+    /// Learns from a recording. One that is already in the baseline adds nothing.
     ///
     /// # Errors
-    /// `Unsupported` for a recording that is not like those before, by name; `NotFound` where it has no window to learn from.
+    /// `Unsupported` for a recording that is unlike those before, by name; `NotFound` if it has no window to learn
+    /// from.
     pub fn add(&mut self, source: &Source<'_>) -> Result<Added> {
         let digest = digest(source);
         let left_out = left_out(source.profile, &digest);
@@ -64,7 +65,7 @@ impl Learner {
         Ok(Added { windows, left_out })
     }
 
-    /// Takes over what another baseline knows, and says how many windows that adds.
+    /// Merges another baseline, and returns how many windows that adds.
     ///
     /// # Errors
     /// As [`extend`].
@@ -80,16 +81,16 @@ impl Learner {
         Ok(added)
     }
 
-    /// The baseline.
+    /// Returns the baseline.
     ///
     /// # Errors
-    /// `Usage` where nothing was added.
+    /// `Usage` if nothing was added.
     pub fn finish(self) -> Result<Baseline> {
         self.whole.ok_or_else(|| Error::new(ErrorKind::Usage, "there is no recording to learn from"))
     }
 }
 
-/// Makes a baseline of recordings. One that is given twice counts once.
+/// Makes a baseline from recordings. A recording that is listed twice counts once.
 ///
 /// # Errors
 /// As [`Learner::add`], and `Usage` without a recording.
@@ -101,7 +102,7 @@ pub fn learn(sources: &[Source<'_>]) -> Result<Baseline> {
     learner.finish()
 }
 
-/// Which windows of a recording are left out.
+/// Counts the windows of a recording that are left out.
 fn left_out(profile: &Profile, digest: &Digest) -> LeftOut {
     let mut left = LeftOut::default();
     for slot in &digest.windows {
@@ -177,14 +178,14 @@ fn is_idle(digest: &Digest, slot: &Slot) -> bool {
     at.and_then(|at| cell(slot, at)?.value()).is_none_or(|cores| cores < LEAST_CORES)
 }
 
-/// Whether records were lost in it: its counts and the samples beside them do not belong together.
+/// Whether records were lost in it: its counts and its samples then do not match.
 fn loses(profile: &Profile, window: Window) -> bool {
     let within = |at| at > window.from && at <= window.to;
     profile.lost.iter().any(|lost| lost.count > 0 && lost.kind != LossKind::Throttled && within(lost.at))
 }
 
-/// The call paths by name with their CPU time, nanoseconds: shares of the samples, taken of the CPU time counted, so that it
-/// does not matter what was sampled.
+/// The call paths by name with their CPU time, nanoseconds: shares of the samples, applied to the CPU time counted, so
+/// the result does not depend on the sampled event.
 fn stacks(digest: &Digest, cpu_ns: f64) -> Vec<BaselineStack> {
     let cost = &digest.run.cpu;
     let scale = match cost.unit {
@@ -201,7 +202,7 @@ fn stacks(digest: &Digest, cpu_ns: f64) -> Vec<BaselineStack> {
     cost.paths.iter().map(stack).collect()
 }
 
-/// Recordings under different conditions have no common normal.
+/// Refuses recordings under different conditions: they have no common normal.
 fn alike(whole: &Baseline, first: Option<&Side>, next: &Baseline, side: &Side) -> Result<()> {
     let of_key = differences(&whole.key, &next.key).into_iter().filter(|stale| stale.refuses);
     let mut found: Vec<_> = of_key.map(|stale| (stale.what, pair(&stale.then, &stale.now))).collect();
@@ -227,7 +228,7 @@ mod tests {
     use crate::model::{BuildId, OpsSpec, Scope};
     use crate::units::Ops;
 
-    /// 30 windows of a second, `busy` of the first 28 busy with 1000 operations of 0.5 ms, 2 idle ones.
+    /// 30 windows of a second: the first 28 busy with 1000 operations of 0.5 ms, the last 2 idle.
     fn profile(started: u64, change: fn(&mut Synthetic)) -> Profile {
         let mut synthetic = Synthetic::new();
         synthetic.weight = 10_000_000;

@@ -1,5 +1,4 @@
-//! The levels of load that a baseline knows, and where a load lies among them.
-//! It never judges what it finds there.
+//! Computes the levels of load that a baseline knows, and finds where a load is among them.
 
 use super::bins;
 use super::expect::expect;
@@ -10,11 +9,11 @@ use crate::analysis::compare::{
 };
 use crate::model::{Baseline, BaselineWindow};
 
-/// A load this far outside of a level, as a part, still belongs to it: a level's ends are the chance of a few windows.
+/// A load within this fraction outside of a level still belongs to it: a few windows decide a level's ends by chance.
 const MARGIN: f64 = 0.1;
 
 impl LoadAxis {
-    /// The quantity it is read from.
+    /// The quantity that measures it.
     #[must_use]
     pub fn quantity(self) -> &'static str {
         match self {
@@ -24,27 +23,27 @@ impl LoadAxis {
     }
 }
 
-/// The load that a window's readings tell; `None` where it was not measured or there was none.
+/// The load of a window from its readings; `None` if it was not measured or there was none.
 #[must_use]
 pub fn load_of(axis: LoadAxis, readings: &[Reading]) -> Option<f64> {
     let found = readings.iter().find(|reading| reading.quantity.name == axis.quantity())?;
     found.value.value().copied().filter(|load| load.is_finite() && *load > 0.0)
 }
 
-/// A baseline's windows by quantity, as positions of its cells.
+/// A baseline's quantities, with the positions of their cells.
 pub(super) struct Columns {
     known: Vec<(usize, Quantity)>,
 }
 
 impl Columns {
-    /// Those of its quantities that this version knows.
+    /// The baseline's quantities that this version knows.
     pub fn of(baseline: &Baseline) -> Columns {
         let position = |quantity: &Quantity| baseline.quantities.iter().position(|name| name == quantity.name);
         let known = quantities().into_iter().filter_map(|quantity| Some((position(&quantity)?, quantity)));
         Columns { known: known.collect() }
     }
 
-    /// Of them those with these names: what is not asked for is not worked out.
+    /// Only the columns with these names; the others are not computed.
     pub fn only(&self, names: &[&str]) -> Columns {
         let known = self.known.iter().filter(|(_, quantity)| names.contains(&quantity.name));
         Columns { known: known.copied().collect() }
@@ -63,7 +62,7 @@ fn cell(window: &BaselineWindow, at: usize) -> Option<[f64; 2]> {
 }
 
 impl Levels {
-    /// Works them out of a baseline's windows.
+    /// Computes the levels from a baseline's windows.
     #[must_use]
     pub fn of(baseline: &Baseline) -> Levels {
         let columns = Columns::of(baseline);
@@ -74,13 +73,13 @@ impl Levels {
         Levels { axis, levels, strength }
     }
 
-    /// Where a load lies.
+    /// Finds where a load is.
     #[must_use]
     pub fn place(&self, load: f64) -> Place<'_> {
         place(&self.levels, load)
     }
 
-    /// What a quantity usually is at a load; `None` where that is not known.
+    /// The usual value of a quantity at a load; `None` if it is not known.
     #[must_use]
     pub fn expected(&self, load: f64, name: &str) -> Option<&Expected> {
         match self.place(load) {
@@ -91,13 +90,13 @@ impl Levels {
 }
 
 impl Level {
-    /// What a quantity usually is at it.
+    /// The usual value of a quantity at this level.
     #[must_use]
     pub fn expect(&self, name: &str) -> Option<&Expected> {
         self.expected.iter().find(|expected| expected.quantity.name == name)
     }
 
-    /// Whether it has enough windows to speak for its load.
+    /// Whether it has enough windows to represent its load.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.windows >= LEAST_WINDOWS
@@ -105,33 +104,34 @@ impl Level {
 }
 
 impl Expected {
-    /// How many usual deviations a value is away.
+    /// The distance of a value from the centre, in usual deviations.
     #[must_use]
     pub fn deviations(&self, value: f64) -> f64 {
         (value - self.centre) / self.spread
     }
 
-    /// How far a value lies beyond where a run as a whole may lie, in usual distances of windows; below zero on the lower side.
+    /// The distance of a value beyond the run-to-run range, in standard deviations of windows within a run; negative
+    /// below.
     #[must_use]
     pub fn beyond(&self, value: f64) -> f64 {
         let away = value - self.centre;
         ((away.abs() - self.run).max(0.0) / self.within.max(f64::MIN_POSITIVE)).copysign(away)
     }
 
-    /// How far from the centre the band reaches that a window usually stays in.
+    /// Half the width of the band that a window usually stays in.
     #[must_use]
     pub fn reach(&self, deviations: f64) -> f64 {
         self.run + deviations * self.within
     }
 
-    /// What it usually stays between.
+    /// The band it usually stays in.
     #[must_use]
     pub fn band(&self) -> (f64, f64) {
         (self.centre - self.reach(UNUSUAL), self.centre + self.reach(UNUSUAL))
     }
 }
 
-/// Whichever of the two the cost depends on less, as comparisons choose it.
+/// The axis that the cost depends on less, as comparisons choose it.
 fn axis(baseline: &Baseline, columns: &Columns) -> LoadAxis {
     let series = |source: usize, name: &str| -> Vec<Option<f64>> {
         let windows = baseline.windows.iter().filter(|window| window.source as usize == source);
@@ -153,7 +153,7 @@ fn axis(baseline: &Baseline, columns: &Columns) -> LoadAxis {
     }
 }
 
-/// The levels of some of the windows.
+/// The levels of a subset of the windows.
 pub(super) fn levels(columns: &Columns, axis: LoadAxis, windows: &[&BaselineWindow]) -> Vec<Level> {
     let load = |window: &&BaselineWindow| columns.value(window, axis.quantity()).filter(|load| *load > 0.0);
     let mut sorted: Vec<(f64, &BaselineWindow)> =
@@ -175,13 +175,13 @@ pub(super) fn levels(columns: &Columns, axis: LoadAxis, windows: &[&BaselineWind
     bins::levels(&loads).into_iter().map(level).collect()
 }
 
-/// A quantity's cells in windows that are in their order, recording by recording.
+/// A quantity's cells in sorted windows, recording by recording.
 pub(super) fn recordings(windows: &[&BaselineWindow], at: usize) -> Vec<Vec<[f64; 2]>> {
     let runs = windows.chunk_by(|a, b| a.source == b.source);
     runs.map(|run| run.iter().filter_map(|window| cell(window, at)).collect()).collect()
 }
 
-/// How far outside of a level a load is, as a part; 0 within.
+/// How far outside of a level a load is, as a fraction; 0 within.
 fn distance(level: &Level, load: f64) -> f64 {
     let outside = if load < level.from { level.from / load } else { load / level.to };
     if (level.from..=level.to).contains(&load) { 0.0 } else { (outside - 1.0).max(0.0) }
@@ -191,7 +191,7 @@ pub(super) fn place(levels: &[Level], load: f64) -> Place<'_> {
     if !(load.is_finite() && load > 0.0) {
         return Place::Outside(levels.first().filter(|_| load == 0.0));
     }
-    // Of levels equally near, one that has enough windows.
+    // Of levels equally near, prefer one that has enough windows.
     let key = |level: &&Level| {
         let away = distance(level, load);
         (away > MARGIN, !level.is_known() && away > 0.0 && away <= MARGIN, away)
@@ -208,11 +208,11 @@ pub(super) fn place(levels: &[Level], load: f64) -> Place<'_> {
     }
 }
 
-/// What may tell that a window is unusual, the best first.
+/// Quantities that can show that a window is unusual, the best first.
 pub(super) const TELLING: [&str; 2] = [PRIMARY, "cpi"];
 
-/// The quantity by which windows are called unusual: cycles per instruction where no operations were counted, for busy CPUs
-/// are the load itself then.
+/// The quantity by which windows are called unusual: cycles per instruction if operations were not counted, because
+/// busy CPUs are the load itself then.
 pub(super) fn telling(levels: &[Level]) -> Option<&'static str> {
     TELLING.into_iter().find(|name| levels.iter().any(|level| level.expect(name).is_some()))
 }
@@ -225,7 +225,7 @@ pub(super) fn is_unusual(columns: &Columns, axis: LoadAxis, levels: &[Level], wi
     Some(expected.beyond(value).abs() > UNUSUAL)
 }
 
-/// How many of a baseline's own windows are unusual: they stay in it and move neither centre nor spread.
+/// The number of a baseline's own windows that are unusual: they stay in it and move neither centre nor spread.
 #[must_use]
 pub fn outliers(baseline: &Baseline, levels: &Levels) -> usize {
     let columns = Columns::of(baseline);

@@ -1,5 +1,4 @@
-//! The call paths of now and of a baseline as one tree, by names: a baseline knows no more of a function.
-//! It never judges a difference.
+//! Merges current call paths and a baseline's into one tree, by name: a baseline stores nothing else of a function.
 
 use super::code::CodeNode;
 use crate::analysis::names::CodeKind;
@@ -10,7 +9,7 @@ use crate::model::profile::Profile;
 use crate::model::{Baseline, Measure, Unit, Why};
 use rustc_hash::FxHashMap;
 
-/// What was sampled in the selected time.
+/// The samples in the selected time.
 pub(super) struct Here {
     pub paths: Vec<PathCost>,
     /// Of all threads.
@@ -38,17 +37,17 @@ impl Here {
     }
 }
 
-/// Both sides under the names that they share.
+/// Both sides under their common names.
 #[derive(Default)]
 pub(super) struct Tree<'a> {
     pub nodes: Vec<CodeNode>,
     known: FxHashMap<(Option<u32>, &'a str), u32>,
-    /// How functions look that were seen now: a baseline knows their names alone.
+    /// The identity of functions that were seen now: a baseline stores only their names.
     looks: FxHashMap<&'a str, &'a FunctionId>,
 }
 
 impl<'a> Tree<'a> {
-    /// Adds a call path of now.
+    /// Adds a current call path.
     pub fn see(&mut self, path: &'a PathCost, scale: f64) {
         let mut at = None;
         for function in &path.frames {
@@ -58,7 +57,7 @@ impl<'a> Tree<'a> {
         self.add(at, 1, path.weight * scale, path.samples);
     }
 
-    /// Adds those of the baseline.
+    /// Adds the baseline's call paths.
     pub fn remember(&mut self, baseline: &'a Baseline, scale: f64) {
         for stack in &baseline.stacks {
             let mut at = None;
@@ -88,7 +87,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// What is gone from the program is known by its name only.
+/// A function that is gone from the program is known only by name.
 fn named(name: &str) -> FunctionId {
     let kind = if name.starts_with('[') { CodeKind::Heading } else { CodeKind::User };
     FunctionId { name: name.to_string(), module: String::new(), kind, inlined: false }

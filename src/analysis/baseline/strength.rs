@@ -1,18 +1,18 @@
-//! How far a baseline can be relied on, found by asking it about windows it has not seen.
-//! It never hides a weakness in a number: what is wanting is said in sentences.
+//! Measures how reliable a baseline is by testing it on windows that were left out of it. Weaknesses are reported as
+//! sentences.
 
 use super::levels::{Columns, TELLING, is_unusual, levels, telling};
 use super::{LEAST_COST, LEAST_RECORDINGS, LEAST_WINDOWS, Level, LoadAxis, Strength, UNUSUAL};
 use crate::analysis::compare::PRIMARY;
 use crate::model::{Baseline, BaselineWindow};
 
-/// Of one recording, so many stretches are left out one after the other.
+/// A single recording is split into this many stretches, which are left out one after the other.
 const STRETCHES: usize = 5;
-/// More false alarms than this in windows left out say that the recordings are unlike each other.
+/// More false alarms than this in left-out windows show that the recordings are unlike each other.
 const MANY_ALARMS: f64 = 0.02;
-/// Less than this share of windows at known levels is wanting.
+/// Less than this share of windows at known levels is a weakness.
 const COVERED: f64 = 0.9;
-/// Recordings that all lie within an hour have seen one hour of the day.
+/// Recordings that all began within an hour cover one hour of the day.
 const HOUR_NS: u64 = 3_600_000_000_000;
 
 pub(super) fn of(baseline: &Baseline, columns: &Columns, axis: LoadAxis, all: &[Level]) -> Strength {
@@ -32,13 +32,13 @@ pub(super) fn of(baseline: &Baseline, columns: &Columns, axis: LoadAxis, all: &[
     strength
 }
 
-/// Growth that lies within what another run may differ by is not seen however long it lasts.
+/// The smallest growth that is detected: growth within the run-to-run range is not, however long it lasts.
 fn growth_seen(known: &[&Level], telling: Option<&str>) -> Option<f64> {
     let expected = known.iter().filter_map(|level| level.expect(telling?)).filter(|expected| expected.centre > 0.0);
     expected.map(|expected| (expected.reach(UNUSUAL) / expected.centre).max(LEAST_COST)).reduce(f64::max)
 }
 
-/// Which part each window is left out with: its recording, or of a single one its stretch of time.
+/// The part that each window is left out with: its recording or, of a single one, its stretch of time.
 fn folds(baseline: &Baseline) -> Vec<usize> {
     let count = baseline.windows.len();
     let recordings = baseline.sources.iter().filter(|source| source.windows > 0).count();
@@ -70,7 +70,7 @@ fn false_alarms(baseline: &Baseline, columns: &Columns, axis: LoadAxis) -> Optio
     (judged >= LEAST_WINDOWS).then(|| unusual as f64 / judged as f64)
 }
 
-/// Of very many recordings some, evenly spread: each part costs a look at all windows.
+/// A limited number of parts, evenly spread: each costs a pass over all windows.
 fn few(parts: &[usize]) -> impl Iterator<Item = usize> {
     const MOST: usize = 20;
     parts.iter().copied().step_by(parts.len().div_ceil(MOST).max(1))
@@ -121,7 +121,7 @@ fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Streng
     found
 }
 
-/// What fewer recordings than the promise needs do not tell.
+/// What remains unknown with fewer recordings than the promise needs.
 fn few_recordings(sources: usize) -> Option<String> {
     let known = match sources {
         0 | LEAST_RECORDINGS.. => return None,
@@ -153,7 +153,7 @@ fn one_level(axis: LoadAxis, all: &[Level]) -> Option<String> {
     ))
 }
 
-/// Whether all recordings began within an hour.
+/// Reports if all recordings began within an hour.
 fn one_hour(baseline: &Baseline) -> Option<String> {
     let started = || baseline.sources.iter().map(|source| source.started_unix_ns);
     let within = started().max()?.saturating_sub(started().min()?) < HOUR_NS;

@@ -1,5 +1,4 @@
-//! Baselines for tests, made by hand so that every number in them is known.
-//! It never reaches a released program.
+//! Hand-made baselines for tests, in which every number is known.
 
 use crate::analysis::compare::{PRIMARY, RATE, WITHOUT_OPERATIONS};
 use crate::analysis::testing;
@@ -8,17 +7,17 @@ use crate::model::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, Basel
 /// When the first source began.
 pub(crate) const STARTED_NS: u64 = 1_767_225_600_000_000_000;
 
-/// Sources of so many windows of a second, a day apart: 1000 operations a second of half a millisecond each, give or take 1%.
+/// Sources with this many one-second windows, a day apart: 1000 operations a second of half a millisecond each, +/- 1%.
 pub(crate) fn baseline(windows: &[usize]) -> Baseline {
     loaded(windows, &|at| (1000.0, 5e5 * (1.0 + 0.01 * noise(at))))
 }
 
-/// From -1 to 1, and none like its neighbour.
+/// A value from -1 to 1 that differs from its neighbours.
 pub(crate) fn noise(at: usize) -> f64 {
     ((at * 7919 + 13) % 17) as f64 / 8.0 - 1.0
 }
 
-/// The same with each window's operations per second and nanoseconds per operation.
+/// The same, with each window's operations per second and nanoseconds per operation.
 pub(crate) fn loaded(windows: &[usize], load: &dyn Fn(usize) -> (f64, f64)) -> Baseline {
     let mut all = Vec::new();
     for (source, count) in windows.iter().enumerate() {
@@ -36,7 +35,7 @@ pub(crate) fn loaded(windows: &[usize], load: &dyn Fn(usize) -> (f64, f64)) -> B
         windows: *windows,
     };
     let sum = |at: usize| all.iter().filter_map(|window| window.cells[at].map(|cell| cell[0])).sum::<f64>();
-    // A sample for each 10 ms.
+    // One sample for each 10 ms.
     let stack = |path: &str, cpu_ns: f64| BaselineStack {
         frames: path.split(';').map(String::from).collect(),
         cpu_ns,

@@ -1,82 +1,81 @@
-//! The plain data that a baseline's levels consist of.
-//! It never computes.
+//! Plain data of a baseline's levels.
 
 use crate::analysis::compare::Quantity;
 use serde::Serialize;
 
-/// What tells how much there was to do.
+/// What measures how much there was to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadAxis {
-    /// Operations per second: the work comes from outside, at a rate of its own.
+    /// Operations per second: work arrives from outside, at a rate of its own.
     OpsPerSecond,
-    /// Busy CPUs: the program takes as much work as it can, or nothing counts its operations.
+    /// Busy CPUs: the program takes as much work as it can, or its operations are not counted.
     BusyCores,
 }
 
-/// The behaviour of a target by load.
+/// The usual behaviour of a target by load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Levels {
-    /// What the levels are levels of.
+    /// The load axis of the levels.
     pub axis: LoadAxis,
-    /// From low to high; they do not overlap.
+    /// From low to high, without overlap.
     pub levels: Vec<Level>,
-    /// How far all this can be relied on.
+    /// How reliable the baseline is.
     pub strength: Strength,
 }
 
 /// One level of load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Level {
-    /// Lowest load of it, in the axis's unit.
+    /// Its lowest load, in the axis's unit.
     pub from: f64,
-    /// Highest.
+    /// Its highest load.
     pub to: f64,
     /// Windows it was learnt from.
     pub windows: usize,
-    /// What each quantity usually is; those measured in too few of the windows are left out.
+    /// The usual value of each quantity, without those measured in too few of the windows.
     pub expected: Vec<Expected>,
 }
 
-/// What a quantity usually is at a level.
+/// The usual value of a quantity at a level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Expected {
-    /// Which.
+    /// The quantity.
     pub quantity: Quantity,
-    /// Windows it was measured in.
+    /// Windows that measured it.
     pub windows: usize,
     /// The mean of the recordings' medians.
     pub centre: f64,
-    /// The usual distance of a window of another run from it, as a standard deviation: how far runs differ and how far windows
-    /// stray within one, together.
+    /// Standard deviation of a window of another run from the centre: variation between runs and of windows within one,
+    /// together.
     pub spread: f64,
-    /// The usual distance of a window from the median of its run: 1.4826 times the median absolute deviation, or what the
-    /// counter resolves.
+    /// Standard deviation of a window from the median of its run: 1.4826 times the median absolute deviation, or the
+    /// counter's resolution.
     pub within: f64,
-    /// How far another run as a whole may lie from the centre: 1 in 100 lies further.
+    /// How far another run as a whole may be from the centre: 1 in 100 is further.
     pub run: f64,
-    /// So many windows in a row are worth one that depends on none.
+    /// This many consecutive windows count as one independent window.
     pub dependence: f64,
-    /// The furthest that windows strayed below and above the median of their run, in usual distances.
+    /// The furthest windows below and above the median of their run, in units of `within`.
     pub furthest: (f64, f64),
     /// Lowest value seen.
     pub low: f64,
-    /// Highest.
+    /// Highest value seen.
     pub high: f64,
 }
 
-/// Where a load lies.
+/// Where a load is among the levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Place<'a> {
     /// In a level with enough windows.
     Known(&'a Level),
-    /// In a level with too few windows to speak for it.
+    /// In a level with too few windows to represent it.
     Thin(&'a Level),
-    /// Outside of everything learnt; the nearest level.
+    /// Outside of everything learnt, with the nearest level.
     Outside(Option<&'a Level>),
 }
 
-/// How good a baseline is.
+/// How reliable a baseline is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Strength {
     /// All windows.
@@ -85,14 +84,14 @@ pub struct Strength {
     pub sources: usize,
     /// Levels with at least 20 windows.
     pub known_levels: usize,
-    /// Share of all windows that lie in such levels.
+    /// Share of all windows that are in such levels.
     pub covered: f64,
-    /// Of windows left out one recording at a time (or one stretch of time, of one recording), the share whose primary
-    /// quantity would have been called unusual; `None` where too few are there to ask.
+    /// Share of left-out windows whose primary quantity would have been called unusual; one recording is left out at a
+    /// time, or one stretch of time of a single recording. `None` with too few windows to test.
     pub false_alarms: Option<f64>,
-    /// From which growth on a lasting one of the cost of an operation (of cycles per instruction, where operations are not known)
-    /// raises an alarm, as a part, at the level that knows least; `None` where neither is known.
+    /// The smallest lasting growth of cost per operation (of cycles per instruction without operations) that raises an
+    /// alarm, as a fraction, at the least sensitive level; `None` if neither is known.
     pub growth_seen: Option<f64>,
-    /// What is wanting, in sentences; empty: nothing.
+    /// Weaknesses, in sentences; empty if there are none.
     pub wanting: Vec<String>,
 }

@@ -1,5 +1,6 @@
-//! Costs at the same load: each run's cost is taken along one curve to where all can be compared, and the runs are compared
-//! as such. It never takes the windows of a run for runs, and the curve's own uncertainty is part of every answer.
+//! Compares costs at the same load: each run's cost is moved along one curve to a load that all can be compared at,
+//! then the runs are compared as usual. Windows of a run do not count as runs, and the curve's own uncertainty is part
+//! of every result.
 
 use super::curve::{Curve, Dot, basis};
 use super::effect::{Basis, Effect, Scale, SideEstimate, Uncertainty, by_windows};
@@ -20,7 +21,7 @@ struct Adjusting<'a> {
     bent: bool,
 }
 
-/// The costs of both sides at the same load; empty where it needs no adjustment or allows none.
+/// The costs of both sides at the same load; empty if no adjustment is needed or possible.
 pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settings) -> Vec<Change> {
     let (Adjustment::Done { from, to, through, bent, .. }, Some(driver), Some(first)) =
         (&mut load.adjustment, load.driver, base.runs.first())
@@ -48,7 +49,7 @@ pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settin
     let inverse = first.whole.iter().map(|reading| reading.quantity).find(|quantity| quantity.name == INVERSE);
     let primary = out.iter().find(|change| change.quantity.name == PRIMARY).and_then(|change| change.effect);
     if let (Some(quantity), Some(effect)) = (inverse, primary) {
-        // A curve of its own would say something a little different about the same thing.
+        // A curve of its own would yield a slightly different result for the same thing.
         let (base, new) = (1e9 / effect.base, 1e9 / effect.new);
         out.insert(1, change(quantity, Effect { base, new, estimate: -effect.estimate, ..effect }, settings));
     }
@@ -61,7 +62,7 @@ fn change(quantity: Quantity, effect: Effect, settings: &Settings) -> Change {
 }
 
 impl Adjusting<'_> {
-    /// Along a curve through the windows that both sides have loads for; runs are then compared as they always are.
+    /// Adjusts along a curve through the windows at loads that both sides have; runs are then compared as usual.
     fn by_windows(&self, settings: &Settings) -> Option<(Effect, bool)> {
         let inside = |dot: &Dot| (self.range.0..=self.range.1).contains(&dot.load);
         let run = |side: &Side| {
@@ -72,7 +73,7 @@ impl Adjusting<'_> {
         let all: Vec<Vec<Dot>> = sides.iter().flatten().cloned().collect();
         let curve = Curve::within(&all, self.bent)?;
         let below = |of: &dyn Fn(&Dot) -> f64| all.iter().flatten().map(|dot| dot.cell.below * of(dot)).sum::<f64>();
-        // What the curve is on average where the windows are.
+        // The mean of the curve over the windows.
         let reference = below(&|dot| curve.at(dot.load)) / below(&|_| 1.0);
         let seeds = [settings.seed, settings.seed ^ 0x9e37];
         let estimate = |at: usize| self.estimate(&sides[at], &curve, reference, seeds[at]);
@@ -83,7 +84,7 @@ impl Adjusting<'_> {
         (effect.base > 0.0 && effect.new > 0.0).then_some((effect, curve.is_bent()))
     }
 
-    /// A side's runs, each at the reference: more work counts where work is dear.
+    /// A side's runs, each at the reference: work counts more where it costs more.
     fn estimate(&self, runs: &[Vec<Dot>], curve: &Curve, reference: f64, seed: u64) -> Option<SideEstimate> {
         let cell = |dot: &Dot| Cell { below: dot.cell.below * curve.at(dot.load) / reference, ..dot.cell };
         let cells: Vec<Vec<Cell>> = runs.iter().map(|run| run.iter().map(cell).collect()).collect();
@@ -98,7 +99,8 @@ impl Adjusting<'_> {
         value.is_finite().then_some(SideEstimate { value, runs: values, windows })
     }
 
-    /// Along a curve through whole runs: what is left of them says how far runs differ, and the curve has cost some of it.
+    /// Adjusts along a curve through whole runs: the residuals show how far runs differ, and the curve uses up degrees
+    /// of freedom.
     fn by_runs(&self) -> Option<(Effect, bool)> {
         if self.quantity.is_share() {
             return None;
@@ -123,7 +125,7 @@ impl Adjusting<'_> {
     }
 }
 
-/// By how much the mean of the runs' adjusted costs moves if the curve does.
+/// How far the mean of the runs' adjusted costs moves with the curve's terms.
 fn lever(curve: &Curve, runs: &[Vec<Dot>]) -> Option<Vector> {
     let all: Option<Vec<Vector>> = runs.iter().map(|run| curve.lever(run)).collect();
     let all = all.filter(|all| !all.is_empty())?;

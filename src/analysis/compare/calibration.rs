@@ -1,5 +1,5 @@
-//! Comparisons of simulated programs whose true change is known: how often an interval holds it, how often nothing is taken
-//! for something, and how often something is found.
+//! Compares simulated programs with a known true change: how often an interval contains it, how often an unchanged
+//! program is called changed, and how often a change is found.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -10,7 +10,7 @@ use super::types::{Comparison, Settings, Verdict};
 use crate::analysis::stats::Random;
 use crate::analysis::stats::simulate::{Frequency, Program, STEADY, trials};
 
-/// How load varies.
+/// Load patterns.
 const LOADS: [(&str, Program); 4] = [
     ("steady load", STEADY),
     ("load within runs", Program { rate_within: 0.35, ..STEADY }),
@@ -18,20 +18,20 @@ const LOADS: [(&str, Program); 4] = [
     ("load within and between runs", Program { rate_within: 0.35, rate_between: 0.25, ..STEADY }),
 ];
 
-/// What many comparisons of two programs came to.
+/// Results of many comparisons of two programs.
 #[derive(Debug, Default)]
 struct Outcome {
-    /// Comparisons with an interval that holds the true change, of those that have one.
+    /// Comparisons with an interval that contains the true change, of those that have one.
     covered: Frequency,
-    /// Comparisons with a verdict that something changed.
+    /// Comparisons with a verdict of change.
     beyond: Frequency,
     /// Comparisons whose loads and runs allow a decision.
     decided: Frequency,
-    /// Sum of the changes that four of five such comparisons are said to find.
+    /// Sum of the changes that four of five such comparisons should find.
     detectable: f64,
 }
 
-/// `base` against the same made dearer by a part, so many runs a side.
+/// Compares `base` with the same program made costlier by a fraction, with this many runs a side.
 fn compare(base: &Program, dearer: f64, runs: [usize; 2], trials: u32, seed: u64) -> Outcome {
     let (mut random, mut out) = (Random::new(seed), Outcome::default());
     let like = digest(Some(5000.0));
@@ -54,7 +54,7 @@ fn compare(base: &Program, dearer: f64, runs: [usize; 2], trials: u32, seed: u64
     out
 }
 
-/// Whether so many of those cases fit what is claimed of them; a test of a fixed seed may ask for much.
+/// Whether the frequency fits the claim; the seed is fixed, so the test can be strict.
 fn fits(found: &Frequency, low: f64, high: f64) -> bool {
     let (least, most) = found.interval(0.01);
     least <= high && most >= low
@@ -77,7 +77,7 @@ fn nothing_is_taken_for_something_and_intervals_hold_the_truth_as_often_as_they_
 
 #[test]
 fn the_change_that_four_of_five_comparisons_are_said_to_find_is_found_by_four_of_five() {
-    // Of 5 runs a side that scatter by 2.2%, 0.8% of it from windows: Cohen's d of 2.02.
+    // 5 runs a side that scatter by 2.2%, 0.8% of it from windows: Cohen's d of 2.02.
     let found = compare(&STEADY, 0.0437, [5, 5], 300, 5);
     assert!(fits(&found.beyond, 0.76, 0.82), "{found:?}");
     let said = found.detectable / f64::from(found.beyond.trials);
@@ -94,7 +94,7 @@ fn single_runs_are_never_beyond_chance_and_one_against_several_is_as_often_as_it
 
 #[test]
 fn runs_at_loads_of_their_own_are_not_taken_for_a_curve_that_knows_no_scatter() {
-    // One program at six loads from 2,000 to 3,700 operations a second, in all ways to take three for the base.
+    // One program at six loads from 2,000 to 3,700 operations a second, with every choice of three as the base.
     let (mut random, like) = (Random::new(9), digest(Some(5000.0)));
     let program = Program { cost_ns: 2e5, fixed: 0.1, rate_within: 0.01, windows: 30, ..STEADY };
     let (mut beyond, mut decided) = (Frequency::default(), Frequency::default());

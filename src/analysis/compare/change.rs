@@ -1,5 +1,5 @@
-//! What changes come to: intervals, the correction for many tests, and verdicts.
-//! It never says "no difference" because none was found: sameness has a test of its own.
+//! Turns changes into intervals and verdicts, corrected for many tests. The verdict "same" has a test of its own;
+//! finding no difference is not enough.
 
 use super::digest::Digest;
 use super::effect::{Effect, SideEstimate, Uncertainty, by_windows};
@@ -10,7 +10,7 @@ use crate::analysis::stats::{
 };
 use crate::model::{Measure, Quality, Why};
 
-/// Every quantity of two sides as it is, corrected and judged.
+/// The change of every quantity as it is, corrected and judged.
 pub(super) fn changes(base: &Side, new: &Side, settings: &Settings) -> Vec<Change> {
     let Some(first) = base.runs.first() else { return vec![] };
     let quantities = first.whole.iter().map(|reading| reading.quantity);
@@ -40,7 +40,7 @@ fn measure(side: &Side, at: usize, value: Option<&SideEstimate>) -> Measure<f64>
     value.map_or(Measure::Missing(Why::NotRecorded), |estimate| Measure::Known { value: estimate.value, quality })
 }
 
-/// The mean of the runs, and the scatter of the windows of a single one; `None` if one run lacks it.
+/// The mean of the runs, and the scatter of the windows of a single one; `None` if a run lacks the quantity.
 fn estimate(side: &Side, at: usize, quantity: &Quantity, seed: u64) -> Option<SideEstimate> {
     let runs: Option<Vec<f64>> = side.runs.iter().map(|run| run.whole.get(at)?.value.value().copied()).collect();
     let runs = runs.filter(|runs| !runs.is_empty())?;
@@ -98,7 +98,7 @@ impl Change {
         }
     }
 
-    /// The same with an interval that is so much wider at both ends, on a logarithm.
+    /// The same with an interval that is wider by this much at both ends, on a logarithm.
     pub(super) fn widened(&self, by: f64) -> Change {
         let scale = self.effect.map(|effect| effect.scale);
         let wider = |(low, high): (f64, f64)| match scale {
@@ -108,7 +108,7 @@ impl Change {
         Change { interval: self.interval.map(wider), ..self.clone() }
     }
 
-    /// Says what it comes to by its corrected p.
+    /// Sets the verdict by the corrected p.
     fn judge(&mut self, settings: &Settings) {
         let real = self.corrected.is_some_and(|p| p < 1.0 - settings.confidence);
         let estimate = self.effect.map_or(0.0, |effect| effect.estimate);
@@ -129,8 +129,8 @@ pub(super) fn margin(effect: &Effect, settings: &Settings) -> f64 {
     }
 }
 
-/// Corrects for the number of tests: costs as one family by Holm, the rest as a list by Benjamini and Hochberg. The primary
-/// quantity was chosen before anything was seen, so only the number of comparisons counts against it.
+/// Corrects for the number of tests: Holm for costs as one family, Benjamini and Hochberg for the rest as a list. The
+/// primary quantity was chosen in advance, so it is corrected only for the number of comparisons.
 pub(super) fn judge(changes: &mut [Change], settings: &Settings) {
     let alone = |change: &Change| change.quantity.name == PRIMARY || change.quantity.name == INVERSE;
     let family = |change: &Change| change.quantity.role == Role::Cost && !alone(change);
@@ -151,7 +151,7 @@ pub(super) fn judge(changes: &mut [Change], settings: &Settings) {
     }
 }
 
-/// Adds the test that asks for no distribution, where there are repeats enough for it to say anything.
+/// Adds the distribution-free test, if there are enough repeats for it to show anything.
 pub(super) fn rank(changes: &mut [Change], base: &Side, new: &Side, settings: &Settings) {
     let counts = (base.runs.len(), new.runs.len());
     if least_p(counts.0, counts.1) >= 1.0 - settings.confidence {

@@ -1,5 +1,5 @@
-//! Puts the parts of a comparison together and chooses the number to lead with.
-//! It never drops the raw numbers: they stay beside the adjusted ones.
+//! Combines the parts of a comparison and chooses the number to lead with. The raw numbers are kept in addition to the
+//! adjusted ones.
 
 use super::adjust::adjust;
 use super::change::{changes, judge, rank};
@@ -8,7 +8,7 @@ use super::expect;
 use super::functions::Functions;
 use super::load::{Adjustment, Load, load};
 use super::quantity::{PRIMARY, WITHOUT_OPERATIONS};
-use super::simpson::{GroupKind, Guard, guards};
+use super::simpson::{GroupKind, SubgroupCheck, guards};
 use super::types::{Change, Comparison, Factors, Lead, Settings, Side, Verdict};
 use super::unlike::unlike;
 use crate::analysis::{Law, Totals};
@@ -50,18 +50,18 @@ fn named<'a>(changes: &'a [Change], name: &str) -> Option<&'a Change> {
     changes.iter().find(|change| change.quantity.name == name)
 }
 
-/// Half the width of its interval, as a part of the base.
+/// Half the width of its interval, as a fraction of the base.
 fn half(change: &Change) -> Option<f64> {
     let (low, high) = change.interval?;
     Some((high - low) / 2.0)
 }
 
-/// The number to lead with: at the same load where there is one, with the old mixture where the new one deceives.
+/// The number to lead with: at the same load if there is one, with the base's mixture if the new one misleads.
 fn answer(
     primary: &'static str,
     changes: &[Change],
     adjusted: &[Change],
-    guards: &[Guard],
+    guards: &[SubgroupCheck],
     load: &Load,
     settings: &Settings,
 ) -> (Option<Change>, Lead) {
@@ -79,10 +79,10 @@ fn answer(
         return (all.pop(), Lead::Standardised);
     }
     let mut raw = raw.clone();
-    // CPU use alone is load as much as cost; so is a cost that moved no further than the load may have moved it.
+    // CPU use alone reflects load as much as cost. So does a cost that moved no further than the load can explain.
     let surely = raw.effect.zip(raw.interval).map_or(0.0, |(effect, ends)| effect.nearest(ends));
     if primary == WITHOUT_OPERATIONS || load.may_explain(surely) {
-        // At another load the program may as well have become dearer without a trace.
+        // At another load the program may have become costlier without a trace.
         let same = raw.verdict == Verdict::Same && matches!(load.adjustment, Adjustment::Same | Adjustment::Unknown);
         raw.verdict = if same { Verdict::Same } else { Verdict::Undecided };
     }
@@ -95,7 +95,7 @@ fn factors(base: &Side, new: &Side) -> Factors {
     Factors { base, new, slowdown }
 }
 
-/// The runs of a side as one: what was counted is added up, so that the factors multiply to the whole as in each.
+/// The runs of a side as one: counts are added up, so that the factors multiply to the whole as in each run.
 fn totals(side: &Side) -> Totals {
     let sum = |of: &dyn Fn(&Totals) -> Measure<f64>| {
         let values = side.runs.iter().map(|run: &Digest| of(&run.run.totals));

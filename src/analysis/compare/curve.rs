@@ -1,5 +1,5 @@
-//! What an operation costs at one load against another: one curve for every run of both sides, each run at a level of its
-//! own. Only how the cost moves within runs shapes it, so a run that is dear at all loads does not bend it.
+//! Models the cost of an operation over load: one curve for all runs of both sides, each run at a level of its own.
+//! Only how the cost moves within runs shapes the curve, so a run that is expensive at all loads does not bend it.
 
 use super::quantity::Cell;
 use crate::analysis::scaling::linear::{Matrix, Vector, dot, inverse};
@@ -12,7 +12,7 @@ pub(super) struct Dot {
     pub cell: Cell,
 }
 
-/// The logarithm of the cost: a line, or a parabola, over the logarithm of the load.
+/// The logarithm of the cost as a line or a parabola over the logarithm of the load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Curve {
     centre: f64,
@@ -20,25 +20,25 @@ pub(super) struct Curve {
     free: [bool; 3],
 }
 
-/// One run at a curve: what was spent in all, what the curve expects before its level, and the weighted mean of its basis.
+/// One run relative to a curve: its level, and the weighted mean of its basis.
 struct Level {
     level: f64,
     mean: Vector,
 }
 
 const STEPS: usize = 40;
-/// Steeper than any cost: with nothing but a fixed cost it falls as the load grows, one for one.
+/// Steeper than any cost: a purely fixed cost falls one for one as the load grows.
 const STEEPEST: f64 = 20.0;
 
-/// The basis at a load, nothing at the centre.
+/// The basis at a load, zero at the centre.
 pub(super) fn basis(load: f64, centre: f64) -> Vector {
     let log = (load / centre).ln();
     [log, log * log, 0.0]
 }
 
 impl Curve {
-    /// The most probable curve if what is spent scatters as counts do (Poisson's regression with a level for each run);
-    /// scatter of another size or with a memory moves it as little. `None` where no run's load varies, or nothing was spent.
+    /// The most probable curve if costs scatter as counts do (Poisson regression with a level for each run); scatter of
+    /// another size or with autocorrelation moves it as little. `None` if no run's load varies, or nothing was spent.
     pub fn within(runs: &[Vec<Dot>], bent: bool) -> Option<Curve> {
         let dots = || runs.iter().flatten();
         let below: f64 = dots().map(|dot| dot.cell.below).sum();
@@ -48,10 +48,10 @@ impl Curve {
         fitted.or_else(|| start(false).settle(runs))
     }
 
-    /// Newton's steps to the one maximum there is.
+    /// Newton's method to the only maximum.
     fn settle(mut self, runs: &[Vec<Dot>]) -> Option<Curve> {
         let spent: f64 = runs.iter().flatten().map(|dot| dot.cell.above).sum();
-        // What is left of rounding is no range of loads.
+        // A range of loads within rounding errors has no slope.
         if self.normal(runs).0[0][0] <= 1e-9 * spent {
             return None;
         }
@@ -71,7 +71,7 @@ impl Curve {
         None
     }
 
-    /// The cost at a load over that at the centre.
+    /// The cost at a load, relative to the cost at the centre.
     pub fn at(&self, load: f64) -> f64 {
         dot(self.terms, basis(load, self.centre)).exp()
     }
@@ -91,12 +91,12 @@ impl Curve {
         (expected > 0.0).then(|| Level { level: above / expected, mean: mean.map(|sum| sum / expected) })
     }
 
-    /// By how much the logarithm of a run's adjusted cost moves if the curve's terms do.
+    /// How far the logarithm of a run's adjusted cost moves with the curve's terms.
     pub fn lever(&self, run: &[Dot]) -> Option<Vector> {
         self.level(run).map(|level| level.mean)
     }
 
-    /// A window by its run's level: the basis less the run's mean, what the curve expects, and what is beyond.
+    /// A window relative to its run's level: the basis less the run's mean, the expected cost, and the residual.
     fn residual(&self, window: &Dot, level: &Level) -> (Vector, f64, f64) {
         let own = basis(window.load, self.centre);
         let expected = level.level * window.cell.below * self.at(window.load);
@@ -119,8 +119,8 @@ impl Curve {
         (matrix, slope)
     }
 
-    /// The variance that the curve's own uncertainty gives to a sum of its terms, and its degrees of freedom: windows taken
-    /// together in blocks as long as they remember each other. `None` with too few of them.
+    /// The variance of a sum of the curve's terms from the curve's own uncertainty, and its degrees of freedom. Windows
+    /// are grouped in blocks as long as their autocorrelation. `None` with too few blocks.
     pub fn variance(&self, runs: &[Vec<Dot>], lever: Vector) -> Option<(f64, f64)> {
         let inverse = inverse(&self.normal(runs).0, self.free)?;
         let weights = inverse.map(|row| dot(row, lever));

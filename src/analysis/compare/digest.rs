@@ -1,5 +1,5 @@
-//! What a comparison keeps of one recording: its conditions, its quantities as a whole and by window, its call paths.
-//! It never keeps the recording, so any number of repeats can be compared in little memory.
+//! The data that a comparison keeps of one recording: its conditions, its quantities as a whole and by window, its call
+//! paths. The recording is not kept, so any number of repeats can be compared in little memory.
 
 use super::facts::Facts;
 use super::quantity::{Cell, Reading, readings};
@@ -9,50 +9,50 @@ use crate::model::profile::Profile;
 use crate::model::{Measure, OpsSpec, Scope, Why};
 use std::collections::BTreeMap;
 
-/// Which part of a recording, and what a sweep knows of it.
+/// The part of a recording to compare, and what a sweep knows of it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Part {
-    /// What the user called the recording.
+    /// The recording's name, as the user gave it.
     pub name: String,
-    /// The time to look at.
+    /// The time range to compare.
     pub time: TimeRange,
-    /// The CPUs of a sweep's run; empty: not confined.
+    /// The CPUs of a sweep's run; empty if not confined.
     pub cpus: Vec<u32>,
     /// Threads or CPUs of a sweep's run.
     pub width: Option<u32>,
 }
 
-/// One recording.
+/// The digest of one recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Digest {
-    /// Under which conditions it was made.
+    /// The conditions it was made under.
     pub facts: Facts,
-    /// What was counted, and the call paths.
+    /// Its counts and call paths.
     pub run: Run,
     /// The quantities over all of its time.
     pub whole: Vec<Reading>,
-    /// The same by window: one per tick, each with a cell per quantity.
+    /// The same by window: one per tick, with a cell for each quantity.
     pub windows: Vec<Slot>,
-    /// Cycles over instructions by thread name, where they were counted.
+    /// Cycles over instructions by thread name, if they were counted.
     pub threads: BTreeMap<String, Cell>,
-    /// Whether operations are known window by window, not only over many of them.
+    /// Whether operations are known window by window, not only over many windows.
     pub ops_by_window: bool,
 }
 
 /// One window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slot {
-    /// Where it lies.
+    /// Its time range.
     pub window: Window,
     /// A cell for each quantity.
     pub cells: Vec<Option<Cell>>,
 }
 
-/// A last window shorter than this part of the others is left out: it is mostly the end of the program.
+/// A last window shorter than this fraction of the others is left out: it is mostly the end of the program.
 const LEAST_PART: f64 = 0.5;
 
 impl Digest {
-    /// Works a part of a recording out.
+    /// Digests a part of a recording.
     #[must_use]
     pub fn of(profile: &Profile, part: &Part) -> Digest {
         let window = part.time.window(&profile.ticks, profile.duration());
@@ -60,7 +60,7 @@ impl Digest {
         let seconds = window.span().seconds();
         let alive = u32::try_from(tasks.iter().count()).unwrap_or(u32::MAX).max(1);
         let run = Run::of(profile, part.width.unwrap_or(alive), window);
-        // A sweep knows how many threads were to work; elsewhere all that lived are asked.
+        // A sweep knows how many threads should work; otherwise all threads that lived count.
         let had = |seconds: f64| part.width.map(|n| f64::from(n) * seconds);
         let read = |window: Window, ops| readings(&counters, window, ops, had(window.span().seconds()));
         let whole = read(window, operations(profile, window));
@@ -80,14 +80,14 @@ impl Digest {
         }
     }
 
-    /// The position of a quantity in its lists.
+    /// The position of a quantity in the lists.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.whole.iter().position(|reading| reading.quantity.name == name)
     }
 }
 
-/// Its factors are to be those of the threads that lived, unless a sweep says how many were to work.
+/// Takes the factors of the threads that lived, unless a sweep defines how many should work.
 fn with_threads(mut run: Run, counters: &Counters, width: Option<u32>, window: Window) -> Run {
     if width.is_none() {
         let metrics = crate::analysis::metrics(counters, &crate::analysis::Who::All, window, None);
@@ -109,7 +109,7 @@ fn windows(profile: &Profile, within: Window) -> Vec<Window> {
     windows
 }
 
-/// A total that was read less often than windows end says nothing about single windows.
+/// A total that was read less often than windows end cannot be split by window.
 fn counted_by_window(profile: &Profile, within: Window, windows: usize) -> bool {
     let known = matches!(profile.meta.plan.ops, Some(OpsSpec::Rate { .. }));
     let read = profile.ops.iter().filter(|(at, _)| *at >= within.from && *at <= within.to).count();
@@ -130,7 +130,7 @@ fn threads(tasks: &Tasks, counters: &Counters, window: Window) -> BTreeMap<Strin
     groups
 }
 
-/// `worker-12` and `worker-3` are of one kind.
+/// `worker-12` and `worker-3` are of the same kind.
 fn group(comm: &str) -> String {
     let kind = comm.trim_end_matches(|c: char| c.is_ascii_digit());
     let kind = kind.trim_end_matches(['-', '_', '/', '#', ':', ' ', '.']);

@@ -1,5 +1,5 @@
-//! One quantity on two sides: the change, and how far chance, runs or windows could have made it.
-//! It never takes windows of one run for runs: without repeats it knows how far two recordings differ, and no more.
+//! Computes the change of one quantity between two sides, and how far chance, runs or windows could have caused it.
+//! Windows of one run do not count as runs: without repeats only the difference between the two recordings is known.
 
 use super::quantity::{Cell, Quantity};
 use super::types::Settings;
@@ -7,42 +7,42 @@ use crate::analysis::stats::combined;
 use crate::analysis::stats::{Blocks, Moments, Random, block_length, student_quantile};
 use serde::Serialize;
 
-/// How a change is told.
+/// The scale of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// As a ratio; estimate and error are those of its logarithm.
+    /// A ratio; estimate and error are those of its logarithm.
     Relative,
-    /// As a difference: of shares, and where one side is nothing.
+    /// A difference: for shares, and if one side is zero.
     Absolute,
 }
 
-/// What the uncertainty was taken from.
+/// What the uncertainty is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "from")]
 pub enum Basis {
-    /// Repeated runs: of one side at least, whose scatter then stands for both.
+    /// Repeated runs of at least one side, whose scatter is then used for both.
     Runs {
-        /// Of the base.
+        /// Runs of the base.
         base: usize,
-        /// Of what is compared with it.
+        /// Runs of the other side.
         new: usize,
     },
-    /// Windows of one run a side, in blocks; how far runs differ on top is known only where somebody said it.
+    /// Windows of one run a side, in blocks; how far runs differ in addition is known only if the user stated it.
     Windows {
-        /// Of the base.
+        /// Windows of the base.
         base: usize,
-        /// Of what is compared with it.
+        /// Windows of the other side.
         new: usize,
     },
-    /// There is none: one run a side, and too few windows with a value.
+    /// Nothing: one run a side, and too few windows with a value.
     Nothing,
 }
 
-/// A standard error and what it is worth.
+/// A standard error and its degrees of freedom.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Uncertainty {
-    /// On the effect's scale.
+    /// Standard error on the effect's scale.
     pub error: f64,
     /// Degrees of freedom.
     pub freedom: f64,
@@ -53,17 +53,17 @@ pub struct Uncertainty {
 pub struct Effect {
     /// The base's value.
     pub base: f64,
-    /// The other's.
+    /// The other side's value.
     pub new: f64,
-    /// How the change is told.
+    /// The scale of the change.
     pub scale: Scale,
     /// The change on that scale.
     pub estimate: f64,
-    /// How far it can be trusted; `None` where nothing tells how far runs of one program differ.
+    /// The uncertainty of the change; `None` if it is unknown how far runs of one program differ.
     pub uncertainty: Option<Uncertainty>,
-    /// How far it can be trusted as a change between these two recordings, whatever others would show; of single runs only.
+    /// The uncertainty of the change between these two recordings only; `None` if runs were repeated.
     pub within: Option<Uncertainty>,
-    /// What from.
+    /// What the uncertainty is based on.
     pub basis: Basis,
 }
 
@@ -72,28 +72,29 @@ pub struct Effect {
 pub(super) struct SideEstimate {
     /// Its value: of all runs together where they are one ratio, else their mean.
     pub value: f64,
-    /// One value a run.
+    /// One value per run.
     pub runs: Vec<f64>,
-    /// Variance of the value's logarithm (or of the value) by windows, what it is worth, and how many windows.
+    /// By windows: the variance of the value's logarithm (or of the value), its degrees of freedom, and the number of
+    /// windows.
     pub windows: Option<(f64, f64, usize)>,
 }
 
-/// Fewer windows have no scatter to speak of.
+/// Minimum windows for a meaningful scatter.
 pub(super) const FEWEST_WINDOWS: usize = 5;
 const DRAWS: usize = 1000;
-/// No measurement is better than this part of its value.
+/// Smallest relative error of a measurement.
 const FINEST: f64 = 1e-4;
-/// The same for shares, which may be nothing.
+/// The same for shares, which may be zero.
 const FINEST_SHARE: f64 = 1e-3;
 
 impl Uncertainty {
-    /// No logarithm of a measurement is surer than that.
+    /// Limits the error of a logarithm to that minimum.
     pub(super) fn at_best(self) -> Uncertainty {
         Uncertainty { error: self.error.max(FINEST), ..self }
     }
 
     fn of(parts: &[(f64, f64)], finest: f64) -> Option<Uncertainty> {
-        // Runs that agree in all digits are as certain as any can be.
+        // The error of runs that agree in all digits is zero, before the minimum applies.
         let exact = parts.iter().all(|part| part.0 == 0.0);
         let least = parts.iter().map(|part| part.1).fold(f64::INFINITY, f64::min);
         let found = if exact { Some((0.0, least)) } else { combined(parts) };
@@ -102,8 +103,8 @@ impl Uncertainty {
 }
 
 impl Effect {
-    /// The change from one side to the other; `None` if a value is no number. `common` is the variance, on a logarithm, of
-    /// what both sides share, a curve, with its degrees of freedom.
+    /// The change from one side to the other; `None` if a value is not a number. `common` is the variance, on a
+    /// logarithm, of what both sides share (a curve), with its degrees of freedom.
     pub(super) fn of(
         quantity: &Quantity,
         base: &SideEstimate,
@@ -137,8 +138,8 @@ impl Effect {
         sound.then_some(Effect { base: base.value, new: new.value, scale, estimate, uncertainty, within, basis })
     }
 
-    /// The standard deviation between runs, as a part, up to which the change of single runs would be beyond chance; `None`
-    /// where their windows alone do not tell it from none, or runs were repeated.
+    /// The standard deviation between runs, as a fraction, up to which the change of single runs would be beyond
+    /// chance; `None` if their windows alone do not show a change, or runs were repeated.
     #[must_use]
     pub fn noise_limit(&self, confidence: f64) -> Option<f64> {
         let within = self.within?;
@@ -148,7 +149,7 @@ impl Effect {
         (left > 0.0).then(|| left.sqrt() / size)
     }
 
-    /// The same change with another estimate, as uncertain as before.
+    /// The same change with another estimate and the same uncertainty.
     pub(super) fn at(self, base: f64, new: f64) -> Option<Effect> {
         let estimate = match self.scale {
             Scale::Relative => (new / base).ln(),
@@ -157,7 +158,7 @@ impl Effect {
         estimate.is_finite().then_some(Effect { base, new, estimate, ..self })
     }
 
-    /// A value of the effect's scale as a change: `0.05` for 5% more, or a difference.
+    /// Converts a value on the effect's scale to a change: `0.05` for 5% more, or a difference.
     #[must_use]
     pub fn change(&self, on_scale: f64) -> f64 {
         match self.scale {
@@ -166,7 +167,7 @@ impl Effect {
         }
     }
 
-    /// The least change that an interval allows, as a logarithm: 0 if it holds none.
+    /// The smallest change in an interval, as a logarithm: 0 if it includes zero.
     pub(super) fn nearest(&self, (low, high): (f64, f64)) -> f64 {
         if low <= 0.0 && high >= 0.0 {
             return 0.0;
@@ -178,18 +179,18 @@ impl Effect {
         }
     }
 
-    /// The change relative to the base: 0.05 is 5% more; `None` of nothing.
+    /// The change relative to the base: 0.05 is 5% more; `None` if the base is zero.
     #[must_use]
     pub fn relative(&self) -> Option<f64> {
         (self.base > 0.0).then(|| self.new / self.base - 1.0)
     }
 }
 
-/// The variances of both sides by their runs, each with its degrees of freedom; `None` where no side was repeated.
+/// The variances of both sides by their runs, each with its degrees of freedom; `None` if no side was repeated.
 fn by_runs(scale: Scale, base: &SideEstimate, new: &SideEstimate) -> Option<Vec<(f64, f64)>> {
     match [base, new].map(|side| runs(scale, side)) {
         [Some(a), Some(b)] => Some(vec![a.mean(base), b.mean(new)]),
-        // The scatter of one side's runs stands for the other's.
+        // The scatter of one side's runs is used for the other's.
         [Some(known), None] | [None, Some(known)] => {
             let count = |side: &SideEstimate| side.runs.len().max(1) as f64;
             let both = known.variance * (1.0 / count(base) + 1.0 / count(new));
@@ -217,8 +218,8 @@ fn runs(scale: Scale, side: &SideEstimate) -> Option<Scatter> {
     Some(Scatter { variance: variance? / squared, freedom: count - 1.0 })
 }
 
-/// The variance of the ratio of the cells' sums (of its logarithm, if relative), what it is worth, and how many windows it
-/// was taken from; `None` for too few.
+/// The variance of the ratio of the cells' sums (of its logarithm, if relative), its degrees of freedom, and the number
+/// of windows; `None` with too few.
 pub(super) fn by_windows(cells: &[Cell], relative: bool, seed: u64) -> Option<(f64, f64, usize)> {
     let ratio = |cells: &mut dyn Iterator<Item = &Cell>| {
         let (above, below) = cells.fold((0.0, 0.0), |(a, b), cell| (a + cell.above, b + cell.below));
@@ -236,10 +237,10 @@ pub(super) fn by_windows(cells: &[Cell], relative: bool, seed: u64) -> Option<(f
         ratio(&mut drawn.iter().map(|at| &cells[*at]))
     };
     let draws: Vec<f64> = (0..DRAWS).map(|_| one()).filter(|value| value.is_finite()).collect();
-    // A ratio that most draws do not have is not known.
+    // A ratio that most draws do not yield is unknown.
     let variance = Moments::of(&draws).filter(|_| draws.len() * 2 > DRAWS)?.variance?;
     let worth = blocks.number();
-    // A draw has the scatter of the sample, which is less than that of what it was taken from.
+    // A draw scatters less than the population that the sample was taken from.
     Some((variance * worth / (worth - 1.0), worth - 1.0, cells.len()))
 }
 
@@ -264,7 +265,7 @@ mod tests {
     fn repeats_give_welchs_t_and_freedom() {
         let (a, b) = ([10.1, 9.9, 10.0, 10.3, 9.8], [9.5, 9.7, 9.4, 9.9, 9.6, 9.5]);
         let settings = Settings::default();
-        // Of shares, whose changes are differences, it is Welch's very numbers.
+        // Changes of shares are differences, so the numbers are exactly Welch's.
         let effect = Effect::of(&quantity(MetricUnit::Share), &runs(&a), &runs(&b), None, &settings).unwrap();
         let (found, expected) = (effect.uncertainty.unwrap(), welch(&b, &a).unwrap());
         assert!((effect.estimate / found.error - expected.t).abs() < 1e-9);

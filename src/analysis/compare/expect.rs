@@ -1,5 +1,5 @@
-//! What was expected to move, said before anything was seen, and whether it did: a change whose reason is known moves more
-//! than the cost alone. It never takes a movement that chance or load may have made for a confirmation.
+//! Checks expectations that were stated in advance: a change whose reason is known moves more than the cost alone. A
+//! movement that chance or load may have caused does not confirm an expectation.
 
 use super::change::margin;
 use super::effect::{Effect, Scale};
@@ -11,10 +11,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::Measure;
 use serde::Serialize;
 
-/// One quantity with what it is expected to do.
+/// One quantity and its expected movement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectation {
-    /// As it was typed.
+    /// The text as typed.
     pub text: String,
     /// The quantity's name, as in the JSON report.
     pub name: String,
@@ -23,7 +23,7 @@ pub struct Expectation {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Claim {
-    /// Its change is beyond this.
+    /// Its change is beyond this limit.
     Beyond { above: bool, limit: Limit },
     /// It is the same within the margin.
     Same,
@@ -32,45 +32,45 @@ enum Claim {
 /// A limit of a change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Limit {
-    /// As a part of the base.
+    /// As a fraction of the base.
     Part(f64),
     /// In the quantity's unit.
     Amount(f64),
 }
 
-/// What an expectation comes to.
+/// The result of an expectation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It moved as expected, beyond chance.
     Confirmed,
-    /// Neither that nor its contrary is shown.
+    /// Neither that nor its opposite is shown.
     NotConfirmed,
     /// It was shown to do something else.
     Contradicted,
-    /// The recordings cannot tell.
+    /// The recordings cannot decide it.
     CannotTell,
 }
 
-/// An expectation with what became of it.
+/// An expectation with its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expected {
-    /// What was expected.
+    /// The expectation.
     pub expectation: Expectation,
-    /// The change it was judged by; `None` where there is no such quantity.
+    /// The change it was judged by; `None` if there is no such quantity.
     pub change: Option<Change>,
-    /// Whether that is the change at the same load.
+    /// Whether that change is at the same load.
     pub same_load: bool,
-    /// How probable a change so far from the limit is at the limit, corrected for the number of expectations.
+    /// Probability of a change so far from the limit if it were at the limit, corrected for the number of expectations.
     pub p: Option<f64>,
-    /// What it comes to.
+    /// The result.
     pub outcome: Outcome,
-    /// Why it cannot be told.
+    /// Why it cannot be decided.
     pub reason: Option<&'static str>,
 }
 
 impl Expectation {
-    /// Reads `NAME up`, `NAME down`, `NAME same`, or a limit of the change: `NAME < -10%`, `NAME > +50`.
+    /// Parses `NAME up`, `NAME down`, `NAME same`, or a limit of the change: `NAME < -10%`, `NAME > +50`.
     ///
     /// # Errors
     /// `Usage` if it is none of these.
@@ -95,13 +95,13 @@ impl Expectation {
         Ok(Expectation { text: text.to_string(), name: name.to_string(), claim })
     }
 
-    /// Whether it is that the change has a direction, and no more.
+    /// Whether it only defines the direction of the change.
     fn is_direction(&self) -> bool {
         matches!(self.claim, Claim::Beyond { limit: Limit::Part(0.0) | Limit::Amount(0.0), .. })
     }
 }
 
-/// `< -10%`: what is expected is a change, so a number without a sign can only be zero.
+/// Parses `< -10%`. The limit is that of a change, so a number without a sign or a percent sign can only be zero.
 fn limit(text: &str) -> Option<Limit> {
     let number = text.strip_prefix(['<', '>'])?.trim();
     let (digits, percent) = number.strip_suffix('%').map_or((number, false), |digits| (digits.trim(), true));
@@ -114,7 +114,7 @@ fn limit(text: &str) -> Option<Limit> {
     }
 }
 
-/// Judges what was expected, all of it as one family of tests.
+/// Judges all expectations as one family of tests.
 pub(super) fn judge(comparison: &Comparison, settings: &Settings) -> Vec<Expected> {
     let mut all: Vec<Expected> = settings.expect.iter().map(|expected| look(expected, comparison)).collect();
     let p: Vec<f64> = all.iter().map(|expected| expected.p.unwrap_or(f64::NAN)).collect();
@@ -144,11 +144,11 @@ fn look(expectation: &Expectation, comparison: &Comparison) -> Expected {
     Expected { expectation: expectation.clone(), change: found.cloned(), same_load, p, outcome, reason }
 }
 
-/// Why nothing is decided by single runs.
+/// Why single runs decide nothing.
 pub(super) const UNREPEATED: &str =
     "one run a side does not show how far runs of one program differ: give repeats, or say it with --run-noise";
 
-/// Why a change of a cost says nothing about the program: it has no value, or the load may have moved it.
+/// Why a change of a cost cannot be attributed to the program: it has no value, or the load may have moved it.
 pub(super) fn obstacle(change: &Change, comparison: &Comparison) -> Option<&'static str> {
     if let Some(why) = [change.base, change.new].iter().find_map(Measure::why) {
         return Some(why.text());
@@ -172,7 +172,7 @@ pub(super) fn obstacle(change: &Change, comparison: &Comparison) -> Option<&'sta
     }
 }
 
-/// How probable a change so far from the limit is if it were at the limit.
+/// The probability of a change so far from the limit if it were at the limit.
 fn distance(expectation: &Expectation, change: &Change) -> std::result::Result<f64, &'static str> {
     let effect = change.effect.ok_or("it has no value on both sides")?;
     let limit = expectation.limit_on_scale(&effect)?;
@@ -204,7 +204,7 @@ fn outcome(expected: &Expected, settings: &Settings) -> Outcome {
     let shown = expected.p.is_some_and(|p| p < 1.0 - settings.confidence);
     match expected.expectation.claim {
         Claim::Same if change.within_margin => Outcome::Confirmed,
-        // A difference beyond chance whose estimate is within the margin may still be the same for all purposes.
+        // A difference beyond chance whose estimate is within the margin may still be the same in practice.
         Claim::Same if shown && effect.estimate.abs() > margin(&effect, settings) => Outcome::Contradicted,
         Claim::Same => Outcome::NotConfirmed,
         Claim::Beyond { above, .. } => {
@@ -212,7 +212,7 @@ fn outcome(expected: &Expected, settings: &Settings) -> Outcome {
             match (shown, (effect.estimate > limit) == above) {
                 (true, true) => Outcome::Confirmed,
                 (true, false) => Outcome::Contradicted,
-                // It was to move, and that it stays was shown.
+                // It was expected to move, but was shown to stay the same.
                 (false, _) if change.within_margin && expected.expectation.is_direction() => Outcome::Contradicted,
                 (false, _) => Outcome::NotConfirmed,
             }

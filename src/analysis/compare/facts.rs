@@ -1,5 +1,4 @@
-//! Under which conditions a recording was made: all that must be alike for a comparison to be about the program.
-//! It never judges whether they are.
+//! The conditions a recording was made under: all that must be alike for a comparison to be about the program.
 
 use crate::analysis::Metric;
 use crate::model::profile::Profile;
@@ -9,15 +8,16 @@ use rustc_hash::FxHashMap;
 /// The conditions of one recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
-    /// What the user called it.
+    /// The recording's name, as the user gave it.
     pub name: String,
     /// The machine.
     pub host: HostFacts,
     /// What was profiled.
     pub target: String,
-    /// The CPUs it was confined to, by the target or a sweep; empty: not confined.
+    /// The CPUs it was confined to, by the target or a sweep; empty if not confined.
     pub cpus: Vec<u32>,
-    /// The CPUs that its own affinity and its control group left it; empty: all. `None`: not known, or confined otherwise.
+    /// The CPUs that its own affinity and its control group allowed; empty means all. `None` if unknown, or confined
+    /// otherwise.
     pub allowed: Option<Vec<u32>>,
     /// Threads or CPUs of a sweep's run.
     pub width: Option<u32>,
@@ -27,33 +27,33 @@ pub struct Facts {
     pub program: Option<Program>,
     /// How operations were counted.
     pub ops: Option<OpsSpec>,
-    /// The least share of the time that an event was counted, 0 to 1.
+    /// The smallest share of the time that an event was counted, 0 to 1.
     pub coverage: f64,
-    /// Length of what is compared, seconds.
+    /// Length of the compared part, seconds.
     pub seconds: f64,
     /// Start, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
-    /// Lost records over lost records and samples.
+    /// Lost records over lost records plus samples.
     pub lost_share: f64,
-    /// How stacks were taken.
+    /// How stacks were captured.
     pub call_graph: CallGraph,
     /// How often samples were taken.
     pub rate: Rate,
 }
 
-/// A program as a file.
+/// A program file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// Its path as the target saw it.
     pub path: String,
-    /// What it was started by, where that is another name of the same file.
+    /// The name it was started by, if that is another name of the same file.
     pub called: Option<String>,
     /// Its build-id in hexadecimal; `None` if it has none.
     pub build_id: Option<String>,
 }
 
 impl Program {
-    /// The name people know it by.
+    /// The name that users know.
     #[must_use]
     pub fn shown(&self) -> &str {
         self.called.as_deref().unwrap_or(&self.path)
@@ -67,7 +67,7 @@ impl Program {
 }
 
 impl Facts {
-    /// Reads them off a recording; `cpus` and `width` are those of a sweep's run.
+    /// Reads the conditions from a recording; `cpus` and `width` are those of a sweep's run.
     #[must_use]
     pub fn of(profile: &Profile, name: &str, seconds: f64, cpus: &[u32], width: Option<u32>) -> Facts {
         let meta = &profile.meta;
@@ -104,7 +104,7 @@ impl Facts {
     }
 }
 
-/// Of hardware counters, the only ones that take turns.
+/// The coverage of hardware counters, the only ones that are multiplexed.
 fn coverage(profile: &Profile) -> f64 {
     let meta = &profile.meta;
     let software =
@@ -112,7 +112,7 @@ fn coverage(profile: &Profile) -> f64 {
     meta.coverage.iter().filter(|event| !software(&event.event)).map(|event| event.share).fold(1.0, f64::min)
 }
 
-/// The file, libraries left out, that most samples have on their stack.
+/// The file that most samples have on their stack, without libraries.
 fn program(profile: &Profile) -> Option<Program> {
     let mut by_stack: FxHashMap<Option<StackId>, u64> = FxHashMap::default();
     for sample in profile.samples.iter() {
@@ -138,7 +138,7 @@ fn program(profile: &Profile) -> Option<Program> {
     })
 }
 
-/// `libz.so`, `libz.so.1.3.1`, `ld-linux-x86-64.so.2`.
+/// Matches `libz.so`, `libz.so.1.3.1`, `ld-linux-x86-64.so.2`.
 pub(super) fn is_library(path: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.ends_with(".so") || file.contains(".so.")

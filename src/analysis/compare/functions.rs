@@ -1,5 +1,5 @@
-//! Which code became dearer: functions and call paths by what they cost per operation, or per whatever was asked for.
-//! It never compares shares where costs can be had: a function may fall from 6% to 2% and cost five times as much.
+//! Finds the code that became more expensive: functions and call paths by cost per operation, or per another divisor.
+//! Costs are preferred to shares: a function may fall from 6% to 2% and cost five times as much.
 
 use super::pairing::Pairing;
 use super::types::{Per, Settings, Side};
@@ -10,36 +10,36 @@ use crate::model::{Measure, Region, Unit};
 /// A function, or a call path, on both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FunctionChange {
-    /// Root first; of a function just itself.
+    /// Root first; for a function, only the function itself.
     pub frames: Vec<FunctionId>,
     /// Its cost in the base.
     pub base: f64,
-    /// Its cost in the other.
+    /// Its cost in the other side.
     pub new: f64,
     /// Standard error of the difference.
     pub error: f64,
-    /// How probable so large a difference is if there is none, corrected for the number of rows (Benjamini-Hochberg).
+    /// Probability of so large a difference if there is none, corrected for the number of rows (Benjamini-Hochberg).
     pub q: f64,
-    /// Its part of the whole difference, 1 for all; `None` where the whole hardly differs.
+    /// Its part of the whole difference, 1 for all; `None` if the whole hardly differs.
     pub share: Option<f64>,
-    /// Whether it is beyond chance.
+    /// Whether the difference is beyond chance.
     pub is_real: bool,
 }
 
 impl FunctionChange {
-    /// What it costs more, less below zero.
+    /// How much more it costs; negative if it costs less.
     #[must_use]
     pub fn growth(&self) -> f64 {
         self.new - self.base
     }
 
-    /// Not there before.
+    /// Whether it did not exist before.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.base <= 0.0 && self.new > 0.0
     }
 
-    /// No longer there.
+    /// Whether it no longer exists.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.new <= 0.0 && self.base > 0.0
@@ -49,32 +49,32 @@ impl FunctionChange {
 /// The code of both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Functions {
-    /// What costs are divided by.
+    /// The divisor of costs.
     pub per: Per,
-    /// What costs are in, before they are divided.
+    /// The unit of costs before they are divided.
     pub unit: Unit,
-    /// Cost of everything sampled.
+    /// The cost of everything sampled.
     pub whole: [f64; 2],
-    /// Samples.
+    /// The number of samples.
     pub samples: [u64; 2],
     /// Functions by their own code's cost: the real changes first, the largest at the top.
     pub functions: Vec<FunctionChange>,
     /// Call paths by the cost of their innermost function, in the same order.
     pub paths: Vec<FunctionChange>,
-    /// Time blocked by the innermost function of the program's own, where it was recorded.
+    /// Time blocked, by the innermost function of the program's own code, if it was recorded.
     pub waits: Vec<FunctionChange>,
-    /// The way down to where most of the growth is.
+    /// The call path down to most of the growth.
     pub hot_path: Vec<FunctionId>,
-    /// Modules that were taken for one another.
+    /// Modules that were matched under different names.
     pub pairing: Pairing,
-    /// Whether one side at least was repeated, so that a real change is one beyond what runs differ by.
+    /// Whether at least one side was repeated, so that a real change is beyond the variation between runs.
     pub repeated: bool,
     /// The two sides as points, for a flame graph of the difference.
     pub points: Box<[Point; 2]>,
 }
 
 impl Functions {
-    /// Compares the code of two sides; `None` without samples, or without what costs are divided by.
+    /// Compares the code of two sides; `None` without samples, or without the divisor of costs.
     #[must_use]
     pub fn of(base: &Side, new: &Side, settings: &Settings) -> Option<Functions> {
         let pairing = Pairing::of(base, new);
@@ -87,7 +87,7 @@ impl Functions {
         let loss = Loss::of(a, b)?;
         let by_path = Loss::of(&joined(a), &joined(b))?;
         let repeated = a.runs.len() > 1 || b.runs.len() > 1;
-        // Of single runs nobody knows how far they differ: what is within the margin is not worth a row.
+        // Single runs do not show how far runs differ: a change within the margin does not count.
         let noise = if repeated { 0.0 } else { settings.noise.unwrap_or(settings.margin) };
         let judged = |rows: &[LossRow], paths: &[Vec<FunctionId>]| judged(rows, paths, noise, settings.confidence);
         let names = paths(&points);
@@ -98,7 +98,7 @@ impl Functions {
             samples: [a, b].map(|point| point.runs.iter().map(|run| run.cpu.samples).sum()),
             functions: judged(&loss.functions, &[]),
             paths: judged(&by_path.functions, &names),
-            // Time blocked is no part of the samples on a CPU.
+            // Time blocked is not part of the samples on a CPU.
             waits: if settings.per == Per::Share { vec![] } else { judged(&loss.waits, &[]) },
             hot_path: hot_path(a, b),
             pairing,
@@ -109,7 +109,7 @@ impl Functions {
 }
 
 impl Per {
-    /// What costs of functions can be divided by on both sides.
+    /// The divisors that both sides have.
     #[must_use]
     pub fn choices(base: &Side, new: &Side) -> Vec<Per> {
         let divides = |per: &Per, run: &Run| {
@@ -122,7 +122,7 @@ impl Per {
     }
 }
 
-/// The run with what its costs are to be divided by in the place of its operations.
+/// Replaces the operations of a run by the divisor of costs.
 fn divided(mut run: Run, per: Per) -> Run {
     run.totals.ops = divisor(&run, per);
     run
@@ -137,7 +137,7 @@ fn divisor(run: &Run, per: Per) -> Measure<f64> {
     }
 }
 
-/// Every call path as one function, named by its place in [`paths`].
+/// Turns every call path into one function, named by the key of its frames.
 fn joined(point: &Point) -> Point {
     let mut point = point.clone();
     for path in point.runs.iter_mut().flat_map(|run| &mut run.cpu.paths) {
@@ -147,7 +147,7 @@ fn joined(point: &Point) -> Point {
     point
 }
 
-/// Names may hold anything but this.
+/// Names may contain anything but NUL.
 fn key(frames: &[FunctionId]) -> String {
     let part = |frame: &FunctionId| format!("{}\0{}", frame.module, frame.name);
     frames.iter().map(part).collect::<Vec<_>>().join("\0\0")
@@ -161,7 +161,7 @@ fn paths(points: &[Point; 2]) -> Vec<Vec<FunctionId>> {
     paths
 }
 
-/// The rows with their corrected p, real changes first; `names` are the frames of rows that stand for paths.
+/// The rows with their corrected p, real changes first; `names` are the frames of rows that represent paths.
 fn judged(rows: &[LossRow], names: &[Vec<FunctionId>], noise: f64, confidence: f64) -> Vec<FunctionChange> {
     let by_key: std::collections::BTreeMap<String, &Vec<FunctionId>> =
         names.iter().map(|frames| (key(frames), frames)).collect();
@@ -181,12 +181,13 @@ fn judged(rows: &[LossRow], names: &[Vec<FunctionId>], noise: f64, confidence: f
     all
 }
 
-/// How far costs of two single runs of one program differ, as a part.
+/// How far costs of two single runs of one program differ, as a fraction.
 pub(in crate::analysis) fn run_noise(told: Option<f64>) -> f64 {
     told.unwrap_or(0.02)
 }
 
-/// The standard error of a difference by sampling, and by what two single runs differ everywhere, whatever the samples say.
+/// The standard error of a difference from sampling and from the variation between two single runs, whatever the
+/// samples show.
 pub(in crate::analysis) fn with_noise(sampling: f64, costs: [f64; 2], noise: f64) -> f64 {
     (sampling.powi(2) + (costs[0].powi(2) + costs[1].powi(2)) * noise.powi(2)).sqrt()
 }

@@ -1,5 +1,5 @@
-//! Conditions that a merge must meet, e.g. `path_length > +1%`, and whether a comparison breaks them.
-//! Chance neither fails a merge nor passes one for want of a number: a gate that cannot be decided is neither held nor broken.
+//! Evaluates conditions that a merge must meet, e.g. `path_length > +1%`, on a comparison. Chance does not fail a
+//! merge, and a missing number does not pass one: a gate that cannot be decided is neither held nor broken.
 
 use super::expect::{Outcome, UNREPEATED, obstacle};
 use super::load::Adjustment;
@@ -8,10 +8,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::Measure;
 use serde::Serialize;
 
-/// One condition under which the gate is broken.
+/// One condition that breaks the gate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
-    /// As it was typed.
+    /// The text as typed.
     pub text: String,
     /// The quantity's name, as in the JSON report.
     pub name: String,
@@ -21,27 +21,27 @@ pub struct Gate {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Limit {
-    /// Of the change, as a part of the base.
+    /// Limit of the change, as a fraction of the base.
     Relative(f64),
-    /// Of the change, in the quantity's unit.
+    /// Limit of the change, in the quantity's unit.
     Change(f64),
-    /// Of the new value, in the quantity's unit.
+    /// Limit of the new value, in the quantity's unit.
     Value(f64),
-    /// None: what was expected must have come, or at least not its contrary.
+    /// No limit: expectations must be confirmed, or at least not be contradicted.
     Expected { confirmed: bool },
 }
 
-/// How a gate stands.
+/// The state of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It holds.
+    /// The gate holds.
     Held,
-    /// The estimate is beyond the limit, but its interval is not: more repeats would tell.
+    /// The estimate is beyond the limit, but its interval is not: more repeats would decide.
     HeldByChance,
-    /// It is broken: the whole interval is beyond the limit.
+    /// The gate is broken: the whole interval is beyond the limit.
     Broken,
-    /// It cannot be decided: a number is missing, or the comparison is undecided.
+    /// The gate cannot be decided: a number is missing, or the comparison is undecided.
     Missing,
 }
 
@@ -49,7 +49,7 @@ pub enum Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exceeds {
-    /// Not even beyond zero: its interval holds no change.
+    /// Not even beyond zero: the interval includes no change.
     Nothing,
     /// Beyond zero, not beyond the limit.
     Zero,
@@ -62,22 +62,22 @@ struct Look {
     seen: f64,
     interval: Option<(f64, f64)>,
     limit: f64,
-    /// Of a change, not of a value: then zero means something.
+    /// Whether it is a change and not a value: only then zero has a meaning.
     is_change: bool,
 }
 
-/// A gate with how it stands.
+/// A gate with its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// The gate.
     pub gate: Gate,
-    /// What was looked at: a part, a change or a value.
+    /// The number that was judged: a fraction, a change or a value.
     pub seen: Option<f64>,
     /// Its interval, on the same scale.
     pub interval: Option<(f64, f64)>,
-    /// How it stands.
+    /// The state of the gate.
     pub standing: Standing,
-    /// What the interval is wholly beyond; `None` where nothing was decided, or what was expected was asked for.
+    /// What the whole interval is beyond; `None` if nothing was decided, or the gate is about expectations.
     pub exceeds: Option<Exceeds>,
     /// Why it cannot be decided.
     pub missing: Option<&'static str>,
@@ -88,7 +88,7 @@ impl Look {
         if above { value > self.limit } else { value < self.limit }
     }
 
-    /// By the end of the interval that is nearest to the limit.
+    /// Judges by the end of the interval that is nearest to the limit.
     fn exceeds(&self, above: bool, (low, high): (f64, f64)) -> Exceeds {
         let beyond = |limit: f64| if above { low > limit } else { high < limit };
         match () {
@@ -100,8 +100,8 @@ impl Look {
 }
 
 impl Gate {
-    /// Reads `NAME > +1%` (relative change), `NAME > +50` (change in the quantity's unit) or `NAME > 500` (the value);
-    /// `unconfirmed` and `contradicted` are about what was expected.
+    /// Parses `NAME > +1%` (relative change), `NAME > +50` (change in the quantity's unit) or `NAME > 500` (the value);
+    /// `unconfirmed` and `contradicted` refer to expectations.
     ///
     /// # Errors
     /// `Usage` if it is none of these.
@@ -134,20 +134,21 @@ impl Gate {
         }
     }
 
-    /// Whether it is about a change, and not about the new value alone.
+    /// Whether its limit is a relative change.
     #[must_use]
     pub fn is_relative(&self) -> bool {
         matches!(self.limit, Limit::Relative(_))
     }
 
-    /// Whether it is about what was expected, and about no number.
+    /// Whether it is about expectations and not about a number.
     #[must_use]
     pub fn is_of_expectations(&self) -> bool {
         matches!(self.limit, Limit::Expected { .. })
     }
 
-    /// How it stands: broken where the whole interval is beyond the limit, so that a change of just the limit breaks it by
-    /// chance in one of forty comparisons. Without an interval, or at loads that allow no comparison, it cannot be decided.
+    /// Judges the gate. It is broken if the whole interval is beyond the limit, so a change of just the limit breaks it
+    /// by chance in one of forty comparisons. Without an interval, or at loads that allow no comparison, it cannot be
+    /// decided.
     #[must_use]
     pub fn judge(&self, comparison: &Comparison) -> Judged {
         let absent = |why| self.judged(None, None, Standing::Missing, None, Some(why));
@@ -174,7 +175,7 @@ impl Gate {
         }
     }
 
-    /// Whether it stands as it does whatever loads that differed a little may have done to the change.
+    /// Whether the result holds for any effect that slightly different loads may have had on the change.
     fn stands_anyway(&self, standing: Standing, change: &Change, comparison: &Comparison) -> bool {
         let Some(shift) = comparison.load.slight_shift() else { return false };
         let widened = self.look(&change.widened(shift)).and_then(|look| Some((look.interval?, look)));
@@ -182,7 +183,7 @@ impl Gate {
         let far = if self.above { interval.1 } else { interval.0 };
         match standing {
             Standing::Broken => look.exceeds(self.above, interval) == Exceeds::Limit,
-            // At loads as good as the same a trifle beyond chance is no reason to doubt that it holds.
+            // At practically equal loads, slightly beyond chance is no reason to doubt that it holds.
             _ => comparison.load.adjustment == Adjustment::Same || !look.is_beyond(self.above, far),
         }
     }
@@ -198,7 +199,7 @@ impl Gate {
         Judged { gate: self.clone(), seen, interval, standing, exceeds, missing }
     }
 
-    /// What to look at, its interval, and the limit.
+    /// The number to judge, its interval, and the limit.
     fn look(&self, change: &Change) -> Option<Look> {
         let effect = change.effect?;
         let relative = effect.scale == super::effect::Scale::Relative;
@@ -208,7 +209,7 @@ impl Gate {
         let (seen, interval, limit, is_change) = match self.limit {
             Limit::Relative(limit) => (effect.relative()?, ends(&divided), limit, true),
             Limit::Change(limit) => (effect.new - effect.base, ends(&multiplied), limit, true),
-            // The value is no less certain than the change.
+            // The value is as certain as the change.
             Limit::Value(limit) => (effect.new, ends(&|end| effect.base + multiplied(end)), limit, false),
             Limit::Expected { .. } => return None,
         };
@@ -216,7 +217,7 @@ impl Gate {
     }
 }
 
-/// Broken by what was shown to be otherwise, or not shown; what nobody can tell is missing.
+/// Broken if something else was shown, or nothing was; missing if it cannot be decided.
 fn of_expectations(confirmed: bool, comparison: &Comparison) -> (Standing, Option<&'static str>) {
     let any = |outcome| comparison.expectations.iter().any(|expected| expected.outcome == outcome);
     match () {

@@ -1,6 +1,6 @@
-//! Load and cost told apart: what tells how much there was to do, and costs compared at the same of it.
-//! It never adjusts for what is an outcome: a program that runs as fast as it can does fewer operations because each costs
-//! more, and to adjust for that would take the very difference away.
+//! Separates load from cost: finds the quantity that measures load, and the loads at which costs can be compared. It
+//! does not adjust for an outcome: a program that runs as fast as it can does fewer operations because each costs more,
+//! and adjusting for that would remove the difference itself.
 
 use super::curve::Dot;
 use super::digest::Digest;
@@ -10,17 +10,17 @@ use super::types::{LoadBy, Side};
 use crate::analysis::stats::Moments;
 use serde::Serialize;
 
-/// What tells how much there was to do.
+/// The quantity that measures load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Driver {
-    /// Operations per second: work comes from outside.
+    /// Operations per second: work arrives from outside.
     OpsPerS,
     /// Busy CPUs: the program takes as much work as it can.
     BusyCores,
 }
 
-/// Where a side's load lay: the range that holds nine of ten windows, and its mean.
+/// The load of a side: the range that holds nine of ten windows, and the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// The lower end.
@@ -31,89 +31,89 @@ pub struct Spread {
     pub high: f64,
 }
 
-/// What the curve of cost over load is taken from.
+/// What the curve of cost over load is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Through {
     /// The windows of each run, all of which saw many loads.
     Windows,
-    /// Whole runs, whose loads differed.
+    /// Whole runs at different loads.
     Runs,
 }
 
-/// What follows from the loads of two sides.
+/// The consequence of the two sides' loads.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum Adjustment {
-    /// It was the same: nothing to adjust.
+    /// The load was the same: nothing to adjust.
     Same,
-    /// It was about the same, and too steady to tell what the rest does.
+    /// The load was about the same, but too steady to show the effect of the rest.
     Near,
-    /// It differed, and costs are compared at the same load.
+    /// The load differed, and costs are compared at the same load.
     Done {
-        /// The least load both had.
+        /// The lowest load that both had.
         from: f64,
-        /// The most.
+        /// The highest load that both had.
         to: f64,
-        /// Windows of each side within.
+        /// Windows of each side in that range.
         windows: [usize; 2],
-        /// What the curve is taken from.
+        /// What the curve is based on.
         through: Through,
         /// Whether the curve is bent.
         bent: bool,
     },
-    /// It differed from run to run, and the runs are too few to tell that from what else differs.
+    /// The load differed from run to run, and the runs are too few to separate that from other differences.
     TooFewRuns {
         /// Runs of both sides.
         runs: usize,
-        /// The fewest that would tell.
+        /// The minimum number of runs.
         needed: usize,
     },
-    /// Both never had the same: load and cost cannot be told apart.
+    /// The two sides had no load in common: load and cost cannot be separated.
     Apart,
-    /// More was done with less CPU time, or less with more: whatever the load did, the cost moved.
+    /// More was done with less CPU time, or less with more: the cost moved whatever the load did.
     Opposed,
-    /// Nothing tells, or nobody asked.
+    /// Load cannot be measured, or adjustment is off.
     Unknown,
 }
 
-/// What is known of the load of two sides.
+/// The load of two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Load {
-    /// What it is told by; `None` where nothing tells or nobody asked.
+    /// The quantity that measures it; `None` if there is none or adjustment is off.
     pub driver: Option<Driver>,
-    /// The base's.
+    /// The base's load.
     pub base: Option<Spread>,
-    /// The other's.
+    /// The other side's load.
     pub new: Option<Spread>,
-    /// What follows.
+    /// The consequence.
     pub adjustment: Adjustment,
 }
 
-/// Loads that differ by less are the same.
+/// Loads that differ by less than this are the same.
 const SAME: f64 = 0.05;
-/// Loads that differ by more are not comparable without any at the same.
+/// Loads that differ by more than this are comparable only at a common load.
 const NEAR: f64 = 0.25;
-/// A narrower range of loads, as a ratio, is jitter and shows no curve.
+/// A range of loads narrower than this ratio is jitter and shows no curve.
 const WIDE: f64 = 1.1;
-/// A curve bends over a range that is wider.
+/// A curve bends over a range wider than this ratio.
 const BENDS_FROM: f64 = 1.5;
-/// Two levels and a slope, and one degree of freedom for the scatter.
+/// Minimum runs: two levels and a slope, and one degree of freedom for the scatter.
 const FEWEST_RUNS: usize = 4;
-/// A correlation beyond this is no accident of a few dozen windows.
+/// A correlation beyond this is not an accident of a few dozen windows.
 const TIED: f64 = 0.5;
-/// From so many runs on a bend is worth the degree of freedom that it costs.
+/// Runs from which on a bend is worth the degree of freedom that it costs.
 const RUNS_TO_BEND: usize = 9;
 
 impl Load {
-    /// By how much the load differed, a logarithm, where it was too little or too steady for a curve. A cost that no operation
-    /// causes makes each operation dearer by as much as the load falls, and no more.
+    /// The logarithm of the difference in load, if that was too small or too steady for a curve. A fixed cost makes
+    /// each operation costlier by as much as the load falls, and no more.
     pub(super) fn slight_shift(&self) -> Option<f64> {
         let slight = matches!(self.adjustment, Adjustment::Same | Adjustment::Near);
         self.base.zip(self.new).filter(|_| slight).map(|(a, b)| (b.mean / a.mean).ln().abs())
     }
 
-    /// Whether the load may be why a cost moved so far, a logarithm.
+    /// Whether the load may explain a cost change of this size, a logarithm.
     pub(super) fn may_explain(&self, moved: f64) -> bool {
         match self.adjustment {
             Adjustment::Apart | Adjustment::TooFewRuns { .. } => true,
@@ -131,13 +131,13 @@ impl Driver {
     }
 }
 
-/// The windows of some runs: a value of the driver for each, `None` where it has none.
+/// The value of the driver in each window of a run; `None` if the window has none.
 pub(super) fn intensities(run: &Digest, driver: Driver) -> Vec<Option<f64>> {
     let Some(at) = run.position(driver.quantity()) else { return vec![] };
     run.windows.iter().map(|slot| slot.cells.get(at).copied().flatten()?.value().filter(|x| *x > 0.0)).collect()
 }
 
-/// Looks at how the load lay on both sides.
+/// Determines the load of both sides and the adjustment.
 pub(super) fn load(base: &Side, new: &Side, by: LoadBy) -> Load {
     let none = Load { driver: None, base: None, new: None, adjustment: Adjustment::Unknown };
     let driver = match by {
@@ -154,7 +154,7 @@ pub(super) fn load(base: &Side, new: &Side, by: LoadBy) -> Load {
 
 fn adjustment(base: &Side, new: &Side, driver: Driver, a: Spread, b: Spread) -> Adjustment {
     let (from, to) = (a.low.max(b.low), a.high.min(b.high));
-    // Where operations were counted, only windows that know their own can be put on a curve.
+    // If operations were counted, only windows with their own count can be put on a curve.
     let counted = mean(base, RATE).is_some() && mean(new, RATE).is_some();
     let known = |run: &Digest| {
         let pairs = intensities(run, driver).into_iter().zip(costs(run));
@@ -168,7 +168,7 @@ fn adjustment(base: &Side, new: &Side, driver: Driver, a: Spread, b: Spread) -> 
     };
     let count = |sides: &[Vec<Vec<f64>>; 2]| [0, 1].map(|at: usize| sides[at].iter().map(Vec::len).sum());
     let sides = inside(from, to);
-    // A curve through the jitter of a steady load would be one of the jitter.
+    // A curve through the jitter of a steady load would only model that jitter.
     let varied = |loads: &Vec<f64>| loads.len() >= FEWEST_WINDOWS && range(loads).is_some_and(|(a, b)| b > a * WIDE);
     if sides.iter().flatten().all(varied) {
         let bent = to > from * BENDS_FROM;
@@ -185,14 +185,14 @@ fn adjustment(base: &Side, new: &Side, driver: Driver, a: Spread, b: Spread) -> 
     }
 }
 
-/// What the loads of whole runs allow; `None` where they are the same or never met.
+/// The adjustment that the loads of whole runs allow; `None` if they are the same or do not overlap.
 fn by_runs(base: &Side, new: &Side, driver: Driver, windows: &dyn Fn(f64, f64) -> [usize; 2]) -> Option<Adjustment> {
     let [a, b] = [base, new].map(|side| loads(side, driver));
     let (a, b) = (a?, b?);
     let ([a, b], all) = ([range(&a)?, range(&b)?], range(&[a, b].concat())?);
     let (from, to) = (a.0.max(b.0), a.1.min(b.1));
     let runs = base.runs.len() + new.runs.len();
-    // Two runs of which each is a side differ by side.
+    // With one run a side, runs and sides cannot be separated.
     if runs < 3 || from > to || all.1 <= all.0 * WIDE {
         return None;
     }
@@ -203,7 +203,7 @@ fn by_runs(base: &Side, new: &Side, driver: Driver, windows: &dyn Fn(f64, f64) -
     Some(Adjustment::Done { from, to, windows: windows(from, to), through: Through::Runs, bent })
 }
 
-/// The range that holds nine of ten.
+/// The range that holds nine of ten values.
 fn range(values: &[f64]) -> Option<(f64, f64)> {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
@@ -212,7 +212,7 @@ fn range(values: &[f64]) -> Option<(f64, f64)> {
     Some((at(0.05), at(0.95)))
 }
 
-/// The mean load of each run; `None` if one has none.
+/// The mean load of each run; `None` if a run has none.
 pub(super) fn loads(side: &Side, driver: Driver) -> Option<Vec<f64>> {
     side.runs.iter().map(|run| value(run, driver.quantity()).filter(|load| *load > 0.0)).collect()
 }
@@ -221,7 +221,7 @@ pub(super) fn value(run: &Digest, name: &str) -> Option<f64> {
     run.whole.get(run.position(name)?)?.value.value().copied()
 }
 
-/// More operations with less CPU time, or the other way round.
+/// Whether more operations took less CPU time, or the other way round.
 fn opposed(base: &Side, new: &Side) -> bool {
     let grown = |name| Some((mean(new, name)? / mean(base, name)?).ln());
     match (grown(RATE), grown(WITHOUT_OPERATIONS)) {
@@ -242,7 +242,7 @@ fn spread(side: &Side, driver: Driver) -> Option<Spread> {
     Some(Spread { low, mean, high })
 }
 
-/// The windows of one recording: what an operation cost, how many there were a second, and the CPUs kept busy.
+/// The windows of one recording: cost per operation, operations per second, and busy CPUs.
 #[derive(Debug, Clone, Default)]
 pub(in crate::analysis) struct Dependence {
     pub costs: Vec<Option<f64>>,
@@ -250,8 +250,8 @@ pub(in crate::analysis) struct Dependence {
     pub cores: Vec<Option<f64>>,
 }
 
-/// Of operations and busy CPUs, what the cost of an operation depends on less within a recording. Where work comes from
-/// outside, CPU time follows from the cost; where the program takes all it can, operations do. `None` where no recording has
+/// Operations or busy CPUs, whichever the cost of an operation depends on less within a recording. If work arrives from
+/// outside, CPU time follows from the cost; if the program takes all it can, operations do. `None` if no recording has
 /// enough windows with both.
 pub(in crate::analysis) fn depends_less(runs: &[Dependence]) -> Option<Driver> {
     let ties = |loads: fn(&Dependence) -> &[Option<f64>]| {
@@ -259,12 +259,13 @@ pub(in crate::analysis) fn depends_less(runs: &[Dependence]) -> Option<Driver> {
         Moments::of(&found).map(|moments| moments.mean.abs())
     };
     let (rate, cores) = (ties(|run| &run.rates)?, ties(|run| &run.cores)?);
-    // Where the cost follows both, a fixed part of it does: scatter of the cost then blurs its tie to CPU time alone.
+    // If the cost follows both, a fixed part of it is the reason: scatter of the cost then only blurs its correlation
+    // with CPU time.
     Some(if rate <= cores + 0.1 || cores > TIED { Driver::OpsPerS } else { Driver::BusyCores })
 }
 
 fn choose(base: &Side, new: &Side) -> Option<Driver> {
-    // Without operations busy CPUs are the only sign of load there is.
+    // Without operations, busy CPUs are the only measure of load.
     if mean(base, RATE).is_none() || mean(new, RATE).is_none() {
         return Some(Driver::BusyCores);
     }
@@ -277,10 +278,10 @@ fn choose(base: &Side, new: &Side) -> Option<Driver> {
     let moved = |driver: Driver| Some((mean(new, driver.quantity())? / mean(base, driver.quantity())?).ln().abs());
     let (rate, cores) = (moved(Driver::OpsPerS)?, moved(Driver::BusyCores)?);
     match depends_less(&runs) {
-        // A program that takes all it can takes as much on both sides, whatever an operation costs there.
+        // A program that takes all it can takes as much on both sides, whatever an operation costs.
         Some(Driver::BusyCores) if cores > rate + SAME => Some(Driver::OpsPerS),
         Some(driver) => Some(driver),
-        // Nothing but totals: whichever moved less is what was held.
+        // With totals only, the quantity that moved less was the one held constant.
         None => Some(if rate <= cores { Driver::OpsPerS } else { Driver::BusyCores }),
     }
 }
@@ -290,7 +291,7 @@ fn costs(run: &Digest) -> Vec<Option<f64>> {
     run.windows.iter().map(|slot| slot.cells.get(at).copied().flatten()?.value().filter(|y| *y > 0.0)).collect()
 }
 
-/// Of logarithms: a few idle windows must not decide.
+/// Correlates logarithms, so that a few idle windows do not decide.
 fn correlation(a: &[Option<f64>], b: &[Option<f64>]) -> Option<f64> {
     let pairs: Vec<(f64, f64)> = a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?.ln(), (*b)?.ln()))).collect();
     if pairs.len() < FEWEST_WINDOWS {
@@ -300,11 +301,11 @@ fn correlation(a: &[Option<f64>], b: &[Option<f64>]) -> Option<f64> {
     let (a, b) = (Moments::of(&a)?, Moments::of(&b)?);
     let products: f64 = pairs.iter().map(|pair| (pair.0 - a.mean) * (pair.1 - b.mean)).sum();
     let scale = (a.variance? * b.variance?).sqrt() * (a.count - 1.0);
-    // What does not move ties nothing.
+    // A constant correlates with nothing.
     Some(if scale > 0.0 { products / scale } else { 0.0 })
 }
 
-/// The windows of a run with a quantity's cell at their load.
+/// The windows of a run with a quantity's cell and their load.
 pub(super) fn dots(run: &Digest, at: usize, driver: Driver) -> Vec<Dot> {
     let cells = run.windows.iter().map(|slot| slot.cells.get(at).copied().flatten());
     let pairs = cells.zip(intensities(run, driver));
@@ -326,7 +327,7 @@ mod tests {
         (load, all.into_iter().find(|change| change.quantity.name == PRIMARY))
     }
 
-    /// 5 us an operation and 0.2 s a second of its own, at 20,000 to 100,000 operations a second.
+    /// 5 us an operation and a fixed 0.2 s a second, at 20,000 to 100,000 operations a second.
     const OPEN: LoadShape = LoadShape { low: 2e4, high: 1e5, cost_ns: 5000.0, fixed: 0.2, cores: None };
 
     #[test]
@@ -341,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_dearer_operation_shows_at_the_same_load_whatever_the_raw_numbers_do() {
-        // Dearer, but at twice the load, where its own second weighs less.
+        // Costlier, but at twice the load, where the fixed cost weighs less.
         let dearer = LoadShape { low: 4e4, high: 1.6e5, cost_ns: 6000.0, ..OPEN };
         let (_, change) = compared(OPEN, dearer, LoadBy::Auto);
         let relative = change.unwrap().effect.unwrap().relative().unwrap();

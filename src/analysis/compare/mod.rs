@@ -1,5 +1,5 @@
-//! Two recordings, or repeats of them, compared: what changed, in which factor, in which code, and whether chance or load
-//! could have done it. It never reads a file and never says more than the data allows.
+//! Compares two recordings, or repeats of them: what changed, in which factor, in which code, and whether chance or
+//! load could have caused it.
 
 mod adjust;
 #[cfg(test)]
@@ -35,6 +35,6 @@ pub use pairing::Pairing;
 pub use quantity::{
     Better, Cell, PRIMARY, Quantity, QuantityUnit, RATE, Reading, Role, WITHOUT_OPERATIONS, quantities, readings,
 };
-pub use simpson::{GroupKind, GroupRow, Guard};
+pub use simpson::{GroupKind, GroupRow, SubgroupCheck};
 pub use types::{Change, Comparison, Factors, Lead, LoadBy, Per, Settings, Side, Verdict};
 pub use unlike::{Gravity, Unlike, unlike};

@@ -1,23 +1,23 @@
-//! Functions of two recordings taken for the same one: programs are renamed between builds, libraries carry versions, and
-//! compilers number their clones. It never joins functions of different names.
+//! Matches the functions of two recordings: programs are renamed between builds, libraries carry versions, and
+//! compilers number their clones. Functions of different names are not matched.
 
 use super::facts::is_library;
 use super::types::Side;
 use crate::analysis::scaling::{FunctionId, PathCost, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Modules of the base under the names of the other side, where one took another's place.
+/// Modules of the base that have another name in the other side.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pairing {
-    /// Name in the base, and in the other side.
+    /// Name in the base, and name in the other side.
     pub modules: Vec<(String, String)>,
 }
 
-/// What compilers put behind the name of a clone.
+/// What compilers append to the name of a clone.
 const CLONES: [&str; 6] = [".constprop.", ".isra.", ".part.", ".lto_priv.", ".llvm.", ".cold"];
 
 impl Pairing {
-    /// The program itself, whatever it is called, and libraries that only differ in their version.
+    /// Matches the program itself, whatever its name, and libraries that differ only in their version.
     pub(super) fn of(base: &Side, new: &Side) -> Pairing {
         let (before, after) = (modules(base), modules(new));
         let (only_before, only_after): (Vec<_>, Vec<_>) =
@@ -39,8 +39,8 @@ impl Pairing {
         Pairing { modules }
     }
 
-    /// The base's runs with the other side's module names, and without the numbers of clones; both with `base` false are only
-    /// rid of these.
+    /// Renames modules of the base as in the other side, and removes the numbers of clones. If `base` is false, only
+    /// removes the numbers.
     pub(super) fn apply(&self, run: &Run, base: bool) -> Run {
         let mut run = run.clone();
         let names: BTreeMap<&str, &str> =
@@ -62,7 +62,7 @@ fn rename(function: &mut FunctionId, modules: &BTreeMap<&str, &str>) {
     }
 }
 
-/// `libz.so` of `libz.so.1.3.1`; `libc` of `libc-2.31.so`.
+/// `libz` of `libz.so.1.3.1`; `libc` of `libc-2.31.so`.
 fn stem(library: &str) -> &str {
     let name = library.split(".so").next().unwrap_or(library);
     name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'))

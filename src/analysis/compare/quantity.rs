@@ -1,5 +1,5 @@
-//! What two recordings are compared by: each quantity as one sum over another, so that windows can be added up exactly.
-//! It never compares.
+//! The quantities that recordings are compared by, each as one sum over another, so that windows can be added up
+//! exactly.
 
 use crate::analysis::hardware::per_operation_names;
 use crate::analysis::{Counters, Metric, MetricUnit, Section, Totals, Who, Window, metrics, per_operation};
@@ -7,18 +7,18 @@ use crate::model::{Measure, Why};
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// What one unit of a quantity is.
+/// The unit of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuantityUnit {
     /// Nanoseconds.
     Nanos,
-    /// As of a metric.
+    /// The unit of a metric.
     #[serde(untagged)]
     Of(MetricUnit),
 }
 
-/// Which way is cheaper.
+/// Which direction is cheaper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -26,34 +26,34 @@ pub enum Better {
     Less,
     /// More of it.
     More,
-    /// Neither: it tells of load or surroundings.
+    /// Neither: it describes load or surroundings.
     Neither,
 }
 
-/// What a quantity is to a comparison.
+/// The role of a quantity in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// What an operation costs: these are judged, and corrected for their number as one family.
+    /// The cost of an operation: costs are judged, and corrected for their number as one family.
     Cost,
     /// How much there was to do.
     Load,
-    /// How the rest of the time went, and the machine around.
+    /// How the rest of the time was spent, and the state of the machine.
     Context,
 }
 
-/// One quantity; the same list, in the same order, for every recording.
+/// One quantity; every recording has the same list in the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Quantity {
-    /// Stable name; where the report or a sweep has the number, its name there.
+    /// Stable name; the same as in the report or a sweep if they contain the number.
     pub name: &'static str,
-    /// A few words for people.
+    /// A short description.
     pub label: &'static str,
     /// Its unit.
     pub unit: QuantityUnit,
-    /// Which way is cheaper.
+    /// Which direction is cheaper.
     pub better: Better,
-    /// What it is to a comparison.
+    /// Its role in a comparison.
     pub role: Role,
 }
 
@@ -66,27 +66,27 @@ pub struct Cell {
     pub below: f64,
 }
 
-/// A quantity as read in a window.
+/// A quantity measured in a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
-    /// Which.
+    /// The quantity.
     pub quantity: Quantity,
-    /// Its value, or why there is none.
+    /// Its value, or why it is missing.
     pub value: Measure<f64>,
-    /// Its sums; `None` where one is missing. There may be sums without a value: CPU time in a window without operations.
+    /// Its sums; `None` if one is missing. There may be sums without a value: CPU time in a window without operations.
     pub cell: Option<Cell>,
 }
 
-/// The quantity that answers whether something became slower, where operations were counted.
+/// The quantity that decides whether something became slower, if operations were counted.
 pub const PRIMARY: &str = "cpu_ns_per_op";
-/// Asks the same question the other way round, so it is no test of its own.
+/// The inverse of [`PRIMARY`], so it is not a test of its own.
 pub const INVERSE: &str = "ops_per_core_second";
-/// In its place where they were not: then load and cost cannot be told apart.
+/// Replaces [`PRIMARY`] if operations were not counted: then load and cost cannot be separated.
 pub const WITHOUT_OPERATIONS: &str = "busy_cores";
 /// Operations per second.
 pub const RATE: &str = "ops_per_s";
 
-/// Metrics that are here under another name, or whose inverse is.
+/// Metrics that are listed here under another name, or whose inverse is.
 const TWICE: [&str; 10] = [
     "ipc",
     "cpi",
@@ -100,8 +100,8 @@ const TWICE: [&str; 10] = [
     "cycles_per_op",
 ];
 
-/// Every quantity of a window with so many operations. `whole` is the time that its threads had, in seconds, if it is not
-/// their lifetimes.
+/// Every quantity of a window with this many operations. `whole` is the time that its threads had, in seconds, if it is
+/// not their lifetimes.
 #[must_use]
 pub fn readings(counters: &Counters, window: Window, ops: Measure<f64>, whole: Option<f64>) -> Vec<Reading> {
     let metrics = metrics(counters, &Who::All, window, None);
@@ -135,7 +135,7 @@ pub fn quantities() -> Vec<Quantity> {
     all
 }
 
-/// Those that are not here already, and no mere totals: the longer recording has more of everything.
+/// Metrics that are not listed already and are not plain totals: the longer recording has more of everything.
 fn shown(metrics: &[Metric]) -> impl Iterator<Item = &Metric> {
     let total = |metric: &&Metric| matches!(&metric.events[..], [event] if metric.formula == format!("d {event}"));
     metrics.iter().filter(|metric| !TWICE.contains(&metric.name)).filter(move |metric| !total(metric))
@@ -183,7 +183,7 @@ impl Cell {
         self.above.is_finite() && self.below.is_finite() && self.above >= 0.0 && self.below >= 0.0
     }
 
-    /// The quantity's value; `None` where nothing was there to spend it on.
+    /// The quantity's value; `None` if there was nothing to spend it on.
     #[must_use]
     pub fn value(&self) -> Option<f64> {
         Some(self.above / self.below).filter(|value| self.below > 0.0 && value.is_finite())
@@ -191,8 +191,8 @@ impl Cell {
 }
 
 impl Quantity {
-    /// How far two runs of the same program may differ for no reason of its own, where no repeats tell: counts of what a
-    /// program does hardly move, times do with where its pages and neighbours are.
+    /// How far two runs of the same program may differ for no reason of its own, if no repeats show it: counts of what
+    /// a program does hardly move, while times depend on where its pages and neighbours are.
     #[must_use]
     pub fn usual_noise(&self) -> f64 {
         match self.name {
@@ -201,7 +201,7 @@ impl Quantity {
         }
     }
 
-    /// Whether its changes are told as differences, not as ratios: shares near nothing double easily.
+    /// Whether its changes are differences rather than ratios: shares near zero double easily.
     #[must_use]
     pub fn is_share(&self) -> bool {
         self.unit == QuantityUnit::Of(MetricUnit::Share)

@@ -1,5 +1,6 @@
-//! Groups whose mixture may hide a change or make one: each group may get cheaper while the whole gets dearer, because
-//! there is more of a dear group. It never explains the mixture: it only says what the whole would be with the old one.
+//! Finds groups whose mixture hides or makes a change: each group may get cheaper while the whole gets costlier,
+//! because there is more of an expensive group. Reports what the whole would be with the old mixture, not why the
+//! mixture changed.
 
 use super::digest::Digest;
 use super::load::{Adjustment, Load};
@@ -8,7 +9,7 @@ use super::types::Side;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What the groups are.
+/// The kind of groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupKind {
@@ -16,7 +17,7 @@ pub enum GroupKind {
     Load,
     /// Recordings by host.
     Host,
-    /// Threads by name, their number left out.
+    /// Threads by name without their number.
     Thread,
 }
 
@@ -25,41 +26,41 @@ pub enum GroupKind {
 pub struct GroupRow {
     /// Its name.
     pub name: String,
-    /// Its part of what the quantity is divided by: of the operations, of the instructions.
+    /// Its share of the denominator: of the operations, of the instructions.
     pub share: [f64; 2],
-    /// The quantity in it.
+    /// The quantity's value in it.
     pub value: [f64; 2],
 }
 
 /// The groups of one quantity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Guard {
-    /// What the groups are.
+pub struct SubgroupCheck {
+    /// The kind of groups.
     pub by: GroupKind,
     /// The quantity's name.
     pub quantity: &'static str,
     /// Groups that both sides have.
     pub groups: Vec<GroupRow>,
-    /// Both sides as they are.
+    /// The quantity on both sides as they are.
     pub whole: [f64; 2],
-    /// What the new side would be with the base's mixture.
+    /// The new side's value with the base's mixture.
     pub standardised: f64,
-    /// The part of the difference that the groups made (Kitagawa).
+    /// The part of the difference from the groups themselves (Kitagawa).
     pub rate_effect: f64,
-    /// The part that their mixture made.
+    /// The part from their mixture.
     pub mix_effect: f64,
-    /// Whether the whole and its groups tell different things.
+    /// Whether the whole and its groups disagree.
     pub disagrees: bool,
 }
 
-/// Changes below this tell nothing about a direction.
+/// A change below this has no direction.
 const TRIFLE: f64 = 0.005;
-/// The whole and the standardised whole may differ by this much without a word.
+/// Tolerated difference between the whole and the standardised whole.
 const LEEWAY: f64 = 0.02;
 
-impl Guard {
-    /// Works the groups of two sides out; `None` with fewer than two that both have. `half` is half the width of the
-    /// interval of the change, as a part.
+impl SubgroupCheck {
+    /// Compares the groups of two sides; `None` with fewer than two that both have. `half` is half the width of the
+    /// change's interval, as a fraction.
     #[must_use]
     pub fn of(
         by: GroupKind,
@@ -67,7 +68,7 @@ impl Guard {
         base: &BTreeMap<String, Cell>,
         new: &BTreeMap<String, Cell>,
         half: Option<f64>,
-    ) -> Option<Guard> {
+    ) -> Option<SubgroupCheck> {
         let both = || base.iter().filter_map(|(name, cell)| Some((name, *cell, *new.get(name)?)));
         let sound = |(_, a, b): &(&String, Cell, Cell)| a.value().is_some() && b.value().is_some();
         let pairs: Vec<_> = both().filter(sound).collect();
@@ -88,11 +89,11 @@ impl Guard {
         let mix_effect = sum(&|g| (g.value[0] + g.value[1]) / 2.0 * (g.share[1] - g.share[0]));
         let disagrees = disagrees(&groups, whole, standardised, half);
         let sound = [whole[0], whole[1], standardised].iter().all(|value| *value > 0.0 && value.is_finite());
-        sound.then_some(Guard { by, quantity, groups, whole, standardised, rate_effect, mix_effect, disagrees })
+        sound.then_some(SubgroupCheck { by, quantity, groups, whole, standardised, rate_effect, mix_effect, disagrees })
     }
 }
 
-/// The whole goes one way and no group does; or the mixture moves the whole by more than chance may.
+/// Whether the whole moves one way and all groups the other, or the mixture moves the whole by more than chance may.
 fn disagrees(groups: &[GroupRow], whole: [f64; 2], standardised: f64, half: Option<f64>) -> bool {
     let way = |change: f64| if change.abs() < TRIFLE { 0.0 } else { change.signum() };
     let all = way(whole[1] / whole[0] - 1.0);
@@ -101,8 +102,8 @@ fn disagrees(groups: &[GroupRow], whole: [f64; 2], standardised: f64, half: Opti
     (all != 0.0 && against) || moved > half.unwrap_or(LEEWAY).max(LEEWAY)
 }
 
-/// Every way of grouping that both sides allow.
-pub(super) fn guards(base: &Side, new: &Side, load: &Load, half: Option<f64>) -> Vec<Guard> {
+/// Checks every grouping that both sides allow.
+pub(super) fn guards(base: &Side, new: &Side, load: &Load, half: Option<f64>) -> Vec<SubgroupCheck> {
     let mut all = Vec::new();
     if let (Adjustment::Done { .. }, Some(driver)) = (load.adjustment, load.driver) {
         let name = match driver {
@@ -111,10 +112,10 @@ pub(super) fn guards(base: &Side, new: &Side, load: &Load, half: Option<f64>) ->
         };
         let edges = edges(base, new, name);
         let levels = |side| by_load(side, name, edges);
-        all.extend(Guard::of(GroupKind::Load, PRIMARY, &levels(base), &levels(new), half));
+        all.extend(SubgroupCheck::of(GroupKind::Load, PRIMARY, &levels(base), &levels(new), half));
     }
-    all.extend(Guard::of(GroupKind::Host, PRIMARY, &by_host(base), &by_host(new), half));
-    all.extend(Guard::of(GroupKind::Thread, "cpi", &by_thread(base), &by_thread(new), None));
+    all.extend(SubgroupCheck::of(GroupKind::Host, PRIMARY, &by_host(base), &by_host(new), half));
+    all.extend(SubgroupCheck::of(GroupKind::Thread, "cpi", &by_thread(base), &by_thread(new), None));
     all
 }
 
@@ -136,7 +137,7 @@ fn gather(cells: impl Iterator<Item = (String, Cell)>) -> BTreeMap<String, Cell>
     groups
 }
 
-/// Each window's load with its cost.
+/// Each window's load and cost.
 fn windows<'a>(side: &'a Side, driver: &'a str) -> impl Iterator<Item = (f64, Cell)> + 'a {
     side.runs.iter().flat_map(move |run| {
         let positions = run.position(driver).zip(run.position(PRIMARY));
@@ -147,7 +148,7 @@ fn windows<'a>(side: &'a Side, driver: &'a str) -> impl Iterator<Item = (f64, Ce
     })
 }
 
-/// The loads that part all windows of both sides into thirds.
+/// The loads that split all windows of both sides into thirds.
 fn edges(base: &Side, new: &Side, driver: &str) -> [f64; 2] {
     let mut all: Vec<f64> = windows(base, driver).chain(windows(new, driver)).map(|(x, _)| x).collect();
     all.sort_by(f64::total_cmp);
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn the_published_paradox_is_seen_and_resolved() {
         let (one, two) = (groups(|row| (row.1, row.2)), groups(|row| (row.3, row.4)));
-        let guard = Guard::of(GroupKind::Host, PRIMARY, &one, &two, None).unwrap();
+        let guard = SubgroupCheck::of(GroupKind::Host, PRIMARY, &one, &two, None).unwrap();
         close(guard.whole[0], 885.161, 1e-3);
         close(guard.whole[1], 815.300, 1e-3);
         close(guard.whole[0] / guard.whole[1], 1.0857, 1e-4);
@@ -198,7 +199,7 @@ mod tests {
             close(group.value[0] / group.value[1], speedup, 1e-4);
         }
         assert!(guard.disagrees);
-        let back = Guard::of(GroupKind::Host, PRIMARY, &two, &one, None).unwrap();
+        let back = SubgroupCheck::of(GroupKind::Host, PRIMARY, &two, &one, None).unwrap();
         close(back.standardised, 722.900, 1e-3);
         close(back.standardised / back.whole[0], 0.8867, 1e-4);
     }
@@ -207,8 +208,8 @@ mod tests {
     fn groups_that_all_move_like_the_whole_agree_with_it() {
         let one = groups(|row| (row.1, row.2));
         let slower = groups(|row| (row.1, row.2 * 0.9));
-        assert!(!Guard::of(GroupKind::Host, PRIMARY, &one, &slower, None).unwrap().disagrees);
-        assert!(!Guard::of(GroupKind::Host, PRIMARY, &one, &one, None).unwrap().disagrees);
+        assert!(!SubgroupCheck::of(GroupKind::Host, PRIMARY, &one, &slower, None).unwrap().disagrees);
+        assert!(!SubgroupCheck::of(GroupKind::Host, PRIMARY, &one, &one, None).unwrap().disagrees);
     }
 
     #[test]
@@ -216,7 +217,7 @@ mod tests {
         let one = groups(|row| (row.1, row.2));
         let moved = groups(|row| (if row.0 == "1" { row.1 * 1.3 } else { row.1 }, row.2));
         for (half, expected) in [(None, true), (Some(0.5), false)] {
-            assert_eq!(Guard::of(GroupKind::Host, PRIMARY, &one, &moved, half).unwrap().disagrees, expected);
+            assert_eq!(SubgroupCheck::of(GroupKind::Host, PRIMARY, &one, &moved, half).unwrap().disagrees, expected);
         }
     }
 
@@ -224,8 +225,8 @@ mod tests {
     fn fewer_than_two_common_groups_are_no_groups() {
         let one = groups(|row| (row.1, row.2));
         let other: BTreeMap<_, _> = one.iter().map(|(name, cell)| (format!("x{name}"), *cell)).collect();
-        assert_eq!(Guard::of(GroupKind::Host, PRIMARY, &one, &other, None), None);
+        assert_eq!(SubgroupCheck::of(GroupKind::Host, PRIMARY, &one, &other, None), None);
         let empty: BTreeMap<_, _> = one.keys().map(|name| (name.clone(), Cell { above: 1.0, below: 0.0 })).collect();
-        assert_eq!(Guard::of(GroupKind::Host, PRIMARY, &one, &empty, None), None);
+        assert_eq!(SubgroupCheck::of(GroupKind::Host, PRIMARY, &one, &empty, None), None);
     }
 }

@@ -1,5 +1,4 @@
 //! Recordings for the tests of this module, made through the same digest as real ones.
-//! It never reaches a released program.
 
 use super::digest::{Digest, Part, Slot};
 use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS};
@@ -23,11 +22,11 @@ pub(crate) struct LoadShape {
     pub cost_ns: f64,
     /// CPU time per second that no operation causes.
     pub fixed: f64,
-    /// With this many cores it does all it can instead.
+    /// If set, the program does all it can with this many cores instead.
     pub cores: Option<f64>,
 }
 
-/// A side of one such recording; a tenth of a percent of noise in the cost.
+/// A side of one such recording, with a tenth of a percent of noise in the cost.
 pub(crate) fn loaded(shape: LoadShape) -> Side {
     let window = |at: u64| {
         let phase = (at as f64 * std::f64::consts::TAU / 20.0).sin() / 2.0 + 0.5;
@@ -39,7 +38,7 @@ pub(crate) fn loaded(shape: LoadShape) -> Side {
     Side { label: "loaded".into(), runs: vec![recording("r0", &window)] }
 }
 
-/// Repeats that cost so many nanoseconds an operation, at 100,000 operations a second.
+/// Repeats that cost this many nanoseconds per operation, at 100,000 operations a second.
 pub(crate) fn side(costs: &[f64]) -> Side {
     let runs = costs.iter().enumerate().map(|(at, cost)| {
         let mut run = digest(Some(*cost));
@@ -50,7 +49,7 @@ pub(crate) fn side(costs: &[f64]) -> Side {
     Side { label: "side".into(), runs: runs.collect() }
 }
 
-/// One recording; `None` counts no operations.
+/// One recording; with `None` operations are not counted.
 pub(crate) fn digest(cost: Option<f64>) -> Digest {
     let window = |at: u64| (1e5, 1e5 * cost.unwrap_or(5000.0) * (1.0 + 0.002 * noise(at)));
     if cost.is_some() {
@@ -61,7 +60,7 @@ pub(crate) fn digest(cost: Option<f64>) -> Digest {
     Digest::of(&profile, &Part { name: "r0".into(), ..Part::default() })
 }
 
-/// From -1 to 1, and none like its neighbour.
+/// A value from -1 to 1 that differs from its neighbours.
 fn noise(at: u64) -> f64 {
     ((at * 7919 + 13) % 17) as f64 / 8.0 - 1.0
 }
@@ -70,7 +69,7 @@ fn recording(name: &str, window: &dyn Fn(u64) -> (f64, f64)) -> Digest {
     Digest::of(&synthetic(window), &Part { name: name.into(), ..Part::default() })
 }
 
-/// `window` gives operations and nanoseconds of CPU time in each second.
+/// `window` returns operations and nanoseconds of CPU time in each second.
 fn synthetic(window: &dyn Fn(u64) -> (f64, f64)) -> crate::model::profile::Profile {
     let mut synthetic = Synthetic::new();
     synthetic.alive(41, "main").alive(42, "main").alive(43, "main").alive(44, "main");
@@ -84,7 +83,7 @@ fn synthetic(window: &dyn Fn(u64) -> (f64, f64)) -> crate::model::profile::Profi
         synthetic.tick(at * 1000, 1000);
         totals.push((ms(at * 1000), Ops(ops as u64)));
     }
-    // Samples of all the CPU time.
+    // Samples that cover all of the CPU time.
     synthetic.weight = (cpu / 100.0) as u64;
     synthetic.samples(0, 41, "app!main;app!work", 100);
     let mut profile = synthetic.finish();
@@ -95,7 +94,7 @@ fn synthetic(window: &dyn Fn(u64) -> (f64, f64)) -> crate::model::profile::Profi
     profile
 }
 
-/// A side of simulated runs, each as its digest would be, with cost and load and nothing else; `like` lends the rest.
+/// A side of simulated runs as digests that contain only cost and load; `like` supplies the rest.
 pub(in crate::analysis) fn simulated(like: &Digest, runs: &[Vec<SimulatedWindow>]) -> Side {
     let quantities = [PRIMARY, INVERSE, RATE, WITHOUT_OPERATIONS].map(|name| like.position(name));
     let readings = quantities.map(|at| at.and_then(|at| like.whole.get(at)).map(|reading| reading.quantity));
@@ -125,7 +124,7 @@ pub(in crate::analysis) fn simulated(like: &Digest, runs: &[Vec<SimulatedWindow>
     Side { label: "simulated".into(), runs: runs.iter().enumerate().map(digest).collect() }
 }
 
-/// Paths `module!function;...` with nanoseconds, a sample each millisecond.
+/// Paths `module!function;...` with nanoseconds, one sample per millisecond.
 pub(crate) fn cost(paths: &[(&str, f64)]) -> Cost {
     let function = |text: &str| {
         let (module, name) = text.split_once('!').unwrap_or(("", text));

@@ -1,5 +1,4 @@
-//! The plain data that the parts of a comparison hand on.
-//! It never computes.
+//! Plain data that the parts of a comparison exchange.
 
 use super::digest::Digest;
 use super::effect::Effect;
@@ -7,30 +6,30 @@ use super::expect::{Expectation, Expected};
 use super::functions::Functions;
 use super::load::Load;
 use super::quantity::Quantity;
-use super::simpson::Guard;
+use super::simpson::SubgroupCheck;
 use super::unlike::Unlike;
 use crate::analysis::{Law, Slowdown};
 use crate::model::Measure;
 use serde::Serialize;
 
-/// How to compare.
+/// Options of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Of intervals and verdicts, below 1.
+    /// Confidence of intervals and verdicts, below 1.
     pub confidence: f64,
-    /// What is the same for all practical purposes, as a part of the base's value.
+    /// Differences that count as the same in practice, as a fraction of the base's value.
     pub margin: f64,
-    /// Standard deviation between runs of one program, as a part, where no repeats measure it; `None`: nobody knows.
+    /// Standard deviation between runs of one program, as a fraction, if no repeats measure it; `None` if unknown.
     pub noise: Option<f64>,
-    /// What load is told by.
+    /// How load is measured.
     pub load: LoadBy,
-    /// What costs of functions are divided by.
+    /// The divisor of functions' costs.
     pub per: Per,
-    /// Of the resampling.
+    /// Seed of the resampling.
     pub seed: u64,
-    /// Comparisons made with the same base: all of them together are to be right with the confidence.
+    /// Comparisons made with the same base: the confidence applies to all of them together.
     pub comparisons: usize,
-    /// What is expected to move.
+    /// The expectations to check.
     pub expect: Vec<Expectation>,
 }
 
@@ -42,28 +41,28 @@ impl Default for Settings {
     }
 }
 
-/// What tells how much there was to do.
+/// How load is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadBy {
     /// Whichever of the next two the cost depends on less within a recording.
     Auto,
-    /// Operations per second: the work comes from outside.
+    /// Operations per second: work arrives from outside.
     Operations,
     /// Busy CPUs: the program takes as much work as it can.
     Cores,
-    /// Nothing: compare what there is.
+    /// Not at all: compare the recordings as they are.
     Off,
 }
 
-/// What costs of functions are divided by.
+/// The divisor of functions' costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
     /// Operations.
     Op,
-    /// Seconds of CPU time: how the CPU time is shared out, in nanoseconds.
+    /// Seconds of CPU time: how CPU time is distributed, in nanoseconds.
     Cpu,
-    /// Nothing but each other: shares of all samples.
+    /// All samples: costs are shares of them.
     Share,
     /// Nothing: totals of recordings that did the same work.
     None,
@@ -72,13 +71,13 @@ pub enum Per {
 /// One side of a comparison: a recording, or repeats of one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// What the user called it.
+    /// Its name, as the user gave it.
     pub label: String,
     /// The recordings, at least one.
     pub runs: Vec<Digest>,
 }
 
-/// What a change comes to.
+/// The verdict on a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -86,7 +85,7 @@ pub enum Verdict {
     More,
     /// It shrank, beyond chance.
     Less,
-    /// The same within the margin, which was shown and not assumed.
+    /// The same within the margin, which was shown rather than assumed.
     Same,
     /// Neither a difference nor sameness is shown.
     Undecided,
@@ -95,37 +94,37 @@ pub enum Verdict {
 /// One quantity compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// Which.
+    /// The quantity.
     pub quantity: Quantity,
-    /// The base's value; of repeats their mean.
+    /// The base's value; for repeats, their mean.
     pub base: Measure<f64>,
-    /// The other's.
+    /// The other side's value.
     pub new: Measure<f64>,
-    /// The change; `None` where a value is missing.
+    /// The change; `None` if a value is missing.
     pub effect: Option<Effect>,
-    /// Its interval, as [`Effect::change`] tells it.
+    /// Its interval, in the form of [`Effect::change`].
     pub interval: Option<(f64, f64)>,
-    /// Of single runs the interval of the change between these two recordings, by their windows alone.
+    /// For single runs, the interval of the change between these two recordings, by their windows alone.
     pub within: Option<(f64, f64)>,
-    /// Of single runs the standard deviation between runs up to which the change would be beyond chance.
+    /// For single runs, the standard deviation between runs up to which the change would be beyond chance.
     pub noise_limit: Option<f64>,
-    /// How probable so large a change is if there is none.
+    /// Probability of so large a change if there is none.
     pub p: Option<f64>,
     /// The same, corrected for the number of quantities of its family.
     pub corrected: Option<f64>,
-    /// How probable it is, from 0.5 to 1, that the change has this direction: what SPEED calls one-sided confidence.
+    /// Probability, from 0.5 to 1, that the change has this direction; SPEED calls it one-sided confidence.
     pub one_sided: Option<f64>,
-    /// The p of Mann and Whitney's test on repeats; `None` with too few for it ever to be small.
+    /// p of the Mann-Whitney test on repeats; `None` with too few for it to become small.
     pub rank_p: Option<f64>,
-    /// The least change that four of five such comparisons would find, as [`Effect::change`] tells it.
+    /// The smallest change that four of five such comparisons would find, in the form of [`Effect::change`].
     pub detectable: Option<f64>,
-    /// Whether it was shown to be within the margin, whatever else it is.
+    /// Whether it was shown to be within the margin, whatever the verdict.
     pub within_margin: bool,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Which of the numbers for the primary quantity to believe first.
+/// Which number for the primary quantity to trust first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lead {
@@ -137,12 +136,12 @@ pub enum Lead {
     Standardised,
 }
 
-/// The law on both sides, and what made the difference.
+/// The law on both sides, and the parts of the difference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Factors {
-    /// The base's.
+    /// The base's law.
     pub base: Law,
-    /// The other's.
+    /// The other side's law.
     pub new: Law,
     /// The parts of the change of the time per operation and thread; `None` without operations.
     pub slowdown: Option<Slowdown>,
@@ -151,32 +150,32 @@ pub struct Factors {
 /// Two sides compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// In what the two are not alike.
+    /// The conditions in which the two differ.
     pub unlike: Vec<Unlike>,
-    /// The quantity that answers whether it became slower.
+    /// The quantity that decides whether it became slower.
     pub primary: &'static str,
     /// The number to lead with: the primary quantity's change by [`Comparison::lead`].
     pub answer: Option<Change>,
-    /// What the answer was taken from.
+    /// What the answer is based on.
     pub lead: Lead,
-    /// Every quantity as it is.
+    /// The raw change of every quantity.
     pub changes: Vec<Change>,
-    /// What is known of the load.
+    /// The load of both sides.
     pub load: Load,
-    /// The costs at the same load; empty where the load needs no adjustment or allows none.
+    /// The costs at the same load; empty if no adjustment is needed or possible.
     pub adjusted: Vec<Change>,
     /// Groups whose mixture may hide or make a change.
-    pub guards: Vec<Guard>,
+    pub guards: Vec<SubgroupCheck>,
     /// The factors of time per operation.
     pub factors: Factors,
-    /// Which code became dearer; `None` without samples, or without operations where costs are per operation.
+    /// Which code became more expensive; `None` without samples, or without operations if costs are per operation.
     pub functions: Option<Functions>,
-    /// What became of what was expected.
+    /// The results of the expectations.
     pub expectations: Vec<Expected>,
 }
 
 impl Comparison {
-    /// The change of a quantity to believe: at the same load where that was worked out.
+    /// The change of a quantity to trust: at the same load if that was computed.
     #[must_use]
     pub fn change(&self, name: &str) -> Option<&Change> {
         let named = |change: &&Change| change.quantity.name == name;

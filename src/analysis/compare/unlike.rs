@@ -1,5 +1,5 @@
-//! In what two sides are not alike, by name: another CPU or event makes numbers that cannot be compared, and nobody would
-//! see it. It never refuses by itself; it says what should be.
+//! Lists by name in what two sides differ: another CPU or event makes numbers incomparable without a visible sign. It
+//! reports what should be refused; the caller refuses.
 
 use super::facts::Facts;
 use super::types::Side;
@@ -7,15 +7,15 @@ use crate::analysis::Coverage;
 use crate::model::OpsSpec;
 use serde::Serialize;
 
-/// How much a difference weighs.
+/// The severity of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gravity {
-    /// Worth knowing; often the very thing that is compared.
+    /// For information; often the very thing that is compared.
     Tell,
-    /// It may be the reason of a change.
+    /// It may explain a change.
     Warn,
-    /// The numbers do not compare.
+    /// The numbers cannot be compared.
     Refuse,
 }
 
@@ -24,23 +24,24 @@ pub enum Gravity {
 pub struct Unlike {
     /// What differs, in a word or two.
     pub what: &'static str,
-    /// On the base's side.
+    /// Value on the base's side.
     pub base: String,
-    /// On the other.
+    /// Value on the other side.
     pub new: String,
-    /// How much it weighs.
+    /// Its severity.
     pub gravity: Gravity,
 }
 
-/// Lost records above this share are worth a warning.
+/// Share of lost records above which a warning is issued.
 const LOST: f64 = 0.01;
-/// Less cover of a counter is worth a warning.
+/// Counter coverage below which a warning is issued.
 const COVERED: f64 = 0.9;
 
-/// What is looked at, how much it weighs, and its value.
+/// What is checked, its severity, and its value.
 type Check = (&'static str, Gravity, fn(&Facts) -> String);
 
-/// Everything in which the recordings of two sides differ, the gravest first; recordings of one side may differ too.
+/// Everything in which the recordings of two sides differ, the most severe first; recordings of one side may differ
+/// too.
 #[must_use]
 pub fn unlike(base: &Side, new: &Side) -> Vec<Unlike> {
     use Gravity::{Refuse, Tell, Warn};
@@ -64,7 +65,7 @@ pub fn unlike(base: &Side, new: &Side) -> Vec<Unlike> {
     ];
     let of = |(what, gravity, value): &Check| {
         let [a, b] = [base, new].map(|side| values(side, *value));
-        // Repeats on one side only that differ among themselves are unlike too.
+        // Repeats of one side that differ among themselves count too.
         (a != b || a.len() > 1).then(|| Unlike { what, base: a.join(" / "), new: b.join(" / "), gravity: *gravity })
     };
     let mut all: Vec<Unlike> = checks.iter().filter_map(of).collect();
@@ -77,7 +78,7 @@ pub fn unlike(base: &Side, new: &Side) -> Vec<Unlike> {
     all
 }
 
-/// The different values of a side.
+/// The distinct values of a side.
 fn values(side: &Side, of: fn(&Facts) -> String) -> Vec<String> {
     let mut values: Vec<String> = side.runs.iter().map(|run| of(&run.facts)).collect();
     values.sort();
@@ -120,7 +121,7 @@ fn coverage(base: &Side, new: &Side) -> Option<Unlike> {
     thin.then(|| Unlike { what, base: percent(a), new: percent(b), gravity })
 }
 
-/// Shares and costs of functions are those of what was sampled.
+/// Shares and costs of functions cover only what was sampled.
 fn sampled(base: &Side, new: &Side) -> Option<Unlike> {
     let least = |side: &Side| {
         let runs = side.runs.iter().filter_map(|run| Coverage::of_run(&run.run.metrics, run.run.cpu.samples));
@@ -142,7 +143,7 @@ fn lost(base: &Side, new: &Side) -> Option<Unlike> {
     })
 }
 
-/// Costs do not depend on the length, but start and end weigh more in the shorter one.
+/// Costs do not depend on the length, but start and end weigh more in the shorter recording.
 fn lengths(base: &Side, new: &Side) -> Option<Unlike> {
     let [a, b] = [base, new].map(|side| (least(side, |facts| facts.seconds), most(side, |facts| facts.seconds)));
     let (short, long) = (a.0.min(b.0), a.1.max(b.1));
@@ -157,7 +158,7 @@ fn lengths(base: &Side, new: &Side) -> Option<Unlike> {
     })
 }
 
-/// Two recordings of one machine at one time disturb each other.
+/// Two recordings on one machine at the same time disturb each other.
 fn together(base: &Side, new: &Side) -> Option<Unlike> {
     let facts = |side: &Side| side.runs.iter().map(|run| run.facts.clone()).collect::<Vec<_>>();
     let (all_base, all_new) = (facts(base), facts(new));

@@ -1,5 +1,5 @@
-//! A session slower than its baseline, as a finding beside those of its own windows.
-//! It never weighs itself against them: that it is slower than usual comes first.
+//! Turns a session that is slower than its baseline into a finding. It comes before the findings of the session's own
+//! windows, whatever their weight.
 
 use super::{Confidence, Evidence, Finding};
 use crate::analysis::MetricUnit;
@@ -9,10 +9,10 @@ use crate::analysis::compare::QuantityUnit;
 /// The rule's stable name.
 pub const AGAINST: &str = "slower-than-usual";
 
-/// Numbers told.
+/// Maximum number of evidence rows.
 const MOST: usize = 6;
 
-/// The finding that the last alarm of a session comes to; `None` without one.
+/// The finding for the last alarm of a session; `None` without an alarm.
 #[must_use]
 pub fn against(assessment: &Assessment) -> Option<Finding> {
     let alarm = assessment.alarms.last()?;

@@ -1,9 +1,8 @@
-//! CPU time in the memory allocator.
-//! It never says whether the allocator is slow or is called too often.
+//! CPU time in the memory allocator, because it is slow or because it is called too often.
 
 use super::paths::Code;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -15,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     sight.runs()?;
     let part = sight.samples()?.part_of(&[Code::Allocator]);
     if part.share < limits::ALLOCATOR {

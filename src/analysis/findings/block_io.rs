@@ -1,20 +1,19 @@
-//! Threads that wait for storage.
-//! It never says which device or file: the kernel's accounting does not.
+//! Threads that wait for storage. The kernel's accounting does not show which device or file.
 
 use super::waits::{Reason, mostly_below};
 use super::words::{percent, seconds};
-use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
     Rule { id: "block-io", title: "waiting for storage", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let place = match sight.waits() {
         Ok(waits) => waits.worst(&[Reason::Storage], false),
         Err(Why::NotRecorded) if sight.count("blkio-delay").is_ok() => None,
-        // Nobody waited for storage at all, not even a stranger.
+        // No task waited for storage at all, not even one outside the target.
         Err(why) => return if no_pressure(sight) { Ok(None) } else { Err(why) },
     };
     let (span, work) = (sight.span()?, sight.work()?);
@@ -60,7 +59,7 @@ fn next_step(place: Option<&Place>) -> String {
     text.to_string()
 }
 
-fn no_pressure(sight: &Sight<'_>) -> bool {
+fn no_pressure(sight: &RuleContext<'_>) -> bool {
     let pressure = sight.metric("psi_io_some").or_else(|_| sight.metric("host_psi_io_some"));
     sight.wall().is_ok() && pressure.is_ok_and(|pressure| pressure < limits::IO_PRESSURE)
 }

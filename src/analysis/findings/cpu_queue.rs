@@ -1,22 +1,21 @@
-//! Threads that could run and had no CPU.
-//! It never counts the cost of a wake-up as a queue, nor standing still under a quota as a lack of CPUs.
+//! Runnable threads without a CPU. Neither the cost of a wake-up nor time throttled by a quota counts.
 
 use super::words::{digits, percent, seconds};
-use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::{Target, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let (wall, delay) = match sight.count("run-delay") {
         Ok(delay) => (sight.wall()?, delay * 1e-9),
         Err(why) => return by_pressure(sight, why),
     };
     let work = sight.busy()?;
     let share = work.queued / work.total();
-    // Each time a thread was put on a CPU ends one wait.
+    // Each time slice ends one wait.
     let mean = sight.count("timeslices").ok().filter(|count| *count > 0.0).map(|count| delay / count);
     let host = sight.metric("host_busy").ok();
     let crowded = host.is_some_and(|busy| busy >= limits::HOST_BUSY);
@@ -50,8 +49,8 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-/// Where nobody counted for the threads, the pressure of their group, or of the machine if it is the target.
-fn by_pressure(sight: &Sight<'_>, why: Why) -> Result<Option<Finding>, Why> {
+/// Uses the CPU pressure of the cgroup, or of the machine if it is the target, where waits were not counted.
+fn by_pressure(sight: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, Why> {
     let machine = matches!(&sight.profile.meta.plan.target, Target::Cpus { cpus } if cpus.is_empty());
     let pressure = match sight.metric("psi_cpu_some") {
         Err(_) if machine => sight.metric("host_psi_cpu_some"),
@@ -79,8 +78,8 @@ fn by_pressure(sight: &Sight<'_>, why: Why) -> Result<Option<Finding>, Why> {
     }))
 }
 
-/// The threads that waited longest; there is no code to blame.
-fn waiting(sight: &Sight<'_>) -> Option<Place> {
+/// The threads that waited longest; no code is to blame.
+fn waiting(sight: &RuleContext<'_>) -> Option<Place> {
     const MOST: usize = 16;
     let waited = |row: &crate::analysis::ThreadRow| row.run_delay.value().copied().filter(|delay| *delay > 0.0);
     let mut rows: Vec<_> = sight.threads.iter().filter_map(|row| Some((waited(row)?, row.task.tid))).collect();

@@ -1,10 +1,10 @@
-//! What functions are known for: tables of names, each with what a sample in them means.
-//! It never knows a program's own functions; what is in no table means nothing.
+//! Tables of well-known function names, each with the meaning of a sample in them. A function in no table, such as the
+//! program's own, has no meaning here.
 
 use crate::analysis::names::{CodeKind, Function};
 
-/// Loops of the kernel that wait for a lock. Plain `_raw_spin_unlock*` are not among them: they only show where sampling
-/// was possible again.
+/// Kernel loops that wait for a lock. Plain `_raw_spin_unlock*` functions are excluded: samples fall there only because
+/// sampling is possible again.
 pub(super) fn is_kernel_spin(function: &Function) -> bool {
     const NAMES: &[&str] = &[
         "native_queued_spin_lock_slowpath",
@@ -25,7 +25,7 @@ pub(super) fn is_kernel_spin(function: &Function) -> bool {
     function.kind == CodeKind::Kernel && NAMES.contains(&bare(&function.name))
 }
 
-/// Functions of libraries that wait actively.
+/// Library functions that wait actively.
 pub(super) fn is_user_spin(function: &Function) -> bool {
     const WHOLE: &[&str] = &["cpu_relax", "do_spin", "s_lock", "perform_spin_delay", "ut_delay", "runtime.procyield"];
     const BEGINNINGS: &[&str] = &[
@@ -46,12 +46,12 @@ pub(super) fn is_user_spin(function: &Function) -> bool {
     function.kind != CodeKind::Kernel && (WHOLE.contains(&name) || begins(BEGINNINGS, name))
 }
 
-/// Giving the CPU away to try again.
+/// Functions that yield the CPU to try again.
 pub(super) fn is_yield(function: &Function) -> bool {
     matches!(bare(&function.name), "sched_yield" | "osyield" | "do_sys_sched_yield" | "do_sched_yield")
 }
 
-/// Where the kernel serves page faults.
+/// Kernel functions that serve page faults.
 pub(super) fn is_page_fault(function: &Function) -> bool {
     const NAMES: &[&str] = &[
         "asm_exc_page_fault",
@@ -65,7 +65,7 @@ pub(super) fn is_page_fault(function: &Function) -> bool {
     function.kind == CodeKind::Kernel && NAMES.contains(&bare(&function.name))
 }
 
-/// System calls that change the address space, and what they are where a tail call hides them.
+/// System calls that change the address space, and the functions inside them that remain visible after a tail call.
 pub(super) fn is_address_space(function: &Function) -> bool {
     const CALLS: &[&str] = &["mmap", "munmap", "brk", "madvise", "mprotect", "mremap", "process_madvise"];
     const INSIDE: &[&str] = &["vm_mmap_pgoff", "ksys_mmap_pgoff", "vm_munmap", "do_mprotect_pkey", "do_madvise"];
@@ -75,8 +75,8 @@ pub(super) fn is_address_space(function: &Function) -> bool {
     function.kind == CodeKind::Kernel && known
 }
 
-/// Where the kernel makes translations be forgotten, on this CPU and on others, or does so because another asked. Arm's
-/// instruction reaches all CPUs by itself. `tlb_flush_mmu` frees the pages as well.
+/// Kernel functions that flush translations on this CPU and on others, or because another CPU asked. Arm's instruction
+/// reaches all CPUs by itself. `tlb_flush_mmu` is excluded because it also frees the pages.
 pub(super) fn is_tlb_flush(function: &Function) -> bool {
     const NAMES: &[&str] = &[
         "flush_tlb",
@@ -94,20 +94,20 @@ pub(super) fn is_tlb_flush(function: &Function) -> bool {
     function.kind == CodeKind::Kernel && begins(NAMES, name) && name != "tlb_flush_mmu"
 }
 
-/// Where an interrupt from another CPU arrives that asks for a function to be called.
+/// Kernel functions that receive an interrupt from another CPU with a function to call.
 pub(super) fn is_ipi(function: &Function) -> bool {
     const NAMES: &[&str] = &["asm_sysvec_call_function", "sysvec_call_function", "flush_smp_call_function_queue"];
     function.kind == CodeKind::Kernel && begins(NAMES, bare(&function.name))
 }
 
-/// Where the kernel clears fresh memory.
+/// Kernel functions that clear fresh memory.
 pub(super) fn is_clear_page(function: &Function) -> bool {
     const NAMES: &[&str] =
         &["clear_page", "clear_huge_page", "clear_highpage", "clear_user_highpage", "folio_zero_user"];
     function.kind == CodeKind::Kernel && begins(NAMES, bare(&function.name))
 }
 
-/// The memory allocators' own functions and their entries.
+/// The memory allocators' own functions and their entry points.
 pub(super) fn is_allocator(function: &Function) -> bool {
     const WHOLE: &[&str] = &[
         "malloc",
@@ -175,7 +175,7 @@ pub(super) fn is_allocator(function: &Function) -> bool {
         && (WHOLE.contains(&name.trim_start_matches('_')) || begins(BEGINNINGS, name) || allocates())
 }
 
-/// What the kernel does, by the outermost of its functions that tells.
+/// The kind of kernel work, by the outermost kernel function that shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Service {
     SystemCall,
@@ -183,7 +183,7 @@ pub(super) enum Service {
     Interrupt,
 }
 
-/// What brought the CPU into the kernel.
+/// The kind of kernel entry that this function shows.
 pub(super) fn service(function: &Function) -> Option<Service> {
     const CALLS: &[&str] = &["x64_sys_", "ia32_sys_", "arm64_sys_", "se_sys_", "do_sys_", "ksys_"];
     const INTERRUPTS: &[&str] = &[
@@ -210,7 +210,7 @@ pub(super) fn service(function: &Function) -> Option<Service> {
     }
 }
 
-/// Where a thread starts before its own code does.
+/// Functions that start a thread before its own code runs; also kernel functions and placeholders such as `[unknown]`.
 pub(super) fn is_starter(function: &Function) -> bool {
     const WHOLE: &[&str] =
         &["clone", "clone3", "start_thread", "start", "thread_start", "execute_native_thread_routine"];
@@ -219,7 +219,7 @@ pub(super) fn is_starter(function: &Function) -> bool {
     named || function.kind == CodeKind::Kernel || function.name.starts_with('[')
 }
 
-/// The name without what compilers and linkers put after it, and without parameters of a demangled one.
+/// The name without compiler and linker suffixes, `__GI_` and leading underscores.
 pub(super) fn bare(name: &str) -> &str {
     let end = name.find(".isra.").or_else(|| name.find(".constprop.")).or_else(|| name.find(".part."));
     let name = &name[..end.unwrap_or(name.len())];
@@ -227,7 +227,7 @@ pub(super) fn bare(name: &str) -> &str {
     name.strip_prefix("__GI_").unwrap_or(name).trim_start_matches('_')
 }
 
-/// Whether the bare name begins with one of these.
+/// Whether the bare name starts with one of these.
 pub(super) fn begins(names: &[&str], bare: &str) -> bool {
     names.iter().any(|name| bare.starts_with(name))
 }

@@ -1,13 +1,16 @@
-//! Rules that only hardware counters can decide, from the metrics of one window. Until its counter is recorded, each says why
-//! it cannot.
-//! It never guesses at hardware from time alone, and never gives the same stalls two reasons.
+//! Rules that need hardware counters, from the metrics of one window. Without its counter, each rule reports why it
+//! cannot decide. Nothing is inferred from time alone, and the same stalls never get two reasons.
 
 use super::words::{digits, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
-const fn rule(id: &'static str, title: &'static str, judge: fn(&Sight<'_>) -> Result<Option<Finding>, Why>) -> Rule {
+const fn rule(
+    id: &'static str,
+    title: &'static str,
+    judge: fn(&RuleContext<'_>) -> Result<Option<Finding>, Why>,
+) -> Rule {
     Rule { id, title, kind: Kind::Limit, explains: &[], judge }
 }
 
@@ -19,19 +22,19 @@ const REMOTE: Rule = rule("remote-memory", "memory of another NUMA node", remote
 const CAPACITY: Rule = rule("cache-capacity", "last-level cache too small", capacity);
 const WALKS: Rule = rule("page-walks", "TLB misses and page walks", walks);
 
-/// In the order of decision.
+/// In decision order.
 pub(super) const RULES: [Rule; 7] = [FREQUENCY, SMT, BANDWIDTH, SHARING, REMOTE, CAPACITY, WALKS];
 
-impl Sight<'_> {
-    /// A metric of hardware counters, or why there is none.
+impl RuleContext<'_> {
+    /// A hardware metric, or why it is missing.
     fn hardware(&self, name: &str) -> Result<f64, Why> {
         self.runs()?;
         self.metric(name).map_err(|why| if why == Why::NotRecorded { self.no_counter() } else { why })
     }
 }
 
-/// A number of a finding; numbers that were not measured are left out.
-fn plain(sight: &Sight<'_>, name: &str, label: &'static str, unit: U) -> Option<Evidence> {
+/// An evidence row, if the metric was measured.
+fn plain(sight: &RuleContext<'_>, name: &str, label: &'static str, unit: U) -> Option<Evidence> {
     sight.metric(name).ok().map(|value| Evidence::plain(label, value, unit))
 }
 
@@ -56,12 +59,12 @@ fn found(
     }
 }
 
-fn frequency(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn frequency(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let ratio = sight.hardware("clock_ratio")?;
     if ratio > limits::BASE_CLOCK {
         return Ok(None);
     }
-    // On mostly idle CPUs the governor lowers the clock, and nothing is lost by it.
+    // On mostly idle CPUs the governor lowers the clock, and nothing is lost.
     let busy = sight.work()?.running >= limits::BUSY_FOR_CLOCK;
     let mut evidence = vec![Evidence::of("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK)];
     evidence.extend(plain(sight, "frequency", "frequency", U::Hertz));
@@ -78,7 +81,7 @@ fn frequency(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-fn smt_sharing(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn smt_sharing(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let share = sight.hardware("tma_smt_contention")?;
     if share < limits::SMT_SLOTS {
         return Ok(None);
@@ -96,8 +99,8 @@ fn smt_sharing(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-/// Part of the cycles that waited for memory, by the most exact metric that was counted.
-fn memory_bound(sight: &Sight<'_>) -> Result<Evidence, Why> {
+/// Share of the cycles that waited for memory, by the most exact metric that was counted.
+fn memory_bound(sight: &RuleContext<'_>) -> Result<Evidence, Why> {
     let known = [
         ("tma_dram_bound", "stalled on loads from memory", limits::DRAM_BOUND),
         ("tma_memory_bound", "slots lost to memory", limits::MEMORY_BOUND),
@@ -113,13 +116,13 @@ fn memory_bound(sight: &Sight<'_>) -> Result<Evidence, Why> {
     Err(why)
 }
 
-/// The stalls, if memory costs enough to look for a reason.
-fn waits_for_memory(sight: &Sight<'_>) -> Result<Option<Evidence>, Why> {
+/// The stalls, if memory costs enough to need a reason.
+fn waits_for_memory(sight: &RuleContext<'_>) -> Result<Option<Evidence>, Why> {
     let bound = memory_bound(sight)?;
     Ok(bound.threshold.is_some_and(|threshold| bound.value >= threshold).then_some(bound))
 }
 
-fn bandwidth(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn bandwidth(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let many = sight.hardware("tma_memory_bandwidth")?;
     let Some(bound) = waits_for_memory(sight)?.filter(|_| many >= limits::MEMORY_BANDWIDTH) else { return Ok(None) };
     let share = many.min(bound.value);
@@ -140,9 +143,9 @@ fn bandwidth(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-fn sharing(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn sharing(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let lines = sight.hardware("hitm_per_kinstr")?;
-    // Seconds waited for these lines per second on a CPU; unknown where the clock is.
+    // Seconds waiting for these lines per second of CPU time; unknown if the clock frequency is.
     let cost = sight.metric("cpi").and_then(|cpi| Ok((cpi, sight.metric("frequency")?)));
     let cost = cost.ok().filter(|(cpi, _)| *cpi > 0.0);
     let cost = cost.map(|(cpi, hertz)| lines / 1000.0 * limits::HITM_SECONDS * hertz / cpi);
@@ -166,7 +169,7 @@ fn sharing(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-fn remote(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn remote(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let remote = sight.hardware("remote_dram_share")?;
     if remote < limits::REMOTE {
         return Ok(None);
@@ -190,10 +193,10 @@ fn remote(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-fn capacity(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn capacity(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let misses = sight.hardware("llc_mpki")?;
     let Some(bound) = waits_for_memory(sight)?.filter(|_| misses >= limits::LLC_MPKI) else { return Ok(None) };
-    // The same misses have another reason then.
+    // Then the same misses have another reason.
     if matches!(bandwidth(sight), Ok(Some(_))) || matches!(remote(sight), Ok(Some(_))) {
         return Ok(None);
     }
@@ -220,7 +223,7 @@ fn capacity(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-fn walks(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn walks(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let share = sight.hardware("page_walk_share")?;
     if share < limits::PAGE_WALKS {
         return Ok(None);

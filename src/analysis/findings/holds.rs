@@ -1,5 +1,5 @@
-//! What a thread waits for inside a futex or a lock of the kernel, and for whom, from the names on its stack.
-//! It never accuses by default: a wait that no table knows is one for a signal.
+//! Derives from the names on a stack what a thread in a futex or kernel lock waits for, and which function asked for
+//! it. A wait that is in no table counts as one for a signal, which blames no lock.
 
 use super::families::{bare, begins, is_starter};
 use crate::analysis::causes::is_mmap_lock_wait;
@@ -10,13 +10,13 @@ use crate::analysis::names::{CodeKind, Function};
 pub(super) enum Hold {
     /// A lock that another thread holds.
     Lock,
-    /// Another thread's signal.
+    /// A signal from another thread.
     Signal,
-    /// Another thread's end.
+    /// The exit of another thread.
     Join,
 }
 
-/// Functions of libraries that wait for a lock; the beginning of a name suffices.
+/// Library functions that wait for a lock; a prefix suffices.
 const LOCKS: &[&str] = &[
     "lll_lock_wait",
     "pthread_mutex_lock",
@@ -39,7 +39,7 @@ const LOCKS: &[&str] = &[
     "uv_mutex_lock",
 ];
 
-/// Functions of libraries that release one and wake whoever waits for it.
+/// Library functions that release a lock and wake its waiters.
 const UNLOCKS: &[&str] = &[
     "lll_lock_wake",
     "lll_unlock_wake",
@@ -53,10 +53,10 @@ const UNLOCKS: &[&str] = &[
     "uv_mutex_unlock",
 ];
 
-/// The same inside a namespace that carries a version.
+/// The same within a versioned namespace.
 const LOCKS_WITHIN: &[&str] = &["::Mutex::LockSlow", "::Mutex::UnlockSlow", "::SharedMutexImpl"];
 
-/// Functions of the kernel that wait for a lock.
+/// Kernel functions that wait for a lock.
 const KERNEL_LOCKS: &[&str] = &[
     "rwsem_",
     "down",
@@ -73,7 +73,7 @@ const KERNEL_LOCKS: &[&str] = &[
 
 const JOINS: &[&str] = &["pthread_join", "pthread_clockjoin", "pthread_timedjoin", "thread_join"];
 
-/// How runtimes and languages wrap a wait.
+/// Wrappers of runtimes and languages around a wait.
 const WRAPPERS: &[&str] = &[
     "os::PlatformEvent::",
     "Parker::",
@@ -95,11 +95,11 @@ const WRAPPERS: &[&str] = &[
     "syscall",
 ];
 
-/// How many of the program's innermost functions may tell.
+/// Number of innermost program functions that are examined.
 const TELLING: usize = 10;
 
-/// What a futex or kernel lock is waited for. Locks are built of condition variables, so a lock's function further out
-/// decides; what tells nothing counts as a signal, which accuses nobody.
+/// What a futex or kernel lock wait is for. Locks are built on condition variables, so a lock function further out
+/// decides. Anything unknown counts as a signal, which blames no lock.
 pub(super) fn hold<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Hold {
     let mut hold = Hold::Signal;
     let mut user = 0;
@@ -129,7 +129,7 @@ fn is_lock(name: &str) -> bool {
     begins(LOCKS, name) || LOCKS_WITHIN.iter().any(|part| name.contains(part))
 }
 
-/// What a thread on a CPU is about in the functions of a lock, or in a futex's system call; `None` outside of both.
+/// What a thread on a CPU does in lock functions or in a futex system call; `None` outside of both.
 pub(super) fn handles<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Option<Hold> {
     let (mut futex, mut user) = (false, 0);
     for function in innermost_first {
@@ -149,8 +149,8 @@ pub(super) fn handles<'a>(innermost_first: impl Iterator<Item = &'a Function>) -
     futex.then_some(Hold::Signal)
 }
 
-/// Index of the function that asked for the wait, innermost first: the C library's own functions are in every wait, so are
-/// a runtime's wrappers, and what starts a thread. Where there is nobody else, one of them must do.
+/// Index of the function that asked for the wait, innermost first. Every wait contains C library functions, runtime
+/// wrappers and thread start functions, so one of these is returned only if there is no other.
 pub(super) fn asker<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> usize {
     let (mut outside, mut user) = (None, None);
     for (at, function) in innermost_first.enumerate() {
@@ -170,7 +170,7 @@ pub(super) fn asker<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> 
     outside.or(user).unwrap_or(0)
 }
 
-/// Whether it is a function of the C library or of what is loaded with it: who called it tells more.
+/// Whether the function belongs to the C library or its companion libraries: its caller is more informative.
 pub(super) fn is_c_library(function: &Function) -> bool {
     let module = crate::analysis::names::short(&function.module);
     let libraries = ["libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "libstdc++", "[vdso]"];

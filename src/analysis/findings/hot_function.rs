@@ -1,21 +1,21 @@
-//! One function with a large part of the CPU time: not wrong, but the place to begin.
-//! It never names a function of the kernel: those belong to the call that led there.
+//! One function with a large share of the CPU time: not a fault, but the place to begin. Kernel functions are excluded:
+//! their time belongs to the call that led there.
 
 use super::paths::Code;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Remainder, Sight, limits};
+use super::{Confidence, Evidence, Finding, Remainder, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
 use crate::model::Why;
 
 pub(super) const RULE: Remainder = Remainder { id: "hot-function", title: "one hot function", judge };
 
-fn judge(sight: &Sight<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
     let stacks = sight.samples()?;
-    // `[unresolved]`, `[unknown]` are many functions.
+    // `[unresolved]` and `[unknown]` stand for many functions.
     let mut named =
         sight.functions.rows.iter().filter(|row| row.kind != CodeKind::Kernel && !row.name.starts_with('['));
-    // No more than three functions can have a third of the time each.
+    // At most three functions can have a third of the time each.
     let mut parts = named.by_ref().take(3).map(|row| {
         let part = stacks.gather_rows(|sample, calls| {
             let leaf = calls.first().map(|call| stacks.function(*call));

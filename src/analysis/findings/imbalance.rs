@@ -1,9 +1,8 @@
-//! Threads that do like work, of which some are done early and wait for the busiest.
-//! It never compares unlike threads: like are those with the same name but for digits and half of their samples in the
-//! same functions.
+//! Threads with similar work of which some finish early and wait for the busiest. Threads are similar if their names
+//! differ only in digits and half of their samples are in the same functions.
 
 use super::words::{percent, threads};
-use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::ThreadRow;
 use crate::analysis::names::CodeKind;
@@ -14,13 +13,13 @@ use std::collections::BTreeMap;
 pub(super) const RULE: Rule =
     Rule { id: "load-imbalance", title: "uneven load", kind: Kind::Limit, explains: &[], judge };
 
-/// A thread with the share of its life in which it had something to do: running, or waiting for a CPU.
+/// A thread with the share of its lifetime in which it had work: running, or waiting for a CPU.
 struct Member {
     tid: u32,
     wanted: f64,
 }
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     sight.busy()?;
     sight.samples()?;
     let total = sight.cpu_time()? / sight.wall()?;
@@ -62,8 +61,8 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-/// Threads with like work by what they are called, the busiest first; those without work are no part of it.
-fn groups(sight: &Sight<'_>) -> BTreeMap<String, Vec<Member>> {
+/// Threads with similar work by their common name, busiest first. Idle threads are left out.
+fn groups(sight: &RuleContext<'_>) -> BTreeMap<String, Vec<Member>> {
     let works = works(sight);
     let mut named: BTreeMap<String, Vec<(Member, &Work)>> = BTreeMap::new();
     for row in &sight.threads {
@@ -81,13 +80,13 @@ fn groups(sight: &Sight<'_>) -> BTreeMap<String, Vec<Member>> {
     named.into_iter().map(|(name, members)| (name, like(members))).collect()
 }
 
-/// Share of a thread's life in which it had something to do; waiting for a CPU is not idleness.
+/// Share of a thread's lifetime in which it had work; waiting for a CPU is not idleness.
 pub(super) fn wanted(row: &ThreadRow) -> Option<f64> {
     let queued = row.queued().value().copied().unwrap_or(0.0);
     row.utilisation().value().map(|busy| (busy + queued).min(1.0))
 }
 
-/// What a thread's samples were in: the innermost function outside the kernel.
+/// A thread's samples by their innermost function outside the kernel.
 #[derive(Debug, Default)]
 struct Work {
     samples: u64,
@@ -95,7 +94,7 @@ struct Work {
 }
 
 impl Work {
-    /// The part of both threads' samples that lies in the same functions, 0 to 1.
+    /// The share of both threads' samples in the same functions, 0 to 1.
     fn in_common(&self, other: &Work) -> f64 {
         let share = |work: &Work, function: &u32| {
             work.functions.get(function).copied().unwrap_or(0) as f64 / work.samples.max(1) as f64
@@ -104,8 +103,8 @@ impl Work {
     }
 }
 
-/// By thread; those with few samples are left out.
-fn works(sight: &Sight<'_>) -> FxHashMap<u32, Work> {
+/// Work by thread; threads with few samples are left out.
+fn works(sight: &RuleContext<'_>) -> FxHashMap<u32, Work> {
     let Ok(stacks) = sight.samples() else { return FxHashMap::default() };
     let mut works: FxHashMap<u32, Work> = FxHashMap::default();
     for row in &stacks.rows {
@@ -120,7 +119,7 @@ fn works(sight: &Sight<'_>) -> FxHashMap<u32, Work> {
     works
 }
 
-/// A thread's name without its number: `worker-12` and `worker-3` are `worker-#`.
+/// A thread's name with its numbers replaced: `worker-12` and `worker-3` become `worker-#`.
 fn stem(comm: &str) -> String {
     let mut out = String::new();
     for c in comm.chars() {

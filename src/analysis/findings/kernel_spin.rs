@@ -1,9 +1,9 @@
-//! CPUs that spin for a lock inside the kernel.
-//! It never reads plain lock functions as spinning: samples fall there because interrupts come on again.
+//! CPUs that spin for a kernel lock. Plain lock functions do not count as spinning: samples fall there because
+//! interrupts are enabled again.
 
 use super::paths::Code;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     sight.runs()?;
     let part = sight.kernel_samples()?.part_of(&[Code::KernelSpin]);
     if part.share < limits::KERNEL_SPIN {

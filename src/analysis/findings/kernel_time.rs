@@ -1,18 +1,18 @@
-//! More CPU time in the kernel than in the program, without what other findings hold, and what it does there.
-//! It never calls that wrong: a server's work is in the kernel.
+//! More CPU time in the kernel than in the program, excluding code that other findings explain, and what the kernel
+//! does in it. This alone is no fault: a server's work is in the kernel.
 
 use super::families::{Service, service};
 use super::paths::Code;
 use super::stacks::Row;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Remainder, Sight, limits};
+use super::{Confidence, Evidence, Finding, Remainder, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::names::{Call, CodeKind};
 use crate::model::Why;
 
 pub(super) const RULE: Remainder = Remainder { id: "kernel-time", title: "time in the kernel", judge };
 
-fn judge(sight: &Sight<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
     let counted = sight.metric("system_share");
     let Ok(stacks) = sight.kernel_samples() else { return by_count(sight, counted?) };
     let leaf_in_kernel = |row: &Row, calls: &[Call]| {
@@ -20,7 +20,7 @@ fn judge(sight: &Sight<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> 
         kernel && !explained.contains(&stacks.code(row))
     };
     let share = stacks.gather_rows(|row, calls| leaf_in_kernel(row, calls).then_some(0)).share;
-    // What counting adds to context switches is in the kernel as well, and is not the program's.
+    // Counting hardware events at context switches also takes kernel time, which is not the program's.
     let switching = sight.switching();
     if share - switching < limits::KERNEL {
         return Ok(None);
@@ -54,14 +54,14 @@ fn judge(sight: &Sight<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> 
     )))
 }
 
-/// What the share does not hold.
+/// What the share excludes, in words.
 fn beyond(explained: &[Code]) -> &'static str {
     let kernel = |code: &&Code| !matches!(code, Code::Own | Code::UserSpin);
     if explained.iter().any(|code| kernel(&code)) { ", without what other findings hold" } else { "" }
 }
 
-/// Where the kernel's functions cannot be seen, the share alone.
-fn by_count(sight: &Sight<'_>, share: f64) -> Result<Option<Finding>, Why> {
+/// Without visible kernel functions, reports the share alone.
+fn by_count(sight: &RuleContext<'_>, share: f64) -> Result<Option<Finding>, Why> {
     sight.wall()?;
     if share - sight.switching() < limits::KERNEL {
         return Ok(None);

@@ -1,10 +1,10 @@
-//! Threads that wait for each other: for a lock that is held, or for a signal that comes thousands of times a second.
-//! It never takes a thread without work for one that is held up: only hand-overs too fine to be work count.
+//! Threads that wait for each other: for a held lock, or for a signal that comes thousands of times a second. Idle
+//! threads do not count as held up: only hand-overs too short to be work do.
 
 use super::paths::Code;
 use super::waits::{Reason, Sum, Waits, mostly_below};
 use super::words::{digits, percent, seconds};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
 use crate::model::Why;
@@ -17,20 +17,20 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-/// How threads waited for each other, in mean numbers of threads.
+/// How threads waited for each other, as mean numbers of threads.
 struct Held {
     locked: f64,
     signalled: f64,
-    /// On a CPU in the functions of locks, and below them.
+    /// On a CPU in lock functions and below them.
     running: f64,
-    /// All three over working time and what was signalled.
+    /// All three, as a share of working time plus the time waiting for signals.
     share: f64,
     /// Short waits for a signal per second of CPU time.
     rate: f64,
     locks: Sum,
 }
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let waits = sight.waits();
     let held = held(sight, waits.as_ref().ok().copied())?;
     if held.share < limits::LOCKED {
@@ -44,7 +44,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
         _ => running(),
     };
     let mostly_locks = held.locked + held.running >= held.signalled;
-    // Whoever holds the lock may be in the queue for a CPU: then that comes first.
+    // The lock holder may be waiting for a CPU: then that comes first.
     let queued = sight.busy()?.queued > held.locked + held.running;
     let confidence = match (mostly_locks && !queued, held.share >= limits::LOCKED_MUCH && waits.is_ok()) {
         (true, true) => Confidence::High,
@@ -77,7 +77,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-fn held(sight: &Sight<'_>, waits: Option<&Waits<'_>>) -> Result<Held, Why> {
+fn held(sight: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<Held, Why> {
     let (span, work) = (sight.span()?, sight.busy()?);
     let sum = |reason| waits.map_or_else(Sum::default, |waits| waits.sum(&[reason]));
     let (locks, signals) = (sum(Reason::Lock), sum(Reason::Signal));
@@ -96,9 +96,9 @@ fn held(sight: &Sight<'_>, waits: Option<&Waits<'_>>) -> Result<Held, Why> {
     })
 }
 
-/// The part of the CPU time that locks take which several threads want at once: then some of it is in futex calls. Locks
-/// that nobody waits for cost little each, and that is the price of being safe.
-fn contended(sight: &Sight<'_>) -> Result<f64, Why> {
+/// The share of the CPU time in contended locks, which spend some of it in futex calls. Uncontended locks cost little
+/// each, which is the price of safety.
+fn contended(sight: &RuleContext<'_>) -> Result<f64, Why> {
     let stacks = sight.samples()?;
     let all = stacks.part_of(&[Code::Lock]);
     let in_kernel = stacks.gather_rows(|row, calls| {
@@ -109,7 +109,7 @@ fn contended(sight: &Sight<'_>) -> Result<f64, Why> {
     Ok(if traded { all.share } else { 0.0 })
 }
 
-fn claim(sight: &Sight<'_>, held: &Held, mostly_locks: bool, recorded: bool, at: &str) -> Result<String, Why> {
+fn claim(sight: &RuleContext<'_>, held: &Held, mostly_locks: bool, recorded: bool, at: &str) -> Result<String, Why> {
     let (span, waited) = (sight.span()?, held.locked + held.signalled);
     if mostly_locks && held.running >= 0.1 * (waited + held.running) {
         let blocked = if recorded {

@@ -1,15 +1,14 @@
-//! Tasks that stood still until memory was found for them.
-//! It never says who used the memory.
+//! Tasks that stalled until memory was found for them.
 
 use super::words::percent;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
     Rule { id: "memory-pressure", title: "short of memory", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     sight.wall()?;
     let group = sight.metric("psi_memory_some");
     let of_group = group.is_ok();

@@ -1,15 +1,14 @@
-//! Threads that move between CPUs so often that their caches never get warm.
-//! It never knows how far a move went.
+//! Threads that move between CPUs so often that their caches stay cold. How far they move is unknown.
 
 use super::words::digits;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
     Rule { id: "migrations", title: "moving between CPUs", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     sight.wall()?;
     let moves = sight.count("migrations")?;
     sight.busy()?;

@@ -1,21 +1,21 @@
-//! The lock of the address space (mmap_lock), which page faults, mmap, munmap, mprotect and the like of all threads take.
-//! It never counts what they do while they have it.
+//! Waits for mmap_lock, the lock of the address space, which page faults, mmap, munmap, mprotect and similar calls of
+//! all threads take. Time in which a thread holds the lock does not count.
 
 use super::paths::Code;
 use super::waits::Reason;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
     Rule { id: "mmap-lock", title: "waiting for mmap_lock", kind: Kind::Limit, explains: &[Code::MmapLock], judge };
 
-/// What helps, in one recording as in a sweep.
+/// Advice for a recording and for a sweep.
 pub(super) const NEXT_STEP: &str = "Map less often: keep memory instead of returning it (malloc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, \
                     pools), map large ranges once, use huge pages, or processes instead of threads.";
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let work = sight.busy()?;
     let on = sight.kernel_samples().map(|stacks| stacks.part_of(&[Code::MmapLock]));
     if on.is_err() && sight.waits().is_err() {
@@ -55,7 +55,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-/// The part of the time blocked, in words; what was not recorded is not nothing.
+/// The blocked share in words. A share that was not recorded is not reported as zero.
 pub(super) fn blocked_words(recorded: bool, share: f64) -> String {
     if recorded { format!("{} blocked", percent(share)) } else { "how much blocked was not recorded".to_string() }
 }

@@ -1,9 +1,10 @@
-//! What holds the selected threads back, rule by rule, from one window: the verdict, its evidence and where to look.
-//! It never compares two windows, and what it cannot decide it says instead of guessing.
+//! Finds what holds the selected threads back, rule by rule, from one window: the verdict, its evidence and where to
+//! look. A rule that cannot decide reports why instead of guessing.
 
 mod against;
 mod allocator;
 mod block_io;
+mod context;
 mod cpu_queue;
 mod families;
 mod hardware;
@@ -22,7 +23,6 @@ mod page_faults;
 mod paths;
 mod scaling;
 mod serial;
-mod sight;
 mod stacks;
 mod steal;
 mod throttling;
@@ -32,8 +32,8 @@ mod waits;
 pub(in crate::analysis) mod words;
 
 pub use against::{AGAINST, against};
+pub use context::RuleContext;
 pub use scaling::judge_scaling;
-pub use sight::Sight;
 
 use super::metrics::MetricUnit;
 use super::selection::Axis;
@@ -41,35 +41,35 @@ use crate::model::Why;
 use paths::Code;
 use serde::Serialize;
 
-/// What a rule came to.
+/// The result of a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// It looked, and there is nothing.
+    /// The rule decided that there is nothing to report.
     Clear,
-    /// It found something.
+    /// The rule found something.
     Found(Finding),
-    /// What it needs to know is missing.
+    /// Data that the rule needs is missing.
     Undecided(Why),
 }
 
-/// Something that holds the selected threads back, or where to begin.
+/// Something that holds the selected threads back, or a place to begin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The rule's stable name, e.g. `cpu-queue`.
     pub rule: &'static str,
-    /// A few words for people, e.g. `waiting for CPUs`.
+    /// A short title for people, e.g. `waiting for CPUs`.
     pub title: &'static str,
-    /// Part of the selected threads' working time (running, queued or held up) or CPU time it explains, 0 to 1.
+    /// Share of the selected threads' working time (running, queued or held up) or CPU time that it explains, 0 to 1.
     pub share: Option<f64>,
-    /// One sentence with numbers; names in it are as the target gave them.
+    /// One sentence with numbers. Names in it are as the target set them.
     pub claim: String,
     /// The numbers behind it.
     pub evidence: Vec<Evidence>,
-    /// How sure it is.
+    /// How certain it is.
     pub confidence: Confidence,
     /// Where in the code, and in which threads.
     pub place: Option<Place>,
-    /// What would show it to be wrong.
+    /// What would refute it.
     pub refuted_by: &'static str,
     /// What to do next.
     pub next_step: String,
@@ -78,23 +78,23 @@ pub struct Finding {
 /// A number behind a finding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
-    /// What it is.
+    /// Name of the number.
     pub label: &'static str,
     /// Its value.
     pub value: f64,
-    /// The unit of both.
+    /// The unit of value and threshold.
     pub unit: MetricUnit,
-    /// The value from which on it speaks for the finding; `None` for a number that only explains.
+    /// The value from which it supports the finding; `None` for a number that only explains.
     pub threshold: Option<f64>,
 }
 
-/// How sure a finding is.
+/// How certain a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// It looks so, but something harmless looks the same.
+    /// The data suggests it, but something harmless looks the same.
     Low,
-    /// It is so, but how much it matters is an estimate.
+    /// It is certain, but how much it matters is an estimate.
     Medium,
     /// It was measured directly.
     High,
@@ -103,18 +103,18 @@ pub enum Confidence {
 /// Where a finding lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The call path as a flame graph shows it, root first, headings included; empty for a place that is threads only.
+    /// The call path as a flame graph shows it, root first, headings included; empty for a place of threads only.
     pub frames: Vec<String>,
-    /// What the flame graph counts there.
+    /// The axis of that flame graph.
     pub axis: Axis,
-    /// The threads concerned, those with most of it first.
+    /// The threads concerned, those with the largest part first.
     pub threads: Vec<u32>,
 }
 
-/// All verdicts.
+/// The verdicts of all rules.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Judged {
-    /// Most important first.
+    /// Findings, most important first.
     pub found: Vec<Finding>,
     /// Rules that could not decide: stable name, title, reason.
     pub undecided: Vec<(&'static str, &'static str, Why)>,
@@ -122,12 +122,12 @@ pub struct Judged {
     pub clear: Vec<&'static str>,
 }
 
-/// What a finding of a rule means for its reader.
+/// What a finding of a rule means to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// It limits the program.
     Limit,
-    /// It says where time goes, which may be as it should be.
+    /// It shows where time goes, which may be as it should be.
     Hint,
 }
 
@@ -137,21 +137,21 @@ struct Rule {
     id: &'static str,
     title: &'static str,
     kind: Kind,
-    /// The code whose CPU time its findings hold.
+    /// The code whose CPU time its findings explain.
     explains: &'static [Code],
-    /// The finding, nothing, or why it cannot say.
-    judge: fn(&Sight<'_>) -> Result<Option<Finding>, Why>,
+    /// Returns the finding, nothing, or why the rule cannot decide.
+    judge: fn(&RuleContext<'_>) -> Result<Option<Finding>, Why>,
 }
 
-/// A rule for what the others leave: it is given the code whose CPU time their findings hold.
+/// A rule for the time that other rules leave. It receives the code whose CPU time their findings explain.
 #[derive(Debug, Clone, Copy)]
 struct Remainder {
     id: &'static str,
     title: &'static str,
-    judge: fn(&Sight<'_>, &[Code]) -> Result<Option<Finding>, Why>,
+    judge: fn(&RuleContext<'_>, &[Code]) -> Result<Option<Finding>, Why>,
 }
 
-/// In the order of decision: what is cheap and certain comes before what needs interpretation.
+/// In decision order: cheap and certain rules come before those that need interpretation.
 const RULES: &[Rule] = &[
     throttling::RULE,
     steal::RULE,
@@ -171,7 +171,7 @@ const RULES: &[Rule] = &[
     others_wait::RULE,
 ];
 
-/// In the order of decision.
+/// In decision order.
 const REMAINDERS: &[Remainder] = &[kernel_time::RULE, hot_function::RULE];
 
 impl From<Result<Option<Finding>, Why>> for Verdict {
@@ -186,7 +186,7 @@ impl From<Result<Option<Finding>, Why>> for Verdict {
 
 /// Applies every rule.
 #[must_use]
-pub fn judge(sight: &Sight<'_>) -> Judged {
+pub fn judge(sight: &RuleContext<'_>) -> Judged {
     let mut judged = Judged::default();
     let mut found: Vec<(Kind, Finding)> = Vec::new();
     let mut explained: Vec<Code> = Vec::new();
@@ -199,7 +199,7 @@ pub fn judge(sight: &Sight<'_>) -> Judged {
         let finding = judged.sort(sight.judged_by(|sight| (rule.judge)(sight, &explained)).into(), rule.id, rule.title);
         found.extend(finding.map(|finding| (Kind::Hint, finding)));
     }
-    // The sort is stable: what weighs the same stays in the order of decision.
+    // The sort is stable: findings of equal weight stay in decision order.
     found.sort_by(|(a_kind, a), (b_kind, b)| {
         let hint = |kind: &Kind| *kind == Kind::Hint;
         hint(a_kind).cmp(&hint(b_kind)).then(weight(b).total_cmp(&weight(a)))
@@ -209,7 +209,7 @@ pub fn judge(sight: &Sight<'_>) -> Judged {
 }
 
 impl Judged {
-    /// Notes a verdict that is no finding, and gives back one that is.
+    /// Records a verdict without a finding, and returns a finding.
     fn sort(&mut self, verdict: Verdict, id: &'static str, title: &'static str) -> Option<Finding> {
         match verdict {
             Verdict::Found(finding) => return Some(finding),
@@ -220,7 +220,7 @@ impl Judged {
     }
 }
 
-/// What a finding explains, less what is uncertain about it.
+/// The share that a finding explains, reduced by its uncertainty.
 fn weight(finding: &Finding) -> f64 {
     let sure = match finding.confidence {
         Confidence::Low => 0.4,
@@ -231,7 +231,7 @@ fn weight(finding: &Finding) -> f64 {
 }
 
 impl Confidence {
-    /// A word for it.
+    /// The confidence as a word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -243,7 +243,7 @@ impl Confidence {
 }
 
 impl Evidence {
-    /// A number with the threshold it has passed.
+    /// A number with the threshold it passed.
     fn of(label: &'static str, value: f64, unit: MetricUnit, threshold: f64) -> Evidence {
         Evidence { label, value, unit, threshold: Some(threshold) }
     }

@@ -1,9 +1,9 @@
-//! Threads that mostly wait for short answers through sockets and pipes: then the others are the place to look.
-//! It never tells an answer from a request: a server that waits for its next client looks the same.
+//! Threads that mostly wait for short answers through sockets and pipes: their peers are then the place to look. A
+//! server that waits for its next client looks the same.
 
 use super::waits::{Reason, mostly_below};
 use super::words::{percent, seconds};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let waits = sight.waits()?;
     let (span, work) = (sight.span()?, sight.work()?);
     let sum = waits.sum(&[Reason::Others]);

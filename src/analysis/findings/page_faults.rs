@@ -1,18 +1,18 @@
-//! Page faults: those that wait for storage by their rate, the others by the CPU time they take.
-//! It never adds the two: a major fault costs a thousand minor ones.
+//! Page faults: major ones by their rate, minor ones by the CPU time they take. The two are not added, because a major
+//! fault costs a thousand minor ones.
 
 use super::families::{is_clear_page, is_page_fault};
 use super::paths::Code;
 use super::stacks::At;
 use super::words::{digits, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
     Rule { id: "page-faults", title: "page faults", kind: Kind::Limit, explains: &[Code::AddressSpace], judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     sight.runs()?;
     if let (Ok(rate), Ok(count)) = (sight.metric("major_faults"), sight.count("major-faults"))
         && rate >= limits::MAJOR_FAULTS
@@ -26,7 +26,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     minor(sight)
 }
 
-fn major(sight: &Sight<'_>, rate: f64) -> Finding {
+fn major(sight: &RuleContext<'_>, rate: f64) -> Finding {
     Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -41,13 +41,13 @@ fn major(sight: &Sight<'_>, rate: f64) -> Finding {
     }
 }
 
-/// Faults that cost at most a hundredth of the CPU time need no samples to be ruled out.
-fn few(sight: &Sight<'_>) -> bool {
+/// Faults that cost at most 1% of the CPU time are ruled out without samples.
+fn few(sight: &RuleContext<'_>) -> bool {
     let per_cpu_second = sight.count("minor-faults").and_then(|faults| Ok(faults / sight.cpu_time()?));
     per_cpu_second.is_ok_and(|rate| rate <= limits::FEW_FAULTS)
 }
 
-fn minor(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn minor(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let stacks = sight.kernel_samples()?;
     let part = stacks.gather_rows(|row, calls| {
         let fault = calls.iter().rposition(|call| is_page_fault(stacks.function(*call)));

@@ -1,5 +1,4 @@
-//! What a call path is known for, each path for one thing only: so that what two rules could claim is counted once.
-//! It never knows a program's own functions.
+//! Classifies call paths. Each path has exactly one class, so that no two rules count the same time.
 
 use super::families::{
     bare, begins, is_address_space, is_allocator, is_ipi, is_kernel_spin, is_page_fault, is_tlb_flush, is_user_spin,
@@ -10,30 +9,30 @@ use crate::analysis::causes::{Cause, cause, is_mmap_lock_wait};
 use crate::analysis::names::{CodeKind, Function};
 use crate::model::TaskState;
 
-/// What code on a CPU is known for; whoever is named first takes a path that fits several.
+/// The class of code on a CPU. A path that matches several has the first of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Code {
-    /// The memory allocator, and whatever it calls.
+    /// The memory allocator, and everything it calls.
     Allocator,
-    /// Taking and releasing a lock that sleeps: its own spinning, its system calls, the hand-over below them.
+    /// Taking and releasing a sleeping lock: its own spinning, its system calls, the hand-over below them.
     Lock,
-    /// Waiting for another thread's signal, and sending it: the same of condition variables, semaphores and joins.
+    /// Waiting for and sending another thread's signal, likewise: condition variables, semaphores and joins.
     Signal,
-    /// Making other CPUs forget translations, or forgetting them because another CPU asked.
+    /// Flushing translations on other CPUs, or on this one because another CPU asked.
     TlbFlush,
-    /// An interrupt from another CPU that does not show what it asked for.
+    /// An interrupt from another CPU whose request is not visible.
     Ipi,
-    /// The lock of the address space: spinning and sleeping for it, and waking those who wait.
+    /// mmap_lock, the lock of the address space: spinning and sleeping for it, and waking its waiters.
     MmapLock,
     /// Page faults, and calls that change the address space.
     AddressSpace,
-    /// The kernel's loops that wait for another lock.
+    /// Kernel loops that wait for another lock.
     KernelSpin,
-    /// Known loops of libraries that wait, and giving the CPU away to wait.
+    /// Known library loops that wait, and yielding the CPU to wait.
     UserSpin,
-    /// Anything else in the kernel.
+    /// Any other kernel code.
     Kernel,
-    /// The program's own.
+    /// The program's own code.
     Own,
 }
 
@@ -42,13 +41,13 @@ pub(super) enum Code {
 pub(super) enum Wait {
     /// A lock of the memory allocator.
     Allocator,
-    /// The lock of the address space.
+    /// mmap_lock, the lock of the address space.
     MmapLock,
     /// Another lock that another thread holds.
     Held,
-    /// Another thread's signal, or a lock that no table knows.
+    /// Another thread's signal, or a lock that is in no table.
     Signal,
-    /// Another thread's end.
+    /// Another thread's exit.
     Join,
     /// Storage.
     Storage,
@@ -57,11 +56,11 @@ pub(super) enum Wait {
 }
 
 impl Wait {
-    /// Those that may make up the time blocked by locks; who joins others is no worker.
+    /// Waits that may make up the time blocked by locks. A thread that joins others is not a worker.
     pub const LOCKS: [Wait; 4] = [Wait::Allocator, Wait::MmapLock, Wait::Held, Wait::Signal];
 }
 
-/// What a path on the CPU, root first, is known for, and the index of the function that tells.
+/// The class of an on-CPU path, root first, and the index of the function that decides it.
 pub(super) fn code(path: &[&Function]) -> (Code, usize) {
     let leaf = path.len().saturating_sub(1);
     let at = |family: fn(&Function) -> bool| path.iter().position(|function| family(function));
@@ -89,7 +88,7 @@ pub(super) fn code(path: &[&Function]) -> (Code, usize) {
     }
 }
 
-/// The services of the kernel that are known by name.
+/// The classes of kernel services known by name.
 fn in_kernel(path: &[&Function]) -> Option<Code> {
     let any = |family: fn(&Function) -> bool| path.iter().any(|function| family(function));
     if any(is_tlb_flush) {
@@ -103,7 +102,7 @@ fn in_kernel(path: &[&Function]) -> Option<Code> {
     }
 }
 
-/// What a path off the CPU, root first, waits for, and the index of the function that asked for it.
+/// The wait of an off-CPU path, root first, and the index of the function that asked for it.
 pub(super) fn wait(path: &[&Function]) -> (Wait, usize) {
     let inwards = || path.iter().rev().copied();
     let names = |kernel: bool| {
@@ -126,8 +125,8 @@ pub(super) fn wait(path: &[&Function]) -> (Wait, usize) {
     (waits, if waits == Wait::Allocator { allocator.unwrap_or(at) } else { at })
 }
 
-/// Whether a path, root first, takes or releases the lock of the address space, or of one of its areas. Below the same calls
-/// there are locks of files and of reverse mappings, which are others.
+/// Whether a path, root first, takes or releases mmap_lock or the lock of one of its VMAs. Locks of files and of
+/// reverse mappings below the same calls are different locks.
 fn takes_mmap_lock(path: &[&Function]) -> bool {
     const LOCKS: &[&str] = &["rwsem_", "down_", "up_", "osq_lock", "downgrade_write", "vma_start_", "vma_enter_locked"];
     const FINDING: &[&str] = &["lock_mm_and_find_vma", "lock_vma_under_rcu", "mmap_read_", "mmap_write_", "mmap_lock_"];
@@ -139,7 +138,7 @@ fn takes_mmap_lock(path: &[&Function]) -> bool {
     (named(LOCKS) || named(FINDING)) && !named(OTHERS)
 }
 
-/// The same of a blocked thread, whose stack may leave the lock's own functions out.
+/// The same for a blocked thread, whose stack may omit the lock's own functions.
 pub(super) fn waits_for_mmap_lock(path: &[&Function]) -> bool {
     path.last().is_some_and(|function| is_mmap_lock_wait(&function.name)) || takes_mmap_lock(path)
 }
@@ -172,7 +171,7 @@ mod tests {
         assert_eq!(code(&[]), (Code::Own, 0));
     }
 
-    /// As Linux 6.1 and 6.18 give them, and Arm's kernels, which flush without interrupts.
+    /// Stacks from Linux 6.1 and 6.18, and from Arm kernels, which flush without interrupts.
     #[test]
     fn the_kernels_work_on_the_address_space_is_told_apart() {
         let call = "work;[kernel]!do_syscall_64;[kernel]!vm_mmap_pgoff";

@@ -1,16 +1,16 @@
-//! One thread that carries all: the program cannot go faster than it, however many CPUs there are.
-//! It never speaks of a program with a single thread, which nobody expects to use more.
+//! One thread that does all the work: it limits the program, however many CPUs there are. Single-threaded programs do
+//! not count: nobody expects them to use more than one CPU.
 
 use super::imbalance::wanted;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Place, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
     Rule { id: "serial-thread", title: "one thread carries all", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let wall = sight.wall()?;
     sight.busy()?;
     let measured: Vec<_> = sight.threads.iter().filter_map(|row| Some((row, wanted(row)?))).collect();
@@ -25,7 +25,7 @@ fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
     if *most < limits::SERIAL || !lasts || siblings < 2 || others > limits::SERIAL_OTHERS || !spare {
         return Ok(None);
     }
-    // A thread that ended unread may have done as much as it lived for.
+    // A thread that exited unread may have worked for its whole lifetime.
     let unread = sight.threads.iter().filter(|row| wanted(row).is_none());
     let hidden: f64 = unread.map(|row| row.lifetime.seconds() / wall).sum();
     if others + hidden > limits::SERIAL_OTHERS {

@@ -1,5 +1,4 @@
-//! The sampled CPU time by thread and stack, so that rules ask for the part of it that lies in some functions.
-//! It never knows what a function means.
+//! Sampled CPU time by thread and stack, from which rules take the part in some functions.
 
 use super::Place;
 use super::paths::{Code, code};
@@ -33,11 +32,11 @@ pub(super) struct Stacks<'a> {
     names: &'a Names,
     paths: Paths<'a>,
     calls: FxHashMap<StackId, Vec<Call>>,
-    /// What each stack is known for, and the index of the call that tells, innermost first.
+    /// The class of each stack, and the index of the call that decides it, innermost first.
     codes: FxHashMap<StackId, (Code, usize)>,
 }
 
-/// How the frames of a place are written: the words of a flame graph.
+/// Formats the frames of a place as a flame graph does.
 #[derive(Debug)]
 pub(super) struct Paths<'a> {
     axis: Axis,
@@ -45,25 +44,25 @@ pub(super) struct Paths<'a> {
     headings: FxHashMap<u32, String>,
 }
 
-/// Where on a stack a function counts.
+/// Where on a stack a function must be to count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
-    /// It was running itself.
+    /// The function itself was running.
     Leaf,
-    /// It or anything it called was.
+    /// The function or anything it called was running.
     Anywhere,
 }
 
-/// The part of the samples that lies in some functions.
+/// The part of the samples in some functions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Part {
     /// Share of the weight, 0 to 1.
     pub share: f64,
-    /// Where most of it is.
+    /// The place with most of it.
     pub place: Option<Place>,
-    /// The function there.
+    /// The function at that place.
     pub function: String,
-    /// Threads with any of it.
+    /// Number of threads with any of it.
     pub threads: usize,
 }
 
@@ -112,12 +111,12 @@ impl<'a> Stacks<'a> {
         }
     }
 
-    /// What the samples of a row are known for.
+    /// The class of a row's samples.
     pub fn code(&self, row: &Row) -> Code {
         row.stack.and_then(|id| self.codes.get(&id)).map_or(Code::Own, |(code, _)| *code)
     }
 
-    /// The part of the samples that is known for one of these.
+    /// The part of the samples in one of these classes.
     pub fn part_of(&self, codes: &[Code]) -> Part {
         self.gather_rows(|row, _| {
             let known = row.stack.and_then(|id| self.codes.get(&id));
@@ -134,7 +133,7 @@ impl<'a> Stacks<'a> {
         &self.names.functions[call.function as usize]
     }
 
-    /// The part of the samples in functions that `fits`.
+    /// The part of the samples in functions that `fits` accepts.
     pub fn part(&self, at: At, fits: impl Fn(&Function) -> bool) -> Part {
         let mut known: Vec<Option<bool>> = vec![None; self.names.functions.len()];
         let mut fits = |call: &Call| {
@@ -147,12 +146,12 @@ impl<'a> Stacks<'a> {
         })
     }
 
-    /// The part of the samples for which `find` names a call, by its index; each counts for the branch that ends there.
+    /// The part of the samples for which `find` returns a call's index; each counts for the branch that ends there.
     pub fn gather(&self, mut find: impl FnMut(&[Call]) -> Option<usize>) -> Part {
         self.gather_rows(|_, calls| find(calls))
     }
 
-    /// The same where the row itself matters.
+    /// Like `gather`, with the row as another input.
     pub fn gather_rows(&self, mut find: impl FnMut(&Row, &[Call]) -> Option<usize>) -> Part {
         let mut branches: FxHashMap<Branch, Sum> = FxHashMap::default();
         let mut threads = FxHashSet::default();
@@ -183,7 +182,7 @@ impl<'a> Stacks<'a> {
         if self.weight == 0 { 0.0 } else { weight as f64 / self.weight as f64 }
     }
 
-    /// Whether most of the kernel's functions have no names: then none is found by its name.
+    /// Whether most of the kernel's functions have no names, so that none can be found by name.
     pub fn kernel_is_nameless(&self) -> bool {
         let kernel = |named: bool| {
             let leaves = self.rows.iter().filter_map(|row| Some((row, self.function(*self.calls(row).first()?))));
@@ -195,7 +194,7 @@ impl<'a> Stacks<'a> {
     }
 }
 
-/// What a stack, innermost call first, is known for.
+/// The class of a stack, innermost call first.
 fn known_for(names: &Names, calls: &[Call]) -> (Code, usize) {
     let path: Vec<&Function> = calls.iter().rev().map(|call| &names.functions[call.function as usize]).collect();
     let (code, at) = code(&path);
@@ -203,7 +202,7 @@ fn known_for(names: &Names, calls: &[Call]) -> (Code, usize) {
 }
 
 impl<'a> Paths<'a> {
-    /// For everything of these processes; only among several does each have its heading.
+    /// The paths of these processes; each has a heading if there are several.
     pub fn of(names: &'a Names, tasks: &Tasks, pids: impl Iterator<Item = u32>, axis: Axis) -> Paths<'a> {
         let pids: FxHashSet<u32> = pids.collect();
         let several = pids.len() > 1;
@@ -211,7 +210,7 @@ impl<'a> Paths<'a> {
         Paths { axis, names, headings }
     }
 
-    /// The place at the end of `path`, given by labels from the root, with its threads by what they have of it.
+    /// The place at the end of `path`, given by labels from the root, with its threads, largest part first.
     pub fn place(&self, pid: u32, incomplete: bool, path: &[u32], by_thread: FxHashMap<u32, u64>) -> Place {
         let heading = self.headings.get(&pid).cloned().into_iter();
         let truncated = incomplete.then(|| TRUNCATED.to_string());

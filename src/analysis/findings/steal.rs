@@ -1,22 +1,22 @@
-//! CPU time the hypervisor gave to others.
-//! It never blames a neighbour: the machine's own quota on its host looks the same.
+//! CPU time that the hypervisor gave to others. No neighbour is blamed: the machine's own quota on its host looks the
+//! same.
 
 use super::words::percent;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
     Rule { id: "steal", title: "CPU taken by the hypervisor", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     sight.wall()?;
     let stolen = sight.metric("steal_share")?;
     if stolen <= limits::STEAL {
         return Ok(None);
     }
     sight.busy()?;
-    // Busy time holds what was stolen: it is time that was wanted.
+    // Busy time includes stolen time, which was wanted too.
     let lost = sight.metric("host_busy").ok().filter(|busy| *busy > 0.0).map(|busy| (stolen / busy).min(1.0));
     Ok(Some(Finding {
         rule: RULE.id,

@@ -1,4 +1,4 @@
-//! Planted bottlenecks, each in an otherwise healthy program: the right rule finds it, and no other speaks.
+//! Planted bottlenecks, each in an otherwise healthy program: the right rule finds it, and no other rule reports it.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
@@ -53,7 +53,7 @@ fn read(s: &mut Synthetic, scope: Scope, counted: &[(&str, u64)]) {
     }
 }
 
-/// A program that hardly runs, with as little on the machine.
+/// A program that hardly runs, on an equally idle machine.
 fn idle() -> Synthetic {
     let mut s = Synthetic::new();
     s.meta.plan.off_cpu = true;
@@ -79,7 +79,7 @@ fn judged_of(s: Synthetic, selection: &Selection) -> Judged {
     let profile = s.finish();
     let (names, tasks, counters) = (Names::of(&profile), Tasks::of(&profile), Counters::of(&profile));
     let window = selection.time.window(&profile.ticks, profile.duration());
-    judge(&Sight::of(&profile, &names, &tasks, &counters, selection, window))
+    judge(&RuleContext::of(&profile, &names, &tasks, &counters, selection, window))
 }
 
 #[track_caller]
@@ -160,7 +160,7 @@ fn the_cost_of_a_wake_up_and_standing_under_a_quota_are_no_lack_of_cpus() {
     check("quota", quota, &[("cgroup-throttling", High)]);
 }
 
-/// Nobody reads the threads of a whole machine one by one.
+/// The threads of a whole machine are not read one by one.
 #[test]
 fn a_whole_machine_is_judged_by_its_pressure() {
     for (pressure, expected) in [(3_000, &[("cpu-queue", Medium)][..]), (300, &[])] {
@@ -384,7 +384,7 @@ fn limits_come_before_hints_and_what_explains_more_before_what_explains_less() {
     check("many", s, &[("cpu-queue", High), ("allocator", Medium), ("cgroup-throttling", Low), ("hot-function", High)]);
 }
 
-/// Nine thousand million instructions at 2 cycles each and 1 GHz, and as much of everything else as a healthy program has.
+/// Nine billion instructions at 2 cycles each and 1 GHz, and as much of everything else as a healthy program has.
 fn with_counters() -> Synthetic {
     const G: u64 = 1_000_000_000;
     let mut s = healthy();
@@ -431,7 +431,7 @@ fn hardware_counters_decide_their_rules_and_without_them_nothing_is_decided() {
         ("another node", &[("remote-dram-load", 300_000), ("llc-miss", G / 5)], &[("remote-memory", Medium)]),
         ("many misses", &[("llc-miss", G / 5)], &[("cache-capacity", Low)]),
         ("few misses", &[("llc-miss", G / 50)], &[]),
-        // 10 per 1000 instructions, 44 cycles each, of 2000.
+        // 10 lines per 1000 instructions at 44 cycles each, of 2000 cycles.
         ("a shared line", &[("local-hitm", G * 9 / 100)], &[("false-sharing", Medium)]),
         ("lines handed over now and then", &[("local-hitm", G * 9 / 1000)], &[]),
         ("page walks", &[("dtlb-load-walk-active", 3 * G)], &[("page-walks", Medium)]),

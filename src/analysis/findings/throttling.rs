@@ -1,15 +1,14 @@
-//! The control group's CPU quota: counted exactly by the kernel, and the first to rule out.
-//! It never says which thread had to stand still: the group stands still as one.
+//! The cgroup's CPU quota. The kernel counts throttling exactly, so this is the first cause to rule out.
 
 use super::words::{percent, seconds};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
     Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let share = match sight.metric("throttled_share") {
         // No period in which the group ran under a quota.
         Err(Why::Idle) => return Ok(None),

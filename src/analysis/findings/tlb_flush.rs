@@ -1,9 +1,9 @@
-//! TLB shootdown: CPU time in which translations are made to be forgotten, here and on other CPUs.
-//! It never blames other interrupts between CPUs: only where translations are flushed do they count.
+//! TLB shootdown: CPU time in which translations are flushed, here and on other CPUs. Other interrupts between CPUs
+//! count only where translations are flushed.
 
 use super::paths::Code;
 use super::words::{name, percent};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::model::Why;
 
@@ -15,15 +15,15 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-/// What helps, in one recording as in a sweep.
+/// Advice for a recording and for a sweep.
 pub(super) const NEXT_STEP: &str = "Unmap, protect or give back memory less often and in larger pieces, let the allocator keep it, or use \
                     processes instead of threads.";
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     sight.runs()?;
     let stacks = sight.kernel_samples()?;
     let flush = stacks.part_of(&[Code::TlbFlush]);
-    // A thread alone forgets its own.
+    // A single thread flushes only its own translations.
     if flush.share <= 0.0 || flush.threads < 2 {
         return Ok(None);
     }

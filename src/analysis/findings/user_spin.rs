@@ -1,11 +1,11 @@
-//! CPUs that wait actively in the program: known spin loops, and sched_yield in a loop.
-//! It never calls a tight loop a wait by its shape alone: a fast kernel of a computation has the same.
+//! CPUs that wait actively in the program: known spin loops, and sched_yield in a loop. A tight loop alone is not
+//! called a wait: a fast computation kernel has the same shape.
 
 use super::families::{is_user_spin, is_yield};
 use super::paths::Code;
 use super::stacks::{At, Part, Stacks};
 use super::words::{name, percent, threads};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Sight, limits};
+use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
 use crate::model::Why;
@@ -13,7 +13,7 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "spin-wait", title: "waiting actively", kind: Kind::Limit, explains: &[Code::UserSpin], judge };
 
-fn judge(sight: &Sight<'_>) -> Result<Option<Finding>, Why> {
+fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     sight.runs()?;
     let stacks = sight.samples()?;
     let spins = stacks.gather_rows(|row, calls| {
@@ -54,9 +54,9 @@ fn found(part: Part, confidence: Confidence) -> Finding {
     }
 }
 
-/// Whether two threads or more spend their time in the same few bytes of code, as a wait does; only a counter of pause
-/// instructions or of what they load could tell.
-fn in_a_tight_loop(sight: &Sight<'_>, stacks: &Stacks<'_>) -> bool {
+/// Whether at least two threads spend their time in the same few bytes of code, as a wait does. Only a counter of pause
+/// instructions or of the loop's loads could decide.
+fn in_a_tight_loop(sight: &RuleContext<'_>, stacks: &Stacks<'_>) -> bool {
     let hottest = sight.functions.rows.first();
     let Some(hottest) = hottest.filter(|row| row.kind == CodeKind::User) else { return false };
     if sight.functions.share(hottest.self_weight) < limits::TIGHT_SHARE {

@@ -1,6 +1,5 @@
-//! The time off the CPU by why, by whom and by call path, as rules need it: what was waited for another thread's lock,
-//! for its signal, for storage, for others.
-//! It never takes a wait for a lock for granted: threads without work wait in the same system call.
+//! Off-CPU time by reason, thread and call path, as rules need it: waits for another thread's lock, for its signal, for
+//! storage, for others. A wait in a lock's system call is not assumed to be for a lock: idle threads wait there too.
 
 use super::Place;
 use super::holds::{Hold, asker, hold};
@@ -26,9 +25,9 @@ pub(super) enum Reason {
     Lock,
     /// Another thread holds the lock of the address space.
     MmapLock,
-    /// Another thread is to signal: a condition variable, a semaphore, a futex nobody can name.
+    /// Another thread must signal: a condition variable, a semaphore, a futex of unknown use.
     Signal,
-    /// Another thread is to end.
+    /// Another thread must exit.
     Join,
     /// Storage.
     Storage,
@@ -38,13 +37,13 @@ pub(super) enum Reason {
     Else,
 }
 
-/// Waits of one reason.
+/// The waits of one reason.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sum {
-    /// How many, and how long together, seconds.
+    /// Their number, and their total in seconds.
     pub count: u64,
     pub seconds: f64,
-    /// Of these, the short ones.
+    /// The same for short waits.
     pub short_count: u64,
     pub short_seconds: f64,
 }
@@ -65,13 +64,13 @@ struct Row {
 pub(super) struct Waits<'a> {
     rows: Vec<Row>,
     paths: Paths<'a>,
-    /// Spans off the CPU.
+    /// Number of off-CPU spans.
     pub spans: u64,
-    /// Seconds of spans whose wake-up was not seen: time in the queue is part of them.
+    /// Seconds of spans without a recorded wake-up: they include run-queue time.
     unsplit: f64,
-    /// Seconds in the queue that spans tell apart.
+    /// Seconds of run-queue time that spans record separately.
     queued: f64,
-    /// How much of the time blocked was seen with its cause.
+    /// How much of the blocked time has a known cause.
     pub coverage: WaitCoverage,
 }
 
@@ -114,7 +113,7 @@ impl<'a> Waits<'a> {
         sum
     }
 
-    /// The part of the time blocked that was no time in the queue, where threads queued for so many seconds altogether.
+    /// The share of the blocked time that was not run-queue time, if threads queued for `queued` seconds altogether.
     pub fn blocked_share(&self, queued: f64) -> f64 {
         let hidden = (queued - self.queued).clamp(0.0, self.unsplit);
         if hidden > 0.0 { 1.0 - hidden / self.unsplit } else { 1.0 }
@@ -135,8 +134,8 @@ impl<'a> Waits<'a> {
         self.sum(&[Reason::Storage]).seconds
     }
 
-    /// The call path with most of that time, and its innermost function of the program. Where only short waits matter,
-    /// only they count.
+    /// The call path with the most time blocked for these reasons, down to the function that asked for the wait. With
+    /// `only_short`, only short waits count.
     pub fn worst(&self, reasons: &[Reason], only_short: bool) -> Option<Place> {
         type Branch = (f64, FxHashMap<u32, u64>);
         let mut branches: FxHashMap<(u32, bool, &[u32]), Branch> = FxHashMap::default();
@@ -195,14 +194,14 @@ fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> Reas
     }
 }
 
-/// The stack from the root to the function that asked for the wait: who waits, not how.
+/// The path from the root to the function that asked for the wait: who waits, not how.
 fn path(profile: &Profile, names: &Names, stack: Option<StackId>) -> Vec<u32> {
     let calls: Vec<_> = names.walk(profile, stack).collect();
     let own = asker(calls.iter().map(|call| &names.functions[call.function as usize]));
     calls.get(own..).unwrap_or(&[]).iter().rev().map(|call| call.label).collect()
 }
 
-/// The end of a sentence on waits: below which function most of them are; nothing for a place without frames.
+/// The end of a sentence on waits: the function below which most of them are; empty for a place without frames.
 pub(super) fn mostly_below(place: Option<&Place>) -> String {
     let innermost = place.and_then(|place| place.frames.last()).filter(|frame| *frame != TRUNCATED);
     innermost.map_or(String::new(), |frame| format!(", most of it below {}", name(frame)))

@@ -1,5 +1,4 @@
-//! Numbers in the sentences of findings: three significant digits, as in the tables beside them.
-//! It never chooses a sentence.
+//! Formats the numbers in the sentences of findings: three significant digits, as in the tables next to them.
 
 /// A share as a percentage: `31.2%`.
 pub(in crate::analysis) fn percent(share: f64) -> String {
@@ -36,7 +35,7 @@ pub(in crate::analysis) fn digits(value: f64) -> String {
     out
 }
 
-/// A name within backticks, cut where it would fill the sentence; its own backticks must not end it.
+/// A name in backticks, shortened where it would fill the sentence. Its own backticks must not end it.
 pub(in crate::analysis) fn name(name: &str) -> String {
     const LONGEST: usize = 60;
     let (text, more) = name.char_indices().nth(LONGEST).map_or((name, ""), |(at, _)| (&name[..at], "…"));

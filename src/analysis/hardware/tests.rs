@@ -4,7 +4,7 @@ use crate::analysis::testing::{Synthetic, ms};
 use crate::model::{AbsentMetric, HardwareEvent, HardwareGroup};
 use proptest::prelude::*;
 
-/// Counters of groups that counted for a share of two seconds: each with its name and its raw count.
+/// A group of counters: the share of two seconds that it counted, and each counter's name and raw count.
 struct Group<'a>(f64, &'a [(&'a str, u64)]);
 
 fn synthetic(groups: &[Group<'_>]) -> Synthetic {
@@ -75,7 +75,7 @@ fn a_latency_in_seconds_needs_the_cycles_of_both_modes() {
         let events = counted.meta.hardware.groups.iter_mut().flat_map(|group| &mut group.events);
         events.for_each(|event| event.event.exclude_kernel = exclude_kernel);
         let latency = metric(counted, "l3_miss_latency");
-        // Whole picoseconds: the unit's factor has no exact binary form.
+        // Rounded to whole picoseconds: the unit's factor has no exact binary form.
         let rounded = latency.value.map(|seconds| (seconds * 1e12).round());
         assert_eq!((rounded, latency.detail.is_some()), (expected, exclude_kernel));
     }
@@ -178,8 +178,8 @@ fn by_hand(formula: &Formula, group: &[(String, u64)], share: f64) -> Option<f64
 }
 
 proptest! {
-    /// Roles fall into groups at random, each group counts for its own share of the time: whatever is told of a ratio is
-    /// what one single group says, or all of it was counted always.
+    /// Roles fall into groups at random, and each group counts for its own share of the time. A reported ratio comes
+    /// from one single group, or from counters that counted the whole time.
     #[test]
     fn no_ratio_is_formed_across_groups(
         groups in prop::collection::vec((1..=10_u32, prop::collection::vec((0..3_usize, 1..1_000_000_u64), 1..4)), 1..5)

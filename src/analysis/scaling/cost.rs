@@ -1,5 +1,5 @@
-//! What sampled or blocked time is made of, told by names alone, so that the costs of two recordings can be compared.
-//! It never keeps addresses, processes or threads: they differ from run to run.
+//! Breaks sampled or blocked time down by names alone, so that the costs of two recordings can be compared: addresses,
+//! processes and threads differ from run to run.
 
 use super::types::{Cost, FunctionId, PathCost};
 use crate::analysis::calltree::{TRUNCATED, UNKNOWN};
@@ -10,14 +10,14 @@ use crate::model::{StackEnd, StackId, Unit};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Adds observations up by stack.
+/// Sums observations by stack.
 #[derive(Debug, Default)]
 pub(in crate::analysis) struct Sums {
     by_stack: FxHashMap<(Option<StackId>, bool), (f64, u64)>,
 }
 
 impl Sums {
-    /// Adds one; time in the run queue is none of its stack's.
+    /// Adds one observation; time in the run queue does not belong to its stack.
     pub fn add(&mut self, seen: &Observation) {
         let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
         let (weight, samples) = self.by_stack.entry((seen.stack, incomplete)).or_default();
@@ -25,10 +25,10 @@ impl Sums {
         *samples += 1;
     }
 
-    /// Names the stacks; those of equal functions become one path.
+    /// Names the stacks, and merges those of equal functions into one path.
     pub fn cost(self, profile: &Profile, names: &Names, unit: Unit) -> Cost {
         let mut paths: BTreeMap<Vec<FunctionId>, (f64, u64)> = BTreeMap::new();
-        // In the order of stacks: a hash map's order would show in the last digits of a sum.
+        // Sorted by stack: a hash map's order would show in the last digits of a sum.
         let mut stacks: Vec<_> = self.by_stack.into_iter().collect();
         stacks.sort_unstable_by_key(|(stack, _)| *stack);
         for ((stack, incomplete), (weight, samples)) in stacks {
@@ -40,7 +40,7 @@ impl Sums {
         Cost {
             unit,
             samples: paths.iter().map(|path| path.samples).sum(),
-            // A sum of nothing is a negative zero.
+            // An empty sum is a negative zero.
             weight: paths.iter().map(|path| path.weight).sum::<f64>() + 0.0,
             paths,
         }

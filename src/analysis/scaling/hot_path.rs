@@ -1,14 +1,14 @@
-//! The way from the program's start down to where cost grew, as one would unfold a call tree by hand.
-//! It never looks at what is costly: only at what became costlier per operation.
+//! Follows the call tree from the program's start down to where cost grew, as a reader would unfold it by hand. Only
+//! growth per operation counts, not the cost itself.
 
 use super::loss::runs;
 use super::types::{FunctionId, Point};
 use std::collections::BTreeMap;
 
-/// The part of a function's growth that one callee must hold to be gone down to.
+/// The part of a function's growth that one callee must hold to be followed.
 const MOST: f64 = 0.8;
 
-/// The innermost call path that growth can be followed down to without leaving a fifth of it behind at any step; empty
+/// The innermost call path that growth can be followed to without leaving a fifth of it behind at any step; empty
 /// without operations or samples in either, or if cycles were sampled in some runs and time in others.
 #[must_use]
 pub fn hot_path(base: &Point, here: &Point) -> Vec<FunctionId> {
@@ -29,7 +29,7 @@ pub fn hot_path(base: &Point, here: &Point) -> Vec<FunctionId> {
     }
 }
 
-/// What each path costs more per operation than at the base.
+/// How much more each path costs per operation than at the base.
 fn growth<'a>(base: &'a Point, here: &'a Point) -> Option<Vec<(&'a [FunctionId], f64)>> {
     let (mut growth, mut units) = (BTreeMap::<&[FunctionId], f64>::new(), Vec::new());
     for (point, sign) in [(base, -1.0), (here, 1.0)] {

@@ -1,5 +1,4 @@
-//! Three equations with three unknowns, some of which may be held: what each step of a fit comes down to.
-//! It never iterates.
+//! Solves three equations with three unknowns, some of which may be fixed: the core of each step of a fit.
 
 pub(in crate::analysis) type Vector = [f64; 3];
 pub(in crate::analysis) type Matrix = [Vector; 3];
@@ -8,7 +7,8 @@ pub(in crate::analysis) fn dot(a: Vector, b: Vector) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The inverse over the free rows and columns, zero elsewhere; `None` if there is none. Scaled to a unit diagonal first.
+/// The inverse over the free rows and columns, zero elsewhere; `None` if it does not exist. Scaled to a unit diagonal
+/// first.
 pub(in crate::analysis) fn inverse(matrix: &Matrix, free: [bool; 3]) -> Option<Matrix> {
     let scale = [0, 1, 2].map(|i| if free[i] { matrix[i][i].sqrt() } else { 1.0 });
     if scale.iter().any(|scale| !scale.is_finite() || *scale <= 0.0) {

@@ -1,5 +1,5 @@
-//! Which code lost at a width: cost per operation against the base, because shares of two profiles compare nothing
-//! (a function may fall from 6% to 2% and cost five times as much). It never says why; the causes are in the stack.
+//! Finds the code that lost at a width by its cost per operation compared with the base. Shares of two profiles cannot
+//! be compared: a function may fall from 6% to 2% and cost five times as much. The stack reports the causes.
 
 use super::owner::owner;
 use super::types::{Cost, FunctionId, Loss, LossRow, PathCost, Point, Run};
@@ -7,12 +7,12 @@ use crate::analysis::Coverage;
 use crate::model::Unit;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A smaller growth of the whole is noise over noise: nothing was lost that could be shared out.
+/// A smaller growth of the whole is noise, with no loss to divide.
 const LEAST: f64 = 1.02;
 
 impl Loss {
-    /// What `here` costs more per operation than `base`; `None` without operations or samples in either, or if cycles were
-    /// sampled in some runs and time in others.
+    /// How much more `here` costs per operation than `base`; `None` without operations or samples in either, or if
+    /// cycles were sampled in some runs and time in others.
     #[must_use]
     pub fn of(base: &Point, here: &Point) -> Option<Loss> {
         let sampled = |point| Costs::of(point, |run| Some(&run.cpu), |path| path.frames.last(), sampling);
@@ -34,26 +34,26 @@ impl Loss {
     }
 }
 
-/// That of the run of which the smallest part was sampled.
+/// The coverage of the run with the smallest sampled part.
 fn coverage(points: [&Point; 2]) -> Option<Coverage> {
     let runs = points.into_iter().flat_map(|point| &point.runs);
     runs.filter_map(|run| Coverage::of_run(&run.metrics, run.cpu.samples)).min_by(|a, b| a.share.total_cmp(&b.share))
 }
 
-/// Each run's cost with its operations; `None` if one run lacks either, or their units differ.
+/// Each run's cost with its operations; `None` if a run lacks either, or their units differ.
 pub(super) fn runs<'a>(point: &'a Point, of: impl Fn(&'a Run) -> Option<&'a Cost>) -> Option<Vec<(&'a Cost, f64)>> {
     let ops = |run: &Run| run.totals.ops.value().copied().filter(|ops| *ops > 0.0 && ops.is_finite());
     let runs: Option<Vec<_>> = point.runs.iter().map(|run| of(run).zip(ops(run))).collect();
     runs.filter(|runs| runs.windows(2).all(|pair| pair[0].0.unit == pair[1].0.unit) && !runs.is_empty())
 }
 
-/// What the functions of a point cost per operation.
+/// The cost per operation of a point's functions.
 struct Costs {
     unit: Unit,
     whole: f64,
     samples: u64,
     functions: BTreeMap<FunctionId, Sum>,
-    /// Variance of a function's cost that comes of having seen only so many samples.
+    /// Variance of a function's cost from the number of samples.
     variance: fn(&Costs, Sum) -> f64,
     runs: usize,
 }
@@ -118,19 +118,19 @@ impl Costs {
 /// A function's mean cost on one side.
 struct Cell {
     mean: f64,
-    /// Variance of the mean that sampling explains.
+    /// Variance of the mean from sampling.
     seen: f64,
-    /// Variance of the mean by how the runs differ; `None` for a single run.
+    /// Variance of the mean from the scatter of runs; `None` for a single run.
     scatter: Option<f64>,
 }
 
-/// How far runs differ beyond what sampling explains, as a part of a function's cost. Two or three runs say little about one
-/// function, and all functions together say it well: moments pooled over them, weighted by their samples.
+/// How far runs differ beyond sampling, as a fraction of a function's cost. Two or three runs show little about one
+/// function, but all functions together show it well: moments are pooled over them, weighted by their samples.
 #[derive(Debug, Clone, Copy)]
 struct RunNoise {
     /// Variance of one run's cost, in units of the squared cost.
     variance: f64,
-    /// Degrees of freedom: those of the runs, because functions of one run are fast or slow together.
+    /// Degrees of freedom: those of the runs, because the functions of one run are fast or slow together.
     freedom: f64,
 }
 
@@ -154,7 +154,7 @@ impl RunNoise {
         RunNoise { variance, freedom: sides.iter().map(|costs| costs.runs as f64 - 1.0).sum() }
     }
 
-    /// Standard error of a difference of means, and its degrees of freedom: infinite where sampling explains all of it.
+    /// Standard error of a difference of means, and its degrees of freedom: infinite if sampling explains all of it.
     fn error(self, sides: [(&Costs, &Cell); 2]) -> (f64, f64) {
         let variance = |(costs, cell): (&Costs, &Cell)| {
             let noisy = cell.seen + self.variance * cell.mean * cell.mean / costs.runs as f64;
@@ -170,15 +170,16 @@ fn sampling(costs: &Costs, sum: Sum) -> f64 {
     share_variance(costs.whole, sum.samples, costs.samples)
 }
 
-/// Variance of the part of a cost that so many samples of all stand for: binomial. One more sample in and one out of the part
-/// keep the few and the none from looking certain.
+/// Binomial variance of a part of a cost that has this many of all samples. One more sample inside and one outside the
+/// part keep few samples, and none, from looking certain.
 pub(in crate::analysis) fn share_variance(whole: f64, samples: u64, all: u64) -> f64 {
     let all = all as f64;
     let share = ((samples as f64 + 1.0) / (all + 2.0)).min(1.0);
     whole * whole * share * (1.0 - share) / all.max(1.0)
 }
 
-/// Every wait is seen, but a few waits of very different lengths are still a chance: as if the lengths were exponential.
+/// Every wait is seen, but a few waits of very different lengths are still random: the lengths are taken as
+/// exponential.
 fn waiting(costs: &Costs, sum: Sum) -> f64 {
     let mean = sum.cost / costs.runs as f64;
     2.0 * mean * mean / (sum.samples as f64).max(1.0)
@@ -236,7 +237,7 @@ mod tests {
         Loss::of(&point(vec![sampled(1, base, &[])]), &point(vec![sampled(8, here, &[])])).unwrap()
     }
 
-    /// Shares of cycles in percent by function at 1 and at 160 threads, cycles per operation at both, share of the loss.
+    /// Function, share of cycles in percent at 1 and at 160 threads, cycles per operation at both, share of the loss.
     const ROCKSDB: [(&str, f64, f64, f64, f64, f64); 6] = [
         ("rocksdb::Stats::FinishedOps", 3.26, 87.10, 24.5, 13443.0, 91.4),
         ("rocksdb::Version::Get", 3.47, 2.06, 26.1, 317.9, 1.99),
@@ -295,7 +296,7 @@ mod tests {
         let binomial = 10_000.0 * (0.25_f64 / 30_000.0 * 2.0).sqrt();
         assert!((error(steady(8)) - binomial).abs() < 0.01, "{}", error(steady(8)));
         let uneven = [4000, 5000, 6000].map(|count| sampled(8, &[("a", count), ("b", 10_000 - count)], &[]));
-        // Both functions differ by 20% from run to run, so that much is taken for the steady side too, less their sampling.
+        // Both functions differ by 20% from run to run; the same is assumed for the steady side, less their sampling.
         let noise = 1000.0_f64.powi(2) / 3.0;
         assert!((error(uneven.to_vec()) / (noise * 1.5).sqrt() - 1.0).abs() < 0.02, "{}", error(uneven.to_vec()));
         assert!((row(uneven.to_vec()).freedom - 4.0).abs() < 0.1, "{}", row(uneven.to_vec()).freedom);
@@ -303,8 +304,8 @@ mod tests {
         assert!(!row(uneven[1..].to_vec()).is_real() && row(uneven[1..].to_vec()).error > 3.0 * binomial, "two runs");
     }
 
-    /// Runs whose functions differ from run to run by a part, together and each by itself, as 3,000 samples show them; the
-    /// first function costs so much more on the other side.
+    /// Runs whose functions differ from run to run by a fraction, together and individually, as 3,000 samples show
+    /// them; the first function costs this much more on the other side.
     fn strayed(random: &mut Random, runs: usize, sd: f64, dearer: f64) -> Loss {
         const FUNCTIONS: i32 = 40;
         let names: Vec<String> = (0..FUNCTIONS).map(|at| format!("main;f{at}")).collect();

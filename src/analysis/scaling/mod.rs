@@ -1,7 +1,8 @@
 //! How a program scales: runs at several widths, the law they follow, where each lost core went and which code lost it.
-//! It never reads a file and never runs anything; `sweep` hands in the runs.
+//! `sweep` supplies the runs.
 
 mod cost;
+mod estimate;
 mod hot_path;
 pub(in crate::analysis) mod linear;
 mod loss;
@@ -13,7 +14,6 @@ mod run;
 mod speedup;
 mod split;
 mod stack;
-mod student;
 mod sweep;
 #[cfg(test)]
 mod testing;
@@ -21,10 +21,10 @@ mod types;
 mod usl;
 
 pub(in crate::analysis) use cost::Sums;
+pub use estimate::t95;
 pub use hot_path::hot_path;
 pub(in crate::analysis) use loss::share_variance;
-pub use speedup::{amdahl, efficiency, karp_flatt, speedup};
-pub use student::t95;
+pub use speedup::{efficiency, karp_flatt, speedup};
 pub use types::{
     Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Scaling, Slice,
     SliceKind, Split, Stack, Usl,

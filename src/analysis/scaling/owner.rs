@@ -1,15 +1,15 @@
-//! Whose wait a blocked call path is: the innermost function of the program's own, not the lock's and the libraries' around
-//! it, because that is where its author can do something. It never judges by what a function does, only by where it is from.
+//! Assigns a blocked call path to the innermost function of the program's own, not to the lock and the libraries around
+//! it, because that is where its author can act. Functions are judged by their origin only.
 
 use super::types::{FunctionId, PathCost};
 use crate::analysis::CodeKind;
 
-/// Beginnings of the file names of libraries through which every program waits.
+/// File name prefixes of libraries through which every program waits.
 const SYSTEM: &[&str] =
     &["libc.so", "libc-", "libc.musl", "libpthread", "ld-linux", "ld-musl", "ld-2.", "librt.so", "[vdso]"];
-/// The same of runtimes: their own code says little, but more than the C library.
+/// The same for runtimes: their own code shows little, but more than the C library's.
 const RUNTIMES: &[&str] = &["libstdc++", "libc++", "libgcc_s", "libjvm.so", "libgomp", "libtbb"];
-/// Beginnings of function names of standard libraries and of locks that are compiled into the program.
+/// Prefixes of function names from standard libraries and from locks that are compiled into the program.
 const WRAPPERS: &[&str] = &[
     "std::",
     "core::",
@@ -25,19 +25,19 @@ const WRAPPERS: &[&str] = &[
     "runtime.",
     "sync.",
     "internal/",
-    // Java, as the virtual machine and as perf's maps write it.
+    // Java, as the virtual machine and as perf maps write it.
     "java.",
     "jdk.",
     "Ljava/",
     "Ljdk/",
 ];
 
-/// The function that a path's time is told for; `None` for a path without functions.
+/// The function that a path's time is assigned to; `None` for a path without functions.
 pub(super) fn owner(path: &PathCost) -> Option<&FunctionId> {
     path.frames.iter().rev().min_by_key(|function| distance(function))
 }
 
-/// How far from the program's own code it is.
+/// Its distance from the program's own code.
 fn distance(function: &FunctionId) -> u8 {
     let begins = |text: &str, with: &[&str]| with.iter().any(|beginning| text.starts_with(beginning));
     let name = function.name.trim_start_matches(['<', '&', '_', ' ']);
@@ -46,7 +46,7 @@ fn distance(function: &FunctionId) -> u8 {
         CodeKind::Kernel => 3,
         CodeKind::User if begins(&function.module, SYSTEM) => 2,
         CodeKind::User | CodeKind::Jit if begins(&function.module, RUNTIMES) || begins(name, WRAPPERS) => 1,
-        // Code of which not even the file is known may be any of these.
+        // Code from an unknown file may be any of these.
         CodeKind::User if function.module.is_empty() => 1,
         CodeKind::User | CodeKind::Jit => 0,
     }

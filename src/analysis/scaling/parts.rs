@@ -1,5 +1,5 @@
-//! The time one thread of a width spends on an operation, part by part: what two widths are compared by.
-//! It never adds a part that only one of the two can tell: that time goes to what nobody saw, on both sides.
+//! Splits the time one thread of a width spends on an operation into parts, so that two widths can be compared. A part
+//! that only one of the two can measure goes to `unseen` on both sides.
 
 use super::types::{Point, Run, SliceKind};
 use crate::analysis::Cause;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) struct Parts {
     pub whole: f64,
     pub running: f64,
-    /// `None` where it cannot be told from `unseen`; so with the two that follow.
+    /// `None` if it cannot be separated from `unseen`; the same for the next two.
     pub queued: Option<f64>,
     pub throttled: Option<f64>,
     pub blocked: Option<BTreeMap<Cause, f64>>,
@@ -19,8 +19,8 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The parts of a point's mean time per operation, shared out as in its runs on average. `None` without operations or
-    /// CPU time.
+    /// The parts of a point's mean time per operation, in the proportions of its runs on average. `None` without
+    /// operations or CPU time.
     pub fn of(point: &Point) -> Option<Parts> {
         let rate = point.numbers.ops_per_s.value()?.mean;
         let shares: Option<Vec<Parts>> = point.runs.iter().map(shares).collect();
@@ -35,7 +35,7 @@ impl Parts {
         for share in &mut shares {
             level(&mut all, share);
         }
-        // Only now is it known what every run can tell.
+        // Only now is it known which parts every run can measure.
         let count = (shares.len() + 1) as f64;
         for mut share in shares {
             level(&mut all, &mut share);
@@ -46,7 +46,7 @@ impl Parts {
         all
     }
 
-    /// Adds one that has been levelled with it.
+    /// Adds parts that have been levelled with these.
     fn add(&mut self, other: &Parts) {
         let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
         self.running += other.running;
@@ -67,7 +67,7 @@ impl Parts {
         all.for_each(|part| *part *= factor);
     }
 
-    /// What this has and `other` has not, part by part. Both must have been levelled.
+    /// How much more this has than `other`, part by part. Both must have been levelled.
     pub fn more_than(&self, other: &Parts) -> Vec<(SliceKind, f64)> {
         let growth = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a - b);
         let mut slices = vec![];
@@ -86,7 +86,7 @@ impl Parts {
 
 const NOTHING: Parts = Parts { whole: 0.0, running: 0.0, queued: None, throttled: None, blocked: None, unseen: 0.0 };
 
-/// Makes both tell the same parts apart.
+/// Reduces both to the parts that both can measure.
 pub(super) fn level(a: &mut Parts, b: &mut Parts) {
     fn merge(part: &mut Option<f64>, other: Option<f64>, unseen: &mut f64) {
         if other.is_none() {

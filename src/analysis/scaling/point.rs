@@ -1,5 +1,5 @@
-//! The runs of one width together: the columns of the scaling table with their intervals.
-//! It never averages over a run that lacks a number: the column is missing then, with that run's reason.
+//! Combines the runs of one width: the columns of the scaling table with their intervals. If a run lacks a number, the
+//! column is missing with that run's reason.
 
 use super::speedup::{efficiency, karp_flatt, sound, speedup};
 use super::types::{Estimate, Numbers, Point, Run};
@@ -7,25 +7,25 @@ use crate::analysis::Law;
 use crate::model::{Measure, Quality, Region, Why};
 
 impl Point {
-    /// Takes the means of these runs; what compares with a base is missing until [`Point::compare`] has seen one.
+    /// Averages these runs; comparisons with a base are missing until [`Point::compare`] is called.
     #[must_use]
     pub fn of(n: u32, region: Region, runs: Vec<Run>) -> Point {
         let numbers = numbers(f64::from(n), &runs);
         Point { n, region, runs, numbers }
     }
 
-    /// Works out what a physical core takes for an instruction; without `threads` it stays missing.
+    /// Computes what a physical core takes for an instruction; without `threads` it stays missing.
     pub fn share_cores(&mut self, threads: Option<f64>) {
         let Some(threads) = threads.filter(|threads| *threads > 0.0) else { return };
         let part = |of: Estimate| Estimate { mean: of.mean / threads, half: of.half.map(|half| half / threads), ..of };
         self.numbers.core_cpi = through(self.numbers.cpi, |cpi| sound(part(cpi)));
     }
 
-    /// Works out speed-up, efficiency and serial fraction against the base, which may be this point itself.
+    /// Computes speed-up, efficiency and serial fraction against the base, which may be this point itself.
     pub fn compare(&mut self, base_n: u32, base: Measure<Estimate>) {
         let (base_n, n) = (f64::from(base_n), f64::from(self.n));
         let numbers = &mut self.numbers;
-        // Against itself it is exact, however its runs scatter.
+        // Relative to itself it is exact, however its runs scatter.
         let is_base = base_n == n && base == numbers.ops_per_s;
         let known = |of: Estimate| Estimate { half: of.half.filter(|_| !is_base), ..of };
         numbers.speedup = base.ratio(numbers.ops_per_s, |base, here| speedup(base_n, base, here).map(known));
@@ -61,8 +61,8 @@ fn numbers(n: f64, runs: &[Run]) -> Numbers {
         frequency: law(|law| law.frequency),
         kernel_share: mean(&|run| metric(run, "system_share")),
         cpu_ns_per_op: mean(&|run| Law::of(&run.totals).cpu_per_op.map(|seconds| seconds * 1e9)),
-        us_per_op: mean(&|run| over(Measure::exact(n * run.totals.wall * 1e6), run.totals.ops)),
-        utilisation: mean(&|run| over(run.split.running, Measure::exact(n * run.totals.wall))),
+        us_per_op: mean(&|run| Measure::exact(n * run.totals.wall * 1e6).over(run.totals.ops)),
+        utilisation: mean(&|run| run.split.running.over(Measure::exact(n * run.totals.wall))),
         busy_cores: law(|law| law.busy),
         speedup: unknown,
         efficiency: unknown,
@@ -70,13 +70,9 @@ fn numbers(n: f64, runs: &[Run]) -> Numbers {
     }
 }
 
-fn over(a: Measure<f64>, b: Measure<f64>) -> Measure<f64> {
-    a.ratio(b, |a, b| (b > 0.0).then(|| a / b))
-}
-
 fn mean(values: impl Iterator<Item = Measure<f64>>) -> Measure<Estimate> {
     let values: Vec<_> = values.collect();
-    // Which of several reasons is told must not hang on the order of the runs.
+    // The reason reported must not depend on the order of the runs.
     if let Some(why) = values.iter().filter_map(Measure::why).min_by_key(|why| *why as u8) {
         return Measure::Missing(why);
     }

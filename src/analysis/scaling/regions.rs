@@ -1,15 +1,16 @@
-//! The law of each region of a sweep: where siblings or another node join, capacity changes, and one curve through both
-//! would call that contention. It never fits across, nor through widths that were held up by something wider runs were not.
+//! Fits the law to each region of a sweep: where siblings or another node join, capacity changes, and one curve through
+//! both would call that contention. Widths that were held back by something that wider runs were not are left out.
 
 use super::types::{Estimate, Fit, NoFit, Point};
 use super::usl::{Sighting, fit};
 use std::collections::BTreeMap;
 
-/// A region of fewer widths is not worth a word.
+/// A region of fewer widths is not reported.
 const FEWEST: usize = 3;
-/// More than perfect: before this width something (mostly a cache too small) held the program back that then went away.
+/// Super-linear: before this width something, mostly a cache too small, held the program back, and then went away.
 const SUPER_LINEAR: f64 = 1.05;
-/// How many degrees of freedom the common scatter counts for against a width's own: that of three runs is a poor guess.
+/// How many degrees of freedom the common scatter counts for against a width's own: that of three runs is a poor
+/// estimate.
 const COMMON: f64 = 4.0;
 
 /// One fit per region of at least three widths, the widest last. `points` ascend by width.
@@ -37,7 +38,7 @@ fn region(points: &[&Point]) -> Fit {
     }
 }
 
-/// Weighs each width by the inverse variance of its mean, all the same without repeats or without any scatter.
+/// Weighs each width by the inverse variance of its mean; all weigh the same without repeats or without any scatter.
 fn weighted(points: &[(f64, Estimate)]) -> Vec<Sighting> {
     let common = common_scatter(points);
     let variances = points.iter().map(|(_, of)| {
@@ -54,7 +55,7 @@ fn weighted(points: &[(f64, Estimate)]) -> Vec<Sighting> {
     points.iter().zip(&weights).map(weigh).collect()
 }
 
-/// The squared coefficient of variation of one run; 0 where there is but one.
+/// The squared coefficient of variation of one run; 0 with a single run.
 fn relative_scatter(of: &Estimate) -> f64 {
     of.error().map_or(0.0, |error| (error / of.mean).powi(2) * f64::from(of.runs))
 }
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
     use crate::model::{Measure, Region, Why};
 
-    /// Points whose throughput per thread falls as the law says, from a base of 100.
+    /// Points whose throughput per thread falls by the law, from a base of 100.
     fn points(widths: &[u32], region: Region, alpha: f64) -> Vec<Point> {
         let throughput = |n: f64| 100.0 * n / (1.0 + alpha * (n - 1.0));
         let point = |n: &u32| {

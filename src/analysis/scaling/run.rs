@@ -1,5 +1,4 @@
-//! What one run of a sweep comes to, so that its recording need not be kept in memory.
-//! It never looks at another run.
+//! Reduces one run of a sweep to its results, so that its recording need not be kept in memory.
 
 use super::cost::Sums;
 use super::split::{Clocks, split};
@@ -14,14 +13,14 @@ use crate::model::{Measure, Scope, TaskState, Unit, Why};
 use std::collections::BTreeMap;
 
 impl Run {
-    /// Works one run out from its recording: `n` threads (or CPUs), measured in the smallest window between readings that
-    /// holds `window`.
+    /// Analyses one run from its recording: `n` threads (or CPUs), measured in the smallest window between readings
+    /// that contains `window`.
     ///
-    /// Its workers are the `n` threads with most CPU time; [`Totals::threads`] is `n` times the window's length, whatever
-    /// threads there were, so that helpers that only wait do not pass for idle workers.
+    /// Its workers are the `n` threads with most CPU time; [`Totals::threads`] is `n` times the window's length,
+    /// whatever threads there were, so that helpers that only wait do not count as idle workers.
     #[must_use]
     pub fn of(profile: &Profile, n: u32, window: Window) -> Run {
-        // What was counted between two readings belongs to neither end: the window grows to where counters were read.
+        // Counts between two readings cannot be split, so the window grows to where counters were read.
         let window = window.range().window(&profile.ticks, profile.duration());
         let (tasks, counters, names) = (Tasks::of(profile), Counters::of(profile), Names::of(profile));
         let wall = window.span().seconds();
@@ -54,8 +53,8 @@ impl Run {
     }
 }
 
-/// Time in the run queue while others ran. Each source misses some: the scheduler's count that of threads that ended between
-/// two readings, the spans off the CPU that of threads that are no workers.
+/// Time in the run queue while others ran. Each source misses some: the scheduler's count misses threads that ended
+/// between two readings, the spans off the CPU miss threads that are not workers.
 fn delay(scheduler: Measure<f64>, waits: Option<&Waits>) -> Measure<f64> {
     match (scheduler, waits) {
         (Measure::Known { value, quality }, Some(waits)) => {
@@ -73,7 +72,8 @@ struct Worker {
     cpu: Measure<f64>,
 }
 
-/// The `n` threads with most CPU time. One that came and went between two readings has its part of the samples instead.
+/// The `n` threads with most CPU time. A thread that came and went between two readings has its part of the samples
+/// instead.
 fn workers(profile: &Profile, tasks: &Tasks, counters: &Counters, n: u32, window: Window) -> Vec<Worker> {
     let axis = cpu_axis(profile).map_or(Axis::Event(0), |(axis, _)| axis);
     let selection = Selection { time: window.range(), axis, ..Selection::default() };
@@ -85,14 +85,14 @@ fn workers(profile: &Profile, tasks: &Tasks, counters: &Counters, n: u32, window
     };
     let cpu = |row: &ThreadRow| if row.cpu_time.value().is_some() { row.cpu_time } else { sampled(row) };
     let mut workers: Vec<_> = rows.iter().map(|row| Worker { tid: row.task.tid, cpu: cpu(row) }).collect();
-    // Stable: without any CPU time the rows come by their samples.
+    // Stable: without any CPU time the rows keep their order by samples.
     let known = |worker: &Worker| worker.cpu.value().copied().unwrap_or(-1.0);
     workers.sort_by(|a, b| known(b).total_cmp(&known(a)));
     workers.truncate(n as usize);
     workers
 }
 
-/// Threads that were not there do not count: that a program started fewer than it was told is not imbalance.
+/// Missing threads do not count: starting fewer threads than requested is not imbalance.
 fn balance(workers: &[Worker]) -> Measure<f64> {
     let times: Vec<f64> = workers.iter().filter_map(|worker| worker.cpu.value().copied()).collect();
     let most = times.iter().copied().fold(0.0, f64::max);
@@ -107,7 +107,7 @@ fn balance(workers: &[Worker]) -> Measure<f64> {
     }
 }
 
-/// The first event that stands for CPU time, and in what. Page faults and the like do not.
+/// The first event that represents CPU time, and its unit. Page faults and the like do not.
 fn cpu_axis(profile: &Profile) -> Option<(Axis, Unit)> {
     let units = profile.meta.events.iter().map(|event| event.unit).zip(0..);
     let mut time = units.filter(|(unit, _)| matches!(unit, Unit::Nanos | Unit::Cycles));
@@ -122,19 +122,19 @@ fn on_cpu(profile: &Profile, names: &Names, window: Window) -> Cost {
     sums.cost(profile, names, unit)
 }
 
-/// A thread that runs sooner than this after its wake-up found a CPU free: the time is the price of sleeping, not of too few
-/// CPUs. Waking an idle CPU takes 5 to 80 us, more in a virtual machine; a time slice that another thread uses is 700 us and
-/// more.
+/// A thread that runs sooner than this after its wake-up found a CPU free: the time is the price of sleeping, not of
+/// too few CPUs. Waking an idle CPU takes 5 to 80 us, more in a virtual machine; the time slice of another thread is
+/// 700 us and more.
 const WAKE_UP_NS: u64 = 200_000;
 
 /// The workers' time off the CPU, in seconds.
 struct Waits {
     cost: Cost,
-    /// By cause, until the thread ran again where a CPU was free.
+    /// By cause, including the time until the thread ran again if a CPU was free.
     causes: Vec<(Cause, f64)>,
-    /// In the run queue while others ran.
+    /// Time in the run queue while others ran.
     queued: f64,
-    /// Waking up, part of `causes`; the scheduler counts it as time in its queue.
+    /// Wake-up time, part of `causes`; the scheduler counts it as time in its queue.
     waking: f64,
 }
 
@@ -146,11 +146,11 @@ fn waits(profile: &Profile, names: &Names, tasks: &Tasks, workers: &[Worker], wi
     let tids: Vec<u32> = workers.iter().map(|worker| worker.tid).collect();
     let (mut sums, mut causes) = (Sums::default(), BTreeMap::<Cause, u64>::new());
     let (mut queued, mut waking) = (0_u64, 0_u64);
-    // No thread at all would mean every thread.
+    // An empty list would mean every thread.
     if !tids.is_empty() {
         let selection = Selection { tids, time: window.range(), axis: Axis::OffCpu, ..Selection::default() };
         offcpu::each(profile, names, tasks, &selection, |span, seen, cause| {
-            // A preempted thread was in the queue all the while.
+            // A preempted thread was in the queue the whole time.
             if span.state == TaskState::Runnable {
                 queued = queued.saturating_add(seen.queued).saturating_add(seen.weight);
                 return;
@@ -185,7 +185,7 @@ mod tests {
         crate::units::Nanos(milliseconds * 1_000_000)
     }
 
-    /// Two workers, one of which waits for a lock, and a main thread that waits for them all the while.
+    /// Two workers, one of which waits for a lock, and a main thread that waits for both the whole time.
     fn synthetic() -> Synthetic {
         let mut synthetic = Synthetic::new();
         synthetic.weight = 10_000_000;
@@ -254,7 +254,7 @@ mod tests {
         let waking = WAKE_UP_NS as f64 * 1e-9;
         let lock = run.split.blocked[0].1;
         assert!((lock - 0.5 - waking).abs() < 2e-9 && run.blocked.unwrap().weight > 5e8, "{lock}");
-        // The scheduler's 0.2 s hold it, so that it does not count twice.
+        // The scheduler's 0.2 s include it, so it must not count twice.
         assert!((run.split.queued.value().unwrap() - 0.2 + waking).abs() < 2e-9, "{:?}", run.split);
     }
 

@@ -1,14 +1,15 @@
-//! What performance engineers say of throughput at two widths: speed-up, efficiency, the serial fraction behind it.
-//! It never fits: each number comes from one width and the base.
+//! Computes speed-up, efficiency and serial fraction of throughput at two widths. Each number comes from one width and
+//! the base, without a fit.
 
 use super::types::Estimate;
 
-/// Throughput at a width in units of what one thread of the base does; the base's own speed-up is its width.
+/// Throughput at a width in units of one thread of the base; the base's own speed-up is its width.
 #[must_use]
 pub fn speedup(base_n: f64, base: Estimate, here: Estimate) -> Option<Estimate> {
     let mean = base_n * here.mean / base.mean;
     let relative = |of: Estimate| Some(of.half? / of.mean);
-    // Relative errors of a ratio add in quadrature; a zero has no relative error, so the interval is formed from absolute ones.
+    // Relative errors of a ratio add in quadrature; zero has no relative error, so the interval is computed from
+    // absolute ones.
     let half = match (here.half, relative(base)) {
         (Some(half), Some(base_part)) => Some((base_n * half / base.mean).hypot(mean * base_part)),
         _ => None,
@@ -22,8 +23,8 @@ pub fn efficiency(n: f64, speedup: Estimate) -> Option<Estimate> {
     sound(Estimate { mean: speedup.mean / n, half: speedup.half.map(|half| half / n), runs: speedup.runs })
 }
 
-/// The serial fraction that would by itself explain the speed-up, the base's time taken as one (Karp-Flatt);
-/// `None` at the base.
+/// The serial fraction that alone would explain the speed-up, with the base's time taken as one (Karp-Flatt); `None` at
+/// the base.
 #[must_use]
 pub fn karp_flatt(base_n: f64, n: f64, speedup: Estimate) -> Option<Estimate> {
     let (times, lost) = (n / base_n, n / speedup.mean);
@@ -32,12 +33,6 @@ pub fn karp_flatt(base_n: f64, n: f64, speedup: Estimate) -> Option<Estimate> {
     }
     let half = speedup.half.map(|half| lost / speedup.mean * half / (times - 1.0));
     sound(Estimate { mean: (lost - 1.0) / (times - 1.0), half, runs: speedup.runs })
-}
-
-/// The speed-up on `n` threads with that serial fraction (Amdahl).
-#[must_use]
-pub fn amdahl(serial: f64, n: f64) -> f64 {
-    1.0 / (serial + (1.0 - serial) / n)
 }
 
 pub(super) fn sound(estimate: Estimate) -> Option<Estimate> {
@@ -55,6 +50,7 @@ mod tests {
 
     #[test]
     fn amdahls_law_gives_the_published_speedups() {
+        let amdahl = |serial: f64, n: f64| 1.0 / (serial + (1.0 - serial) / n);
         for (serial, expected) in [
             (0.01, [1.9802, 7.4766, 13.913, 39.2638, 61.7761]),
             (0.05, [1.9048, 5.9259, 9.1429, 15.4217, 17.8771]),

@@ -1,26 +1,27 @@
-//! Where the time of a run's workers went, part by part, so that what is lost at a width adds up to what is missing.
-//! It never counts time twice: what several clocks saw together is cut down to the workers' time.
+//! Splits the time of a run's workers into parts, so that what is lost at a width adds up to what is missing. Time that
+//! several clocks measured counts once: parts are limited to the workers' time.
 
 use super::types::Split;
 use crate::analysis::Cause;
 use crate::model::Measure;
 
-/// What clocks that know nothing of each other say. Seconds.
+/// Readings of clocks that are independent of each other, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Clocks {
     /// CPU time of the whole target.
     pub cpu: Measure<f64>,
     /// Time its threads were runnable without a CPU, throttling included.
     pub delay: Measure<f64>,
-    /// Time its control group was held back, all CPUs and members together.
+    /// Time its control group was throttled, summed over CPUs and members.
     pub throttled: Measure<f64>,
 }
 
-/// Shares `whole` seconds of the workers' time out. `blocked` is what was seen of the workers alone.
+/// Divides `whole` seconds of the workers' time. `blocked` is that of the workers alone.
 ///
-/// Running time is the target's, not the workers': helpers work for them too. It may exceed the workers' time by that, as
-/// may the run queue where there are more threads than workers, so each part gets what those before it left over. Threads
-/// blocked beyond that (more threads than CPUs are swept) are scaled down together; the causes keep their proportions.
+/// Running time is the target's, not the workers': helpers work for them too. It may exceed the workers' time by that,
+/// as may the run queue if there are more threads than workers, so each part gets what those before it left over.
+/// Blocked time beyond that (more threads than swept CPUs) is scaled down as a whole; the causes keep their
+/// proportions.
 pub(super) fn split(whole: f64, clocks: &Clocks, blocked: &[(Cause, f64)]) -> Split {
     let mut left = if whole.is_finite() { whole.max(0.0) } else { 0.0 };
     let mut take = |wanted: Measure<f64>| {
@@ -31,7 +32,8 @@ pub(super) fn split(whole: f64, clocks: &Clocks, blocked: &[(Cause, f64)]) -> Sp
         })
     };
     let running = take(clocks.cpu);
-    // A throttled thread is runnable all the while; throttling beyond the run queue's time hit other members of the group.
+    // A throttled thread is runnable all the while; throttling beyond the run queue's time hit other members of the
+    // group.
     let throttled = take(match clocks.delay {
         Measure::Known { value, .. } => clocks.throttled.map(|time| time.min(value)),
         Measure::Missing(_) => clocks.throttled,
@@ -45,7 +47,7 @@ pub(super) fn split(whole: f64, clocks: &Clocks, blocked: &[(Cause, f64)]) -> Sp
     Split { running, queued, throttled, blocked, unseen: clocks.cpu.map(|_| (left - seen).max(0.0)) }
 }
 
-/// A time as a clock can give it: what is none counts as nothing.
+/// A time as a clock can report it: negative and non-finite values count as zero.
 fn sane(time: f64) -> f64 {
     if time.is_finite() { time.max(0.0) } else { 0.0 }
 }

@@ -1,19 +1,19 @@
-//! Where the cores of a width went, as a stack that is as high as the width: work like the base's, then each loss.
-//! It never leaves a rest: what cannot be told apart stays together under one name.
+//! Divides the cores of a width into a stack that is as high as the width: work like the base's, then each loss.
+//! Nothing is left over: losses that cannot be separated stay together under one name.
 
 use super::parts::{Parts, level};
 use super::types::{Estimate, Numbers, Point, Slice, SliceKind, Stack};
 use crate::analysis::law::log_mean;
 use crate::model::Measure;
 
-/// Beyond this logarithm the three factors speak of another CPU time than the workers had: helper threads ran as well.
+/// Beyond this logarithm the three factors describe more CPU time than the workers had: helper threads ran as well.
 const APART: f64 = 0.05;
 
 impl Stack {
-    /// The stack of `here` against `base`; `None` where operations or CPU time are missing in either.
+    /// The stack of `here` compared with `base`; `None` if operations or CPU time are missing in either.
     ///
-    /// `siblings`: what the sharing of cores adds, where the sweep measured it; its part of the cycles per instruction is told
-    /// apart then, and otherwise stays with them.
+    /// `siblings`: what the sharing of cores adds, if the sweep measured it; that part is then separated from the
+    /// cycles per instruction, and otherwise stays in them.
     #[must_use]
     pub fn of(base: &Point, here: &Point, siblings: Option<Siblings<'_>>) -> Option<Stack> {
         let n = f64::from(here.n);
@@ -33,7 +33,7 @@ impl Stack {
     }
 }
 
-/// A width whose threads share physical cores, beside the width that had the same cores without siblings.
+/// A width whose threads share physical cores, and the width that had the same cores without siblings.
 #[derive(Debug, Clone, Copy)]
 pub struct Siblings<'a> {
     /// The width with one thread on each of these cores.
@@ -43,8 +43,8 @@ pub struct Siblings<'a> {
 }
 
 impl Siblings<'_> {
-    /// The logarithm by which cycles per instruction grew when the siblings joined. Siblings that get nothing done together
-    /// double them; what is beyond has another reason.
+    /// The logarithm by which cycles per instruction grew when the siblings joined. Siblings that achieve nothing
+    /// together double them; growth beyond that has another reason.
     fn log(&self, here: &Numbers) -> Option<f64> {
         let cpi = |numbers: &Numbers| numbers.cpi.value().map(|cpi| cpi.mean);
         let most = (self.sharing.is_finite() && self.sharing > 1.0).then(|| self.sharing.ln())?;
@@ -53,7 +53,7 @@ impl Siblings<'_> {
     }
 }
 
-/// What made the CPU time per operation differ, in seconds that add up to the difference.
+/// The parts of the difference in CPU time per operation, in seconds that add up to it.
 fn running(base: &Numbers, here: &Numbers, time: [f64; 2], siblings: Option<Siblings<'_>>) -> Vec<(SliceKind, f64)> {
     let [before, after] = time;
     let together = || vec![(SliceKind::CpuTime, after - before)];
@@ -67,14 +67,14 @@ fn running(base: &Numbers, here: &Numbers, time: [f64; 2], siblings: Option<Sibl
     if !((after / before).ln() - sum).abs().le(&APART) {
         return together();
     }
-    // The means of several runs do not multiply exactly; the little that is left follows the factors' sizes.
+    // The means of several runs do not multiply exactly; the small rest is divided by the factors' sizes.
     let rest = (after - before) - unit * sum;
     let sizes: f64 = factors.iter().map(|(_, log)| log.abs()).sum();
     let part = |log: f64| if sizes > 0.0 { log.abs() / sizes } else { 1.0 / factors.len() as f64 };
     factors.iter().map(|(kind, log)| (*kind, unit * log + rest * part(*log))).collect()
 }
 
-/// The logarithms of the factors by which CPU time per operation grew; `None` where the hardware was not counted.
+/// The logarithms of the factors by which CPU time per operation grew; `None` without hardware counts.
 fn factors(base: &Numbers, here: &Numbers) -> Option<Vec<(SliceKind, f64)>> {
     let log = |above: Measure<Estimate>, below: Measure<Estimate>| {
         let ratio = above.value()?.mean / below.value()?.mean;
@@ -112,7 +112,7 @@ mod tests {
         assert!((stack.useful + sum - f64::from(stack.n)).abs() < 1e-9 * f64::from(stack.n), "{stack:?}");
     }
 
-    /// Of the published 4115.92 ns more per operation, 4093.29 were spent running.
+    /// 4093.29 of the published 4115.92 ns more per operation were spent running.
     #[test]
     fn the_published_runs_lost_their_cores_to_cycles_per_instruction() {
         let stack = Stack::of(&point(vec![before(1)]), &point(vec![before(160)]), None).unwrap();
@@ -216,7 +216,8 @@ mod tests {
             let (base, here) = (point(base), point(here));
             let siblings = sharing.map(|sharing| Siblings { alone: &base, sharing });
             if let Some(stack) = Stack::of(&base, &here, siblings) {
-                // Slices may be far larger than the width where a width is far slower: the digits go with the largest.
+                // Slices may be far larger than the width if a width is far slower: precision is relative to the
+                // largest.
                 let largest = stack.slices.iter().map(|slice| slice.cores.abs()).fold(64.0, f64::max);
                 let sum = stack.useful + stack.slices.iter().map(|slice| slice.cores).sum::<f64>();
                 prop_assert!((sum - 64.0).abs() <= 1e-9 * largest.max(stack.useful), "{sum} {stack:?}");

@@ -1,5 +1,4 @@
-//! A whole sweep worked out from its runs.
-//! It never needs all of its runs: a sweep that is still going on is worked out as far as it got.
+//! Analyses a whole sweep from its runs. A sweep in progress is analysed as far as it got.
 
 use super::regions::fits;
 use super::stack::Siblings;
@@ -9,12 +8,12 @@ use crate::model::Region;
 use std::collections::BTreeMap;
 
 impl Scaling {
-    /// Puts runs together by width and region and compares all with the smallest width that completed operations.
+    /// Groups runs by width and region and compares all with the smallest width that completed operations.
     ///
-    /// `threads_per_core`: how many threads share a physical core at a width, on average (1 without SMT); `None` where the
-    /// machine or the placement does not tell. Without any operations everything per operation is missing, and there are
-    /// neither stacks nor losses. Without runs there are no points, and [`Scaling::base`] points at nothing. `findings` is
-    /// left empty: the rules look at the result.
+    /// `threads_per_core`: how many threads share a physical core at a width, on average (1 without SMT); `None` if the
+    /// machine or the placement does not show it. Without any operations everything per operation is missing, and there
+    /// are neither stacks nor losses. Without runs there are no points, and [`Scaling::base`] refers to nothing.
+    /// `findings` is left empty: the rules run on the result.
     #[must_use]
     pub fn of(runs: Vec<(u32, Region, Vec<Run>)>, threads_per_core: impl Fn(u32) -> Option<f64>) -> Scaling {
         let mut points = points(runs);
@@ -43,7 +42,7 @@ fn points(runs: Vec<(u32, Region, Vec<Run>)>) -> Vec<Point> {
     widths.into_iter().map(|((n, region), runs)| Point::of(n, region, runs)).collect()
 }
 
-/// The sharing of cores at a width, if the sweep has the width that ran one thread on each of the same number of cores.
+/// The sharing of cores at a width, if the sweep has the width with one thread on each of the same number of cores.
 fn siblings<'a>(
     points: &'a [Point],
     base: &Point,
@@ -142,7 +141,7 @@ mod tests {
         assert_eq!(Scaling::of(vec![], |_| None).points, []);
     }
 
-    /// Nobody ran the 80 cores of the published sweep without their siblings.
+    /// The published sweep did not run its 80 cores without their siblings.
     #[test]
     fn what_the_sharing_of_cores_takes_is_measured_or_stays_with_the_cycles_per_instruction() {
         let per_core = |n: u32| Some(if n > 80 { 2.0 } else { 1.0 });
@@ -154,14 +153,14 @@ mod tests {
         let published = Scaling::of(vec![one.clone(), all.clone()], per_core);
         assert_eq!(cores(&published, SliceKind::Smt), None);
         assert!((cores(&published, SliceKind::Cpi).unwrap() - 150.0304).abs() < 1e-3);
-        // As fast at 80 cores as at 160 siblings of them but for a tenth of the cycles.
+        // As fast at 80 cores as at 160 siblings, but with 1.1 times fewer cycles.
         let mut alone = before(160);
         alone.n = 80;
         alone.totals.cpi = alone.totals.cpi.map(|cpi| cpi / 1.1);
         let measured = Scaling::of(vec![one, (80, Region::Cores, vec![alone]), all], per_core);
         let smt = cores(&measured, SliceKind::Smt).unwrap();
         assert!((smt + cores(&measured, SliceKind::Cpi).unwrap() - 150.0304).abs() < 1e-3);
-        // 34.21 cores are what a factor of 2 takes.
+        // A factor of 2 takes 34.21 cores.
         assert!((smt - 34.2105 * 1.1_f64.ln() / 2_f64.ln()).abs() < 1e-2, "{smt}");
     }
 

@@ -1,5 +1,4 @@
-//! Runs from a few numbers, for the tests of what is worked out from runs.
-//! It never reaches a released program.
+//! Builds runs from a few numbers, for tests of the scaling analysis.
 
 use super::types::{Cost, Estimate, FunctionId, PathCost, Run, Split};
 use crate::analysis::{Cause, CodeKind, Totals};
@@ -28,7 +27,7 @@ pub fn run(n: u32, ops_per_s: f64) -> Run {
             unseen: Measure::exact(0.075 * workers),
         },
         balance: Measure::exact(1.0),
-        // Some tests claim widths that no machine has.
+        // Some tests use widths that no machine has.
         workers: vec![0.75 * 10.0; n.min(4096) as usize],
         virtual_machine: false,
         stolen_in_cpu_time: None,
@@ -49,7 +48,7 @@ pub fn function(name: &str) -> FunctionId {
     FunctionId { name: name.to_string(), module: module.to_string(), kind, inlined: false }
 }
 
-/// Paths such as `main;work;libc.so.6!lock` with what they weigh and their samples.
+/// Paths such as `main;work;libc.so.6!lock` with their weights and samples.
 pub fn cost(paths: &[(&str, f64, u64)]) -> Cost {
     let path = |(frames, weight, samples): &(&str, f64, u64)| PathCost {
         frames: frames.split(';').map(function).collect(),

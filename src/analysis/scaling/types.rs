@@ -1,5 +1,4 @@
-//! The plain data that the parts of the scaling analysis hand on.
-//! It never computes.
+//! Plain data that the parts of the scaling analysis exchange.
 
 use crate::analysis::findings::Judged;
 use crate::analysis::stats::student_two_sided;
@@ -7,24 +6,24 @@ use crate::analysis::{Cause, CodeKind, Coverage, Metric, Totals};
 use crate::model::{Measure, Region, Unit};
 use serde::Serialize;
 
-/// What one run amounts to: all that is kept of its profile. Times are seconds of the run's measured window.
+/// The results of one run: all that is kept of its profile. Times are seconds of the run's measured window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// Threads, or CPUs, of this run.
     pub n: u32,
-    /// What was counted, in one window.
+    /// The counts of one window.
     pub totals: Totals,
-    /// The window's metrics, as [`crate::analysis::metrics`] gives them.
+    /// The window's metrics, as returned by [`crate::analysis::metrics`].
     pub metrics: Vec<Metric>,
-    /// Where the time of the `n` workers went.
+    /// How the time of the `n` workers was spent.
     pub split: Split,
-    /// Mean over the largest CPU time of the `n` threads with most of it, 0 to 1: 1 is balanced.
+    /// Mean over maximum CPU time of the `n` threads with most of it, 0 to 1: 1 is balanced.
     pub balance: Measure<f64>,
     /// CPU time of the threads with most of it, at most `n`, most first.
     pub workers: Vec<f64>,
-    /// Whether it ran in a virtual machine: then CPU time without cycles need not be a slow clock.
+    /// Whether it ran in a virtual machine, where CPU time without cycles need not be a slow clock.
     pub virtual_machine: bool,
-    /// Whether CPU time holds what the hypervisor took, if that is known.
+    /// Whether CPU time includes what the hypervisor took, if that is known.
     pub stolen_in_cpu_time: Option<bool>,
     /// Sampled CPU time.
     pub cpu: Cost,
@@ -32,31 +31,31 @@ pub struct Run {
     pub blocked: Option<Cost>,
 }
 
-/// Where the time of the workers went; all parts add up to `n` times the elapsed time. Seconds.
+/// How the time of the workers was spent; all parts add up to `n` times the elapsed time. Seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
     /// On a CPU.
     pub running: Measure<f64>,
     /// Runnable without a CPU, throttling left out.
     pub queued: Measure<f64>,
-    /// Held back by the control group's quota.
+    /// Throttled by the control group's quota.
     pub throttled: Measure<f64>,
-    /// Blocked, by cause; empty where time off the CPU was not recorded.
+    /// Blocked, by cause; empty if time off the CPU was not recorded.
     pub blocked: Vec<(Cause, f64)>,
-    /// The rest: blocked, but nobody saw by what.
+    /// The rest: blocked, by an unknown cause.
     pub unseen: Measure<f64>,
 }
 
-/// What sampled time, or time blocked, is made of.
+/// The composition of sampled time, or of time blocked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// Samples, or spans.
     pub samples: u64,
-    /// What weights are in: nanoseconds, or cycles where cycles were sampled.
+    /// The unit of weights: nanoseconds, or cycles where cycles were sampled.
     pub unit: Unit,
-    /// What they stand for together.
+    /// The total weight.
     pub weight: f64,
-    /// By call path, root first; headings of threads and processes left out, so that runs can be compared.
+    /// By call path, root first, without headings of threads and processes, so that runs can be compared.
     pub paths: Vec<PathCost>,
 }
 
@@ -67,7 +66,7 @@ impl Default for Cost {
     }
 }
 
-/// What one call path took by itself, without what it called.
+/// The cost of one call path itself, without what it called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathCost {
     /// Root first: name, module and kind of each function.
@@ -78,7 +77,7 @@ pub struct PathCost {
     pub samples: u64,
 }
 
-/// One function as it is told apart from others.
+/// The identity of a function.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct FunctionId {
     /// Its name.
@@ -98,7 +97,7 @@ pub struct Estimate {
     pub mean: f64,
     /// Half the width of its 95% confidence interval (Student's t); `None` with one run.
     pub half: Option<f64>,
-    /// Runs it is taken from.
+    /// Number of runs.
     pub runs: u32,
 }
 
@@ -107,7 +106,7 @@ pub struct Estimate {
 pub struct Point {
     /// Threads, or CPUs.
     pub n: u32,
-    /// What its CPUs were.
+    /// The kind of its CPUs.
     pub region: Region,
     /// The runs, in the order they were made.
     pub runs: Vec<Run>,
@@ -115,7 +114,7 @@ pub struct Point {
     pub numbers: Numbers,
 }
 
-/// The columns of the table that performance engineers know. Means over the runs of a point.
+/// The columns of the usual scaling table: means over the runs of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Numbers {
     /// Operations in a run.
@@ -132,8 +131,8 @@ pub struct Numbers {
     pub path_length: Measure<Estimate>,
     /// Cycles per instruction.
     pub cpi: Measure<Estimate>,
-    /// Cycles of a physical core per instruction: that of a thread over the threads that share a core, so that it compares
-    /// with and without siblings.
+    /// Cycles of a physical core per instruction: that of a thread over the threads that share a core, so that it can
+    /// be compared with and without siblings.
     pub core_cpi: Measure<Estimate>,
     /// Cycles per second of CPU time.
     pub frequency: Measure<Estimate>,
@@ -151,11 +150,11 @@ pub struct Numbers {
     pub speedup: Measure<Estimate>,
     /// Speed-up over n.
     pub efficiency: Measure<Estimate>,
-    /// The serial fraction that would explain the speed-up by itself (Karp-Flatt); missing at the base.
+    /// The serial fraction that alone would explain the speed-up (Karp-Flatt); missing at the base.
     pub karp_flatt: Measure<Estimate>,
 }
 
-/// A sweep, worked out.
+/// The analysis of a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
     /// By width, ascending.
@@ -168,7 +167,7 @@ pub struct Scaling {
     pub stacks: Vec<Stack>,
     /// Which code lost, per point other than the base.
     pub losses: Vec<Loss>,
-    /// What it comes to.
+    /// The findings on it.
     pub findings: Judged,
 }
 
@@ -189,9 +188,9 @@ pub struct Fit {
 pub enum NoFit {
     /// Fewer than five widths.
     TooFewWidths,
-    /// Nothing counted operations.
+    /// Operations were not counted.
     NoOps,
-    /// The least squares did not settle.
+    /// The least squares did not converge.
     NoMinimum,
 }
 
@@ -200,13 +199,13 @@ pub enum NoFit {
 pub struct Usl {
     /// Throughput of one thread.
     pub gamma: Bound,
-    /// Contention: what has to be done one after the other.
+    /// Contention: what must run serially.
     pub alpha: Bound,
-    /// Coherency: what each pair of threads costs.
+    /// Coherency: the cost of each pair of threads.
     pub beta: Bound,
     /// Standard error of the residuals, operations per second.
     pub residual: f64,
-    /// Degrees of freedom: widths less three.
+    /// Degrees of freedom: widths minus three.
     pub freedom: u32,
     /// Where throughput peaks.
     pub peak: Peak,
@@ -217,19 +216,19 @@ pub struct Usl {
 pub struct Bound {
     /// Its value.
     pub value: f64,
-    /// Its standard error; `None` at the edge of what is allowed, where none exists.
+    /// Its standard error; `None` at a bound, where none exists.
     pub error: Option<f64>,
     /// Half the width of the 95% interval by Student's t.
     pub half: Option<f64>,
 }
 
-/// Where throughput peaks by the law.
+/// Where throughput peaks according to the law.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Peak {
-    /// It grows on and on: coherency is nothing.
+    /// Nowhere: coherency is zero.
     None,
-    /// Coherency may be nothing: its interval does not exclude it.
+    /// Coherency may be zero: its interval includes zero.
     Undecided,
     /// At that width.
     At {
@@ -242,7 +241,7 @@ pub enum Peak {
         /// Its upper end.
         high: f64,
     },
-    /// More than four times beyond the widest run: not to be believed.
+    /// More than four times beyond the widest run: not credible.
     BeyondMeasured {
         /// The width.
         n: f64,
@@ -256,16 +255,16 @@ pub struct Stack {
     pub n: u32,
     /// Cores' worth of the base's work: the speed-up.
     pub useful: f64,
-    /// What became of the others; negative for what got better.
+    /// Where the others went; negative for what got better.
     pub slices: Vec<Slice>,
 }
 
 /// One reason why cores were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Slice {
-    /// Which.
+    /// The reason.
     pub kind: SliceKind,
-    /// Cores lost by it.
+    /// Cores lost to it.
     pub cores: f64,
     /// The same as nanoseconds of a thread's time per operation.
     pub ns_per_op: f64,
@@ -279,23 +278,24 @@ pub enum SliceKind {
     MoreWork,
     /// More cycles per instruction because siblings share the core.
     Smt,
-    /// More cycles per instruction, otherwise.
+    /// More cycles per instruction for other reasons.
     Cpi,
     /// Fewer cycles per second.
     Frequency,
-    /// More CPU time per operation, where the three above cannot be told apart.
+    /// More CPU time per operation, if the factors above cannot be separated.
     CpuTime,
     /// Runnable without a CPU.
     RunQueue,
-    /// Held back by the control group's quota.
+    /// Throttled by the control group's quota.
     Throttled,
     /// Blocked.
     Blocked(Cause),
-    /// Blocked, but nobody saw by what.
+    /// Blocked by an unknown cause.
     Unseen,
 }
 
-/// Which code lost at a width, by cost per operation against the base. Nanoseconds per operation; cycles where they were sampled.
+/// Which code lost at a width, by cost per operation compared with the base. Nanoseconds per operation; cycles where
+/// they were sampled.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Loss {
     /// Threads, or CPUs.
@@ -306,11 +306,11 @@ pub struct Loss {
     pub here: f64,
     /// Time blocked per operation at the base and here; `None` where it was not recorded.
     pub blocked: Option<(f64, f64)>,
-    /// The least share of a run's CPU time that was sampled, at the base or here; `None` where it is not known.
+    /// The smallest share of a run's CPU time that was sampled, at the base or here; `None` if unknown.
     pub coverage: Option<Coverage>,
-    /// Functions by what they lost with CPU time of their own, most first.
+    /// Functions by the loss in their own CPU time, most first.
     pub functions: Vec<LossRow>,
-    /// Functions by the time blocked below them, for the innermost function of the program's own on each path.
+    /// Functions by blocked time, assigned to the innermost function of the program's own on each path.
     pub waits: Vec<LossRow>,
 }
 
@@ -325,21 +325,21 @@ pub struct LossRow {
     pub here: f64,
     /// Standard error of the difference, by sampling and by the scatter of runs.
     pub error: f64,
-    /// Degrees of freedom of that error; infinite where sampling explains all of it.
+    /// Degrees of freedom of that error; infinite if sampling explains all of it.
     #[serde(skip)]
     pub freedom: f64,
-    /// Its part of the whole loss on its axis, 1 for all; `None` where nothing was lost.
+    /// Its part of the whole loss of its kind, 1 for all; `None` if nothing was lost.
     pub share: Option<f64>,
 }
 
 impl LossRow {
-    /// What an operation costs more here than at the base.
+    /// How much more an operation costs here than at the base.
     #[must_use]
     pub fn growth(&self) -> f64 {
         self.here - self.base
     }
 
-    /// Whether chance makes so large a difference in fewer than one of twenty rows.
+    /// Whether chance causes so large a difference in fewer than one of twenty rows.
     #[must_use]
     pub fn is_real(&self) -> bool {
         student_two_sided(self.growth() / self.error, self.freedom).is_some_and(|p| p < 0.05)

@@ -1,9 +1,9 @@
-//! The universal scalability law of a few widths: how much of the loss is waiting in line, how much is talking to each
-//! other, and where throughput peaks. Least squares on the throughput itself: the old quadratic transform leans wholly
-//! on the first point. It never fits across regions; who calls it does not hand them in together.
+//! Fits the universal scalability law to a few widths: how much of the loss is waiting in line, how much is threads
+//! communicating, and where throughput peaks. Least squares run on the throughput itself: the old quadratic transform
+//! depends almost wholly on the first point. The caller must fit each region separately.
 
+use super::estimate::t95;
 use super::linear::{Matrix, Vector, dot, inverse};
-use super::student::t95;
 use super::types::{Bound, NoFit, Peak, Usl};
 
 /// A width, its throughput in operations per second and the weight of that point.
@@ -17,14 +17,14 @@ pub struct Sighting {
     pub weight: f64,
 }
 
-/// Fewer widths leave too little to tell three coefficients from noise.
+/// Fewer widths leave too little to separate three coefficients from noise.
 const FEWEST: usize = 5;
-/// A smaller coherency is none.
+/// A smaller coherency counts as zero.
 const NO_COHERENCY: f64 = 1e-9;
 /// A peak this many times beyond the widest run is a guess.
 const FARTHEST: f64 = 4.0;
 const STEPS: usize = 500;
-/// Starts for contention and coherency; the first is the customary one, the others lead out of flat corners.
+/// Start values of contention and coherency; the first is the customary one, the others lead out of flat corners.
 const STARTS: [(f64, f64); 4] = [(0.01, 1e-4), (0.1, 0.01), (0.5, 0.1), (0.9, 0.0)];
 
 /// Fits gamma, alpha and beta.
@@ -40,12 +40,13 @@ pub fn fit(points: &[Sighting]) -> Result<Usl, NoFit> {
     if widths.len() < FEWEST {
         return Err(NoFit::TooFewWidths);
     }
-    // In units of the best throughput per thread all three coefficients are of the order of one or less.
+    // In units of the best throughput per thread all three coefficients are of order one or less.
     let unit = points.iter().map(|point| point.x / point.n).fold(0.0, f64::max);
     points.iter_mut().for_each(|point| point.x /= unit);
     let widest = widths[widths.len() - 1];
     let mut usl = fitted(&points, unit, widest)?;
-    // Whether noise is the same at all widths or grows with the throughput, few points do not tell: a peak must stand either way.
+    // Few points do not show whether noise is the same at all widths or grows with throughput: a peak must exist either
+    // way.
     points.iter_mut().for_each(|point| point.weight = 1.0 / (point.x * point.x));
     usl.peak = usl.peak.also(fitted(&points, unit, widest).map_or(Peak::Undecided, |usl| usl.peak));
     Ok(usl)
@@ -58,7 +59,7 @@ fn fitted(points: &[Sighting], unit: f64, widest: f64) -> Result<Usl, NoFit> {
 }
 
 impl Peak {
-    /// This peak where another fit shows one too, with what both leave open.
+    /// This peak if another fit shows one too, with the uncertainty of both.
     fn also(self, other: Peak) -> Peak {
         match (self, other) {
             (Peak::At { n, ops_per_s, low, high }, Peak::At { low: l, high: h, .. }) => {
@@ -75,7 +76,7 @@ fn law(points: &[Sighting], best: Vector, squares: f64, unit: f64, widest: f64) 
     let freedom = points.len() - best.len();
     let variance = squares / freedom as f64;
     let free = free(best, [0.0; 3]);
-    // All three count here even where one is at its bound: that it might have been another number widens the others' errors.
+    // All three are free here even if one is at its bound: its possible other values widen the others' errors.
     let matrix = normal(points, best).0;
     let covariance = inverse(&matrix, [true; 3]).or_else(|| inverse(&matrix, free))?;
     let t = t95(freedom as f64)?;
@@ -99,30 +100,24 @@ fn law(points: &[Sighting], best: Vector, squares: f64, unit: f64, widest: f64) 
 /// The width at which throughput peaks; `None` without coherency.
 #[must_use]
 pub fn peak(alpha: f64, beta: f64) -> Option<f64> {
-    // Contention of all the work there is peaks at once, whatever the formula says below one.
+    // With contention of 1 throughput peaks at one thread, although the formula yields less.
     (beta >= NO_COHERENCY).then(|| ((1.0 - alpha).max(0.0) / beta).sqrt().max(1.0))
 }
 
 impl Usl {
-    /// Throughput at a width by the law.
+    /// Throughput at a width according to the law.
     #[must_use]
     pub fn throughput(&self, n: f64) -> f64 {
         self.gamma.value * n / denominator(n, self.alpha.value, self.beta.value)
     }
 
-    /// The width at which linear growth would meet the limit: more threads mostly wait in line. `None` without contention.
-    #[must_use]
-    pub fn optimal(&self) -> Option<f64> {
-        (self.alpha.value > 0.0).then(|| 1.0 / self.alpha.value)
-    }
-
-    /// The throughput that contention alone would allow at most; `None` without contention.
+    /// The maximum throughput that contention alone would allow; `None` without contention.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         (self.alpha.value > 0.0).then(|| self.gamma.value / self.alpha.value)
     }
 
-    /// A peak only where coherency is shown to be more than nothing: least squares find some in any noise.
+    /// Reports a peak only if coherency is shown to exceed zero: least squares find some in any noise.
     fn find_peak(&self, widest: f64, covariance: &Matrix, t: f64) -> Peak {
         let Some(n) = peak(self.alpha.value, self.beta.value) else { return Peak::None };
         match self.peak_interval(covariance, t) {
@@ -132,8 +127,8 @@ impl Usl {
         }
     }
 
-    /// Fieller's interval of the width at the peak, from that of `q = beta / (1 - alpha)`, its inverse square: all q for which
-    /// `beta - q (1 - alpha)` may be nothing. `None` where one of them is nothing itself.
+    /// Fieller's interval of the width at the peak, from that of `q = beta / (1 - alpha)`, its inverse square: all q
+    /// for which `beta - q (1 - alpha)` may be zero. `None` if one of them is zero itself.
     fn peak_interval(&self, covariance: &Matrix, t: f64) -> Option<(f64, f64)> {
         let (work, beta) = (1.0 - self.alpha.value, self.beta.value);
         let [_, [_, of_alpha, both], [_, _, of_beta]] = covariance.map(|row| row.map(|cell| t * t * cell));
@@ -141,7 +136,7 @@ impl Usl {
         let root = (line * line - square * rest).max(0.0).sqrt();
         let n = |q: f64| (1.0 / q).sqrt().max(1.0);
         let shown = rest > 0.0 && line > 0.0;
-        // So much contention that it may be all there is leaves the peak's lower end at one.
+        // If contention may be 1, the peak's lower end is one thread.
         let low = if square > 0.0 { n((line + root) / square) } else { 1.0 };
         // The smaller root, in the form that does not cancel.
         shown.then(|| (low, n(rest / (line + root))))
@@ -174,7 +169,7 @@ fn normal(points: &[Sighting], [gamma, alpha, beta]: Vector) -> (Matrix, Vector)
     (matrix, slope)
 }
 
-/// Levenberg-Marquardt's steps, cut to `gamma >= 0`, alpha and beta in 0 to 1. `None` if it does not settle.
+/// Levenberg-Marquardt steps, limited to `gamma >= 0`, alpha and beta in 0 to 1. `None` if it does not converge.
 fn descend(points: &[Sighting], start: Vector) -> Option<(Vector, f64)> {
     let (mut at, mut damping) = (start, 1e-3);
     let mut best = squares(points, at);
@@ -186,7 +181,7 @@ fn descend(points: &[Sighting], start: Vector) -> Option<(Vector, f64)> {
         let found = next.map(|next| (next, squares(points, next))).filter(|(_, squares)| *squares < best);
         let Some((next, squares)) = found else {
             damping *= 10.0;
-            // Not even the smallest step leads down: this is the minimum.
+            // Even the smallest step does not lead down: this is the minimum.
             if damping > 1e16 {
                 return best.is_finite().then_some((at, best));
             }
@@ -201,7 +196,7 @@ fn project([gamma, alpha, beta]: Vector) -> Vector {
     [gamma.max(0.0), alpha.clamp(0.0, 1.0), beta.clamp(0.0, 1.0)]
 }
 
-/// Which coefficients may move: not one at its bound that would be pushed beyond it.
+/// Which coefficients may move: those at a bound may not be pushed beyond it.
 fn free(at: Vector, slope: Vector) -> [bool; 3] {
     let upper = [f64::INFINITY, 1.0, 1.0];
     [0, 1, 2].map(|i| !(at[i] <= 0.0 && slope[i] <= 0.0 || at[i] >= upper[i] && slope[i] >= 0.0))
@@ -256,7 +251,6 @@ mod tests {
         let Peak::At { n, ops_per_s, .. } = usl.peak else { panic!("{usl:?}") };
         close(n, 96.519_4, 1e-3);
         close(ops_per_s, 1884.0, 0.5);
-        close(usl.optimal().unwrap(), 36.064_1, 1e-3);
         close(usl.throughput(36.064_1), 1542.0, 0.5);
         close(usl.limit().unwrap(), 3245.59, 0.1);
         let predicted = [90.0, 1078.0, 1541.0, 1850.0, 1879.0, 1822.0, 1646.0];
@@ -287,7 +281,6 @@ mod tests {
         let Peak::At { n, ops_per_s, .. } = usl.peak else { panic!("{usl:?}") };
         close(n, 24.488, 1e-3);
         close(ops_per_s, 203.49, 1e-2);
-        close(usl.optimal().unwrap(), 40.910, 1e-3);
         close(usl.throughput(40.910), 184.21, 1e-2);
         close(usl.limit().unwrap(), 853.2, 0.1);
     }
@@ -302,7 +295,6 @@ mod tests {
         close(usl.gamma.error.unwrap(), 2.196, 1e-3);
         close(usl.residual, 9.3357, 1e-4);
         assert_eq!(usl.freedom, 8);
-        close(usl.optimal().unwrap(), 17.310, 1e-3);
         close(usl.throughput(17.310), 194.72, 1e-2);
         close(usl.limit().unwrap(), 378.199, 1e-2);
     }
@@ -337,7 +329,7 @@ mod tests {
         }
     }
 
-    /// Fits of a law with noise: how many claim a peak, and how many of these have the true one in its interval.
+    /// Counts the fits of a law with noise that claim a peak, and of these the ones whose interval contains the true peak.
     fn claims(beta: f64, widths: &[f64], noise: f64, trials: u32) -> (Frequency, Frequency) {
         let (mut random, mut claimed, mut held) = (Random::new(17), Frequency::default(), Frequency::default());
         for _ in 0..trials {

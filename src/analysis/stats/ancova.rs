@@ -1,32 +1,33 @@
-//! The difference of two groups at the same value of something else (analysis of covariance): both share its curve, and the
-//! scatter around it is that of whole runs. Each term of the curve costs a degree of freedom.
+//! Analysis of covariance: the difference of two groups at the same value of a covariate. Both groups share its curve,
+//! and the scatter around it is that of whole runs. Each term of the curve costs a degree of freedom.
 
 use crate::analysis::scaling::linear::{Matrix, Vector, dot, inverse};
 
-/// One run: what was measured, and the terms of the curve at its load.
+/// One run: the measured value, and the terms of the curve at its load.
 #[derive(Debug, Clone, Copy)]
 pub struct Observation {
-    /// What was measured.
+    /// The measured value.
     pub y: f64,
-    /// The terms; those not in use are 0.
+    /// The terms; unused ones are 0.
     pub terms: Vector,
 }
 
-/// The second group less the first.
+/// The second group minus the first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ancova {
     /// The difference at the same terms.
     pub estimate: f64,
     /// Its standard error.
     pub error: f64,
-    /// Runs less the two levels and the terms.
+    /// Runs minus the two levels and the terms.
     pub freedom: f64,
     /// Means of the groups where all terms are 0.
     pub levels: [f64; 2],
 }
 
 impl Ancova {
-    /// Compares two groups by so many terms; `None` without a degree of freedom, or where the terms do not vary within the groups.
+    /// Compares two groups with this many terms; `None` without a degree of freedom, or if the terms do not vary within
+    /// the groups.
     #[must_use]
     pub fn of(groups: [&[Observation]; 2], terms: usize) -> Option<Ancova> {
         let counts = groups.map(|group| group.len() as f64);

@@ -1,5 +1,5 @@
-//! Resampling of a series in blocks: neighbouring windows resemble each other, and single ones drawn at random would look
-//! more certain than they are. It never draws differently on another machine: the seed is an argument.
+//! Resamples a series in blocks: neighbouring windows resemble each other, and single ones drawn at random would look
+//! more certain than they are. The seed is an argument, so every machine draws the same.
 
 use super::series::autocorrelation;
 
@@ -8,7 +8,7 @@ use super::series::autocorrelation;
 pub struct Random(u64);
 
 impl Random {
-    /// The same seed gives the same numbers.
+    /// A generator; the same seed yields the same numbers.
     #[must_use]
     pub fn new(seed: u64) -> Random {
         Random(seed)
@@ -24,12 +24,12 @@ impl Random {
 
     /// A number below `limit`; 0 for a limit of 0.
     pub fn below(&mut self, limit: usize) -> usize {
-        // The remainder favours the first numbers by less than 2^-40 for any series there is.
+        // The remainder favours the first numbers by less than 2^-40 for any realistic series.
         if limit == 0 { 0 } else { (self.next() % limit as u64) as usize }
     }
 }
 
-/// How many neighbours to keep together: as many as `n` to the third root, more where they remember each other.
+/// How many neighbours to keep together: the third root of `n`, scaled up by autocorrelation.
 #[must_use]
 pub fn block_length(values: &[f64]) -> usize {
     let n = values.len() as f64;
@@ -59,7 +59,7 @@ impl Blocks {
         }
     }
 
-    /// How many blocks a draw holds, and so how many independent values the series is worth.
+    /// How many blocks a draw holds, i.e. how many independent values the series counts for.
     #[must_use]
     pub fn number(self) -> f64 {
         self.count as f64 / self.length.max(1) as f64
@@ -84,7 +84,7 @@ mod tests {
         Moments::of(&means).unwrap().variance.unwrap().sqrt()
     }
 
-    /// Noise that remembers `rho` of the value before.
+    /// Noise with an autocorrelation of `rho`.
     fn series(rho: f64) -> Vec<f64> {
         let mut random = Random::new(3);
         let mut value = 0.0;
@@ -94,6 +94,12 @@ mod tests {
             value
         };
         (0..400).map(next).collect()
+    }
+
+    #[test]
+    fn the_generator_gives_the_published_sequence() {
+        let mut random = Random::new(1_234_567);
+        assert_eq!([random.next(), random.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Whether two things are the same for all practical purposes. That no difference was found shows nothing: there may have
-//! been too little to find it in. It never calls equal what was not measured well enough.
+//! Tests whether two values are the same in practice. Finding no difference shows nothing: there may have been too few
+//! data to find it in. Only what was measured precisely enough can be equal.
 
 use super::student::student_two_sided;
 
-/// Two one-sided tests: how probable so small an estimate is if the true difference were as large as `margin`; `None`
-/// without an error, a margin or a degree of freedom.
+/// Two one-sided tests: the probability of so small an estimate if the true difference were as large as `margin`;
+/// `None` without an error, a margin or a degree of freedom.
 #[must_use]
 pub fn equivalent(estimate: f64, error: f64, freedom: f64, margin: f64) -> Option<f64> {
     if !(error > 0.0 && margin > 0.0) {

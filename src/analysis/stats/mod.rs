@@ -1,5 +1,4 @@
-//! The statistics of a comparison: tests, intervals, resampling, and what to do about many tests at once.
-//! It never knows what the numbers stand for.
+//! Statistics of a comparison: tests, intervals, resampling, and corrections for many tests at once.
 
 mod ancova;
 mod bootstrap;
@@ -19,7 +18,7 @@ pub use bootstrap::{Blocks, Random, block_length};
 pub use equivalence::equivalent;
 pub(in crate::analysis) use multiple::corrected;
 pub use multiple::{benjamini_hochberg, holm};
-pub use power::{cohen_d, detectable};
+pub use power::detectable;
 pub use rank::{MannWhitney, least_p, mann_whitney};
 pub use series::{Moments, autocorrelation, effective_count};
 pub use special::{normal_cdf, normal_quantile};

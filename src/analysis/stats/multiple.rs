@@ -1,9 +1,8 @@
-//! Many tests at once: what is left of each p when some of them would be small by chance.
-//! It never drops a test: where one is no number, neither is its result.
+//! Corrects p for many tests, some of which would be small by chance. A p that is not a number stays so in the result.
 
 use super::student::student_two_sided;
 
-/// Holm's correction, for verdicts: the chance of even one wrong among them stays what was asked for.
+/// Holm's correction, for verdicts: limits the probability of even one false positive.
 #[must_use]
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let order = ascending(p);
@@ -16,7 +15,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Benjamini and Hochberg's correction, for lists: the share of wrong ones among those picked stays what was asked for.
+/// Benjamini and Hochberg's correction, for lists: limits the share of false positives among those picked.
 #[must_use]
 pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let order = ascending(p);
@@ -29,8 +28,8 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     out
 }
 
-/// How probable differences as large as these are by chance, each with its standard error and the degrees of freedom of
-/// that: Student's, two-sided, corrected for being many (Benjamini-Hochberg).
+/// The probability of differences as large as these by chance, each with its standard error and degrees of freedom:
+/// Student's t, two-sided, corrected for their number (Benjamini-Hochberg).
 pub(in crate::analysis) fn corrected(differences: &[(f64, f64, f64)]) -> Vec<f64> {
     let p = differences
         .iter()
@@ -38,7 +37,7 @@ pub(in crate::analysis) fn corrected(differences: &[(f64, f64, f64)]) -> Vec<f64
     benjamini_hochberg(&p.collect::<Vec<_>>())
 }
 
-/// Where the numbers are, by size; what is none takes no part.
+/// The positions of the numbers, by size; NaN is left out.
 fn ascending(p: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.len()).filter(|at| !p[*at].is_nan()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));

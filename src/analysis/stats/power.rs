@@ -1,62 +1,60 @@
-//! What a comparison could have seen: the least true difference that four of five such comparisons find.
-//! It never speaks of what was found.
+//! Computes the smallest true difference that four of five such comparisons find.
 
-use super::special::{ln_gamma, normal_cdf};
 use super::student::student_quantile;
 
-/// The share of comparisons that are to find it.
+/// The share of comparisons that must find it.
 const POWER: f64 = 0.8;
 
-/// The least detectable difference, in the unit of `error`, its standard error; `tails` is how often chance alone may
-/// pass for a difference. `None` below one degree of freedom.
+/// The smallest detectable difference, in the unit of `error`, its standard error; `tails` is how often chance alone
+/// may pass for a difference. `None` below one degree of freedom.
 #[must_use]
 pub fn detectable(error: f64, freedom: f64, tails: f64) -> Option<f64> {
     let limit = student_quantile(tails, freedom)?;
-    // The estimate is off by t of the standard error too.
+    // The estimate is itself off by t standard errors.
     let reach = student_quantile(2.0 * (1.0 - POWER), freedom)?;
     let found = (limit + reach) * error;
     found.is_finite().then_some(found)
-}
-
-/// The least difference of two means in standard deviations that `n` values a side find with the power 0.8 at 0.05, by the
-/// noncentral t; `None` below two.
-#[must_use]
-pub fn cohen_d(n: u32) -> Option<f64> {
-    let n = f64::from(n);
-    let freedom = 2.0 * n - 2.0;
-    let limit = student_quantile(0.05, freedom)?;
-    let power = |d: f64| {
-        let away = d * (n / 2.0).sqrt();
-        1.0 - noncentral(limit, freedom, away) + noncentral(-limit, freedom, away)
-    };
-    let (mut low, mut high) = (0.0, 1.0);
-    while power(high) < POWER && high < 1e6 {
-        high *= 2.0;
-    }
-    for _ in 0..50 {
-        let middle = f64::midpoint(low, high);
-        if power(middle) < POWER { low = middle } else { high = middle }
-    }
-    Some(f64::midpoint(low, high))
-}
-
-/// The distribution of t around `away`: the normal one over every scatter that may turn up.
-fn noncentral(t: f64, freedom: f64, away: f64) -> f64 {
-    const STEPS: u32 = 2000;
-    // Of s, the scatter over its true size: chi with `freedom` degrees over its root.
-    let ln_front = (freedom / 2.0) * (freedom / 2.0).ln() - ln_gamma(freedom / 2.0) + std::f64::consts::LN_2;
-    let density = |s: f64| (ln_front + (freedom - 1.0) * s.ln() - freedom * s * s / 2.0).exp();
-    let end = 1.0 + 12.0 / freedom.sqrt();
-    let step = end / f64::from(STEPS);
-    let sum: f64 =
-        (0..STEPS).map(|at| (f64::from(at) + 0.5) * step).map(|s| density(s) * normal_cdf(t * s - away)).sum();
-    sum * step
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::analysis::stats::special::{ln_gamma, normal_cdf};
+
+    /// The smallest difference of two means, in standard deviations, that `n` values a side find with a power of 0.8 at
+    /// 0.05, by the noncentral t; `None` below two.
+    fn cohen_d(n: u32) -> Option<f64> {
+        let n = f64::from(n);
+        let freedom = 2.0 * n - 2.0;
+        let limit = student_quantile(0.05, freedom)?;
+        let power = |d: f64| {
+            let away = d * (n / 2.0).sqrt();
+            1.0 - noncentral(limit, freedom, away) + noncentral(-limit, freedom, away)
+        };
+        let (mut low, mut high) = (0.0, 1.0);
+        while power(high) < POWER && high < 1e6 {
+            high *= 2.0;
+        }
+        for _ in 0..50 {
+            let middle = f64::midpoint(low, high);
+            if power(middle) < POWER { low = middle } else { high = middle }
+        }
+        Some(f64::midpoint(low, high))
+    }
+
+    /// The distribution of t around `away`: the normal one averaged over every possible scatter.
+    fn noncentral(t: f64, freedom: f64, away: f64) -> f64 {
+        const STEPS: u32 = 2000;
+        // The density of s, the scatter over its true size: chi with `freedom` degrees over its root.
+        let ln_front = (freedom / 2.0) * (freedom / 2.0).ln() - ln_gamma(freedom / 2.0) + std::f64::consts::LN_2;
+        let density = |s: f64| (ln_front + (freedom - 1.0) * s.ln() - freedom * s * s / 2.0).exp();
+        let end = 1.0 + 12.0 / freedom.sqrt();
+        let step = end / f64::from(STEPS);
+        let sum: f64 =
+            (0..STEPS).map(|at| (f64::from(at) + 0.5) * step).map(|s| density(s) * normal_cdf(t * s - away)).sum();
+        sum * step
+    }
 
     #[test]
     fn the_published_sizes_come_out() {

@@ -1,5 +1,5 @@
-//! Mann and Whitney's U: whether one group's values tend to be larger, whatever their distribution.
-//! It never says more than so few values can: the least p there is for their number comes with it.
+//! Mann-Whitney U test: whether one group's values tend to be larger, whatever their distribution. `least_p` is the
+//! smallest p that groups of a size can reach.
 
 use super::special::{ln_gamma, normal_cdf};
 
@@ -8,14 +8,14 @@ use super::special::{ln_gamma, normal_cdf};
 pub struct MannWhitney {
     /// Pairs in which the first group's value is the larger; ties count half.
     pub u: f64,
-    /// Two-sided: exact for small groups without ties, else by the normal approximation, corrected for ties and continuity.
+    /// Two-sided: exact for small groups without ties, else a normal approximation corrected for ties and continuity.
     pub p: f64,
 }
 
-/// Products of group sizes up to which p is counted out.
+/// Products of group sizes up to which p is computed exactly.
 const EXACT: usize = 400;
 
-/// Compares two groups; `None` if either is empty or holds something that is no number.
+/// Compares two groups; `None` if either is empty or contains NaN.
 #[must_use]
 pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<MannWhitney> {
     if a.is_empty() || b.is_empty() || a.iter().chain(b).any(|value| value.is_nan()) {
@@ -52,12 +52,13 @@ fn approximate(a: f64, b: f64, u: f64, ties: f64, continuity: f64) -> f64 {
     (2.0 * normal_cdf(-away / variance.sqrt())).min(1.0)
 }
 
-/// The share of all orders of `a + b` values whose U lies as far out.
+/// The share of all orders of `a + b` values whose U is at least as extreme.
 fn exact(a: usize, b: usize, u: usize) -> f64 {
-    // counts[i][u]: orders of i values of the first group among those of the second seen so far with that U.
+    // counts[i][u]: orders of i values of the first group among the second group's values so far that have this U.
     let mut counts = vec![vec![0.0_f64; a * b + 1]; a + 1];
     counts[0][0] = 1.0;
-    // The largest value is the first group's, which wins against all b; or the second's, which takes part no more.
+    // The largest value is either the first group's, and wins against all b, or the second's, and plays no further
+    // part.
     for second in 0..=b {
         let before = counts.clone();
         for first in 1..=a {
@@ -73,7 +74,8 @@ fn exact(a: usize, b: usize, u: usize) -> f64 {
     (2.0 * tail / all).min(1.0)
 }
 
-/// The least p that groups of this size can reach, when one lies wholly beyond the other: below four a side none is 0.05.
+/// The smallest p that groups of this size can reach, if one lies wholly beyond the other: with fewer than four a side
+/// it is above 0.05.
 #[must_use]
 pub fn least_p(a: usize, b: usize) -> f64 {
     let (a, b) = (a as f64, b as f64);

@@ -1,19 +1,18 @@
-//! Mean, scatter and memory of a series of values.
-//! It never drops a value: one that is no number makes the result none.
+//! Mean, scatter and autocorrelation of a series of values. Values are not dropped: a non-finite one leaves no moments.
 
 /// Mean and scatter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
-    /// How many values.
+    /// Number of values.
     pub count: f64,
     /// Their mean.
     pub mean: f64,
-    /// Their variance, unbiased; `None` of a single value.
+    /// Their variance, unbiased; `None` for a single value.
     pub variance: Option<f64>,
 }
 
 impl Moments {
-    /// `None` without values, or if one is no finite number.
+    /// The moments; `None` without values, or if one is not finite.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Moments> {
         let count = values.len() as f64;
@@ -24,7 +23,7 @@ impl Moments {
     }
 }
 
-/// The correlation of each value with the one before it, -1 to 1; 0 where nothing scatters.
+/// The correlation of each value with the one before it, -1 to 1; 0 if nothing scatters.
 #[must_use]
 pub fn autocorrelation(values: &[f64]) -> f64 {
     let Some(Moments { mean, .. }) = Moments::of(values) else { return 0.0 };
@@ -33,7 +32,7 @@ pub fn autocorrelation(values: &[f64]) -> f64 {
     if squares > 0.0 { (products / squares).clamp(-1.0, 1.0) } else { 0.0 }
 }
 
-/// How many independent values the series is worth: `n (1 - rho) / (1 + rho)`, never more than there are.
+/// How many independent values the series counts for: `n (1 - rho) / (1 + rho)`, at most `n`.
 #[must_use]
 pub fn effective_count(values: &[f64]) -> f64 {
     let rho = autocorrelation(values).max(0.0);

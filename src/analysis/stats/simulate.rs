@@ -1,5 +1,6 @@
-//! Runs of a program whose truth is known, and what statistics say of many of them. The same seed gives the same runs.
-//! Programs differ from run to run, windows remember their neighbours, and load varies within runs, between them, or both.
+//! Simulates runs of a program with known behaviour, and counts what statistics report over many of them. The same seed
+//! yields the same runs. Programs differ from run to run, windows are autocorrelated, and load varies within runs,
+//! between them, or both.
 
 #![allow(dead_code, reason = "what one simulation leaves unused another needs")]
 
@@ -11,19 +12,19 @@ use super::special::normal_quantile;
 pub(in crate::analysis) struct Program {
     /// CPU time of an operation, nanoseconds.
     pub cost_ns: f64,
-    /// CPU seconds per second that no operation causes: what makes an operation dear where there are few.
+    /// Fixed CPU seconds per second: they make an operation expensive if there are few.
     pub fixed: f64,
-    /// Standard deviation of a run's cost, as a part.
+    /// Standard deviation of a run's cost, as a fraction.
     pub run_sd: f64,
-    /// Standard deviation of a window's cost within its run, as a part.
+    /// Standard deviation of a window's cost within its run, as a fraction.
     pub window_sd: f64,
     /// Correlation of a window's cost with that of the window before.
     pub memory: f64,
     /// Operations per second, the mean of all runs.
     pub rate: f64,
-    /// Standard deviation of a run's mean rate, as a part.
+    /// Standard deviation of a run's mean rate, as a fraction.
     pub rate_between: f64,
-    /// Standard deviation of a window's rate around its run's, as a part; rates change slowly.
+    /// Standard deviation of a window's rate around its run's, as a fraction; rates change slowly.
     pub rate_within: f64,
     /// Windows of a run.
     pub windows: usize,
@@ -34,11 +35,11 @@ pub(in crate::analysis) struct Program {
 pub(in crate::analysis) struct SimulatedWindow {
     /// Operations per second.
     pub rate: f64,
-    /// CPU time per operation, nanoseconds, all of it shared out.
+    /// CPU time per operation, nanoseconds, including its part of the fixed cost.
     pub cost_ns: f64,
 }
 
-/// 2% between runs, 3% between windows that remember half of their neighbour, 40 windows of one load.
+/// 2% between runs, 3% between windows with an autocorrelation of 0.5, 40 windows of one load.
 pub(in crate::analysis) const STEADY: Program = Program {
     cost_ns: 5000.0,
     fixed: 0.2,
@@ -56,7 +57,7 @@ impl Random {
     pub(in crate::analysis) fn normal(&mut self) -> f64 {
         const STEPS: usize = 1 << 30;
         let mut uniform = || (self.below(STEPS) as f64 + 0.5) / STEPS as f64;
-        // Box and Muller's.
+        // Box-Muller.
         (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
     }
 }
@@ -64,7 +65,7 @@ impl Random {
 impl Program {
     /// One run.
     pub fn run(&self, random: &mut Random) -> Vec<SimulatedWindow> {
-        // Around a mean of one: a program is no dearer on average because its runs differ.
+        // Around a mean of one: varying runs do not make a program more expensive on average.
         let around_one = |sd: f64, normal: f64| (sd * normal - sd * sd / 2.0).exp();
         let factor = around_one(self.run_sd, random.normal());
         let mean = self.rate * around_one(self.rate_between, random.normal());
@@ -78,7 +79,7 @@ impl Program {
         (0..self.windows).map(window).collect()
     }
 
-    /// The same program with every operation, and all else it does, dearer by a part.
+    /// The same program with all of its costs increased by a fraction.
     pub fn dearer(&self, by: f64) -> Program {
         Program { cost_ns: self.cost_ns * (1.0 + by), fixed: self.fixed * (1.0 + by), ..*self }
     }
@@ -101,12 +102,12 @@ impl Remembering {
     }
 }
 
-/// How many trials `just calibrate` asks for.
+/// The number of trials for `just calibrate`.
 pub(in crate::analysis) fn trials() -> u32 {
     std::env::var("CALIBRATE_TRIALS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000)
 }
 
-/// How often something happened in so many trials.
+/// How often something happened in a number of trials.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::analysis) struct Frequency {
     pub hits: u32,
@@ -123,7 +124,7 @@ impl Frequency {
         f64::from(self.hits) / f64::from(self.trials.max(1))
     }
 
-    /// Wilson's interval, in which the true part lies in all but `tails` of such experiments.
+    /// Wilson's interval, which contains the true fraction in all but `tails` of such experiments.
     pub fn interval(&self, tails: f64) -> (f64, f64) {
         let (n, z) = (f64::from(self.trials.max(1)), -normal_quantile(tails / 2.0));
         let (p, spread) = (self.part(), z * z / n);
@@ -133,7 +134,7 @@ impl Frequency {
     }
 
     #[expect(clippy::print_stdout, reason = "what an ignored test is run for")]
-    /// One line for `just calibrate`: what was claimed, and what was found with its 95% interval.
+    /// Prints one line for `just calibrate`: the claim, and the result with its 95% interval.
     pub fn report(&self, name: &str, claimed: &str) {
         let ((low, high), percent) = (self.interval(0.05), |part: f64| format!("{:.2}%", part * 100.0));
         let (part, n) = (percent(self.part()), self.trials);

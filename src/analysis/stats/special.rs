@@ -1,5 +1,5 @@
-//! The functions that distributions are made of: gamma, beta and error function, to about twelve digits.
-//! It never panics or loops for long, whatever the argument: outside their domain the results are limits or not numbers.
+//! Special functions of distributions: gamma, beta and error function, to about twelve digits. They neither panic nor
+//! loop for long, whatever the argument: outside their domain they return limits or NaN.
 
 /// The normal distribution function.
 #[must_use]
@@ -8,7 +8,7 @@ pub fn normal_cdf(z: f64) -> f64 {
     if z > 0.0 { 1.0 - half } else { half }
 }
 
-/// The `p` quantile of the normal distribution; infinite at 0 and 1, not a number outside.
+/// The `p` quantile of the normal distribution; infinite at 0 and 1, NaN outside.
 #[must_use]
 pub fn normal_quantile(p: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) {
@@ -29,12 +29,12 @@ pub fn normal_quantile(p: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The complementary error function of something not below zero.
+/// The complementary error function of a non-negative number.
 fn erfc(x: f64) -> f64 {
     if x.is_nan() || x < 2.5 {
         return 1.0 - erf_series(x);
     }
-    // Laplace's continued fraction, from its far end; 60 steps are more than 1e-15 needs from 2.5 on.
+    // Laplace's continued fraction, from its far end; 60 steps reach 1e-15 from 2.5 on.
     let tail = (1..=60).rev().fold(x, |below, step| x + f64::from(step) / 2.0 / below);
     (-x * x).exp() / tail / std::f64::consts::PI.sqrt()
 }

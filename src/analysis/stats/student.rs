@@ -1,12 +1,12 @@
-//! Student's t at any confidence.
-//! It never goes below one degree of freedom: there is nothing to say then.
+//! Student's t at any confidence. Below one degree of freedom the functions return `None`.
 
 use super::special::{incomplete_beta, normal_cdf, normal_quantile};
 
-/// From here on t is the normal distribution to six digits, and the beta function's fraction converges slowly.
+/// From here on t is the normal distribution to six digits, and the beta function's continued fraction converges
+/// slowly.
 const MANY: f64 = 1e6;
 
-/// The probability that t lies as far from zero as this on either side; `None` below one degree of freedom.
+/// The probability that t is at least this far from zero on either side; `None` below one degree of freedom.
 #[must_use]
 pub fn student_two_sided(t: f64, freedom: f64) -> Option<f64> {
     if freedom.is_nan() || freedom < 1.0 || t.is_nan() {
@@ -18,7 +18,8 @@ pub fn student_two_sided(t: f64, freedom: f64) -> Option<f64> {
     Some(incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5))
 }
 
-/// The t beyond which `tails`, of both sides together, lie; `None` below one degree of freedom or for no probability.
+/// The t beyond which `tails` of the distribution are, both sides together; `None` below one degree of freedom, or if
+/// `tails` is not between 0 and 1.
 #[must_use]
 pub fn student_quantile(tails: f64, freedom: f64) -> Option<f64> {
     if !(tails > 0.0 && tails < 1.0) || freedom.is_nan() || freedom < 1.0 {
@@ -27,7 +28,7 @@ pub fn student_quantile(tails: f64, freedom: f64) -> Option<f64> {
     if freedom > MANY {
         return Some(-normal_quantile(tails / 2.0));
     }
-    // With one degree of freedom and one in a thousand million t is 1e9 and less.
+    // With one degree of freedom and tails of 1e-9, t is below 1e9.
     let (mut low, mut high) = (0.0, 1.0);
     while high < 1e12 && student_two_sided(high, freedom)? > tails {
         high *= 2.0;

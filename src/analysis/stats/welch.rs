@@ -1,5 +1,4 @@
-//! Welch's t: whether the means of two groups differ whose scatter need not be the same.
-//! It never assumes more runs than there are.
+//! Welch's t: whether the means of two groups differ, whose scatter need not be the same.
 
 use super::series::Moments;
 use super::student::student_two_sided;
@@ -7,15 +6,15 @@ use super::student::student_two_sided;
 /// The comparison of two means.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Welch {
-    /// First mean less the second, in standard errors.
+    /// First mean minus the second, in standard errors.
     pub t: f64,
     /// Degrees of freedom by Welch and Satterthwaite.
     pub freedom: f64,
-    /// How probable so large a difference is if there is none.
+    /// Probability of so large a difference if there is none.
     pub p: f64,
 }
 
-/// Compares two groups; `None` with fewer than two values in either, or none that scatter.
+/// Compares two groups; `None` with fewer than two values in either, or if nothing scatters.
 #[must_use]
 pub fn welch(a: &[f64], b: &[f64]) -> Option<Welch> {
     let (a, b) = (Moments::of(a)?, Moments::of(b)?);
@@ -24,11 +23,11 @@ pub fn welch(a: &[f64], b: &[f64]) -> Option<Welch> {
     Some(Welch { t, freedom, p: student_two_sided(t, freedom)? })
 }
 
-/// The standard error of a sum or difference of independent means, with its degrees of freedom, from the variance of each
-/// mean and its degrees; `None` if nothing scatters.
+/// The standard error of a sum or difference of independent means, with its degrees of freedom, from the variance and
+/// the degrees of freedom of each mean; `None` if nothing scatters.
 pub(in crate::analysis) fn combined(parts: &[(f64, f64)]) -> Option<(f64, f64)> {
     let variance: f64 = parts.iter().map(|part| part.0).sum();
-    // Relative to the whole: squares of tiny variances would vanish.
+    // Relative to the whole: squares of tiny variances would underflow.
     let spent: f64 = parts.iter().map(|(of, freedom)| (of / variance).powi(2) / freedom).sum();
     let freedom = 1.0 / spent;
     (variance > 0.0 && variance.is_finite() && !freedom.is_nan()).then(|| (variance.sqrt(), freedom))

@@ -1,5 +1,5 @@
-//! `ironlaw baseline build`: recordings and older baselines become one file.
-//! It never keeps more than one recording in memory.
+//! `ironlaw baseline build`: merges recordings and older baselines into one file.
+//! Only one recording is in memory at a time.
 
 use crate::analysis::baseline::{Added, LEAST_CORES, Learner, Levels, Source};
 use crate::cli::args::BuildArgs;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 pub(super) fn run(args: &BuildArgs, terminal: &Terminal) -> Result<()> {
     let output = baseline::path(&args.output);
-    // Told before the recordings are read, which may take a while.
+    // Check before reading the recordings, which may take a while.
     baseline::check_free(&output, args.force)?;
     let mut learner = Learner::default();
     for source in &args.sources {
@@ -34,7 +34,7 @@ pub(super) fn run(args: &BuildArgs, terminal: &Terminal) -> Result<()> {
     Ok(())
 }
 
-/// Adds one of the files, and says what came of it.
+/// Adds one of the files and returns a line about the result.
 fn add(learner: &mut Learner, path: &Path, name: &str, args: &BuildArgs) -> Result<String> {
     if Folder::is_one(path) || (!path.exists() && Folder::is_one(&Folder::name(path))) {
         return Err(Error::new(ErrorKind::Usage, "it is a sweep, in which nothing is usual".to_string())

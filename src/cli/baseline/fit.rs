@@ -1,5 +1,4 @@
-//! Whether a baseline speaks of what is about to be captured: asked before the capture, of all that can be known by then.
-//! It never guesses at the program of a command that may start another one.
+//! Checks before a capture whether a baseline applies to it, as far as can be known at that time.
 
 use crate::analysis::baseline::{Stale, stale};
 use crate::collect::program::{self, Program};
@@ -12,20 +11,20 @@ use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
 use std::path::Path;
 
-/// A baseline that fits what is to be captured.
+/// A baseline that applies to the planned capture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fitted {
     pub baseline: Baseline,
-    /// In what it may not hold any more, or does not.
+    /// The points in which it may not, or does not, apply any more.
     pub stale: Vec<Stale>,
-    /// The same for people.
+    /// The same as notes for the user.
     pub notes: Vec<Note>,
 }
 
-/// Reads a baseline and holds it against a plan; `stale_ok` takes one that does not hold any more all the same.
+/// Reads a baseline and compares it with a plan. `stale_ok` accepts a stale baseline.
 ///
 /// # Errors
-/// What keeps it from being read; `Unsupported` for one that does not fit, by name.
+/// Any error of reading it; `Unsupported` if it does not fit, with the mismatches.
 pub fn fit(path: &Path, plan: &Plan, stale_ok: bool) -> Result<Fitted> {
     let baseline = baseline::read(path)?;
     let found = stale(&baseline, &key(&baseline.key, plan), clock::unix_ns());
@@ -58,7 +57,7 @@ pub(super) fn here(then: &BaselineKey) -> BaselineKey {
     }
 }
 
-/// What is known of a session before it begins.
+/// The key of a session as far as it is known before the start.
 fn key(then: &BaselineKey, plan: &Plan) -> BaselineKey {
     let proc = ProcFs::new("/proc");
     let running = running(&proc, then, &plan.target);
@@ -80,8 +79,8 @@ fn key(then: &BaselineKey, plan: &Plan) -> BaselineKey {
     }
 }
 
-/// The program of the target, where it is known already: of processes the baseline's own if one of them runs it. A process
-/// whose children are captured as well, and a command, may only be the shell around it: they are known by their build alone.
+/// The target's program, if known before the capture. Among several processes, prefers the one that runs the baseline's
+/// program. A command, or a process captured with its children, may only be a wrapper shell, so only a match counts.
 fn running(proc: &ProcFs, then: &BaselineKey, target: &Target) -> Option<Program> {
     let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
     let known = then.program.as_deref().map(file);

@@ -1,5 +1,4 @@
-//! `ironlaw baseline`, and the baseline beside a capture: learnt, shown, and held against what is to be captured.
-//! It never captures.
+//! `ironlaw baseline`: builds and shows baselines, and checks them against a planned capture.
 
 mod build;
 mod fit;
@@ -13,7 +12,7 @@ use crate::error::Result;
 use crate::store::{self, baseline};
 use std::path::Path;
 
-/// Whether that names a baseline rather than a recording: a file, or the name of one without its ending.
+/// Whether the path names a baseline rather than a recording: a file, or a baseline's name without extension.
 pub(super) fn is_one(path: &Path) -> bool {
     path.is_file() || (!path.is_dir() && !store::path(path).is_dir() && baseline::path(path).is_file())
 }

@@ -1,5 +1,4 @@
-//! `ironlaw baseline show`: what a baseline knows, and whether it holds on this machine.
-//! It never changes one.
+//! `ironlaw baseline show`: the contents of a baseline, and whether it applies to this machine.
 
 use super::fit;
 use crate::analysis::baseline::stale;
@@ -24,7 +23,7 @@ pub(super) fn run(args: &ShowArgs, global: &GlobalArgs) -> Result<()> {
     out::deliver(&bytes, args.output.as_deref())
 }
 
-/// A file of its own, or within a recording.
+/// A separate file, or the baseline within a recording.
 fn find(name: &Path) -> Result<Baseline> {
     let recording = [name.to_path_buf(), store::path(name)].into_iter().find(|path| path.is_dir());
     match recording {

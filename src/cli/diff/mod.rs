@@ -1,5 +1,4 @@
-//! `ironlaw diff`: recordings or sweeps compared, the difference drawn, and the gate of a merge.
-//! It never captures.
+//! `ironlaw diff`: compares recordings or sweeps, draws the difference, and fails a merge gate.
 
 mod source;
 mod watch;
@@ -14,7 +13,7 @@ use crate::view::scaling::CostAxis;
 use source::Source;
 use std::path::Path;
 
-/// Compares, prints or shows, draws, and fails where a gate is broken.
+/// Compares, then prints or shows, draws, and fails if a gate is violated.
 pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
     check(args)?;
     if args.tui {
@@ -35,7 +34,7 @@ pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> 
     gate(&view)
 }
 
-/// What can be told before anything is read.
+/// Checks that need no recording.
 fn check(args: &DiffArgs) -> Result<()> {
     if args.flamegraph.is_some() && args.new.len() > 1 {
         return Err(
@@ -51,7 +50,7 @@ fn check(args: &DiffArgs) -> Result<()> {
     Ok(())
 }
 
-/// Everything that is compared, read and found alike.
+/// All sides of a comparison, read and comparable.
 struct Sides {
     base: Side,
     others: Vec<Side>,
@@ -74,7 +73,7 @@ impl Sides {
     }
 }
 
-/// Numbers that do not compare are refused before anybody reads them.
+/// Rejects sides whose numbers are not comparable.
 fn refuse(base: &Side, others: &[Side], force: bool) -> Result<()> {
     let grave = |new: &Side| {
         let all = unlike(base, new).into_iter().filter(|unlike| unlike.gravity == Gravity::Refuse);

@@ -1,5 +1,4 @@
-//! What the sides of a comparison are read from: recordings, or the runs of sweeps at one width.
-//! It never compares.
+//! Reads the sides of a comparison: recordings, or the runs of sweeps at one width.
 
 use super::super::args::DiffArgs;
 use crate::analysis::TimeRange;
@@ -12,14 +11,14 @@ use crate::sweep::Folder;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What a side is made of.
+/// The parts of a side.
 pub(super) enum Source {
     Recordings { label: String, paths: Vec<PathBuf> },
     Sweeps { label: String, folders: Vec<(Folder, SweepMeta)> },
 }
 
 impl Source {
-    /// One path, or several with commas between; a name with a comma in it is one path if it is there.
+    /// One path, or several separated by commas. An existing path that contains a comma is one path.
     pub fn of(text: &str) -> Result<Source> {
         let whole = Path::new(text);
         let paths: Vec<PathBuf> = if whole.exists() {
@@ -43,7 +42,7 @@ impl Source {
         }
     }
 
-    /// The recordings, worked out one after another.
+    /// Reads and digests the recordings one after the other.
     pub fn side(&self, width: Option<u32>, args: &DiffArgs) -> Result<Side> {
         let one = |path: &Path, part: Part| {
             let mut profile = session::open(path).context(|| format!("cannot compare {}", path.display()))?;
@@ -79,20 +78,20 @@ impl Source {
     }
 }
 
-/// The name as typed, or with the ending of recordings.
+/// The name as typed, or with the extension of recordings.
 fn found(text: &str) -> PathBuf {
     let path = Path::new(text);
     let named = store::path(path);
     if !path.exists() && named.exists() { named } else { path.to_path_buf() }
 }
 
-/// The runs of a sweep that count, with where their recordings are.
+/// The runs of a sweep that count, with the paths of their recordings.
 fn done<'a>(folder: &'a Folder, meta: &'a SweepMeta) -> impl Iterator<Item = (PathBuf, &'a crate::model::RunMeta)> {
     let runs = meta.runs.iter().filter(|run| matches!(run.state, RunState::Done { .. }));
     runs.filter_map(|run| Some((folder.recording(&run.recording)?, run)))
 }
 
-/// The width to compare sweeps at: as asked for, or the most that all have.
+/// The width at which sweeps are compared: as requested, or the largest that all have.
 pub(super) fn width(sources: &[Source], asked: Option<u32>) -> Result<Option<u32>> {
     let sweeps: Vec<_> = sources
         .iter()

@@ -1,35 +1,35 @@
-//! A core's metrics, events and groups as plain rows, for both forms of the list. It never lays out.
+//! A core's metrics, events and groups as plain rows, for both output formats.
 
 use crate::model::{Formula, HardwareMetric, HardwarePlan, MetricKind};
 use crate::pmu::{CoreType, Wanted, as_perf_writes_it, group_as_perf_writes_it, planner};
 use serde::Serialize;
 
-/// One kind of core.
+/// One core type.
 #[derive(Debug, Serialize)]
 pub(super) struct Listing {
     /// The microarchitecture's stable name.
     pub(super) uarch: String,
-    /// For people.
+    /// Its display name.
     pub(super) name: String,
-    /// The PMU; `null` where the kernel shows none.
+    /// The PMU; `null` if the kernel exposes none.
     pub(super) pmu: Option<String>,
-    /// Its CPUs; empty: all.
+    /// Its CPUs; empty means all.
     pub(super) cpus: Vec<u32>,
     /// Free general counters.
     pub(super) counters: u8,
-    /// What limits them, or what cannot be known, in sentences.
+    /// Limits and unknowns, in sentences.
     pub(super) remarks: Vec<String>,
-    /// What can be had, in the order in which it is wanted.
+    /// The available metrics in order of priority.
     pub(super) metrics: Vec<Row>,
-    /// What cannot.
+    /// The unavailable metrics.
     pub(super) missing: Vec<Missing>,
-    /// What is counted together.
+    /// Events that are counted together.
     pub(super) groups: Vec<Group>,
-    /// Known events that no group holds.
+    /// Known events that are in no group.
     pub(super) other_events: Vec<Event>,
 }
 
-/// A metric that can be formed.
+/// An available metric.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
     pub(super) name: &'static str,
@@ -37,7 +37,7 @@ pub(super) struct Row {
     pub(super) unit: &'static str,
     pub(super) formula: String,
     pub(super) events: Vec<Event>,
-    /// Counted from 1.
+    /// Number of the group, from 1.
     pub(super) group: usize,
     pub(super) bounds: (f64, f64),
     pub(super) threshold: Option<f64>,
@@ -45,7 +45,7 @@ pub(super) struct Row {
     pub(super) note: Option<String>,
 }
 
-/// A metric that cannot.
+/// An unavailable metric.
 #[derive(Debug, Serialize)]
 pub(super) struct Missing {
     pub(super) name: String,
@@ -60,7 +60,7 @@ pub(super) struct Group {
     pub(super) perf: String,
 }
 
-/// An event in its role.
+/// An event and its role.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Event {
     pub(super) role: String,
@@ -71,7 +71,7 @@ pub(super) struct Event {
     pub(super) note: Option<String>,
 }
 
-/// The rows of a core; `here` if it is this machine's, `all` to list every event.
+/// The rows of a core. `here` if it is this machine's; `all` lists every event.
 pub(super) fn of(core: &CoreType, wanted: &Wanted, here: bool, all: bool) -> Listing {
     let plan = planner::plan(&core.uarch, &core.capacity, wanted);
     let is_absent = |metric: &HardwareMetric| plan.absent.iter().any(|absent| absent.metric == metric.name);

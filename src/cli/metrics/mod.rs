@@ -1,5 +1,5 @@
-//! `ironlaw metrics`: what this machine's hardware counters give, by which events and formulas, and why the rest is missing.
-//! It counts nothing.
+//! `ironlaw metrics`: lists the metrics that this machine's hardware counters support, their events and formulas, and
+//! the reasons why others are missing.
 
 mod listing;
 mod text;

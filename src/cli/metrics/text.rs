@@ -1,4 +1,4 @@
-//! The list for people. It never decides what stands in it.
+//! Formats the list as text.
 
 use super::listing::{Event, Group, Listing, Missing, Row};
 use crate::view::escape::visible;
@@ -66,7 +66,7 @@ fn events(text: &mut String, events: &[Event]) {
     }
 }
 
-/// Metrics that are missing for the same reason share its line.
+/// Metrics that are missing for the same reason share a line.
 fn absent(text: &mut String, missing: &[Missing]) {
     let mut reasons: Vec<&str> = Vec::new();
     for row in missing {
@@ -94,7 +94,7 @@ fn wrapped(text: &mut String, names: &[&str]) {
     }
 }
 
-/// A user's table may hold anything.
+/// Escapes text, because a user's table may contain anything.
 fn visible_lines(text: &str) -> String {
     text.lines().map(|line| format!("{}\n", visible(line.trim_end()))).collect()
 }

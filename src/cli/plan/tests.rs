@@ -1,4 +1,4 @@
-//! Every combination of flags is a row: the command line in, the plan or the complaint out.
+//! Every combination of flags is a row: the command line in, the plan or the error message out.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use super::*;

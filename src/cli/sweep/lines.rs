@@ -1,12 +1,11 @@
-//! A sweep's progress as lines, for logs and pipes: one when a run begins, one when it is over.
-//! It never overwrites a line.
+//! A sweep's progress as lines, for logs and pipes: one when a run begins, one when it ends.
 
 use crate::cli::out::Terminal;
 use crate::model::{RunMeta, RunState};
 use crate::sweep::Sweep;
 use crate::view::number::three_digits;
 
-/// Says what has changed since it was last asked.
+/// Prints the changes since the last call.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     begun: usize,

@@ -1,15 +1,15 @@
-//! `ironlaw sweep`: runs a program at several widths, or confines one that runs to ever other CPUs, and says how it scales.
-//! The result stays on disk; what it comes to goes to the standard output.
+//! `ironlaw sweep`: runs a program at several widths, or varies the CPU affinity of a running one, and reports how it
+//! scales. The recordings stay on disk; the result goes to standard output.
 
-mod board;
-mod desk;
 mod lines;
 mod plan;
 mod result;
+mod shared_sweep;
+mod sweep_host;
 mod watch;
 
-pub(super) use desk::{Bell, Source, session};
 pub(super) use result::{render, report};
+pub(super) use sweep_host::{Notifier, Source, session};
 pub(super) use watch::read_back;
 
 use super::args::{CaptureArgs, Cli, Command, GlobalArgs, SweepArgs, SweepFormat, TargetArgs, WarmUp};
@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-/// Sweeps, prints what it comes to, says where it is.
+/// Runs the sweep, prints the result and its path.
 pub(super) fn run(args: &SweepArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<ExitCode> {
     if args.restore {
         return restore(terminal);
@@ -45,14 +45,14 @@ pub(super) fn run(args: &SweepArgs, global: &GlobalArgs, terminal: &Terminal) ->
     conclude(&sweep, args.format, global, terminal)
 }
 
-/// Sweeps as a command line says that this program wrote itself.
+/// Runs a sweep with a command line that this program generated.
 pub(super) fn demo(line: &[String], headless: bool, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
     let parsed = Cli::from_words(line).map_err(|wrong| Error::new(ErrorKind::Usage, wrong))?;
     let Some(Command::Sweep(args)) = parsed.command else { return Ok(()) };
     run(&SweepArgs { headless, ..args }, global, terminal).map(drop)
 }
 
-/// Plans the sweep and makes its folder.
+/// Plans the sweep and creates its folder.
 pub(super) fn begin(args: &SweepArgs) -> Result<(Sweep, Recipe)> {
     let (request, notes) = capture::plan(&target(args)?, &capture_args(args))?;
     let subject = match request.target.clone() {
@@ -83,7 +83,7 @@ pub(super) fn begin(args: &SweepArgs) -> Result<(Sweep, Recipe)> {
     Ok((sweep, recipe))
 }
 
-/// Makes the runs.
+/// Executes the runs.
 pub(super) fn carry_out(
     sweep: &mut Sweep,
     recipe: &Recipe,
@@ -106,7 +106,7 @@ pub(super) fn carry_out(
     sweep.run_live(&recipe.plan, recipe.fetch, &mut narrowed, stop, tell)
 }
 
-/// Prints the result and says where it is; without a single run that counts, that is a failure.
+/// Prints the result and its path. Fails if no run counts.
 pub(super) fn conclude(
     sweep: &Sweep,
     format: SweepFormat,
@@ -129,7 +129,7 @@ pub(super) fn conclude(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Gives threads their CPUs back that killed sweeps left confined.
+/// Restores the CPU affinity of threads that killed sweeps left confined.
 fn restore(terminal: &Terminal) -> Result<ExitCode> {
     let (proc, folder) = (ProcFs::new("/proc"), journals());
     let mut left = 0;
@@ -181,7 +181,7 @@ fn target(args: &SweepArgs) -> Result<TargetArgs> {
     Ok(target)
 }
 
-/// Waits are part of the answer.
+/// Off-CPU time is part of the result.
 fn capture_args(args: &SweepArgs) -> CaptureArgs {
     CaptureArgs { off_cpu: !args.no_off_cpu, ..args.capture.clone() }
 }

@@ -1,5 +1,5 @@
-//! What was typed, checked into a sweep: what changes, over which widths, on which CPUs, in which order.
-//! Pure: the machine comes in as [`Machine`].
+//! Validates the command line into a sweep: the varied quantity, the widths, the CPUs and the order of runs.
+//! Pure: takes the machine as [`Machine`].
 
 use crate::cli::args::{PlaceArg, SweepArgs, WarmUp, Widths, sweep_widths};
 use crate::error::{Error, ErrorKind, Result};
@@ -7,7 +7,7 @@ use crate::model::{HostFacts, OpsSpec, Placement, RunMeta, RunState, SweepMeta, 
 use crate::sweep::{FORMAT, Folder, Places, order, template};
 use crate::units::Nanos;
 
-/// What planning may know of the machine.
+/// The facts about the machine that planning may use.
 #[derive(Debug, Clone)]
 pub(super) struct Machine {
     pub host: HostFacts,
@@ -16,14 +16,14 @@ pub(super) struct Machine {
     pub unix_ns: u64,
 }
 
-/// What is to be swept.
+/// What to sweep: a command or a running target.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Subject {
     Command(Vec<String>),
     Running(Target),
 }
 
-/// The sweep that was asked for, nothing of it run yet.
+/// The requested sweep, without any run executed.
 pub(super) fn plan(args: &SweepArgs, subject: Subject, ops: Option<OpsSpec>, machine: &Machine) -> Result<SweepMeta> {
     let (width, widths) = widths(args, &subject, machine)?;
     let placement = placement(args.place, width)?;

@@ -1,5 +1,4 @@
-//! What a sweep comes to, in every form it can be printed in.
-//! It never runs anything.
+//! The result of a sweep in all output formats.
 
 use crate::analysis::scaling::Run;
 use crate::cli::args::{GlobalArgs, SweepFormat};
@@ -10,7 +9,7 @@ use crate::model::SweepMeta;
 use crate::sweep::scaling;
 use crate::view::scaling::SweepReport;
 
-/// The report on a sweep, as far as it has come.
+/// The report on a sweep with the runs so far.
 pub(in crate::cli) fn report(meta: &SweepMeta, results: &[Option<Run>]) -> SweepReport {
     SweepReport::of(meta, &scaling(meta, results))
 }

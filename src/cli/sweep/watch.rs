@@ -1,9 +1,8 @@
-//! A sweep seen in a session: made while it is watched, or read back from its folder.
-//! It never prints the result.
+//! A sweep in a session: live while its runs execute, or read back from its folder.
 
-use super::board::Board;
 use super::carry_out;
-use super::desk::{Bell, session};
+use super::shared_sweep::SharedSweep;
+use super::sweep_host::{Notifier, session};
 use crate::cli::out::Terminal;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::sweep::{Recipe, Sweep, load};
@@ -14,17 +13,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
-/// Makes the runs while a session shows them; leaving the session ends the sweep. Gives it as far as it has come.
+/// Executes the runs while a session shows them. Leaving the session ends the sweep. Returns the sweep so far.
 ///
 /// # Errors
-/// `Usage` where there is no terminal; those of the runs.
+/// `Usage` without a terminal; any error of the runs.
 pub(super) fn made(sweep: Sweep, recipe: Recipe, terminal: &Terminal) -> Result<Sweep> {
-    let board = Board::new(sweep.meta.clone(), sweep.results.clone(), false);
+    let board = SharedSweep::new(sweep.meta.clone(), sweep.results.clone(), false);
     let (asked, (sender, made)) = (Arc::new(AtomicBool::new(false)), channel());
-    // Nothing is ever sent: it is closed when the sweep has ended.
+    // Carries no messages: it closes when the sweep has ended.
     let (running, ended) = channel::<Infallible>();
     let stop = Arc::clone(&asked);
-    let open = move |bell: &Bell| {
+    let open = move |bell: &Notifier| {
         let (bell, shown) = (bell.clone(), board.clone());
         let work = move || {
             make(sweep, &recipe, &stop, &shown, &bell, &sender);
@@ -46,8 +45,8 @@ fn make(
     mut sweep: Sweep,
     recipe: &Recipe,
     stop: &AtomicBool,
-    board: &Board,
-    bell: &Bell,
+    board: &SharedSweep,
+    bell: &Notifier,
     made: &Sender<Result<Sweep>>,
 ) {
     let mut tell = |sweep: &Sweep| {
@@ -63,12 +62,12 @@ fn make(
     let _ = made.send(result.map(|()| sweep));
 }
 
-/// Shows a sweep that lies on disk.
+/// Shows a sweep from disk.
 ///
 /// # Errors
-/// There is no sweep, or it cannot be read; `Usage` where there is no terminal.
+/// The sweep does not exist or cannot be read; `Usage` without a terminal.
 pub(in crate::cli) fn read_back(path: &Path, terminal: &Terminal) -> Result<()> {
     let path = path.to_path_buf();
-    let open = move |_: &Bell| load(&path).map(|(meta, results)| Board::new(meta, results, true).source());
+    let open = move |_: &Notifier| load(&path).map(|(meta, results)| SharedSweep::new(meta, results, true).source());
     session(App::sweep, open, || (), terminal)
 }

@@ -1,8 +1,7 @@
-//! `ironlaw top`, `ironlaw view` and bare `ironlaw`: the terminal session, wired to a capture or a recording.
-//! It never draws and never builds a view itself: the one is the session's, the other the keeper's thread's.
+//! `ironlaw top`, `ironlaw view` and bare `ironlaw`: connects the terminal session to a capture or a recording.
 
 mod choices;
-mod desk;
+mod host;
 mod opening;
 mod usual;
 mod writing;
@@ -12,14 +11,14 @@ pub(super) use opening::Opening;
 use super::args::{TargetArgs, TopArgs, ViewArgs};
 use super::out::Terminal;
 use super::report::newest;
-use super::seat;
 use super::sweep;
+use super::terminal_session;
 use crate::error::Result;
 use crate::sweep::Folder;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::view::picker::Choice;
-use desk::Desk;
+use host::SessionHost;
 
 /// `ironlaw top`.
 pub(super) fn run(args: &TopArgs, terminal: &Terminal) -> Result<()> {
@@ -42,28 +41,28 @@ pub(super) fn view(args: &ViewArgs, terminal: &Terminal) -> Result<()> {
     session(opening, First::Open(Choice::Recording(path)), terminal)
 }
 
-/// What the session begins with.
+/// The first screen of the session.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum First {
     /// The picker.
     Choose,
     /// The target of the command line.
     Target,
-    /// This.
+    /// This choice.
     Open(Choice),
 }
 
 /// Runs a session on this terminal.
 ///
 /// # Errors
-/// `Usage` where there is no terminal; what kept the target from being opened; what was lost at the end.
+/// `Usage` without a terminal, errors of opening the target, and data lost at the end.
 pub(super) fn session(opening: Opening, first: First, terminal: &Terminal) -> Result<()> {
-    seat::hold(terminal, |seat| {
+    terminal_session::hold(terminal, |seat| {
         let app = match first {
             First::Choose => App::new(&seat.settings, seat.size),
             _ => App::opening(&seat.settings, seat.size),
         };
-        let mut desk = Desk::new(seat, opening);
+        let mut desk = SessionHost::new(seat, opening);
         let effects = match first {
             First::Choose => vec![Effect::Choose],
             First::Target => {

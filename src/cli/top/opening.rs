@@ -1,12 +1,12 @@
-//! From what was typed or chosen to something open: a live capture or a recording, and the baseline beside it.
-//! It never runs on the session's thread: opening 5,000 threads takes a second.
+//! Opens a target or recording, together with its baseline: from flags or a choice to a running session.
+//! It runs on a separate thread, because opening 5,000 threads takes a second.
 
 use super::super::args::{CaptureArgs, TargetArgs, TopArgs};
 use super::super::{baseline, capture};
 use super::usual::Usual;
 use crate::error::Result;
 use crate::model::profile::Profile;
-use crate::session::{self, Judging, Keeper, Limit, Live, News};
+use crate::session::{self, Judging, Limit, Live, LiveSession, News};
 use crate::store::{self, Writer};
 use crate::tui::msg::Msg;
 use crate::view::picker::Choice;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-/// How whatever is chosen is opened.
+/// The options for opening any choice.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct Opening {
     pub target: TargetArgs,
@@ -25,15 +25,15 @@ pub(in crate::cli) struct Opening {
     pub no_inline: bool,
 }
 
-/// Something open.
+/// An open session.
 #[derive(Debug)]
 pub(super) struct Opened {
-    pub keeper: Keeper,
+    pub keeper: LiveSession,
     pub baseline: Option<Arc<Profile>>,
-    /// How the session is held against what is usual, if it is.
+    /// The baseline and the session's comparison with it, if there is one.
     pub usual: Option<Arc<Usual>>,
     pub live: bool,
-    /// Whether all of it is being recorded anyway.
+    /// The path if the whole session is being recorded.
     pub recorded: Option<PathBuf>,
 }
 
@@ -49,16 +49,16 @@ impl Opening {
         }
     }
 
-    /// Opens the target of the command line, or what was chosen; news go to `sender`.
+    /// Opens the target of the command line, or the choice. Notifications go to `sender`.
     pub(super) fn open(&self, choice: Option<Choice>, limit: Limit, sender: Sender<Msg>) -> Result<Opened> {
-        // Either a recording to compare with, or what is usual.
+        // The path is either a recording or a baseline to compare with.
         let (usual, compared): (Option<&Path>, Option<&Path>) = match self.baseline.as_deref() {
             Some(path) if baseline::is_one(path) => (Some(path), None),
             other => (None, other),
         };
         let compared = compared.map(session::open).transpose()?.map(Arc::new);
         let tell = move |news| {
-            // The session is over: nobody wants news.
+            // The session may be over, and the notification is not needed.
             let _ = sender.send(message(news));
         };
         if let Some(Choice::Recording(path)) = choice {
@@ -67,12 +67,12 @@ impl Opening {
                 profile.drop_inlined();
             }
             let usual = Usual::of_recording(&path, usual, &profile)?.map(Arc::new);
-            let keeper = Keeper::replay(profile, tell)?;
+            let keeper = LiveSession::replay(profile, tell)?;
             return Ok(Opened { keeper, baseline: compared, usual, live: false, recorded: None });
         }
         let target = choice.map_or_else(|| Ok(self.target.clone()), chosen)?;
         let (mut request, mut notes) = capture::plan(&target, &self.capture)?;
-        // Whoever looks sees on the screen what does not hold any more.
+        // The screen shows the points in which the baseline is stale.
         let fitted = usual.map(|path| baseline::fit(path, &request, true)).transpose()?;
         if let Some(fitted) = &fitted {
             request.neighbours = true;
@@ -86,12 +86,12 @@ impl Opening {
             store::baseline::write_within(path, &usual.baseline)?;
         }
         let judging = usual.as_ref().map(|usual| Judging::new(usual.baseline.clone(), live.meta().host.clone()));
-        let keeper = Keeper::live(live, writer, limit, judging, tell)?;
+        let keeper = LiveSession::live(live, writer, limit, judging, tell)?;
         Ok(Opened { keeper, baseline: compared, usual, live: true, recorded })
     }
 }
 
-/// A target by the same flags as on the command line.
+/// A choice as the equivalent command-line flags.
 fn chosen(choice: Choice) -> Result<TargetArgs> {
     let none = TargetArgs::default();
     Ok(match choice {

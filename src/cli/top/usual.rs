@@ -1,23 +1,23 @@
-//! What is usual for the target of a session, and how the session stands against it.
-//! It never judges a live session: the keeper does, window by window.
+//! The baseline of a session, and the session's comparison with it.
+//! A live session is compared by its own thread, window by window.
 
 use super::super::baseline::Fitted;
 use crate::analysis::baseline::{Levels, key_of, stale};
 use crate::error::Result;
 use crate::model::Baseline;
 use crate::model::profile::Profile;
-use crate::session::Holding;
+use crate::session::History;
 use crate::store;
 use crate::view::against::{AgainstView, BaselineHead};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is usual.
+/// A baseline with its comparison.
 #[derive(Debug)]
 pub(super) struct Usual {
     pub baseline: Arc<Baseline>,
     head: BaselineHead,
-    /// How a recording stands: it does not change any more.
+    /// The comparison of a recording, computed once because a recording does not change.
     recorded: Option<AgainstView>,
 }
 
@@ -28,7 +28,7 @@ impl Usual {
         Usual { baseline: Arc::new(fitted.baseline), head, recorded: None }
     }
 
-    /// For a recording: by the baseline at a path, else by the one it holds, if it holds one.
+    /// For a recording: with the baseline at `path`, else with the one within the recording, if any.
     pub fn of_recording(recording: &Path, path: Option<&Path>, profile: &Profile) -> Result<Option<Usual>> {
         let found = match path {
             Some(path) => Some(store::baseline::read(path)?),
@@ -40,8 +40,8 @@ impl Usual {
         }))
     }
 
-    /// How it stands now. With samples the program is known, which a command's session does not know before.
-    pub fn standing(&self, held: &Holding) -> Option<AgainstView> {
+    /// The current comparison. Samples identify the program, which is unknown before a command has started.
+    pub fn standing(&self, held: &History) -> Option<AgainstView> {
         if let Some(view) = &self.recorded {
             return Some(view.clone());
         }

@@ -1,50 +1,49 @@
-//! What the session writes on request: a recording of what is held, a picture of the flame graph that is shown.
-//! It never replaces a file that is there.
+//! Writes files on request: a recording of the history, or an image of the flame graph. Keeps existing files.
 
 use super::super::plan;
 use super::usual::Usual;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{self, svg};
 use crate::model::Baseline;
-use crate::session::Holding;
+use crate::session::History;
 use crate::store;
 use crate::sys::clock;
 use crate::view::against;
 use crate::view::flame::{Flame, FlameOptions};
-use crate::view::look::{Ask, Bounds, Query, Scene};
+use crate::view::snapshot::{Bounds, Query, ViewContext, ViewRequest};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes what is held, with the baseline it is held against; gives what is to be said.
-pub(super) fn recording(held: &Holding, path: Option<PathBuf>, usual: Option<&Usual>) -> Result<String> {
+/// Saves the history with its baseline. Returns the message for the user.
+pub(super) fn recording(held: &History, path: Option<PathBuf>, usual: Option<&Usual>) -> Result<String> {
     let path = path.map_or_else(|| default_name(held), |path| store::path(&path));
     let bytes = held.save(&path, false)?;
     usual.map_or(Ok(()), |usual| store::baseline::write_within(&path, &usual.baseline))?;
     Ok(said(&path, bytes))
 }
 
-/// What is said of a recording.
+/// The message about a recording.
 pub(super) fn said(path: &Path, bytes: u64) -> String {
     format!("wrote {} ({:.1} kB); read it with: ironlaw view {0}", path.display(), bytes as f64 / 1e3)
 }
 
-/// A flame graph that is shown.
+/// The current flame graph.
 #[derive(Debug)]
 pub(super) struct Shown<'a> {
     pub bounds: Bounds,
     pub query: &'a Query,
-    /// Where it is zoomed to.
+    /// The frames it is zoomed to.
     pub root: &'a [String],
     pub inverted: bool,
-    /// What the session is held against.
+    /// The baseline of the session.
     pub baseline: Option<&'a Baseline>,
 }
 
-/// Draws the flame graph that is shown; gives what is to be said.
-pub(super) fn picture(held: &Holding, shown: &Shown<'_>, path: Option<PathBuf>) -> Result<String> {
+/// Renders the current flame graph to a file. Returns the message for the user.
+pub(super) fn picture(held: &History, shown: &Shown<'_>, path: Option<PathBuf>) -> Result<String> {
     let path = path.unwrap_or_else(|| default_name(held).with_extension("svg"));
     let bytes = match (&shown.query.ask, shown.baseline) {
-        (Ask::Flame { usual: true, .. }, Some(baseline)) => difference(held, shown, baseline)?,
+        (ViewRequest::Flame { usual: true, .. }, Some(baseline)) => difference(held, shown, baseline)?,
         _ => {
             let selection = shown.query.selection(shown.bounds);
             let mut flame = Flame::build(held.profile(), &FlameOptions { selection, title: None })?;
@@ -63,9 +62,9 @@ pub(super) fn picture(held: &Holding, shown: &Shown<'_>, path: Option<PathBuf>) 
     Ok(format!("wrote {} ({:.1} kB)", path.display(), bytes.len() as f64 / 1e3))
 }
 
-/// The whole of the difference: a part of it would not add up to the costs in its head.
-fn difference(held: &Holding, shown: &Shown<'_>, baseline: &Baseline) -> Result<Vec<u8>> {
-    let scene = Scene::of(held.profile(), None, shown.bounds, shown.query);
+/// The whole difference, because a part of it would not add up to the costs in its header.
+fn difference(held: &History, shown: &Shown<'_>, baseline: &Baseline) -> Result<Vec<u8>> {
+    let scene = ViewContext::of(held.profile(), None, shown.bounds, shown.query);
     let drawn = against::difference(&scene, baseline)?
         .ok_or_else(|| Error::new(ErrorKind::NotFound, "no samples in this time: there is nothing to draw"))?;
     let title = format!("{} against its baseline", held.profile().meta.plan.target.label());
@@ -73,6 +72,6 @@ fn difference(held: &Holding, shown: &Shown<'_>, baseline: &Baseline) -> Result<
 }
 
 /// A name in this directory, from target and time.
-fn default_name(held: &Holding) -> PathBuf {
+fn default_name(held: &History) -> PathBuf {
     plan::recording_name(&held.profile().meta.plan.target, clock::unix_ns() / 1_000_000_000)
 }

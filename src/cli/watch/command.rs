@@ -1,10 +1,10 @@
-//! The user's command for alarms: what it is told, and what is told of it.
-//! It never runs twice at once, nor for longer than a minute.
+//! Runs the user's command for alarms: its input and environment, and messages about its result.
+//! One command runs at a time, for at most a minute.
 
 use super::Msg;
 use super::worker::Worker;
 use crate::error::{Context, Error, Result};
-use crate::sys::hook::{self, StopToken};
+use crate::sys::shell_command::{self, StopToken};
 use crate::sys::terminal;
 use crate::units::Nanos;
 use crate::view::watch::{Ran, Said, What};
@@ -15,10 +15,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
-/// A command may run so long.
+/// Maximum run time of a command.
 const PATIENCE: Nanos = Nanos(60_000_000_000);
 
-/// What a command is told.
+/// The input of a command.
 #[derive(Debug)]
 pub(super) struct Order {
     /// The alarm as JSON.
@@ -28,7 +28,7 @@ pub(super) struct Order {
     pub suspect: String,
 }
 
-/// Who runs it.
+/// Runs the commands.
 #[derive(Debug)]
 pub(super) struct Commands {
     worker: Worker<Order>,
@@ -40,10 +40,10 @@ impl Commands {
         let stop = StopToken::new()?;
         let asked = stop.clone();
         let worker = Worker::start("command", move |order: Order| {
-            // When the watch is over nobody is left to tell.
+            // If the watch is over, there is nobody left to report to.
             let tell = |what| _ = tell.send(Msg::Tell(what));
             let failed = |error: Error, what: &str| tell(What::Error(Said::of(&error.context(what))));
-            let file = Told::write(&std::env::temp_dir(), &order.alarm);
+            let file = EmitResult::write(&std::env::temp_dir(), &order.alarm);
             let file = file.map_err(|error| failed(error, "the command for alarms runs without the alarm's file")).ok();
             match run(&line, &order, file.as_ref(), &asked) {
                 Ok(ran) => tell(What::Command(ran)),
@@ -53,7 +53,7 @@ impl Commands {
         Ok(Commands { worker, stop })
     }
 
-    /// Runs it; false while it still runs for an earlier alarm.
+    /// Starts the command; false while it still runs for an earlier alarm.
     pub(super) fn run(&self, order: Order) -> bool {
         self.worker.give(order)
     }
@@ -62,52 +62,52 @@ impl Commands {
         self.worker.is_busy()
     }
 
-    /// Asks one that runs to end now.
+    /// Asks a running command to end.
     pub(super) fn stop(&self) {
         self.stop.stop();
     }
 
-    /// Waits for one that runs.
+    /// Waits for a running command.
     pub(super) fn finish(self) {
         self.worker.finish();
     }
 }
 
-fn run(line: &str, order: &Order, file: Option<&Told>, stop: &StopToken) -> Result<Ran> {
+fn run(line: &str, order: &Order, file: Option<&EmitResult>, stop: &StopToken) -> Result<Ran> {
     let variables = [
         ("IRONLAW_ALARM_JSON", file.map(|file| file.0.display().to_string()).unwrap_or_default()),
         ("IRONLAW_TARGET", order.target.clone()),
         ("IRONLAW_CAUSE", order.cause.to_string()),
         ("IRONLAW_SUSPECT", order.suspect.clone()),
     ];
-    let ended = hook::run(line, &variables, terminal::error_output()?, PATIENCE, stop)?;
+    let ended = shell_command::run(line, &variables, terminal::error_output()?, PATIENCE, stop)?;
     Ok(Ran { status: ended.status, seconds: ended.took.seconds(), cut_short: ended.cut_short })
 }
 
-/// A file that only its owner may read, gone with the command.
-struct Told(PathBuf);
+/// A file that only its owner can read, removed after the command.
+struct EmitResult(PathBuf);
 
-impl Told {
-    fn write(dir: &Path, bytes: &[u8]) -> Result<Told> {
-        // Nobody can take the name beforehand: the hash of nothing, with keys from the system, is not to be foreseen.
+impl EmitResult {
+    fn write(dir: &Path, bytes: &[u8]) -> Result<EmitResult> {
+        // The name is unpredictable, so nobody can create it first: a hash of nothing with random keys from the system.
         let any = RandomState::new().build_hasher().finish();
-        Told::write_at(dir.join(format!("ironlaw-alarm-{}-{any:016x}.json", std::process::id())), bytes)
+        EmitResult::write_at(dir.join(format!("ironlaw-alarm-{}-{any:016x}.json", std::process::id())), bytes)
     }
 
-    fn write_at(path: PathBuf, bytes: &[u8]) -> Result<Told> {
+    fn write_at(path: PathBuf, bytes: &[u8]) -> Result<EmitResult> {
         let context = || format!("cannot write {}", path.display());
-        // Never into a file, or through a link, that somebody else put there.
+        // Do not write into an existing file or through a link that somebody else created.
         let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path).context(context)?;
         let written = file.write_all(bytes).context(context);
-        // Dropped with what was written of it where that is not all.
-        let told = Told(path);
+        // Dropped, and with it the partial file, if not everything was written.
+        let told = EmitResult(path);
         written.map(|()| told)
     }
 }
 
-impl Drop for Told {
+impl Drop for EmitResult {
     fn drop(&mut self) {
-        // The command may have taken it.
+        // The command may already have removed it.
         let _ = std::fs::remove_file(&self.0);
     }
 }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn the_alarm_lies_in_a_file_of_our_own_as_long_as_it_is_needed() {
         let dir = tempfile::tempdir().unwrap();
-        let told = Told::write(dir.path(), b"{}").unwrap();
+        let told = EmitResult::write(dir.path(), b"{}").unwrap();
         let path = told.0.clone();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read(&path).unwrap(), b"{}");
@@ -129,9 +129,9 @@ mod tests {
         assert!(!path.exists());
         let victim = dir.path().join("victim");
         symlink(&victim, &path).unwrap();
-        assert!(Told::write_at(path.clone(), b"{}").is_err());
+        assert!(EmitResult::write_at(path.clone(), b"{}").is_err());
         assert!(!victim.exists() && path.is_symlink(), "a link that lies there is neither followed nor removed");
-        assert!(Told::write(dir.path(), b"{}").is_ok(), "what is left behind does not keep the next one out");
+        assert!(EmitResult::write(dir.path(), b"{}").is_ok(), "what is left behind does not keep the next one out");
     }
 
     #[test]
@@ -139,10 +139,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let order = Order { alarm: b"{}".to_vec(), target: "redis".into(), cause: "steal", suspect: String::new() };
         let stop = StopToken::new().unwrap();
-        let status = |line: &str, file: Option<&Told>| run(line, &order, file, &stop).unwrap().status;
-        assert!(Told::write(&dir.path().join("nowhere"), b"{}").is_err());
+        let status = |line: &str, file: Option<&EmitResult>| run(line, &order, file, &stop).unwrap().status;
+        assert!(EmitResult::write(&dir.path().join("nowhere"), b"{}").is_err());
         assert_eq!(status(r#"test -z "$IRONLAW_ALARM_JSON" && test "$IRONLAW_TARGET" = redis"#, None), 0);
-        let told = Told::write(dir.path(), b"{}").unwrap();
+        let told = EmitResult::write(dir.path(), b"{}").unwrap();
         assert_eq!(status(r#"test "$(cat "$IRONLAW_ALARM_JSON")" = "{}""#, Some(&told)), 0);
     }
 }

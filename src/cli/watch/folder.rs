@@ -1,5 +1,5 @@
-//! The folder of a watch's recordings: what they are called, and which of them go when there are too many.
-//! It never touches anything that is not called and made like one of this target's recordings.
+//! The folder of a watch's recordings: names them, and removes the oldest if there are too many.
+//! Only removes directories that have the name and contents of this target's recordings.
 
 use crate::cli::plan::RECORDING_EXTENSION;
 use crate::view::watch::{Holds, Moment};
@@ -28,13 +28,13 @@ impl Folder {
         self.dir.join(format!("{}-{}-{what}.{RECORDING_EXTENSION}", self.name, at.compact()))
     }
 
-    /// Removes the oldest while there are more than are to be kept, but never the one just written, which looks old where the
-    /// clock was set back; gives those that are gone. One that cannot be removed stays, and is tried again the next time.
+    /// Removes the oldest recordings above the limit and returns their paths. Keeps the one just written, which looks
+    /// old if the clock was set back. A recording that cannot be removed is tried again next time.
     pub(super) fn prune(&self, written: &Path) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut ours: Vec<String> = names.filter(|name| self.is_ours(name)).collect();
-        // The target's name is the same in all, so that this is by time; `alarm` is written after `before`.
+        // The target's name is the same in all names, so this sorts by time. `alarm` is written after `before`.
         ours.sort_by_key(|name| (self.stamp(name).map(ToString::to_string), name.contains("-alarm.")));
         let surplus = ours.len().saturating_sub(self.keep);
         let paths = ours.into_iter().map(|name| self.dir.join(name)).filter(|path| path != written).take(surplus);
@@ -45,7 +45,7 @@ impl Folder {
         self.stamp(name).is_some() && is_recording(&self.dir.join(name))
     }
 
-    /// The time in a name of ours.
+    /// The time in the name of a recording of this target.
     fn stamp<'a>(&self, name: &'a str) -> Option<&'a str> {
         let rest = name.strip_prefix(&self.name)?.strip_prefix('-')?;
         let (stamp, rest) = rest.split_at_checked("20260301T142530Z".len())?;
@@ -60,7 +60,7 @@ impl Folder {
     }
 }
 
-/// A directory, no link to one, that holds what every recording does.
+/// Whether it is a directory, not a link, with the metadata of a recording.
 fn is_recording(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| about.is_dir()) && path.join("meta.json").is_file()
 }

@@ -1,5 +1,5 @@
-//! The lines on the standard output: each whole, at once, and with its time.
-//! A reader that went away ends the watch; a disk that is full does not, nor does a reader that stands still.
+//! Writes lines to standard output: each complete, unbuffered, and with its time. A closed reader ends the watch; a
+//! full disk or a stalled reader does not.
 
 use crate::cli::args::WatchFormat;
 use crate::cli::out::Terminal;
@@ -11,38 +11,38 @@ use crate::view::watch::{Line, Moment, What};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 
-/// What a pipe that is ready takes without making the writer wait.
+/// Bytes that a ready pipe accepts without blocking.
 const PART: usize = 4096;
-/// How long a reader may stand still before lines are lost, milliseconds: alarms and signals wait behind them.
+/// Milliseconds to wait for a stalled reader before lines are lost. Alarms and signals wait that long too.
 const PATIENCE: u32 = 1000;
 
-/// Where lines go.
+/// The output of lines.
 #[derive(Debug)]
 pub(super) struct Lines {
     out: File,
     format: WatchFormat,
     terminal: Terminal,
-    /// Whether nobody reads any more.
+    /// Whether the reader has closed.
     closed: bool,
-    /// Whether the last line could not be written whole.
+    /// Whether the last line could not be written completely.
     torn: bool,
-    /// Whether a part of it was.
+    /// Whether a part of it was written.
     begun: bool,
 }
 
 impl Lines {
-    /// Takes the standard output; with `shared` a started command's own output goes to the standard error instead.
+    /// Takes over standard output. With `shared`, a started command's output goes to standard error instead.
     pub(super) fn open(format: WatchFormat, shared: bool, terminal: Terminal) -> Result<Lines> {
         Ok(Lines { out: streams::own_output(shared)?, format, terminal, closed: false, torn: false, begun: false })
     }
 
-    /// Whether nobody reads any more.
+    /// Whether the reader has closed.
     pub(super) fn is_closed(&mut self) -> bool {
         self.closed |= streams::reader_gone(&self.out);
         self.closed
     }
 
-    /// Writes a line about now.
+    /// Writes a line with the current time.
     pub(super) fn tell(&mut self, what: What) {
         let line = Line { time: Moment(clock::unix_ns()), what };
         let bytes = match self.format {
@@ -53,7 +53,7 @@ impl Lines {
         match written {
             Ok(()) => self.torn = false,
             Err(_) if self.closed => {}
-            // Told once: the disk may stay full for days.
+            // Reported once, because the disk may stay full for days.
             Err(error) if !std::mem::replace(&mut self.torn, true) && streams::takes_more(std::io::stderr(), 0) => {
                 self.terminal.error(&error.context("a line of the watch is lost"));
             }
@@ -62,7 +62,7 @@ impl Lines {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        // The rest of a line that was cut off must not spoil this one.
+        // Terminate a partial line, so that it does not spoil this one.
         let whole = if self.begun { [b"\n", bytes].concat() } else { bytes.to_vec() };
         let patience = if self.torn { 0 } else { PATIENCE };
         let mut rest = whole.as_slice();
@@ -79,7 +79,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Gives how much of it was written.
+    /// Returns the number of bytes written.
     fn part(&mut self, part: &[u8]) -> std::io::Result<usize> {
         match self.out.write(part) {
             Ok(0) => Err(ErrorKind::WriteZero.into()),

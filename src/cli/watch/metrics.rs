@@ -1,20 +1,19 @@
-//! The page of metrics: where it is offered, and what it says when it is asked for.
-//! It never waits for the watch, and the watch never for it.
+//! The metrics page: its address, and its contents on request. The watch and the page do not wait for each other.
 
 use crate::cli::args::{Listen, METRICS_PORT};
 use crate::error::Result;
 use crate::export::openmetrics;
-use crate::sys::answering::{Answering, Page};
 use crate::sys::clock;
+use crate::sys::http_server::{Answering, Page};
 use crate::sys::procfs::{ProcFs, resident_bytes};
 use crate::view::watch::{Gauges, Said};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Ports that are tried one after the other.
+/// Number of ports tried in sequence.
 const PORTS: u16 = 10;
 
-/// The gauges, and who offers them.
+/// The gauges and their server.
 #[derive(Debug)]
 pub(super) struct Metrics {
     gauges: Arc<Mutex<Gauges>>,
@@ -23,10 +22,10 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// Offers the gauges. That it cannot be done at the usual ports is told, not an error.
+    /// Serves the gauges. If the default ports cannot be used, this is a note, not an error.
     ///
     /// # Errors
-    /// What keeps the address that was given from being listened at.
+    /// The given address cannot be bound.
     pub(super) fn start(listen: Option<Listen>, gauges: Gauges) -> Result<Metrics> {
         let gauges = Arc::new(Mutex::new(gauges));
         let shown = gauges.clone();
@@ -43,28 +42,28 @@ impl Metrics {
         Ok(Metrics { gauges, answering, note })
     }
 
-    /// Where it is offered.
+    /// The address of the page.
     pub(super) fn address(&self) -> Option<String> {
         self.answering.as_ref().map(|answering| format!("http://{}/metrics", answering.address()))
     }
 
-    /// What is to be said about where it is offered.
+    /// A note about the address, if any.
     pub(super) fn note(&self) -> Option<Said> {
         self.note.clone()
     }
 
-    /// The gauges, to be changed.
+    /// The gauges, for updates.
     pub(super) fn gauges(&self) -> MutexGuard<'_, Gauges> {
         held(&self.gauges)
     }
 }
 
-/// Numbers stay numbers whatever thread failed while it held them.
+/// The numbers stay valid even if a thread panicked while it held the lock.
 fn held(gauges: &Mutex<Gauges>) -> MutexGuard<'_, Gauges> {
     gauges.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What came of it where no address was given: a watch goes on without metrics that nobody asked for.
+/// The result if no address was given: a watch continues without metrics, because they were not requested.
 fn offered(started: Result<Answering>, usual: SocketAddr) -> (Option<Answering>, Option<Said>) {
     match started {
         Ok(answering) => {

@@ -1,5 +1,4 @@
-//! `ironlaw watch`: a target held against its baseline for as long as it runs, told line by line and as metrics.
-//! It never judges a window itself, and never touches the terminal.
+//! `ironlaw watch`: compares a target with its baseline for as long as it runs, and reports as lines and as metrics.
 
 mod command;
 mod desk;
@@ -16,11 +15,11 @@ use crate::analysis::baseline::{self, Levels, Stale};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{Baseline, CallGraph, Meta, OpsSpec, Plan, Rate, Target};
-use crate::session::{Judging, Keeper, Limit, Live, News, Watchman};
+use crate::session::{Judging, Limit, Live, LiveSession, News, SignalThread};
 use crate::store::baseline as files;
 use crate::sys::clock;
 use crate::view::watch::{Gauges, Known, SCHEMA_VERSION, Said, StalePoint, Start, What};
-use desk::{Desk, Setting};
+use desk::{Setting, WatchLoop};
 use lines::Lines;
 use metrics::Metrics;
 use recording::Detail;
@@ -28,21 +27,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-/// Memory for the time before an alarm; at 19 samples a second a minute takes a hundredth of it.
+/// Memory for the time before an alarm. At 19 samples a second, a minute takes a hundredth of it.
 const MOST_BYTES: u64 = 96 << 20;
 
-/// What the desk hears of.
+/// A message to the main loop.
 #[derive(Debug)]
 enum Msg {
     /// A window ended.
     Fresh,
-    /// What was asked of the keeper.
+    /// The requested snapshot.
     Looked(Box<desk::Look>),
-    /// Something to be told.
+    /// A line to print.
     Tell(What),
-    /// Something of the capture failed; perhaps all of it.
+    /// Part of the capture failed, or all of it.
     Failed(Error),
-    /// The capture is over, and why.
+    /// The capture ended, and why.
     Ended(String),
     /// A signal asks to end.
     Stop,
@@ -52,11 +51,11 @@ enum Msg {
 pub(super) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<ExitCode> {
     let (sender, inbox) = channel();
     let stopped = sender.clone();
-    // Before any other thread, so that none of them is ended by a signal.
-    let _watchman = Watchman::start(move || _ = stopped.send(Msg::Stop))?;
+    // Before any other thread starts, so that no thread is killed by a signal.
+    let _watchman = SignalThread::start(move || _ = stopped.send(Msg::Stop))?;
     let baseline = Arc::new(files::read(&args.baseline)?);
     check(args)?;
-    // Before a command is started, which would otherwise write among the lines.
+    // Before a command starts, which would otherwise write between the lines.
     let lines = Lines::open(args.format, !args.target.command.is_empty(), *terminal)?;
     let (live, detail) = open(args, &baseline)?;
     let stale = fitting(&baseline, live.meta(), args.stale_ok)?;
@@ -70,8 +69,8 @@ pub(super) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<ExitCode> {
     let setting = Setting::of(args, live.meta(), baseline.clone());
     let judging = Judging::new(baseline, live.meta().host.clone());
     let limit = Limit { bytes: MOST_BYTES, span: args.before };
-    let keeper = Keeper::live(live, None, limit, Some(judging), tell(sender.clone()))?;
-    Desk::new(setting, detail, keeper, metrics, lines, sender)?.run(start, &inbox)
+    let keeper = LiveSession::live(live, None, limit, Some(judging), tell(sender.clone()))?;
+    WatchLoop::new(setting, detail, keeper, metrics, lines, sender)?.run(start, &inbox)
 }
 
 fn tell(sender: Sender<Msg>) -> impl FnMut(News) + Send + 'static {
@@ -81,7 +80,7 @@ fn tell(sender: Sender<Msg>) -> impl FnMut(News) + Send + 'static {
             News::Ended(why) => Msg::Ended(why),
             News::Failed(error) => Msg::Failed(error),
         };
-        // The watch is over: nobody wants news.
+        // The watch is over, and the notification is not needed.
         let _ = sender.send(message);
     }
 }
@@ -100,7 +99,7 @@ fn check(args: &WatchArgs) -> Result<()> {
     Ok(())
 }
 
-/// Opens the watch, and plans the detailed capture of an alarm.
+/// Opens the watch and plans the detailed capture of an alarm.
 fn open(args: &WatchArgs, baseline: &Baseline) -> Result<(Live, Detail)> {
     let is_command = !args.target.command.is_empty();
     let own = CaptureArgs {
@@ -126,15 +125,15 @@ fn open(args: &WatchArgs, baseline: &Baseline) -> Result<(Live, Detail)> {
     Ok((live, detail))
 }
 
-/// What the baseline's operations were counted by, where that can be asked of this target too.
+/// The baseline's source of operations, if this target can have it too.
 fn usual_ops(baseline: &Baseline, is_command: bool) -> Option<OpsSpec> {
     baseline.key.ops.clone().filter(|ops| is_command || !matches!(ops, OpsSpec::Output { .. }))
 }
 
-/// In what the baseline is not of this session.
+/// The points in which the baseline does not match this session.
 ///
 /// # Errors
-/// `Usage` where its numbers do not hold, unless that is accepted.
+/// `Usage` if its numbers are not comparable, unless that is accepted.
 fn fitting(baseline: &Baseline, meta: &Meta, accepted: bool) -> Result<Vec<Stale>> {
     let key = baseline::key_of(ProfileBuilder::new(meta.clone()).profile());
     let stale = baseline::stale(baseline, &key, clock::unix_ns());
@@ -144,7 +143,7 @@ fn fitting(baseline: &Baseline, meta: &Meta, accepted: bool) -> Result<Vec<Stale
     }
 }
 
-/// Why a baseline is refused, if it is.
+/// The error for a baseline that must be rejected.
 fn refusal(stale: &[Stale]) -> Option<Error> {
     let reasons: Vec<_> = stale.iter().filter(|stale| stale.refuses).map(|stale| stale.text.as_str()).collect();
     (!reasons.is_empty()).then(|| {

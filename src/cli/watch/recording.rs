@@ -1,12 +1,12 @@
-//! The recordings of an alarm: the time before it out of memory, then a detailed capture beside the watch.
-//! It never records twice at once, nor more often than a disk and a target can bear.
+//! Records an alarm: saves the time before it from memory, then makes a detailed capture in parallel with the watch.
+//! One recording runs at a time, and pauses in between protect the disk and the target.
 
 use super::Msg;
 use super::folder::Folder;
 use super::worker::Worker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, CallGraph, OpsSpec, Plan, Rate, Target};
-use crate::session::{Holding, Keeper, Limit, Live, News};
+use crate::session::{History, Limit, Live, LiveSession, News};
 use crate::store::{Writer, baseline};
 use crate::units::Nanos;
 use crate::view::watch::{Holds, Moment, Recorded, Said, What};
@@ -16,24 +16,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// Between two detailed captures.
+/// Minimum time between two detailed captures.
 const PAUSE: Nanos = Nanos(300_000_000_000);
 const DETAILED_HERTZ: u64 = 997;
-/// What a detailed capture may hold in memory; it is written as it goes.
+/// Memory limit of a detailed capture, which is written to disk as it runs.
 const MOST_BYTES: u64 = 32 << 20;
-/// How often a capture that runs is asked whether it should end.
+/// Interval to poll whether a running capture should end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How the detailed capture is made.
+/// The plan of the detailed capture.
 #[derive(Debug, Clone)]
 pub(super) struct Detail {
     pub plan: Plan,
 }
 
 impl Detail {
-    /// The plan that goes with a watch's.
+    /// Derives the plan from the watch's plan.
     pub(super) fn plan(watch: &Plan, after: Nanos) -> Plan {
-        // What a command prints is read by the watch alone.
+        // Only the watch can read a command's output.
         let ops = watch.ops.clone().filter(|ops| !matches!(ops, OpsSpec::Output { .. }));
         Plan {
             rate: Rate::Frequency(DETAILED_HERTZ),
@@ -48,7 +48,7 @@ impl Detail {
         }
     }
 
-    /// A command that was started is by then a process as others.
+    /// A started command is by then an ordinary process.
     pub(super) fn of(plan: Plan, command: Option<u32>) -> Detail {
         let target = match command {
             Some(pid) => Target::Processes { pids: vec![pid], children: true },
@@ -58,18 +58,18 @@ impl Detail {
     }
 }
 
-/// One alarm to be recorded.
+/// An alarm to record.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// The time before it.
-    pub held: Holding,
-    /// When it was raised.
+    /// The history before it.
+    pub held: History,
+    /// Time of the alarm.
     pub at: Moment,
     /// Whether a detailed capture follows.
     pub detailed: bool,
 }
 
-/// Who records, and when it did.
+/// Records alarms, and remembers when it did.
 #[derive(Debug)]
 pub(super) struct Recording {
     worker: Worker<Order>,
@@ -105,7 +105,7 @@ impl Recording {
         Ok(Recording { worker, stop, before, last: None, last_detailed: None })
     }
 
-    /// Whether an alarm at this time of the session is to be recorded, and in detail; else why not.
+    /// Whether an alarm at this session time gets a detailed capture; the error states why it is not recorded.
     pub(super) fn may(&self, now: Nanos) -> std::result::Result<bool, String> {
         if self.worker.is_busy() {
             return Err("the alarm was not recorded: the one before is still being recorded".into());
@@ -116,7 +116,7 @@ impl Recording {
         Ok(self.last_detailed.is_none_or(|last| now - last >= PAUSE))
     }
 
-    /// Records an alarm that may be recorded.
+    /// Records an alarm that [`Recording::may`] accepted.
     pub(super) fn record(&mut self, order: Order, now: Nanos) {
         let detailed = order.detailed;
         if self.worker.give(order) {
@@ -129,18 +129,18 @@ impl Recording {
         self.worker.is_busy()
     }
 
-    /// Asks a capture that runs to end now.
+    /// Asks a running capture to end.
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for what is being recorded.
+    /// Waits for the running recording.
     pub(super) fn finish(self) {
         self.worker.finish();
     }
 }
 
-/// Why an alarm so long after the end of the last recording of the time before one is not recorded.
+/// Why an alarm is not recorded if it comes too soon after the end of the last recorded history.
 fn too_soon(since: Nanos, before: Nanos) -> Option<String> {
     let text = || {
         let (since, before) = (since.seconds(), before.seconds());
@@ -160,7 +160,7 @@ fn ring(order: &Order, folder: &Folder, baseline: &Baseline) -> Result<What> {
     Ok(What::Recorded(Recorded { path, holds: Holds::Before, bytes, removed }))
 }
 
-/// A second capture of the same target, beside the one that watches.
+/// A second capture of the same target, in parallel with the watch.
 fn capture(order: &Order, folder: &Folder, detail: &Detail, baseline: &Baseline, stop: &AtomicBool) -> Result<What> {
     let path = folder.path(order.at, Holds::Alarm);
     let live = Live::open(detail.plan.clone(), Vec::new(), false)?;
@@ -168,12 +168,12 @@ fn capture(order: &Order, folder: &Folder, detail: &Detail, baseline: &Baseline,
     let (tell, ended) = channel();
     let news = move |news| {
         if !matches!(news, News::Fresh) {
-            // Nobody waits any more.
+            // The receiver is gone.
             let _ = tell.send(());
         }
     };
     let limit = Limit { bytes: MOST_BYTES, span: detail.plan.interval };
-    let keeper = Keeper::live(live, Some(writer), limit, None, news)?;
+    let keeper = LiveSession::live(live, Some(writer), limit, None, news)?;
     while !stop.load(Ordering::Relaxed) && ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {}
     let outcome = keeper.finish()?;
     let failed = || Error::new(ErrorKind::Io, "the capture gave nothing");
@@ -186,7 +186,7 @@ fn capture(order: &Order, folder: &Folder, detail: &Detail, baseline: &Baseline,
             Ok(What::Recorded(Recorded { path, holds: Holds::Alarm, bytes, removed }))
         }
         Err(error) => {
-            // A part of it would take room on a disk that is full.
+            // A partial recording would take space on a full disk.
             let _ = std::fs::remove_dir_all(&path);
             Err(error)
         }

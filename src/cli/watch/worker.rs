@@ -1,5 +1,5 @@
-//! A thread for what takes long while the watch goes on. It never has more than one thing to do: what comes meanwhile is
-//! refused, not queued, because it would be late.
+//! A thread for long tasks, so that the watch can continue. It accepts one task at a time: others are rejected instead
+//! of queued, because they would be late.
 
 use crate::error::{Context, Result};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-/// A thread that does one thing after another.
+/// A thread that executes one task after the other.
 #[derive(Debug)]
 pub(super) struct Worker<T> {
     orders: Sender<T>,
@@ -32,9 +32,9 @@ impl<T: Send + 'static> Worker<T> {
         Ok(Worker { orders, busy, thread })
     }
 
-    /// Gives it something to do; false while it still does something else.
+    /// Submits a task; false while another one runs.
     pub(super) fn give(&self, order: T) -> bool {
-        // A thread that has gone after a panic stays busy for ever: nothing is promised that nobody does.
+        // If the worker panicked, it stays busy and accepts no further task.
         !self.busy.swap(true, Ordering::AcqRel) && self.orders.send(order).is_ok()
     }
 
@@ -42,10 +42,10 @@ impl<T: Send + 'static> Worker<T> {
         self.busy.load(Ordering::Acquire) && !self.thread.is_finished()
     }
 
-    /// Waits until it has done what it does.
+    /// Waits until the current task is done.
     pub(super) fn finish(self) {
         drop(self.orders);
-        // A panic in it has been printed.
+        // A panic in it has already been printed.
         let _ = self.thread.join();
     }
 }

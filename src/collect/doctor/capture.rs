@@ -8,10 +8,10 @@ use crate::sys::caps::Capability;
 use crate::sys::perf_probe::Outcome;
 use crate::sys::procfs::KernelSymbols;
 
-/// One rule looks at one matter; `None` where it does not arise.
+/// A rule checks one topic; it returns `None` if the topic does not apply.
 type Rule = fn(&Probe) -> Option<Check>;
 
-/// In the order they are shown.
+/// In display order.
 pub(super) const RULES: &[Rule] = &[
     perf_events,
     kernel_samples,
@@ -322,7 +322,7 @@ fn waits(probe: &Probe) -> Option<Check> {
     })
 }
 
-/// The source of waits that a capture would take.
+/// The wait source that a capture would use.
 fn source(probe: &Probe) -> WaitSource {
     let works = |outcome: Option<Outcome>| matches!(outcome, Some(Ok(_)));
     let privileged = probe.privileges.may_profile_anything() || probe.paranoid.is_some_and(|level| level < 0);

@@ -1,5 +1,5 @@
-//! Which names a process's code can be given: for each file it runs, whether symbols and debug information are there.
-//! It reads headers only, through the process's own root, and never resolves an address.
+//! Checks which names are available for a process's code: for each file it runs, whether symbols and debug information
+//! exist. Only headers are read, through the process's own root.
 
 use super::{Check, Status};
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -10,26 +10,26 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// What an executable file offers.
+/// Facts about an executable file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModuleFacts {
-    /// As the process sees it.
+    /// Path as the process sees it.
     pub path: String,
     /// Its build-id.
     pub build_id: Option<BuildId>,
-    /// Whether it holds DWARF itself.
+    /// Whether the file itself contains DWARF.
     pub debug_info: bool,
-    /// Whether it holds a full symbol table.
+    /// Whether it contains a full symbol table.
     pub symbols: bool,
-    /// Whether it holds unwind tables.
+    /// Whether it contains unwind tables.
     pub unwind: bool,
     /// The separate debug file that was found.
     pub debug_file: Option<PathBuf>,
-    /// Why it could not be read, if so.
+    /// Why the file could not be read, if reading failed.
     pub error: Option<String>,
 }
 
-/// The files whose code a process runs, in the order of their addresses.
+/// The files whose code a process runs, in address order.
 pub(super) fn of_process(proc: &ProcFs, pid: u32) -> Vec<ModuleFacts> {
     let mappings = match proc.mappings(pid) {
         Ok(mappings) => mappings,
@@ -59,7 +59,7 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Reads the headers of the file; `path` is its name for the process, `root` where its debug files are looked for.
+/// Reads the headers of `file`. `path` is the process's name for it; debug files are searched for below `root`.
 pub fn module_facts(path: &str, file: &Path, root: &Path) -> Result<ModuleFacts> {
     let place = || format!("cannot read {}", file.display());
     let cache = ReadCache::new(File::open(file).context(place)?);
@@ -99,7 +99,7 @@ fn candidates(path: &Path, build_id: Option<&BuildId>, link: Option<&str>, root:
     files
 }
 
-/// Judges one file.
+/// Turns the facts of one file into a check.
 pub(super) fn check(module: &ModuleFacts) -> Check {
     let topic = format!("debug-info {}", module.path);
     let unwind = if module.unwind { "" } else { "; no .eh_frame, so stacks through it may break" };

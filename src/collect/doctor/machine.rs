@@ -1,13 +1,13 @@
-//! The checks of what the machine itself offers: accounting, control groups, topology, frequency.
+//! Checks of the machine itself: accounting, control groups, topology, frequency.
 
 use super::probe::Probe;
 use super::{Check, Status};
 use crate::sys::sysfs::Resctrl;
 
-/// One rule looks at one matter; `None` where it does not arise.
+/// A rule checks one topic; it returns `None` if the topic does not apply.
 type Rule = fn(&Probe) -> Option<Check>;
 
-/// In the order they are shown.
+/// In display order.
 pub(super) const RULES: &[Rule] = &[cgroups, pressure, schedstat, delay_accounting, resctrl, numa, smt, frequency];
 
 fn limited(topic: &str, text: &str, why: &str) -> Check {

@@ -1,5 +1,5 @@
-//! What works on this machine, what does not, why, and the setting that mends it.
-//! [`gather`] tries and reads, [`examine`] judges; neither changes any setting.
+//! Checks what works on this machine, what does not, why, and which setting fixes it. [`gather`] runs trials and reads
+//! settings, [`examine`] evaluates them; neither changes any setting.
 
 mod capture;
 mod debug_info;
@@ -11,7 +11,7 @@ pub use probe::{Probe, Roots, Tracefs, gather};
 
 use serde::{Deserialize, Serialize};
 
-/// How a thing stands.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -21,22 +21,22 @@ pub enum Status {
     Limited,
     /// It does not work.
     Fails,
-    /// It could not be told.
+    /// It could not be determined.
     Unknown,
 }
 
-/// One thing that was examined.
+/// One checked topic and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// Short machine name, e.g. `perf-events`, `kernel-symbols`.
     pub topic: String,
-    /// How it stands.
+    /// The result.
     pub status: Status,
     /// What was found, in a sentence fragment.
     pub text: String,
-    /// What it means for profiling, or why it is so; empty where there is nothing to explain.
+    /// The effect on profiling, or the cause; empty if there is nothing to explain.
     pub why: String,
-    /// The exact command or setting that mends it, if anything can.
+    /// The exact command or setting that fixes it, if there is one.
     pub fix: Option<String>,
 }
 
@@ -63,7 +63,7 @@ impl Check {
 /// The topic that decides whether profiling works at all.
 const PERF_EVENTS: &str = "perf-events";
 
-/// Judges what was gathered: the gravest matters first, then the machine, then the process that was named.
+/// Evaluates what was gathered: capture checks first, then the machine, then the given process.
 #[must_use]
 pub fn examine(probe: &Probe) -> Vec<Check> {
     let rules = capture::RULES.iter().chain(machine::RULES);
@@ -71,7 +71,7 @@ pub fn examine(probe: &Probe) -> Vec<Check> {
     general.chain(probe.modules.iter().map(debug_info::check)).collect()
 }
 
-/// Whether profiling works at all: user code of one's own processes can be sampled.
+/// Whether profiling works at all, that is, whether user code of the user's own processes can be sampled.
 #[must_use]
 pub fn profiling_works(checks: &[Check]) -> bool {
     checks.iter().any(|check| check.topic == PERF_EVENTS && check.status != Status::Fails)

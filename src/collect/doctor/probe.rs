@@ -1,5 +1,4 @@
-//! Gathers everything the examination judges: opens events for a moment, reads /proc and /sys.
-//! It never judges, and what cannot be read stays `None`.
+//! Gathers the input of the checks: opens events briefly and reads /proc and /sys. Unreadable facts are `None`.
 
 use super::debug_info::{self, ModuleFacts};
 use crate::collect::sampler::{HardwareTrial, try_hardware};
@@ -13,7 +12,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// Error numbers of `perf_event_open(2)` that are told apart; the same on every Linux architecture built for.
+/// `perf_event_open(2)` error numbers that the checks distinguish; the same on every supported Linux architecture.
 pub(super) mod errno {
     pub const EPERM: i32 = 1;
     pub const ENOENT: i32 = 2;
@@ -23,7 +22,7 @@ pub(super) mod errno {
     pub const EOPNOTSUPP: i32 = 95;
 }
 
-/// The two trees everything is read from.
+/// The two trees that all facts are read from.
 #[derive(Debug, Clone)]
 pub struct Roots {
     /// /proc.
@@ -32,7 +31,7 @@ pub struct Roots {
     pub sys: SysFs,
 }
 
-/// How tracefs stands.
+/// State of tracefs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tracefs {
     /// Not mounted.
@@ -40,14 +39,14 @@ pub enum Tracefs {
     Absent,
     /// Mounted, but this user may not read it.
     Unreadable,
-    /// Readable; the number of `sched:sched_switch`.
+    /// Readable; contains the id of the tracepoint `sched:sched_switch`.
     Readable(u64),
 }
 
-/// Everything the examination judges. `None`: not tried, or the kernel does not say.
+/// Input of all checks. `None`: not tried, or not reported by the kernel.
 #[derive(Debug, Clone, Default)]
 pub struct Probe {
-    /// What this process may do.
+    /// Privileges of this process.
     pub privileges: Privileges,
     /// `perf_event_paranoid`.
     pub paranoid: Option<i64>,
@@ -59,7 +58,7 @@ pub struct Probe {
     pub whole_cpu: Option<Outcome>,
     /// Counting cycles.
     pub cycles: Option<Outcome>,
-    /// Counting everything a capture would; `None` where no plan was given, or nothing is planned.
+    /// Counting all hardware events that a capture would count; `None` if no plan was given or the plan is empty.
     pub hardware: Option<HardwareTrial>,
     /// Sampling `sched:sched_switch`.
     pub sched_switch: Option<Outcome>,
@@ -93,11 +92,11 @@ pub struct Probe {
     pub schedstat: bool,
     /// `task_delayacct`.
     pub delay_accounting: Option<i64>,
-    /// resctrl; `None` when it was not looked for.
+    /// State of resctrl; `None` if it was not checked.
     pub resctrl: Option<Resctrl>,
     /// Memory nodes.
     pub nodes: Vec<u32>,
-    /// Whether cores run several threads at once.
+    /// Whether SMT is active.
     pub smt: Option<bool>,
     /// Frequency governor of the first CPU.
     pub governor: Option<String>,
@@ -107,11 +106,12 @@ pub struct Probe {
     pub apparmor: Option<String>,
     /// Yama's `ptrace_scope`.
     pub ptrace_scope: Option<i64>,
-    /// The files whose code the named process runs.
+    /// The files whose code the given process runs.
     pub modules: Vec<ModuleFacts>,
 }
 
-/// Tries and reads everything, the hardware events of `plans` among it; with `pid` the debug information of that process too.
+/// Runs all trials, including the hardware events of `plans`, and reads all settings. With `pid`, also reads the debug
+/// information of that process.
 #[must_use]
 pub fn gather(roots: &Roots, plans: &[HardwarePlan], pid: Option<u32>) -> Probe {
     let Roots { proc, sys } = roots;
@@ -166,7 +166,7 @@ fn tracefs(sys: &SysFs) -> Tracefs {
         tried.iter().any(|read| read.as_ref().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied));
     match number {
         Some(number) => Tracefs::Readable(number),
-        // An unprivileged user is also refused the way to a debugfs that holds no tracefs: mounted or not, he needs root.
+        // An unprivileged user cannot enter even a debugfs without tracefs. Mounted or not, this user needs root.
         None if refused => Tracefs::Unreadable,
         None => Tracefs::Absent,
     }

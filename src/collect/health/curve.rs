@@ -1,5 +1,4 @@
-//! The time of one load by how much memory is walked: where it rises, a cache ends.
-//! It never guesses a size between two points.
+//! Measures load latency by working-set size; a rise marks the end of a cache. Nothing is interpolated.
 
 use super::latency::Walks;
 use super::{Bounds, MIB};
@@ -8,7 +7,7 @@ use crate::sys::probes::Pages;
 
 const FIRST: u64 = 16 << 10;
 
-/// Walks from 16 KiB up, each twice as large as the one before.
+/// Walks working sets from 16 KiB up, each twice as large as the one before.
 pub(super) fn measure(walks: &mut Walks, bounds: &Bounds) -> Vec<CurvePoint> {
     let last = bounds.beyond().min(256 * MIB);
     let sizes = std::iter::successors(Some(FIRST), |bytes| bytes.checked_mul(2)).take_while(|bytes| *bytes <= last);
@@ -19,7 +18,7 @@ pub(super) fn measure(walks: &mut Walks, bounds: &Bounds) -> Vec<CurvePoint> {
     sizes.filter_map(walk).collect()
 }
 
-/// The time at this size, or at the nearest one measured, no more than 1.5 times away.
+/// The latency at this size, or at the nearest measured size within a factor of 1.5.
 pub(super) fn at(curve: &[CurvePoint], bytes: u64) -> Option<f64> {
     let far = |point: &CurvePoint| (point.bytes as f64 / bytes as f64).ln().abs();
     let nearest = curve.iter().min_by(|a, b| far(a).total_cmp(&far(b)))?;

@@ -1,5 +1,4 @@
-//! The time of one load by level, in small and in huge pages.
-//! It never leaves a walk's memory behind.
+//! Measures load latency by level, in small and in huge pages. Each walk frees its memory.
 
 use super::{Bounds, MIB};
 use crate::error::Result;
@@ -8,14 +7,14 @@ use crate::sys::probes::{Burst, Cycle, LINE, Pages, Region};
 use crate::sys::procfs::ProcFs;
 
 const BURSTS: u64 = 9;
-/// Loads of one burst: a few milliseconds at most, whatever level it is.
+/// Loads per burst: a few milliseconds at most on any level.
 const MOST_LOADS: u64 = 32_768;
-/// Lines of a walk that is flushed; each lies in a small page of its own.
+/// Lines of a flushed walk, each in its own small page.
 const FLUSHED_LINES: u32 = 8192;
-/// The seed is of no meaning; equal ones give walks in small and in huge pages the same lines.
+/// The value of the seed does not matter; equal seeds give walks in small and in huge pages the same lines.
 const SEED: u64 = 0x1dea_0b5e;
 
-/// Makes walks and keeps in mind what could not be had, once each.
+/// Runs walks and records, once each, what could not be measured.
 pub(super) struct Walks {
     proc: ProcFs,
     unknown: Vec<String>,
@@ -30,17 +29,17 @@ impl Walks {
         self.unknown
     }
 
-    /// Nanoseconds of one load among all lines of `bytes`; `None`, with the reason kept, where such pages were not given.
+    /// Nanoseconds per load over all lines of `bytes`; `None`, with the reason recorded, without such pages.
     pub(super) fn dense(&mut self, bytes: u64, pages: Pages) -> Option<f64> {
         let lines = u32::try_from(bytes / LINE).unwrap_or(u32::MAX);
         let mut cycle = self.cycle(bytes, lines, pages, None)?;
         let loads = cycle.lines().min(MOST_LOADS);
-        // Twice round: the first one brings the lines to where they belong, the second puts them in order of use.
+        // Two passes: the first brings the lines into their level, the second puts them in order of use.
         cycle.walk(cycle.lines().saturating_mul(2));
         median((0..BURSTS).map(|_| cycle.burst(loads.max(4096))).collect())
     }
 
-    /// The same among lines that are flushed, so that each load goes to memory.
+    /// Nanoseconds per load over flushed lines, so that each load goes to memory.
     pub(super) fn flushed(&mut self, bytes: u64, pages: Pages, node: Option<u32>) -> Option<f64> {
         let mut cycle = self.cycle(bytes, FLUSHED_LINES.min((bytes / 4096) as u32), pages, node)?;
         if !cycle.flush() {
@@ -82,7 +81,7 @@ fn link(span: u64, lines: u32, pages: Pages, node: Option<u32>) -> Result<Cycle>
     Cycle::link(region, span, lines, SEED)
 }
 
-/// Of the bursts that nothing came between, or of all where none was left alone.
+/// The median of the undisturbed bursts, or of all bursts if every one was disturbed.
 fn median(bursts: Vec<Burst>) -> Option<f64> {
     let undisturbed = bursts.iter().any(|burst| burst.undisturbed);
     let good = bursts.iter().filter(|burst| burst.undisturbed || !undisturbed).filter(|burst| burst.loads > 0);
@@ -91,7 +90,7 @@ fn median(bursts: Vec<Burst>) -> Option<f64> {
     each.get(each.len() / 2).copied()
 }
 
-/// Half of each cache, and memory.
+/// Latency at half of each cache, and in memory.
 pub(super) fn by_level(walks: &mut Walks, bounds: &Bounds) -> Vec<LatencyRow> {
     let sizes = bounds.sizes;
     let half =
@@ -112,7 +111,7 @@ fn row(level: &str, bytes: u64, small_ns: Option<f64>, huge_ns: Option<f64>) -> 
     LatencyRow { level: level.to_string(), bytes, small_ns, huge_ns, translation_ns }
 }
 
-/// Memory of a node, in huge pages or, without them, in small ones.
+/// Latency of a node's memory, in huge pages if available, else in small ones.
 pub(super) fn dram(walks: &mut Walks, bounds: &Bounds, node: Option<u32>) -> Option<f64> {
     let bytes = bounds.beyond().min(64 * MIB);
     walks.flushed(bytes, Pages::Huge, node).or_else(|| walks.flushed(bytes, Pages::Small, node))

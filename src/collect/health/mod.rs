@@ -1,5 +1,5 @@
-//! How fast this machine's caches and memory are right now: a few seconds of walks and streams, for a log.
-//! It is for a quiet moment: unlike the canaries it fills caches and takes every CPU for a while. It changes no setting.
+//! Measures how fast this machine's caches and memory are right now: a few seconds of walks and streams, for a log. Run
+//! it on an idle machine: unlike the canaries it fills caches and uses every CPU for a while. It changes no setting.
 
 mod curve;
 mod latency;
@@ -14,13 +14,13 @@ use latency::Walks;
 
 const MIB: u64 = 1 << 20;
 
-/// No walk and no stream takes more memory, nor more than an eighth of what is free.
+/// Memory limit of a walk or stream; an eighth of the free memory is a second limit.
 const MOST_MEMORY: u64 = 512 * MIB;
 
-/// A step of less than this is none: walks of one level differ as much.
+/// A smaller ratio is not a step: walks within one level differ as much.
 const STEP: f64 = 1.3;
 
-/// What is measured, and with how much memory.
+/// Cache sizes to measure, and the memory allowed.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     sizes: CacheSizes,
@@ -34,14 +34,14 @@ impl Bounds {
         Bounds { sizes, memory: memory / (2 * MIB) * (2 * MIB) }
     }
 
-    /// Beyond every cache, as far as there is memory for it.
+    /// A size beyond every cache, as far as memory allows.
     fn beyond(&self) -> u64 {
         let last = self.sizes.llc.or(self.sizes.l2).unwrap_or(16 * MIB);
         last.saturating_mul(4).max(32 * MIB).min(self.memory)
     }
 }
 
-/// Measures.
+/// Runs all measurements.
 #[must_use]
 pub fn measure(proc: &ProcFs, sys: &SysFs) -> Health {
     let start = clock::monotonic_ns();
@@ -56,7 +56,7 @@ pub fn measure(proc: &ProcFs, sys: &SysFs) -> Health {
         cpus: u32::try_from(allowed.len()).unwrap_or(u32::MAX),
         ..Health::default()
     };
-    // On a thread of its own, so that the caller's thread stays free to move.
+    // On its own thread, so that the caller's thread is not pinned.
     let walks = || {
         let mut walks = Walks::new(proc.clone());
         let pinned = affinity::set(0, &[first]);
@@ -81,7 +81,7 @@ pub fn measure(proc: &ProcFs, sys: &SysFs) -> Health {
     health
 }
 
-/// From each node to each, where there are several.
+/// Latency from each node to each node, on machines with several.
 fn nodes(proc: &ProcFs, sys: &SysFs, bounds: &Bounds, unknown: &mut Vec<String>) -> Vec<NodeRow> {
     let nodes = sys.nodes();
     if nodes.len() < 2 {
@@ -93,7 +93,7 @@ fn nodes(proc: &ProcFs, sys: &SysFs, bounds: &Bounds, unknown: &mut Vec<String>)
         let cpus = list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default();
         let walk = || {
             let mut walks = Walks::new(proc.clone());
-            // A node without CPUs, or none that this process may use, has no view of its own.
+            // Nothing can be measured from a node without CPUs that this process may use.
             let there = !cpus.is_empty() && affinity::set(0, &cpus).is_ok();
             let far = |walks: &mut Walks, to| if there { latency::dram(walks, bounds, Some(to)) } else { None };
             let row = |walks: &mut Walks, to| NodeRow { from, to, ns: far(walks, to) };
@@ -108,7 +108,7 @@ fn nodes(proc: &ProcFs, sys: &SysFs, bounds: &Bounds, unknown: &mut Vec<String>)
     rows
 }
 
-/// A cache beside what the curve shows of it.
+/// A cache with the latency step that the curve shows at its size.
 fn told(cache: &Cache, health: &Health) -> CacheHealth {
     let at = |bytes: u64| curve::at(&health.curve, bytes);
     let step = at(cache.bytes / 2).zip(at(cache.bytes.saturating_mul(2))).map(|(half, twice)| twice / half);
@@ -120,7 +120,7 @@ fn told(cache: &Cache, health: &Health) -> CacheHealth {
     }
 }
 
-/// What the numbers do not say.
+/// Caveats for the reader of the numbers.
 fn doubts(health: &Health, virtual_machine: bool) -> Vec<String> {
     let mut doubts = Vec::new();
     for cache in &health.caches {

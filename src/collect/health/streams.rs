@@ -1,5 +1,5 @@
-//! Bytes per second: read, written and copied, by one thread and by one on every CPU.
-//! It never counts what another process moves.
+//! Measures memory bandwidth in bytes per second: read, write and copy, by one thread and by one thread on every CPU.
+//! Only the bytes moved here count.
 
 use crate::error::Result;
 use crate::model::BandwidthRow;
@@ -8,11 +8,11 @@ use crate::sys::clock::monotonic_ns;
 use crate::sys::probes::{Pages, Region};
 use std::sync::Barrier;
 
-/// Runs of each stream; the middle one is told.
+/// Runs per stream; the median is reported.
 const RUNS: usize = 5;
-/// How long a run goes on, nanoseconds.
+/// Duration of a run in nanoseconds.
 const LONG: u64 = 60_000_000;
-/// A thread streams through at least this much, whatever that makes of the total.
+/// Each thread streams through at least this much, even if the total then exceeds `bytes`.
 const LEAST: u64 = 4 << 20;
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ enum Stream {
 const STREAMS: [(Stream, &str, f64); 3] =
     [(Stream::Read, "read", 1.0), (Stream::Write, "write", 1.0), (Stream::Copy, "copy", 2.0)];
 
-/// Streams through `bytes`, shared among the threads.
+/// Streams through `bytes`, divided among the threads.
 pub(super) fn measure(cpus: &[u32], bytes: u64, unknown: &mut Vec<String>) -> Vec<BandwidthRow> {
     let mut rows = Vec::new();
     let widths = if cpus.len() > 1 { vec![&cpus[..1], cpus] } else { vec![cpus] };
@@ -49,12 +49,12 @@ pub(super) fn measure(cpus: &[u32], bytes: u64, unknown: &mut Vec<String>) -> Ve
     rows
 }
 
-/// Bytes per second of each run, all threads together.
+/// Bytes per second of each run, summed over all threads.
 fn runs(stream: Stream, cpus: &[u32], bytes: u64) -> Result<Vec<f64>> {
     let each = (bytes / cpus.len().max(1) as u64).max(LEAST) / 2 / 4096 * 4096;
     let start = Barrier::new(cpus.len());
     let thread = |cpu: u32| {
-        // Without its own CPU it still moves bytes; the spread tells.
+        // An unpinned thread still moves bytes; the spread shows the effect.
         let _ = affinity::set(0, &[cpu]);
         let region = || Region::map(each, Pages::Huge, None);
         let mut regions = region().and_then(|from| Ok((from, region()?)));
@@ -74,7 +74,7 @@ fn runs(stream: Stream, cpus: &[u32], bytes: u64) -> Result<Vec<f64>> {
     Ok((0..RUNS).map(|run| per_thread.iter().filter_map(|rates| rates.get(run)).sum()).collect())
 }
 
-/// One thread's part of a run. A thread without memory still comes to the start, or the others would wait for ever.
+/// One thread's part of a run. A thread without memory still waits at the barrier, or the others would wait forever.
 fn run(stream: Stream, regions: &mut Result<(Region, Region)>, start: &Barrier) -> Result<f64> {
     start.wait();
     let (from, to) = match regions {

@@ -1,7 +1,7 @@
-//! Control groups beside the target: CPU time and storage traffic of each with all below it.
-//! It reads a few hundred at most, the highest first, and never one that holds part of the target.
+//! Reads the control groups outside the target: CPU time and storage traffic of each, everything below it included. It
+//! reads a few hundred at most, those nearest the root first, and skips groups that contain part of the target.
 
-use super::ledger::{Ledger, Said, Used, Who};
+use super::usage::{NeighbourUsage, Said, Used, Who};
 use super::{Ours, is_ours};
 use crate::model::{Event, NeighbourKind};
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories_within, membership};
@@ -10,27 +10,27 @@ use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 
-/// How many groups are read.
+/// Maximum number of groups read.
 const MOST: usize = 400;
 
-/// How deep below the root they may lie; a pod's container lies at 5.
+/// Maximum depth below the root; a pod's container is at depth 5.
 const DEEPEST: usize = 8;
 
-/// How many of the target's processes are asked for their group at each reading.
+/// How many of the target's processes have their group read in each reading.
 const ASKED: usize = 256;
 
-/// The groups met.
+/// The groups seen so far.
 #[derive(Debug)]
 pub(super) struct Groups {
     cgroups: CgroupFs,
     hierarchy: Option<Hierarchy>,
     proc: ProcFs,
     known: FxHashMap<PathBuf, Group>,
-    /// All that were there at the last reading, the target's included; `None` where that is not known.
+    /// All groups present at the last reading, the target's included; `None` if unknown.
     there: Option<FxHashSet<PathBuf>>,
 }
 
-/// The groups that are there.
+/// The groups present now.
 struct Listed {
     others: Vec<PathBuf>,
     all: Option<FxHashSet<PathBuf>>,
@@ -43,23 +43,23 @@ struct Group {
     said: Said,
 }
 
-/// The hierarchy that counts CPU time: version 1's where it is mounted, because version 2's beside it has no groups of
-/// the controllers.
+/// The hierarchy that counts CPU time. Version 1 wins where it is mounted, because a version 2 hierarchy mounted
+/// alongside has no groups for the controllers.
 pub(super) fn hierarchy(cgroups: &CgroupFs) -> Option<Hierarchy> {
     cgroups.v1("cpuacct").or_else(|| cgroups.v2()).cloned()
 }
 
-/// What a group's directory is called: its path below the mount point, as /proc writes it.
+/// The name of a group's directory: its path below the mount point, as /proc writes it.
 pub(super) fn name(hierarchy: &Hierarchy, directory: &Path) -> Option<String> {
     Some(format!("/{}", directory.strip_prefix(&hierarchy.mount).ok()?.display()))
 }
 
-/// The target's group as `hierarchy` has it, where it was named by its directory in another one.
+/// The directory of the target's group in `hierarchy`, even if the target was given by its directory in another one.
 pub(super) fn same_place(hierarchy: &Hierarchy, target: &Path) -> Option<PathBuf> {
     if target.starts_with(&hierarchy.mount) {
         return Some(target.to_path_buf());
     }
-    // A hierarchy's mount point is a sibling of this one's: what lies below both is the group.
+    // The mount points of two hierarchies are siblings; the path below them is the group.
     let below = target.strip_prefix(hierarchy.mount.parent()?).ok()?;
     let group: PathBuf = below.components().skip(1).collect();
     Some(hierarchy.mount.join(group))
@@ -70,7 +70,7 @@ impl Groups {
         Groups { cgroups, hierarchy, proc, known: FxHashMap::default(), there: None }
     }
 
-    /// Groups made later count from their beginning.
+    /// Records the starting values. Groups created later count from zero.
     pub(super) fn take_baseline(&mut self, ours: &Ours) {
         let listed = self.list(ours);
         for directory in listed.others {
@@ -81,12 +81,12 @@ impl Groups {
         self.there = listed.all;
     }
 
-    /// Reads all of them and says what those used that ran.
-    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut Ledger, out: &mut Vec<Event>) {
+    /// Reads every group and reports the usage of those that were active.
+    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
         let listed = self.list(ours);
         let mut before = std::mem::take(&mut self.known);
         let there = std::mem::take(&mut self.there);
-        // Where the list was not whole, a group that is new on it may be an old one.
+        // If the list was incomplete, a group that is new on it may be an old one.
         let whole = there.as_ref().filter(|_| listed.all.is_some());
         for directory in listed.others {
             let born = || whole.is_some_and(|there| !there.contains(&directory));
@@ -95,7 +95,7 @@ impl Groups {
             };
             let Some(mut group) = before.remove(&directory).or_else(met) else { continue };
             let Some(cpu) = self.cpu(&directory) else {
-                // Once unreadable is not gone.
+                // One failed read does not mean that the group is gone.
                 self.known.insert(directory, group);
                 continue;
             };
@@ -110,7 +110,7 @@ impl Groups {
         self.there = listed.all;
     }
 
-    /// One that counts from now.
+    /// A group that counts from now.
     fn as_now(&self, directory: &Path) -> Option<Group> {
         Some(Group { cpu_before: self.cpu(directory)?, io_before: self.io(directory), said: Said::default() })
     }
@@ -124,7 +124,7 @@ impl Groups {
         holding.dedup();
         let depth = hierarchy.mount.components().count() + DEEPEST;
         let mut others = directories_within(&hierarchy.mount, MOST);
-        // None at all is a root that could not be read.
+        // An empty list means that the root could not be read.
         let all = (1..MOST).contains(&others.len()).then(|| others.iter().cloned().collect());
         others.retain(|path| path.components().count() <= depth && !is_ours(path, &holding, target.as_deref()));
         Listed { others, all }

@@ -1,19 +1,19 @@
-//! What others use of the machine while the target runs: processes, control groups and resctrl groups, read at the end of a
-//! window within 2% of one CPU. It never says whether one of them did harm, and changes nothing of theirs.
+//! Reports what others on the machine use while the target runs: processes, control groups and resctrl groups, read at
+//! the end of a window within 2% of one CPU. Everything is read-only.
 //!
-//! How far to trust the numbers:
-//! - A process's CPU time is the kernel's own clock for it, to the nanosecond, its ended threads included. One that had
-//!   not run since is passed over after a single cheap call, so thousands that sleep cost next to nothing.
-//! - What nobody saw (processes that lived between two readings, the last moments of ended ones, interrupts) is the
-//!   rest: the machine's busy time without all that was seen, the target and ironlaw. That time is counted in clock ticks,
-//!   and sampled at them on most kernels, so a small rest is noise.
-//! - A control group that holds the target, or part of it, is left out: its numbers are the target's as well.
-//! - The processor is where the leading thread was last seen.
+//! Accuracy of the numbers:
+//! - A process's CPU time is the kernel's own clock for it: nanoseconds, ended threads included. A process that has not
+//!   run since the last reading is skipped after one cheap call, so thousands of sleeping ones cost next to nothing.
+//! - The rest is the machine's busy time minus all usage seen, the target and ironlaw. It contains processes that lived
+//!   between two readings, the last moments of ended ones, and interrupts. Busy time is counted in clock ticks, and
+//!   sampled at them on most kernels, so a small rest is noise.
+//! - A control group that contains the target, or part of it, is left out: its numbers include the target's.
+//! - The reported CPU is the one on which the leading thread last ran.
 
 mod groups;
-mod ledger;
 mod monitors;
 mod processes;
+mod usage;
 
 use crate::collect::due::Due;
 use crate::collect::readings::CpuClock;
@@ -25,32 +25,32 @@ use crate::sys::procfs::{self, ProcFs};
 use crate::sys::resctrl::ResctrlFs;
 use crate::units::Nanos;
 use groups::Groups;
-use ledger::{Ledger, Said, Used, Who};
 use monitors::Monitors;
 use processes::Processes;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
+use usage::{NeighbourUsage, Said, Used, Who};
 
-/// Where neighbours are read.
+/// Where neighbours are read from.
 #[derive(Debug, Clone)]
 pub struct Places {
     /// /proc.
     pub proc: ProcFs,
     /// The control group hierarchies.
     pub cgroups: CgroupFs,
-    /// Where resctrl would be mounted.
+    /// Mount point of resctrl, whether or not it is mounted.
     pub resctrl: PathBuf,
-    /// How a process's CPU time is read to the nanosecond.
+    /// Reads a process's CPU time in nanoseconds.
     pub cpu_clock: CpuClock,
-    /// The process that is ironlaw.
+    /// The process id of ironlaw.
     pub own_pid: u32,
 }
 
 impl Places {
-    /// This machine's.
+    /// The sources of this machine.
     ///
     /// # Errors
-    /// /proc does not say what is mounted.
+    /// /proc does not list the mounts.
     pub fn live() -> Result<Places> {
         let proc = ProcFs::new("/proc");
         Ok(Places {
@@ -63,18 +63,18 @@ impl Places {
     }
 }
 
-/// What is no neighbour, as it is now.
+/// The current target and ironlaw: everything that does not count as a neighbour.
 #[derive(Debug, Default)]
 pub struct Ours {
     /// The target's processes.
     pub pids: FxHashSet<u32>,
-    /// Whether processes that these start belong to the target.
+    /// Whether their child processes belong to the target.
     pub children: bool,
-    /// The target's control group, if it is one: its directory.
+    /// Directory of the target's control group, if the target is one.
     pub group: Option<PathBuf>,
     /// CPU time of the target since the capture began.
     pub cpu: Nanos,
-    /// CPU time of ironlaw since then.
+    /// CPU time of ironlaw since the capture began.
     pub tool: Nanos,
 }
 
@@ -83,7 +83,7 @@ pub struct Ours {
 pub struct Neighbours {
     proc: ProcFs,
     tick_ns: u64,
-    ledger: Ledger,
+    ledger: NeighbourUsage,
     processes: Processes,
     groups: Groups,
     monitors: Option<Monitors>,
@@ -95,7 +95,7 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Begins to count: what everyone has used until now is left out.
+    /// Starts counting: usage before this call is excluded.
     ///
     /// # Errors
     /// /proc cannot be opened.
@@ -108,7 +108,7 @@ impl Neighbours {
             monitors: ResctrlFs::open(places.resctrl).map(Monitors::new),
             proc: places.proc,
             tick_ns,
-            ledger: Ledger::default(),
+            ledger: NeighbourUsage::default(),
             busy_before: None,
             rest: Nanos(0),
             rest_said: Said::default(),
@@ -122,14 +122,14 @@ impl Neighbours {
         Ok(neighbours)
     }
 
-    /// Whether any of them may be read again without taking more than their share of a CPU.
+    /// Whether any of them may be read again within the CPU budget.
     #[must_use]
     pub fn is_due(&self, at: Nanos) -> bool {
         self.processes_due.is_due(at) || self.groups_due.is_due(at)
     }
 
-    /// Ends a window: says who used something since the last one. What would be too dear to read now is read at a later one;
-    /// values are cumulative, so nothing is lost by it.
+    /// Ends a window: reports which neighbours used something since the last one. A reading that would exceed the
+    /// budget is postponed; values are cumulative, so nothing is lost.
     pub fn tick(&mut self, at: Nanos, ours: &Ours, out: &mut Vec<Event>) {
         if self.processes_due.is_due(at) {
             let start = clock::thread_cpu();
@@ -147,7 +147,7 @@ impl Neighbours {
         }
     }
 
-    /// The sum may fall, because ticks are a coarser clock than that of a process: the highest stands.
+    /// Keeps the maximum: the sum may fall, because clock ticks are coarser than a process's clock.
     fn say_rest(&mut self, at: Nanos, ours: &Ours, out: &mut Vec<Event>) {
         let Some((before, now)) = self.busy_before.zip(self.busy()) else { return };
         let known = self.processes.others().0.saturating_add(ours.cpu.max(self.processes.ours()).0);
@@ -158,7 +158,7 @@ impl Neighbours {
         self.ledger.say(&mut self.rest_said, who, used, at, out);
     }
 
-    /// Busy time of all CPUs since boot, nanoseconds, without what a hypervisor took.
+    /// Busy time of all CPUs since boot in nanoseconds, without stolen time.
     fn busy(&self) -> Option<u64> {
         let text = self.proc.read("stat").ok()?;
         let all = procfs::cpu_times(&text).find(|times| times.cpu.is_none())?;
@@ -166,7 +166,7 @@ impl Neighbours {
     }
 }
 
-/// Whether a group of that directory holds part of the target, or lies in it where the target is a group.
+/// Whether the group in `directory` contains part of the target, or lies inside the target's group.
 fn is_ours(directory: &Path, holding: &[PathBuf], target: Option<&Path>) -> bool {
     holding.iter().any(|held| held.starts_with(directory)) || target.is_some_and(|target| directory.starts_with(target))
 }

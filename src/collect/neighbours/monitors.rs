@@ -1,14 +1,14 @@
-//! resctrl groups beside the target: last-level cache held and memory traffic, where somebody has set such groups up.
-//! It makes no group and moves no task.
+//! Reads the resctrl groups outside the target: last-level cache occupancy and memory traffic, if such groups have been
+//! set up. It creates no group and moves no task.
 
 use super::Ours;
-use super::ledger::{Ledger, Said, Used, Who};
+use super::usage::{NeighbourUsage, Said, Used, Who};
 use crate::model::{Event, NeighbourKind};
 use crate::sys::resctrl::{MonGroup, ResctrlFs};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-/// The groups met.
+/// The groups seen so far.
 #[derive(Debug)]
 pub(super) struct Monitors {
     files: ResctrlFs,
@@ -33,8 +33,8 @@ impl Monitors {
         }
     }
 
-    /// Reads all of them and says what changed.
-    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut Ledger, out: &mut Vec<Event>) {
+    /// Reads every group and reports what changed.
+    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
         let mut before = std::mem::take(&mut self.known);
         for group in self.others(ours) {
             let read = group.read();
@@ -48,7 +48,7 @@ impl Monitors {
         }
     }
 
-    /// Those that hold no process of the target.
+    /// The groups that contain no process of the target.
     fn others(&self, ours: &Ours) -> Vec<MonGroup> {
         let mut groups = self.files.groups();
         groups.retain(|group| !group.tasks().iter().any(|task| ours.pids.contains(task)));

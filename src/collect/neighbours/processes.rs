@@ -1,7 +1,7 @@
-//! Every process of the machine but the target's: what it has used since the capture began.
-//! It holds no file open: a process that has not run is known by its clock alone, which costs no more than a held file.
+//! Reads what every process outside the target has used since the capture began. It keeps no file open: the CPU clock
+//! alone shows that a process has not run, and costs no more than reading an open file.
 
-use super::ledger::{Ledger, Said, Used, Who};
+use super::usage::{NeighbourUsage, Said, Used, Who};
 use super::{Ours, Places};
 use crate::collect::readings::CpuClock;
 use crate::error::Result;
@@ -11,10 +11,10 @@ use crate::sys::procfs::{self, ProcFs, Scratch, TaskDir, TaskStat};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
-/// How often a process that takes another name becomes another neighbour; one that renames itself all the time stays one.
+/// How often a rename turns a process into a new neighbour; a process that keeps renaming itself then stays the same.
 const RENAMED: u8 = 8;
 
-/// The processes met.
+/// The processes seen so far.
 #[derive(Debug)]
 pub(super) struct Processes {
     proc: ProcFs,
@@ -24,7 +24,7 @@ pub(super) struct Processes {
     own_pid: u32,
     hierarchy: Option<Hierarchy>,
     known: FxHashMap<u32, Process>,
-    /// One born before this moment, ticks since boot, had used what it has when it is met.
+    /// A process born before this moment (ticks since boot) had already used CPU time when it was first seen.
     opened_ticks: u64,
     round: u64,
     others: Nanos,
@@ -36,10 +36,10 @@ pub(super) struct Processes {
 struct Process {
     start_ticks: u64,
     name: String,
-    /// Since its birth, as last read.
+    /// CPU time since its birth, as last read.
     cpu: Nanos,
     io: Option<u64>,
-    /// What it had used before it was this neighbour.
+    /// What it had used before it became this neighbour.
     cpu_before: Nanos,
     io_before: Option<u64>,
     said: Said,
@@ -48,7 +48,7 @@ struct Process {
     round: u64,
 }
 
-/// What `stat` says now.
+/// The current contents of `stat`.
 struct Seen {
     start_ticks: u64,
     parent: u32,
@@ -76,26 +76,26 @@ impl Processes {
         })
     }
 
-    /// CPU time of the processes that are no part of the target since the capture began, ended ones included.
+    /// CPU time since the capture began of all processes outside the target, ended ones included.
     pub(super) fn others(&self) -> Nanos {
         self.others
     }
 
-    /// That of the target's processes that were met.
+    /// CPU time of the target's processes that were seen here.
     pub(super) fn ours(&self) -> Nanos {
         self.ours
     }
 
     pub(super) fn take_baseline(&mut self, ours: &Ours) {
-        self.scan(ours, Nanos(0), &mut Ledger::default(), &mut Vec::new());
+        self.scan(ours, Nanos(0), &mut NeighbourUsage::default(), &mut Vec::new());
         self.opened_ticks = self.proc.ticks_since_boot().unwrap_or(0);
     }
 
-    /// Reads all of them and says what those used that ran.
-    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut Ledger, out: &mut Vec<Event>) {
+    /// Reads every process and reports the usage of those that ran.
+    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
         self.round += 1;
         let mut pids = self.proc.processes().unwrap_or_default();
-        // Parents before their children, as long as the numbers have not come round.
+        // Parents come before their children, unless process ids have wrapped.
         pids.sort_unstable();
         let own_pid = self.own_pid;
         for pid in pids.into_iter().filter(|pid| *pid != own_pid) {
@@ -117,7 +117,7 @@ impl Processes {
         clock: Option<Nanos>,
         ours: &Ours,
         at: Nanos,
-        ledger: &mut Ledger,
+        ledger: &mut NeighbourUsage,
         out: &mut Vec<Event>,
     ) {
         let Some(seen) = self.look(pid, clock) else { return };
@@ -126,7 +126,7 @@ impl Processes {
         let mut process = same.unwrap_or_else(|| self.meet(pid, &seen));
         process.round = self.round;
         let heir = |parent| ours.pids.contains(&parent) || self.known.get(&parent).is_some_and(|known| known.ours);
-        // A process the target has just started is here before the sampler has told of it.
+        // A process that the target has just started appears here before the sampler reports it.
         process.ours |= ours.pids.contains(&pid) || (met && ours.children && heir(seen.parent));
         if !process.ours && seen.cpu > process.cpu_before {
             process.rename(&seen);
@@ -134,7 +134,7 @@ impl Processes {
         }
         let grown = seen.cpu - process.cpu;
         process.cpu = process.cpu.max(seen.cpu);
-        // Without room for another name it is left to the rest.
+        // A process that got no number counts toward the rest.
         if process.ours {
             self.ours += grown;
         } else if process.said.is_named() {
@@ -182,7 +182,7 @@ impl Processes {
         seen: &Seen,
         ours: &Ours,
         at: Nanos,
-        ledger: &mut Ledger,
+        ledger: &mut NeighbourUsage,
         out: &mut Vec<Event>,
     ) {
         let mut cgroup = None;
@@ -195,7 +195,7 @@ impl Processes {
                 return;
             }
         }
-        // That of a process that may not be looked at is not known, and of none that ran without storage it moves.
+        // `None` if this process may not be read. A process that did not run has no new storage traffic.
         process.io = self.storage(pid);
         let io_bytes = process.io.zip(process.io_before).map(|(now, before)| now.saturating_sub(before));
         let used = Used { cpu: seen.cpu - process.cpu_before, on_cpu: seen.on_cpu, io_bytes, ..Used::default() };
@@ -209,7 +209,7 @@ impl Processes {
         procfs::storage_bytes(self.dir.read(pid, "io", &mut self.scratch)?)
     }
 
-    /// The control group a process is in: as its neighbour is called, and as /proc calls it.
+    /// The control group of a process: its name as a neighbour, and its name in /proc.
     fn group(&mut self, pid: u32) -> Option<(String, String)> {
         let hierarchy = self.hierarchy.as_ref()?;
         let text = String::from_utf8_lossy(self.dir.read(pid, "cgroup", &mut self.scratch)?).into_owned();
@@ -219,7 +219,7 @@ impl Processes {
 }
 
 impl Process {
-    /// A process that executes another program is another neighbour; what it used before stays with the old one.
+    /// A process that executes another program becomes another neighbour; its earlier usage stays with the old one.
     fn rename(&mut self, seen: &Seen) {
         if self.name == seen.name {
             return;
@@ -234,12 +234,12 @@ impl Process {
     }
 }
 
-/// Whether a process's group is the target's or below it, though the two may be seen through different hierarchies.
+/// Whether a process's group is the target's or below it, even if the two are seen through different hierarchies.
 fn within(hierarchy: &Hierarchy, group: &str, target: &std::path::Path) -> bool {
     super::groups::same_place(hierarchy, target).is_some_and(|target| hierarchy.directory(group).starts_with(target))
 }
 
-/// Kernel threads stand in brackets, as `ps` shows them; a worker's name without what it works on, which changes.
+/// Kernel threads are in brackets, as in `ps`; a worker's name loses its changing part, the current work.
 fn name(stat: &TaskStat<'_>) -> String {
     let comm = String::from_utf8_lossy(stat.comm);
     if !stat.kernel_thread() {

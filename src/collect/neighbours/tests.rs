@@ -1,4 +1,4 @@
-//! A faked /proc and faked hierarchies, read window by window.
+//! Tests on a fake /proc and fake hierarchies, read window by window.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use super::*;
@@ -69,7 +69,7 @@ impl Machine {
         Neighbours::open(places, &self.ours).unwrap()
     }
 
-    /// Ends a window at a time by which everything is due again.
+    /// Ends a window late enough for everything to be due again.
     fn tick(&self, neighbours: &mut Neighbours, minute: u64) -> Vec<Event> {
         let mut out = Vec::new();
         neighbours.tick(Nanos(minute * 60_000_000_000), &self.ours, &mut out);
@@ -164,7 +164,7 @@ fn the_rest_is_what_nobody_saw_and_it_never_falls() {
     let events = machine.tick(&mut neighbours, 1);
     assert_eq!(rest(&events, &neighbours), (Nanos(45 * TICK), 2));
     assert_eq!(defs(&events)[1].kind, NeighbourKind::Rest);
-    // The other ended; half of it had been seen, and its last moments are the rest's.
+    // The other process ended. Half of its time had been seen; its last moments count toward the rest.
     machine.remove("proc/20");
     machine.busy(110);
     assert_eq!(rest(&machine.tick(&mut neighbours, 2), &neighbours), (Nanos(55 * TICK), 0));
@@ -227,7 +227,7 @@ fn a_group_that_cannot_be_read_once_stays_the_one_it_was() {
     let mut neighbours = machine.open();
     machine.write("cgroup/batch/cpu.stat", "");
     machine.group("odd", 9000, 0);
-    // No part of the target any more.
+    // No longer part of the target.
     machine.ours.group = None;
     assert!(machine.tick(&mut neighbours, 1).is_empty());
     for (name, usage) in [("batch", 1002), ("odd", 9003), ("left", 8004)] {
@@ -250,7 +250,7 @@ fn a_group_that_is_the_target_takes_its_processes_and_groups_with_it() {
     for name in ["a", "a/target", "a/target/inner", "b"] {
         machine.group(name, 1000, 0);
     }
-    // Born between the listing of the group and that of the processes.
+    // Born after the groups were listed and before the processes were.
     machine.process(40, "late", 1, 20_000, 5);
     machine.write("proc/40/cgroup", "0::/a/target/inner\n");
     assert_eq!(names(&machine.tick(&mut neighbours, 1)), ["/b"]);

@@ -1,5 +1,4 @@
-//! Which walks there are on this machine: their lines, where they lie, and what could not be had.
-//! It never times one.
+//! Defines the walks on this machine: their lines, where they lie, and which are unavailable.
 
 use crate::error::Result;
 use crate::sys::probes::{Cycle, LINE, Pages, Region};
@@ -8,23 +7,23 @@ use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
-/// The largest region: beyond it a walk says no more, and the memory is missing elsewhere.
+/// The largest region: a larger walk adds no information and takes memory from others.
 const LARGEST: u64 = 64 * MIB;
-/// How long the lines of the last-level cache are left alone between being brought in and being timed. What comes into the
-/// cache meanwhile pushes some of them out: a busy neighbour most of them, an ordinary one few. After some milliseconds
-/// all of them are gone on any busy host, and at once none is.
+/// How long the lines of the last-level cache are left alone between loading and timing them. Other traffic evicts some
+/// of them meanwhile: a busy neighbour most of them, an ordinary one few. After a few milliseconds a busy host has
+/// evicted all of them; without a pause, none.
 const LEFT_ALONE: Duration = Duration::from_millis(1);
-/// Some last-level caches take in what the second level gives up only: lines arrive with the second visit.
+/// Some last-level caches accept only lines that the second level evicts: lines arrive with the second visit.
 const VISITS: u64 = 2;
 const LLC_TIMED: u64 = 4096;
-/// Where DRAM is looked for: its lines are flushed, so the size need not exceed the caches.
+/// Region of the DRAM walk: its lines are flushed, so the size need not exceed the caches.
 const DRAM_SPAN: u64 = 16 * MIB;
 const DRAM_LINES: u32 = 4096;
-/// Pages of the walk that no TLB holds; those of today hold up to 3,072 translations in their second level.
+/// Pages of the walk that no TLB can hold; current TLBs hold up to 3,072 translations in their second level.
 const TLB_LINES: u32 = 4096;
 const PAGE: u64 = 4096;
 
-/// What a canary looks at.
+/// What a canary measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// The second-level cache.
@@ -35,14 +34,14 @@ pub enum Place {
     Dram,
     /// Memory of another node.
     Remote,
-    /// The second level again, each line in a small page of its own.
+    /// The second level again, with each line in its own small page.
     SmallPages,
     /// The same lines in huge pages.
     HugePages,
 }
 
 impl Place {
-    /// All of them.
+    /// All places.
     pub const ALL: [Place; 6] =
         [Place::L2, Place::Llc, Place::Dram, Place::Remote, Place::SmallPages, Place::HugePages];
 }
@@ -54,18 +53,18 @@ pub(super) struct Layout {
     pub pages: Pages,
     pub span: u64,
     pub lines: u32,
-    /// Loads of one round that are not timed, and that are.
+    /// Untimed (`warm`) and timed loads of one round.
     pub warm: u64,
     pub timed: u64,
-    /// What lies between them.
+    /// Pause between them.
     pub rest: Duration,
-    /// Whether what was visited is flushed afterwards.
+    /// Whether visited lines are flushed afterwards.
     pub flush: bool,
-    /// The memory node it lies on, where that is chosen.
+    /// The memory node it lies on, if that is chosen.
     pub node: Option<u32>,
 }
 
-/// The walks for caches of these sizes and these memory nodes, and which places have none.
+/// The walks for these cache sizes and memory nodes, and the places without a walk.
 pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(Place, &'static str)>) {
     let mut missing = Vec::new();
     let mut layouts = Vec::new();
@@ -84,7 +83,7 @@ pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(Pl
     match sizes.l2 {
         Some(l2) if l2 >= MIB / 16 => {
             let lines = in_l2((l2 / 2).min(LARGEST));
-            // Rounds of a fixed size: on a larger cache the walk takes several rounds to come back.
+            // Rounds have a fixed size: on a larger cache the walk takes several rounds to return to its start.
             layouts.push(huge(Place::L2, u64::from(lines) * LINE, lines, u64::from(lines), 4096));
         }
         _ => missing.push((Place::L2, "this machine does not say how large its second-level cache is")),
@@ -114,12 +113,12 @@ pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(Pl
     (layouts, missing)
 }
 
-/// Makes the walk: its memory is touched, and asked once more to be in huge pages.
+/// Builds the walk: touches its memory and asks once more for huge pages.
 pub(super) fn build(layout: &Layout) -> Result<Cycle> {
     let huge = 2 * MIB;
     let bytes = layout.span.div_ceil(huge) * huge;
     let region = Region::map(bytes, layout.pages, layout.node)?;
-    // The seed is of no meaning; equal ones give walks in small and in huge pages the same lines.
+    // The value of the seed does not matter; equal seeds give walks in small and in huge pages the same lines.
     let mut cycle = Cycle::link(region, layout.span, layout.lines, 0x1dea_0b5e)?;
     if layout.pages == Pages::Huge {
         cycle.collapse();

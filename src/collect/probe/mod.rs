@@ -1,9 +1,9 @@
-//! Canaries: short walks through memory of ironlaw's own on a thread of its own, so that a target without hardware counters
-//! still learns when shared caches, address translation or memory become slower. They cost at most 0.5% of one CPU.
-//! They never say who made them slower, and never run on a CPU they were not given: the scheduler places the thread.
+//! Canaries: short walks through ironlaw's own memory on their own thread, so that a target without hardware counters
+//! still shows when shared caches, address translation or memory become slower. They cost at most 0.5% of one CPU. They
+//! show a slowdown, not who caused it. The scheduler places the thread.
 //!
-//! The thread has the usual priority. A round is cut into bursts of 10 to 100 us, shorter than any time slice; at a lower
-//! priority a busy CPU would take it away within a burst, the burst would be worthless, and more of them would be needed.
+//! The thread has normal priority. A round is cut into bursts of 10 to 100 us, shorter than any time slice. At a lower
+//! priority a busy CPU would preempt it within a burst, which would be worthless and would have to be repeated.
 
 mod canaries;
 mod round;
@@ -25,24 +25,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A round is followed by a pause of this many times what it cost: 0.5% of one CPU at most.
+/// A round is followed by a pause of this many times its cost: 0.5% of one CPU at most.
 const SPACING: u64 = 200;
 
-/// More often than this says no more about a window of a second.
+/// More frequent rounds add no information to a window of one second.
 const SHORTEST_PAUSE: Nanos = Nanos(200_000_000);
 
-/// What the canaries have told so far.
+/// What the canaries have measured so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Totals {
     sums: [Sum; Place::ALL.len()],
-    /// CPU time of their thread, setting up included.
+    /// CPU time of their thread, setup included.
     pub cpu: Nanos,
-    /// What could not be had.
+    /// What could not be measured.
     pub notes: Vec<Note>,
 }
 
 impl Totals {
-    /// The walks of one place; no loads where there are none.
+    /// The sum over the walks of one place; zero loads if there are none.
     #[must_use]
     pub fn of(&self, place: Place) -> Sum {
         self.sums[place as usize]
@@ -58,8 +58,8 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Starts the thread, which sets up its memory before its first round: up to 150 MiB, most of it for machines whose
-    /// last-level cache is large.
+    /// Starts the thread, which sets up its memory before its first round: up to 150 MiB, most of it on machines with a
+    /// large last-level cache.
     ///
     /// # Errors
     /// The system refuses another thread.
@@ -78,7 +78,7 @@ impl Probe {
         Ok(Probe { totals, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// What they have told so far.
+    /// What they have measured so far.
     #[must_use]
     pub fn totals(&self) -> Totals {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -89,7 +89,7 @@ impl Drop for Probe {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has nothing left to give back.
+            // A thread that panicked leaves nothing to collect.
             let _ = thread.join();
         }
     }
@@ -122,7 +122,7 @@ impl Walker {
                     .to_string(),
                 fix: Some("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled".to_string()),
             });
-            // Without huge pages there is nothing to hold the small ones against.
+            // Without huge pages there is nothing to compare the small ones with.
             canaries.retain(|canary| !matches!(canary.layout.place, Place::HugePages | Place::SmallPages));
         }
         let mut totals = shared.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,21 +1,20 @@
-//! One round of a walk, timed so that an interrupt or a preemption within it does not count.
-//! It never decides when a round is due.
+//! Runs one round of a walk, timed so that bursts disturbed by an interrupt or a preemption do not count.
 
 use super::canaries::{Layout, Place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys::probes::{Burst, Cycle};
 
-/// Into how many bursts a round is cut: the middle one stands for all, and half of them may be disturbed.
+/// Bursts per round: the median represents all, and half of them may be disturbed.
 const BURSTS: u64 = 8;
 
-/// A walk that is ready.
+/// A walk ready to run.
 #[derive(Debug)]
 pub(super) struct Canary {
     pub layout: Layout,
     cycle: Cycle,
 }
 
-/// What rounds took, added up.
+/// Sums over rounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sum {
     /// Nanoseconds.
@@ -25,7 +24,7 @@ pub struct Sum {
 }
 
 impl Canary {
-    /// Takes the walk; one that must be flushed is, and refused where a program may not.
+    /// Takes the walk and flushes it if its layout asks for that; fails on CPUs where a program may not flush.
     pub(super) fn new(layout: Layout, cycle: Cycle) -> Result<Canary> {
         if layout.flush && !cycle.flush() {
             return Err(Error::new(ErrorKind::Unsupported, "a program may not flush caches on this kind of CPU"));
@@ -33,12 +32,12 @@ impl Canary {
         Ok(Canary { layout, cycle })
     }
 
-    /// Whether its memory lies in huge pages; `None` where `smaps` does not tell.
+    /// Whether its memory is in huge pages; `None` if `smaps` does not show it.
     pub(super) fn has_huge_pages(&self, smaps: &str) -> Option<bool> {
         self.cycle.region().has_huge_pages(smaps)
     }
 
-    /// What this round of it measured; `None` when too much of it was disturbed.
+    /// The result of this round; `None` if too much of it was disturbed.
     pub(super) fn round(&mut self) -> Option<Sum> {
         let Layout { warm, timed, rest, flush, .. } = self.layout;
         self.cycle.walk(warm);
@@ -54,7 +53,7 @@ impl Canary {
     }
 }
 
-/// The middle one of the bursts that nothing came between, for all of their loads.
+/// The median of the undisturbed bursts, scaled to all of their loads.
 fn middle(bursts: Vec<Burst>) -> Option<Sum> {
     let all = bursts.len();
     let mut good: Vec<Burst> = bursts.into_iter().filter(|burst| burst.undisturbed && burst.loads > 0).collect();
@@ -75,8 +74,8 @@ impl Sum {
     }
 }
 
-/// Of the walks in memory of several nodes, what each one measures for a walker on `node`: its own node's memory, or, for one
-/// of the others in turn, another's.
+/// What a walk measures for a walker on `node`. A walk in node memory measures the walker's own memory, or, for one of
+/// the other nodes in turn, remote memory; `None` if it is not that node's turn.
 pub(super) fn seen_from(layout: &Layout, node: Option<u32>, nodes: &[u32], turn: usize) -> Option<Place> {
     let (Place::Dram, Some(own)) = (layout.place, layout.node) else { return Some(layout.place) };
     let node = node?;

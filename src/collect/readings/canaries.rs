@@ -1,7 +1,6 @@
-//! What the canaries told, as counters of the machine.
-//! It never walks itself: their thread does, in its own time.
+//! Reports the canaries' measurements as counters of the machine. The walks run on the canaries' own thread.
 
-use super::sheet::{Moment, Sheet};
+use super::cache::{Moment, ReadingCache};
 use crate::collect::catalog::{
     PROBE_CPU, PROBE_DRAM_LOADS, PROBE_DRAM_TIME, PROBE_HUGE_PAGES_LOADS, PROBE_HUGE_PAGES_TIME, PROBE_L2_LOADS,
     PROBE_L2_TIME, PROBE_LLC_LOADS, PROBE_LLC_TIME, PROBE_REMOTE_LOADS, PROBE_REMOTE_TIME, PROBE_SMALL_PAGES_LOADS,
@@ -14,7 +13,7 @@ use crate::model::{CounterId, Event, Note, Scope};
 #[derive(Debug)]
 pub(super) struct Canaries {
     probe: Probe,
-    sheets: [Sheet; 2],
+    sheets: [ReadingCache; 2],
     noted: bool,
 }
 
@@ -23,7 +22,7 @@ impl Canaries {
         Canaries { probe, sheets: Default::default(), noted: false }
     }
 
-    /// Says what changed.
+    /// Reports the values so far.
     pub(super) fn tick(&mut self, now: Moment, out: &mut Vec<Event>) {
         let totals = self.probe.totals();
         let [host, tool] = &mut self.sheets;
@@ -33,7 +32,7 @@ impl Canaries {
         tool.sum(Scope::Tool, PROBE_CPU, totals.cpu.0, now, out);
     }
 
-    /// What could not be had, once it is known.
+    /// What could not be measured, once it is known.
     pub(super) fn take_notes(&mut self) -> Vec<Note> {
         let notes = if self.noted { Vec::new() } else { self.probe.totals().notes };
         self.noted |= !notes.is_empty();
@@ -41,7 +40,7 @@ impl Canaries {
     }
 }
 
-/// Only of places that have been walked: no loads are no latency of nothing.
+/// Only places that have been walked: zero loads do not mean zero latency.
 fn counters(totals: &Totals) -> impl Iterator<Item = (CounterId, u64)> + '_ {
     let walked = Place::ALL.into_iter().map(|place| (place, totals.of(place))).filter(|(_, sum)| sum.loads > 0);
     walked.flat_map(|(place, sum)| {

@@ -1,5 +1,5 @@
-//! What the kernel knows of a command that has ended and was not waited for yet: CPU time and switches of all its threads and
-//! of the processes it waited for, whether or not anybody read them while they ran.
+//! Reads the kernel's totals for a command that has ended but has not been waited for: CPU time and switches of all its
+//! threads and of the processes it waited for, whether or not they were read while they ran.
 
 use super::processes::CpuClock;
 use crate::collect::catalog::{INVOLUNTARY_SWITCHES, VOLUNTARY_SWITCHES};
@@ -16,7 +16,7 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// Of a process that waits to run.
+    /// Takes the starting values of a process that waits to run.
     pub(super) fn open(proc: &ProcFs, pid: u32, cpu_clock: CpuClock) -> Command {
         let status = proc.read(format!("{pid}/status")).unwrap_or_default();
         let (voluntary, involuntary) = procfs::switches(&status).unwrap_or_default();
@@ -24,7 +24,7 @@ impl Command {
         Command { pid, before: Usage { cpu_ns, voluntary, involuntary } }
     }
 
-    /// What it used since; `None` while it runs.
+    /// What it has used since; `None` while it runs.
     pub(super) fn ended(&self) -> Option<Usage> {
         let all = spawn::usage_of_ended(self.pid)?;
         Some(Usage {
@@ -36,7 +36,7 @@ impl Command {
 }
 
 impl Usage {
-    /// What it says of a counter.
+    /// The value of a counter, if these totals include it.
     pub(super) fn count(&self, counter: CounterId) -> Option<u64> {
         match counter {
             VOLUNTARY_SWITCHES => Some(self.voluntary),

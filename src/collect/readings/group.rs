@@ -1,5 +1,4 @@
-//! What the target's control group reports: CPU time, throttling, pressure.
-//! It never follows the group's members; their own counters are read elsewhere.
+//! Reads the target's control group: CPU time, throttling, pressure. The counters of its members are read elsewhere.
 
 use crate::collect::catalog::{
     CGROUP_PERIODS, CGROUP_THROTTLED_PERIODS, CGROUP_THROTTLED_TIME, PSI_CPU_SOME, PSI_IO_FULL, PSI_IO_SOME,
@@ -15,26 +14,26 @@ use std::path::PathBuf;
 pub(super) struct Group {
     cgroups: CgroupFs,
     path: PathBuf,
-    /// Whether its CPU time is the target's: so when it is the target, not when it only holds it.
+    /// Whether its CPU time is the target's: true if the group is the target, false if it only contains the target.
     is_target: bool,
     baseline: Vec<(CounterId, u64)>,
 }
 
 impl Group {
-    /// Begins to count.
+    /// Starts counting.
     pub(super) fn open(cgroups: CgroupFs, path: PathBuf, is_target: bool) -> Group {
         let mut group = Group { cgroups, path, is_target, baseline: Vec::new() };
         group.baseline = group.absolute();
         group
     }
 
-    /// Values since the capture began; a counter that appeared later counts from its beginning.
+    /// Values since the capture began; a counter that appears later counts from zero.
     pub(super) fn values(&self) -> Vec<(CounterId, u64)> {
         let before = |counter| self.baseline.iter().find(|(known, _)| *known == counter).map_or(0, |&(_, value)| value);
         self.absolute().into_iter().map(|(counter, value)| (counter, value.saturating_sub(before(counter)))).collect()
     }
 
-    /// CPU time since the capture began, nanoseconds, if it is the target's.
+    /// The target's CPU time since the capture began in nanoseconds; `None` if the group is not the target.
     pub(super) fn cpu(&self) -> Option<u64> {
         self.values().into_iter().find_map(|(counter, value)| (counter == TASK_CLOCK).then_some(value))
     }
@@ -53,7 +52,7 @@ impl Group {
     }
 }
 
-/// The counters of the three pressure files, nanoseconds. That all tasks wait for a CPU cannot be, so it has none.
+/// The counters of the three pressure files in nanoseconds. CPU has no `full` value: all tasks cannot wait at once.
 pub(super) fn pressures(read: impl Fn(&str) -> Option<Pressure>) -> Vec<(CounterId, u64)> {
     let resources = [
         ("cpu", PSI_CPU_SOME, None),

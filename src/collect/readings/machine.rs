@@ -1,8 +1,7 @@
-//! The machine's own counters: CPU time by use, pressure; and those of ironlaw itself.
-//! It never reads anything about the target.
+//! Reads the machine's own counters (CPU time by use, pressure) and those of ironlaw itself.
 
+use super::cache::{Moment, ReadingCache};
 use super::group::pressures;
-use super::sheet::{Moment, Sheet};
 use crate::collect::catalog::{
     HOST_BUSY, HOST_STEAL, HOST_TIME, SYSTEM_TIME, TASK_CLOCK, TOOL_CPU, TOOL_MEMORY, USER_TIME,
 };
@@ -16,21 +15,21 @@ use crate::units::Nanos;
 pub(super) struct Machine {
     proc: ProcFs,
     tick_ns: u64,
-    /// The CPUs that are the target, if it is CPUs; empty for all.
+    /// The target's CPUs, if the target is CPUs; empty for all.
     cpus: Option<Vec<u32>>,
     baseline: Vec<(Scope, CounterId, u64)>,
-    sheets: [Sheet; 2],
+    sheets: [ReadingCache; 2],
 }
 
 impl Machine {
-    /// Begins to count.
+    /// Starts counting.
     pub(super) fn open(proc: ProcFs, tick_ns: u64, cpus: Option<Vec<u32>>) -> Machine {
         let mut machine = Machine { proc, tick_ns, cpus, baseline: Vec::new(), sheets: Default::default() };
         machine.baseline = machine.absolute();
         machine
     }
 
-    /// Says what changed.
+    /// Reports the values since the start.
     pub(super) fn tick(&mut self, now: Moment, out: &mut Vec<Event>) {
         for (scope, counter, value) in self.absolute() {
             let before =
@@ -57,7 +56,7 @@ impl Machine {
     }
 }
 
-/// User and kernel time of these CPUs (none named: of all), in ticks; `None` if the file names none of them.
+/// User and kernel time of these CPUs (of all, if none is given) in ticks; `None` if the file contains none of them.
 fn used(stat: &[u8], cpus: &[u32]) -> Option<(u64, u64)> {
     let wanted = |times: &CpuTimes| match times.cpu {
         None => cpus.is_empty(),
@@ -72,21 +71,21 @@ fn used(stat: &[u8], cpus: &[u32]) -> Option<(u64, u64)> {
 pub(super) struct Tool {
     proc: ProcFs,
     baseline: Nanos,
-    sheet: Sheet,
+    sheet: ReadingCache,
 }
 
 impl Tool {
-    /// Begins to count.
+    /// Starts counting.
     pub(super) fn open(proc: ProcFs) -> Tool {
-        Tool { proc, baseline: clock::process_cpu(), sheet: Sheet::default() }
+        Tool { proc, baseline: clock::process_cpu(), sheet: ReadingCache::default() }
     }
 
-    /// Its CPU time since the capture began.
+    /// ironlaw's CPU time since the capture began.
     pub(super) fn cpu(&self) -> Nanos {
         clock::process_cpu() - self.baseline
     }
 
-    /// Says what changed.
+    /// Reports CPU time, and memory if it changed.
     pub(super) fn tick(&mut self, now: Moment, out: &mut Vec<Event>) {
         self.sheet.sum(Scope::Tool, TOOL_CPU, self.cpu().0, now, out);
         if let Some(bytes) = self.proc.read("self/statm").ok().and_then(|statm| procfs::resident_bytes(&statm)) {

@@ -1,25 +1,25 @@
-//! Counters of /proc, /sys and control groups, read once per interval: CPU time, switches, faults, run-queue delay,
-//! throttling, pressure, steal, and ironlaw's own cost. Values are cumulative, so a reading that comes late, or is left
-//! out because nothing changed, loses nothing.
+//! Reads the counters of /proc, /sys and control groups once per interval: CPU time, switches, faults, run-queue delay,
+//! throttling, pressure, steal, and ironlaw's own cost. Values are cumulative, so a reading that comes late, or is
+//! omitted because nothing changed, loses nothing.
 //!
-//! How far to trust them:
-//! - CPU time of a process is the kernel's own clock for it: nanoseconds, all threads, ended ones included. Of a thread
-//!   it is `schedstat`; of a control group `cpu.stat` (microseconds); of CPUs /proc/stat (10 ms).
-//! - User and kernel time are that total divided by clock ticks: right to 10 ms each.
-//! - Switches, migrations, run-queue delay and block I/O delay exist only per thread: the part of an ended thread after
-//!   its last reading is missing in the target's total, and so is a thread that lived only between two rounds. What share of
-//!   the CPU time belongs to threads that were read goes with these totals, as their running over their enabled time. Of a
-//!   command that has ended the kernel knows the switches to the last one.
-//! - What was not read in a window has no reading in it.
+//! Accuracy of the values:
+//! - CPU time of a process is the kernel's own clock for it: nanoseconds, all threads, ended ones included. Threads
+//!   have `schedstat`, control groups `cpu.stat` (microseconds), CPUs /proc/stat (10 ms).
+//! - User and kernel time are that total split by clock ticks: each is accurate to 10 ms.
+//! - Switches, migrations, run-queue delay and block I/O delay exist only per thread. The target's total misses what an
+//!   ended thread did after its last reading, and threads that lived only between two rounds. The running over enabled
+//!   time of these totals is the share of the CPU time that belongs to threads that were read. For a command that has
+//!   ended, the kernel knows all switches.
+//! - A counter that was not read in a window has no reading in it.
 //!
-//! It never samples and never reports the birth or end of tasks: the sampler does.
+//! The sampler, not this module, takes samples and reports births and ends of tasks.
 
+mod cache;
 mod canaries;
 mod command;
 mod group;
 mod machine;
 mod processes;
-mod sheet;
 mod split;
 mod thread;
 mod threads;
@@ -37,36 +37,36 @@ use crate::sys::cgroupfs::{self, CgroupFs};
 use crate::sys::clock;
 use crate::sys::procfs::{self, ProcFs, TaskDir};
 use crate::units::Nanos;
+use cache::{Moment, ReadingCache};
 use canaries::Canaries;
 use command::Command;
 use group::Group;
 use machine::{Machine, Tool};
 use processes::Processes;
 use rustc_hash::FxHashSet;
-use sheet::{Moment, Sheet};
 use std::path::PathBuf;
 use thread::{COUNTERS, KNOWN_PER_PROCESS, Offer};
 use threads::{Progress, Threads};
 use unread::Unread;
 
-/// What share of an interval reading the threads may take, as a divisor: 5%.
+/// Share of an interval that reading the threads may take, as a divisor: 5%.
 const THREAD_BUDGET: u64 = 20;
 
-/// Where the counters are and what reading them may use.
+/// Where the counters are, and how much reading them may use.
 #[derive(Debug, Clone)]
 pub struct Sources {
     /// /proc.
     pub proc: ProcFs,
     /// The control group hierarchies.
     pub cgroups: CgroupFs,
-    /// How a process's CPU time is read to the nanosecond.
+    /// Reads a process's CPU time in nanoseconds.
     pub cpu_clock: CpuClock,
-    /// How many files of threads may be held open: each makes its thread six times cheaper to read.
+    /// How many thread files may be held open: an open file makes its thread six times cheaper to read.
     pub open_files: usize,
 }
 
 impl Sources {
-    /// This machine's, with up to 1,024 files held open.
+    /// The sources of this machine, with up to 1,024 files held open.
     pub fn live() -> Result<Sources> {
         let proc = ProcFs::new("/proc");
         let cgroups = CgroupFs::open(&proc)?;
@@ -85,7 +85,7 @@ pub struct Readings {
     group: Option<Group>,
     machine: Machine,
     tool: Tool,
-    sheet: Sheet,
+    sheet: ReadingCache,
     opened: Nanos,
     opened_ticks: u64,
     last_tick: Nanos,
@@ -99,7 +99,7 @@ pub struct Readings {
     notes: Vec<Note>,
 }
 
-/// Who belongs to the target.
+/// The members of the target.
 #[derive(Debug)]
 enum Members {
     Processes(Box<Processes>),
@@ -109,8 +109,8 @@ enum Members {
 }
 
 impl Readings {
-    /// Begins to count at `at`. `command` is the process of a command target, started but not yet run.
-    /// Fails when no process or thread of the target exists.
+    /// Starts counting at `at`. `command` is the process of a command target, started but not yet run. Fails if no
+    /// process or thread of the target exists.
     pub fn open(sources: Sources, target: &Target, command: Option<u32>, at: Nanos) -> Result<Readings> {
         let Sources { proc, cgroups, cpu_clock, open_files } = sources;
         let delay_accounting = proc.setting("kernel/task_delayacct").map(|on| on != 0);
@@ -127,7 +127,7 @@ impl Readings {
         };
         let group = match target {
             Target::Cgroup { path, .. } => Some(Group::open(cgroups, path.clone(), true)),
-            // One process: the group it is in may throttle it.
+            // A single process: its group may throttle it.
             _ => match first.as_slice() {
                 [pid] => cgroups.limits_of(&proc, *pid).ok().flatten().map(|path| Group::open(cgroups, path, false)),
                 _ => None,
@@ -141,7 +141,7 @@ impl Readings {
             group,
             machine: Machine::open(proc.clone(), offer.tick_ns, cpus),
             tool: Tool::open(proc.clone()),
-            sheet: Sheet::default(),
+            sheet: ReadingCache::default(),
             opened: at,
             opened_ticks: u64::MAX,
             last_tick: at,
@@ -159,14 +159,14 @@ impl Readings {
         Ok(readings)
     }
 
-    /// Begins the first window: says what later readings are compared with.
+    /// Begins the first window: reports the values that later readings are compared with.
     pub fn begin(&mut self, at: Nanos, out: &mut Vec<Event>) {
         (self.opened, self.last_tick) = (at, at);
         self.read(at, out);
     }
 
-    /// Ends the window that began with the last tick: says the counters, then the tick itself.
-    /// When a command has ended, one more tick before it is waited for still sees its last values.
+    /// Ends the window that began with the last tick: reports the counters, then the tick itself. After a command has
+    /// ended, one more tick before waiting for it still sees its last values.
     pub fn tick(&mut self, at: Nanos, out: &mut Vec<Event>) {
         let span = at - self.last_tick;
         self.read(at, out);
@@ -174,13 +174,13 @@ impl Readings {
         out.push(Event::Tick(Tick { at, span }));
     }
 
-    /// Ends the last window: all is read, however lately it was.
+    /// Ends the last window: reads everything, even if it was read recently.
     pub fn end(&mut self, at: Nanos, out: &mut Vec<Event>) {
         (self.processes_due, self.machine_due) = (Due::default(), Due::default());
         self.tick(at, out);
     }
 
-    /// Reads the threads alone, `span` after they were last read: a window goes on.
+    /// Reads only the threads, `span` after their last reading; the window continues.
     pub fn look(&mut self, at: Nanos, span: Nanos, out: &mut Vec<Event>) {
         self.read_threads(span, false, Moment::whole(at, at - self.opened), out);
     }
@@ -210,8 +210,8 @@ impl Readings {
         self.read_neighbours(at, out);
     }
 
-    /// From now on each window also says what others on the machine use. A target that is CPUs has no neighbours that could
-    /// be told from it: then a note says so.
+    /// From now on each window also reports what others on the machine use. If the target is CPUs, its neighbours
+    /// cannot be distinguished from it, and a note reports that instead.
     ///
     /// # Errors
     /// /proc cannot be opened.
@@ -228,13 +228,13 @@ impl Readings {
         Ok(())
     }
 
-    /// From now on each window also says what the canaries told; they end with these counters.
+    /// From now on each window also reports the canaries' measurements; the canaries end with these counters.
     pub fn watch_probe(&mut self, probe: Probe) {
         self.canaries = Some(Canaries::new(probe));
     }
 
-    /// Adds a process that one of the target's started, as the sampler learns of it. It has no effect on a target
-    /// that does not follow children, nor on a process already known.
+    /// Adds a process started by one of the target's, as the sampler learns of it. Has no effect if the target does not
+    /// follow children or the process is already known.
     pub fn follow(&mut self, pid: u32) {
         let Members::Processes(processes) = &mut self.members else { return };
         if processes.follows_children() && processes.add(pid, self.opened_ticks) {
@@ -242,7 +242,7 @@ impl Readings {
         }
     }
 
-    /// Takes the notes for the recording that have come up since the last call.
+    /// Takes the notes for the recording that were added since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
         if let Some(canaries) = &mut self.canaries {
             self.notes.extend(canaries.take_notes());
@@ -256,7 +256,7 @@ impl Readings {
             self.threads.add_group(0, TaskDir::of_machine(&self.proc)?);
         }
         let moment = Moment::whole(self.opened, Nanos(0));
-        // What a process started before the capture belongs to it as well: each generation is found in the last one's.
+        // Children started before the capture belong to the target: each generation is found through the last one.
         let mut known = usize::MAX;
         while known != self.threads.alive() {
             known = self.threads.alive();
@@ -292,9 +292,9 @@ impl Readings {
         }
     }
 
-    /// `fresh`: whether the processes have been read just now.
+    /// `fresh`: whether the processes have just been read.
     fn read_threads(&mut self, span: Nanos, fresh: bool, now: Moment, out: &mut Vec<Event>) {
-        // The first reading is what all others are compared with: it leaves nobody out.
+        // All later readings are compared with the first one, so it covers every thread.
         let budget = if span.0 == 0 { Nanos(u64::MAX) } else { Nanos(span.0 / THREAD_BUDGET) };
         let start = clock::thread_cpu();
         if self.threads.round_is_over() {
@@ -330,14 +330,14 @@ impl Readings {
                 processes.alive().map(listing).collect()
             }
             Members::Threads(tids) => vec![(0, Some(tids.clone()))],
-            // A group that was removed has no members.
+            // A removed group has no members.
             Members::Group(path) => vec![(0, Some(cgroupfs::threads(path).unwrap_or_default().into_iter().collect()))],
             Members::Nobody => Vec::new(),
         };
         self.threads.begin_round(groups);
     }
 
-    /// A thread that ended must not be mistaken for a later one of its number; one that ran may have started processes.
+    /// Drops ended threads, because their ids may be reused, and adds processes started by threads that ran.
     fn note_progress(&mut self, progress: &Progress) {
         match &mut self.members {
             Members::Threads(tids) => tids.retain(|&tid| !progress.ended.contains(&(0, tid))),
@@ -362,8 +362,8 @@ impl Readings {
         }
     }
 
-    /// By the threads alive at the ends of the window. It is a stand-in for their births and ends, which the stream holds too
-    /// unless records were lost.
+    /// Estimates thread time from the threads alive at both ends of the window. This approximates their births and
+    /// ends, which the stream also contains unless records were lost.
     fn count_thread_time(&mut self, span: Nanos) {
         let (before, now) = (self.alive_before, self.alive());
         self.alive_before = now;
@@ -379,7 +379,7 @@ impl Readings {
         }
     }
 
-    /// What is no neighbour.
+    /// Everything that does not count as a neighbour.
     fn ours(&self) -> Ours {
         let (mut pids, mut group, mut children) = (FxHashSet::default(), None, false);
         match &self.members {
@@ -387,7 +387,7 @@ impl Readings {
                 pids.extend(processes.alive().map(|(pid, _)| pid));
                 children = processes.follows_children();
             }
-            // Other threads of these processes are not the target, but cannot be told from it by their process.
+            // Other threads of these processes are not the target, but share its process ids.
             Members::Threads(tids) => {
                 pids.extend(tids.iter().filter_map(|&tid| self.proc.status(tid).ok()?.tgid));
             }
@@ -405,8 +405,8 @@ impl Readings {
         Ours { pids, children, group, cpu: Nanos(cpu.unwrap_or(0)), tool: self.tool.cpu() }
     }
 
-    /// The best source of each counter wins: the group's or the processes' own, else the sum of the threads. `fresh`: whether
-    /// the processes have been read just now.
+    /// Uses the best source of each counter: the group's or the processes' own, else the sum of the threads. `fresh`:
+    /// whether the processes have just been read.
     fn say_target(&mut self, fresh: bool, now: Moment, out: &mut Vec<Event>) {
         let own = match &self.members {
             Members::Processes(processes) => Some(processes.total()),
@@ -417,7 +417,7 @@ impl Readings {
         let ended = self.command.as_ref().and_then(Command::ended);
         let cpu = own.map(|own| own[0].max(ended.map_or(0, |ended| ended.cpu_ns))).or(group_cpu);
         let threads = *self.threads.totals();
-        // While a round goes on some threads have been read in this window and some before.
+        // During a round, some threads have been read in this window and some before.
         let covered = self.threads.round_is_over().then(|| match cpu {
             Some(cpu) => self.unread.moment(cpu, threads[0].unwrap_or(0), now),
             None => now,

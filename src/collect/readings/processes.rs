@@ -1,9 +1,9 @@
-//! CPU time and faults of processes as a whole, ended threads included, and of the processes they start.
+//! Reads CPU time and faults of whole processes, ended threads included, and of the processes they start.
 //!
-//! A tree's total is the sum over its living processes of what they used themselves and what the kernel credited them
-//! with for children they waited for. So a process that lived only between two ticks is not lost: it appears in its
-//! parent. What is credited is known to a clock tick (10 ms); a process nobody waited for stays in with its last reading.
-//! It never follows a process it was not told of.
+//! A tree's total is the sum over its living processes of their own usage and of what the kernel credited them with for
+//! children they waited for. A process that lived only between two ticks is therefore counted through its parent.
+//! Credits are accurate to a clock tick (10 ms). A process that nobody waited for keeps its last reading. Only
+//! processes that were added are followed.
 
 use super::split::Split;
 use super::thread::{KNOWN_PER_PROCESS, Offer};
@@ -11,10 +11,10 @@ use crate::sys::procfs::{self, Scratch, TaskDir, TaskFile, TaskStat};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
-/// CPU, user and kernel time in nanoseconds, minor and major faults: the first counters of a thread, by process.
+/// CPU, user and kernel time in nanoseconds, minor and major faults: the first counters of a thread, per process.
 pub(super) type Values = [u64; KNOWN_PER_PROCESS];
 
-/// Reads the CPU time of a process to the nanosecond; a fake proc tree has none.
+/// Reads a process's CPU time in nanoseconds; a fake proc tree has none.
 pub type CpuClock = fn(u32) -> Option<Nanos>;
 
 /// The processes followed.
@@ -26,7 +26,7 @@ pub(super) struct Processes {
     /// Whether children that were waited for count.
     children: bool,
     alive: FxHashMap<u32, Process>,
-    /// What ended processes leave in the total beyond what their parents were credited with.
+    /// What ended processes add to the total beyond what their parents were credited with.
     left: [i128; KNOWN_PER_PROCESS],
     scratch: Scratch,
 }
@@ -56,17 +56,17 @@ impl Processes {
         }
     }
 
-    /// Whether processes started by these are to be followed.
+    /// Whether child processes are followed.
     pub(super) fn follows_children(&self) -> bool {
         self.children
     }
 
-    /// The processes alive, each with its number of threads.
+    /// The living processes, each with its number of threads.
     pub(super) fn alive(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.alive.iter().map(|(&pid, process)| (pid, process.threads))
     }
 
-    /// Adds a process; one born before `opened_ticks` (since boot) counts from now on, a later one from its birth.
+    /// Adds a process. One born before `opened_ticks` (since boot) counts from now on, a later one from its birth.
     /// Returns whether it is new and alive.
     pub(super) fn add(&mut self, pid: u32, opened_ticks: u64) -> bool {
         if self.alive.contains_key(&pid) {
@@ -83,7 +83,7 @@ impl Processes {
         true
     }
 
-    /// Reads all of them; returns those that have ended.
+    /// Reads all processes and returns those that have ended.
     pub(super) fn refresh(&mut self) -> Vec<u32> {
         let mut ended = Vec::new();
         let mut credited: FxHashMap<u32, Values> = FxHashMap::default();
@@ -100,8 +100,8 @@ impl Processes {
         ended.into_iter().map(|(pid, _)| pid).collect()
     }
 
-    /// The total since the capture began. It may fall back by a few clock ticks when a child's time, known to the
-    /// nanosecond, is replaced by its parent's credit: readers of it keep the highest.
+    /// The total since the capture began. It may fall by a few clock ticks when a child's time, known to the
+    /// nanosecond, is replaced by its parent's credit: callers keep the maximum.
     pub(super) fn total(&self) -> Values {
         let mut total = self.left;
         for process in self.alive.values() {
@@ -113,12 +113,12 @@ impl Processes {
         total.map(|value| u64::try_from(value.max(0)).unwrap_or(u64::MAX))
     }
 
-    /// Keeps what ended processes used unless their parent was credited with it. Processes of one parent are settled
-    /// together, because its credit does not say which of them it is for; where the parent ended too, it has passed what it
-    /// was credited with on to its own parent.
+    /// Keeps what ended processes used unless their parent was credited with it. Children of one parent are settled
+    /// together, because the credit does not show which of them it is for. A parent that ended too has passed its
+    /// credit on to its own parent.
     fn settle(&mut self, ended: &[(u32, Process)], credited: &FxHashMap<u32, Values>) {
         let parents: FxHashMap<u32, u32> = ended.iter().map(|(pid, process)| (*pid, process.parent)).collect();
-        // No chain is longer than the processes that make it.
+        // No chain is longer than the number of ended processes.
         let heir = |parent: u32| {
             let up = std::iter::successors(Some(parent), |parent| parents.get(parent).copied());
             up.take(ended.len() + 1).last().unwrap_or(parent)
@@ -135,7 +135,7 @@ impl Processes {
         for (parent, (used, count)) in by_parent {
             let credit = credited.get(&parent).copied().unwrap_or_default();
             for (index, left) in self.left.iter_mut().enumerate() {
-                // A credit is rounded down to clock ticks, its two parts apart; faults are exact.
+                // Credits are rounded down to clock ticks, user and kernel time separately; faults are exact.
                 let ticks = if index < 3 { 2 * (count + 1) } else { 0 };
                 let missing = used[index].saturating_sub(credit[index]);
                 let waited_for = credit[index] > 0 && missing <= ticks.saturating_mul(self.offer.tick_ns);
@@ -144,7 +144,7 @@ impl Processes {
         }
     }
 
-    /// Reads one; false when it has ended (a zombie has not: its values are final, and still there).
+    /// Reads one process; false if it has ended. A zombie has not: its values are final and still readable.
     fn read(&mut self, pid: u32, process: &mut Process) -> bool {
         if process.file.is_none() {
             process.file = self.dir.keep(pid, "stat", &mut self.scratch);
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(total(&tree), (20, 20), "the child's 40 ticks less the 30 it had used before");
     }
 
-    /// As `timeout` between a shell and a program: all of it ends within one tick.
+    /// As with `timeout` between a shell and a program: all of them end within one tick.
     #[test]
     fn a_grandchild_that_ends_with_its_parent_counts_once() {
         let root = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
-//! CPU time told apart into user and kernel. The total is known to the nanosecond, the share of each only from clock
-//! ticks: either part is right to about one tick (10 ms), however long the program ran, and both add up to the total.
+//! Splits CPU time into user and kernel time. The total is known to the nanosecond, each share only from clock ticks:
+//! either part is accurate to about one tick (10 ms), however long the program ran, and both add up to the total.
 
-/// The two parts as last told; neither ever shrinks.
+/// The two parts as last computed; neither ever shrinks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Split {
     /// User time, nanoseconds.
@@ -11,7 +11,7 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// Divides `total` nanoseconds as the ticks say; until the first tick all of it counts as user time, as in the kernel.
+    /// Splits `total` nanoseconds by the ticks; until the first tick all of it counts as user time, as in the kernel.
     pub(super) fn update(&mut self, total: u64, user_ticks: u64, system_ticks: u64) {
         let ticks = u128::from(user_ticks) + u128::from(system_ticks);
         let share = (u128::from(total) * u128::from(system_ticks)).checked_div(ticks).unwrap_or(0);

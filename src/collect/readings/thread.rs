@@ -1,7 +1,6 @@
-//! One thread's counters, read as cheaply as the kernel allows: `schedstat` always, the rest only if the thread ran.
-//! It never lists threads.
+//! Reads one thread's counters as cheaply as the kernel allows: `schedstat` always, the rest only if the thread ran.
 
-use super::sheet::{Moment, Sheet};
+use super::cache::{Moment, ReadingCache};
 use super::split::Split;
 use crate::collect::catalog;
 use crate::model::{CounterId, Event, Scope};
@@ -22,40 +21,40 @@ pub(super) const COUNTERS: [CounterId; 11] = [
     catalog::BLKIO_DELAY,
 ];
 
-/// How many of them a process knows better than the sum of its threads: these come first.
+/// How many of them are more accurate per process than as the sum of its threads: these come first.
 pub(super) const KNOWN_PER_PROCESS: usize = 5;
 
-/// Values since the thread's birth; `None` where this kernel does not count.
+/// Values since the thread's birth; `None` if this kernel does not count them.
 pub(super) type Counts = [Option<u64>; COUNTERS.len()];
 
-/// What this kernel offers, found once.
+/// What this kernel offers, detected once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Offer {
     /// Length of a clock tick, nanoseconds.
     pub tick_ns: u64,
-    /// Whether time waiting for block I/O is accounted: `None` where only a value above zero can tell.
+    /// Whether block I/O wait time is accounted; `None` if only a value above zero can show it.
     pub delay_accounting: Option<bool>,
 }
 
-/// A thread that is followed.
+/// A followed thread.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
-    /// Birth, to tell it from a later thread of the same number; 0 until it first ran.
+    /// Birth, which distinguishes it from a later thread with the same id; 0 until it first ran.
     pub start_ticks: u64,
     /// Values before the capture; zero for one born later.
     pub baseline: Counts,
     /// Values as last read.
     pub counts: Counts,
-    sheet: Sheet,
+    sheet: ReadingCache,
     sched: Option<SchedStat>,
     split: Split,
     kept: Option<TaskFile>,
 }
 
-/// What reading a thread brought.
+/// Result of reading a thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It has not run since.
+    /// It has not run since the last reading.
     Idle,
     /// It ran: its counts are new.
     Ran,
@@ -64,7 +63,7 @@ pub(super) enum Outcome {
 }
 
 impl Thread {
-    /// Reads it; with `keep` its first file stays open, which makes the next time six times cheaper.
+    /// Reads the thread. With `keep` its first file stays open, which makes the next read six times cheaper.
     pub(super) fn read(&mut self, dir: &TaskDir, tid: u32, keep: bool, offer: Offer, scratch: &mut Scratch) -> Outcome {
         if keep && self.kept.is_none() {
             self.kept = dir.keep(tid, "schedstat", scratch);
@@ -80,7 +79,7 @@ impl Thread {
         if sched.is_some() && sched == self.sched {
             return Outcome::Idle;
         }
-        // A kernel without schedstat leaves its file out: then `stat` alone says whether the thread is there.
+        // A kernel without schedstat omits this file: then only `stat` shows whether the thread exists.
         let Some(stat) = dir.read(tid, "stat", scratch).and_then(procfs::task_stat) else { return Outcome::Ended };
         if self.start_ticks != 0 && self.start_ticks != stat.start_ticks {
             return Outcome::Ended;
@@ -110,12 +109,12 @@ impl Thread {
         Outcome::Ran
     }
 
-    /// Whether a file of it is held open.
+    /// Whether one of its files is held open.
     pub(super) fn keeps_a_file(&self) -> bool {
         self.kept.is_some()
     }
 
-    /// Whether anything has been said of it.
+    /// Whether anything has been reported for it.
     pub(super) fn has_spoken(&self) -> bool {
         !self.sheet.is_empty()
     }
@@ -130,7 +129,7 @@ impl Thread {
         values
     }
 
-    /// Says the values that changed.
+    /// Reports the values that changed.
     pub(super) fn say(&mut self, scope: Scope, now: Moment, out: &mut Vec<Event>) {
         for (counter, value) in COUNTERS.into_iter().zip(self.values()) {
             if let Some(value) = value {
@@ -140,7 +139,7 @@ impl Thread {
     }
 }
 
-/// `sched` holds all three counts; where the kernel leaves it out, `status` still has two.
+/// `sched` contains all three counts; where the kernel omits it, `status` still has two.
 fn switches(dir: &TaskDir, tid: u32, scratch: &mut Scratch) -> [Option<u64>; 3] {
     let details = dir.read(tid, "sched", scratch).map(procfs::sched_details).unwrap_or_default();
     if details.voluntary.is_some() {

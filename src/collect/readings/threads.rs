@@ -1,8 +1,7 @@
-//! The threads of the target, read in turn within a budget of CPU time, so that thousands of them never make a tick
-//! dear: what the budget leaves over is read at the next tick, and the values are cumulative, so nothing is lost by it.
-//! It never waits and never decides which threads belong to the target.
+//! Reads the target's threads in turn within a budget of CPU time, so that thousands of them do not make a tick
+//! expensive. Threads beyond the budget are read at the next tick; values are cumulative, so nothing is lost.
 
-use super::sheet::Moment;
+use super::cache::Moment;
 use super::thread::{COUNTERS, Counts, Offer, Outcome, Thread};
 use crate::model::{Event, Scope};
 use crate::sys::clock;
@@ -10,18 +9,18 @@ use crate::sys::procfs::{Scratch, TaskDir};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How many threads are read between two looks at the budget.
+/// How many threads are read between two checks of the budget.
 const BATCH: usize = 16;
 
-/// A thread by the group whose directory holds its files (a process, or 0 for the whole machine) and its id.
+/// A thread: the group whose directory contains its files (a process, or 0 for the whole machine), and its id.
 pub(super) type Place = (u32, u32);
 
-/// What bounds the reading.
+/// Limits of the reading.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Files of threads that may be held open.
+    /// How many thread files may be held open.
     pub open_files: usize,
-    /// A thread met for the first time and born before this moment (ticks since boot) had counted before it was met.
+    /// A thread born before this moment (ticks since boot) already had counts when it was first seen.
     pub opened_ticks: u64,
 }
 
@@ -40,7 +39,7 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// None yet. Until [`Threads::opened`] is called, every thread met counts from then on.
+    /// Starts empty. Until [`Threads::opened`] is called, every thread counts from when it is first seen.
     pub(super) fn new(offer: Offer, open_files: usize) -> Threads {
         Threads {
             groups: FxHashMap::default(),
@@ -71,20 +70,20 @@ impl Threads {
         self.forget(|place| place.0 == group);
     }
 
-    /// How many are alive as far as known.
+    /// Number of threads known to be alive.
     pub(super) fn alive(&self) -> usize {
         self.known.len()
     }
 
-    /// How many of each group are.
+    /// Number of living threads per group.
     pub(super) fn alive_by_group(&self) -> FxHashMap<u32, usize> {
         let mut alive = FxHashMap::default();
         self.known.keys().for_each(|place| *alive.entry(place.0).or_default() += 1);
         alive
     }
 
-    /// Sums over all threads that ever were, since the capture began. An ended thread stays in with what was last read:
-    /// its last partial interval is missing, and so is a thread that lived only between two rounds.
+    /// Sums over all threads since the capture began, ended ones included. An ended thread keeps its last reading: its
+    /// last partial interval is missing, and so is a thread that lived only between two rounds.
     pub(super) fn totals(&self) -> &Counts {
         &self.totals
     }
@@ -94,7 +93,7 @@ impl Threads {
         self.next >= self.round.len()
     }
 
-    /// Begins a round. Each group comes with its threads, or `None` if they are the ones already known.
+    /// Begins a round. Each group comes with its threads, or with `None` if they are unchanged.
     pub(super) fn begin_round(&mut self, groups: Vec<(u32, Option<Vec<u32>>)>) {
         let unchanged: FxHashSet<u32> =
             groups.iter().filter(|(_, tids)| tids.is_none()).map(|&(group, _)| group).collect();
@@ -110,7 +109,7 @@ impl Threads {
         self.next = 0;
     }
 
-    /// Reads on in the round until it is over or `budget` of CPU time is used, and says what changed.
+    /// Continues the round until it is over or `budget` of CPU time is used, and reports what changed.
     pub(super) fn advance(&mut self, budget: Nanos, now: Moment, out: &mut Vec<Event>) -> Progress {
         let start = clock::thread_cpu();
         let mut progress = Progress::default();
@@ -132,7 +131,7 @@ impl Threads {
         progress
     }
 
-    /// Another file of a thread.
+    /// Reads another file of a thread.
     pub(super) fn file(&mut self, place: Place, name: &str) -> Option<&[u8]> {
         self.groups.get(&place.0)?.read(place.1, name, &mut self.scratch)
     }
@@ -148,7 +147,7 @@ impl Threads {
         self.open_files += usize::from(!kept && thread.keeps_a_file());
         match outcome {
             Outcome::Ended => self.forget(|known| known == place),
-            // Births are known to a tick, so one within it counts as later.
+            // Births are known to a tick, so a birth within that tick counts as later.
             Outcome::Ran if met && thread.start_ticks.saturating_add(1) < self.limits.opened_ticks => {
                 thread.baseline = thread.counts;
                 add(&mut self.totals, &[None; COUNTERS.len()], &thread.values());
@@ -157,7 +156,7 @@ impl Threads {
                 add(&mut self.totals, &before, &thread.values());
                 thread.say(Scope::Thread(place.1), now, out);
             }
-            // Once: a thread that never ran is known to have been idle, which is not the same as never looked at.
+            // Once: a thread that never ran is known to be idle, which differs from never having been read.
             Outcome::Idle if !thread.has_spoken() => thread.say(Scope::Thread(place.1), now, out),
             Outcome::Idle => {}
         }
@@ -174,7 +173,7 @@ impl Threads {
     }
 }
 
-/// What one call of [`Threads::advance`] met.
+/// What one call of [`Threads::advance`] found.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Threads that had run since they were last read.
@@ -183,7 +182,7 @@ pub(super) struct Progress {
     pub ended: Vec<Place>,
 }
 
-/// Adds to each total what its part grew by; a counter becomes known with its first part.
+/// Adds the growth of each part to its total; a counter becomes known with its first part.
 fn add(totals: &mut Counts, before: &Counts, after: &Counts) {
     for ((total, before), after) in totals.iter_mut().zip(before).zip(after) {
         if let Some(after) = after {

@@ -1,9 +1,9 @@
-//! What share of the CPU time was used by threads whose counters were read: how far sums over threads speak for the target.
+//! Computes the share of CPU time used by threads that were read: how well sums over threads represent the target.
 
-use super::sheet::Moment;
+use super::cache::Moment;
 use crate::units::Nanos;
 
-/// The two clocks are read one after the other: what they differ by below this share is no unread thread.
+/// The two clocks are read one after the other: a difference below this share (a divisor) is not an unread thread.
 const CLOCK_ERROR: u64 = 100;
 
 /// CPU time of threads that ended unread, and of ended ones after their last reading.
@@ -13,7 +13,7 @@ pub(super) struct Unread {
 }
 
 impl Unread {
-    /// The moment of sums over threads, of which `read` nanoseconds of CPU time are known, where the target used `total`.
+    /// The moment of sums over threads that account for `read` of the target's `total` nanoseconds of CPU time.
     pub(super) fn moment(&mut self, total: u64, read: u64, now: Moment) -> Moment {
         let beyond = total.saturating_sub(read).saturating_sub(total / CLOCK_ERROR);
         self.cpu_ns = self.cpu_ns.max(beyond).min(total);

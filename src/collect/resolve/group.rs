@@ -1,20 +1,20 @@
-//! A control group by any name it goes by: its path, a systemd unit, a container id.
-//! It never picks one of several: more than one match is an error that lists them.
+//! Finds a control group by any of its names: path, systemd unit, container id. Several matches are an error that lists
+//! them.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Target;
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories};
 use std::path::{Path, PathBuf};
 
-/// The shortest part of a container id that is taken for one: what `docker ps` prints is 12 long.
+/// The shortest prefix accepted as a container id; `docker ps` prints 12 digits.
 const SHORTEST_ID: usize = 8;
 
 /// How many names an error lists.
 const LISTED: usize = 8;
 
 /// Finds a control group (`-G`): a path, absolute or below the hierarchy; a unit such as `web.service` or `web`; a
-/// container id or the beginning of one, 8 digits or more. Version 2 is searched where it is mounted, else version 1's
-/// `perf_event`, the two in which the kernel can count events.
+/// container id or the beginning of one, 8 digits or more. Version 2 is searched first, then version 1's `perf_event`:
+/// the kernel can count events in these two.
 pub fn cgroup(cgroups: &CgroupFs, name: &str) -> Result<Target> {
     let target = |path: PathBuf| Target::Cgroup { name: name.to_string(), path };
     if name.trim().is_empty() {
@@ -32,7 +32,7 @@ pub fn cgroup(cgroups: &CgroupFs, name: &str) -> Result<Target> {
     for hierarchy in hierarchies {
         let groups = directories(&hierarchy.mount);
         let named: Vec<&PathBuf> = groups.iter().filter(|path| is_named(path, name)).collect();
-        // A unit's own group and one inside it may share a name: the outer one holds all of it.
+        // A unit's own group and one inside it may share a name: the outer one contains everything.
         let inside = |path: &Path| named.iter().any(|outer| path != outer.as_path() && path.starts_with(outer));
         let found: Vec<&PathBuf> = named.iter().copied().filter(|path| !inside(path)).collect();
         match found.as_slice() {
@@ -53,7 +53,7 @@ fn by_path(hierarchy: &Hierarchy, name: &str) -> Option<PathBuf> {
     inside(PathBuf::from(name)).or_else(|| inside(hierarchy.directory(name)))
 }
 
-/// Whether a group's directory bears the name of the unit or holds the container.
+/// Whether a group's directory has the unit's name or belongs to the container.
 fn is_named(path: &Path, name: &str) -> bool {
     let Some(own) = path.file_name().and_then(|own| own.to_str()) else { return false };
     let own = own.replace("\\x2d", "-");
@@ -98,22 +98,14 @@ fn unknown(name: &str, groups: &[PathBuf]) -> Error {
     }
 }
 
-/// How unlike a typed name is to a group's: edits between them, none for a name it begins with or contains.
+/// Distance between a typed name and a group's: the number of edits, or zero if the group's name contains it.
 fn distance(typed: &str, own: &str) -> usize {
     if own.contains(typed) {
         return 0;
     }
-    let own: Vec<char> = own.chars().take(256).collect();
-    let mut row: Vec<usize> = (0..=own.len()).collect();
-    for (line, from) in typed.chars().take(256).enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
-        for (column, &to) in own.iter().enumerate() {
-            let change = diagonal + usize::from(from != to);
-            diagonal = row[column + 1];
-            row[column + 1] = change.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[own.len()]
+    // No control group has a longer name.
+    let short = |text: &str| text.chars().take(256).collect::<String>();
+    strsim::levenshtein(&short(typed), &short(own))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What the user typed, to kernel objects: process and thread ids, control groups by any of their names, CPU lists.
-//! It never opens an event; an object that cannot be profiled is refused here, by name and with the way out.
+//! Resolves what the user typed to kernel objects: process and thread ids, control groups by any of their names, CPU
+//! lists. Objects that cannot be profiled are rejected here, by name and with a remedy.
 
 mod group;
 
@@ -10,14 +10,14 @@ use crate::model::Target;
 use crate::sys::procfs::{self, ProcFs};
 use crate::sys::sysfs::{SysFs, format_cpu_list, parse_cpu_list};
 
-/// Processes by id (`-p`); with their children those that were forked before, as a server's workers are.
+/// Processes by id (`-p`); with `children`, also those forked earlier, such as a server's workers.
 pub fn processes(proc: &ProcFs, pids: &[u32], children: bool) -> Result<Target> {
     let mut pids = distinct(pids, "process")?;
     pids.iter().try_for_each(|&pid| check_process(proc, pid))?;
     if children {
         let asked = pids.len();
         pids = proc.with_descendants(&pids);
-        // One that has ended meanwhile is no mistake of the user's.
+        // A process that has ended meanwhile is not the user's mistake.
         let forked = pids.split_off(asked).into_iter().filter(|&pid| check_process(proc, pid).is_ok());
         pids.extend(forked);
     }
@@ -76,7 +76,7 @@ fn check_process(proc: &ProcFs, pid: u32) -> Result<()> {
     }
 }
 
-/// The task exists, still runs, and is no kernel thread.
+/// Checks that the task exists, still runs and is not a kernel thread.
 fn check_task(proc: &ProcFs, id: u32, what: &str) -> Result<()> {
     let missing = || Error::new(ErrorKind::NotFound, format!("{what} {id} does not exist"));
     let text = proc.read(format!("{id}/task/{id}/stat")).map_err(|error| match error.kind() {

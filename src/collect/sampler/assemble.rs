@@ -1,16 +1,16 @@
-//! From the kernel's records to the event stream. Fed with bytes, it asks the system only through `World`.
-//! It allocates nothing for a sample whose task and stack it has met before.
+//! Turns the kernel's records into the event stream. It is fed with bytes and asks the system only through
+//! `ProcSource`. A sample whose task and stack are known costs no allocation.
 
+use super::event_queue::EventQueue;
 use super::follow::Follow;
 use super::maps::Mapping;
 use super::modules::Modules;
 use super::off_cpu::{self, Leaving, Spans};
-use super::outbox::Outbox;
+use super::proc_source::ProcSource;
 use super::rings::{Flow, Records};
 use super::stacks::{Built, Stacks};
 use super::tasks::{Surroundings, Tasks};
 use super::waiting::WaitSample;
-use super::world::World;
 use crate::model::{CallGraph, Event, LossKind, Lost, Sample, StackEnd};
 use crate::sys::clock::Clock;
 use crate::sys::perf::record::{self, Layout, Mode, Record, Stamp};
@@ -18,23 +18,23 @@ use crate::sys::perf::tracefs::Field;
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What the samples of an event are for.
+/// How the samples of an event are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Samples of the event with this index.
+    /// As samples of the event with this index.
     Event(u16),
-    /// A thread leaves the CPU; its state lies in this field, if in any.
+    /// A thread leaves the CPU; this field, if present, contains its state.
     Leaves(Option<Field>),
     /// The thread in this field is woken.
     Wakes(Field),
-    /// None: the event carries the records of context switches.
+    /// Not at all: the event carries context-switch records.
     Switches,
-    /// None: the event carries the records of tasks and their mappings.
+    /// Not at all: the event carries records of tasks and their mappings.
     Tasks,
 }
 
 impl Role {
-    /// Which rings its records go through.
+    /// The rings that its records go through.
     pub fn flow(self) -> Flow {
         match self {
             Role::Event(_) => Flow::Samples,
@@ -45,12 +45,12 @@ impl Role {
     }
 }
 
-/// Where a record came from.
+/// Origin of a record.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin {
-    /// What its samples are for.
+    /// How its samples are used.
     pub role: Role,
-    /// What they carry.
+    /// Layout of its samples.
     pub layout: Layout,
     /// The thread the event was opened on; `None` for a whole CPU or control group.
     pub owner: Option<u32>,
@@ -58,7 +58,7 @@ pub struct Origin {
 
 /// The thread id of every CPU's idle task, which waits for nothing.
 const IDLE: u32 = 0;
-/// The thread id in the samples of a thread that the kernel is taking apart.
+/// The thread id in samples of a thread that the kernel is tearing down.
 const GONE: u32 = u32::MAX;
 
 /// Opened events by the id in their records.
@@ -68,11 +68,11 @@ pub type Origins = FxHashMap<u64, Origin>;
 pub struct Assembler<W> {
     clock: Clock,
     origins: Origins,
-    /// Who is followed.
+    /// The followed tasks.
     pub follow: Follow,
     /// Threads that may be sampled twice: by their own event and by one inherited while it was being opened.
     twice: FxHashSet<u32>,
-    /// The thread that ended last on each CPU: what is left of its work comes without its number.
+    /// The thread that ended last on each CPU: samples of its remaining work come without its id.
     last_ended: FxHashMap<u32, u32>,
     tasks: Tasks,
     modules: Modules,
@@ -80,21 +80,21 @@ pub struct Assembler<W> {
     spans: Spans,
     world: W,
     /// The stream so far.
-    pub out: Outbox,
-    /// Samples passed on.
+    pub out: EventQueue,
+    /// Number of samples passed on.
     pub samples: u64,
-    /// The kernel's records by kind.
+    /// Counts of the kernel's records by kind.
     pub records: Records,
-    /// Processes that have ended since this was last looked at.
+    /// Processes that have ended since the caller last took this list.
     pub ended: Vec<u32>,
-    /// A started command that has not yet become what it is to be: what it does until then is ironlaw's own.
+    /// A started command before its `exec`: until then it runs ironlaw's own code.
     awaits_exec: Option<u32>,
 }
 
-impl<W: World> Assembler<W> {
-    /// Knows nobody yet; times count from `clock`. With `partial` only some of the spans off the CPU come with a stack.
+impl<W: ProcSource> Assembler<W> {
+    /// Starts without any task; times count from `clock`. With `partial` only some off-CPU spans come with a stack.
     pub fn new(clock: Clock, method: CallGraph, follow: Follow, partial: bool, world: W) -> Assembler<W> {
-        let mut out = Outbox::default();
+        let mut out = EventQueue::default();
         let modules = Modules::new(&mut out);
         Assembler {
             clock,
@@ -115,13 +115,13 @@ impl<W: World> Assembler<W> {
         }
     }
 
-    /// Says which events were opened, and which threads have one of their own that may double an inherited one.
+    /// Sets the opened events, and the threads that have their own event and may also have inherited one.
     pub fn opened(&mut self, origins: Origins, twice: FxHashSet<u32>) {
         self.origins = origins;
         self.twice = twice;
     }
 
-    /// Leaves out what this process does before it executes a program.
+    /// Leaves out what this process does before its `exec`.
     pub fn await_exec(&mut self, pid: u32) {
         self.awaits_exec = Some(pid);
     }
@@ -136,19 +136,19 @@ impl<W: World> Assembler<W> {
         &self.modules
     }
 
-    /// Makes known a task that was alive before, with its mappings.
+    /// Announces a task that was alive before, with its mappings.
     pub fn meet(&mut self, at: Nanos, pid: u32, tid: u32) {
         let (tasks, mut with) = self.split();
         tasks.meet(at, pid, tid, &mut with);
         tasks.space(pid, &mut with);
     }
 
-    /// Tasks may have mapped and named things unseen until now.
+    /// Records that tasks may have mapped and named things unseen until now.
     pub fn unwatched(&mut self) {
         self.tasks.unwatched();
     }
 
-    /// Takes one record, header included.
+    /// Applies one record, header included.
     pub fn apply(&mut self, bytes: &[u8]) {
         let origins = &self.origins;
         let Some((stamp, record)) = record::parse(bytes, |id| origins.get(&id).map(|origin| origin.layout)) else {
@@ -190,7 +190,7 @@ impl<W: World> Assembler<W> {
         }
     }
 
-    /// Takes what a thread was seen waiting in, if it was off the CPU all the while.
+    /// Applies a wait sample if its thread was off the CPU the whole time.
     pub fn waiting(&mut self, seen: &WaitSample) {
         let (from, to) = (self.clock.instant(seen.from), self.clock.instant(seen.to));
         let Some(pid) = self.spans.blocked_since(seen.tid, from) else { return };
@@ -214,7 +214,7 @@ impl<W: World> Assembler<W> {
         }
     }
 
-    /// The round is over.
+    /// Ends the round.
     pub fn sweep(&mut self) {
         let Assembler { tasks, modules, world, follow, spans, ended, .. } = self;
         spans.sweep();
@@ -228,13 +228,13 @@ impl<W: World> Assembler<W> {
         );
     }
 
-    /// Whether nobody is left to follow.
+    /// Whether no followed task is left.
     pub fn is_over(&mut self) -> bool {
         let world = &mut self.world;
         self.follow.is_over(|id| world.alive(id))
     }
 
-    /// The capture is over: spans still open end here.
+    /// Ends the capture: spans still open end here.
     pub fn finish(&mut self, at: Nanos) {
         for span in self.spans.close(at) {
             self.out.push(Event::OffCpu(span));
@@ -249,7 +249,7 @@ impl<W: World> Assembler<W> {
     fn sampled(&mut self, at: Nanos, stamp: &Stamp, sample: &record::Sample<'_>) {
         let Some(origin) = self.origins.get(&stamp.id).copied() else { return };
         if let Role::Wakes(field) = origin.role {
-            // The record is the waker's: whether the woken thread is followed shows in its having left.
+            // The record is the waker's. Only followed threads have an open span that it can split.
             if let Some(tid) = field.read(sample.raw) {
                 self.spans.woken(tid as u32, at);
             }
@@ -328,7 +328,7 @@ impl<W: World> Assembler<W> {
         }
     }
 
-    /// Records of the kind that the stamped event makes were lost. Without a wake-up a span is not split, but stays whole.
+    /// Records of the stamped event's kind were lost. Without its wake-up a span is not split, but stays whole.
     fn lost(&mut self, at: Nanos, stamp: &Stamp, count: u64) {
         let flow = self.origins.get(&stamp.id).map(|origin| origin.role.flow());
         self.say_lost(at, stamp.cpu, flow.map_or(LossKind::Ring, Flow::loss), count);
@@ -352,7 +352,7 @@ impl<W: World> Assembler<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collect::sampler::world::fake::Tables;
+    use crate::collect::sampler::proc_source::fake::Tables;
     use crate::model::{OffCpu, Target, TaskState};
     use crate::sys::perf::record::fake;
     use crate::sys::perf::tracefs::Format;

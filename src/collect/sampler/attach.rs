@@ -1,8 +1,8 @@
-//! Opens the events on the target, all of a CPU's into one ring, and chooses how: per thread, per CPU, per control group.
-//! It never starts them.
+//! Opens the events on the target, all of a CPU's into one ring, and chooses how: per thread, per CPU or per control
+//! group. The events are opened stopped.
 
 use super::assemble::{Origin, Origins};
-use super::request::{Menu, Set, paranoid, refused};
+use super::request::{EventRequests, Set, paranoid, refused};
 use super::rings::{Flow, Rings};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Note, SampleSource, Target};
@@ -14,12 +14,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Events beyond which whole CPUs are sampled instead of every thread. Each costs about 70 us to open and its share of
-/// every context switch; sampling a CPU costs nothing per thread, but sees (and drops) everybody else's samples.
+/// Above this number of events, whole CPUs are sampled instead of every thread. Each event costs about 70 us to open
+/// and its share of every context switch. Sampling a CPU costs nothing per thread, but delivers (and drops) all others'
+/// samples.
 const MOST_EVENTS: usize = 2048;
-/// Bytes a second that may flow, and be dropped, where the kernel does not keep others' samples out of the rings.
+/// Bytes per second that may flow and be dropped if the kernel does not keep others' samples out of the rings.
 const CHEAP: u64 = 16 << 20;
-/// Descriptors left for everything else.
+/// Descriptors reserved for everything else.
 const SPARE_FILES: usize = 128;
 const ESRCH: i32 = 3;
 const EINVAL: i32 = 22;
@@ -32,9 +33,9 @@ pub struct Attached {
     pub rings: Rings,
     /// Events to start and stop.
     pub events: Vec<PerfEvent>,
-    /// The same, on whole CPUs whatever the target: no `exec` starts them.
+    /// Events to start and stop on whole CPUs, whatever the target: `exec` does not start them.
     pub everywhere: Vec<PerfEvent>,
-    /// What keeps others' samples out, where whole CPUs are sampled for a few processes.
+    /// Keeps others' samples out if whole CPUs are sampled for a few processes.
     pub filter: Option<ProcessFilter>,
     /// Where samples are taken.
     pub samples: SampleSource,
@@ -42,7 +43,7 @@ pub struct Attached {
     pub origins: Origins,
     /// Threads that may be sampled by an inherited event as well as by their own.
     pub twice: FxHashSet<u32>,
-    /// Fallbacks taken and limits met.
+    /// Fallbacks taken and limits reached.
     pub notes: Vec<Note>,
 }
 
@@ -53,43 +54,43 @@ impl Attached {
     }
 }
 
-/// What the events are opened on.
+/// The objects that events are opened on.
 #[derive(Debug)]
-pub enum Reach {
+pub enum AttachScope {
     /// Each thread of these processes.
     Processes(Vec<u32>, Inherit),
     /// These threads.
     Threads(Vec<u32>),
-    /// Everything on the CPUs; samples of other processes are dropped, in the kernel if it takes the filter.
+    /// All tasks on the CPUs; samples of other processes are dropped, in the kernel if it accepts the filter.
     Cpus(Option<(Vec<u32>, Inherit)>),
     /// A control group's directory.
     Cgroup(File),
 }
 
-/// How a target is reached. `command` is the process of a started command; files are read below `root`.
+/// Chooses how to reach a target. `command` is the process of a started command; files are read below `root`.
 ///
 /// # Errors
-/// `NotFound` for a target that does not exist; `Exhausted` and `NotPermitted` when it has more threads than descriptors.
+/// `NotFound` for a target that does not exist; `Exhausted` and `NotPermitted` if it has more threads than descriptors.
 pub fn reach(
     target: &Target,
     command: Option<u32>,
-    menu: &Menu,
+    menu: &EventRequests,
     cpus: &[u32],
     root: &Path,
     notes: &mut Vec<Note>,
-) -> Result<Reach> {
+) -> Result<AttachScope> {
     match target {
-        Target::Command { .. } => Ok(Reach::Processes(command.into_iter().collect(), Inherit::All)),
-        Target::Threads { tids } => Ok(Reach::Threads(tids.clone())),
-        Target::Cpus { .. } => Ok(Reach::Cpus(None)),
+        Target::Command { .. } => Ok(AttachScope::Processes(command.into_iter().collect(), Inherit::All)),
+        Target::Threads { tids } => Ok(AttachScope::Threads(tids.clone())),
+        Target::Cpus { .. } => Ok(AttachScope::Cpus(None)),
         Target::Cgroup { name, path } => {
             let directory = File::open(path)
                 .map_err(|error| Error::from(error).context(format!("cannot open control group {name}")))?;
-            Ok(Reach::Cgroup(directory))
+            Ok(AttachScope::Cgroup(directory))
         }
         Target::Processes { pids, children } => {
             let mut threads = 0;
-            // Children that have ended since they were looked for are nothing to miss.
+            // Children that have ended since they were listed are not missed.
             let gone = pids.iter().filter(|pid| {
                 let found = threads_of(root, **pid).len();
                 threads += found;
@@ -100,15 +101,21 @@ pub fn reach(
                 return Err(Error::new(ErrorKind::NotFound, format!("process {pid} does not exist")));
             }
             let inherit = if *children { Inherit::All } else { Inherit::Threads };
-            let each = Reach::Processes(pids.clone(), inherit);
-            let whole = Reach::Cpus(Some((pids.clone(), inherit)));
+            let each = AttachScope::Processes(pids.clone(), inherit);
+            let whole = AttachScope::Cpus(Some((pids.clone(), inherit)));
             per_thread_or_cpu(threads, menu, cpus, root, notes).map(|per_thread| if per_thread { each } else { whole })
         }
     }
 }
 
-/// Whether to open events on each of so many threads, or on whole CPUs.
-fn per_thread_or_cpu(threads: usize, menu: &Menu, cpus: &[u32], root: &Path, notes: &mut Vec<Note>) -> Result<bool> {
+/// Whether to open events on each of these threads (true) or on whole CPUs (false).
+fn per_thread_or_cpu(
+    threads: usize,
+    menu: &EventRequests,
+    cpus: &[u32],
+    root: &Path,
+    notes: &mut Vec<Note>,
+) -> Result<bool> {
     let limit = limits::raise_open_files().map_or(usize::MAX, |limit| limit as usize);
     let whole = may_open_cpus(menu, cpus);
     let (by_cpu, by_thread) = menu.len();
@@ -139,34 +146,34 @@ fn per_thread_or_cpu(threads: usize, menu: &Menu, cpus: &[u32], root: &Path, not
     )))
 }
 
-fn may_open_cpus(menu: &Menu, cpus: &[u32]) -> bool {
+fn may_open_cpus(menu: &EventRequests, cpus: &[u32]) -> bool {
     let request = menu.sets.first().and_then(|set| set.requests.first());
     request.zip(cpus.first()).is_some_and(|(request, cpu)| event::open(request, &[], Place::Cpu(*cpu)).is_ok())
 }
 
-/// Threads of a process, by number; none when it is gone.
+/// Threads of a process, by id; empty if it is gone.
 pub fn threads_of(root: &Path, pid: u32) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir(root.join("proc").join(pid.to_string()).join("task")) else { return vec![] };
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Opens the menu's events on all that is to be reached. With `on_exec` they start by themselves at the next `exec`.
+/// Opens the requested events on everything in `reach`. With `on_exec` they start by themselves at the next `exec`.
 ///
 /// # Errors
-/// What the kernel's refusal means, with the remedy.
-pub fn attach(menu: &Menu, reach: &Reach, cpus: &[u32], on_exec: bool, root: &Path) -> Result<Attached> {
+/// The meaning of the kernel's refusal, with the remedy.
+pub fn attach(menu: &EventRequests, reach: &AttachScope, cpus: &[u32], on_exec: bool, root: &Path) -> Result<Attached> {
     let mut attacher = Attacher { menu, cpus, on_exec, root, done: Attached::default(), inherit: Inherit::No };
     let (rings, note) = Rings::open(cpus, menu, root)?;
     attacher.done.rings = rings;
     attacher.done.notes.extend(note);
     attacher.whole_cpus(|set| set.everywhere)?;
     match reach {
-        Reach::Processes(pids, inherit) => {
+        AttachScope::Processes(pids, inherit) => {
             attacher.sample_cpus(pids, *inherit)?;
             attacher.processes(pids, *inherit)?;
         }
-        Reach::Threads(tids) => attacher.threads(tids)?,
-        Reach::Cpus(keep) => {
+        AttachScope::Threads(tids) => attacher.threads(tids)?,
+        AttachScope::Cpus(keep) => {
             attacher.done.samples = SampleSource::Cpus;
             attacher.whole_cpus(|set| !set.everywhere)?;
             if let Some((pids, inherit)) = keep {
@@ -174,7 +181,7 @@ pub fn attach(menu: &Menu, reach: &Reach, cpus: &[u32], on_exec: bool, root: &Pa
                 attacher.keep_in_kernel();
             }
         }
-        Reach::Cgroup(directory) => {
+        AttachScope::Cgroup(directory) => {
             attacher.done.samples = SampleSource::Cpus;
             attacher.cgroup(directory)?;
         }
@@ -182,7 +189,7 @@ pub fn attach(menu: &Menu, reach: &Reach, cpus: &[u32], on_exec: bool, root: &Pa
     Ok(attacher.done)
 }
 
-/// `None` where the kernel or its permissions have none, or there are too many processes.
+/// `None` if the kernel or its permissions do not allow a filter, or there are too many processes.
 fn filter(pids: &[u32], inherit: Inherit, root: &Path) -> Option<ProcessFilter> {
     let filter = ProcessFilter::open(inherit == Inherit::All, root).ok()?;
     pids.iter().try_for_each(|pid| filter.add(*pid)).ok()?;
@@ -190,7 +197,7 @@ fn filter(pids: &[u32], inherit: Inherit, root: &Path) -> Option<ProcessFilter> 
 }
 
 struct Attacher<'a> {
-    menu: &'a Menu,
+    menu: &'a EventRequests,
     cpus: &'a [u32],
     on_exec: bool,
     root: &'a Path,
@@ -199,8 +206,9 @@ struct Attacher<'a> {
 }
 
 impl Attacher<'_> {
-    /// Samples whole CPUs for the sake of some processes, if that is permitted and others' samples cost little: an event on a
-    /// thread loses the period it has begun when the thread ends, and whoever lives shorter than a period is hardly seen.
+    /// Samples whole CPUs on behalf of some processes, if that is permitted and others' samples cost little. An event
+    /// on a thread loses its current period when the thread ends, so a thread that lives shorter than a period is
+    /// hardly sampled.
     fn sample_cpus(&mut self, pids: &[u32], inherit: Inherit) -> Result<()> {
         if !may_open_cpus(self.menu, self.cpus) || self.keeps_to_tasks() {
             return Ok(());
@@ -215,17 +223,17 @@ impl Attacher<'_> {
         Ok(())
     }
 
-    /// Whether sampling events must stay on the tasks. Those that take turns on the CPUs' counters go before those of tasks, so
-    /// that the counting groups of the target would hardly get one; and interrupts of a virtual machine's counters on all
-    /// its CPUs have locked one up.
+    /// Whether sampling events must stay on the tasks. Multiplexed events on CPUs are scheduled before those of tasks,
+    /// so the target's counting groups would hardly get a counter; and counter interrupts on all CPUs of a virtual
+    /// machine have locked one up.
     fn keeps_to_tasks(&self) -> bool {
         let requests = self.menu.sets.iter().filter(|set| set.is_by_cpu()).flat_map(|set| &set.requests);
         let hardware = |request: &&Request| !matches!(request.pmu, event::SOFTWARE | event::TRACEPOINT);
         requests.filter(hardware).any(|request| self.menu.is_virtual || !request.pinned)
     }
 
-    /// Every thread, looked for until no new one turns up. Those found later may have been born of a thread that was
-    /// already attached, and then carry its event too.
+    /// Opens events on every thread, listing the threads until no new one appears. Those found later may have been
+    /// created by a thread that was already attached, and then have its event too.
     fn processes(&mut self, pids: &[u32], inherit: Inherit) -> Result<()> {
         self.inherit = inherit;
         let mut seen = FxHashSet::default();
@@ -257,7 +265,7 @@ impl Attacher<'_> {
         Ok(())
     }
 
-    /// False when the thread has ended.
+    /// Returns false if the thread has ended.
     fn thread(&mut self, tid: u32) -> Result<bool> {
         for at in 0..self.cpus.len() {
             let place = Place::Task { tid, cpu: Some(self.cpus[at]) };
@@ -277,7 +285,7 @@ impl Attacher<'_> {
         Ok(true)
     }
 
-    /// The sets that are asked for, on each CPU.
+    /// Opens the selected sets on each CPU.
     fn whole_cpus(&mut self, which: impl Fn(&Set) -> bool) -> Result<()> {
         for at in 0..self.cpus.len() {
             for set in self.menu.sets.iter().filter(|set| which(set)) {
@@ -299,7 +307,7 @@ impl Attacher<'_> {
         Ok(())
     }
 
-    /// A CPU that went offline meanwhile is left out.
+    /// Skips a CPU that went offline meanwhile.
     fn cpu_result(&self, opened: io::Result<()>, set: &Set, cpu: u32) -> Result<()> {
         match opened {
             Err(error) if error.raw_os_error() == Some(ENODEV) && self.cpus.len() > 1 => Ok(()),
@@ -310,10 +318,10 @@ impl Attacher<'_> {
         }
     }
 
-    /// Opens one group at one place, its records into the CPU's ring.
+    /// Opens one group at one place, with its records in the CPU's ring.
     fn set(&mut self, set: &Set, place: Place<'_>, at: usize, owner: Option<u32>) -> io::Result<()> {
         let events = match self.open(set, place) {
-            // Kernels before 5.13 know no inheritance of threads only; what processes add is dropped later.
+            // Kernels before 5.13 cannot inherit to threads only; what child processes add is dropped later.
             Err(error) if error.raw_os_error() == Some(EINVAL) && self.inherit == Inherit::Threads => {
                 self.inherit = Inherit::All;
                 self.open(set, place)?
@@ -336,7 +344,7 @@ impl Attacher<'_> {
         let prepare = |request: &Request| {
             let mut request = request.clone();
             request.inherit = if whole { Inherit::No } else { self.inherit };
-            // A whole CPU never executes: such an event is started by hand.
+            // A CPU does not call `exec`: such an event is started explicitly.
             request.enable_on_exec = self.on_exec && !whole;
             request.exclude.idle = whole && request.pmu == event::SOFTWARE;
             request
@@ -348,8 +356,8 @@ impl Attacher<'_> {
         }
     }
 
-    /// Others' samples are dropped before they cost a copy, where the kernel takes a program; else after the ring. A
-    /// tracepoint refuses this kind of program.
+    /// If the kernel accepts a program, others' samples are dropped before they cost a copy, otherwise after the ring.
+    /// Tracepoints reject this kind of program.
     fn keep_in_kernel(&self) {
         let Some(filter) = &self.done.filter else { return };
         for event in &self.done.everywhere {
@@ -372,7 +380,7 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_exist_is_named() {
-        let menu = Menu::default();
+        let menu = EventRequests::default();
         let target = Target::Processes { pids: vec![std::process::id(), 4_194_400], children: false };
         let error = reach(&target, None, &menu, &[0], Path::new("/"), &mut vec![]).map(|_| ()).err();
         assert_eq!(error.map(|error| error.to_string()), Some("process 4194400 does not exist".to_string()));

@@ -1,13 +1,13 @@
-//! Events on the threads of a program that starts further ones while the events are opened.
-//! It never knows what is opened.
+//! Opens events on the threads of a program that creates further threads meanwhile.
 
 use rustc_hash::FxHashSet;
 
-/// Times the threads are listed anew.
+/// Maximum number of attempts.
 const MOST_LOOKS: usize = 5;
 
-/// Opens events on the listed threads, which threads born later inherit, and says how many were born in the last attempt. A
-/// thread born between listing and opening may have inherited none, and nothing tells: all is opened anew until none was born.
+/// Opens events on the listed threads, which later threads inherit, and returns how many threads were created during
+/// the last attempt. A thread created between listing and opening may have inherited no event, and nothing reveals
+/// that: everything is opened again until no thread was created meanwhile.
 ///
 /// # Errors
 /// Those of `open`.
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// A program that has one more thread at each of so many looks.
+    /// A program that has one more thread in each of `growing` listings.
     fn opened(growing: u32) -> (Vec<u32>, usize, u32) {
         let (looks, attempts) = (Cell::new(0), Cell::new(0));
         let list = || {

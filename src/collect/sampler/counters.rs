@@ -1,5 +1,5 @@
-//! What the kernel counts for the target besides samples: hardware events and operations. They are read on the thread that
-//! reads all other counters, at one moment with them, and never on the thread that drains the rings.
+//! Reads what the kernel counts for the target besides samples: hardware events and operations. They are read on the
+//! thread that reads all other counters, at the same moment, and not on the thread that drains the rings.
 
 use super::hardware::Hardware;
 use super::operations::Operations;
@@ -7,23 +7,23 @@ use crate::model::{Event, Note};
 use crate::sys::clock::Clock;
 use crate::units::Nanos;
 
-/// Reads counters on behalf of a capture, which says when it begins and when it is over.
+/// Reads counters on behalf of a capture, which reports its begin and end.
 pub trait Reader {
-    /// Counting begins now. Returns readings that are to come first in the stream.
+    /// Starts counting. Returns readings that come first in the stream.
     fn begin(&mut self) -> Vec<Event>;
 
-    /// Sampling is over; what has ended can still be looked at. Reads for the last time.
+    /// Reads for the last time. Sampling is over, but ended tasks can still be read.
     fn end(&mut self) -> LastReading;
 }
 
 /// The last reading of a capture.
 #[derive(Debug, Default)]
 pub struct LastReading {
-    /// The moment that all of it is of: the capture's end.
+    /// The time of all readings: the capture's end.
     pub at: Nanos,
     /// Readings and the end of the last window; they come last in the stream.
     pub events: Vec<Event>,
-    /// What is to be known of them.
+    /// Notes on the readings.
     pub notes: Vec<Note>,
 }
 
@@ -32,14 +32,14 @@ pub struct LastReading {
 pub struct KernelCounters {
     pub(super) hardware: Hardware,
     pub(super) operations: Option<Operations>,
-    /// They start by themselves when the command executes.
+    /// Whether they start by themselves when the command executes.
     pub(super) on_exec: bool,
     pub(super) clock: Clock,
     pub(super) began: Nanos,
 }
 
 impl KernelCounters {
-    /// Starts counting; the readings are the zeros that later ones are compared with.
+    /// Starts counting; returns the zeros that later readings are compared with.
     pub fn start(&mut self, at: Nanos) -> Vec<Event> {
         self.began = at;
         let zeros = self.read(at);
@@ -50,7 +50,7 @@ impl KernelCounters {
         zeros
     }
 
-    /// All counts by now.
+    /// All counts so far.
     pub fn read(&mut self, at: Nanos) -> Vec<Event> {
         let mut events = self.hardware.read(at);
         events.extend(self.operations.as_mut().map(|operations| operations.read(at)));
@@ -64,7 +64,7 @@ impl KernelCounters {
     }
 }
 
-/// By themselves, without windows: a capture whose other counters nobody reads.
+/// Reads without windows, for a capture whose other counters are not read.
 impl Reader for KernelCounters {
     fn begin(&mut self) -> Vec<Event> {
         self.start(self.clock.now())

@@ -1,11 +1,11 @@
-//! For what share of the time each sampled event really counted: less than all of it where events outnumber counters.
-//! It never scales a sample by it.
+//! Computes the share of the time for which each sampled event actually counted: less than all of it if events
+//! outnumber counters. Samples are not scaled by it.
 
 use super::assemble::{Origins, Role};
 use crate::model::{Coverage, EventSpec};
 use crate::sys::perf::event::{Counted, PerfEvent};
 
-/// One row per event that ran at all, in the order of `specs`.
+/// One row per event that was enabled at all, in the order of `specs`.
 pub fn coverage<'a>(
     events: impl Iterator<Item = &'a PerfEvent>,
     origins: &Origins,

@@ -1,5 +1,5 @@
-//! Whose samples are wanted. The kernel mostly filters already; where it cannot, this does.
-//! It never opens events for a task: inheritance does.
+//! Decides whose samples are wanted. The kernel filters most of them already; this covers what it cannot. New tasks get
+//! their events by inheritance.
 
 use crate::model::Target;
 use crate::sys::perf::record::Lineage;
@@ -8,13 +8,13 @@ use rustc_hash::FxHashSet;
 /// The tasks a capture follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Follow {
-    /// Whatever the kernel delivers: a CPU's or a control group's tasks.
+    /// Everything that the kernel delivers: the tasks of a CPU or control group.
     Everything,
     /// Processes, and those they fork if `children`.
     Processes {
         /// Alive now.
         pids: FxHashSet<u32>,
-        /// Whether forks join.
+        /// Whether forked processes join.
         children: bool,
     },
     /// Single threads.
@@ -22,7 +22,7 @@ pub enum Follow {
 }
 
 impl Follow {
-    /// For a target; a command's process joins when it has been started.
+    /// Follows a target; a command's process joins when it has been started.
     pub fn new(target: &Target) -> Follow {
         match target {
             Target::Processes { pids, children } => {
@@ -34,7 +34,7 @@ impl Follow {
         }
     }
 
-    /// A process joins.
+    /// Adds a process.
     pub fn join(&mut self, pid: u32) {
         if let Follow::Processes { pids, .. } = self {
             pids.insert(pid);
@@ -50,7 +50,7 @@ impl Follow {
         }
     }
 
-    /// Whether what happens to this process's mappings matters. Of single threads it is not known whose they are.
+    /// Whether changes to this process's mappings matter. The processes of single threads are unknown, so all matter.
     pub fn concerns(&self, pid: u32) -> bool {
         match self {
             Follow::Processes { pids, .. } => pids.contains(&pid),
@@ -58,7 +58,7 @@ impl Follow {
         }
     }
 
-    /// A task was born: a followed process's child joins if children do.
+    /// Records a new task: a followed process's child joins if children do.
     pub fn born(&mut self, lineage: &Lineage) {
         if let Follow::Processes { pids, children: true } = self
             && pids.contains(&lineage.parent_pid)
@@ -67,14 +67,14 @@ impl Follow {
         }
     }
 
-    /// A process has ended: its number may come back as somebody else's.
+    /// Removes a process that has ended: its id may be reused.
     pub fn leave(&mut self, pid: u32) {
         if let Follow::Processes { pids, .. } = self {
             pids.remove(&pid);
         }
     }
 
-    /// Whether nobody is left to follow.
+    /// Whether no followed task is left.
     pub fn is_over(&self, mut alive: impl FnMut(u32) -> bool) -> bool {
         match self {
             Follow::Everything => false,

@@ -1,15 +1,15 @@
-//! Numbers for frames and stacks, so that a sample is a few words whatever its depth.
-//! It allocates only for what it has never seen, and never more than for [`MOST_STACKS`].
+//! Assigns numbers to frames and stacks, so that a sample is a few words whatever its depth. It allocates only for new
+//! ones, and only for up to [`MOST_STACKS`].
 
+use super::event_queue::EventQueue;
 use super::modules::KERNEL;
-use super::outbox::Outbox;
 use crate::model::{Definition, Event, FrameDef, FrameId, ModuleId, StackDef, StackId, Symbol};
 use rustc_hash::FxHashMap;
 
-/// Stacks that are told apart, some 150 MB of them here; programs have thousands. Beyond, stacks end where they become new.
+/// Limit of distinct stacks, some 150 MB here; programs have thousands. Beyond it, stacks end where they become new.
 const MOST_STACKS: usize = 2 << 20;
 
-/// Functions of the kernel that are known by name alone have addresses below this, where no kernel's code lies.
+/// Kernel functions known only by name get addresses below this, where no kernel code lies.
 pub const NAMED_BELOW: u64 = 1 << 20;
 
 /// Frames and stacks seen so far.
@@ -17,19 +17,19 @@ pub const NAMED_BELOW: u64 = 1 << 20;
 pub struct Interner {
     frames: FxHashMap<(Option<ModuleId>, u64), FrameId>,
     stacks: FxHashMap<(Option<StackId>, FrameId), StackId>,
-    /// Functions of the kernel that are known by name alone.
+    /// Kernel functions known only by name.
     named: FxHashMap<String, u64>,
 }
 
 impl Interner {
-    /// The frame at `address` called from `parent`, and the stack they make; what is new is defined in the stream.
-    /// `None` for a new one when no more can be told apart.
+    /// The frame at `address` called from `parent`, and the stack they make; new ones are defined in the stream. `None`
+    /// for a new one once the limit is reached.
     pub fn call(
         &mut self,
         parent: Option<StackId>,
         module: Option<ModuleId>,
         address: u64,
-        out: &mut Outbox,
+        out: &mut EventQueue,
     ) -> Option<(FrameId, StackId)> {
         if self.stacks.len() >= MOST_STACKS {
             let frame = *self.frames.get(&(module, address))?;
@@ -39,8 +39,8 @@ impl Interner {
         Some((frame, self.stack(parent, frame, out)))
     }
 
-    /// The address that stands for a function of the kernel known by name alone.
-    pub fn named(&mut self, function: &str, out: &mut Outbox) -> u64 {
+    /// The address that represents a kernel function known only by name.
+    pub fn named(&mut self, function: &str, out: &mut EventQueue) -> u64 {
         if let Some(address) = self.named.get(function) {
             return *address;
         }
@@ -52,7 +52,7 @@ impl Interner {
         address
     }
 
-    fn frame(&mut self, module: Option<ModuleId>, address: u64, out: &mut Outbox) -> FrameId {
+    fn frame(&mut self, module: Option<ModuleId>, address: u64, out: &mut EventQueue) -> FrameId {
         let next = FrameId(self.frames.len() as u32);
         *self.frames.entry((module, address)).or_insert_with(|| {
             out.push(Event::Define(Definition::Frame(FrameDef { id: next, module, address })));
@@ -60,7 +60,7 @@ impl Interner {
         })
     }
 
-    fn stack(&mut self, parent: Option<StackId>, frame: FrameId, out: &mut Outbox) -> StackId {
+    fn stack(&mut self, parent: Option<StackId>, frame: FrameId, out: &mut EventQueue) -> StackId {
         let next = StackId(self.stacks.len() as u32);
         *self.stacks.entry((parent, frame)).or_insert_with(|| {
             out.push(Event::Define(Definition::Stack(StackDef { id: next, parent, frame })));
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn equal_stacks_are_one_number_and_defined_once_parents_first() {
-        let (mut interner, mut out) = (Interner::default(), Outbox::default());
+        let (mut interner, mut out) = (Interner::default(), EventQueue::default());
         let mut walk = |addresses: &[u64]| {
             addresses
                 .iter()
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn beyond_the_bound_only_what_is_known_has_a_number() {
-        let (mut interner, mut out) = (Interner::default(), Outbox::default());
+        let (mut interner, mut out) = (Interner::default(), EventQueue::default());
         let first = interner.call(None, None, 1, &mut out);
         for address in 2..=MOST_STACKS as u64 {
             interner.call(None, None, address, &mut out);

@@ -1,5 +1,4 @@
-//! A process's executable mappings, whether from `/proc/PID/maps` or from the kernel's records, in one form.
-//! It never opens what they name.
+//! A process's executable mappings in one form, whether from `/proc/PID/maps` or from the kernel's records.
 
 use crate::sys::files::Identity;
 use crate::sys::perf::record;
@@ -10,29 +9,29 @@ use std::borrow::Cow;
 pub struct Mapping<'a> {
     /// First address.
     pub start: u64,
-    /// First address behind it.
+    /// First address after it.
     pub end: u64,
     /// Offset in the file.
     pub offset: u64,
     /// The file.
     pub identity: Identity,
-    /// What it maps.
+    /// Kind of memory it maps.
     pub what: What<'a>,
 }
 
-/// What a mapping holds.
+/// Kind of memory in a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What<'a> {
     /// A file, by the path the process sees, without a ` (deleted)` mark.
     File(Cow<'a, str>),
-    /// The kernel's page of user-space code.
+    /// The vDSO, the kernel's page of user-space code.
     Vdso,
     /// Memory without a file.
     Anonymous,
 }
 
 impl<'a> Mapping<'a> {
-    /// From the kernel's record; `None` when its range is empty or wraps.
+    /// Converts the kernel's record; `None` if its range is empty or wraps.
     pub fn from_record(record: &record::Mapping<'a>) -> Option<Mapping<'a>> {
         let (major, minor) = record.device;
         Some(Mapping {
@@ -45,7 +44,7 @@ impl<'a> Mapping<'a> {
     }
 }
 
-/// The executable mappings in the text of `/proc/PID/maps`; lines that make no sense are left out.
+/// The executable mappings in the text of `/proc/PID/maps`; malformed lines are skipped.
 pub fn parse(text: &str) -> impl Iterator<Item = Mapping<'_>> {
     text.lines().filter_map(line)
 }
@@ -79,8 +78,8 @@ fn line(line: &str) -> Option<Mapping<'_>> {
     })
 }
 
-/// Names of memory without a file as the kernel writes them: `//anon` in records, nothing or `[heap]` in maps; memory
-/// files, shared memory and devices hold just-in-time code if any.
+/// Classifies a path. The kernel writes memory without a file as `//anon` in records, as nothing or `[heap]` in maps.
+/// Memory files, shared memory and devices contain just-in-time code, if any.
 fn what(path: Cow<'_, str>) -> What<'_> {
     const ANONYMOUS: [&str; 6] = ["[", "//", "/memfd:", "/SYSV", "/dev/", "anon_inode:"];
     if path == "[vdso]" {

@@ -1,65 +1,66 @@
-//! The live sampling path: events are opened on a target, their rings drained by readiness, the stream reassembled.
-//! It never symbolizes, and a slow reader never slows the draining.
+//! The live sampling path: opens events on a target, drains their rings by readiness and reassembles the stream. A slow
+//! reader does not slow the draining. Frames are symbolized elsewhere.
 //!
-//! The kernel's side is in `attach`, `rings`, `hardware`, `operations` and `run`; everything between a record's bytes and the event
-//! stream (`assemble` and what it uses) is fed with bytes and asks the system only through one small trait.
+//! The kernel's side is in `attach`, `rings`, `hardware`, `operations` and `run`; everything between a record's bytes
+//! and the event stream (`assemble` and what it uses) is fed with bytes and asks the system only through one small
+//! trait.
 
+mod address_map;
 mod assemble;
 mod attach;
 mod births;
 mod counters;
 mod coverage;
+mod event_queue;
 mod follow;
 mod hardware;
 mod intern;
 mod maps;
-mod merge;
 mod modules;
 mod off_cpu;
 mod operations;
-mod outbox;
 mod probe;
 mod probe_file;
 mod probe_names;
 mod probe_point;
+mod proc_source;
 mod request;
 mod rings;
 mod run;
-mod space;
+mod sorter;
 mod stacks;
 mod switches;
 mod tasks;
 mod waiting;
-mod world;
 
+pub use address_map::AddressMap;
 pub use counters::{KernelCounters, LastReading, Reader};
+pub use event_queue::EventQueue;
 pub use hardware::{HardwareTrial, try_hardware};
 pub use intern::{Interner, NAMED_BELOW};
 pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
-pub use outbox::Outbox;
 pub use probe_point::build_id;
 pub use request::STACK_BYTES;
 pub use run::{EndReason, Ended};
-pub use space::Space;
 
 use crate::error::{Context, Result};
 use crate::model::{EventSpec, HardwarePlan, Note, OpsSpec, Plan, SampleSource, Target, WaitSource};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
-use crate::sys::passing::Printed;
 use crate::sys::spawn::{self, Started};
+use crate::sys::tee::Printed;
 use crate::units::Nanos;
 use assemble::Assembler;
-use attach::{Attached, Reach};
+use attach::{AttachScope, Attached};
 use follow::Follow;
 use hardware::Hardware;
 use operations::Operations;
+use proc_source::Proc;
 use std::path::Path;
 use std::sync::Arc;
 use waiting::WaitSampler;
-use world::Proc;
 
-/// An opened capture: everything is in place and stands still until `run`.
+/// An opened capture: everything is in place and stopped until `run`.
 pub struct Sampler {
     plan: Plan,
     clock: Clock,
@@ -69,7 +70,7 @@ pub struct Sampler {
     assembler: Assembler<Proc>,
     command: Option<Started>,
     printed: Option<Printed>,
-    /// Which directory the target is, where it is a control group.
+    /// Identity of the target's directory, if the target is a control group.
     place: Option<(u64, u64)>,
     cpus: Vec<u32>,
     events: Vec<EventSpec>,
@@ -88,7 +89,7 @@ impl Sampler {
     /// Finds the target and opens every event on it, stopped. A command is started, but waits before its `exec`.
     ///
     /// # Errors
-    /// `NotFound` for a target that is not there, `NotPermitted` and `Unsupported` for what the kernel refuses,
+    /// `NotFound` for a target that does not exist, `NotPermitted` and `Unsupported` for what the kernel refuses,
     /// `Exhausted` for limits; all with the remedy.
     pub fn open(plan: &Plan, clock: &Clock) -> Result<Sampler> {
         let root = Path::new("/");
@@ -110,10 +111,10 @@ impl Sampler {
         let pid = command.as_ref().map(Started::pid);
         let reach = attach::reach(&plan.target, pid, &menu, &cpus, root, &mut notes)?;
         let place = match &reach {
-            Reach::Cgroup(directory) => directory.metadata().ok().map(|about| run::place(&about)),
+            AttachScope::Cgroup(directory) => directory.metadata().ok().map(|about| run::place(&about)),
             _ => None,
         };
-        // With a delay the events are started later, by hand.
+        // With a delay the events are started later, explicitly.
         let on_exec = command.is_some() && plan.delay.0 == 0;
         let mut attached = attach::attach(&menu, &reach, &cpus, on_exec, root)
             .context(|| format!("cannot profile {}", plan.target.label()))?;
@@ -153,13 +154,13 @@ impl Sampler {
         })
     }
 
-    /// Fallbacks taken and limits met while opening.
+    /// Fallbacks taken and limits reached while opening.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Events really sampled, in the order `Sample::event` counts.
+    /// Events actually sampled, in the order of the indices in `Sample::event`.
     #[must_use]
     pub fn events(&self) -> &[EventSpec] {
         &self.events
@@ -171,19 +172,19 @@ impl Sampler {
         self.attached.samples
     }
 
-    /// What records time off the CPU, where that is asked for.
+    /// The source of off-CPU time, if that is requested.
     #[must_use]
     pub fn waits(&self) -> Option<WaitSource> {
         self.waits
     }
 
-    /// What hardware really counts.
+    /// Hardware events actually counted.
     #[must_use]
     pub fn hardware(&self) -> &HardwarePlan {
         &self.hardware
     }
 
-    /// What the kernel counts besides, for the thread that reads counters; `None` if it has been taken before.
+    /// The kernel's other counters, for the thread that reads counters; `None` if they were already taken.
     pub fn take_counters(&mut self) -> Option<KernelCounters> {
         self.counters.take()
     }
@@ -200,7 +201,7 @@ impl Sampler {
         self.command.as_ref().map(Started::pid)
     }
 
-    /// What a started command prints, where its operations are read from that; it must be read, or the command waits.
+    /// The output of a started command, if its operations are read from there; it must be read, or the command blocks.
     pub fn take_printed(&mut self) -> Option<Printed> {
         self.printed.take()
     }

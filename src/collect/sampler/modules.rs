@@ -1,9 +1,9 @@
-//! Every piece of code that was ever mapped, numbered once, its file held open for the symbolizer.
-//! It never reads symbols; of a file it reads the build-id and hands the unwind sections on.
+//! Assigns an id to every piece of code that was ever mapped and keeps its file open for the symbolizer. It reads a
+//! file's build-id and passes the unwind sections on.
 
+use super::event_queue::EventQueue;
 use super::maps::{Mapping, What};
-use super::outbox::Outbox;
-use super::world::World;
+use super::proc_source::ProcSource;
 use crate::model::{BuildId, Bytes, Definition, Event, ModuleDef, ModuleId, ModuleKind};
 use crate::sys::files::{self, Identity};
 use crate::unwind::Code;
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A module with what is needed to symbolize it.
+/// A module with the data needed to symbolize it.
 #[derive(Clone)]
 pub struct ModuleFile {
     /// As defined in the stream.
@@ -48,32 +48,32 @@ impl ModuleFiles {
 /// The kernel is always the first module.
 pub const KERNEL: ModuleId = ModuleId(0);
 
-/// Where a mapping's addresses count from, and its unwind information.
+/// The base of a mapping's addresses, and its unwind information.
 #[derive(Debug, Clone)]
 pub struct Placed {
     /// Its module.
     pub module: ModuleId,
-    /// A frame's address is the instruction pointer less this (wrapping).
+    /// A frame's address is the instruction pointer minus this (wrapping).
     pub base: u64,
     /// Unwind information, and the file offset at the mapping's start.
     pub code: Option<(Arc<Code>, u64)>,
 }
 
-/// Numbers modules as they appear.
+/// Assigns ids to modules as they appear.
 #[derive(Debug)]
 pub struct Modules {
     shared: Arc<ModuleFiles>,
     /// Unwind information by module id; its length is the next id.
     codes: Vec<Option<Arc<Code>>>,
-    /// Modules by file; almost always one per file, more when it is known by several paths.
+    /// Modules by file; almost always one per file, more if it is known by several paths.
     files: FxHashMap<Identity, Vec<(ModuleId, String)>>,
     just_in_time: FxHashMap<u32, ModuleId>,
     vdso: Option<ModuleId>,
 }
 
 impl Modules {
-    /// Knows the kernel alone, and defines it.
-    pub fn new(out: &mut Outbox) -> Modules {
+    /// Starts with the kernel alone, and defines it.
+    pub fn new(out: &mut EventQueue) -> Modules {
         let mut modules = Modules {
             shared: Arc::default(),
             codes: Vec::new(),
@@ -90,8 +90,14 @@ impl Modules {
         Arc::clone(&self.shared)
     }
 
-    /// The module a mapping belongs to; a file seen for the first time is opened.
-    pub fn place(&mut self, pid: u32, mapping: &Mapping<'_>, world: &mut impl World, out: &mut Outbox) -> Placed {
+    /// The module of a mapping; opens a file that is seen for the first time.
+    pub fn place(
+        &mut self,
+        pid: u32,
+        mapping: &Mapping<'_>,
+        world: &mut impl ProcSource,
+        out: &mut EventQueue,
+    ) -> Placed {
         match &mapping.what {
             What::File(path) => {
                 let module = self.file(pid, path, mapping, world, out);
@@ -106,7 +112,7 @@ impl Modules {
         }
     }
 
-    /// Forgets what belonged to a process that has ended, so that its number can be used again.
+    /// Forgets a process that has ended, so that its id can be reused.
     pub fn ended(&mut self, pid: u32) {
         self.just_in_time.remove(&pid);
     }
@@ -120,8 +126,8 @@ impl Modules {
         pid: u32,
         path: &str,
         mapping: &Mapping<'_>,
-        world: &mut impl World,
-        out: &mut Outbox,
+        world: &mut impl ProcSource,
+        out: &mut EventQueue,
     ) -> ModuleId {
         let same = self.files.get(&mapping.identity).and_then(|known| known.iter().find(|(_, name)| name == path));
         if let Some((module, _)) = same {
@@ -136,7 +142,7 @@ impl Modules {
         module
     }
 
-    fn vdso(&mut self, pid: u32, out: &mut Outbox) -> ModuleId {
+    fn vdso(&mut self, pid: u32, out: &mut EventQueue) -> ModuleId {
         if let Some(module) = self.vdso {
             return module;
         }
@@ -146,7 +152,7 @@ impl Modules {
         module
     }
 
-    fn jit(&mut self, pid: u32, out: &mut Outbox) -> ModuleId {
+    fn jit(&mut self, pid: u32, out: &mut EventQueue) -> ModuleId {
         if let Some(module) = self.just_in_time.get(&pid) {
             return *module;
         }
@@ -163,12 +169,12 @@ impl Modules {
         pid: u32,
         bytes: Option<Bytes>,
         root: PathBuf,
-        out: &mut Outbox,
+        out: &mut EventQueue,
     ) -> ModuleId {
         let id = ModuleId(self.codes.len() as u32);
         let build_id = bytes.as_ref().and_then(build_id);
         let def = ModuleDef { id, kind, path: path.to_string(), build_id, pid };
-        // A file that is no ELF, or has no unwind sections, is still a module: only its frames end the stack.
+        // A file that is not ELF, or has no unwind sections, is still a module, but stacks end at its frames.
         self.codes.push(bytes.as_ref().and_then(|bytes| Code::parse(bytes).ok()).map(Arc::new));
         self.shared.add(ModuleFile { def: def.clone(), bytes, root });
         out.push(Event::Define(Definition::Module(def)));
@@ -186,7 +192,7 @@ fn build_id(bytes: &Bytes) -> Option<BuildId> {
 mod tests {
     use super::*;
     use crate::collect::sampler::maps::parse;
-    use crate::collect::sampler::world::fake::Tables;
+    use crate::collect::sampler::proc_source::fake::Tables;
 
     const MAPS: &str = "\
 1000-2000 r-xp 00003000 08:01 5    /bin/a
@@ -197,9 +203,9 @@ mod tests {
 
     #[test]
     fn a_file_is_opened_once_per_path_and_counted_in_its_own_offsets() {
-        let (mut world, mut out) = (Tables::default(), Outbox::default());
+        let (mut world, mut out) = (Tables::default(), EventQueue::default());
         let mut modules = Modules::new(&mut out);
-        let place = |modules: &mut Modules, pid, world: &mut Tables, out: &mut Outbox| {
+        let place = |modules: &mut Modules, pid, world: &mut Tables, out: &mut EventQueue| {
             parse(MAPS).map(|m| modules.place(pid, &m, world, out)).map(|p| (p.module.0, p.base)).collect::<Vec<_>>()
         };
         let first = place(&mut modules, 7, &mut world, &mut out);

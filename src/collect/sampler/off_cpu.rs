@@ -1,17 +1,17 @@
-//! Pairs leaving the CPU, being woken and running again into spans off the CPU.
-//! Switch records make the spans; what was sampled just before one says from where and in which state the thread left.
-//! It never guesses: a span whose records may be lost is dropped and counted.
+//! Pairs leaving the CPU, being woken and running again into off-CPU spans. Switch records make the spans; the sample
+//! taken just before one shows where and in which state the thread left. A span whose records may be lost is dropped
+//! and counted.
 
 use crate::model::{OffCpu, StackEnd, StackId, TaskState};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What was sampled of a thread that is about to leave the CPU; its switch record comes next.
+/// Sample of a thread that is about to leave the CPU; its switch record comes next.
 #[derive(Debug, Clone, Copy)]
 pub struct Leaving {
-    /// In which state, where the event says.
+    /// Its state, if the event contains it.
     pub state: Option<TaskState>,
-    /// From where.
+    /// Its stack.
     pub stack: Option<StackId>,
     /// How that stack ended.
     pub end: StackEnd,
@@ -31,18 +31,18 @@ struct Left {
 /// Threads that are off the CPU.
 #[derive(Debug, Default)]
 pub struct Spans {
-    /// Whether only some spans come with a stack. Others then take the last one of their thread and length: so the time
-    /// of each length is shared out as it was sampled, and long waits say nothing of short ones.
+    /// Whether only some spans come with a stack. Others then take the last stack of their thread and length class, so
+    /// that the time of each class is distributed as sampled, and long waits do not describe short ones.
     partial: bool,
     sampled: FxHashMap<(u32, u8), (StackId, StackEnd)>,
     leaving: FxHashMap<u32, Leaving>,
     open: FxHashMap<u32, (Left, Option<Nanos>)>,
-    /// Threads that ended in this round and in the one before: they leave the CPU once more, for good.
+    /// Threads that ended in this round and in the one before: each leaves the CPU once more.
     ended: [FxHashSet<u32>; 2],
 }
 
 impl Spans {
-    /// Nobody is off the CPU. With `partial` only some spans come with a stack.
+    /// Starts with no thread off the CPU. With `partial` only some spans come with a stack.
     pub fn new(partial: bool) -> Spans {
         Spans { partial, ..Spans::default() }
     }
@@ -52,7 +52,7 @@ impl Spans {
         self.leaving.insert(tid, leaving);
     }
 
-    /// A thread left the CPU. True if it had left before without having been seen to come back: that span is lost.
+    /// A thread left the CPU. Returns true if it had left before and was not seen to come back: that span is lost.
     pub fn left(&mut self, at: Nanos, pid: u32, tid: u32, preempted: bool) -> bool {
         let sampled = self.leaving.remove(&tid);
         if self.ended.iter_mut().any(|ended| ended.remove(&tid)) {
@@ -60,7 +60,7 @@ impl Spans {
         }
         let Leaving { state, stack, end } =
             sampled.unwrap_or(Leaving { state: None, stack: None, end: StackEnd::NotTaken });
-        // A switch record tells a preempted thread from a blocked one, but not storage from other waits: its stack may.
+        // A switch record separates preempted from blocked threads, but not storage from other waits; the stack may.
         let state = state.unwrap_or(if preempted { TaskState::Runnable } else { TaskState::Sleeping });
         self.open.insert(tid, (Left { at, pid, tid, state, stack, end }, None)).is_some()
     }
@@ -74,7 +74,7 @@ impl Spans {
         }
     }
 
-    /// A thread was put on a CPU: the span it ends, unless its beginning was not seen.
+    /// A thread was put on a CPU. Returns the span that this ends, unless its beginning was not seen.
     pub fn runs(&mut self, tid: u32, at: Nanos) -> Option<OffCpu> {
         let (left, woken) = self.open.remove(&tid)?;
         let (blocked, queued) = match (left.state, woken) {
@@ -86,7 +86,7 @@ impl Spans {
         Some(if self.partial { self.estimated(span) } else { span })
     }
 
-    /// Keeps a span's stack for others like it, or takes the last one kept.
+    /// Keeps a span's stack for similar spans, or takes the last one kept.
     fn estimated(&mut self, mut span: OffCpu) -> OffCpu {
         if span.state == TaskState::Runnable {
             return span;
@@ -105,14 +105,14 @@ impl Spans {
         span
     }
 
-    /// The process of a thread that has been blocked since then or before and whose stack is not known.
+    /// The process of a thread that has been blocked since `from` or longer and whose stack is unknown.
     pub fn blocked_since(&self, tid: u32, from: Nanos) -> Option<u32> {
         let (left, _) = self.open.get(&tid)?;
         let fits = left.at <= from && left.stack.is_none() && left.state != TaskState::Runnable;
         fits.then_some(left.pid)
     }
 
-    /// A blocked thread's stack was seen.
+    /// Sets the stack that was sampled while a thread was blocked.
     pub fn seen(&mut self, tid: u32, stack: Option<StackId>, end: StackEnd) {
         if let Some((left, _)) = self.open.get_mut(&tid) {
             (left.stack, left.end) = (stack, end);
@@ -131,13 +131,13 @@ impl Spans {
         }
     }
 
-    /// The round is over: whoever ended in the round before has left by now.
+    /// Ends the round: threads that ended in the round before have left by now.
     pub fn sweep(&mut self) {
         self.ended.swap(0, 1);
         self.ended[0].clear();
     }
 
-    /// Records were lost on some ring: any open span may have been closed and another opened unseen. How many go.
+    /// Records were lost on some ring: any open span may have ended unseen. Drops them all and returns how many.
     pub fn lost(&mut self) -> u64 {
         let count = self.open.len() as u64;
         self.leaving.clear();
@@ -145,7 +145,7 @@ impl Spans {
         count
     }
 
-    /// The capture ends: threads still blocked, up to now; those only waiting for a CPU as well.
+    /// Ends the capture: closes the spans of threads still blocked or waiting for a CPU.
     pub fn close(&mut self, at: Nanos) -> Vec<OffCpu> {
         let open: Vec<u32> = self.open.keys().copied().collect();
         open.into_iter().filter_map(|tid| self.runs(tid, at)).collect()
@@ -157,8 +157,8 @@ fn span(left: &Left, blocked: Nanos, queued: Option<Nanos>) -> OffCpu {
     OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated: false }
 }
 
-/// The state in a `sched_switch` record: `TASK_*` bits of linux/sched.h as `task_state_index` reports them. A
-/// preempted thread carries no bit, or only one above the reported ones.
+/// Decodes the state in a `sched_switch` record: `TASK_*` bits of linux/sched.h as `task_state_index` reports them. A
+/// preempted thread has no bit set, or only one above the reported ones.
 pub fn state(prev_state: u64) -> TaskState {
     match prev_state & 0xff {
         0 => TaskState::Runnable,
@@ -237,7 +237,7 @@ mod tests {
             (&[Switched(1, 10, true), Runs(1, 25)], &[(1, 10, 0, Some(15))], 0),
             (&[Ended(1), Switched(1, 10, false), Runs(1, 25)], &[], 0),
             (&[Ended(1), Swept, Switched(1, 10, false), Runs(1, 25)], &[], 0),
-            // The number came back as another thread's.
+            // The id was reused by another thread.
             (&[Ended(1), Swept, Swept, Switched(1, 10, false), Runs(1, 25)], &[(1, 10, 15, None)], 0),
         ];
         for (at, (steps, spans, lost)) in table.into_iter().enumerate() {

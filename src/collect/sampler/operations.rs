@@ -1,5 +1,5 @@
-//! Operations that the kernel counts: calls of a function or hits of a tracepoint, counted wherever the target runs.
-//! It never samples them and never scales: a count is every hit or it is said to be less.
+//! Counts operations in the kernel: calls of a function or hits of a tracepoint, wherever the target runs. Counts are
+//! not sampled or scaled: a count includes every hit, or a note reports that it is less.
 
 use super::attach::threads_of;
 use super::births::settled;
@@ -15,15 +15,15 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Share of the target's CPU time that probing may take before the numbers are called distorted.
+/// Share of the target's CPU time that probing may take before the numbers are reported as distorted.
 const DISTORTS: f64 = 0.02;
 const ESRCH: i32 = 3;
 const EINVAL: i32 = 22;
 const ENODEV: i32 = 19;
-/// `ENOTSUPP`, which the kernel gives for an instruction it cannot put a probe on, and which C does not know.
+/// `ENOTSUPP`, which the kernel returns for an instruction it cannot probe, and which C does not define.
 const ENOTSUPP: i32 = 524;
 
-/// What is counted: the events go before the probe they are on.
+/// The counters. Fields drop in order: the events before the probe they are on.
 #[derive(Debug)]
 pub struct Operations {
     counters: Vec<Counter>,
@@ -35,27 +35,27 @@ pub struct Operations {
 #[derive(Debug)]
 struct Counter {
     event: PerfEvent,
-    /// Kept for when it cannot be read any more.
+    /// Kept for when it can no longer be read.
     last: Counted,
 }
 
-/// What is asked of the kernel, and how it may be weakened.
+/// The event requested from the kernel; an older kernel may accept only a weaker one.
 struct Asked<'a> {
     request: Request,
-    /// It is a hit of a probe.
+    /// Whether it counts hits of a probe.
     probed: bool,
     name: String,
     root: &'a Path,
 }
 
 impl Operations {
-    /// Opens the plan's counting events, stopped; `None` when it counts nothing or something that is not the kernel's.
-    /// `command` is the process of a started command, whose events start at its `exec` with `on_exec`. Files are read below
-    /// `root`.
+    /// Opens the plan's counting events, stopped; `None` if it counts nothing or something the kernel does not count.
+    /// `command` is the process of a started command, whose events start at its `exec` with `on_exec`. Files are read
+    /// below `root`.
     ///
     /// # Errors
-    /// `NotFound` for a function or tracepoint that is not there, with names like it; `NotPermitted` and `Unsupported` for
-    /// what the kernel refuses; `Exhausted` for limits; all with the remedy.
+    /// `NotFound` for a function or tracepoint that does not exist, with similar names; `NotPermitted` and
+    /// `Unsupported` for what the kernel refuses; `Exhausted` for limits; all with the remedy.
     pub fn open(
         plan: &Plan,
         command: Option<u32>,
@@ -91,7 +91,7 @@ impl Operations {
         self.counters.iter().for_each(|counter| drop(counter.event.enable()));
     }
 
-    /// All hits by now, those of ended threads and processes included.
+    /// All hits so far, those of ended threads and processes included.
     pub fn read(&mut self, at: Nanos) -> Event {
         for counter in &mut self.counters {
             counter.last = counter.event.read().unwrap_or(counter.last);
@@ -107,7 +107,7 @@ impl Operations {
         })
     }
 
-    /// What is to be said about the count once it has been read for the last time.
+    /// Notes on the count, once it has been read for the last time.
     pub fn verdict(&self, sampled: Nanos) -> Vec<Note> {
         let total = self.total();
         let cost = self.probe.as_ref().and_then(Probe::cost_ns);
@@ -115,7 +115,7 @@ impl Operations {
     }
 }
 
-/// A part of the time it was not counted. Cannot happen to events that need no hardware.
+/// It did not count all the time. This cannot happen to events that need no hardware.
 fn multiplexed(total: Counted) -> Option<Note> {
     (total.running_ns < total.enabled_ns).then(|| {
         let share = 100.0 * total.running_ns as f64 / total.enabled_ns as f64;
@@ -126,7 +126,7 @@ fn multiplexed(total: Counted) -> Option<Note> {
     })
 }
 
-/// The probe took so much of the target's time that everything else measured is about a slower program.
+/// The probe took so much of the target's time that everything else measured describes a slower program.
 fn distorted(total: Counted, cost_ns: f64, sampled: Nanos) -> Option<Note> {
     let share = total.value as f64 * cost_ns / total.running_ns as f64;
     (share > DISTORTS).then(|| Note {
@@ -169,7 +169,7 @@ impl Asked<'_> {
         }
     }
 
-    /// One event per CPU; one that went offline meanwhile is left out.
+    /// Opens one event per CPU; skips a CPU that went offline meanwhile.
     fn each_cpu<'a>(&self, cpus: &[u32], place: impl Fn(u32) -> Place<'a>) -> Result<Vec<PerfEvent>> {
         let mut events = Vec::new();
         for cpu in cpus {
@@ -182,7 +182,7 @@ impl Asked<'_> {
         Ok(events)
     }
 
-    /// One event per thread, which those born later inherit.
+    /// Opens one event per thread; threads created later inherit it.
     fn tasks(&mut self, list: impl Fn() -> Vec<u32>, notes: &mut Vec<Note>) -> Result<Vec<PerfEvent>> {
         self.request.keeps_task = self.probed && self.request.inherit != Inherit::No;
         let (events, born) = settled(list, |tids| self.threads(tids, notes))?;
@@ -214,13 +214,13 @@ impl Asked<'_> {
         }
     }
 
-    /// Asks for less, as for an older kernel; false when there is nothing left to do without.
+    /// Weakens the request for an older kernel; false if nothing is left to give up.
     fn weaken(&mut self, notes: &mut Vec<Note>) -> bool {
         if self.request.keeps_task {
             self.request.keeps_task = false;
             return true;
         }
-        // Kernels before 5.13 know no inheritance of threads only.
+        // Kernels before 5.13 cannot inherit to threads only.
         let children = self.request.inherit == Inherit::Threads;
         if children {
             self.request.inherit = Inherit::All;
@@ -232,8 +232,9 @@ impl Asked<'_> {
         children
     }
 
-    /// An event that keeps the probe in every process that has the function, where the kernel would forget it in some that
-    /// the target forks: when relatives have exchanged their events, the end of one takes the probe from the other.
+    /// An event that keeps the probe in every process that has the function, for kernels that would drop it in some
+    /// processes that the target forks: when related processes have exchanged their events, the end of one takes the
+    /// probe from the other.
     fn keeper(&self, cpus: &[u32], notes: &mut Vec<Note>) -> Vec<PerfEvent> {
         if !self.probed || self.request.inherit != Inherit::All || self.request.keeps_task {
             return Vec::new();
@@ -276,7 +277,7 @@ fn note(topic: &str, text: &str) -> Note {
     Note { topic: topic.to_string(), text: text.to_string(), fix: None }
 }
 
-/// The processes a file is looked for in.
+/// The processes whose files are searched.
 fn processes(target: &Target) -> Vec<u32> {
     match target {
         Target::Processes { pids, .. } => pids.clone(),

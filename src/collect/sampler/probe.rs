@@ -1,5 +1,4 @@
-//! A probe on the function whose calls are counted: its files, its place in each, and what a hit costs here.
-//! It never opens an event on the target.
+//! Defines a probe on the function whose calls are counted: its files, its place in each, and the cost of a hit here.
 
 use super::{probe_file, probe_point};
 use crate::error::{Context, Result};
@@ -20,8 +19,8 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Finds the function and defines the probe, which costs nobody anything until an event is opened on it. What a hit
-    /// costs is measured on ourselves. `pids` are the target's processes; see [`probe_file::find`].
+    /// Finds the function and defines the probe, which costs nothing until an event is opened on it. The cost of a hit
+    /// is measured on ironlaw itself. `pids` are the target's processes; see [`probe_file::find`].
     ///
     /// # Errors
     /// `NotFound` for the file or the function; as [`probe_point::parse`] and [`Uprobe::define`].
@@ -45,7 +44,7 @@ impl Probe {
         Ok(Probe { defined, name, cost: measure(entry, root) })
     }
 
-    /// `config` of a tracepoint event on it.
+    /// The `config` of tracepoint events on it.
     pub fn id(&self) -> u64 {
         self.defined.id
     }
@@ -55,12 +54,12 @@ impl Probe {
         &self.name
     }
 
-    /// What each call costs the target, if that could be measured.
+    /// The cost of each call to the target, if it could be measured.
     pub fn cost_ns(&self) -> Option<f64> {
         self.cost.as_ref().ok().copied()
     }
 
-    /// What is counted, and at what cost.
+    /// A note on what is counted, and at what cost.
     pub fn note(&self) -> Note {
         let name = &self.name;
         let text = match &self.cost {
@@ -71,7 +70,7 @@ impl Probe {
     }
 }
 
-/// A cost in the unit it is read best in.
+/// Formats a cost in its most readable unit.
 pub fn each(cost_ns: f64) -> String {
     if cost_ns < 1_000.0 { format!("{cost_ns:.0} ns") } else { format!("{:.1} us", cost_ns / 1_000.0) }
 }

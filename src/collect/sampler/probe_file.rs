@@ -1,5 +1,4 @@
-//! Which file a probe goes into: the one the target has mapped, before one of the same name elsewhere.
-//! It never reads symbols.
+//! Finds the file that a probe goes into: the one the target has mapped, before one of the same name elsewhere.
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::Bytes;
@@ -11,28 +10,28 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Processes of a target that are looked into.
+/// Maximum number of a target's processes that are searched.
 const MOST_PROCESSES: usize = 256;
-/// Where libraries lie that the target has not mapped yet, below the root; `*` is the machine's own folder.
+/// Folders of libraries that the target has not mapped yet, below the root; `*` is the machine's own folder.
 const LIBRARIES: [&str; 7] =
     ["lib64", "usr/lib64", "lib/*-linux-gnu", "usr/lib/*-linux-gnu", "usr/lib", "lib", "usr/local/lib"];
 
-/// A file to be probed.
+/// A file to probe.
 #[derive(Debug)]
 pub struct Found {
-    /// Opened, so that the file looked into is the file that is probed.
+    /// Kept open, so that the file examined is the file that is probed.
     pub file: File,
-    /// Its name as its users see it.
+    /// Its path as its users see it.
     pub path: PathBuf,
 }
 
-/// Finds every file that `binary` means to the target's processes: the one they have mapped under that path (or, without
-/// a slash, that file name), even when it has been replaced or lies in a container. Where none has, the path itself, or the
-/// first of that name in `search` (as in `PATH`) and the folders of libraries. /proc and all paths are looked for below
-/// `root`.
+/// Finds every file that `binary` means to the target's processes: the one they have mapped under that path (or,
+/// without a slash, that file name), even if it has been replaced or lies in a container. If none has, the path itself,
+/// or the first file of that name in `search` (as in `PATH`) and the library folders. /proc and all paths are resolved
+/// below `root`.
 ///
 /// # Errors
-/// `NotFound` with the places looked into; `NotPermitted` and the like from opening it.
+/// `NotFound` with the places searched; `NotPermitted` and similar errors from opening it.
 pub fn find(binary: &Path, pids: &[u32], search: &OsStr, root: &Path) -> Result<Vec<Found>> {
     let mapped = mapped(binary, pids, root)?;
     if !mapped.is_empty() {
@@ -42,7 +41,7 @@ pub fn find(binary: &Path, pids: &[u32], search: &OsStr, root: &Path) -> Result<
     for path in paths {
         match files::open_regular(&path) {
             Ok((file, _)) => return Ok(vec![Found { file, path }]),
-            // As a shell: a folder of PATH that may not be read, or holds something else of the name, is passed over.
+            // As in a shell: a folder of PATH that may not be read, or contains something else of the name, is skipped.
             Err(error) if bare(binary) || error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).context(|| format!("cannot open {}", path.display())),
         }
@@ -62,10 +61,10 @@ fn bare(binary: &Path) -> bool {
     binary.components().count() == 1 && !binary.is_absolute()
 }
 
-/// The files that the processes have mapped under that name, each once.
+/// The files that the processes have mapped under that name, without duplicates.
 fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<Found>> {
     let proc = ProcFs::new(root.join("proc"));
-    // A link such as /usr/bin/python3 is mapped under the name of the file it leads to.
+    // A link such as /usr/bin/python3 is mapped under the name of the file it points to.
     let resolved = std::fs::canonicalize(binary).ok();
     let fits = |path: &Path| match bare(binary) {
         true => path.file_name() == binary.file_name(),
@@ -87,7 +86,7 @@ fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// The very file, else (without the privilege for that) the one of its name in the process's view of the file system.
+/// Opens the mapped file itself or, without privilege, the file of that name in the process's file system view.
 fn open_mapped(proc: &ProcFs, pid: u32, mapping: &Mapping, path: &Path) -> io::Result<(File, Identity)> {
     let process = proc.root().join(pid.to_string());
     let very = process.join(format!("map_files/{:x}-{:x}", mapping.start, mapping.end));
@@ -97,7 +96,7 @@ fn open_mapped(proc: &ProcFs, pid: u32, mapping: &Mapping, path: &Path) -> io::R
     })
 }
 
-/// The path as the processes see it, then as we do.
+/// The path as the processes see it, then as this process does.
 fn own_views(binary: &Path, pids: &[u32], root: &Path) -> Vec<PathBuf> {
     let theirs = pids.first().filter(|_| binary.is_absolute());
     let theirs = theirs.map(|pid| below(&root.join("proc").join(pid.to_string()).join("root"), binary));
@@ -105,7 +104,7 @@ fn own_views(binary: &Path, pids: &[u32], root: &Path) -> Vec<PathBuf> {
     theirs.into_iter().chain([ours]).collect()
 }
 
-/// Where a bare name may lie.
+/// Where a bare name may be found.
 fn searched(binary: &Path, search: &OsStr, root: &Path) -> Vec<PathBuf> {
     let programs =
         std::env::split_paths(search).filter(|folder| folder.is_absolute()).map(|folder| below(root, &folder));
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
     use std::fs::{create_dir_all, write};
 
-    /// A root with a server of our own, one in a container, and a library.
+    /// A root with a server of its own, one in a container, and a library.
     fn root() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();

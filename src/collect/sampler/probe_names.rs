@@ -1,18 +1,17 @@
-//! Whether a linker's name is the function a user wrote, and which names come near one.
-//! It never reads a file.
+//! Decides whether a linker name is the function a user wrote, and finds similar names.
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// Names longer than this are not compared letter by letter.
+/// Longer names are not compared letter by letter.
 const LONGEST_COMPARED: usize = 64;
-/// Differing letters up to which a name comes near.
+/// Maximum edit distance of a similar name.
 const MOST_DIFFERENT: usize = 3;
 
 /// A name as written.
 #[derive(Debug)]
 pub struct Names<'a> {
     written: &'a str,
-    /// Stands in every linker name that may fit; readable names are made only of those.
+    /// Contained in every linker name that may match; only those are demangled.
     part: &'a str,
 }
 
@@ -21,21 +20,21 @@ impl<'a> Names<'a> {
         Names { written, part: last_word(written) }
     }
 
-    /// Whether the linker's name is this function's: with its parameters or without.
+    /// Whether the linker name is this function's, with or without its parameters.
     pub fn fit(&self, linker: &str) -> bool {
         linker.contains(self.part) && readable(linker).iter().any(|name| name == self.written)
     }
 }
 
-/// The function's own word: the last one before parameters and template arguments. Empty for an operator, which is
-/// linked under another name.
+/// The function's own word: the last one before parameters and template arguments. Empty for an operator, whose linker
+/// name differs.
 fn last_word(written: &str) -> &str {
     let path = written.split(['(', '<']).next().unwrap_or_default();
     let word = path.rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default();
     if path.contains("operator") { "" } else { word }
 }
 
-/// A linker's name as people write it, the shortest form first; none where it already is as written.
+/// A linker name as people write it, the shortest form first; empty if it is not mangled.
 fn readable(linker: &str) -> Vec<String> {
     if let Ok(name) = rustc_demangle::try_demangle(linker) {
         return vec![format!("{name:#}")];
@@ -51,7 +50,7 @@ fn readable(linker: &str) -> Vec<String> {
     .collect()
 }
 
-/// The names nearest to one that is not there, as people write them: those that contain it, then those that differ in few
+/// The names most similar to a missing one, as people write them: those that contain it, then those that differ in few
 /// letters.
 pub fn near<'a>(names: impl Iterator<Item = &'a str>, wanted: &str, most: usize) -> Vec<String> {
     let needle = last_word(wanted).to_lowercase();
@@ -71,7 +70,7 @@ pub fn near<'a>(names: impl Iterator<Item = &'a str>, wanted: &str, most: usize)
     names
 }
 
-/// How far a linker's name is from a word in small letters; `None`: too far.
+/// Distance between a linker name and a lower-case word; `None` if too far.
 fn distance(linker: &str, needle: &str) -> Option<usize> {
     let name = linker.to_lowercase();
     if name.contains(needle) {
@@ -79,24 +78,9 @@ fn distance(linker: &str, needle: &str) -> Option<usize> {
     }
     let comparable =
         name.len().max(needle.len()) <= LONGEST_COMPARED && name.len().abs_diff(needle.len()) <= MOST_DIFFERENT;
-    let differing = comparable.then(|| edits(name.as_bytes(), needle.as_bytes()))?;
-    // Beyond every name that contains it.
+    let differing = comparable.then(|| strsim::levenshtein(&name, needle))?;
+    // Sorts after every name that contains it.
     (differing <= MOST_DIFFERENT && differing * 2 < needle.len()).then_some(usize::MAX / 2 + differing)
-}
-
-/// Letters to insert, remove or replace to make one of the other.
-fn edits(a: &[u8], b: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -132,12 +116,5 @@ mod tests {
         assert_eq!(found("procesCommand"), ["proccesCommand", "processCommand"]);
         assert_eq!(found("cal"), ["call"]);
         assert!(found("zzzzzz").is_empty() && found("").is_empty() && found("a::operator+").is_empty());
-    }
-
-    #[test]
-    fn edits_are_counted() {
-        for (a, b, count) in [("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3), ("ab", "ba", 2)] {
-            assert_eq!(edits(a.as_bytes(), b.as_bytes()), count, "{a} {b}");
-        }
     }
 }

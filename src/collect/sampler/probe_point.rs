@@ -1,5 +1,5 @@
-//! From a function's name to the place in the file where a probe on its first instruction goes.
-//! It never guesses: a name that fits several functions, or none, is an error that lists what there is.
+//! Resolves a function's name to the place in the file where a probe on its first instruction goes. A name that matches
+//! several functions, or none, is an error that lists the candidates.
 
 use super::probe_names::{Names, near};
 use crate::error::{Error, ErrorKind, Result};
@@ -7,15 +7,15 @@ use crate::sys::perf::uprobe_cost::Entry;
 use object::elf::{PF_X, STT_GNU_IFUNC};
 use object::{Object, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolFlags, SymbolKind};
 
-/// Functions that a message lists.
+/// Maximum number of functions that a message lists.
 const MOST_LISTED: usize = 5;
 
-/// Where a probe goes.
+/// Place of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
     /// The function's first byte in the file.
     pub offset: u64,
-    /// How it begins.
+    /// How the function's code begins.
     pub entry: Entry,
 }
 
@@ -24,22 +24,22 @@ pub struct Point {
 struct Function<'a> {
     name: &'a str,
     address: u64,
-    /// It is not the function but chooses one when the program is loaded.
+    /// Whether this is an IFUNC: not the function itself, but code that chooses one when the program is loaded.
     chooser: bool,
 }
 
-/// The build id of an ELF file, in hexadecimal: what a separate debug file is found by.
+/// The build id of an ELF file in hexadecimal, which identifies its separate debug file.
 #[must_use]
 pub fn build_id(image: &[u8]) -> Option<String> {
     let id = object::File::parse(image).ok()?.build_id().ok()??.to_vec();
     Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Finds a function by its name as linked or as written (parameters may be left out) or its address. `debug` is the separate debug file of
-/// a stripped image.
+/// Finds a function by its linker name, by its name as written (parameters may be left out) or by its address. `debug`
+/// is the separate debug file of a stripped image.
 ///
 /// # Errors
-/// `Corrupt` for what is no ELF file; `NotFound` with names that come near; `Usage` when several functions have the name;
+/// `Corrupt` for a file that is not ELF; `NotFound` with similar names; `Usage` if several functions have the name;
 /// `Unsupported` for a function that is chosen at load time.
 pub fn parse(image: &[u8], debug: Option<&[u8]>, wanted: &str) -> Result<Point> {
     let file = open(image)?;
@@ -76,7 +76,7 @@ fn functions<'a>(file: &object::File<'a>) -> Vec<Function<'a>> {
         // `memcpy@@GLIBC_2.14`
         let name = name.split_once('@').map_or(name, |(name, _)| name);
         let wanted = match chooser {
-            // The crate takes it for no definition.
+            // The `object` crate does not report it as a definition.
             true => !symbol.is_undefined(),
             false => symbol.kind() == SymbolKind::Text && symbol.is_definition(),
         };
@@ -89,8 +89,8 @@ fn names<'a>(functions: &'a [Function<'_>]) -> impl Iterator<Item = &'a str> {
     functions.iter().map(|function| function.name)
 }
 
-/// Functions of that name or at that address, each address once: the linker's name counts before the written one. Only
-/// a function's first byte will do as an address: a probe amid an instruction would destroy it.
+/// Functions with that name or at that address, each address once; linker names take precedence over written ones. An
+/// address must be a function's first byte: a probe inside an instruction would destroy it.
 fn matching<'a>(functions: &[Function<'a>], wanted: &str) -> Vec<Function<'a>> {
     let address = wanted.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
     let exact = |function: &&Function<'a>| function.name == wanted || Some(function.address) == address;
@@ -149,11 +149,11 @@ fn offset_of(file: &object::File<'_>, address: u64) -> Option<u64> {
 
 #[cfg(test)]
 pub mod testing {
-    /// Where the code lies in the file, and where in memory.
+    /// Position of the code in the file, and in memory.
     pub const CODE: (u64, u64) = (0x100, 0x40_1000);
     /// A function that is chosen when the program is loaded.
     pub const IFUNC: u8 = 10;
-    /// Any other.
+    /// Any other function.
     pub const FUNC: u8 = 2;
 
     /// A 64-bit little-endian ELF file of one code segment, 256 bytes of `code`, and symbols by name, address and type.

@@ -1,5 +1,5 @@
-//! From the plan to what the kernel is asked for: events, their fallbacks, what each sample carries.
-//! It opens events only on its own thread, to see what is permitted and what counts.
+//! Translates the plan into requests to the kernel: events, their fallbacks, what each sample carries. Events are
+//! opened only on the calling thread, to test what is permitted and what counts.
 
 use super::assemble::Role;
 use super::rings::Flow;
@@ -14,8 +14,8 @@ use crate::sys::perf::tracefs::Format;
 use std::io;
 use std::path::Path;
 
-/// Stack bytes copied per sample by default. Deep enough for all but a few percent of server stacks, while a sample's
-/// average stays near 10 kB: 16, 32 and 64 KiB averaged 10.5, 18.7 and 32.4 kB, and copying is the cost, not unwinding.
+/// Stack bytes copied per sample by default. Deep enough for all but a few percent of server stacks, and the average
+/// sample stays near 10 kB: 16, 32 and 64 KiB averaged 10.5, 18.7 and 32.4 kB, and copying is the cost, not unwinding.
 pub const STACK_BYTES: u32 = 16 << 10;
 
 /// One group of events, opened together at every place.
@@ -23,34 +23,34 @@ pub const STACK_BYTES: u32 = 16 << 10;
 pub struct Set {
     /// The leader, then the members.
     pub requests: Vec<Request>,
-    /// What their samples are for, in the same order.
+    /// How their samples are used, in the same order.
     pub roles: Vec<Role>,
-    /// What to call it in messages.
+    /// Its name in messages.
     pub name: String,
-    /// Opened on whole CPUs whatever the target: a wake-up is the waker's event, and wakers are anywhere. (Kernels up
-    /// to some version also deliver it to the woken task's own events; 6.18 does not.)
+    /// Whether it is opened on whole CPUs whatever the target: a wake-up is the waker's event, and wakers run anywhere.
+    /// (Kernels up to some version also deliver it to the woken task's own events; 6.18 does not.)
     pub everywhere: bool,
 }
 
 impl Set {
-    /// Whether it may be opened on CPUs in place of threads: it only samples, and the kernel takes a filter for it. Each hit
-    /// of a tracepoint is a sample, so threads lose none of them.
+    /// Whether it may be opened on CPUs instead of threads: it only samples, and the kernel accepts a filter for it.
+    /// Each hit of a tracepoint is a sample, so threads lose none of them.
     pub fn is_by_cpu(&self) -> bool {
         self.flow() == Flow::Samples && self.requests.iter().all(|request| request.pmu != event::TRACEPOINT)
     }
 
-    /// What its records are.
+    /// The kind of its records.
     pub fn flow(&self) -> Flow {
         self.roles.first().map_or(Flow::Samples, |role| role.flow())
     }
 }
 
-/// Everything to be opened.
+/// All events to open.
 #[derive(Debug, Default)]
-pub struct Menu {
+pub struct EventRequests {
     /// Groups; the last carries the records about tasks and mappings.
     pub sets: Vec<Set>,
-    /// Events really sampled, by index.
+    /// Events actually sampled, by index.
     pub specs: Vec<EventSpec>,
     /// Fallbacks taken.
     pub notes: Vec<Note>,
@@ -58,14 +58,14 @@ pub struct Menu {
     pub hardware: bool,
     /// Whether this is a virtual machine.
     pub is_virtual: bool,
-    /// Whether the kernel must be left out.
+    /// Whether kernel code must be excluded.
     pub exclude_kernel: bool,
-    /// What records time off the CPU, where that is asked for.
+    /// The source of off-CPU time, if that is requested.
     pub waits: Option<WaitSource>,
 }
 
-impl Menu {
-    /// Events that may be opened on CPUs in place of threads, and all others of the target.
+impl EventRequests {
+    /// Number of events that may be opened on CPUs instead of threads, and of all others of the target.
     pub fn len(&self) -> (usize, usize) {
         let sets = self.sets.iter().filter(|set| !set.everywhere);
         sets.fold((0, 0), |(by_cpu, by_thread), set| match set.is_by_cpu() {
@@ -74,8 +74,8 @@ impl Menu {
         })
     }
 
-    /// Bytes a second that a busy CPU may write for these sets. The kernel reserves a sample's stack bytes whole, however
-    /// many it fills; of events sampled by period it is not known how many come, and some thousands are assumed.
+    /// Bytes per second that a busy CPU may write for these sets. The kernel reserves a sample's full stack size,
+    /// however much it fills. The rate of events sampled by period is unknown; some thousands are assumed.
     pub fn bytes_per_second(&self, which: impl Fn(&Set) -> bool) -> u64 {
         let requests = self.sets.iter().filter(|set| which(set)).flat_map(|set| &set.requests);
         requests
@@ -87,11 +87,11 @@ impl Menu {
     }
 }
 
-/// Works out what to open. Files are read below `root` (`/` on a live system).
+/// Chooses what to open. Files are read below `root` (`/` on a live system).
 ///
 /// # Errors
-/// `NotPermitted` when the kernel refuses sampling altogether, `Unsupported` and `NotFound` for events it does not have.
-pub fn choose(plan: &Plan, root: &Path) -> Result<Menu> {
+/// `NotPermitted` if the kernel refuses sampling altogether, `Unsupported` and `NotFound` for events it does not have.
+pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
     let mut notes = Vec::new();
     let exclude_kernel = !permitted(root, &mut notes)?;
     let hardware = counts(0, 0, false);
@@ -101,13 +101,13 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<Menu> {
     } else {
         plan.events.clone()
     };
-    // The recording says what was sampled, not what was wanted.
+    // The recording states what was sampled, not what was requested.
     specs.iter_mut().for_each(|spec| spec.exclude_kernel |= exclude_kernel);
     let rate = cap(plan.rate, root, &mut notes);
     let mut sets: Vec<Set> = Vec::new();
     for (index, spec) in specs.iter().enumerate() {
         let mut request = sample_request(spec, plan.call_graph, rate, exclude_kernel, root)?;
-        // Counting groups take turns on the PMU; a sampling event among them would be off it most of the time.
+        // Counting groups take turns on the PMU; a sampling event among them would be inactive most of the time.
         request.pinned = hardware && specs.len() == 1 && spec.kind.is_hardware() && counts(0, 0, true);
         let role = Role::Event(index as u16);
         let same = index > 0 && spec.group.is_some() && specs[index - 1].group == spec.group;
@@ -135,11 +135,11 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<Menu> {
         sets.push(records("context switches", Role::Switches, exclude_kernel));
     }
     sets.push(records("tasks", Role::Tasks, exclude_kernel));
-    Ok(Menu { sets, specs, notes, hardware, is_virtual, exclude_kernel, waits })
+    Ok(EventRequests { sets, specs, notes, hardware, is_virtual, exclude_kernel, waits })
 }
 
-/// An event that counts nothing and carries records, so that these stay whole wherever the samples are taken, and what is
-/// lost of them is known apart.
+/// An event that counts nothing and only carries records, so that these are complete wherever samples are taken, and
+/// their losses are counted separately.
 fn records(name: &str, role: Role, exclude_kernel: bool) -> Set {
     let mut request = Request::counting(event::SOFTWARE, [event::DUMMY, 0, 0]);
     (request.exclude.kernel, request.exclude.hv) = (exclude_kernel, exclude_kernel);
@@ -147,10 +147,10 @@ fn records(name: &str, role: Role, exclude_kernel: bool) -> Set {
     Set { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere: false }
 }
 
-/// What a sample carries for stacks taken by `method`.
+/// Layout of samples whose stacks are taken by `method`.
 pub(super) fn layout(method: CallGraph, exclude_kernel: bool) -> Layout {
     let dumped = |stack_bytes| Layout {
-        // The kernel's part; without it there is nothing left for the chain to say.
+        // The chain is the kernel's part; with the kernel excluded it would be empty.
         chain: !exclude_kernel,
         registers: registers::MASK,
         stack_bytes,
@@ -186,13 +186,13 @@ fn sample_request(
     request.exclude.host = spec.exclude_host;
     request.precise = spec.precise;
     request.layout = layout(method, request.exclude.kernel);
-    // Each hit of a tracepoint is one event: a frequency would leave most of them out.
+    // Each hit of a tracepoint is one event: a frequency would skip most of them.
     let every = matches!(spec.kind, EventKind::Tracepoint { .. }) && matches!(rate, Rate::Frequency(_));
     request.rate = Some(if every { Rate::Period(1) } else { rate });
     Ok(request)
 }
 
-/// `type` and `config`, `config1`, `config2`; `None` for a tracepoint, of which only tracefs knows them.
+/// `type` and `config`, `config1`, `config2`; `None` for a tracepoint, whose numbers are only in tracefs.
 pub fn numbers(kind: &EventKind) -> Option<(u32, [u64; 3])> {
     Some(match kind {
         EventKind::Hardware(config) => (0, [*config, 0, 0]),
@@ -203,8 +203,9 @@ pub fn numbers(kind: &EventKind) -> Option<(u32, [u64; 3])> {
     })
 }
 
-/// Cycles where a real PMU counts them. A virtual machine's counter interrupts come through its host, tens of microseconds
-/// each: on a Zen 5 guest they left half of the kernel's time to its callers, and on whole CPUs they locked the guest up.
+/// Cycles if a real PMU counts them. A virtual machine's counter interrupts pass through its host, tens of microseconds
+/// each: on a Zen 5 guest they attributed half of the kernel's time to its callers, and on whole CPUs they locked the
+/// guest up.
 fn default_event(hardware: bool, is_virtual: bool, notes: &mut Vec<Note>) -> EventSpec {
     let cycles = hardware && !is_virtual;
     if hardware && is_virtual {
@@ -242,8 +243,8 @@ fn default_event(hardware: bool, is_virtual: bool, notes: &mut Vec<Note>) -> Eve
     }
 }
 
-/// Whether the event really counts on this thread: many virtual machines open hardware events that stay at zero, and a
-/// pinned event reads as nothing when other pinned events hold the counters.
+/// Whether the event actually counts on this thread: many virtual machines open hardware events that stay at zero, and
+/// a pinned event reads nothing if other pinned events hold the counters.
 fn counts(pmu: u32, config: u64, pinned: bool) -> bool {
     let mut request = Request { pinned, ..Request::counting(pmu, [config, 0, 0]) };
     (request.exclude.kernel, request.exclude.hv) = (true, true);
@@ -257,7 +258,7 @@ fn counts(pmu: u32, config: u64, pinned: bool) -> bool {
     count().is_ok_and(|value| value > 0)
 }
 
-/// Whether the kernel itself may be sampled; an error when not even this process may be.
+/// Whether the kernel itself may be sampled; an error if not even this process may be.
 fn permitted(root: &Path, notes: &mut Vec<Note>) -> Result<bool> {
     let mut request = Request::counting(event::SOFTWARE, [0, 0, 0]);
     let mut open = |exclude| {
@@ -281,12 +282,12 @@ fn permitted(root: &Path, notes: &mut Vec<Note>) -> Result<bool> {
     Ok(false)
 }
 
-/// `kernel.perf_event_paranoid`; `None` where it cannot be read.
+/// `kernel.perf_event_paranoid`; `None` if it cannot be read.
 pub fn paranoid(root: &Path) -> Option<i32> {
     std::fs::read_to_string(root.join("proc/sys/kernel/perf_event_paranoid")).ok()?.trim().parse().ok()
 }
 
-/// What the refusal of an event means and how to mend it.
+/// Explains the refusal of an event and how to fix it.
 pub fn refused(error: &io::Error, event: &str, paranoid: Option<i32>) -> Error {
     const CAPABILITY: &str = "sudo setcap cap_perfmon,cap_sys_ptrace+ep on the ironlaw binary";
     let fail = |kind, why: &str| Error::new(kind, format!("the kernel refused event {event}: {why} ({error})"));
@@ -309,7 +310,7 @@ pub fn refused(error: &io::Error, event: &str, paranoid: Option<i32>) -> Error {
     }
 }
 
-/// A frequency beyond `kernel.perf_event_max_sample_rate` would be refused: it is lowered and said.
+/// Lowers a frequency beyond `kernel.perf_event_max_sample_rate`, which the kernel would refuse, and notes it.
 fn cap(rate: Rate, root: &Path, notes: &mut Vec<Note>) -> Rate {
     let path = root.join("proc/sys/kernel/perf_event_max_sample_rate");
     let most = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());

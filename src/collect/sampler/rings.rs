@@ -1,10 +1,11 @@
-//! The rings: of each kind of record one per CPU, owned by an event that counts nothing and never ends, sized by what will
-//! flow through it. Events of the target are redirected into them; nothing here knows of a target.
+//! The ring buffers: one per CPU for each kind of record, owned by an event that counts nothing and lives as long as
+//! the capture, and sized by the expected flow. Events of the target are redirected into them; nothing here depends on
+//! a target.
 //!
-//! Kinds are kept apart so that a flood of one costs nothing of another, and so that the kernel's word of a loss tells of what.
+//! With a ring per kind, a flood of one kind costs no records of another, and loss records show what was lost.
 
-use super::merge::Source;
-use super::request::{Menu, paranoid, refused};
+use super::request::{EventRequests, paranoid, refused};
+use super::sorter::Source;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{LossKind, Note, RecordCount};
 use crate::sys::perf::event::{self, PerfEvent, Place, Request};
@@ -13,23 +14,23 @@ use crate::sys::perf::ring::Ring;
 use std::io;
 use std::path::Path;
 
-/// A ring should hold this part of a second, so that a busy machine may keep the reader waiting for as long.
+/// A ring should hold this fraction of a second (a divisor), so that a busy machine may delay the reader for as long.
 const SHARE_OF_SECOND: u64 = 4;
-/// Enough for samples of some hundred bytes: a fifth of a second and more at 5,000 Hz.
+/// Enough for samples of some hundred bytes: at least a fifth of a second at 5,000 Hz.
 const SMALL: usize = 512 << 10;
-/// No ring is made larger.
+/// Maximum size of a ring.
 const LARGE: usize = 16 << 20;
-/// All rings of a kind together, on machines with many CPUs; below `SMALL` no ring is made smaller for this.
+/// Limit for all rings of a kind together, on machines with many CPUs; it makes no ring smaller than `SMALL`.
 const MOST_TOGETHER: usize = 128 << 20;
-/// A ring smaller than this would not hold a few samples.
+/// A smaller ring would not hold even a few samples.
 const LEAST: usize = 64 << 10;
 
-/// A kind of record, with rings of its own. Of records of one moment those of the first kind come first.
+/// A kind of record, with its own rings. At equal times, records of earlier kinds come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flow {
     /// Births, ends, names and mappings of tasks.
     Tasks,
-    /// Threads that leave the CPU or get it.
+    /// Threads that leave the CPU or are put on it.
     Switches,
     /// Threads that are woken.
     Wakeups,
@@ -40,7 +41,7 @@ pub enum Flow {
 impl Flow {
     const ALL: [Flow; 4] = [Flow::Tasks, Flow::Switches, Flow::Wakeups, Flow::Samples];
 
-    /// What is lost when one of its rings is full.
+    /// Kind of the loss when one of its rings is full.
     pub fn loss(self) -> LossKind {
         match self {
             Flow::Tasks => LossKind::Tasks,
@@ -51,23 +52,23 @@ impl Flow {
     }
 }
 
-/// Records that were read and lost, by kind.
+/// Records read and lost, by kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Records([(u64, u64); Flow::ALL.len()]);
 
 impl Records {
-    /// One was read.
+    /// Counts one record read.
     pub fn read(&mut self, flow: Flow) {
         self.0[flow as usize].0 += 1;
     }
 
-    /// So many were lost.
+    /// Counts `count` lost records.
     pub fn lost(&mut self, flow: Flow, count: u64) {
         let lost = &mut self.0[flow as usize].1;
         *lost = lost.saturating_add(count);
     }
 
-    /// The kinds of which there were any.
+    /// The kinds that have any records.
     pub fn counts(&self) -> Vec<RecordCount> {
         let kinds = Flow::ALL.into_iter().zip(self.0).filter(|(_, (read, lost))| read + lost > 0);
         kinds.map(|(flow, (read, lost))| RecordCount { kind: flow.loss(), read, lost }).collect()
@@ -84,12 +85,12 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// Opens a ring for each CPU and each kind of record that the menu's events make. Where locked memory is short all get
-    /// smaller, with a note.
+    /// Opens a ring for each CPU and each kind of record that the requested events produce. If locked memory is short,
+    /// all rings shrink, with a note.
     ///
     /// # Errors
-    /// `NotPermitted` when the kernel refuses events altogether, `Exhausted` when not even small rings can be locked.
-    pub fn open(cpus: &[u32], menu: &Menu, root: &Path) -> Result<(Rings, Option<Note>)> {
+    /// `NotPermitted` if the kernel refuses events altogether, `Exhausted` if not even small rings can be locked.
+    pub fn open(cpus: &[u32], menu: &EventRequests, root: &Path) -> Result<(Rings, Option<Note>)> {
         let bytes = |flow| menu.bytes_per_second(|set| set.flow() == flow);
         let rates: Vec<(Flow, u64)> =
             Flow::ALL.map(|flow| (flow, bytes(flow))).into_iter().filter(|(_, b)| *b > 0).collect();
@@ -105,7 +106,7 @@ impl Rings {
         }
     }
 
-    /// The ring of a kind on the CPU at that place in the list.
+    /// The ring of a kind on the CPU at this index.
     pub fn of(&self, flow: Flow, cpu: usize) -> Option<&Ring> {
         let kind = self.kinds.iter().position(|kind| *kind == flow)?;
         self.all.get(kind * self.cpus + cpu)
@@ -116,13 +117,13 @@ impl Rings {
         &self.all
     }
 
-    /// The same, to be read.
+    /// The same, for reading.
     pub fn all_mut(&mut self) -> &mut [Ring] {
         &mut self.all
     }
 }
 
-/// All rings, or why one could not be locked.
+/// All rings, or the error of one that could not be locked.
 fn mapped(cpus: &[u32], sizes: &[usize], root: &Path) -> Result<io::Result<Vec<Ring>>> {
     let mut rings = Vec::with_capacity(cpus.len() * sizes.len());
     for bytes in sizes {
@@ -154,7 +155,7 @@ fn size(cpus: usize, bytes_per_second: u64) -> usize {
     bytes
 }
 
-/// On our own main thread, which lives as long as the capture: an event of the target would hang up with its thread.
+/// On our own main thread, which lives as long as the capture: an event on the target would hang up with its thread.
 fn owner(cpu: u32, bytes: usize, root: &Path) -> Result<PerfEvent> {
     let mut request = Request::counting(event::SOFTWARE, [event::DUMMY, 0, 0]);
     (request.exclude.kernel, request.exclude.hv) = (true, true);
@@ -171,7 +172,7 @@ fn exhausted(error: &io::Error) -> Error {
 }
 
 impl Source for Ring {
-    /// A record that does not even say when it was made comes first, to be stepped over.
+    /// A record without a time comes first, to be skipped.
     fn next_time(&mut self) -> Option<u64> {
         self.peek().map(|bytes| record::time(bytes).unwrap_or(0))
     }

@@ -1,14 +1,14 @@
-//! The capture's thread: waits for rings to fill, drains them in the order of time, hands batches over, knows the end.
-//! It never polls: it wakes for data, for the end of something, and a few times a second to keep the stream fresh.
+//! The capture's thread: waits for rings to fill, drains them in time order, sends batches and detects the end. It
+//! wakes for data, for the end of something, and a few times a second to keep the stream fresh.
 
 use super::Sampler;
 use super::assemble::Assembler;
 use super::attach::threads_of;
 use super::counters::{LastReading, Reader};
 use super::coverage::coverage;
-use super::merge::Merge;
+use super::proc_source::Proc;
+use super::sorter::EventSorter;
 use super::waiting::WaitSampler;
-use super::world::Proc;
 use crate::error::Result;
 use crate::model::{CallGraph, Coverage, Event, Note, RecordCount, Target, WaitSource};
 use crate::sys::clock::monotonic_ns;
@@ -21,11 +21,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
-/// Rings that stay below their watermark are drained this often.
+/// Rings below their watermark are drained this often.
 const FRESH: Nanos = Nanos(200_000_000);
-/// Records younger than this stay in their ring for the next round: by then every CPU has written what is as old.
+/// Younger records stay in their ring until the next round: by then every CPU has written its records of that age.
 const SLACK_NS: u64 = 2_000_000;
-/// How long a command that outlives its capture is given after SIGTERM.
+/// Time after SIGTERM for a command that outlives its capture.
 const GRACE: Nanos = Nanos(5_000_000_000);
 
 const STOP: u64 = u64::MAX;
@@ -40,44 +40,44 @@ pub enum EndReason {
     Duration,
     /// It was asked to stop.
     Stopped,
-    /// Nobody receives the stream any more.
+    /// The stream's receiver is gone.
     ReaderGone,
 }
 
 /// How a capture ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ended {
-    /// Why.
+    /// The reason.
     pub reason: EndReason,
     /// When sampling stopped, since the clock's start.
     pub at: Nanos,
-    /// How long was sampled.
+    /// How long sampling lasted.
     pub sampled: Nanos,
-    /// Samples passed on.
+    /// Number of samples passed on.
     pub samples: u64,
-    /// For what share of the time each event counted.
+    /// The share of the time for which each event counted.
     pub coverage: Vec<Coverage>,
     /// The kernel's records by kind, and how many of each were lost.
     pub records: Vec<RecordCount>,
     /// A command's exit code, or 128 plus the signal that ended it; `None` without a command, or while it still runs.
     pub exit_status: Option<i32>,
-    /// What is to be known of the counts that were taken.
+    /// Notes on the counts.
     pub notes: Vec<Note>,
 }
 
 impl Sampler {
-    /// Captures until the target ends, the planned time is over, or `stop` is pulled; meant for a thread of its own.
-    /// Calls `counters` when counting begins, and again when sampling is over while an ended command can still be read.
-    /// A command that still runs then is sent SIGTERM and given five seconds.
+    /// Captures until the target ends, the planned time is over, or `stop` is set; meant for its own thread. Calls
+    /// `counters` when counting begins, and again when sampling is over while an ended command can still be read. A
+    /// command that still runs then is sent SIGTERM and has five seconds.
     ///
     /// # Errors
-    /// When a command cannot be executed, or waiting fails. Samples taken until then have been handed over.
+    /// When a command cannot be executed, or waiting fails. Samples taken until then have been sent.
     pub fn run(mut self, out: SyncSender<Vec<Event>>, stop: StopToken, counters: &mut impl Reader) -> Result<Ended> {
         let mut poll = self.watched(&stop)?;
         let mut reason = self.begin(&mut poll, &stop, counters)?;
         let began = self.clock.now();
         let deadline = self.plan.duration.map(|duration| began + duration);
-        let mut merge = Merge::default();
+        let mut merge = EventSorter::default();
         let reason = loop {
             if let Some(reason) = reason {
                 break reason;
@@ -85,7 +85,7 @@ impl Sampler {
             let now = self.clock.now();
             let wake = deadline.map_or(now + FRESH, |deadline| deadline.min(now + FRESH));
             self.wait(&mut poll, wake - now)?;
-            // Looked for before anything is drained: the last reading is of the moment of the end.
+            // Checked before anything is drained: the last reading is from the moment of the end.
             reason = self.over(&stop, deadline, self.clock.now());
             if reason.is_none() {
                 self.round(&mut merge, monotonic_ns().saturating_sub(SLACK_NS));
@@ -116,8 +116,8 @@ impl Sampler {
         Ok(poll)
     }
 
-    /// Starts the command, waits out the delay, makes the target's tasks known and starts the events. Tasks come first:
-    /// reading hundreds of processes takes longer than a ring lasts. What changes in between shows as an address in no
+    /// Starts the command, waits for the delay, announces the target's tasks and starts the events. Tasks come first:
+    /// reading hundreds of processes takes longer than a ring lasts. A change in between shows as an address without a
     /// mapping, and that process is then read again.
     fn begin(&mut self, poll: &mut Poll, stop: &StopToken, counters: &mut impl Reader) -> Result<Option<EndReason>> {
         if let Some(command) = &mut self.command {
@@ -149,7 +149,7 @@ impl Sampler {
         Ok(None)
     }
 
-    /// Where the kernel gives no stack of a switch, blocked threads are looked at.
+    /// Samples blocked threads if the kernel provides no stacks of switches.
     fn look_at_waits(&mut self) -> Result<()> {
         if self.waits == Some(WaitSource::SwitchRecords) {
             let stacks = self.plan.call_graph != CallGraph::None;
@@ -194,7 +194,7 @@ impl Sampler {
     }
 
     /// Drains all rings up to a time on `CLOCK_MONOTONIC`.
-    fn round(&mut self, merge: &mut Merge, until: u64) {
+    fn round(&mut self, merge: &mut EventSorter, until: u64) {
         let rings = self.attached.rings.all_mut();
         let assembler = &mut self.assembler;
         let looks = &mut self.wait_sampler;
@@ -226,7 +226,7 @@ impl Sampler {
             return Some(EndReason::Stopped);
         }
         let gone = match &self.command {
-            // Not waited for yet: the last reading of its counters is still to come.
+            // Not reaped yet: its counters still have to be read.
             Some(command) => command.has_ended(),
             None => match &self.plan.target {
                 Target::Cgroup { path, .. } => is_gone(path, self.place),
@@ -239,8 +239,8 @@ impl Sampler {
         deadline.filter(|deadline| now >= *deadline).map(|_| EndReason::Duration)
     }
 
-    /// Stops the events and has the counters read at once; draining what is left in the rings may take a while.
-    fn end(&mut self, merge: &mut Merge, counters: &mut impl Reader) -> LastReading {
+    /// Stops the events and reads the counters at once; draining the rings may take a while.
+    fn end(&mut self, merge: &mut EventSorter, counters: &mut impl Reader) -> LastReading {
         for event in self.attached.events.iter().chain(&self.attached.everywhere) {
             // Fails only for a thread that has ended.
             let _ = event.disable();
@@ -252,7 +252,7 @@ impl Sampler {
         last
     }
 
-    /// Sees a started command to its end.
+    /// Waits for a started command to end, and ends it if the capture ended first.
     fn dismiss(&mut self, reason: EndReason, stop: &StopToken) -> Option<i32> {
         let command = self.command.as_mut()?;
         while stop.is_detached() {
@@ -281,12 +281,12 @@ pub(super) fn processes_below(directory: &Path) -> Vec<u32> {
     pids
 }
 
-/// Which directory it is: one made anew under the same name is another, and none of the events is on it.
+/// Identity of a directory: one recreated under the same name is different, and none of the events is on it.
 pub(super) fn place(about: &Metadata) -> (u64, u64) {
     (about.dev(), about.ino())
 }
 
-/// Whether the directory that was opened is no longer there.
+/// Whether the opened directory no longer exists.
 fn is_gone(path: &Path, opened: Option<(u64, u64)>) -> bool {
     std::fs::metadata(path).map_or(true, |about| opened.is_some_and(|opened| opened != place(&about)))
 }
@@ -296,7 +296,7 @@ fn all_processes(root: &Path) -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The process a thread belongs to.
+/// The process of a thread.
 fn process_of(root: &Path, tid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(root.join("proc").join(tid.to_string()).join("status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
@@ -322,7 +322,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("unit");
         std::fs::create_dir(&path).unwrap();
-        // Held open, as events hold a control group: its number is not given to another one.
+        // Held open, as events hold a control group: its inode number is not reused.
         let opened = std::fs::File::open(&path).unwrap();
         let place = Some(place(&opened.metadata().unwrap()));
         assert!(!is_gone(&path, place));

@@ -1,10 +1,10 @@
-//! From the raw parts of a sample to an interned stack: kernel chain, then user frames, innermost first.
-//! It never keeps the bytes: user stacks are unwound here, while they still lie in the ring.
+//! Turns the raw parts of a sample into an interned stack: kernel chain, then user frames, innermost first. User stacks
+//! are unwound here, while they still lie in the ring, so their bytes are not stored.
 
+use super::address_map::AddressMap;
+use super::event_queue::EventQueue;
 use super::intern::Interner;
 use super::modules::KERNEL;
-use super::outbox::Outbox;
-use super::space::Space;
 use super::waiting::WaitSample;
 use crate::model::{CallGraph, FrameId, StackEnd, StackId};
 use crate::sys::perf::record::{Mode, Sample};
@@ -12,18 +12,18 @@ use crate::sys::perf::registers;
 use crate::unwind::{Cache, Regs};
 use rustc_hash::FxHashMap;
 
-/// A call chain longer than this many user frames is cut by the kernel (`perf_event_max_stack`).
+/// The kernel cuts call chains longer than this many user frames (`perf_event_max_stack`).
 const LONGEST_CHAIN: usize = 127;
 
-/// The innermost function of a blocked thread, a wrapper of a system call, has pushed less than this.
+/// The innermost function of a blocked thread, a system-call wrapper, has pushed fewer bytes than this.
 const FRAME_POINTER_WITHIN: usize = 256;
 
-/// `PERF_CONTEXT_*`: words at the top of the address range that say whose addresses follow.
+/// `PERF_CONTEXT_*`: words at the top of the address range that mark whose addresses follow.
 const CONTEXT_MAX: u64 = -4095i64 as u64;
 const CONTEXT_KERNEL: u64 = -128i64 as u64;
 const CONTEXT_USER: u64 = -512i64 as u64;
 
-/// Builds stacks; keeps its memory between samples.
+/// Builds stacks; reuses its memory between samples.
 #[derive(Debug)]
 pub struct Stacks {
     method: CallGraph,
@@ -31,28 +31,28 @@ pub struct Stacks {
     cache: Cache,
     kernel: Vec<u64>,
     user: Vec<u64>,
-    /// Whether a frame is known to be where its thread starts.
+    /// For each known frame, whether its thread starts there.
     starts: FxHashMap<FrameId, bool>,
 }
 
 /// A built stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Built {
-    /// Its number; `None` when not even an address was there.
+    /// Its number; `None` if there was not even an address.
     pub stack: Option<StackId>,
     /// How it ended.
     pub end: StackEnd,
-    /// A user address lies in no known mapping.
+    /// Whether a user address lies in no known mapping.
     pub unknown: bool,
 }
 
-/// A stack that has been numbered.
+/// A numbered stack.
 #[derive(Debug, Clone, Copy, Default)]
 struct Interned {
     stack: Option<StackId>,
     outermost: Option<(FrameId, u64)>,
     unknown: bool,
-    /// Its inner part was left out: no more stacks can be told apart.
+    /// Its inner part was left out: the limit of distinct stacks is reached.
     cut: bool,
 }
 
@@ -63,7 +63,7 @@ impl Interned {
 }
 
 impl Stacks {
-    /// For stacks taken by this method.
+    /// Builds stacks taken by this method.
     pub fn new(method: CallGraph) -> Stacks {
         Stacks {
             method,
@@ -75,8 +75,8 @@ impl Stacks {
         }
     }
 
-    /// The stack of a sample of a process with these mappings.
-    pub fn build(&mut self, sample: &Sample<'_>, space: &Space, out: &mut Outbox) -> Built {
+    /// The stack of a sample from a process with these mappings.
+    pub fn build(&mut self, sample: &Sample<'_>, space: &AddressMap, out: &mut EventQueue) -> Built {
         self.kernel.clear();
         self.user.clear();
         self.split(sample);
@@ -99,8 +99,8 @@ impl Stacks {
         Built { stack, end, unknown }
     }
 
-    /// The stack of a blocked thread as a look at it has it.
-    pub fn waiting(&mut self, sample: &WaitSample, space: &Space, out: &mut Outbox) -> Built {
+    /// The stack of a blocked thread from a wait sample.
+    pub fn waiting(&mut self, sample: &WaitSample, space: &AddressMap, out: &mut EventQueue) -> Built {
         self.kernel.clear();
         self.user.clear();
         for function in &sample.kernel {
@@ -114,10 +114,10 @@ impl Stacks {
         Built { stack, end: if cut { StackEnd::Truncated } else { end }, unknown }
     }
 
-    /// Unwinds without a frame pointer, which nobody tells of a thread that is not stopped. Where the code keeps one, the
-    /// stack holds it right above what the innermost function has pushed, below a return address: those are tried, and
-    /// taken only if they lead to the thread's start.
-    fn unwind_blocked(&mut self, ip: u64, sp: u64, stack: &[u8], space: &Space) -> StackEnd {
+    /// Unwinds without a frame pointer, which cannot be read from a thread that is not stopped. If the code keeps one,
+    /// it is on the stack right above what the innermost function has pushed, below a return address. Such words are
+    /// tried, and accepted only if they lead to the thread's start.
+    fn unwind_blocked(&mut self, ip: u64, sp: u64, stack: &[u8], space: &AddressMap) -> StackEnd {
         let (user, cache) = (&mut self.user, &mut self.cache);
         let mut from = |bp, user: &mut Vec<u64>| {
             user.clear();
@@ -141,8 +141,8 @@ impl Stacks {
         from(0, user)
     }
 
-    /// Sorts the kernel's chain by its markers. Every address but the first of each part is a return address; one less
-    /// lies within the call.
+    /// Splits the kernel's chain at its markers. Every address but the first of each part is a return address; the
+    /// address minus one lies within the call.
     fn split(&mut self, sample: &Sample<'_>) {
         let mut into = None;
         for word in sample.chain.iter() {
@@ -159,9 +159,9 @@ impl Stacks {
         }
     }
 
-    fn unwind(&mut self, sample: &Sample<'_>, space: &Space) -> StackEnd {
+    fn unwind(&mut self, sample: &Sample<'_>, space: &AddressMap) -> StackEnd {
         let Some(found) = registers::decode(&sample.registers) else {
-            // A kernel thread has no user side: its chain is all there is.
+            // A kernel thread has no user side: its chain is complete.
             return StackEnd::Whole;
         };
         if !sample.wide {
@@ -172,7 +172,7 @@ impl Stacks {
         space.unwind.unwind(&mut self.cache, &from, sample.stack, &mut self.user)
     }
 
-    /// Branch records of calls: where each call was made from, innermost first, below the sampled address itself.
+    /// Branch records of calls: the call sites, innermost first, below the sampled address itself.
     fn branches(&mut self, sample: &Sample<'_>) -> StackEnd {
         if sample.mode == Mode::User {
             self.user.push(sample.ip);
@@ -184,12 +184,12 @@ impl Stacks {
             }
             self.user.push(from);
         }
-        // The hardware's stack of calls is 8 to 32 deep and does not say whether older ones fell out.
+        // The hardware's call stack is 8 to 32 entries deep and does not show whether older ones fell out.
         StackEnd::Truncated
     }
 
-    /// Numbers the stack from the outermost frame inwards.
-    fn intern(&mut self, space: &Space, out: &mut Outbox) -> Interned {
+    /// Interns the stack from the outermost frame inwards.
+    fn intern(&mut self, space: &AddressMap, out: &mut EventQueue) -> Interned {
         let mut done = Interned::default();
         let Stacks { user, kernel, interner, .. } = self;
         for address in user.iter().rev() {
@@ -207,9 +207,9 @@ impl Stacks {
         done
     }
 
-    /// The kernel does not say why its walk along frame pointers ended. It was whole if the outermost frame is one
-    /// that nobody calls, which unwinding it without any stack tells.
-    fn chain_end(&mut self, space: &Space, outermost: Option<(FrameId, u64)>) -> StackEnd {
+    /// Determines how a frame-pointer chain ended, which the kernel does not report. It is whole if the outermost frame
+    /// has no caller; unwinding that frame without any stack shows this.
+    fn chain_end(&mut self, space: &AddressMap, outermost: Option<(FrameId, u64)>) -> StackEnd {
         let Some((frame, address)) = outermost else { return StackEnd::Whole };
         if self.user.len() >= LONGEST_CHAIN {
             return StackEnd::Truncated;
@@ -217,7 +217,7 @@ impl Stacks {
         let (user, cache) = (&mut self.user, &mut self.cache);
         let starts = *self.starts.entry(frame).or_insert_with(|| {
             user.clear();
-            // No zeros: where frame pointers must stand in for unwind information, a zero one would mean the end.
+            // Not zero: where frame pointers replace unwind information, a zero one would mean the end.
             let regs = Regs { ip: address, sp: 0x1000, bp: 0x1000, lr: 0x1000 };
             space.unwind.unwind(cache, &regs, &[], user) == StackEnd::Whole
         });
@@ -234,13 +234,13 @@ mod tests {
 
     const STAMP: Stamp = Stamp { pid: 1, tid: 1, time: 0, id: 9, cpu: 0 };
 
-    /// The frames of a sample, innermost first, as (module, address), and what else is said of it.
+    /// The frames of a sample, innermost first, as (module, address), and the built stack.
     fn built(method: CallGraph, layout: Layout, misc: u16, tail: &[u64]) -> (Vec<(Option<u32>, u64)>, Built) {
         let bytes = fake::sample(misc, 0x1010, 1, STAMP, &fake::words64(tail));
         let Some((_, Record::Sample(sample))) = parse(&bytes, |_| Some(layout)) else { panic!("not a sample") };
-        let mut space = Space::default();
+        let mut space = AddressMap::default();
         space.map(0x1000, 0x2000, &Placed { module: ModuleId(4), base: 0x1000, code: None });
-        let mut out = Outbox::default();
+        let mut out = EventQueue::default();
         let built = Stacks::new(method).build(&sample, &space, &mut out);
         let (mut frames, mut stacks) = (Vec::new(), Vec::new());
         for event in out.take() {

@@ -1,5 +1,5 @@
-//! How time off the CPU is recorded: by the source that sees most of what this machine and user allow.
-//! Every source needs the switch records, which give each span its length; they differ in what they add.
+//! Chooses how off-CPU time is recorded: by the source that sees most of what this machine and user allow. Every source
+//! needs the switch records, which determine each span's length; sources differ in what they add.
 
 use super::assemble::Role;
 use super::request::{Set, layout};
@@ -11,23 +11,23 @@ use crate::sys::perf::tracefs::Format;
 use std::io;
 use std::path::Path;
 
-/// Stack bytes per context switch: switches are ten times as frequent as samples and blocking calls sit on less stack.
+/// Stack bytes per context switch: switches are ten times as frequent as samples, and blocking calls use less stack.
 const STACK_BYTES: u32 = 8 << 10;
 
 /// The chosen source.
 #[derive(Debug)]
 pub struct Switches {
-    /// Which.
+    /// The source.
     pub source: WaitSource,
     /// Events it needs besides the switch records.
     pub sets: Vec<Set>,
-    /// What it cannot see, and what a better one needs.
+    /// Its limits, and what a better source needs.
     pub note: Option<Note>,
 }
 
 /// Chooses the source that sees most. Files are read below `root`.
 pub fn choose(method: CallGraph, exclude_kernel: bool, root: &Path) -> Switches {
-    // A switch happens in the kernel: for whom it is left out, the events never sample.
+    // A switch happens in the kernel: with the kernel excluded, the events do not sample.
     if exclude_kernel {
         let source = WaitSource::SwitchRecords;
         let fix = "sudo sysctl kernel.perf_event_paranoid=1".to_string();
@@ -52,7 +52,7 @@ fn note(source: WaitSource, why: &str, fix: String) -> Note {
     }
 }
 
-/// Leaving the CPU (with the stack) and being woken.
+/// Events for leaving the CPU (with the stack) and for being woken.
 fn tracepoints(method: CallGraph, root: &Path) -> Result<Vec<Set>> {
     let switch = Format::open(root, "sched", "sched_switch")?;
     let waking = Format::open(root, "sched", "sched_waking")?;
@@ -79,7 +79,7 @@ fn tracepoints(method: CallGraph, root: &Path) -> Result<Vec<Set>> {
     Ok(sets)
 }
 
-/// Leaving the CPU, with the stack; in which state only the switch records say.
+/// The event for leaving the CPU, with the stack; only the switch records contain the state.
 fn switch_event(method: CallGraph) -> Set {
     let event = (event::SOFTWARE, event::CONTEXT_SWITCHES);
     every(event, leaving(method), Role::Leaves(None), "context-switches", false)
@@ -92,10 +92,10 @@ fn every((pmu, config): (u32, u64), layout: Layout, role: Role, name: &str, ever
     Set { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere }
 }
 
-/// What the sample of a thread that leaves the CPU carries.
+/// Sample layout for a thread that leaves the CPU.
 fn leaving(method: CallGraph) -> Layout {
     let mut leaving = layout(method, false);
-    // A switch is no sampled branch.
+    // A switch is not a sampled branch.
     leaving.branches = false;
     leaving.chain |= method == CallGraph::Lbr;
     leaving.stack_bytes = leaving.stack_bytes.min(STACK_BYTES);

@@ -1,25 +1,25 @@
-//! Who is alive: every task's name, every process's mappings, as the kernel's records tell it.
-//! It forgets a process at the end of the round in which its last thread ended, so that churn does not grow it.
+//! Tracks living tasks from the kernel's records: every task's name, every process's mappings. A process is forgotten
+//! at the end of the round in which its last thread ended, so churn does not grow the tables.
 
+use super::address_map::AddressMap;
+use super::event_queue::EventQueue;
 use super::maps::{self, Mapping};
 use super::modules::Modules;
-use super::outbox::Outbox;
-use super::space::Space;
-use super::world::World;
+use super::proc_source::ProcSource;
 use crate::model::{Event, TaskChange, TaskEvent};
 use crate::sys::perf::record::Lineage;
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Tasks and processes alive.
+/// Living tasks and processes.
 #[derive(Debug, Default)]
 pub struct Tasks {
     tasks: FxHashMap<u32, Task>,
     processes: FxHashMap<u32, Process>,
     /// Processes whose last thread ended in this round.
     ended: Vec<u32>,
-    /// Grows when records are missing: mappings read before may be out of date.
+    /// Incremented when records are missing: mappings read before may be out of date.
     gaps: u32,
 }
 
@@ -32,32 +32,32 @@ struct Task {
 #[derive(Debug, Default)]
 struct Process {
     /// Shared with forked children until one of them maps something.
-    space: Arc<Space>,
+    space: Arc<AddressMap>,
     threads: u32,
     /// Whether the mappings are known from the start, by reading or by inheritance.
     known: bool,
-    /// The gaps its mappings already take into account.
+    /// The gap count that its mappings already account for.
     gaps: u32,
 }
 
-/// What tasks are tracked with: numbers for modules, the system to ask, the stream to tell.
+/// Context for tracking tasks: module numbers, the system to ask, the stream to write to.
 pub struct Surroundings<'a, W> {
     /// Modules so far.
     pub modules: &'a mut Modules,
     /// The system.
     pub world: &'a mut W,
     /// The stream.
-    pub out: &'a mut Outbox,
+    pub out: &'a mut EventQueue,
 }
 
 impl Tasks {
-    /// Makes sure a task is known: one that was never announced was alive before.
-    pub fn meet<W: World>(&mut self, at: Nanos, pid: u32, tid: u32, with: &mut Surroundings<'_, W>) {
+    /// Ensures that a task is known: one that was never announced was alive before.
+    pub fn meet<W: ProcSource>(&mut self, at: Nanos, pid: u32, tid: u32, with: &mut Surroundings<'_, W>) {
         if self.tasks.contains_key(&tid) {
             return;
         }
         let Some(comm) = with.world.comm(pid, tid) else {
-            // Already gone: remembered without a name, so that it is not asked for with every sample.
+            // Already gone: recorded without a name, so that it is not asked for with every sample.
             self.add(pid, tid, String::new());
             return;
         };
@@ -65,8 +65,8 @@ impl Tasks {
         self.add(pid, tid, comm);
     }
 
-    /// The mappings of a process, read from the system if nothing is known of them yet.
-    pub fn space<W: World>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) -> Arc<Space> {
+    /// The mappings of a process, read from the system if they are unknown.
+    pub fn space<W: ProcSource>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) -> Arc<AddressMap> {
         let process = self.processes.entry(pid).or_default();
         if !process.known {
             process.known = true;
@@ -76,28 +76,28 @@ impl Tasks {
         Arc::clone(&process.space)
     }
 
-    /// An address was found in none of the process's mappings: they are read again if records are missing since.
-    pub fn doubt<W: World>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) -> Option<Arc<Space>> {
+    /// An address lies in none of the process's mappings: reads them again if records are missing since.
+    pub fn doubt<W: ProcSource>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) -> Option<Arc<AddressMap>> {
         let process = self.processes.get_mut(&pid).filter(|process| process.gaps != self.gaps)?;
         process.gaps = self.gaps;
         process.read(pid, with);
         Some(Arc::clone(&process.space))
     }
 
-    /// Records were lost, or none were made for a while: what is known may be out of date.
+    /// Records were lost, or none were made for a while: known tasks and mappings may be out of date.
     pub fn unwatched(&mut self) {
         self.gaps = self.gaps.wrapping_add(1);
     }
 
     /// A process mapped something.
-    pub fn mapped<W: World>(&mut self, pid: u32, mapping: &Mapping<'_>, with: &mut Surroundings<'_, W>) {
+    pub fn mapped<W: ProcSource>(&mut self, pid: u32, mapping: &Mapping<'_>, with: &mut Surroundings<'_, W>) {
         let placed = with.modules.place(pid, mapping, with.world, with.out);
         let process = self.processes.entry(pid).or_default();
         Arc::make_mut(&mut process.space).map(mapping.start, mapping.end, &placed);
     }
 
-    /// A task took a name, perhaps by executing another program, which leaves nothing mapped and no other thread.
-    pub fn named(&mut self, at: Nanos, pid: u32, tid: u32, comm: &str, exec: bool, out: &mut Outbox) {
+    /// A task changed its name, perhaps by executing another program, which leaves no mapping and no other thread.
+    pub fn named(&mut self, at: Nanos, pid: u32, tid: u32, comm: &str, exec: bool, out: &mut EventQueue) {
         if exec {
             self.executed(pid);
         }
@@ -105,8 +105,8 @@ impl Tasks {
         out.push(task_event(at, pid, tid, TaskChange::Renamed { comm: comm.to_string(), exec }));
     }
 
-    /// A task was born. A new process begins with its parent's mappings.
-    pub fn born(&mut self, at: Nanos, lineage: &Lineage, out: &mut Outbox) {
+    /// A task was born. A new process starts with its parent's mappings.
+    pub fn born(&mut self, at: Nanos, lineage: &Lineage, out: &mut EventQueue) {
         let Lineage { pid, tid, parent_pid, parent_tid } = *lineage;
         let comm = self.tasks.get(&parent_tid).map(|parent| parent.comm.clone()).unwrap_or_default();
         if pid != parent_pid
@@ -120,7 +120,7 @@ impl Tasks {
     }
 
     /// A task ended.
-    pub fn died(&mut self, at: Nanos, pid: u32, tid: u32, out: &mut Outbox) {
+    pub fn died(&mut self, at: Nanos, pid: u32, tid: u32, out: &mut EventQueue) {
         if self.tasks.remove(&tid).is_some() {
             out.push(task_event(at, pid, tid, TaskChange::Ended));
         }
@@ -132,8 +132,8 @@ impl Tasks {
         }
     }
 
-    /// The round is over: processes that have ended are forgotten, and `gone` is told. One whose end the system does
-    /// not show yet, or of which more threads live than were announced, is asked for again in the next round.
+    /// Ends the round: forgets processes that have ended and passes them to `gone`. A process whose end the system does
+    /// not show yet, or that has more living threads than were announced, is checked again in the next round.
     pub fn sweep(&mut self, mut alive: impl FnMut(u32) -> bool, mut gone: impl FnMut(u32)) {
         let processes = &mut self.processes;
         self.ended.retain(|pid| {
@@ -147,7 +147,7 @@ impl Tasks {
         });
     }
 
-    /// Tasks and processes remembered.
+    /// Number of known tasks and processes.
     #[cfg(test)]
     pub fn len(&self) -> (usize, usize) {
         (self.tasks.len(), self.processes.len())
@@ -172,9 +172,9 @@ impl Tasks {
 }
 
 impl Process {
-    fn read<W: World>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) {
+    fn read<W: ProcSource>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) {
         let Some(text) = with.world.maps(pid) else { return };
-        let mut space = Space::default();
+        let mut space = AddressMap::default();
         for mapping in maps::parse(&text) {
             let placed = with.modules.place(pid, &mapping, with.world, with.out);
             space.map(mapping.start, mapping.end, &placed);
@@ -190,19 +190,19 @@ fn task_event(at: Nanos, pid: u32, tid: u32, change: TaskChange) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collect::sampler::world::fake::Tables;
+    use crate::collect::sampler::proc_source::fake::Tables;
     use crate::sys::files::Identity;
 
     struct Bench {
         tasks: Tasks,
         modules: Modules,
         world: Tables,
-        out: Outbox,
+        out: EventQueue,
     }
 
     impl Bench {
         fn new(maps: &[(u32, &str)]) -> Bench {
-            let mut out = Outbox::default();
+            let mut out = EventQueue::default();
             let modules = Modules::new(&mut out);
             let maps = maps.iter().map(|(pid, text)| (*pid, text.to_string())).collect();
             Bench { tasks: Tasks::default(), modules, world: Tables { maps, ..Tables::default() }, out }

@@ -1,5 +1,5 @@
-//! What a baseline knows, for programs: JSON as `assets/schema/baseline.schema.json` describes it.
-//! It never rounds, and leaves no quantity out.
+//! A baseline for programs: JSON as `assets/schema/baseline.schema.json` describes it.
+//! Numbers are not rounded, and every quantity is included.
 
 use crate::error::Result;
 use crate::view::baseline::BaselineView;

@@ -1,5 +1,4 @@
-//! A baseline in every form it is printed in.
-//! It never writes a file.
+//! A baseline in every output format.
 
 mod json;
 mod text;

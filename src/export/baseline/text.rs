@@ -1,5 +1,5 @@
-//! A baseline for people: whose it is, how far to rely on it, and what is usual at each load, on one page.
-//! It never shows a level that cannot be judged by as if it could.
+//! A baseline for people, on one page: its target, how reliable it is, and the usual values at each load.
+//! Levels that are not known well enough show no values.
 
 use crate::export::columns::{left, middle};
 use crate::export::text::Style;
@@ -10,7 +10,7 @@ use crate::view::compare::words::shown;
 use crate::view::escape::visible;
 use crate::view::number::{date, seconds};
 
-/// The baseline as UTF-8 text; with `all` every quantity, else the cost and what it is made of.
+/// The baseline as UTF-8 text; with `all` every quantity, else the cost and its components.
 #[must_use]
 pub fn text(view: &BaselineView, style: Style, all: bool) -> Vec<u8> {
     let mut page = Page::new(style);
@@ -91,7 +91,7 @@ fn sources(page: &mut Page, view: &BaselineView) {
 fn expected(page: &mut Page, all: &[ExpectedView], every: bool) {
     let row = |expected: &&ExpectedView| {
         let value = |value: f64| shown(value, expected.unit);
-        // A band may reach below nothing, and of a share above all, which no quantity does.
+        // A band may extend below 0, and for a share above 1, which no quantity can.
         let share = expected.unit == QuantityUnit::Of(MetricUnit::Share);
         let (from, to) = (expected.band.0.max(0.0), expected.band.1.min(if share { 1.0 } else { f64::INFINITY }));
         vec![

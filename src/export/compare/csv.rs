@@ -1,11 +1,11 @@
 //! A comparison's quantities for spreadsheets and scripts: one row per quantity and side.
-//! It never rounds; a missing value is an empty cell.
+//! Numbers are not rounded; a missing value is an empty cell.
 
 use crate::export::csv::{line, text};
 use crate::view::Measured;
 use crate::view::compare::{ComparisonView, DiffView, MetricRow, Role, Scale, words};
 
-/// The quantities. `low`, `high` and `detectable` are parts of the base where `scale` is `relative`, else differences.
+/// The quantities. `low`, `high` and `detectable` are fractions of the base if `scale` is `relative`, else differences.
 #[must_use]
 pub fn csv(view: &DiffView) -> Vec<u8> {
     let mut out = String::new();

@@ -1,5 +1,5 @@
 //! A comparison for programs: JSON as `assets/schema/diff.schema.json` describes it.
-//! It never rounds, and leaves no row out.
+//! Numbers are not rounded, and every row is included.
 
 use crate::error::Result;
 use crate::view::compare::DiffView;

@@ -1,5 +1,5 @@
-//! A comparison as a comment on a merge: the answer and the gate first, tables folded below.
-//! It never lets a name act as markup: names stand in code spans.
+//! A comparison as a comment on a merge request: the answer and the gate first, tables folded below.
+//! Names are in code spans, so they cannot act as markup.
 
 use super::real;
 use crate::export::markdown::{code, plain};

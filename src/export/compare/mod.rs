@@ -1,5 +1,4 @@
-//! A comparison in every form it is printed in.
-//! It never writes a file.
+//! A comparison in every output format.
 
 mod csv;
 mod json;
@@ -13,7 +12,7 @@ pub use text::text;
 
 use crate::view::compare::CodeRow;
 
-/// The changes beyond chance, as many as asked for (0: all), and how many more there are.
+/// The changes beyond chance, up to `limit` (0: all), and how many more there are.
 pub(in crate::export) fn real(rows: &[CodeRow], limit: usize) -> (Vec<&CodeRow>, usize) {
     let all: Vec<&CodeRow> = rows.iter().filter(|row| row.real).collect();
     let shown = if limit == 0 { all.len() } else { all.len().min(limit) };

@@ -1,5 +1,5 @@
-//! A comparison for people: the answer in sentences, then what it rests on, on one page.
-//! It never shows a change of code that chance may explain.
+//! A comparison for people, on one page: the answer in sentences, then the evidence.
+//! Code changes that chance may explain are left out.
 
 use super::real;
 use crate::export::columns::{end, function, left, middle, right, width};
@@ -212,7 +212,7 @@ fn code(page: &mut Page, view: &CodeView, limit: usize) {
     }
 }
 
-/// The few call paths that changed most, innermost function first.
+/// The call paths that changed most, innermost function first.
 fn paths(page: &mut Page, view: &CodeView) {
     let (shown, more) = real(&view.paths, PATHS);
     if shown.is_empty() {

@@ -1,5 +1,5 @@
-//! A sweep's points for spreadsheets and scripts: one row a point, a column for each number and for its interval.
-//! It never rounds; a missing value is an empty cell.
+//! A sweep's points for spreadsheets and scripts: one row per point, a column for each number and for its interval.
+//! Numbers are not rounded; a missing value is an empty cell.
 
 use super::line;
 use crate::view::MetricUnit;
@@ -24,7 +24,7 @@ pub fn sweep(report: &SweepReport) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The column's stable name with its unit, unless the name says it.
+/// The column's stable name with its unit, unless the name contains it.
 fn head(column: &Column) -> String {
     let unit = match column.unit {
         MetricUnit::Hertz => "_hz",

@@ -1,5 +1,4 @@
-//! The cells of the picture: where each stands, what it looks like, what its title says.
-//! It never draws what nobody could see.
+//! The cells of the picture: their position, appearance and title.
 
 use super::legend::legend;
 use super::{COLUMN, HEAD, PAD, ROW, STEPS, WIDTH, caption};
@@ -9,42 +8,42 @@ use crate::export::shape::cost;
 use crate::view::escape::visible;
 use crate::view::scaling::{Difference, DifferenceCell};
 
-/// Narrower cells are left out, and so is what they call; as in the flame graph there is room for them when zoomed.
+/// Narrower cells are left out, with their callees. As in the flame graph, zooming makes room for the others.
 const LEAST: f64 = 0.1;
-/// Narrower cells have no edge.
+/// Narrower cells have no border.
 const EDGED: f64 = 4.0;
 
-/// Where a cell stands: its left edge and its row from the root's.
-struct Seat {
+/// Position of a cell: its left edge, and its row counted from the root.
+struct CellPosition {
     cell: usize,
     x: f64,
     row: u32,
 }
 
-/// A difference with every cell in its place.
+/// A difference with the position of every cell.
 pub(super) struct Drawing {
-    seats: Vec<Seat>,
+    seats: Vec<CellPosition>,
     scale: f64,
-    /// Of all rows.
+    /// Height of all rows.
     pub height: f64,
 }
 
 impl Drawing {
     pub fn of(difference: &Difference) -> Drawing {
         let scale = (WIDTH - 2.0 * PAD) / difference.width;
-        let mut seats: Vec<Seat> = Vec::new();
-        let place = |seats: &mut Vec<Seat>, cells: std::ops::Range<usize>, mut x: f64, row: u32| {
+        let mut seats: Vec<CellPosition> = Vec::new();
+        let place = |seats: &mut Vec<CellPosition>, cells: std::ops::Range<usize>, mut x: f64, row: u32| {
             for cell in cells {
                 let width = difference.cells[cell].width * scale;
                 if width >= LEAST {
-                    seats.push(Seat { cell, x, row });
+                    seats.push(CellPosition { cell, x, row });
                 }
                 x += width;
             }
         };
         place(&mut seats, 0..difference.roots as usize, PAD, 1);
         let mut at = 0;
-        while let Some(Seat { cell, x, row }) = seats.get(at) {
+        while let Some(CellPosition { cell, x, row }) = seats.get(at) {
             let DifferenceCell { first_child, children, .. } = difference.cells[*cell];
             let (x, row) = (*x, row + 1);
             place(&mut seats, first_child as usize..(first_child + children) as usize, x, row);
@@ -54,7 +53,7 @@ impl Drawing {
         Drawing { seats, scale, height: f64::from(rows) * ROW }
     }
 
-    /// The legend and the cells; `hatch` is the id of the pattern of what is gone.
+    /// The legend and the cells; `hatch` is the id of the pattern for code that is gone.
     pub fn body(&self, difference: &Difference, hatch: &str) -> String {
         let mut out = format!(
             "<defs><pattern id=\"{hatch}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
@@ -102,7 +101,7 @@ impl Drawing {
     }
 }
 
-/// What is drawn around a cell.
+/// Border of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edge {
     None,
@@ -111,16 +110,16 @@ enum Edge {
 }
 
 struct Shape<'a> {
-    /// Left edge, width, row from the root's.
+    /// Left edge, width, and row counted from the root.
     place: (f64, f64, u32),
     y: f64,
     fill: &'a str,
     edge: Edge,
     mark: &'a str,
-    /// What its title begins with.
+    /// Beginning of its title.
     label: &'a str,
     title: &'a str,
-    /// Of the base and of the other side, percent.
+    /// Shares of the base and of the other side, percent.
     share: [f64; 2],
 }
 
@@ -131,9 +130,9 @@ fn draw(out: &mut String, shape: &Shape<'_>) {
         Edge::New => ("new", " stroke=\"#a34a00\" stroke-width=\"1.5\""),
         Edge::Gone => ("gone", " stroke=\"#2f5f9e\" stroke-dasharray=\"3 2\""),
     };
-    // An edge would be all one sees of a narrow cell.
+    // A border would be all that is visible of a narrow cell.
     let stroke = if *width < EDGED { "" } else { stroke };
-    // A hair of room between neighbours, but never more than the cell.
+    // A small gap between neighbours, but never wider than the cell.
     let (inner, height) = ((width - 0.6).max(width * 0.6), ROW - 1.5);
     out.push_str(&format!(
         "<g class=\"cell\" data-at=\"{x:.3} {width:.3} {row}\" data-name=\"{}\" data-mark=\"{mark}\" data-edge=\"{name}\" \
@@ -145,7 +144,7 @@ fn draw(out: &mut String, shape: &Shape<'_>) {
         px(*y)
     ));
     let room = ((width - 6.0) / COLUMN).max(0.0) as usize;
-    // Fewer letters than these say nothing.
+    // Fewer letters carry no information.
     if room >= 4 {
         let shown = columns::function(label, room.saturating_sub(mark.len() + 1));
         let shown = format!("{mark} {shown}");

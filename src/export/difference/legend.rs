@@ -1,5 +1,4 @@
-//! What colours, marks and edges mean, above the cells.
-//! It never depends on what is drawn.
+//! The legend above the cells: colours, marks and borders.
 
 use super::{COLUMN, HEAD, PAD, STEPS};
 use crate::export::markup::px;

@@ -1,5 +1,5 @@
-//! The tables that all threads share: stacks as a tree, frames, functions, where code comes from, and every text.
-//! It never numbers by chance: equal profiles give equal bytes.
+//! The tables that all threads share: the stack tree, frames, functions, code locations, and all strings.
+//! Indices follow the order of first use: equal profiles give equal bytes.
 
 use super::{all, list, or_null, table};
 use crate::error::{Context, Result};
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use std::io::Write;
 
-/// Values numbered in the order they were met.
+/// Values numbered in order of first use.
 #[derive(Debug)]
 struct Numbered<T> {
     list: Vec<T>,
@@ -53,7 +53,7 @@ struct Frame {
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     strings: Numbered<String>,
-    /// Modules in use; resources and libraries have the same numbers.
+    /// Modules in use; resources and libraries have the same indices.
     modules: Numbered<ModuleId>,
     module_names: Vec<usize>,
     sources: Numbered<usize>,
@@ -63,16 +63,16 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// A text's number.
+    /// Returns the index of a string.
     pub fn string(&mut self, text: &str) -> usize {
         self.strings.id(text.to_string())
     }
 
-    /// The number of the stack with these cells, which begin at the root.
+    /// Returns the index of the stack with these cells, which begin at the root.
     pub fn stack(&mut self, sampled: &Sampled<'_>, cells: &[Cell<'_>]) -> usize {
         let mut stack = None;
         for (at, cell) in cells.iter().enumerate() {
-            // Calls inlined into one frame follow it; the frame's own function has depth 0.
+            // Calls inlined into a frame come after it; the frame's own function has depth 0.
             let above = cells[..at].iter().rev().take_while(|other| other.frame.is_some() && other.frame == cell.frame);
             let inline_depth = above.take_while(|other| other.depth > cell.depth).count();
             let frame = self.frame(sampled, cell, inline_depth);
@@ -107,7 +107,7 @@ impl Frames {
         modules.map(|module| lib(module, &sampled.meta().host.arch)).collect()
     }
 
-    /// Writes them as the `shared` object.
+    /// Writes the tables as the `shared` object.
     pub fn write(&self, out: &mut dyn Write) -> Result<()> {
         for (key, text) in [
             ("{\"stackTable\"", self.stack_table()),
@@ -133,7 +133,7 @@ impl Frames {
         table(stacks.len(), &[("frame", frame), ("prefix", list(stacks.iter().map(|(prefix, _)| or_null(*prefix))))])
     }
 
-    /// Addresses are left out: the viewer wants them relative to where a library is loaded, not as offsets into its file.
+    /// Addresses are left out: the viewer wants them relative to a library's load address, not as file offsets.
     fn frame_table(&self) -> String {
         let (frames, n) = (&self.frames.list, self.frames.list.len());
         table(

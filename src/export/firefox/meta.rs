@@ -1,12 +1,12 @@
-//! What the viewer must know before it reads any table: versions, units, categories, kinds of markers.
-//! It never describes a field that is not written.
+//! Metadata that the viewer needs before it reads any table: versions, units, categories, types of markers.
+//! Only fields that are written are described.
 
 use super::{FORMAT, GECKO_FORMAT};
 use crate::export::quote::{milliseconds, quoted};
 use crate::model::Rate;
 use crate::view::sampled::Sampled;
 
-/// Names of the kinds of markers.
+/// Names of the marker types.
 pub(super) const WAIT: &str = "OffCpu";
 pub(super) const MARK: &str = "Mark";
 
@@ -65,7 +65,7 @@ fn remark(text: &str) -> String {
     format!("{{\"label\":\"Note\",\"format\":\"string\",\"value\":{}}}", quoted(text))
 }
 
-/// Milliseconds between samples; the viewer wants some, also where samples come by events.
+/// Milliseconds between samples. The viewer requires a value, even where samples are taken by events.
 fn interval(rate: Rate) -> String {
     match rate {
         Rate::Frequency(hertz) if hertz > 0 => milliseconds(1_000_000_000 / hertz),

@@ -1,5 +1,5 @@
-//! A thread's line: its samples in order of time, its waits and the recording's marks as markers.
-//! It never gives a sample CPU time that was not counted.
+//! One thread: its samples ordered by time, its waits, and the recording's marks as markers.
+//! Samples get CPU time only where it was counted.
 
 use super::frames::Frames;
 use super::meta::{MARK, WAIT};
@@ -10,7 +10,7 @@ use crate::model::{Mark, TaskState};
 use crate::view::sampled::{Paths, Row, Sampled, Strand};
 use std::io::Write;
 
-/// Texts that markers refer to.
+/// Indices of the strings that markers refer to.
 #[derive(Debug)]
 pub(super) struct Words {
     wait: usize,
@@ -23,15 +23,15 @@ impl Words {
     }
 }
 
-/// What a sample's weight becomes.
+/// How a sample's weight is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scale {
-    /// All weigh the same: each is one.
+    /// All weights are equal: each sample counts as one.
     Samples,
     /// Nanoseconds, as milliseconds.
     Time,
     Bytes,
-    /// Counts of an event, for which the viewer has no word: as samples of the mean weight.
+    /// Counts of an event, for which the viewer has no unit: as samples of the mean weight.
     Mean(f64),
 }
 
@@ -71,17 +71,17 @@ impl Scale {
     }
 }
 
-/// What all threads' lines need.
+/// Data that all threads share.
 pub(super) struct Lines<'a> {
     pub sampled: &'a Sampled<'a>,
-    /// The stack's number of each path.
+    /// The stack index of each path.
     pub stacks: &'a [usize],
     pub words: &'a Words,
     pub scale: Scale,
 }
 
 impl Lines<'_> {
-    /// Writes one; the first bears the recording's marks.
+    /// Writes one thread; the first one carries the recording's marks.
     pub fn write(
         &self,
         strand: &Strand,
@@ -124,7 +124,7 @@ impl Lines<'_> {
         } else {
             array(out, "weight", moments.iter().map(|moment| self.scale.value(moment.weight)))?;
         }
-        // A sample of the CPU clock stands for the CPU time since the one before it.
+        // A sample of the CPU clock represents the CPU time since the sample before it.
         if !self.sampled.is_off_cpu() && self.sampled.axis().1 == "ns" {
             out.write_all(b",").context(failed)?;
             array(out, "threadCPUDelta", moments.iter().map(|moment| moment.weight))?;

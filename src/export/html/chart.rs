@@ -1,5 +1,5 @@
-//! Throughput against width as an SVG: measured, by the law, and as it would be if every core gave as much as the first.
-//! It never draws the law's scatter beyond the widths it was fitted on.
+//! Throughput by width as an SVG: measured, by the law, and ideal, with every core as productive as the first.
+//! The law's scatter is drawn only over the widths it was fitted on.
 
 use crate::export::markup::{escaped, px};
 use crate::export::shape::Shape;
@@ -13,7 +13,7 @@ const LEFT: f64 = 76.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 46.0;
-/// Straight pieces a curve is drawn with.
+/// Straight segments of a curve.
 const PIECES: u32 = 120;
 
 /// A measured point.
@@ -93,7 +93,7 @@ fn figure(view: &ScalingView, dots: &[Dot]) -> String {
     out
 }
 
-/// A panel behind the widths of each region, its name on top; the first stays bare.
+/// A panel behind the widths of each region, with its name on top; the first region has no panel.
 fn regions(out: &mut String, axes: &Axes, dots: &[Dot]) {
     let mut from = 0.0;
     for (at, dot) in dots.iter().enumerate() {
@@ -139,7 +139,7 @@ fn grid(out: &mut String, axes: &Axes, dots: &[Dot], what: &str) {
     let mut last = f64::NEG_INFINITY;
     for dot in dots {
         let x = axes.across(f64::from(dot.n));
-        // Numbers of four digits must not run into each other.
+        // Four-digit labels must not overlap.
         if x - last >= 30.0 {
             out.push_str(&format!(
                 "<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
@@ -218,7 +218,7 @@ fn mark(out: &mut String, axes: &Axes, dot: &Dot) {
             px(x)
         ));
     }
-    // The regions differ in shape as well as in place.
+    // The regions differ in the shape of the marks as well as in position.
     let (x, y) = (px(x), px(y));
     out.push_str(&match dot.region {
         Region::Cores | Region::Unplaced => format!("<circle class=\"mark\" cx=\"{x}\" cy=\"{y}\" r=\"5.5\"/>"),

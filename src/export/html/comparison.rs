@@ -1,5 +1,5 @@
-//! A comparison as a page: the answer first, what it rests on below, and the flame graphs of what changed.
-//! It never leaves out that something could not be compared.
+//! A comparison as a page: the answer first, the evidence below, and the flame graphs of the changes.
+//! The page also states what could not be compared.
 
 mod answer;
 mod code;
@@ -51,7 +51,7 @@ fn one(view: &DiffView, found: &ComparisonView, at: usize) -> String {
     parts.concat()
 }
 
-/// The recordings of a side; a program is named once.
+/// The recordings of a side; a repeated program is named once.
 fn facts(name: &str, side: &SideView) -> String {
     let row = |(at, run): (usize, &RecordingView)| {
         let before = at.checked_sub(1).and_then(|before| side.recordings.get(before));

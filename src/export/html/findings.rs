@@ -1,5 +1,5 @@
 //! The findings, each with its numbers, its place and the next step.
-//! It never leaves out that something could not be decided.
+//! Rules that could not be decided are listed too.
 
 use crate::export::markup::escaped;
 use crate::view::findings::{EvidenceView, FindingView, FindingsView, PlaceView};
@@ -54,7 +54,7 @@ fn place(place: &PlaceView) -> String {
     if parts.is_empty() { String::new() } else { format!("<p>at {}{off_cpu}</p>", parts.join(glue)) }
 }
 
-/// A sentence whose names stand between backticks.
+/// A sentence with its names between backticks.
 fn prose(text: &str) -> String {
     let part = |(at, part): (usize, &str)| match at % 2 {
         1 => format!("<code>{}</code>", escaped(part)),

@@ -1,5 +1,5 @@
-//! The flame graphs of the page: the differences as pictures of ours, the others live in frames of their own.
-//! It never lets a frame's script reach the page: frames are sandboxed, but for the box that asks what to search for.
+//! The flame graphs of the page: differences are our own pictures, the other flame graphs are in iframes. The iframes
+//! are sandboxed, so their scripts cannot reach the page. Only the search prompt is allowed.
 
 use crate::error::Result;
 use crate::export::difference;
@@ -44,10 +44,10 @@ pub(super) fn section(report: &SweepReport) -> Result<String> {
 fn frame(n: u32, flame: &Flame) -> Result<String> {
     let bytes = svg::render(flame, &SvgOptions::default())?;
     let text = String::from_utf8_lossy(&bytes);
-    // The prologue is for files of their own.
+    // The prologue is only for separate files.
     let picture = text.find("<svg").map_or("", |at| &text[at..]);
     let height = picture.split_once(" height=\"").and_then(|(_, rest)| rest.split('"').next()?.parse::<f64>().ok());
-    // The script writes what is zoomed into the address, which a frame without one refuses.
+    // The script writes the zoom state into the address, which a frame without an address refuses.
     let page = format!(
         "<!DOCTYPE html><meta charset=\"utf-8\"><title>Flame graph</title><style>body{{margin:0}}body>svg{{display:block;width:100%}}</style>\
          <script>history.replaceState=function(){{}}</script>{picture}"

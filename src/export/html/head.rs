@@ -1,5 +1,4 @@
-//! The top of the page: what was swept, where, and what it came to in a few numbers.
-//! It never repeats the table.
+//! The top of the page: what was swept, on which machine, and the key results.
 
 use crate::export::markup::escaped;
 use crate::model::RunState;
@@ -30,7 +29,7 @@ pub(super) fn facts(report: &SweepReport) -> String {
     rows.iter().map(|(label, text)| format!("<dt>{label}</dt><dd>{}</dd>\n", escaped(text))).collect()
 }
 
-/// The numbers one looks for first.
+/// The key numbers.
 pub(super) fn tiles(view: &ScalingView) -> String {
     let value = |point: &PointView, name: &str| point.values.get(name).and_then(|value| value.mean());
     let mut tiles: Vec<(String, String)> = Vec::new();

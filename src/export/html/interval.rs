@@ -1,15 +1,15 @@
 //! A change with its interval as a picture of one line, for a column of them on one scale.
-//! It never stands alone: the numbers are beside it.
+//! Callers print the numbers next to it.
 
 use crate::export::markup::px;
 
 const WIDTH: f64 = 170.0;
 const HEIGHT: f64 = 14.0;
-/// Room for the dot at the edge.
+/// Space for the dot at the edge.
 const EDGE: f64 = 5.0;
 
-/// A dot at `value`, a whisker between the ends, zero in the middle; `most` is what the scale goes to on either side. An end
-/// beyond the scale is cut off without a cap.
+/// Draws a dot at `value`, a whisker between `ends`, and zero in the middle. The scale extends to `most` on either
+/// side; an end beyond it is cut off without a cap.
 pub(super) fn interval(value: f64, ends: Option<(f64, f64)>, most: f64) -> String {
     let middle = WIDTH / 2.0;
     let across = |value: f64| middle + (value / most).clamp(-1.0, 1.0) * (middle - EDGE);

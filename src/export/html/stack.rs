@@ -1,5 +1,5 @@
 //! Where the cores of each width went: stacked bars, and the same as a table.
-//! It never draws a gain as if it were a loss: gains hang below the line.
+//! Gains hang below the line, so that they cannot be taken for losses.
 
 use super::tables::Html;
 use crate::export::markup::{escaped, px};
@@ -10,7 +10,7 @@ const WIDTH: f64 = 1100.0;
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 12.0;
-/// Pixels of a whole bar.
+/// Pixels of a full bar.
 const WHOLE: f64 = 260.0;
 
 pub(super) fn section(view: &ScalingView) -> String {
@@ -130,7 +130,7 @@ fn table(stacks: &[&Stack], kinds: &[SliceKind]) -> String {
     table.finish()
 }
 
-/// White text is readable on all of them.
+/// White text is readable on all of these colours.
 fn colour(kind: SliceKind) -> &'static str {
     use crate::view::Cause;
     match kind {

@@ -1,5 +1,5 @@
 //! The tables of the page, each with a caption and headings that a screen reader can follow.
-//! It never shows a missing value as a number.
+//! Missing values are not shown as numbers.
 
 use crate::export::markup::escaped;
 use crate::export::shape::{Shape, cost};
@@ -7,12 +7,12 @@ use crate::view::CodeKind;
 use crate::view::number::percent;
 use crate::view::scaling::{Column, LossRow, PointView, ScalingView, Value, words};
 
-/// Rows of a table of losses.
+/// Maximum rows of a table of losses.
 const MOST: usize = 25;
-/// What a page has room for, intervals and all.
+/// Maximum columns that fit into a page, including intervals.
 const MOST_COLUMNS: usize = 8;
 
-/// A table under construction. What goes in is HTML already, but for captions and names of rows.
+/// A table under construction. Cells are HTML already; captions and row names are text.
 pub(super) struct Html {
     out: String,
     names: usize,

@@ -1,7 +1,7 @@
-//! Puts parts into a page at `{{name}}`.
-//! It never looks for names in what it has put in, so that no part can call for another.
+//! Inserts parts into a page at `{{name}}`.
+//! Inserted text is not searched for names, so no part can include another.
 
-/// The page with its parts; a name without a part leaves nothing.
+/// The page with its parts; a name without a part is removed.
 pub(super) fn fill(page: &str, parts: &[(&str, String)]) -> String {
     let mut out = String::with_capacity(page.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>());
     let mut rest = page;

@@ -1,5 +1,5 @@
-//! How fast a machine's caches and memory are, for programs: JSON as `assets/schema/health.schema.json` describes it.
-//! It never rounds.
+//! The speed of a machine's caches and memory for programs: JSON as `assets/schema/health.schema.json` describes it.
+//! Numbers are not rounded.
 
 use super::indented;
 use crate::error::Result;
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The schema of [`health`], draft 2020-12.
 pub const HEALTH_SCHEMA: &str = include_str!("../../../assets/schema/health.schema.json");
 
-/// Raised when a field changes its meaning; fields may be added without.
+/// Increased when a field changes its meaning; new fields do not increase it.
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ struct Document<'a> {
     health: &'a Health,
 }
 
-/// What was measured, as indented JSON with a newline at its end.
+/// The measurements, as indented JSON with a newline at its end.
 ///
 /// # Errors
 /// `Io` if a value cannot be written as JSON.

@@ -1,5 +1,5 @@
-//! A row of the sweep's table as JSON: a number or `null` for each column, intervals and reasons beside them.
-//! It never leaves a column out.
+//! A row of the sweep's table as JSON: a number or `null` for each column, with intervals and reasons.
+//! Every column is present.
 
 use crate::model::{Region, Why};
 use crate::view::scaling::{PointView, ScalingView, Value, words};
@@ -52,7 +52,7 @@ impl Serialize for Missing {
     }
 }
 
-/// An object in the order of its entries.
+/// An object that keeps the order of its entries.
 struct Entries<T>(Vec<(&'static str, T)>);
 
 impl<T: Serialize> Serialize for Entries<T> {

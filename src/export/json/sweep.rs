@@ -1,5 +1,5 @@
 //! A sweep for programs: JSON as `assets/schema/sweep.schema.json` describes it.
-//! It never puts a number into a string, nor anything but `null` in the place of one that is missing.
+//! Numbers are never strings, and a missing number is always `null`.
 
 use super::point::PointRow;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// The schema of [`sweep`], draft 2020-12.
 pub const SWEEP_SCHEMA: &str = include_str!("../../../assets/schema/sweep.schema.json");
 
-/// Raised when a field changes its meaning; fields may be added without.
+/// Increased when a field changes its meaning; new fields do not increase it.
 pub const SWEEP_SCHEMA_VERSION: u32 = 1;
 
 /// The sweep as indented JSON with a newline at its end.
@@ -26,7 +26,7 @@ pub fn sweep(report: &SweepReport) -> Result<Vec<u8>> {
     super::indented(&Document::of(report), "sweep")
 }
 
-// Numbers that are not finite are `null`: serde_json writes them so.
+// serde_json writes numbers that are not finite as `null`.
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
@@ -115,7 +115,7 @@ impl<'a> About<'a> {
     }
 }
 
-/// A law by itself; its numbers are `null` where there is none.
+/// A law; its numbers are `null` where there is none.
 #[derive(Serialize)]
 struct Law<'a> {
     status: Value,
@@ -223,7 +223,7 @@ impl StackRow {
     }
 }
 
-/// Costs are named by their unit: `ns_per_op` is `null` where cycles were sampled, and the other way round.
+/// Costs are named by their unit: `ns_per_op` is `null` where cycles were sampled, and vice versa.
 #[derive(Serialize)]
 struct LossLine<'a> {
     threads: u32,

@@ -1,5 +1,5 @@
-//! A recording against its baseline, for tickets and reviews.
-//! It never shows a suspect without saying that this is a correlation.
+//! A recording compared with its baseline, for tickets and reviews.
+//! Every suspect is labelled as a correlation.
 
 use super::{code, plain};
 use crate::view::against::AgainstView;

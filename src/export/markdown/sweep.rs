@@ -1,12 +1,12 @@
-//! A sweep for tickets and reviews: GitHub's Markdown.
-//! It never lets a name act as markup: names stand in code spans.
+//! A sweep for tickets and reviews: GitHub Markdown.
+//! Names are in code spans, so they cannot act as markup.
 
 use super::{code, findings, notes, plain};
 use crate::export::shape::{Shape, cost};
 use crate::view::number::{date, percent};
 use crate::view::scaling::{Column, LossRow, ScalingView, SliceKind, Stack, SweepReport, Value, words};
 
-/// Rows of a table of losses.
+/// Maximum rows of a table of losses.
 const MOST: usize = 20;
 
 /// The sweep as UTF-8 Markdown.

@@ -1,5 +1,5 @@
-//! What samples of a `profile.proto` refer to by number: texts, functions, locations, mappings.
-//! It never writes one that nothing refers to.
+//! The tables that samples of a `profile.proto` refer to by id: strings, functions, locations, mappings.
+//! Only entries in use are written.
 
 use super::field;
 use super::wire::Message;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Numbered from 1, texts from 0: 0 means that there is none, and the text 0 is empty.
+/// Ids start at 1, those of strings at 0: 0 means none, and string 0 is empty.
 #[derive(Debug)]
 pub(super) struct Tables {
     strings: Vec<String>,
@@ -29,7 +29,7 @@ enum Place {
     Heading(u64),
 }
 
-/// The addresses used of a module, and what its locations say.
+/// The address range of a module in use, and which information its locations have.
 #[derive(Debug)]
 struct Mapping {
     id: u64,
@@ -41,7 +41,7 @@ struct Mapping {
     inlined: bool,
 }
 
-/// Mappings begin and end at pages.
+/// Mappings begin and end at page boundaries.
 const PAGE: u64 = 4096;
 
 impl Default for Tables {
@@ -61,7 +61,7 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// The text's number.
+    /// Returns the index of a string.
     pub fn string(&mut self, text: &str) -> u64 {
         if let Some(id) = self.string_ids.get(text) {
             return *id;
@@ -72,7 +72,7 @@ impl Tables {
         id
     }
 
-    /// The locations of a path, the leaf first. The calls inlined into one frame are one location.
+    /// The locations of a path, leaf first. Calls inlined into one frame are one location.
     pub fn locations(&mut self, sampled: &Sampled<'_>, path: Path) -> Vec<u64> {
         let mut cells = sampled.cells(path);
         cells.reverse();
@@ -146,11 +146,11 @@ impl Tables {
         mapping.id
     }
 
-    /// Writes all of them; the texts come last because the others refer to them.
+    /// Writes all tables; the strings come last because the others refer to them.
     pub fn write(mut self, sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
         let mut tables = Message::default();
         let mut mappings: Vec<_> = std::mem::take(&mut self.mappings).into_iter().collect();
-        // The first mapping counts as the program itself, which is neither the kernel nor a library.
+        // Readers take the first mapping for the program itself, which is neither the kernel nor a library.
         let rank = |id: ModuleId| {
             let module = sampled.modules().get(id.0 as usize);
             let is_file = module.is_some_and(|module| module.kind == ModuleKind::File);
@@ -176,7 +176,7 @@ impl Tables {
     }
 
     fn mapping_message(&mut self, module: &ModuleDef, mapping: &Mapping) -> Message {
-        // A file's addresses are offsets into it, so that it may be taken as mapped at 0 as a whole.
+        // A file's addresses are offsets into it, so the file can be treated as mapped at 0 as a whole.
         let absolute = matches!(module.kind, ModuleKind::Kernel | ModuleKind::Jit);
         let start = if absolute { mapping.first / PAGE * PAGE } else { 0 };
         let mut message = Message::default();

@@ -1,5 +1,4 @@
-//! The few bytes of protobuf that a profile needs: numbers, texts, messages in messages, packed lists.
-//! It never knows what a field means.
+//! The small part of protobuf that a profile needs: numbers, strings, nested messages, packed lists.
 
 /// A message under construction.
 #[derive(Debug, Default)]
@@ -7,12 +6,12 @@ pub(super) struct Message {
     bytes: Vec<u8>,
 }
 
-/// How a field's value is laid out: a number, or bytes after their length.
+/// Wire types: a number, or bytes after their length.
 const VARINT: u32 = 0;
 const LENGTH: u32 = 2;
 
 impl Message {
-    /// A number; zero is what a missing field means, so it is left out.
+    /// A number. Zero is left out, because it is the value of a missing field.
     pub fn number(&mut self, field: u32, value: u64) {
         if value != 0 {
             self.key(field, VARINT);
@@ -20,12 +19,12 @@ impl Message {
         }
     }
 
-    /// A text, even an empty one.
+    /// A string, even an empty one.
     pub fn text(&mut self, field: u32, text: &str) {
         self.counted(field, text.as_bytes());
     }
 
-    /// A message within this one.
+    /// A nested message.
     pub fn message(&mut self, field: u32, message: &Message) {
         self.counted(field, &message.bytes);
     }
@@ -56,7 +55,7 @@ impl Message {
     }
 }
 
-/// Seven bits a byte, the lowest first; the eighth says that more follow.
+/// Seven bits per byte, lowest first; the eighth bit marks that more follow.
 fn varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);

@@ -1,5 +1,4 @@
 //! Rows as one Parquet file, group by group, so that a table larger than memory can be written.
-//! It never names the library that encodes it.
 
 use super::record::{Record, Stacks};
 use crate::error::Result;
@@ -7,12 +6,12 @@ use crate::tables::{Stream, Table};
 use crate::view::sampled::Sampled;
 use std::io::Write;
 
-/// A group ends at so many rows or bytes of text, whichever comes first.
+/// A group ends at this many rows or bytes of text, whichever comes first.
 const GROUP_ROWS: usize = 1 << 17;
 const GROUP_BYTES: usize = 64 << 20;
 
-/// One table with the columns of [`super::csv`], times in nanoseconds, names as the target gave them, and the leaf's place
-/// in the source.
+/// One table with the columns of [`super::csv`], with times in nanoseconds, names as the target has them, and the
+/// leaf's source location.
 ///
 /// # Errors
 /// Those of the writer.

@@ -1,5 +1,5 @@
-//! A sample or wait with everything about it in words.
-//! It never escapes: a column of a database holds names as they are.
+//! A sample or wait with all its attributes as text.
+//! Single names are not escaped: a database column contains them as they are.
 
 use crate::model::TaskState;
 use crate::view::escape::visible;
@@ -16,12 +16,12 @@ pub(super) struct Record<'a> {
     pub event: &'a str,
     /// The state a wait began in; `None` for a sample.
     pub state: Option<&'static str>,
-    /// Why the thread did not run, in the words of the report's JSON; empty for a sample.
+    /// Why the thread did not run, in the terms of the report's JSON; empty for a sample.
     pub cause: Rc<str>,
     pub words: Rc<Words>,
 }
 
-/// What a stack says.
+/// The text of a stack.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     /// The leaf's name.
@@ -31,16 +31,16 @@ pub(super) struct Words {
     /// Its source file and line, where known.
     pub file: Option<String>,
     pub line: Option<u32>,
-    /// All of it from the root, parted by `;`, which is `:` within a name.
+    /// All frames from the root, separated by `;`, which becomes `:` within a name.
     pub stack: String,
-    /// Function, module and stack as cells of a CSV line, once it was asked for.
+    /// Function, module and stack as cells of a CSV line, once requested.
     pub cells: OnceCell<String>,
 }
 
-/// Memory for stacks already put into words.
+/// Memory for formatted stacks, bytes.
 const KEEP_BYTES: usize = 64 << 20;
 
-/// Stacks in words, kept as long as there is room: samples share them.
+/// Formatted stacks, cached as long as there is room, because samples share them.
 #[derive(Default)]
 pub(super) struct Stacks {
     known: FxHashMap<Path, Rc<Words>>,

@@ -1,5 +1,5 @@
-//! A recording against its baseline: the verdict, then what it rests on.
-//! It never shows a suspect without saying that this is a correlation.
+//! A recording compared with its baseline: the verdict, then the evidence.
+//! Every suspect is labelled as a correlation.
 
 use super::page::{Ink, Page};
 use crate::export::columns;
@@ -9,7 +9,7 @@ use crate::view::escape::visible;
 use crate::view::number;
 
 const LABEL: usize = 32;
-/// Sentences about a suspect and alarms shown.
+/// Maximum sentences about a suspect, and alarms, that are shown.
 const MOST: usize = 5;
 
 pub(super) fn write(page: &mut Page, view: &AgainstView) {

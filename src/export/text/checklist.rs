@@ -1,11 +1,11 @@
-//! A list of things that were examined, for people: what stands well in one line each, what does not with its remedy.
-//! It never judges: the marks are given.
+//! A checklist for people: items that work take one line each, the others show how to fix them.
+//! The caller supplies the marks.
 
 use super::page::{Ink, Page};
 use super::{Style, columns};
 use crate::view::escape::visible;
 
-/// How a thing stands, told by a word as well as by colour.
+/// State of an item, shown by a word as well as by colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// It works.
@@ -14,7 +14,7 @@ pub enum Mark {
     Partial,
     /// It does not work.
     Bad,
-    /// It could not be told.
+    /// It could not be determined.
     Unknown,
 }
 
@@ -29,25 +29,25 @@ impl Mark {
     }
 }
 
-/// One thing that was examined.
+/// One item that was checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Item<'a> {
-    /// How it stands.
+    /// Its state.
     pub mark: Mark,
     /// Its short name.
     pub topic: &'a str,
-    /// What was found.
+    /// The result of the check.
     pub text: &'a str,
     /// What it means; may be empty.
     pub why: &'a str,
-    /// The command or setting that mends it.
+    /// The command or setting that fixes it.
     pub fix: Option<&'a str>,
 }
 
-/// Columns of a topic; a longer one has its line to itself.
+/// Columns of a topic; a longer one gets a line of its own.
 const TOPIC: usize = 19;
 
-/// The list under its verdict.
+/// The list below its verdict.
 #[must_use]
 pub fn checklist(verdict: &str, items: &[Item<'_>], style: Style) -> Vec<u8> {
     let mut page = Page::new(style);
@@ -73,7 +73,7 @@ fn write(page: &mut Page, item: &Item<'_>) {
         page.paragraph(&below, &visible(item.why), Some(Ink::Quiet));
     }
     if let Some(fix) = item.fix {
-        // A command is never wrapped: it is there to be copied.
+        // Commands are not wrapped, so that they can be copied.
         page.line(&format!("{below}fix: {}", visible(fix)));
     }
 }

@@ -1,5 +1,5 @@
-//! What holds the program back, before any table: each finding with its numbers, its place and the next step.
-//! It never leaves out that something could not be decided.
+//! The findings, printed before any table, each with its numbers, its place and the next step.
+//! Rules that could not be decided are listed too.
 
 use super::page::{Ink, Page};
 use crate::export::columns;
@@ -9,7 +9,7 @@ use crate::view::number;
 
 const INDENT: &str = "    ";
 
-/// `about` says what the findings are on.
+/// `about` states what the findings refer to.
 pub(super) fn write(page: &mut Page, view: &FindingsView, about: &str) {
     page.heading("Findings", about);
     if view.found.is_empty() {
@@ -36,7 +36,7 @@ fn found(page: &mut Page, finding: &FindingView) {
     page.paragraph("    > ", &visible(&finding.next_step), None);
 }
 
-/// `mean wait 3.20 ms (limit 100 us)`; the page has no room for numbers that only explain.
+/// `mean wait 3.20 ms (limit 100 us)`; the page has no space for numbers that only explain.
 fn evidence(row: &EvidenceView) -> Option<String> {
     let shown = |value| number::quantity(value, row.unit).joined();
     row.threshold.map(|threshold| format!("{} {} (limit {})", row.label, shown(row.value), shown(threshold)))

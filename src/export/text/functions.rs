@@ -1,5 +1,5 @@
-//! The main table: functions, or what stands in their place.
-//! It never hides the error of a share.
+//! The main table: functions, or the groups in their place.
+//! Every share is shown with its error.
 
 use super::page::Page;
 use crate::export::columns;
@@ -9,7 +9,7 @@ use crate::view::number;
 use crate::view::report::{FunctionRow, Report};
 
 const MODULE: usize = 18;
-/// `  self   ±     total  k `: what stands before the name.
+/// `  self   ±     total  k `: the columns before the name.
 const NUMBERS: usize = 27;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
@@ -30,7 +30,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     }
     let modules = rows.iter().any(|row| !row.module.is_empty()) && what == "function";
     let widest_module = rows.iter().map(|row| columns::width(&visible(short(&row.module)))).max().unwrap_or(0);
-    // Beyond 80 columns half of what is gained goes to the module.
+    // Beyond 80 columns, half of the additional space goes to the module.
     let module = if modules { widest_module.clamp(6, MODULE + page.width.saturating_sub(80) / 2) } else { 0 };
     let name = page.width.saturating_sub(NUMBERS + if modules { module + 2 } else { 0 });
     page.captions(&format!(

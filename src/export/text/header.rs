@@ -1,5 +1,4 @@
-//! The head of the page: what was profiled, where, how well, and what to know first.
-//! It never holds a result.
+//! The head of the page: what was profiled, on which machine, how well, and what to know first.
 
 use super::page::{Ink, Page};
 use crate::export::columns;
@@ -34,7 +33,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
 
 fn title(page: &mut Page, report: &Report) {
     let mut target = visible(&report.target).into_owned();
-    // A command names itself; an id does not.
+    // A command contains its name; an id does not.
     let names: Vec<_> = report.process_names.iter().filter(|name| !target.contains(name.as_str())).collect();
     if let Some(first) = names.first() {
         let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
@@ -65,7 +64,7 @@ fn host(report: &Report) -> String {
     visible(&format!("{}, Linux {} {}{cpus}{model}{machine}", host.hostname, host.kernel, host.arch)).into_owned()
 }
 
-/// `None` when the report is about everything.
+/// The selection; `None` when the report covers everything.
 fn selected(report: &Report) -> Option<String> {
     let selection = &report.selection;
     let mut parts = Vec::new();
@@ -114,7 +113,7 @@ fn samples(report: &Report) -> String {
     text
 }
 
-/// How much of the CPU time the samples stand for; `None` where that is not known, and of time off the CPU.
+/// The share of CPU time that the samples represent; `None` where it is unknown, and for off-CPU time.
 fn covered(report: &Report) -> Option<String> {
     let share = report.samples.coverage.value().filter(|_| report.selection.event != "off-cpu")?;
     Some(number::percent(share).joined())

@@ -1,5 +1,5 @@
-//! How fast caches and memory are, as one table for a log.
-//! It never shows what was not measured as a number.
+//! The speed of caches and memory, as one table for a log.
+//! Missing measurements are not shown as numbers.
 
 use super::page::{Ink, Page};
 use crate::export::columns;
@@ -74,7 +74,7 @@ fn bandwidth(page: &mut Page, health: &Health) {
     }
 }
 
-/// Caches are counted in powers of two.
+/// Cache sizes use binary units.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_048_576 => format!("{} KiB", bytes >> 10),

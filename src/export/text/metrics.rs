@@ -1,5 +1,5 @@
-//! The metrics in two columns, and those that are missing once per reason.
-//! It never shows a missing value as a number or as nothing.
+//! The metrics in two columns, and the missing ones once per reason.
+//! Missing values are not shown as numbers, and they are not left out.
 
 use super::page::{Ink, Page};
 use crate::export::columns;
@@ -9,9 +9,9 @@ use crate::view::Section;
 use crate::view::number;
 use crate::view::report::{MetricView, Report};
 
-/// Two blocks of 37 columns with a gap stand beside each other on 80.
+/// Two blocks of 37 columns with a gap fit into 80 columns.
 const BLOCK: usize = 37;
-/// What was counted for more of the time than this was scaled by less than the digits that are shown.
+/// Above this coverage, scaling changes less than the digits shown.
 const WHOLE: f64 = 0.9995;
 const GAP: usize = 4;
 const LABEL: usize = 23;
@@ -31,14 +31,14 @@ const RIGHT: [(Section, &str); 4] = [
     (Section::Probe, "canaries: one load"),
 ];
 
-/// A line of a block: painted, and its width without paint.
+/// A line of a block: with colour, and its width without.
 struct Line(String, usize);
 
 pub(super) fn write(page: &mut Page, report: &Report) {
     page.heading("Metrics", "");
     let mut right = blocks(page, report, &RIGHT).into_iter();
     for Line(text, width) in blocks(page, report, &LEFT) {
-        // A label too long for its block takes the line alone.
+        // A label too long for its block gets a line of its own.
         let beside = if width < BLOCK + GAP { right.next() } else { None };
         let gap = " ".repeat((BLOCK + GAP).saturating_sub(width));
         page.line(&format!("{text}{gap}{}", beside.map_or(String::new(), |line| line.0)));
@@ -73,7 +73,7 @@ fn row(page: &Page, metric: &MetricView) -> Option<Line> {
     Some(Line(format!("{text} {}", page.paint(Ink::Quiet, &unit)), width))
 }
 
-/// Counters that shared their hardware were not there all the time: say for how long they were.
+/// Multiplexed counters did not count all the time: states for how long they did.
 fn scaled(page: &mut Page, report: &Report) {
     let coverage = report.metrics.iter().filter_map(|metric| match metric.value {
         Measured::Known { coverage, .. } if coverage < WHOLE => Some(coverage),
@@ -85,7 +85,7 @@ fn scaled(page: &mut Page, report: &Report) {
     }
 }
 
-/// Every metric that is missing, once for each reason. Without operations nothing has a cost per operation: one word for all.
+/// Every missing metric, once per reason. Without operations there is no cost per operation: one entry for all.
 fn missing(page: &mut Page, report: &Report) {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     let operations = report.metric("operations").and_then(reason);
@@ -109,7 +109,7 @@ fn reason(metric: &MetricView) -> Option<String> {
     let Measured::Missing { reason, missing } = metric.value else { return None };
     Some(match &metric.detail {
         None => reason.to_string(),
-        // What is known more exactly needs no general words.
+        // A precise detail needs no general reason.
         Some(detail) if missing != Why::Suspect => detail.clone(),
         Some(detail) => format!("{reason}: {detail}"),
     })

@@ -1,5 +1,5 @@
-//! The table of who else used the machine.
-//! It never adds rows up: groups hold what their processes used.
+//! The table of other users of the machine.
+//! Rows are not summed, because groups include their processes.
 
 use super::page::Page;
 use crate::export::columns;
@@ -9,7 +9,7 @@ use crate::view::escape::visible;
 use crate::view::number;
 use crate::view::report::{NeighbourView, NeighboursView};
 
-/// What stands before the name.
+/// Width of the columns before the name.
 const LEAD: usize = 35;
 
 pub(super) fn write(page: &mut Page, view: &NeighboursView) {
@@ -40,7 +40,7 @@ fn line(row: &NeighbourView, room: usize) -> String {
     )
 }
 
-/// The name, with what is known of it besides.
+/// The name, and what else is known about it.
 fn who(row: &NeighbourView) -> String {
     let bytes = |bytes: u64| number::quantity(bytes as f64, MetricUnit::Bytes).joined();
     let mut text = match row.kind {

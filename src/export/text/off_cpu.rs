@@ -1,5 +1,5 @@
-//! The tables of time off the CPU.
-//! It never adds time in the queue to time blocked.
+//! The tables of off-CPU time.
+//! Time in the run queue and time blocked are not summed.
 
 use super::page::{Ink, Page};
 use crate::export::columns;
@@ -63,7 +63,7 @@ fn paths(page: &mut Page, view: &OffCpuView) {
     page.left_out(view.paths_left_out, "paths", "");
 }
 
-/// As many whole functions as fit, each cut on its own, so that the innermost always shows.
+/// As many functions as fit, each cut on its own, so that the innermost is always visible.
 fn chain(path: &PathRow, room: usize) -> String {
     const ARROW: &str = " < ";
     let Some(first) = path.frames.first() else { return "[no stack]".to_string() };

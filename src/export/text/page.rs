@@ -1,16 +1,16 @@
 //! A page of text under construction.
-//! It never measures coloured text: padding comes before paint.
+//! Text is padded before it is coloured, so that colour does not count as width.
 
 use super::Style;
 use crate::export::columns;
 
-/// What a piece of text is, and so how it is painted.
+/// The role of a text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::export) enum Ink {
     Heading,
-    /// Units, captions, what is only context.
+    /// Units, captions, context.
     Quiet,
-    /// What needs attention.
+    /// Text that needs attention.
     Alert,
 }
 
@@ -20,7 +20,7 @@ pub(in crate::export) struct Page {
     pub width: usize,
 }
 
-/// The tables' columns need as much.
+/// The width that the tables need at least.
 const NARROWEST: usize = 80;
 
 impl Page {
@@ -42,7 +42,7 @@ impl Page {
         self.out.push('\n');
     }
 
-    /// A section's title with what its numbers are about, after an empty line.
+    /// A section's title and what its numbers refer to, after an empty line.
     pub fn heading(&mut self, title: &str, about: &str) {
         let title_painted = self.paint(Ink::Heading, title);
         let room = self.width.saturating_sub(columns::width(title) + 2);
@@ -57,7 +57,7 @@ impl Page {
         self.line(&text);
     }
 
-    /// Columns to the right of the first, which is as wide as its longest and gives way where the page is narrow.
+    /// A table whose columns are right-aligned but for the first, which is narrowed on a narrow page.
     pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         let wide = |at: usize| {
             let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| columns::width(cell));
@@ -97,7 +97,7 @@ impl Page {
         }
     }
 
-    /// How many rows a table leaves out.
+    /// States how many rows a table leaves out.
     pub fn left_out(&mut self, count: usize, what: &str, how: &str) {
         if count > 0 {
             let text = self.paint(Ink::Quiet, &format!("  … and {count} more {what}{how}"));

@@ -1,5 +1,5 @@
 //! The tables of processes and threads.
-//! It never sums what was not read.
+//! A value that was not read is shown as `-`.
 
 use super::page::Page;
 use crate::export::columns;
@@ -63,7 +63,7 @@ fn whole(value: &Measured) -> String {
     value.value().map_or("-".to_string(), |value| compact(value.round() as u64))
 }
 
-/// All digits where the column holds them.
+/// All digits where they fit into the column.
 fn compact(value: u64) -> String {
     match value {
         0..10_000_000 => number::count(value),

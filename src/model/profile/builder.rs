@@ -1,5 +1,5 @@
-//! Folds the event stream into a `Profile`. Live capture and replay end here, so that no reader can tell them apart.
-//! It never fails: an event that refers to something undefined is counted and left out.
+//! Folds the event stream into a `Profile`, for live capture and replay alike.
+//! Events that refer to something undefined are skipped and counted.
 
 use super::{Profile, Samples};
 use crate::model::{Definition, Event, Meta, StackId};
@@ -12,7 +12,7 @@ pub struct ProfileBuilder {
 }
 
 impl ProfileBuilder {
-    /// An empty profile that describes itself by `meta`.
+    /// Creates a builder for an empty profile with this metadata.
     #[must_use]
     pub fn new(meta: Meta) -> Self {
         let profile = Profile {
@@ -36,13 +36,13 @@ impl ProfileBuilder {
         ProfileBuilder { profile, rejected: 0 }
     }
 
-    /// Goes on with a profile.
+    /// Continues with an existing profile.
     #[must_use]
     pub fn of(profile: Profile) -> Self {
         ProfileBuilder { profile, rejected: 0 }
     }
 
-    /// The profile so far, to let go of its oldest part or to change what it says of itself.
+    /// The profile so far, to drop its oldest part or change its metadata.
     pub fn profile_mut(&mut self) -> &mut Profile {
         &mut self.profile
     }
@@ -67,7 +67,7 @@ impl ProfileBuilder {
         }
     }
 
-    /// How many events referred to something undefined and were left out.
+    /// Number of skipped events that referred to something undefined.
     #[must_use]
     pub fn rejected(&self) -> u64 {
         self.rejected
@@ -79,14 +79,14 @@ impl ProfileBuilder {
         &self.profile
     }
 
-    /// The finished profile; `meta` is the recording's last word about itself.
+    /// Finishes the profile; `meta` is the recording's final metadata.
     #[must_use]
     pub fn finish(mut self, meta: Meta) -> Profile {
         self.profile.meta = meta;
         self.profile
     }
 
-    /// Definitions come in order; one out of order would shift every later id, so it is refused instead.
+    /// Definitions must come in order. One out of order would shift every later id, so it is rejected.
     fn define(&mut self, definition: Definition) {
         let profile = &mut self.profile;
         let accepted = match definition {
@@ -94,7 +94,7 @@ impl ProfileBuilder {
                 profile.modules.push(def);
                 true
             }
-            // A module defined again brings what was learnt since: its build-id.
+            // A module that is defined again carries new information: its build-id.
             Definition::Module(def) => profile.modules.get_mut(def.id.0 as usize).map(|known| *known = def).is_some(),
             Definition::Frame(def) if def.id.0 as usize == profile.frames.len() => {
                 profile.frames.push(def);
@@ -131,7 +131,7 @@ pub(super) mod testing {
     use crate::model::{CallGraph, HostFacts, Meta, Plan, Rate, Target};
     use crate::units::Nanos;
 
-    /// A session of the whole machine about which nothing else is known.
+    /// Metadata of a system-wide session, otherwise empty.
     pub fn meta() -> Meta {
         let plan = Plan {
             target: Target::Cpus { cpus: vec![] },

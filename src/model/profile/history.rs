@@ -1,5 +1,5 @@
-//! Letting go of the oldest part of a profile, so that a session that never ends fits into bounded memory.
-//! It never changes what can be said of the time that stays.
+//! Drops the oldest part of a profile, so that an endless session fits into bounded memory.
+//! Results for the remaining time do not change.
 
 use super::{Profile, Samples};
 use crate::model::{Event, NeighbourUse, OffCpu, Scope, TaskChange, TaskEvent};
@@ -9,13 +9,13 @@ use std::mem::size_of;
 
 /// Bytes of a sample in columns.
 const SAMPLE_BYTES: usize = 40;
-/// Neighbours that were silent for all of the time that stays, and are known nevertheless.
+/// Limit for kept neighbours without any change in the remaining time.
 const MOST_SILENT: usize = 4096;
-/// Bytes of a definition with the entries of the vectors around it.
+/// Bytes of a definition, including its entries in related vectors.
 const FRAME_BYTES: usize = 160;
 
 impl Profile {
-    /// Memory it takes, bytes, by count: text is estimated.
+    /// Its memory use, bytes, computed from counts; the size of text is estimated.
     #[must_use]
     pub fn approximate_bytes(&self) -> u64 {
         let parts = [
@@ -30,7 +30,7 @@ impl Profile {
         parts.iter().map(|part| *part as u64).sum()
     }
 
-    /// Forgets what was over by `cut`. Of the cumulative counts the last ones before it stay: later growth is taken from them.
+    /// Drops everything that ended by `cut`. Keeps the last cumulative counts before it, the base of later increases.
     pub fn forget_before(&mut self, cut: Nanos) {
         let gone = self.ended_before(cut);
         self.samples.retain(|samples, at| samples.at[at] >= cut);
@@ -46,7 +46,7 @@ impl Profile {
         self.shrink();
     }
 
-    /// Threads that had ended by then and whose number was not used again.
+    /// Threads that ended before `cut` and whose thread id was not reused.
     fn ended_before(&self, cut: Nanos) -> FxHashSet<u32> {
         let mut gone = FxHashSet::default();
         for task in self.tasks.iter().filter(|task| task.at < cut) {
@@ -72,8 +72,8 @@ impl Profile {
         });
     }
 
-    /// As with readings; of the neighbours that were not seen since, only the last ones stay: one that does nothing for an
-    /// hour has not gone, and its use is told only when it changes.
+    /// Like readings, but keeps only the most recent neighbours without later readings. A neighbour that was idle for
+    /// an hour has not ended, because its usage is reported only when it changes.
     fn forget_neighbours(&mut self, cut: Nanos) {
         let mut last = FxHashMap::default();
         for (at, used) in self.neighbour_uses.iter().enumerate().filter(|(_, used)| used.at <= cut) {
@@ -90,11 +90,11 @@ impl Profile {
             at += 1;
             used.at > cut || seen.contains(&used.neighbour) && last.get(&used.neighbour) == Some(&index)
         });
-        // One that was defined just now has not been read yet.
+        // A newly defined neighbour has no reading yet.
         self.neighbours.retain(|def| seen.contains(&def.id) || !last.contains_key(&def.id));
     }
 
-    /// Gives memory back where much more is reserved than used.
+    /// Releases memory if much more is reserved than used.
     fn shrink(&mut self) {
         fn fit<T>(list: &mut Vec<T>) {
             if list.capacity() > 2 * list.len() {
@@ -107,7 +107,7 @@ impl Profile {
         fit(&mut self.tasks);
     }
 
-    /// The whole profile as a stream, its time counted from `start`: what a recording of it is made from.
+    /// The whole profile as an event stream with times relative to `start`, to write a recording of it.
     pub fn events(&self, start: Nanos) -> impl Iterator<Item = Event> + '_ {
         use crate::model::Definition as D;
         let defined = |def| Event::Define(def);
@@ -137,7 +137,7 @@ impl Profile {
 }
 
 impl Samples {
-    /// Keeps the samples for which `keep`, asked with the columns and an index, is true.
+    /// Keeps the samples for which `keep`, called with the columns and an index, returns true.
     pub fn retain(&mut self, keep: impl Fn(&Samples, usize) -> bool) {
         let kept: Vec<bool> = (0..self.len()).map(|at| keep(self, at)).collect();
         fn column<T>(values: &mut Vec<T>, kept: &[bool]) {
@@ -163,7 +163,7 @@ impl Samples {
     }
 }
 
-/// The event with its time counted from `start`; what began before it begins with it.
+/// The event with its time relative to `start`; a span that began before `start` is clipped.
 fn since(mut event: Event, start: Nanos) -> Event {
     match &mut event {
         Event::Define(_) => {}
@@ -213,7 +213,7 @@ mod tests {
         Event::Task(TaskEvent { at: second(at), pid: 1, tid, change })
     }
 
-    /// Ten windows of a second; thread 7 ends in the third.
+    /// Ten windows of one second; thread 7 ends in the third.
     fn profile() -> Profile {
         let mut builder = ProfileBuilder::new(meta());
         builder.apply(Event::Define(Definition::Frame(FrameDef { id: FrameId(0), module: None, address: 1 })));

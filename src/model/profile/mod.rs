@@ -1,5 +1,4 @@
-//! Everything known of one session, interned and in columns: what every analysis reads.
-//! It never knows whether its events came from a live capture or from a recording.
+//! All data of one session, interned and in columns: the input of every analysis, whether captured live or replayed.
 
 mod builder;
 mod history;
@@ -17,33 +16,33 @@ use crate::units::{Nanos, Ops};
 /// One session's data. Indices in definitions are positions in these vectors.
 #[derive(Debug, Clone)]
 pub struct Profile {
-    /// What the session says about itself.
+    /// The session's metadata.
     pub meta: Meta,
     /// Modules by id.
     pub modules: Vec<ModuleDef>,
     /// Frames by id.
     pub frames: Vec<FrameDef>,
-    /// Names at each frame, innermost first; empty where none are known.
+    /// Names at each frame, innermost first; empty if unknown.
     pub names: Vec<Vec<Symbol>>,
     /// Stacks by id; a parent's id is always lower than its child's.
     pub stacks: Vec<StackDef>,
-    /// Samples in the order they came.
+    /// Samples in order of arrival.
     pub samples: Samples,
-    /// Spans off the CPU.
+    /// Off-CPU spans.
     pub off_cpu: Vec<OffCpu>,
     /// Counters by id.
     pub counters: Vec<CounterDef>,
-    /// Readings in the order they came.
+    /// Readings in order of arrival.
     pub readings: Vec<CounterReading>,
-    /// Who else used the machine, in any order.
+    /// The neighbours, in any order.
     pub neighbours: Vec<NeighbourDef>,
-    /// What they used, in the order it was read.
+    /// Their usage, in the order it was read.
     pub neighbour_uses: Vec<NeighbourUse>,
-    /// Tasks' lives.
+    /// Births, renames and ends of tasks.
     pub tasks: Vec<TaskEvent>,
-    /// Losses.
+    /// Lost records.
     pub lost: Vec<Lost>,
-    /// Operations counted: when, and the total by then.
+    /// Operations: time of the reading, and the total at that time.
     pub ops: Vec<(Nanos, Ops)>,
     /// Marks.
     pub marks: Vec<Mark>,
@@ -64,7 +63,7 @@ impl Profile {
         self.modules.get(id.0 as usize)
     }
 
-    /// The names at a frame, innermost first; empty where none are known.
+    /// The names at a frame, innermost first; empty if unknown.
     #[must_use]
     pub fn names_at(&self, id: FrameId) -> &[Symbol] {
         self.names.get(id.0 as usize).map_or(&[], Vec::as_slice)
@@ -80,20 +79,20 @@ impl Profile {
         })
     }
 
-    /// The counter of that name.
+    /// Looks up a counter by name.
     #[must_use]
     pub fn counter(&self, name: &str) -> Option<&CounterDef> {
         self.counters.iter().find(|counter| counter.name == name)
     }
 
-    /// Forgets inlined calls: their samples count for the function they were inlined into.
+    /// Removes inlined calls. Their samples count for the function they were inlined into.
     pub fn drop_inlined(&mut self) {
         for names in &mut self.names {
             names.retain(|symbol| !symbol.inlined);
         }
     }
 
-    /// How long the session lasted: its stated length, else the last thing that happened in it.
+    /// The length of the session: from its metadata, else the time of its last event.
     #[must_use]
     pub fn duration(&self) -> Nanos {
         let last = self.samples.at.last().copied().max(self.ticks.last().map(|tick| tick.at));

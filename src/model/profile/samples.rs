@@ -1,5 +1,4 @@
-//! Samples in columns, so that a scan over one field touches only that field.
-//! It never interprets them.
+//! Samples in columns, so that a scan over one field reads only that field.
 
 use crate::model::{Sample, StackEnd, StackId};
 use crate::units::Nanos;
@@ -7,7 +6,7 @@ use crate::units::Nanos;
 /// Parallel columns; all have the same length.
 #[derive(Debug, Clone, Default)]
 pub struct Samples {
-    /// When.
+    /// Time.
     pub at: Vec<Nanos>,
     /// Process.
     pub pid: Vec<u32>,
@@ -17,13 +16,13 @@ pub struct Samples {
     pub cpu: Vec<u32>,
     /// Index into `Meta::events`.
     pub event: Vec<u16>,
-    /// Counts the sample stands for.
+    /// Number of counts the sample represents.
     pub weight: Vec<u64>,
     /// Stack.
     pub stack: Vec<Option<StackId>>,
     /// How the stack ended.
     pub end: Vec<StackEnd>,
-    /// Sampled in the kernel.
+    /// Whether it was in the kernel.
     pub kernel: Vec<bool>,
 }
 
@@ -34,13 +33,13 @@ impl Samples {
         self.at.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no samples.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.at.is_empty()
     }
 
-    /// Appends one.
+    /// Appends a sample.
     pub fn push(&mut self, sample: &Sample) {
         self.at.push(sample.at);
         self.pid.push(sample.pid);

@@ -1,25 +1,25 @@
-//! By which formula a metric is formed on a core, or why by none. It never groups.
+//! Chooses the formula by which a core forms a metric, or explains why there is none.
 
 use super::room::{fits, needed};
 use crate::model::{Formula, HardwareMetric};
 use crate::pmu::machine::Capacity;
 use crate::pmu::table::Uarch;
 
-/// Names that are measured without the PMU.
+/// Names that are measured without a PMU.
 const WITHOUT_PMU: &[&str] = &["task-clock", "wall"];
-/// A number that the machine knows.
+/// A constant of the machine.
 const SLOTS_PER_CYCLE: &str = "slots-per-cycle";
 
-/// A metric's formula and all that must be counted with it.
+/// A metric's formula and the events that must be counted for it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
-    /// Without names that only the machine could resolve.
+    /// The formula with machine constants substituted.
     pub(super) formula: String,
-    /// The group it needs.
+    /// The roles of the events that must be in one group.
     pub(super) roles: Vec<String>,
 }
 
-/// Why a formula cannot be used, the least hopeless last.
+/// Why a formula cannot be used, sorted from the most to the least fundamental reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Hindrance {
     Events(usize, Vec<String>),
@@ -29,7 +29,7 @@ enum Hindrance {
     Room(usize),
 }
 
-/// The first formula that this core can count at once. Errors: why there is none, for people.
+/// The first formula whose events this core can count at once. Errors: why there is none, as text for users.
 pub(super) fn choose(uarch: &Uarch, capacity: &Capacity, metric: &HardwareMetric) -> Result<Choice, String> {
     if !capacity.present {
         return Err(no_pmu(capacity));
@@ -51,7 +51,7 @@ pub(super) fn choose(uarch: &Uarch, capacity: &Capacity, metric: &HardwareMetric
     Err(told(nearest, uarch, capacity))
 }
 
-/// The events a formula needs, by role; `None` if it is none or holds a name that was not resolved.
+/// The roles of the events that a formula needs; `None` if the formula is invalid or contains an unresolved name.
 pub(super) fn roles_of(formula: &str) -> Option<Vec<String>> {
     let formula = Formula::parse(formula)?;
     let names = formula.names();
@@ -65,7 +65,7 @@ fn judge(uarch: &Uarch, capacity: &Capacity, text: &str) -> Result<Choice, Hindr
     let mut roles = roles_of(&one).unwrap_or_default();
     let can = |role: &String| uarch.event(role).is_some_and(|event| !event.samples_only);
     let missing: Vec<String> = roles.iter().filter(|role| !can(role)).cloned().collect();
-    // Cycles and instructions are everywhere: what remains is the metric's own, or another vendor's.
+    // Every core has cycles and instructions. The remaining roles are specific to the metric, or to another vendor.
     let own = |role: &&String| !matches!(role.as_str(), "cycles" | "instructions" | "slots");
     if roles.iter().filter(own).count() == missing.iter().filter(own).count() {
         return Err(Hindrance::Foreign);
@@ -82,7 +82,7 @@ fn judge(uarch: &Uarch, capacity: &Capacity, text: &str) -> Result<Choice, Hindr
         (true, None) => return Err(Hindrance::Slots),
     };
     let led = roles.iter().any(|role| uarch.led_by_slots.contains(role));
-    // What has a counter of its own costs nothing, and tells a group's own IPC.
+    // Events with a fixed counter cost nothing and add the group's own IPC.
     let free = ["cycles", "instructions"].into_iter().filter(|role| uarch.fixed.iter().any(|fixed| fixed == role));
     for role in free.chain(led.then_some("slots")) {
         if !roles.iter().any(|known| known == role) && uarch.event(role).is_some() {
@@ -95,7 +95,7 @@ fn judge(uarch: &Uarch, capacity: &Capacity, text: &str) -> Result<Choice, Hindr
     Ok(Choice { formula, roles })
 }
 
-/// The text with the number of slots in it.
+/// Substitutes the number of slots into the formula text.
 fn bound(text: &str, slots: u8) -> String {
     let mut bound = String::with_capacity(text.len());
     let mut rest = text;
@@ -123,7 +123,7 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
-/// Of two formulas that fail, the one whose failure says more: fewer missing events, else the later kind.
+/// Of two failed formulas, the one with the more informative reason: fewer missing events, else the later variant.
 fn nearer(a: Hindrance, b: Hindrance) -> Hindrance {
     match (&a, &b) {
         (_, Hindrance::Foreign) => a,
@@ -161,7 +161,7 @@ fn told(hindrance: Option<Hindrance>, uarch: &Uarch, capacity: &Capacity) -> Str
     }
 }
 
-/// Why nothing can be counted at all.
+/// Why this core cannot count anything.
 fn no_pmu(capacity: &Capacity) -> String {
     if capacity.is_virtual {
         "this virtual machine was given no PMU".to_string()

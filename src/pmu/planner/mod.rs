@@ -1,8 +1,8 @@
-//! Which events are counted together so that every metric that is wanted can be formed from counters of the same moments.
-//! It never opens an event: what it says can be scheduled by the tables, the kernel may still refuse.
+//! Decides which events to count together, so that each metric is formed from counters of the same time span.
+//! The tables say which events can be scheduled together; the kernel may still refuse them.
 //!
-//! The first group is the law's: cycles and instructions. Each metric's events stand in one group; a group holds no more than
-//! the core can count at once, and groups follow in the order in which their metrics are wanted.
+//! The first group contains cycles and instructions, which the iron law needs. Each metric's events are in one group. A
+//! group contains no more events than the core can count at once. Groups are in order of their metrics' priority.
 
 mod choice;
 mod room;
@@ -16,13 +16,12 @@ use super::table::Uarch;
 use crate::model::{AbsentMetric, EventSpec, HardwareEvent, HardwareGroup, HardwareMetric, HardwarePlan, Unit};
 use choice::choose;
 
-/// Roles of the first group, as far as the core has them.
+/// Roles of the first group, if the core has them.
 const BASE: &[&str] = &["cycles", "instructions", "ref-cycles"];
-/// The one metric that is read from the first group beside IPC.
+/// The one metric besides IPC that is formed from the first group.
 const BASE_METRIC: &str = "branch_mpki";
 
-/// The events for `wanted`, in groups. Without any wanted metric there is the first group alone, and on a machine that shows
-/// no PMU there is none.
+/// The events for `wanted`, in groups: only the first group if no metric is wanted, none if the machine has no PMU.
 #[must_use]
 pub fn plan(uarch: &Uarch, capacity: &Capacity, wanted: &Wanted) -> HardwarePlan {
     let mut plan = HardwarePlan { uarch: uarch.id.clone(), ..HardwarePlan::default() };
@@ -50,7 +49,7 @@ pub fn plan(uarch: &Uarch, capacity: &Capacity, wanted: &Wanted) -> HardwarePlan
     plan
 }
 
-/// The formula by which a metric is formed under a plan, and the number of the group that has its events.
+/// The formula by which a plan forms a metric, and the number of the group that contains its events.
 #[must_use]
 pub fn formed<'a>(plan: &'a HardwarePlan, metric: &'a HardwareMetric) -> Option<(&'a str, usize)> {
     plan.formulas_of(metric).find_map(|text| {
@@ -64,7 +63,7 @@ fn base(uarch: &Uarch, capacity: &Capacity) -> Vec<String> {
     let mut roles = Vec::new();
     for role in BASE.iter().filter(|role| uarch.event(role).is_some()) {
         roles.push((*role).to_string());
-        // The time base is a comfort, the law is not.
+        // The law requires cycles and instructions; `ref-cycles` is optional.
         if *role == "ref-cycles" && !fits(uarch, capacity, &roles) {
             roles.pop();
         }
@@ -72,8 +71,8 @@ fn base(uarch: &Uarch, capacity: &Capacity) -> Vec<String> {
     roles
 }
 
-/// Puts the roles into the group that needs the fewest new events for them, or into a new one. The first group is kept small,
-/// so that it is counted most. `false` if that would be one group too many.
+/// Adds the roles to the group that needs the fewest new events for them, or to a new group. The first group stays
+/// small, so that it is counted most. Returns `false` if a new group would exceed the limit.
 fn place(
     uarch: &Uarch,
     capacity: &Capacity,
@@ -98,7 +97,7 @@ fn place(
     true
 }
 
-/// The events of roles: what must lead first, then the law's, then the rest as they came.
+/// The events of the roles: the group leader first, then those of the law, then the rest in their order.
 fn group(uarch: &Uarch, capacity: &Capacity, mut roles: Vec<String>, number: u16) -> HardwareGroup {
     const FIRST: &[&str] = &["slots", "cycles", "instructions"];
     roles.sort_by_key(|role| FIRST.iter().position(|first| first == role).unwrap_or(FIRST.len()));
@@ -115,7 +114,7 @@ fn group(uarch: &Uarch, capacity: &Capacity, mut roles: Vec<String>, number: u16
             exclude_user: false,
             exclude_kernel: false,
             exclude_hv: false,
-            // A virtual CPU's events say nothing about this program's code.
+            // A guest's events do not belong to this program's code.
             exclude_guest: true,
             exclude_host: false,
             precise: 0,

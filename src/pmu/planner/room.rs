@@ -1,14 +1,14 @@
-//! Whether a core can count events at the same time. It never says what they are good for.
+//! Decides whether a core can count given events at the same time.
 
 use crate::pmu::machine::Capacity;
 use crate::pmu::table::{Code, TableEvent, Uarch};
 
-/// Filters of offcore response events that a core has registers for.
+/// Number of registers of a core for filters of offcore response events.
 const OFFCORE_FILTERS: usize = 2;
-/// The load-latency event's `config1` is a threshold, no filter.
+/// The `config1` of the load-latency event is a threshold, not a filter.
 const LOAD_LATENCY: u64 = 0x1cd;
 
-/// Whether these roles, each an event of this core, can be counted in one group.
+/// Whether these roles, each of which has an event on this core, can be counted in one group.
 #[must_use]
 pub fn fits(uarch: &Uarch, capacity: &Capacity, roles: &[String]) -> bool {
     let slots = roles.iter().any(|role| role == "slots");
@@ -19,14 +19,14 @@ pub fn fits(uarch: &Uarch, capacity: &Capacity, roles: &[String]) -> bool {
     (slots || !led) && general(uarch, capacity, &events) && few_filters(&events)
 }
 
-/// How many general counters the roles take; those with a counter of their own take none.
+/// Number of general counters that the roles need. Roles with a fixed counter need none.
 #[must_use]
 pub(super) fn needed(uarch: &Uarch, roles: &[String]) -> usize {
     roles.iter().filter(|role| !uarch.fixed.contains(role) && !uarch.led_by_slots.contains(role)).count()
 }
 
-/// Enough general counters, and enough of the first ones for the events that no other counts: for every `n`, those that count
-/// only on the first `n` are no more than `n`.
+/// Whether there are enough general counters, including enough low-numbered ones for the events that only those can
+/// count: for every `n`, at most `n` events are limited to the first `n` counters.
 fn general(uarch: &Uarch, capacity: &Capacity, events: &[&TableEvent]) -> bool {
     let general = events.iter().filter(|event| {
         let role = &event.role;

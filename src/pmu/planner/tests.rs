@@ -140,7 +140,7 @@ fn early_neoverse_n2_counts_a_cycle_too_many() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever is asked for on whatever core: groups can be scheduled, and each metric is formed in one group or absent.
+    /// For any request on any core: groups can be scheduled, and each metric is either formed in one group or absent.
     #[test]
     fn every_plan_holds_what_it_promises(
         which in 0_usize..64,
@@ -170,12 +170,12 @@ proptest! {
         for metric in &metrics {
             let absent = plan.absent.iter().filter(|absent| absent.metric == metric.name).count();
             let formed = usize::from(formed(&plan, metric).is_some());
-            // An absent metric may be formed by events that others brought, unless the core itself makes it meaningless.
+            // An absent metric may be formed from other metrics' events, unless the core makes it meaningless.
             prop_assert!(absent + formed >= 1 && absent <= 1, "{} on {}", metric.name, uarch.id);
             let chosen = plan.formulas.iter().any(|(name, _)| name == metric.name);
             prop_assert!(absent == 0 || !chosen);
         }
-        // The most wanted metric that can be had is in the first or second group.
+        // The first available metric in order of priority is in the first or second group.
         if let Some(first) = metrics.iter().find(|metric| !plan.absent.iter().any(|absent| absent.metric == metric.name)) {
             prop_assert!(formed(&plan, first).is_some_and(|(_, group)| group <= 1));
         }

@@ -1,5 +1,4 @@
-//! The core PMUs that are known: which CPU has which event in which role. Read from `assets/pmu` and from a user's own file.
-//! It never looks at a machine.
+//! The known microarchitectures and their events by role, read from `assets/pmu` and from a user's own file.
 
 mod read;
 
@@ -8,7 +7,7 @@ use crate::error::Result;
 use crate::model::{EventKind, Formula};
 use std::ops::RangeInclusive;
 
-/// The built-in tables, in the order in which a CPU is compared with them.
+/// The built-in tables, in the order in which a CPU is matched against them.
 const BUILT_IN: &[(&str, &str)] = &[
     ("intel-skx", include_str!("../../../assets/pmu/intel-skx.toml")),
     ("intel-clx", include_str!("../../../assets/pmu/intel-clx.toml")),
@@ -17,7 +16,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("intel-emr", include_str!("../../../assets/pmu/intel-emr.toml")),
     ("intel-gnr", include_str!("../../../assets/pmu/intel-gnr.toml")),
     ("amd-zen2", include_str!("../../../assets/pmu/amd-zen2.toml")),
-    // Zen 4 is whatever else is in the family of Zen 3.
+    // Zen 3 comes before Zen 4, which matches the rest of the same CPU family.
     ("amd-zen3", include_str!("../../../assets/pmu/amd-zen3.toml")),
     ("amd-zen4", include_str!("../../../assets/pmu/amd-zen4.toml")),
     ("amd-zen5", include_str!("../../../assets/pmu/amd-zen5.toml")),
@@ -30,75 +29,75 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("generic", include_str!("../../../assets/pmu/generic.toml")),
 ];
 
-/// Known microarchitectures; the first that fits a CPU is its own.
+/// Known microarchitectures. The first match for a CPU wins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// In the order of comparison.
+    /// In matching order.
     pub uarchs: Vec<Uarch>,
 }
 
-/// A microarchitecture: its events and what its PMU can do.
+/// A microarchitecture: its events and the capabilities of its PMU.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Uarch {
     /// Its stable name, e.g. `intel-spr`.
     pub id: String,
-    /// For people, e.g. `Sapphire Rapids`.
+    /// Its display name, e.g. `Sapphire Rapids`.
     pub name: String,
-    /// The CPUs that are of it.
+    /// The CPUs of this microarchitecture.
     pub cpus: Cpus,
-    /// Its PMU below `/sys/bus/event_source/devices`; `None`: whichever the CPU has.
+    /// Its PMU below `/sys/bus/event_source/devices`; `None` matches any.
     pub pmu: Option<String>,
     /// General counters of one hyperthread.
     pub general: u8,
-    /// The same where hyperthreading is switched off in the firmware.
+    /// General counters per thread if hyperthreading is disabled in the firmware.
     pub general_without_smt: u8,
     /// Pipeline slots per cycle, if they are known.
     pub slots_per_cycle: Option<u8>,
-    /// The topdown counters are those of the core, so they mean nothing for one of two running threads.
+    /// Whether the topdown counters count per core. Their values are then meaningless for one of two running threads.
     pub topdown_per_core: bool,
-    /// Roles that have a counter of their own.
+    /// Roles that have a fixed counter.
     pub fixed: Vec<String>,
-    /// Roles that are counted only in a group that `slots` leads, and take no counter.
+    /// Roles that are counted only in a group led by `slots` and that take no counter.
     pub led_by_slots: Vec<String>,
     /// Its events.
     pub events: Vec<TableEvent>,
-    /// Formulas that differ from the common ones: metric and formula.
+    /// Formulas that override the common ones: metric and formula.
     pub formulas: Vec<(String, String)>,
-    /// Metrics that cannot be had, and why, for people.
+    /// Metrics that are not available, and the reason as text for users.
     pub absent: Vec<(String, String)>,
-    /// What a metric means here in particular, for people.
+    /// What a metric means on this microarchitecture, as text for users.
     pub notes: Vec<(String, String)>,
     /// Formulas of early steppings.
     pub errata: Vec<Erratum>,
 }
 
-/// Formulas that hold up to a revision, that one included.
+/// Formulas for all revisions up to and including one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Erratum {
-    /// Variant and revision as Arm counts them: `r0p2` is (0, 2).
+    /// Variant and revision in Arm's notation: `r0p2` is (0, 2).
     pub up_to: (u8, u8),
     /// Metric and formula.
     pub formulas: Vec<(String, String)>,
 }
 
-/// An event in its role.
+/// An event and its role.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableEvent {
     /// Its role, e.g. `llc-miss`.
     pub role: String,
     /// The vendor's name.
     pub name: String,
-    /// What the kernel is asked for; the PMU's number is put in when it is known.
+    /// The kernel encoding. The PMU's type number is filled in when it is known.
     pub code: Code,
-    /// It counts only on so many of the general counters, the first ones.
+    /// The event counts only on the first N general counters.
     pub first_counters: Option<u8>,
-    /// It makes sense only in samples.
+    /// The event is meaningful only in samples.
     pub samples_only: bool,
-    /// What to know of it, for people.
+    /// A remark for users.
     pub note: Option<String>,
 }
 
-/// How an event is asked for.
+/// How an event is encoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
     /// The PMU's own encoding.
@@ -108,16 +107,16 @@ pub enum Code {
         /// `config1`: the filter of an offcore response event.
         config1: u64,
     },
-    /// One of the kernel's own names; the kind is `Hardware` or `Cache`.
+    /// A generic event of the kernel; the kind is `Hardware` or `Cache`.
     Generic {
         /// As perf writes it, e.g. `cache-misses`.
         name: String,
-        /// What it is to the kernel.
+        /// The kernel encoding.
         kind: EventKind,
     },
 }
 
-/// Which CPUs are of a microarchitecture. What is `None` or empty is not looked at.
+/// The CPUs that belong to a microarchitecture. `None` or empty matches any.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cpus {
     /// `vendor_id` of x86, or `ARM`.
@@ -130,15 +129,15 @@ pub struct Cpus {
     pub steppings: Option<RangeInclusive<u32>>,
     /// Arm: implementer and part.
     pub part: Option<(u8, u16)>,
-    /// No built-in CPU, only by its name.
+    /// Matches no CPU; the microarchitecture is selected only by name.
     pub never: bool,
 }
 
 impl Table {
-    /// The tables that come with the program.
+    /// The tables that are built into the program.
     ///
     /// # Errors
-    /// None, as a test reads them all.
+    /// None in practice: a test reads them all.
     pub fn built_in() -> Result<Table> {
         let mut uarchs = Vec::new();
         for (name, text) in BUILT_IN {
@@ -147,23 +146,23 @@ impl Table {
         Ok(Table { uarchs })
     }
 
-    /// The same with a user's table put before it: a microarchitecture of a known name is changed by what the user's entry
-    /// says, any other is compared first.
+    /// Merges a user's table into this one. An entry with a known id changes that microarchitecture; any other entry is
+    /// matched first.
     ///
     /// # Errors
-    /// `Usage` with the place for what is no table.
+    /// `Usage` with the position, if the text is not a valid table.
     pub fn with(self, text: &str, file: &str) -> Result<Table> {
         read::over(self, text, file)
     }
 
-    /// The first that fits. `pmu` is the name of the core's PMU.
+    /// The first match. `pmu` is the name of the core's PMU.
     #[must_use]
     pub fn find(&self, processor: &Processor, pmu: &str) -> Option<Uarch> {
         let fits = |uarch: &&Uarch| uarch.cpus.contain(processor) && uarch.is_of(pmu);
         self.uarchs.iter().find(fits).map(|uarch| uarch.at(processor))
     }
 
-    /// By its name.
+    /// Looks up a microarchitecture by id.
     #[must_use]
     pub fn by_id(&self, id: &str) -> Option<&Uarch> {
         self.uarchs.iter().find(|uarch| uarch.id == id)
@@ -171,7 +170,7 @@ impl Table {
 }
 
 impl Cpus {
-    /// Whether a CPU is one of these.
+    /// Whether a CPU belongs to this set.
     #[must_use]
     pub fn contain(&self, processor: &Processor) -> bool {
         let vendor = |name: &str| self.vendor.as_deref().is_none_or(|wanted| wanted == name);
@@ -195,25 +194,25 @@ impl Cpus {
 }
 
 impl Uarch {
-    /// The event in a role.
+    /// The event of a role.
     #[must_use]
     pub fn event(&self, role: &str) -> Option<&TableEvent> {
         self.events.iter().find(|event| event.role == role)
     }
 
-    /// What it says of a metric in particular.
+    /// The note about a metric on this microarchitecture.
     #[must_use]
     pub fn note(&self, metric: &str) -> Option<&str> {
         self.notes.iter().find(|(name, _)| name == metric).map(|(_, note)| note.as_str())
     }
 
     fn is_of(&self, pmu: &str) -> bool {
-        // A kernel without ACPI leaves the number away, and an older one the version.
+        // A kernel without ACPI omits the number, and an older kernel the version.
         let same = |wanted: &str| wanted == pmu || (wanted.starts_with("armv8_") && pmu.starts_with("armv8_"));
         self.pmu.as_deref().is_none_or(same)
     }
 
-    /// With the formulas of its revision.
+    /// A copy with the formulas of the CPU's revision.
     fn at(&self, processor: &Processor) -> Uarch {
         let mut uarch = self.clone();
         let Processor::Arm(arm) = processor else { return uarch };
@@ -225,7 +224,7 @@ impl Uarch {
     }
 }
 
-/// Sets a value of a list of pairs.
+/// Sets a value in a list of pairs.
 fn put(pairs: &mut Vec<(String, String)>, name: &str, value: &str) {
     match pairs.iter_mut().find(|(known, _)| known == name) {
         Some((_, known)) => *known = value.to_string(),
@@ -233,7 +232,7 @@ fn put(pairs: &mut Vec<(String, String)>, name: &str, value: &str) {
     }
 }
 
-/// Whether a text may stand as a formula.
+/// Whether the text is a valid formula.
 fn is_formula(text: &str) -> bool {
     Formula::parse(text).is_some()
 }

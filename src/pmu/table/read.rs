@@ -1,5 +1,4 @@
-//! Tables of events from their TOML text, every value checked, so that a slip in a user's table is told with its place.
-//! It never decides which CPU is meant.
+//! Reads event tables from TOML and checks every value: an error in a user's table is reported with its position.
 //!
 //! ```toml
 //! [[uarch]]
@@ -24,7 +23,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// More counters than any PMU has.
+/// Upper limit: more counters than any PMU has.
 const MOST_COUNTERS: u8 = 64;
 
 #[derive(Deserialize)]
@@ -82,21 +81,21 @@ struct Row {
     note: Option<String>,
 }
 
-/// The microarchitectures of a text. Errors: `Usage`, naming `file`.
+/// Parses the microarchitectures of a text. Errors: `Usage`, naming `file`.
 pub(super) fn uarchs(text: &str, file: &str) -> Result<Vec<Uarch>> {
     let place = || format!("cannot read {file}");
     let entries = entries(text).context(place)?;
     entries.into_iter().map(|entry| changed(Uarch::default(), entry).context(place)).collect()
 }
 
-/// A user's text over a table.
+/// Merges a user's text into a table.
 pub(super) fn over(table: Table, text: &str, file: &str) -> Result<Table> {
     let Table { uarchs: mut known } = table;
     let place = || format!("cannot read {file}");
     let mut first = Vec::new();
     for entry in entries(text).context(place)? {
         match known.iter().position(|uarch| uarch.id == entry.id) {
-            // What it says of CPUs is said anew, so it is compared before the others.
+            // An entry that redefines its CPUs is matched before the others.
             Some(at) if entry.says_which_cpus() => first.push(changed(known.remove(at), entry).context(place)?),
             Some(at) => known[at] = changed(std::mem::take(&mut known[at]), entry).context(place)?,
             None => first.push(changed(Uarch::default(), entry).context(place)?),
@@ -117,7 +116,7 @@ impl Entry {
     }
 }
 
-/// `base` with what an entry says in place of its own.
+/// Applies an entry to `base`.
 fn changed(base: Uarch, entry: Entry) -> Result<Uarch> {
     let id = entry.id.clone();
     change(base, entry).context(|| format!("microarchitecture '{id}'"))
@@ -153,7 +152,7 @@ fn change(mut uarch: Uarch, entry: Entry) -> Result<Uarch> {
         uarch.events.push(event);
     }
     merge(&mut uarch.formulas, formulas(entry.formulas)?);
-    // A formula that is given anew can be formed after all.
+    // A metric with a new formula is available after all.
     uarch.absent.retain(|(metric, _)| !uarch.formulas.iter().any(|(known, _)| known == metric));
     merge(&mut uarch.absent, entry.absent.into_iter().collect());
     merge(&mut uarch.notes, entry.notes.into_iter().collect());
@@ -181,12 +180,12 @@ fn cpus(entry: &Entry) -> Result<Cpus> {
         models,
         steppings: entry.steppings.as_deref().map(range).transpose()?,
         part,
-        // The one built-in entry that names no CPU is for all; a user's is asked for by its name.
+        // The built-in entry without CPUs matches all; a user's entry without CPUs is selected by name.
         never: !entry.says_which_cpus() && entry.id != "generic",
     })
 }
 
-/// `0x10-0x1f`, `5-15` or one number.
+/// Parses `0x10-0x1f`, `5-15` or a single number.
 fn range(text: &str) -> Result<RangeInclusive<u32>> {
     let number = |text: &str| match text.trim().strip_prefix("0x") {
         Some(hex) => u32::from_str_radix(hex, 16).ok(),
@@ -199,7 +198,7 @@ fn range(text: &str) -> Result<RangeInclusive<u32>> {
     }
 }
 
-/// `r0p2`
+/// Parses `r0p2`.
 fn revision(text: &str) -> Option<(u8, u8)> {
     let (variant, revision) = text.strip_prefix('r')?.split_once('p')?;
     Some((variant.parse().ok()?, revision.parse().ok()?))
@@ -228,7 +227,7 @@ fn event(key: &str, value: toml::Value) -> Result<TableEvent> {
     })
 }
 
-/// `llc_miss` to `llc-miss`.
+/// Converts `llc_miss` to `llc-miss`.
 fn role(key: &str) -> Result<String> {
     let role = key.replace('_', "-");
     let good = is_id(&role) && role.starts_with(|c: char| c.is_ascii_lowercase()) && role != "min" && role != "max";

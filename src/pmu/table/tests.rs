@@ -46,7 +46,7 @@ fn every_cpu_finds_its_own_table() {
     }
     assert_eq!(found(Processor::Unknown, "cpu").unwrap(), "generic");
     assert_eq!(found(x86("CentaurHauls", 7, 1, 1), "cpu").unwrap(), "generic");
-    // A hybrid's cores are of kinds that the tables of servers do not speak of.
+    // The server tables do not cover the core types of a hybrid CPU.
     assert_eq!(found(x86("GenuineIntel", 6, 0x8f, 1), "cpu_atom").unwrap(), "generic-intel");
 }
 

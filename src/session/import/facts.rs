@@ -1,5 +1,5 @@
-//! What a perf.data file says of itself, as a recording's description: machine, command, events.
-//! It never fills a gap with a fact of this machine.
+//! Converts the metadata of a perf.data file into that of a recording: machine, command, events.
+//! Missing facts stay missing; they are not taken from this machine.
 
 use super::Source;
 use crate::model::{CallGraph, EventKind, EventSpec, HardwarePlan, Meta, Plan, Rate, Target, Unit};
@@ -8,10 +8,10 @@ use crate::store::FORMAT;
 use crate::store::perfdata::{Attr, Described, PerfData};
 use crate::units::Nanos;
 
-/// The length of a window: what live captures have unless told otherwise.
+/// Window length: the default of live captures.
 pub(super) const WINDOW: Nanos = Nanos(1_000_000_000);
 
-/// The description, but for times.
+/// The metadata without times.
 pub(super) fn meta(perf: &PerfData<'_>, source: &Source) -> Meta {
     let first = perf.events.first().map(|event| event.attr).unwrap_or_default();
     let events: Vec<EventSpec> = perf.events.iter().map(spec).collect();
@@ -53,7 +53,7 @@ pub(super) fn meta(perf: &PerfData<'_>, source: &Source) -> Meta {
     }
 }
 
-/// How stacks were taken: by the event that has most of them.
+/// How stacks were taken, from the event with the most complete stacks.
 fn method(events: &[Described]) -> CallGraph {
     let any = |has: fn(&Attr) -> bool| events.iter().map(|event| event.attr).find(has);
     if any(Attr::has_call_stack).is_some() {
@@ -73,7 +73,7 @@ fn spec(event: &Described) -> EventSpec {
     let known = pmu::name_of(&generic(&kind));
     let [exclude_user, exclude_kernel, exclude_hv, exclude_guest, exclude_host] = attr.excludes();
     let unit = match (&known, name.as_deref()) {
-        // What `perf record --off-cpu` adds: a period is the time a thread waited.
+        // Added by `perf record --off-cpu`: the period is the time a thread waited.
         (_, Some("offcpu-time")) => Unit::Nanos,
         (Some((_, unit)), _) => *unit,
         (None, _) => Unit::Count,
@@ -107,7 +107,7 @@ fn kind(attr: &Attr, name: Option<&str>) -> EventKind {
     }
 }
 
-/// The same without the upper half, which says which of several kinds of cores is meant.
+/// The kind without the upper half of its config, which selects the core type.
 fn generic(kind: &EventKind) -> EventKind {
     const LOWER: u64 = u32::MAX as u64;
     match kind {
@@ -117,7 +117,7 @@ fn generic(kind: &EventKind) -> EventKind {
     }
 }
 
-/// As perf writes them behind the name of an event that it has to name itself.
+/// The modifiers as perf appends them to the names it generates.
 fn modifiers(attr: &Attr) -> String {
     let [user, kernel, ..] = attr.excludes();
     let parts = [(kernel && !user, "u"), (user && !kernel, "k")];

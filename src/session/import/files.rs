@@ -1,5 +1,5 @@
-//! Which files of this machine may speak for the recorded one.
-//! It never takes a file for its name alone: it is of the same build, or the same inode of the same machine.
+//! Selects the files of this machine that may stand in for the recorded machine's. A matching name is not enough: the
+//! file must have the same build-id, or the same inode on the same machine.
 
 use super::super::naming::HostFiles;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,18 +10,18 @@ use object::Object;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 
-/// This machine's side of an import.
+/// The local files that an import may use.
 #[derive(Debug, Clone)]
 pub(super) struct Local {
-    /// Below which everything is looked for: the recorded machine's files, or `/`.
+    /// The root of all lookups: the recorded machine's files, or `/`.
     pub root: PathBuf,
-    /// Whether `root` was given: then the user vouches for what lies there.
+    /// Whether the user gave `root` and thereby vouches for its files.
     pub vouched: bool,
-    /// Whether the file was recorded on this machine, with the kernel that runs now.
+    /// Whether the file was recorded on this machine with the running kernel.
     pub same: bool,
 }
 
-/// What is asked for.
+/// The file to look up.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub path: &'a str,
@@ -36,14 +36,14 @@ impl Local {
         Local { root: symfs.unwrap_or(Path::new("/")).to_path_buf(), vouched: symfs.is_some(), same }
     }
 
-    /// The file's bytes, if one that is surely the same is here.
+    /// The file's bytes, if an identical file exists here.
     pub(super) fn find(&self, wanted: &Wanted<'_>) -> Option<Bytes> {
         let named = self.root.join(wanted.path.trim_start_matches('/'));
         let by_name = self.open(&named).filter(|(bytes, inode)| self.fits(bytes, *inode, wanted));
         by_name.map(|(bytes, _)| bytes).or_else(|| self.cached(wanted.build_id?))
     }
 
-    /// Names that runtimes leave in files are believed of the machine they were left on.
+    /// Whether JIT maps and dumps may be used: only on the machine that wrote them, or if the user vouches for them.
     pub(super) fn trusts_runtimes(&self) -> bool {
         self.same || self.vouched
     }
@@ -51,7 +51,7 @@ impl Local {
     fn fits(&self, bytes: &Bytes, inode: u64, wanted: &Wanted<'_>) -> bool {
         match (wanted.build_id, wanted.inode) {
             (Some(id), _) => build_id(bytes).as_ref() == Some(id),
-            // With a root of its own, inode numbers are others.
+            // Inode numbers differ under another root.
             _ if self.vouched => true,
             (None, Some(known)) => self.same && inode == known,
             (None, None) => self.same,
@@ -63,7 +63,7 @@ impl Local {
         Some((files::map(&file).ok()?, identity.inode))
     }
 
-    /// perf keeps what it recorded by build-id below the user's home.
+    /// perf caches recorded files by build-id below the user's home.
     fn cached(&self, id: &BuildId) -> Option<Bytes> {
         let hex = id.to_string();
         let (first, rest) = hex.split_at_checked(2)?;
@@ -73,20 +73,20 @@ impl Local {
     }
 }
 
-/// The build a file is of.
+/// The build-id of a file.
 pub(super) fn build_id(bytes: &Bytes) -> Option<BuildId> {
     let file = object::File::parse((**bytes).as_ref()).ok()?;
     Some(BuildId(file.build_id().ok()??.to_vec())).filter(|id| !id.0.is_empty())
 }
 
-/// What the symbolizer may read: debug files, which it checks itself, and what speaks for the recorded machine.
+/// The files that the symbolizer may read: debug files, which it checks itself, and stand-ins for the recorded machine.
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub host: HostFiles,
     pub local: Local,
     /// The kernel's symbols.
     pub kallsyms: Option<String>,
-    /// Where each process had mapped its jitdump.
+    /// Path of each process's mapped jitdump.
     pub dumps: FxHashMap<u32, String>,
 }
 
@@ -95,7 +95,7 @@ impl Files for Recorded {
         self.host.map(path)
     }
 
-    /// Of /proc only what the recording stands in for: the processes that have these numbers now are others.
+    /// Serves only the recorded parts of /proc: the processes that now have these ids are different ones.
     fn text(&self, path: &Path) -> Result<String> {
         let text = match path.strip_prefix("/proc").unwrap_or(path).to_str() {
             Some("kallsyms") => self.kallsyms.clone(),

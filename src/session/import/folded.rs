@@ -1,9 +1,9 @@
-//! Folded stacks, `outer;inner 42` per line, as a recording: names and counts, without times, threads or addresses.
-//! It never keeps a line that has no count, and says how many there were.
+//! Imports folded stacks, `outer;inner 42` per line, as a recording with names and counts but no times, threads or
+//! addresses. Lines without a count are skipped and reported.
 
 use super::output::Output;
 use super::{Imported, Source};
-use crate::collect::sampler::{Interner, Outbox};
+use crate::collect::sampler::{EventQueue, Interner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
     CallGraph, Definition, Event, EventKind, EventSpec, HardwarePlan, HostFacts, Meta, ModuleDef, ModuleId, ModuleKind,
@@ -13,10 +13,10 @@ use crate::store::{FORMAT, Writer};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
-/// With no more than this in all, a count is so many samples; beyond, it is the weight of one.
+/// Up to this total, a count of N becomes N samples; above, each line becomes one sample of weight N.
 const MOST_SAMPLES: u64 = 1 << 20;
 
-/// What tools append to a frame to say whose code it is (`stackcollapse-perf.pl --kernel --jit`).
+/// Suffixes that tools append to a frame to mark kernel, JIT or inlined code (`stackcollapse-perf.pl --kernel --jit`).
 const MARKS: [(&str, Home); 3] = [("_[k]", Home::Kernel), ("_[j]", Home::Jit), ("_[i]", Home::Program)];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ enum Home {
     Jit,
 }
 
-/// A line: the stack from the outside in, and its count.
+/// A line: the stack, outermost first, and its count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Line<'a> {
     frames: &'a str,
@@ -83,7 +83,7 @@ fn notes(bad: u64, total: u64) -> Vec<Note> {
 }
 
 fn meta(source: &Source) -> Meta {
-    // The kernel's own event that counts nothing: what was counted is not said.
+    // The kernel's dummy event, because the file does not name the counted event.
     let kind = EventKind::Software(9);
     let event = EventSpec {
         name: "samples".into(),
@@ -132,14 +132,14 @@ fn meta(source: &Source) -> Meta {
 
 struct Folded<'a> {
     interner: Interner,
-    out: Outbox,
-    /// Every name has an address of its own, as its number.
+    out: EventQueue,
+    /// Each name gets an address of its own: its number.
     names: FxHashMap<(Home, &'a str), u64>,
 }
 
 impl<'a> Folded<'a> {
     fn new(source: &Source) -> Folded<'a> {
-        let mut out = Outbox::default();
+        let mut out = EventQueue::default();
         let modules = [(ModuleKind::Kernel, "[kernel]"), (ModuleKind::Jit, "[folded]"), (ModuleKind::Jit, "[jit]")];
         for (id, (kind, path)) in (0..).zip(modules) {
             let def = ModuleDef { id: ModuleId(id), kind, path: path.into(), build_id: None, pid: 0 };
@@ -192,7 +192,7 @@ impl<'a> Folded<'a> {
     }
 }
 
-/// Whose code a frame is, and its name without the mark that says so.
+/// The kind of code of a frame, and its name without the suffix.
 fn home(frame: &str) -> (Home, &str) {
     let marked = MARKS.iter().find_map(|(mark, home)| Some((*home, frame.strip_suffix(mark)?)));
     marked.unwrap_or((Home::Program, frame))

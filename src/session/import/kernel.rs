@@ -1,5 +1,5 @@
-//! Whose names the recorded kernel's addresses may have: a given list's, this kernel's if it is the very same, else nobody's.
-//! It never names an address by a kernel of another build, nor by one that lies elsewhere without knowing by how much.
+//! Chooses the symbols for the recorded kernel's addresses: a given list, this kernel's if it is the same build, else
+//! none. Addresses of a relocated kernel are resolved only if the offset is known.
 
 use super::Options;
 use super::files::Local;
@@ -7,7 +7,7 @@ use crate::error::{Context, Result};
 use crate::model::{BuildId, Note};
 use std::path::Path;
 
-/// The symbols that speak for the recorded kernel.
+/// The symbols of the recorded kernel.
 #[derive(Debug, Default)]
 pub(super) struct KernelNames {
     /// Text of kallsyms.
@@ -17,10 +17,10 @@ pub(super) struct KernelNames {
 }
 
 impl KernelNames {
-    /// Decides. `recorded` is the build the file names; `root` holds `proc` and `sys` of this machine.
+    /// Chooses the symbols. `recorded` is the build-id in the file; `root` contains `proc` and `sys` of this machine.
     ///
     /// # Errors
-    /// The list that was given cannot be read.
+    /// The given list cannot be read.
     pub(super) fn choose(
         options: &Options,
         local: &Local,
@@ -50,8 +50,8 @@ impl KernelNames {
         }) })
     }
 
-    /// By how much addresses moved since: where `symbol` lies in the list, less where it lay when recorded. `None` if it
-    /// is not in the list. A recorder that was not shown addresses recorded 0: then nothing is known to have moved.
+    /// The relocation offset: the address of `symbol` in the list minus its recorded address; `None` if the list does
+    /// not contain it. The recorded address is 0 if the recorder could not read kernel addresses: no offset then.
     pub(super) fn moved(&self, symbol: &str, recorded: u64) -> Option<u64> {
         if recorded == 0 || symbol.is_empty() {
             return Some(0);
@@ -65,7 +65,7 @@ impl KernelNames {
     }
 }
 
-/// The build in ELF notes: name and description by length, each padded to four bytes.
+/// The build-id in ELF notes: name and description with their lengths, each padded to four bytes.
 fn note_build_id(notes: &[u8]) -> Option<BuildId> {
     const BUILD_ID: u32 = 3;
     let mut rest = notes;

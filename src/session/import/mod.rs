@@ -1,8 +1,8 @@
-//! What other tools recorded, as one of our recordings: `perf.data` files and folded stacks.
-//! It never claims more than the file and this machine's files of the same build can prove.
+//! Imports other tools' recordings as our own: `perf.data` files and folded stacks. Only local files that provably
+//! match the recorded ones are used.
 //!
-//! A perf.data file goes through the same parts as a live capture: mappings make a space per process, stacks are numbered,
-//! copied stack bytes are unwound where the code is at hand. What a file cannot say is a note in the recording.
+//! A perf.data file takes the same path as a live capture: mappings form an address space per process, stacks are
+//! numbered, and copied stack bytes are unwound if the code is available. Missing information becomes a note.
 
 mod facts;
 mod files;
@@ -18,48 +18,49 @@ mod tasks;
 
 pub use source::Source;
 
-use super::tally::Tally;
+use super::capture_stats::CaptureStats;
 use crate::error::Result;
 use crate::model::Meta;
 use crate::store::Writer;
 use crate::store::perfdata::PerfData;
 use std::path::PathBuf;
 
-/// What a file is.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// What `perf record` wrote.
+    /// A `perf.data` file of `perf record`.
     Perf,
     /// Lines of `outer;inner COUNT`.
     Folded,
 }
 
-/// How to import.
+/// Options of an import.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// What the file is; told by its content if not given.
+    /// The format; detected from the content if `None`.
     pub format: Option<Format>,
-    /// Where the recorded machine's files lie, as they lay below its root.
+    /// Root directory with the recorded machine's files.
     pub symfs: Option<PathBuf>,
     /// The recorded machine's /proc/kallsyms.
     pub kallsyms: Option<PathBuf>,
 }
 
-/// What came of it.
+/// The result of an import.
 #[derive(Debug)]
 pub struct Imported {
-    /// The recording's description of itself.
+    /// The recording's metadata.
     pub meta: Meta,
-    /// What went by.
-    pub tally: Tally,
-    /// Bytes the recording takes on disk.
+    /// Totals of the import.
+    pub tally: CaptureStats,
+    /// Size of the recording on disk, bytes.
     pub bytes: u64,
 }
 
 /// Imports a file into the recording that `create` opens once there is something to write.
 ///
 /// # Errors
-/// Nothing in the file could be read, or the recording cannot be written. A damaged file gives what it holds, and a note.
+/// Nothing in the file could be read, or the recording cannot be written. From a damaged file, the readable part is
+/// imported with a note.
 pub fn import(source: &Source, options: &Options, create: impl FnOnce(&Meta) -> Result<Writer>) -> Result<Imported> {
     let bytes: &[u8] = (*source.bytes).as_ref();
     let told = if PerfData::is_one(bytes) { Format::Perf } else { Format::Folded };

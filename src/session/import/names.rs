@@ -1,5 +1,5 @@
-//! Puts names to the frames of an import once all of them are known: runtimes and kernels are named by what was seen last.
-//! It never names a frame of code that is not at hand.
+//! Symbolizes the frames of an import once all frames are known, with the last known state of runtimes and kernel.
+//! Frames of unavailable code stay without names.
 
 use super::files::Recorded;
 use super::kernel::KernelNames;
@@ -10,12 +10,12 @@ use crate::model::{Definition, Event, FrameDef, ModuleId, Note, Symbol};
 use crate::symbols::{ModuleSource, Options, Symbolizer};
 use rustc_hash::FxHashSet;
 
-/// Names a recording's frames.
+/// Symbolizes a recording's frames.
 pub(super) struct Names<'a> {
     symbolizer: Symbolizer,
     objects: &'a Objects,
     added: FxHashSet<ModuleId>,
-    /// What is added to a kernel's address to find it in the list; `None` if it cannot be found there.
+    /// Offset from a recorded kernel address to the address in the list; `None` if it cannot be found there.
     moved: Option<u64>,
     notes: Vec<Note>,
 }
@@ -36,7 +36,7 @@ impl<'a> Names<'a> {
         Names { symbolizer, objects, added: FxHashSet::default(), moved, notes }
     }
 
-    /// Hands the names of these frames on, those that have any.
+    /// Emits the names of those frames that have any.
     pub(super) fn name(&mut self, frames: &[FrameDef], mut to: impl FnMut(Event) -> Result<()>) -> Result<()> {
         for frame in frames {
             let symbols = self.symbols(frame);
@@ -47,7 +47,7 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// What the reader should know of names.
+    /// Notes about the names, for the reader.
     pub(super) fn notes(mut self) -> Vec<Note> {
         self.notes.extend(self.symbolizer.notes());
         self.notes
@@ -66,11 +66,11 @@ impl<'a> Names<'a> {
         if !matches!(source, ModuleSource::Kernel) {
             return self.symbolizer.names(Some(module), frame.address);
         }
-        // The kernel's modules do not move with its image.
+        // Kernel modules do not move with the kernel image.
         let Some(moved) = self.moved.filter(|moved| *moved == 0 || module == KERNEL) else { return Vec::new() };
         let mut symbols = self.symbolizer.names(Some(module), frame.address.wrapping_add(moved));
         if module != KERNEL {
-            // Since another boot the address may be another module's: the list says whose it is, which need not be repeated.
+            // After a reboot the address may belong to another module. The list's suffix shows that, then it is cut.
             let own = object.path.strip_prefix('[');
             symbols.retain_mut(|symbol| {
                 let Some((function, whose)) = symbol.function.split_once(" [") else { return false };
@@ -86,20 +86,19 @@ impl<'a> Names<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collect::sampler::Outbox;
+    use crate::collect::sampler::EventQueue;
     use crate::model::{FrameId, HostFacts};
     use crate::session::import::files::Local;
     use crate::session::naming::HostFiles;
     use crate::store::perfdata::{KernelCode, Mapping, Mode};
     use rustc_hash::FxHashMap;
 
-    /// The names at kernel addresses when the kernel's image was recorded at `recorded`: in the image, in a module, in code
-    /// made at run time.
+    /// The names at kernel addresses with the kernel image at `recorded`: in the image, in a module, in generated code.
     fn names(recorded: u64) -> Vec<Option<String>> {
         let text = "8000 T _text\n8010 T f\nc000 t g\t[ext4]\nd000 t h\t[xfs]\n";
         let kernel = KernelNames { text: Some(text.into()), why_not: None };
         let local = Local::new(None, &HostFacts::default(), &HostFacts::default());
-        let mut out = Outbox::default();
+        let mut out = EventQueue::default();
         let mut objects = Objects::new(local.clone(), &[], true, &mut out);
         let mapping = |path: &'static str, start, offset| {
             let (pid, length, inode, build_id) = (u32::MAX, 0x100, None, None);

@@ -1,8 +1,8 @@
-//! Every piece of code the recorded machine had mapped, numbered once, with the file of this machine that speaks for it.
-//! It never opens a file twice, and one that does not fit is as good as none.
+//! Numbers every mapped piece of code of the recorded machine once, with the local file that stands in for it.
+//! Each file is opened at most once. A file that does not match is treated as missing.
 
 use super::files::{Local, Wanted, build_id};
-use crate::collect::sampler::{KERNEL, Outbox, Placed, Space};
+use crate::collect::sampler::{AddressMap, EventQueue, KERNEL, Placed};
 use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleDef, ModuleId, ModuleKind, Note};
 use crate::store::perfdata::{Build, KernelCode, Mapping};
 use crate::symbols::ModuleSource;
@@ -12,15 +12,15 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The kernel's own image, as perf names its mapping.
+/// perf's name for the mapping of the kernel image.
 const KERNEL_IMAGE: &str = "[kernel.kallsyms]";
 
-/// What is known of a module beside its definition.
+/// A module's data in addition to its definition.
 #[derive(Debug)]
 pub(super) struct Object {
-    /// What names its addresses.
+    /// Source of names for its addresses.
     pub source: Option<ModuleSource>,
-    /// The name of everything in it, where it is a single function.
+    /// The name of the whole module, if it is a single function.
     pub only: Option<String>,
     /// Its path, as in its definition.
     pub path: String,
@@ -28,28 +28,28 @@ pub(super) struct Object {
     code: Option<Arc<Code>>,
 }
 
-/// What identifies a file beside its path.
+/// A file's identity apart from its path.
 type Identity = (Option<BuildId>, Option<u64>);
 
-/// Numbers modules as they appear.
+/// Numbers modules in order of appearance.
 #[derive(Debug)]
 pub(super) struct Objects {
     local: Local,
     objects: Vec<Object>,
-    /// Builds that the file names by path.
+    /// Build-ids in the file, by path.
     builds: FxHashMap<String, BuildId>,
     files: FxHashMap<String, Vec<(Identity, ModuleId)>>,
     just_in_time: FxHashMap<u32, ModuleId>,
     named: FxHashMap<String, ModuleId>,
-    /// The kernel's own ranges.
-    kernel: Space,
-    /// The symbol the kernel's image is placed by, and where it lay.
+    /// The kernel's address ranges.
+    kernel: AddressMap,
+    /// The reference symbol of the kernel image and its recorded address.
     reference: Option<(String, u64)>,
 }
 
 impl Objects {
-    /// Knows the kernel alone, and defines it.
-    pub(super) fn new(local: Local, builds: &[Build], kernel_named: bool, out: &mut Outbox) -> Objects {
+    /// Starts with the kernel only, and defines it.
+    pub(super) fn new(local: Local, builds: &[Build], kernel_named: bool, out: &mut EventQueue) -> Objects {
         let kernel_build = kernel_build(builds).cloned();
         let builds = builds.iter().filter(|build| !build.kernel || build.path == "[vdso]");
         let mut objects = Objects {
@@ -59,7 +59,7 @@ impl Objects {
             files: FxHashMap::default(),
             just_in_time: FxHashMap::default(),
             named: FxHashMap::default(),
-            kernel: Space::default(),
+            kernel: AddressMap::default(),
             reference: None,
         };
         let source = kernel_named.then_some(ModuleSource::Kernel);
@@ -67,33 +67,33 @@ impl Objects {
         objects
     }
 
-    /// What is known of a module.
+    /// The data of a module.
     pub(super) fn get(&self, id: ModuleId) -> Option<&Object> {
         self.objects.get(id.0 as usize)
     }
 
-    /// The symbol the kernel's image was placed by, and where it lay.
+    /// The reference symbol of the kernel image and its recorded address.
     pub(super) fn reference(&self) -> Option<(&str, u64)> {
         self.reference.as_ref().map(|(symbol, address)| (symbol.as_str(), *address))
     }
 
-    /// The module of a kernel's address; without any mapping told of, all of it is the image.
+    /// The module of a kernel address. Without any recorded mapping, all kernel addresses belong to the image.
     pub(super) fn in_kernel(&self, address: u64) -> Option<ModuleId> {
         if self.kernel.is_empty() { Some(KERNEL) } else { self.kernel.find(address).map(|(module, _)| module) }
     }
 
-    /// Whether it is known how stacks go on below an address of this module.
+    /// Whether stacks can be unwound from an address of this module.
     pub(super) fn has_code(&self, id: ModuleId) -> bool {
         self.get(id).is_some_and(|object| object.code.is_some())
     }
 
-    /// A guest's kernel, of which nothing is known but that it is one.
-    pub(super) fn guest_kernel(&mut self, out: &mut Outbox) -> ModuleId {
+    /// A guest's kernel, of which nothing else is known.
+    pub(super) fn guest_kernel(&mut self, out: &mut EventQueue) -> ModuleId {
         self.named("[guest.kernel]", ModuleKind::Kernel, None, out)
     }
 
-    /// The kernel, or a module of it, was mapped.
-    pub(super) fn map_kernel(&mut self, mapping: &Mapping<'_>, kernel_named: bool, out: &mut Outbox) {
+    /// The kernel or one of its modules was mapped.
+    pub(super) fn map_kernel(&mut self, mapping: &Mapping<'_>, kernel_named: bool, out: &mut EventQueue) {
         let path = String::from_utf8_lossy(mapping.path);
         let end = mapping.start.saturating_add(mapping.length);
         let module = match path.strip_prefix(KERNEL_IMAGE) {
@@ -108,11 +108,11 @@ impl Objects {
         self.kernel.map(mapping.start, end, &Placed { module, base: 0, code: None });
     }
 
-    /// The kernel made code at run time.
-    pub(super) fn map_made(&mut self, code: &KernelCode<'_>, out: &mut Outbox) {
+    /// The kernel generated code at run time.
+    pub(super) fn map_made(&mut self, code: &KernelCode<'_>, out: &mut EventQueue) {
         let end = code.start.saturating_add(code.length);
         if code.gone || end <= code.start {
-            // Samples in it may still be on their way; nothing else is placed there before they are.
+            // Its samples may still arrive, and nothing else is placed there before they do.
             return;
         }
         let name = String::from_utf8_lossy(code.name).into_owned();
@@ -123,8 +123,8 @@ impl Objects {
         self.kernel.map(code.start, end, &Placed { module, base: 0, code: None });
     }
 
-    /// The module a program's mapping belongs to.
-    pub(super) fn place(&mut self, mapping: &Mapping<'_>, out: &mut Outbox) -> Placed {
+    /// The module of a program's mapping.
+    pub(super) fn place(&mut self, mapping: &Mapping<'_>, out: &mut EventQueue) -> Placed {
         let path = String::from_utf8_lossy(mapping.path);
         let path = path.strip_suffix(" (deleted)").unwrap_or(&path);
         if path == "[vdso]" {
@@ -139,12 +139,12 @@ impl Objects {
         Placed { module, base, code: self.code(module, mapping.offset) }
     }
 
-    /// Forgets what belonged to a process, so that its number can be used again.
+    /// Drops the data of a process, so that its id can be reused.
     pub(super) fn forget(&mut self, pid: u32) {
         self.just_in_time.remove(&pid);
     }
 
-    /// Which names will be missing in these frames, and how to have them.
+    /// Which names are missing in these frames, and how to get them.
     pub(super) fn note(&self, frames: &[FrameDef]) -> Option<Note> {
         const SHOWN: usize = 3;
         let hit: BTreeSet<ModuleId> = frames.iter().filter_map(|frame| frame.module).collect();
@@ -166,7 +166,7 @@ impl Objects {
         })
     }
 
-    fn file(&mut self, path: &str, mapping: &Mapping<'_>, out: &mut Outbox) -> ModuleId {
+    fn file(&mut self, path: &str, mapping: &Mapping<'_>, out: &mut EventQueue) -> ModuleId {
         let build = mapping.build_id.clone().or_else(|| self.builds.get(path).cloned());
         let identity = (build, mapping.inode);
         let known = self.files.get(path).and_then(|known| known.iter().find(|(other, _)| *other == identity));
@@ -183,8 +183,8 @@ impl Objects {
         module
     }
 
-    /// This kernel's page of user-space code stands for the recorded one only where it is the same build.
-    fn vdso(&mut self, pid: u32, out: &mut Outbox) -> ModuleId {
+    /// This kernel's vdso stands in for the recorded one only if it is the same build.
+    fn vdso(&mut self, pid: u32, out: &mut EventQueue) -> ModuleId {
         if let Some(module) = self.named.get("[vdso]") {
             return *module;
         }
@@ -200,7 +200,7 @@ impl Objects {
         module
     }
 
-    fn jit(&mut self, pid: u32, out: &mut Outbox) -> ModuleId {
+    fn jit(&mut self, pid: u32, out: &mut EventQueue) -> ModuleId {
         if let Some(module) = self.just_in_time.get(&pid) {
             return *module;
         }
@@ -211,7 +211,7 @@ impl Objects {
         module
     }
 
-    fn named(&mut self, name: &str, kind: ModuleKind, source: Option<ModuleSource>, out: &mut Outbox) -> ModuleId {
+    fn named(&mut self, name: &str, kind: ModuleKind, source: Option<ModuleSource>, out: &mut EventQueue) -> ModuleId {
         if let Some(module) = self.named.get(name) {
             return *module;
         }
@@ -230,7 +230,7 @@ impl Objects {
         path: &str,
         pid: u32,
         (build_id, source): (Option<BuildId>, Option<ModuleSource>),
-        out: &mut Outbox,
+        out: &mut EventQueue,
     ) -> ModuleId {
         let id = ModuleId(self.objects.len() as u32);
         let bytes = match &source {
@@ -245,7 +245,7 @@ impl Objects {
     }
 }
 
-/// The build of the kernel itself, which perf may name by a symbol file's path.
+/// The build-id of the kernel image, which perf may list under a symbol file's path.
 pub(super) fn kernel_build(builds: &[Build]) -> Option<&BuildId> {
     let image = |build: &&Build| {
         let name = build.path.rsplit('/').next().unwrap_or_default();
@@ -254,7 +254,7 @@ pub(super) fn kernel_build(builds: &[Build]) -> Option<&BuildId> {
     builds.iter().filter(|build| build.kernel).find(image).map(|build| &build.id)
 }
 
-/// A kernel module as perf prints it: `/lib/modules/6.1/kernel/fs/nf-x.ko.xz` becomes `[nf_x]`.
+/// A kernel module's name as perf prints it: `/lib/modules/6.1/kernel/fs/nf-x.ko.xz` becomes `[nf_x]`.
 fn module_name(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.find(".ko") {
@@ -263,7 +263,7 @@ fn module_name(path: &str) -> String {
     }
 }
 
-/// Memory without a file, as kernels have named it in their records.
+/// Whether a path is one of the names that kernels give to memory without a file.
 fn is_anonymous(path: &str) -> bool {
     const PREFIXES: [&str; 7] = ["[", "//", "/memfd:", "/SYSV", "/dev/", "anon_inode:", "/anon_hugepage"];
     path.is_empty() || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
@@ -280,8 +280,8 @@ mod tests {
         Mapping { pid, start, length, offset, inode, build_id, path: path.as_bytes(), mode: Mode::User }
     }
 
-    fn objects(builds: &[Build]) -> (Objects, Outbox) {
-        let mut out = Outbox::default();
+    fn objects(builds: &[Build]) -> (Objects, EventQueue) {
+        let mut out = EventQueue::default();
         let local = Local { root: "/".into(), vouched: false, same: false };
         (Objects::new(local, builds, false, &mut out), out)
     }

@@ -1,35 +1,35 @@
-//! The recording that an import writes: opened only when there is something for it, so that a file that cannot be read
-//! leaves nothing behind. It never keeps what has got to disk.
+//! Writes the recording of an import. Opens it only once there is an event, so that an unreadable file leaves nothing
+//! behind. Events are dropped from memory once written.
 
-use super::super::tally::Tally;
+use super::super::capture_stats::CaptureStats;
 use super::Imported;
 use crate::error::Result;
 use crate::model::{Event, Meta};
 use crate::store::Writer;
 
-/// Events handed over at once.
+/// Events written at once.
 const BATCH: usize = 8192;
 
-/// A recording to be.
+/// A recording that is not necessarily open yet.
 pub(super) struct Output<C> {
     meta: Meta,
     create: Option<C>,
     writer: Option<Writer>,
     batch: Vec<Event>,
-    tally: Tally,
+    tally: CaptureStats,
 }
 
 impl<C: FnOnce(&Meta) -> Result<Writer>> Output<C> {
     pub(super) fn new(meta: Meta, create: C) -> Output<C> {
-        Output { meta, create: Some(create), writer: None, batch: Vec::new(), tally: Tally::default() }
+        Output { meta, create: Some(create), writer: None, batch: Vec::new(), tally: CaptureStats::default() }
     }
 
-    /// What the recording will say of itself.
+    /// The recording's metadata.
     pub(super) fn meta(&mut self) -> &mut Meta {
         &mut self.meta
     }
 
-    /// Takes events in.
+    /// Adds events.
     pub(super) fn add(&mut self, events: impl IntoIterator<Item = Event>) -> Result<()> {
         for event in events {
             self.tally.add(&event);
@@ -38,7 +38,7 @@ impl<C: FnOnce(&Meta) -> Result<Writer>> Output<C> {
         if self.batch.len() >= BATCH { self.write() } else { Ok(()) }
     }
 
-    /// Writes the rest and the last word.
+    /// Writes the remaining events and the final metadata.
     pub(super) fn finish(mut self) -> Result<Imported> {
         self.write()?;
         let Output { meta, writer, tally, .. } = self;

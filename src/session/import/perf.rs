@@ -1,5 +1,5 @@
-//! A perf.data file as an event stream: every record in the order of its time, samples by what they weigh.
-//! It never stops at a record it cannot use: it counts it, and the recording says so.
+//! Converts a perf.data file to an event stream: records in time order, samples with their weights.
+//! Unusable records are skipped and counted, and the recording notes their number.
 
 use super::files::{Local, Recorded};
 use super::kernel::KernelNames;
@@ -10,7 +10,7 @@ use super::stacks::{Stacks, Surroundings};
 use super::tasks::Tasks;
 use super::{Imported, Options, Source, facts};
 use crate::collect::host;
-use crate::collect::sampler::Outbox;
+use crate::collect::sampler::EventQueue;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
     CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, LossKind, Lost, Meta, Note, Sample, Scope, Tick,
@@ -24,23 +24,23 @@ use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
-/// What was met that the recording should tell of.
+/// Problems that the recording must note.
 #[derive(Debug, Default)]
 struct Met {
-    /// Records shorter than they must be.
+    /// Records shorter than required.
     short: u64,
-    /// Samples without a time, or without the CPU.
+    /// Samples without a time, or without a CPU.
     timeless: u64,
     placeless: u64,
-    /// Samples with branch records that are no stack of calls.
+    /// Samples with branch records other than call stacks.
     branches: u64,
-    /// Call chains whose end lies in code that is not here.
+    /// Call chains that end in unavailable code.
     unjudged: u64,
-    /// Samples by this program's count.
+    /// Number of samples, as counted by this program.
     samples: u64,
 }
 
-/// An import under way.
+/// An import in progress.
 struct Import<'a, C> {
     perf: &'a PerfData<'a>,
     local: Local,
@@ -48,15 +48,15 @@ struct Import<'a, C> {
     objects: Objects,
     tasks: Tasks,
     stacks: Stacks,
-    out: Outbox,
+    out: EventQueue,
     output: Output<C>,
     frames: Vec<FrameDef>,
     dumps: FxHashMap<u32, String>,
-    /// Counters that have been read, by event.
+    /// Counters that were read, by event.
     counters: FxHashMap<usize, CounterId>,
-    /// The last value of each event's number, where samples carry counter values.
+    /// The last value of each counter id, for samples with counter values.
     values: FxHashMap<u64, u64>,
-    /// The first sample's time, from which all others count, and the last time seen.
+    /// Time of the first sample, the origin of all times, and the last time seen.
     base: Option<u64>,
     now: Nanos,
     window: Nanos,
@@ -92,7 +92,7 @@ pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(
 
 impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
     fn new(perf: &'a PerfData<'a>, local: Local, kernel_named: bool, mut output: Output<C>) -> Self {
-        let mut out = Outbox::default();
+        let mut out = EventQueue::default();
         let objects = Objects::new(local.clone(), &perf.builds, kernel_named, &mut out);
         let stacks = Stacks::new(&output.meta().host.arch);
         Import {
@@ -120,7 +120,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
             self.met.short += 1;
             return Ok(());
         };
-        // What perf makes up of the time before carries no time, or none but zero.
+        // Records that perf synthesizes for the time before have no time, or zero.
         let time = record.stamp.time.filter(|time| *time != 0);
         if let What::Sample(_) = what {
             self.base = self.base.or(time);
@@ -169,7 +169,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         }
     }
 
-    /// Runtimes map the file they write their functions' names to, so that profilers find it.
+    /// Remembers the jitdump file that a runtime mapped for profilers.
     fn remember_dump(&mut self, mapping: &Mapping<'_>) {
         let path = String::from_utf8_lossy(mapping.path);
         let name = path.rsplit('/').next().unwrap_or_default();
@@ -234,8 +234,8 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         }
     }
 
-    /// Where samples carry counter values, the leader's sample is one of every member of its group: each weighs what its
-    /// counter grew by, and one that did not grow has none.
+    /// A leader's sample with counter values represents one sample of every group member. Each weighs the increase of
+    /// its counter; a counter without an increase has no sample.
     fn grown(&mut self, event: usize, reads: &Reads<'_>) -> Vec<(usize, u64)> {
         let grown = reads.iter().filter_map(|(value, id)| {
             let (event, id) = match id {
@@ -248,7 +248,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         grown.collect()
     }
 
-    /// Ends the windows that are over. A gap is one long window, so that a hostile clock cannot make millions.
+    /// Ends the windows that are over. A gap becomes one long window, so that a bogus clock cannot create millions.
     fn tick(&mut self, now: Nanos) {
         let spans = (now - self.window).0 / facts::WINDOW.0;
         if spans > 0 {
@@ -338,7 +338,7 @@ impl Met {
     }
 }
 
-/// What of the file could not be read.
+/// The parts of the file that could not be read.
 fn gaps(perf: &PerfData<'_>, records: &perfdata::Records<'_, '_>) -> Vec<Note> {
     let left_out = records.left_out();
     let counted = [

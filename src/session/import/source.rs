@@ -1,5 +1,4 @@
-//! The bytes of what is imported, from a file, a pipe or the standard input.
-//! It never looks into them.
+//! Reads the bytes to import from a file, a pipe or standard input.
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::Bytes;
@@ -11,14 +10,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-/// Something to import.
+/// Data to import.
 #[derive(Clone)]
 pub struct Source {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub name: String,
-    /// All of it.
+    /// Its whole contents.
     pub bytes: Bytes,
-    /// When it was last written, nanoseconds since the Unix epoch; `None` if it is no file.
+    /// Time of the last write, nanoseconds since the Unix epoch; `None` if it is not a file.
     pub written_unix_ns: Option<u64>,
 }
 
@@ -29,10 +28,10 @@ impl std::fmt::Debug for Source {
 }
 
 impl Source {
-    /// Opens a file; a pipe is read to its end.
+    /// Opens a file. A pipe is read to its end.
     ///
     /// # Errors
-    /// It is not there, not readable, empty, or a directory.
+    /// It does not exist, is not readable, is empty, or is a directory.
     pub fn open(path: &Path) -> Result<Source> {
         let name = path.display().to_string();
         let about = std::fs::metadata(path).context(|| format!("cannot read {name}"))?;
@@ -55,10 +54,10 @@ impl Source {
         Ok(Source { name, bytes, written_unix_ns })
     }
 
-    /// Reads to the end; all of it is held in memory.
+    /// Reads to the end and keeps everything in memory.
     ///
     /// # Errors
-    /// Whatever reading reports; `Corrupt` if there is nothing.
+    /// Any error of reading; `Corrupt` if it is empty.
     pub fn read(mut from: impl Read, name: String) -> Result<Source> {
         let mut bytes = Vec::new();
         from.read_to_end(&mut bytes).context(|| format!("cannot read {name}"))?;

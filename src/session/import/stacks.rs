@@ -1,55 +1,55 @@
-//! From a recorded sample to a numbered stack: the kernel's part, then the program's, innermost first.
-//! It never invents a frame: where the program's code is not at hand, the stack is what was recorded, and said to be cut.
+//! Builds a numbered stack from a recorded sample: the kernel's part, then the program's, innermost first.
+//! Only recorded or unwound frames are used. Without the program's code, it is the recorded stack, marked as truncated.
 
 use super::objects::Objects;
-use crate::collect::sampler::{Interner, Outbox, Space};
+use crate::collect::sampler::{AddressMap, EventQueue, Interner};
 use crate::model::{ModuleId, StackEnd, StackId};
 use crate::store::perfdata::{Attr, Mode, Registers, Sample};
 use crate::unwind::{Cache, Regs};
 
-/// A call chain longer than this many frames was cut by the kernel (`perf_event_max_stack`).
+/// The kernel truncates longer call chains (`perf_event_max_stack`).
 const LONGEST_CHAIN: usize = 127;
 
-/// `PERF_CONTEXT_*`: words at the top of the address range that say whose addresses follow.
+/// `PERF_CONTEXT_*`: words at the top of the address range that mark the origin of the addresses that follow.
 const CONTEXT_MAX: u64 = -4095i64 as u64;
 const CONTEXT_KERNEL: u64 = -128i64 as u64;
 const CONTEXT_USER: u64 = -512i64 as u64;
 
-/// Registers in perf's count: instruction, stack and frame pointer, and link register where there is one.
+/// perf's register numbers: instruction, stack and frame pointer, and link register if there is one.
 #[cfg(target_arch = "x86_64")]
 const REGISTERS: (u32, u32, u32, Option<u32>) = (8, 7, 6, None);
 #[cfg(target_arch = "aarch64")]
 const REGISTERS: (u32, u32, u32, Option<u32>) = (32, 31, 29, Some(30));
 
-/// Builds stacks; keeps its memory between samples.
+/// Builds stacks and reuses its memory between samples.
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
-    /// Whether the recorded machine's registers are those this program can unwind from.
+    /// Whether this program can unwind from the recorded machine's registers.
     native: bool,
     interner: Interner,
     cache: Cache,
     kernel: Vec<u64>,
     user: Vec<u64>,
-    /// Stacks of which nothing tells whether they are whole.
+    /// Stacks whose completeness is unknown.
     unjudged: u64,
 }
 
-/// A process's side of a stack.
+/// The context of a stack: its process and machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings<'a> {
-    pub space: &'a Space,
+    pub space: &'a AddressMap,
     pub objects: &'a Objects,
-    /// Where a guest's addresses are put.
+    /// Module for a guest's addresses.
     pub guest: Option<ModuleId>,
 }
 
 impl Stacks {
-    /// For a recording of a machine of this architecture (`uname -m`).
+    /// For a recording of a machine with this architecture (`uname -m`).
     pub(super) fn new(arch: &str) -> Stacks {
         Stacks { native: arch == std::env::consts::ARCH, ..Stacks::default() }
     }
 
-    /// Stacks so far of which nothing tells whether they are whole.
+    /// Number of stacks so far whose completeness is unknown.
     pub(super) fn unjudged(&self) -> u64 {
         self.unjudged
     }
@@ -60,7 +60,7 @@ impl Stacks {
         sample: &Sample<'_>,
         attr: &Attr,
         around: Surroundings<'_>,
-        out: &mut Outbox,
+        out: &mut EventQueue,
     ) -> (Option<StackId>, StackEnd) {
         self.split(sample);
         let end = self.complete(sample, attr, around);
@@ -69,14 +69,14 @@ impl Stacks {
         (stack, if cut { StackEnd::Truncated } else { end })
     }
 
-    /// Sorts the chain by its markers. Every address but the first of each part is a return address; one less lies within
-    /// the call.
+    /// Splits the chain at its markers. All addresses but the first of each part are return addresses; subtracting one
+    /// moves them into the call.
     fn split(&mut self, sample: &Sample<'_>) {
         let Stacks { kernel, user, .. } = self;
         kernel.clear();
         user.clear();
         let in_kernel = matches!(sample.mode, Mode::Kernel | Mode::Hypervisor | Mode::GuestKernel);
-        // Early kernels left the first marker out.
+        // Early kernels omitted the first marker.
         let mut into = Some(if in_kernel { &mut *kernel } else { &mut *user });
         for word in sample.chain.iter() {
             match word {
@@ -92,21 +92,21 @@ impl Stacks {
         }
     }
 
-    /// Adds what the chain lacks of the program's part, and judges how it ends.
+    /// Completes the program's part of the chain and determines how it ends.
     fn complete(&mut self, sample: &Sample<'_>, attr: &Attr, around: Surroundings<'_>) -> StackEnd {
         if self.user.is_empty() && attr.has_call_stack() {
             return self.branches(sample);
         }
         match &sample.registers {
             Some(registers) if attr.has_stack() => self.unwind(registers, sample, around.space),
-            // A kernel thread has no user side: its chain is all there is.
+            // A kernel thread has no user stack: its chain is complete.
             None if attr.has_stack() => StackEnd::Whole,
             _ if attr.has_chain() => self.chain_end(around),
             _ => StackEnd::NotTaken,
         }
     }
 
-    fn unwind(&mut self, registers: &Registers<'_>, sample: &Sample<'_>, space: &Space) -> StackEnd {
+    fn unwind(&mut self, registers: &Registers<'_>, sample: &Sample<'_>, space: &AddressMap) -> StackEnd {
         let (ip, sp, bp, lr) = REGISTERS;
         let from = (|| {
             let lr = lr.map_or(Some(0), |lr| registers.get(lr))?;
@@ -115,11 +115,11 @@ impl Stacks {
         let Some(from) = from.filter(|_| self.native && registers.wide) else { return StackEnd::Truncated };
         self.user.clear();
         let end = space.unwind.unwind(&mut self.cache, &from, sample.stack, &mut self.user);
-        // Where the first address lies in no code that is here, nothing was learnt of how the stack ends.
+        // If the first address is in unavailable code, unwinding gives no information about the stack's end.
         if self.user.len() <= 1 { StackEnd::Truncated } else { end }
     }
 
-    /// Branch records of calls: where each call was made from, innermost first.
+    /// Call branch records: the origin of each call, innermost first.
     fn branches(&mut self, sample: &Sample<'_>) -> StackEnd {
         let mut words = sample.branches.iter();
         while let (Some(from), Some(to), Some(_flags)) = (words.next(), words.next(), words.next()) {
@@ -128,12 +128,12 @@ impl Stacks {
             }
             self.user.push(from);
         }
-        // The hardware's stack of calls is 8 to 32 deep and does not say whether older ones fell out.
+        // The hardware's call stack has 8 to 32 entries and does not report dropped older ones.
         StackEnd::Truncated
     }
 
-    /// The kernel does not say why its walk along frame pointers ended. It was whole if the outermost frame is one that
-    /// nobody calls, which unwinding it without any stack tells; without its code, nothing does.
+    /// The kernel does not report why its frame-pointer walk ended. The stack is whole if the outermost frame has no
+    /// caller. Unwinding that frame with an empty stack shows this; without its code it stays unknown.
     fn chain_end(&mut self, around: Surroundings<'_>) -> StackEnd {
         let Some(outermost) = self.user.last().copied() else { return StackEnd::Whole };
         let known = around.space.find(outermost).is_some_and(|(module, _)| around.objects.has_code(module));
@@ -145,18 +145,18 @@ impl Stacks {
             return StackEnd::Truncated;
         }
         let mut walked = Vec::new();
-        // No zeros: where frame pointers must stand in for unwind information, a zero one would mean the end.
+        // Not zero: where unwinding falls back to frame pointers, a zero frame pointer would mean the end.
         let regs = Regs { ip: outermost, sp: 0x1000, bp: 0x1000, lr: 0x1000 };
         let end = around.space.unwind.unwind(&mut self.cache, &regs, &[], &mut walked);
         if end == StackEnd::Whole { StackEnd::Whole } else { StackEnd::Broken }
     }
 
-    /// The sampled address itself leads: a precise one differs from where its chain was taken.
+    /// Puts the sampled address first: a precise address differs from the first one of its chain.
     fn lead(&mut self, sample: &Sample<'_>) {
         let Some(ip) = sample.ip else { return };
         let part = match sample.mode {
             Mode::User | Mode::Unknown | Mode::GuestUser => {
-                // A kernel part without a sample in the kernel is none.
+                // Without a sample in the kernel there is no kernel part.
                 self.kernel.clear();
                 &mut self.user
             }
@@ -168,8 +168,8 @@ impl Stacks {
         }
     }
 
-    /// Numbers the stack from the outermost frame inwards; true if its inner part had to be left out.
-    fn intern(&mut self, mode: Mode, around: Surroundings<'_>, out: &mut Outbox) -> (Option<StackId>, bool) {
+    /// Numbers the stack from the outermost frame inwards; true if its inner part was dropped.
+    fn intern(&mut self, mode: Mode, around: Surroundings<'_>, out: &mut EventQueue) -> (Option<StackId>, bool) {
         let Stacks { user, kernel, interner, .. } = self;
         let (mut stack, mut first) = (None, user.len() + kernel.len());
         let in_user = |address: u64| around.space.find(address).map_or((None, address), |(m, at)| (Some(m), at));
@@ -230,10 +230,10 @@ mod tests {
             registers: None,
             stack: &[],
         };
-        let mut out = Outbox::default();
+        let mut out = EventQueue::default();
         let local = Local::new(None, &HostFacts::default(), &HostFacts::default());
         let objects = Objects::new(local, &[], false, &mut out);
-        let mut space = Space::default();
+        let mut space = AddressMap::default();
         space.map(0x1000, 0x2000, &Placed { module: ModuleId(4), base: 0x1000, code: None });
         let around = Surroundings { space: &space, objects: &objects, guest: Some(ModuleId(9)) };
         let (stack, end) = Stacks::new("x86_64").build(&sample, attr, around, &mut out);
@@ -308,10 +308,10 @@ mod tests {
             registers: Some(registers),
             stack: &[],
         };
-        let mut out = Outbox::default();
+        let mut out = EventQueue::default();
         let objects =
             Objects::new(Local::new(None, &HostFacts::default(), &HostFacts::default()), &[], false, &mut out);
-        let space = Space::default();
+        let space = AddressMap::default();
         let around = Surroundings { space: &space, objects: &objects, guest: None };
         let (stack, end) = Stacks::new("armv7l").build(&sample, &DUMPED, around, &mut out);
         assert_eq!((stack.unwrap().0, end), (0, StackEnd::Truncated));

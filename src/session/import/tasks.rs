@@ -1,7 +1,7 @@
-//! Who is alive in the recorded machine and what each process has mapped, as the file's records tell it.
-//! It never asks the system: the processes that have these numbers now are others.
+//! Tracks the live tasks of the recorded machine and each process's mappings, from the file's records only: the
+//! processes that now have these ids on this machine are different ones.
 
-use crate::collect::sampler::{Placed, Space};
+use crate::collect::sampler::{AddressMap, Placed};
 use crate::model::{Event, TaskChange, TaskEvent};
 use crate::store::perfdata::{Birth, Naming};
 use crate::units::Nanos;
@@ -9,31 +9,31 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Samples of a task may still come after it ended; its mappings are kept until so many others have ended.
+/// Samples may arrive after their task has ended, so mappings are kept until this many more processes have ended.
 const REMEMBERED: usize = 1024;
 
 /// Tasks and their processes' mappings.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     names: FxHashMap<u32, String>,
-    spaces: FxHashMap<u32, Arc<Space>>,
-    /// Processes whose first thread ended, in that order.
+    spaces: FxHashMap<u32, Arc<AddressMap>>,
+    /// Processes whose main thread ended, in that order.
     ended: VecDeque<u32>,
-    nowhere: Arc<Space>,
+    nowhere: Arc<AddressMap>,
 }
 
 impl Tasks {
     /// The mappings of a process.
-    pub(super) fn space(&self, pid: u32) -> Arc<Space> {
+    pub(super) fn space(&self, pid: u32) -> Arc<AddressMap> {
         Arc::clone(self.spaces.get(&pid).unwrap_or(&self.nowhere))
     }
 
-    /// A process mapped something.
+    /// Adds a mapping to a process.
     pub(super) fn mapped(&mut self, pid: u32, start: u64, end: u64, placed: &Placed) {
         Arc::make_mut(self.spaces.entry(pid).or_default()).map(start, end, placed);
     }
 
-    /// A sample's task. The idle task is the one that perf never names.
+    /// Registers a sample's task. Only the idle task needs this, because perf never names it.
     pub(super) fn meet(&mut self, at: Nanos, pid: u32, tid: u32) -> Option<Event> {
         if tid != 0 || self.names.contains_key(&0) {
             return None;
@@ -42,7 +42,7 @@ impl Tasks {
         Some(event(at, pid, 0, TaskChange::Alive { comm: "swapper".into() }))
     }
 
-    /// A task took a name; one that perf tells of before anything happened (`at` is `None`) had it already.
+    /// A task was renamed. `at` is `None` for a name it had before the recording.
     pub(super) fn named(&mut self, at: Option<Nanos>, naming: &Naming<'_>) -> Event {
         let Naming { pid, tid, comm, exec } = *naming;
         let comm = String::from_utf8_lossy(comm).into_owned();
@@ -56,8 +56,8 @@ impl Tasks {
         }
     }
 
-    /// A task was born, with its parent's name and, in a new process, a copy of the parent's mappings. `None` for one that
-    /// was there before the recording.
+    /// A task was born, with its parent's name and, in a new process, a copy of the parent's mappings. `None` if it
+    /// existed before the recording.
     pub(super) fn born(&mut self, at: Option<Nanos>, birth: &Birth) -> Option<Event> {
         let Birth { pid, tid, parent_pid, parent_tid, fresh } = *birth;
         let comm = self.names.get(&parent_tid).cloned().unwrap_or_default();
@@ -72,7 +72,7 @@ impl Tasks {
         Some(event(at?, pid, tid, TaskChange::Born { parent: parent_tid, comm }))
     }
 
-    /// A task ended. Returns the process to forget besides.
+    /// A task ended. Also returns the process whose data can be dropped.
     pub(super) fn ended(&mut self, at: Nanos, pid: u32, tid: u32) -> (Event, Option<u32>) {
         self.names.remove(&tid);
         let mut forgotten = None;

@@ -1,26 +1,25 @@
-//! The thread that passes a command's output on, at once and unchanged, and looks for numbers in what has gone by.
-//! It never holds output back for a reader of totals.
+//! The thread that forwards a command's output, immediately and unchanged, and scans it for numbers.
 
 use super::{Last, LastCount, Outlet, Point, gap};
 use crate::error::Result;
 use crate::model::{Note, Reads};
 use crate::ops::{Matcher, Stream};
 use crate::sys::clock::Clock;
-use crate::sys::passing::{Onward, Printed};
+use crate::sys::tee::{Onward, Printed};
 use crate::units::{Nanos, Ops};
 use std::io::ErrorKind;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-/// How long to wait for more output before looking for orders.
+/// Maximum wait for more output before orders are polled.
 const PATIENCE: Nanos = Nanos(50_000_000);
-/// A total is handed over no earlier: by then it is known whether it was printed before the command's end.
+/// Minimum age of a total before it is sent: by then it is known whether it was printed before the command ended.
 const HOLD: Nanos = Nanos(200_000_000);
 
-/// Pieces of output that can lie in the pipes when the command has ended: a pipe holds a megabyte at most, unless root made
-/// it larger.
+/// Maximum pieces of output in the pipes after the command's end. A pipe holds at most a megabyte, unless root enlarged
+/// it.
 const MOST_LEFT: usize = 64;
 
-/// A command's output, not yet read.
+/// A command's unread output.
 #[derive(Debug)]
 pub(in crate::session) struct Listening {
     matcher: Matcher,
@@ -41,7 +40,7 @@ impl Listening {
         self.clock
     }
 
-    /// Passes on until the output has ended, or nobody waits for it any more and nothing is left of it.
+    /// Forwards output until it ends, or until the session ends and the pipes are empty.
     pub(super) fn run(mut self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<Last>) -> LastCount {
         let (mut live, mut next, mut held) = (true, self.clock.now() + interval, None);
         loop {
@@ -60,7 +59,7 @@ impl Listening {
                 }
             }
         }
-        // The command has ended: what it printed lies in the pipes. What it left running may print for ever.
+        // The command has ended, and its last output is in the pipes. Processes it left behind may print forever.
         for _ in 0..MOST_LEFT {
             if !self.pass(Nanos(0)) {
                 break;
@@ -69,7 +68,7 @@ impl Listening {
         self.last(&outlet)
     }
 
-    /// Passes on what comes within a time; whether anything did.
+    /// Forwards the output that arrives within `patience`; true if there was any.
     fn pass(&mut self, patience: Nanos) -> bool {
         let Listening { matcher, printed, onward, clock, failure, .. } = self;
         let mut gone = None;
@@ -86,7 +85,7 @@ impl Listening {
                 matcher.take(stream, bytes, clock.now());
             }
         });
-        // Whoever read the output has gone: the command is to learn it as if it had printed there itself.
+        // The reader of the output is gone. The command must notice as if it had written there itself.
         gone.into_iter().for_each(|nth| printed.close(nth));
         any
     }
@@ -114,7 +113,7 @@ impl Listening {
             Some(latest) => {
                 points.extend(outlet.sent.is_none().then_some(START));
                 points.extend(Some(latest).filter(|latest| Some(*latest) != outlet.sent));
-                // The total stands until the command's end, even if it has been told before.
+                // The total is valid until the command's end, so it is sent again.
                 if points.is_empty() {
                     points.push(latest);
                 }
@@ -124,10 +123,10 @@ impl Listening {
     }
 }
 
-/// A command has done nothing before it starts.
+/// Before a command starts, it has done nothing.
 const START: Point = (Nanos(0), Ops(0));
 
-/// The first total is preceded by none at the start: while no number has come, nothing is known.
+/// Sends a zero for the start only along with the first total: until a number has been seen, nothing is known.
 fn send(outlet: &mut Outlet, point: Point) {
     if outlet.sent.is_none() {
         outlet.send(START);

@@ -1,5 +1,5 @@
-//! Counts operations on a thread of its own: neither a server that does not answer nor a reader that is slow delays the rest.
-//! It never counts what the kernel counts; the sampler does.
+//! Counts operations on a separate thread, so that neither an unresponsive server nor a slow reader delays the session.
+//! Kernel-counted operations are read by the sampler instead.
 
 mod listening;
 mod polling;
@@ -8,55 +8,55 @@ use crate::collect::sampler::{EndReason, Ended};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Event, Note, OpsSpec, Plan, Target};
 use crate::sys::clock::Clock;
-use crate::sys::passing::Printed;
+use crate::sys::tee::Printed;
 use crate::units::{Nanos, Ops};
 use listening::Listening;
 use polling::Polling;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
-/// A total and its time.
+/// Time and total.
 type Point = (Nanos, Ops);
 
-/// A source that does not answer its last question is given up after this long: somebody waits for the end.
+/// Timeout for the last reading of a source, because the user is waiting for the end.
 const LAST_PATIENCE: Duration = Duration::from_secs(1);
 
-/// A source of operations that is open.
+/// An open source of operations.
 #[derive(Debug)]
 pub(super) enum Operations {
     Polled(Box<Polling>),
     Printed(Box<Listening>),
 }
 
-/// Told to a thread: sampling is over, count once more and keep the result. Hanging up means: end.
+/// Order to a thread: sampling is over, count once more and keep the result. Closing the channel means: end.
 #[derive(Debug, Clone, Copy)]
 struct Last;
 
-/// What a thread has not handed over when it ends.
+/// The data that a thread has not sent when it ends.
 #[derive(Debug, Default)]
 struct LastCount {
     /// Totals, the newest last.
     points: Vec<Point>,
-    /// Whether the newest total still held when the target had ended.
+    /// Whether the newest total was still valid when the target ended.
     holds_to_end: bool,
     notes: Vec<Note>,
 }
 
-/// The thread.
+/// The counting thread.
 #[derive(Debug)]
 pub(super) struct CountedOperations {
     orders: Sender<Last>,
     done: Receiver<LastCount>,
-    /// Whether the thread may be left behind.
+    /// Whether the thread may be abandoned at the end.
     leave: bool,
     clock: Clock,
 }
 
-/// Makes the thread count for the last time.
+/// Requests the last count from the thread.
 #[derive(Debug, Clone)]
 pub(super) struct LastOrder(Sender<Last>);
 
-/// What can be told without opening anything.
+/// Checks what can be checked without opening anything.
 ///
 /// # Errors
 /// `Usage` for a source that this target cannot have.
@@ -72,7 +72,7 @@ pub(super) fn check(plan: &Plan) -> Result<()> {
 }
 
 impl Operations {
-    /// The plan's source, asked for the first time; `None` without one, or for one that the kernel counts.
+    /// Opens the plan's source with a first reading; `None` without a source or for one that the kernel counts.
     pub(super) fn open(plan: &Plan, printed: Option<Printed>, clock: Clock) -> Result<Option<Operations>> {
         check(plan)?;
         match (&plan.ops, printed) {
@@ -102,7 +102,7 @@ impl Operations {
                 Operations::Polled(polling) => polling.run(interval, outlet, &mailbox),
                 Operations::Printed(listening) => listening.run(interval, outlet, &mailbox),
             };
-            // Who waited may have given up.
+            // The receiver may have given up.
             let _ = tell.send(last);
         };
         std::thread::Builder::new().name("operations".into()).spawn(run).context(|| "cannot start a thread")?;
@@ -115,8 +115,8 @@ impl CountedOperations {
         LastOrder(self.orders.clone())
     }
 
-    /// Waits for the thread, which has been told to count for the last time: what it still had to say. Output is passed on
-    /// to its end, however slowly it is read; a source that does not answer is left behind.
+    /// Waits for the thread after its last count was requested, and returns the remaining totals and notes. Output is
+    /// forwarded to its end, however slow its reader is. An unresponsive source is abandoned.
     pub(super) fn finish(self, ended: &Ended) -> (Vec<Event>, Vec<Note>) {
         drop(self.orders);
         let patience = if self.leave { LAST_PATIENCE } else { Duration::MAX };
@@ -135,7 +135,7 @@ impl CountedOperations {
 }
 
 impl LastOrder {
-    /// Returns at once: the count is taken from the thread's end.
+    /// Returns immediately; the thread delivers the count when it ends.
     pub(super) fn ask(&self) {
         // An error means that the thread has ended, and so has counted.
         let _ = self.0.send(Last);
@@ -143,8 +143,8 @@ impl LastOrder {
 }
 
 impl LastCount {
-    /// A target that has ended counts no more: what was found out a moment later was true at its end, and stays true for
-    /// the counters' last reading, which comes after it.
+    /// A target that has ended counts no more. A total read slightly later is therefore dated to the end, and repeated
+    /// for the counters' last reading, which comes after it.
     fn reach_end(&mut self, ended: &Ended, now: Nanos) {
         if ended.reason != EndReason::TargetGone {
             return;
@@ -161,7 +161,7 @@ impl LastCount {
     }
 }
 
-/// The way of totals into the stream of events; they come in the order of their times.
+/// The path of totals into the event stream, in order of their times.
 #[derive(Debug)]
 struct Outlet {
     out: SyncSender<Vec<Event>>,
@@ -169,7 +169,7 @@ struct Outlet {
 }
 
 impl Outlet {
-    /// Hands a total over unless the reader is far behind: then a later one will do.
+    /// Sends a total, unless the reader is far behind: then a later total replaces it.
     fn send(&mut self, (at, total): Point) {
         if self.out.try_send(vec![Event::Ops { at, total }]).is_ok() {
             self.sent = Some((at, total));
@@ -177,7 +177,7 @@ impl Outlet {
     }
 }
 
-/// Operations that were not counted.
+/// A note about operations that were not counted.
 fn gap(text: String) -> Note {
     Note { topic: "ops-gap".to_string(), text: format!("operations: {text}"), fix: None }
 }

@@ -1,5 +1,4 @@
-//! The thread that asks a source of operations once an interval.
-//! It never makes anybody wait for an answer.
+//! The thread that polls a source of operations once per interval. An unresponsive source delays only this thread.
 
 use super::{Last, LastCount, Outlet, Point, gap};
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -10,12 +9,12 @@ use crate::units::Nanos;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How long the first answer may take; the server's own patience is shorter, a name's resolution may not be.
+/// Timeout for the first answer. The server's own timeout is shorter, but name resolution may take longer than that.
 const FIRST_PATIENCE: Duration = Duration::from_secs(5);
-/// A source that the started command brings along is looked for this often.
+/// Poll interval while waiting for a source that the started command provides.
 const LOOK: Nanos = Nanos(20_000_000);
 
-/// A source, asked for the first time.
+/// A source after its first reading.
 #[derive(Debug)]
 pub(in crate::session) struct Polling {
     meter: Meter,
@@ -24,14 +23,14 @@ pub(in crate::session) struct Polling {
 }
 
 impl Polling {
-    /// Asks for the first time: what was counted before does not belong to the session. A source that a command brings
-    /// along (`starts`) need not answer yet. `None` for sources that are not asked.
+    /// Takes the first reading, because earlier operations do not belong to the session. A source that a command
+    /// provides (`starts`) need not answer yet. `None` for sources that are not polled.
     pub(super) fn open(spec: &OpsSpec, starts: bool, clock: Clock) -> Result<Option<Polling>> {
         let Some(mut meter) = Meter::of(spec, starts) else { return Ok(None) };
         let (tell, answer) = channel();
         let ask = move || {
             let first = meter.read(|| clock.now());
-            // Who asked may have given up.
+            // The receiver may have given up.
             let _ = tell.send((meter, first));
         };
         std::thread::Builder::new().name("operations".into()).spawn(ask).context(|| "cannot start a thread")?;
@@ -49,7 +48,7 @@ impl Polling {
         self.clock
     }
 
-    /// Asks until told to end.
+    /// Polls until told to end.
     pub(super) fn run(self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<Last>) -> LastCount {
         let Polling { mut meter, first, clock } = self;
         let mut record = Record::default();
@@ -63,7 +62,7 @@ impl Polling {
                 Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => return record.end(None),
             };
-            // A source that is silent would make the end wait for nothing.
+            // An unresponsive source would only delay the end.
             if told && record.silent {
                 return record.end(None);
             }
@@ -79,7 +78,7 @@ impl Polling {
     }
 }
 
-/// How the questions fared.
+/// Statistics of the polls.
 #[derive(Debug, Default)]
 struct Record {
     asked: u64,
@@ -90,7 +89,7 @@ struct Record {
 }
 
 impl Record {
-    /// Before a source has begun, its silence is no gap.
+    /// Failed reads before the source has started are not a gap.
     fn note(&mut self, begun: bool, read: Result<Point>) -> Option<Point> {
         self.silent = read.is_err();
         if begun && !std::mem::replace(&mut self.begun, begun) {
@@ -149,7 +148,7 @@ mod tests {
         );
     }
 
-    /// Runs until the reader has seen `wait_for`, then tells it to end.
+    /// Runs until the reader has seen `wait_for`, then ends the thread.
     fn run(polling: Polling, wait_for: u64, mut set: impl FnMut(u64)) -> (Vec<u64>, LastCount) {
         let (out, events) = sync_channel(64);
         let (orders, mailbox) = channel();

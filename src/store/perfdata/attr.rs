@@ -1,9 +1,9 @@
-//! What one event was opened with (`perf_event_attr`): it decides how every record of the event is laid out.
-//! It never judges whether the event makes sense: a kind nobody knows yet still has records that can be read.
+//! The attributes of an event (`perf_event_attr`), which determine the layout of all its records.
+//! Unknown kinds of events are accepted, because their records can still be read.
 
 use super::cursor::Cursor;
 
-/// Bits of `sample_type` (`PERF_SAMPLE_*`) that place something in a record.
+/// Bits of `sample_type` (`PERF_SAMPLE_*`) that affect the layout of a record.
 pub(super) mod sample {
     pub const IP: u64 = 1 << 0;
     pub const TID: u64 = 1 << 1;
@@ -52,35 +52,35 @@ mod flag {
 /// The size of the first published `perf_event_attr`; no shorter one exists.
 pub(super) const SMALLEST: usize = 64;
 
-/// An event as the kernel was asked for it.
+/// The attributes an event was opened with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Attr {
     /// `PERF_TYPE_*` or a PMU's number.
     pub kind: u32,
     /// What to count.
     pub config: u64,
-    /// More of it.
+    /// Extension of `config`.
     pub config1: u64,
-    /// More of it.
+    /// Extension of `config`.
     pub config2: u64,
     /// Events per sample, or samples per second.
     pub rate: u64,
     /// Bytes of user stack copied per sample.
     pub stack_bytes: u32,
-    /// What samples carry (`PERF_SAMPLE_*`).
+    /// Contents of samples (`PERF_SAMPLE_*`).
     pub sample: u64,
-    /// How counter values are laid out (`PERF_FORMAT_*`).
+    /// Layout of counter values (`PERF_FORMAT_*`).
     pub read: u64,
-    /// Which of the program's registers samples carry.
+    /// User registers in samples.
     pub registers: u64,
-    /// Which branches samples carry (`PERF_SAMPLE_BRANCH_*`).
+    /// Branches in samples (`PERF_SAMPLE_BRANCH_*`).
     pub branches: u64,
-    /// The flags, in the order of a little-endian machine.
+    /// The flags, in the bit order of a little-endian machine.
     pub flags: u64,
 }
 
 impl Attr {
-    /// Reads the fields that exist in a structure of `bytes`' length.
+    /// Parses the fields that exist in a structure of `bytes`' length.
     pub(super) fn parse(bytes: &[u8], big: bool) -> Option<Attr> {
         let mut cursor = Cursor::new(bytes, big);
         let kind = cursor.u32()?;
@@ -90,7 +90,7 @@ impl Attr {
         cursor.skip(8)?;
         let config1 = cursor.u64()?;
         let mut attr = Attr { kind, config, config1, rate, sample, read, flags, ..Attr::default() };
-        // Later fields were added one by one; an older file simply ends before them.
+        // Later fields were added one by one; an older file ends before them.
         attr.config2 = cursor.u64().unwrap_or_default();
         attr.branches = cursor.u64().unwrap_or_default();
         attr.registers = cursor.u64().unwrap_or_default();
@@ -110,7 +110,7 @@ impl Attr {
         (self.flags >> 15 & 3) as u8
     }
 
-    /// Left out: user, kernel, hypervisor, guest, host.
+    /// Excluded modes: user, kernel, hypervisor, guest, host.
     #[must_use]
     pub fn excludes(&self) -> [bool; 5] {
         [flag::EXCLUDE_USER, flag::EXCLUDE_KERNEL, flag::EXCLUDE_HV, flag::EXCLUDE_GUEST, flag::EXCLUDE_HOST]
@@ -135,16 +135,10 @@ impl Attr {
         self.sample & sample::BRANCH_STACK != 0
     }
 
-    /// Whether those branch records are the hardware's stack of calls, not just any branches taken.
+    /// Whether these branch records are the hardware's call stack, not just any branches taken.
     #[must_use]
     pub fn has_call_stack(&self) -> bool {
         self.has_branches() && self.branches & branch::CALL_STACK != 0
-    }
-
-    /// Whether samples state how many events they stand for.
-    #[must_use]
-    pub fn has_period(&self) -> bool {
-        self.sample & sample::PERIOD != 0
     }
 
     pub(super) fn has_branch_index(&self) -> bool {
@@ -155,12 +149,12 @@ impl Attr {
         self.branches & branch::COUNTERS != 0
     }
 
-    /// Whether records other than samples end in who, when and where.
+    /// Whether records other than samples end with a stamp (task, time, ids, CPU).
     pub(super) fn stamps_all(&self) -> bool {
         self.flags & flag::SAMPLE_ID_ALL != 0
     }
 
-    /// Where a sample's event number stands from its start.
+    /// Offset of a sample's event id from its start.
     pub(super) fn id_in_sample(&self) -> Option<usize> {
         self.place(
             &[sample::IP, sample::TID, sample::TIME, sample::ADDR],
@@ -169,7 +163,7 @@ impl Attr {
         )
     }
 
-    /// Where another record's event number stands from its end.
+    /// Offset of another record's event id from its end.
     pub(super) fn id_from_end(&self) -> Option<usize> {
         if !self.stamps_all() {
             return None;
@@ -180,13 +174,13 @@ impl Attr {
         (self.sample & sample::ID != 0).then(|| self.words(&[sample::ID, sample::STREAM_ID, sample::CPU]))
     }
 
-    /// Bytes of who, when and where at the end of records other than samples.
+    /// Bytes of the stamp at the end of records other than samples.
     pub(super) fn stamp_bytes(&self) -> usize {
         let fields = [sample::TID, sample::TIME, sample::ID, sample::STREAM_ID, sample::CPU, sample::IDENTIFIER];
         if self.stamps_all() { self.words(&fields) } else { 0 }
     }
 
-    /// Where a sample's time stands from its start, if it has one; else where it would.
+    /// Offset of a sample's time from its start, or of the place where it would be.
     pub(super) fn time_in_sample(&self) -> usize {
         // A sample without a time still has what follows it, e.g. the CPU.
         self.words(&[sample::IDENTIFIER, sample::IP, sample::TID])
@@ -196,19 +190,19 @@ impl Attr {
         if first { Some(0) } else { there.then(|| self.words(before)) }
     }
 
-    /// Bytes that those of the fields take which are there.
+    /// Bytes taken by those of the fields that are present.
     fn words(&self, fields: &[u64]) -> usize {
         fields.iter().filter(|field| self.sample & **field != 0).count() * 8
     }
 }
 
-/// The flags are bit fields, which compilers for big-endian machines place from the other end.
+/// The flags are bit fields, which compilers for big-endian machines allocate from the other end.
 fn flags(word: u64, big: bool) -> u64 {
     if !big {
         return word;
     }
     let turned = word.reverse_bits();
-    // The one field of two bits is turned as a whole, but not within.
+    // The only two-bit field is moved as a whole, but its bits keep their order.
     let (low, high) = (turned >> 15 & 1, turned >> 16 & 1);
     turned & !(3 << 15) | low << 16 | high << 15
 }

@@ -1,9 +1,9 @@
-//! Numbers and texts of either byte order out of bytes that nobody vouches for.
-//! It never panics and never looks beyond its slice: what is not there is `None`.
+//! Reads numbers and texts of either byte order from untrusted bytes.
+//! Reads are bounds-checked and never panic: missing data is `None`.
 
 use std::borrow::Cow;
 
-/// A position in a slice of one byte order.
+/// A position in a slice, with its byte order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
@@ -15,7 +15,7 @@ impl<'a> Cursor<'a> {
         Cursor { rest: bytes, big }
     }
 
-    /// What has not been read.
+    /// The bytes not read yet.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -26,7 +26,7 @@ impl<'a> Cursor<'a> {
         Some(head)
     }
 
-    /// As many bytes as a number in the file says.
+    /// Takes as many bytes as a number in the file states.
     pub(super) fn take_counted(&mut self, count: u64) -> Option<&'a [u8]> {
         self.take(usize::try_from(count).ok()?)
     }
@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         Some(if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
-    /// A list of numbers of 64 bits: as many as are whole.
+    /// The rest as a list of 64-bit numbers; an incomplete one at the end is ignored.
     pub(super) fn words(self) -> Words<'a> {
         Words { bytes: self.rest, big: self.big }
     }
@@ -64,22 +64,22 @@ impl<'a> Cursor<'a> {
         self.rest.split(|byte| *byte == 0).next().unwrap_or_default()
     }
 
-    /// A header's string: its padded length, then the text, ended by a zero.
+    /// Reads a string of a header: its padded length, then the text with a terminating zero.
     pub(super) fn text(&mut self) -> Option<Cow<'a, str>> {
         let length = self.u32()?;
         let bytes = self.take_counted(u64::from(length))?;
         Some(String::from_utf8_lossy(Cursor::new(bytes, self.big).name()))
     }
 
-    /// A header's list of strings.
+    /// Reads a list of strings of a header.
     pub(super) fn texts(&mut self) -> Option<Vec<Cow<'a, str>>> {
         let count = self.u32()?;
-        // Collecting stops at the first one that is not there, so the count alone reserves nothing.
+        // Collecting stops at the first missing string, so the count alone reserves nothing.
         (0..count).map(|_| self.text()).collect()
     }
 }
 
-/// Numbers of 64 bits in a record.
+/// 64-bit numbers in a record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Words<'a> {
     bytes: &'a [u8],
@@ -87,7 +87,7 @@ pub struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// The numbers in some bytes; one that is not whole at the end is none.
+    /// The numbers in `bytes`; an incomplete one at the end is ignored.
     #[must_use]
     pub fn new(bytes: &'a [u8], big: bool) -> Words<'a> {
         Words { bytes, big }

@@ -1,5 +1,5 @@
-//! What the header says of the machine, the command and the events, one section per topic.
-//! It never fails: a section that makes no sense says nothing.
+//! Parses the header's sections about the machine, the command and the events.
+//! An invalid section counts as absent.
 
 use super::attr::{self, Attr};
 use super::cursor::Cursor;
@@ -21,7 +21,7 @@ pub(super) mod feature {
     pub const NUMA_TOPOLOGY: u32 = 14;
     pub const GROUP_DESC: u32 = 17;
     pub const CLOCK_DATA: u32 = 29;
-    /// There is room for so many.
+    /// Number of bits for sections in the header.
     pub const MOST: u32 = 256;
 }
 
@@ -33,12 +33,12 @@ pub(super) struct Description {
     pub ids: Vec<u64>,
 }
 
-/// A build that samples fell into.
+/// A binary that samples fell into, with its build-id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
-    /// Its path, as mapped; the kernel's may be a symbol file's.
+    /// Its path, as mapped; the kernel's may be that of a symbol file.
     pub path: String,
-    /// The build.
+    /// The build-id.
     pub id: BuildId,
     /// Whether it is the kernel or a module of it.
     pub kernel: bool,
@@ -83,7 +83,7 @@ impl<'a> Features<'a> {
         words.unwrap_or_default().into_iter().map(|word| word.into_owned()).collect()
     }
 
-    /// The wall clock's time, nanoseconds since the Unix epoch, and the recording's clock at the same moment.
+    /// The wall clock, nanoseconds since the Unix epoch, and the recording's clock at the same moment.
     #[must_use]
     pub fn clock(&self) -> Option<(u64, u64)> {
         let mut section = self.section(feature::CLOCK_DATA)?;
@@ -92,7 +92,7 @@ impl<'a> Features<'a> {
         Some((section.u64()?, section.u64()?))
     }
 
-    /// The builds that samples fell into.
+    /// The binaries that samples fell into.
     #[must_use]
     pub fn builds(&self) -> Vec<Build> {
         let mut found = Vec::new();
@@ -112,7 +112,7 @@ impl<'a> Features<'a> {
         self.section(feature::EVENT_DESC).and_then(|section| descriptions(section, self.big)).unwrap_or_default()
     }
 
-    /// First member and number of members of each group of events.
+    /// First member and number of members of each event group.
     pub(super) fn groups(&self) -> Vec<(u32, u32)> {
         let parse = |mut section: Cursor<'_>| {
             let count = section.u32()?;
@@ -144,7 +144,7 @@ impl<'a> Features<'a> {
             let place = |cpu| {
                 let (core, package) = (section.u32()?, section.u32()?);
                 let node = nodes.get(&cpu).copied().unwrap_or_default();
-                // One that is not online has -1 in both.
+                // A CPU that is not online has -1 in both.
                 Some((core != u32::MAX).then_some(CpuTopology { cpu, core, package, node }))
             };
             (0..available).map(place).collect::<Option<Vec<_>>>()
@@ -163,21 +163,21 @@ impl<'a> Features<'a> {
             }
             Some(())
         };
-        // What could be read before it ended is right.
+        // Everything read before the section ended is valid.
         let _ = parse();
         nodes
     }
 }
 
-/// A record of a build: process, its number of up to 20 bytes, its path.
+/// Parses a build-id record: process, build-id of up to 20 bytes, path.
 pub(super) fn build(misc: u16, body: &[u8], big: bool) -> Option<Build> {
-    /// `PERF_RECORD_MISC_BUILD_ID_SIZE`: the number's length follows it.
+    /// `PERF_RECORD_MISC_BUILD_ID_SIZE`: the build-id's length follows it.
     const SIZED: u16 = 1 << 15;
     let mut body = Cursor::new(body, big);
     body.skip(4)?;
     let (bytes, length) = (body.take(20)?, usize::from(body.u8()?));
     body.skip(3)?;
-    // Older files leave the length out: the zeros behind a shorter number are not part of it.
+    // Older files omit the length; the zeros after a shorter build-id are not part of it.
     let unsized_length = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1).next_multiple_of(4);
     let id = bytes.get(..if misc & SIZED != 0 { length } else { unsized_length })?;
     let path = String::from_utf8_lossy(body.name()).into_owned();
@@ -200,7 +200,7 @@ fn descriptions(mut section: Cursor<'_>, big: bool) -> Option<Vec<Description>> 
     (0..count).map(event).collect()
 }
 
-/// `0-3,8`: CPU numbers in a list as the kernel writes it. Bounded: a range that long is no machine's.
+/// `0-3,8`: CPU numbers in the kernel's list format. Ranges are limited to more CPUs than any machine has.
 fn cpus(list: &str) -> impl Iterator<Item = u32> + '_ {
     const MOST: u32 = 1 << 16;
     let bounds = list.split(',').filter_map(|range| {

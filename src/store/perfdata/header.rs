@@ -1,5 +1,5 @@
-//! The head of a perf.data file, or of what perf writes into a pipe: its events, its sections, where its records lie.
-//! It never gives up on a file for a part that it can do without.
+//! Parses the head of a perf.data file or pipe: its events, its sections, and where its records lie.
+//! Missing parts that are not essential are reported as gaps.
 
 use super::attr::{self, Attr};
 use super::cursor::Cursor;
@@ -10,32 +10,32 @@ use super::stream::{Stream, own};
 use crate::error::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 
-/// More events than this are none that were ever opened together; a recording numbers them in 16 bits.
+/// Maximum number of events. No capture opens more, and our recordings number them in 16 bits.
 const MOST_EVENTS: usize = u16::MAX as usize;
 
 /// An event of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Described {
-    /// How it was opened.
+    /// The attributes it was opened with.
     pub attr: Attr,
-    /// Its numbers, one per CPU or thread.
+    /// Its ids, one per CPU or thread.
     pub ids: Vec<u64>,
-    /// What `perf record` called it; `None` if the file does not say.
+    /// Its name in `perf record`; `None` if the file does not contain it.
     pub name: Option<String>,
-    /// The group it was scheduled in, where there are several members.
+    /// The group it was scheduled in, if that has several members.
     pub group: Option<u16>,
 }
 
-/// A file whose head has been read.
+/// A perf.data file whose head has been parsed.
 #[derive(Debug)]
 pub struct PerfData<'a> {
     /// Its events; never empty.
     pub events: Vec<Described>,
-    /// What it says of the machine and the command.
+    /// Sections about the machine and the command.
     pub features: Features<'a>,
-    /// The builds that samples fell into, wherever the file names them.
+    /// The binaries that samples fell into, from all places in the file.
     pub builds: Vec<Build>,
-    /// What of the file could not be read, in sentences.
+    /// Parts of the file that could not be read, in sentences.
     pub gaps: Vec<String>,
     pub(super) big: bool,
     piped: bool,
@@ -45,13 +45,13 @@ pub struct PerfData<'a> {
 }
 
 impl<'a> PerfData<'a> {
-    /// Whether these bytes are what perf writes, in whatever version.
+    /// Whether these bytes are written by perf, in any version of the format.
     #[must_use]
     pub fn is_one(bytes: &[u8]) -> bool {
         [b"PERFILE2", b"2ELIFREP", b"PERFFILE"].iter().any(|magic| bytes.starts_with(*magic))
     }
 
-    /// Reads the head.
+    /// Parses the head.
     ///
     /// # Errors
     /// `Corrupt` where not even the events can be read; `Unsupported` for the format before Linux 2.6.36.
@@ -84,7 +84,7 @@ impl<'a> PerfData<'a> {
         Ok(perf)
     }
 
-    /// The records in the order of their times.
+    /// The records, ordered by time.
     #[must_use]
     pub fn records(&self) -> Records<'_, 'a> {
         Records::new(self, self.stream())
@@ -94,7 +94,7 @@ impl<'a> PerfData<'a> {
         Stream::new(self.data, self.data_at, self.big, self.piped)
     }
 
-    /// The index of the event a record is of; `None` if its number is nobody's.
+    /// The index of a record's event; `None` if its id is unknown.
     pub(super) fn event_of(&self, record: u32, body: &[u8]) -> Option<usize> {
         let first = self.events.first().filter(|_| self.events.len() > 1).map(|event| &event.attr);
         let Some(first) = first else { return Some(0) };
@@ -105,11 +105,11 @@ impl<'a> PerfData<'a> {
         };
         let Some(at) = at else { return Some(0) };
         let id = Cursor::new(body.get(at..)?, self.big).u64()?;
-        // What perf made up itself has no number.
+        // Records synthesized by perf have no id.
         if id == 0 { Some(0) } else { self.event_by_id(id) }
     }
 
-    /// The index of the event with that number.
+    /// The index of the event with that id.
     #[must_use]
     pub fn event_by_id(&self, id: u64) -> Option<usize> {
         self.by_id.get(&id).copied()
@@ -119,7 +119,7 @@ impl<'a> PerfData<'a> {
         let mut head = Cursor::new(bytes, self.big);
         head.skip(8)?;
         let size = usize::try_from(head.u64()?).ok()?;
-        /// Magic and size: what a pipe begins with.
+        /// Magic and size: the whole head of a pipe.
         const PIPE: usize = 16;
         if size == PIPE {
             self.piped = true;
@@ -165,7 +165,7 @@ impl<'a> PerfData<'a> {
         let there = bytes.get(at..).unwrap_or_default();
         self.data_at = at;
         if length == 0 && !there.is_empty() {
-            // perf states the length when it ends: one that was killed leaves 0.
+            // perf writes the length when it ends; a killed one leaves 0.
             self.gaps.push("perf record did not end properly: the file says nothing of the machine".into());
             self.data = there;
             return;
@@ -179,7 +179,7 @@ impl<'a> PerfData<'a> {
         self.data = there.get(..length).unwrap_or(there);
     }
 
-    /// Behind the data: where each section lies that the head has a bit for.
+    /// Reads the table after the data: the position of each section whose bit is set in the head.
     fn read_features(&mut self, bytes: &'a [u8], (at, length): (usize, usize), bits: [u64; 4]) {
         if length == 0 {
             return;
@@ -201,11 +201,11 @@ impl<'a> PerfData<'a> {
         self.builds = self.features.builds();
     }
 
-    /// What stands among the records instead of in the head: everything, in a pipe.
+    /// Reads declarations among the records instead of in the head: in a pipe, that is everything.
     fn declared(&mut self) {
         let (mut stream, mut names) = (self.stream(), Vec::new());
         while let Some(raw) = stream.next_outer() {
-            // Borrowed for as long as the file, as nothing was unpacked.
+            // Borrowed for as long as the file, because nothing was unpacked.
             let std::borrow::Cow::Borrowed(body) = raw.body else { continue };
             let mut cursor = Cursor::new(body, self.big);
             match raw.kind {
@@ -237,7 +237,7 @@ impl<'a> PerfData<'a> {
         }
     }
 
-    /// Names and groups, which the head keeps apart from the events.
+    /// Adds names and groups, which the head stores apart from the events.
     fn described(&mut self) {
         let descriptions = self.features.descriptions();
         let in_order = descriptions.len() == self.events.len();
@@ -261,19 +261,19 @@ impl<'a> PerfData<'a> {
     }
 }
 
-/// An event in a pipe: its structure, which says how long it is, and its numbers.
+/// An event in a pipe: its attributes, which contain their length, and its ids.
 fn piped_event(body: &[u8], big: bool) -> Option<Described> {
     let mut size = Cursor::new(body, big);
     size.skip(4)?;
-    // The first version had no length yet.
+    // The first version had no length field.
     let size = Some(size.u32()? as usize).filter(|size| *size > 0).unwrap_or(attr::SMALLEST);
     let (fields, ids) = body.split_at_checked(size)?;
     let attr = Attr::parse(fields, big)?;
     Some(Described { attr, ids: Cursor::new(ids, big).words().iter().collect(), ..Described::default() })
 }
 
-/// 256 bits, stored as the machine's `long`s: on a big-endian 32-bit one their halves are swapped. A host name is always
-/// there, which tells.
+/// Reads 256 bits, stored as the machine's `long`s: on a big-endian 32-bit machine their halves are swapped. The
+/// section of the host name is always present, which reveals the order.
 fn feature_bits(mut head: Cursor<'_>, big: bool) -> Option<[u64; 4]> {
     let mut bits = [head.u64()?, head.u64()?, head.u64()?, head.u64()?];
     if big && bits[0] >> feature::HOSTNAME & 1 == 0 {
@@ -427,7 +427,7 @@ mod tests {
         assert!(gaps.iter().any(|gap| gap.contains("bytes of records are missing")), "{gaps:?}");
         assert!(gaps.iter().any(|gap| gap.contains("sections about the machine")), "{gaps:?}");
         for length in 0..IDS as usize {
-            // Without its events nothing can be read; with one of two, something can.
+            // Without events nothing can be read; with one of the two, something can.
             let parsed = PerfData::parse(&whole[..length]);
             assert_eq!(parsed.is_ok(), length >= (HEAD + ENTRY) as usize, "{length} bytes");
         }

@@ -1,8 +1,8 @@
-//! What `perf record` writes, read as plain data: files and pipes, of either byte order, packed or not, whole or damaged.
-//! It never opens a file, names an address or decides what a record means for a recording.
+//! Reads the output of `perf record` as plain data: files and pipes, either byte order, compressed or not, intact or
+//! damaged.
 //!
-//! The crate linux-perf-data reads only what is whole: it refuses a file for one unknown event or a missing trailer,
-//! reserves whatever a damaged header asks for, and passes over branch records and counter values. So it is done here.
+//! The crate linux-perf-data reads only intact files: it refuses a file for one unknown event or a missing trailer,
+//! allocates whatever a damaged header asks for, and skips branch records and counter values. Hence this module.
 
 mod attr;
 mod cursor;

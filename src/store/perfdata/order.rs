@@ -1,5 +1,5 @@
-//! Puts records of several CPUs in the order of their times, round by round, so that only two rounds are held at once.
-//! It never drops a record: one that comes too late for its place comes out late.
+//! Sorts records of several CPUs by time, round by round, so that only two rounds are in memory at once.
+//! No record is dropped: one that arrives too late for its place comes out late.
 
 /// Records waiting for those that may precede them.
 #[derive(Debug)]
@@ -7,7 +7,7 @@ pub(super) struct Rounds<T> {
     /// Time, order of arrival, record.
     held: Vec<(u64, u64, T)>,
     arrived: u64,
-    /// The latest time of the last finished round: nothing earlier is still to come.
+    /// The latest time of the last finished round: no earlier record is still to come.
     settled: u64,
     latest: u64,
 }
@@ -25,7 +25,7 @@ impl<T> Rounds<T> {
         self.held.push((time, self.arrived, record));
     }
 
-    /// perf has gone round all CPUs: what was made before the end of the round before has arrived.
+    /// perf has read all CPUs once more: all records from before the end of the previous round have arrived.
     pub(super) fn finish_round(&mut self) -> impl Iterator<Item = T> + use<T> {
         let ready = self.settled;
         self.settled = self.latest;

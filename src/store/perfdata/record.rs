@@ -1,14 +1,14 @@
-//! One record of the data section as plain data: what the kernel, or perf in its name, said.
-//! It never allocates by a number it read: lists are views of the record's bytes.
+//! One record of the data section as plain data, from the kernel or synthesized by perf.
+//! Lists are views of the record's bytes, so no allocation depends on a number in the file.
 
 use super::attr::{Attr, read, sample};
 use super::cursor::{Cursor, Words};
 use crate::model::BuildId;
 
-/// Whose code a sampled address belongs to.
+/// Processor mode of a sampled address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Not said.
+    /// Not recorded.
     Unknown,
     /// The kernel.
     Kernel,
@@ -35,7 +35,7 @@ impl Mode {
     }
 }
 
-/// Who, when and where a record was made; what the file does not say is `None`.
+/// Time and CPU of a record; missing values are `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// Time on the recording's clock, nanoseconds.
@@ -44,28 +44,28 @@ pub struct Stamp {
     pub cpu: Option<u32>,
 }
 
-/// A range of addresses that code was mapped to.
+/// A range of addresses that code is mapped to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping<'a> {
     /// The process; `u32::MAX` for the kernel's own.
     pub pid: u32,
     /// First address.
     pub start: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub length: u64,
     /// Offset in the file; for the kernel the address of its reference symbol.
     pub offset: u64,
-    /// The inode it lies in, where stated.
+    /// The inode of the file, where recorded.
     pub inode: Option<u64>,
-    /// The build, where stated.
+    /// The build-id, where recorded.
     pub build_id: Option<BuildId>,
-    /// What is mapped.
+    /// Path or name of the mapping.
     pub path: &'a [u8],
-    /// Whose addresses these are.
+    /// Processor mode of these addresses.
     pub mode: Mode,
 }
 
-/// Counter values in a record, each with the event's number where stated.
+/// Counter values in a record, each with the event's id where recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reads<'a> {
     /// Time enabled, nanoseconds.
@@ -80,14 +80,14 @@ pub struct Reads<'a> {
 }
 
 impl<'a> Reads<'a> {
-    /// Value and event number.
+    /// Values and event ids.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Option<u64>)> + use<'a> {
         let Reads { alone, group, step, numbered, .. } = *self;
         let member = move |at: usize| Some((group.get(at * step)?, group.get(at * step + 1).filter(|_| numbered)));
         alone.into_iter().chain((0..group.len() / step).filter_map(member))
     }
 
-    /// `struct read_format`: of a group the times come first, of a single event its value does.
+    /// `struct read_format`: a group starts with the times, a single event with its value.
     fn parse(cursor: &mut Cursor<'a>, format: u64, big: bool) -> Option<Reads<'a>> {
         let has = |bit: u64| format & bit != 0;
         let step = 1 + usize::from(has(read::ID)) + usize::from(has(read::LOST));
@@ -107,19 +107,19 @@ impl<'a> Reads<'a> {
     }
 }
 
-/// Registers of a program at a sample: which are there, and their values in the order of their bits.
+/// User registers of a sample: a mask, and the values in the order of its bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registers<'a> {
-    /// A bit for each register that is there.
+    /// A bit for each register present.
     pub mask: u64,
     /// Their values.
     pub values: Words<'a>,
-    /// Whether the program was a 64-bit one.
+    /// Whether it was a 64-bit program.
     pub wide: bool,
 }
 
 impl Registers<'_> {
-    /// The register of that number in perf's count (`PERF_REG_*`).
+    /// The register with that number in perf's numbering (`PERF_REG_*`).
     #[must_use]
     pub fn get(&self, register: u32) -> Option<u64> {
         let bit = 1u64.checked_shl(register)?;
@@ -131,15 +131,15 @@ impl Registers<'_> {
 /// A sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample<'a> {
-    /// Whose code it is in.
+    /// Processor mode.
     pub mode: Mode,
-    /// The address, where recorded.
+    /// The instruction address, where recorded.
     pub ip: Option<u64>,
     /// The process, where recorded.
     pub pid: Option<u32>,
     /// The thread, where recorded.
     pub tid: Option<u32>,
-    /// Events it stands for, where recorded.
+    /// Number of events it represents, where recorded.
     pub period: Option<u64>,
     /// Counter values, where recorded.
     pub reads: Option<Reads<'a>>,
@@ -147,9 +147,9 @@ pub struct Sample<'a> {
     pub chain: Words<'a>,
     /// Branch records: from, to, flags.
     pub branches: Words<'a>,
-    /// The program's registers; `None` if not recorded or if there are none, as in a kernel thread.
+    /// User registers; `None` if not recorded or if there are none, as in a kernel thread.
     pub registers: Option<Registers<'a>>,
-    /// The program's stack from its stack pointer upwards.
+    /// User stack from the stack pointer upwards.
     pub stack: &'a [u8],
 }
 
@@ -162,7 +162,7 @@ pub struct Naming<'a> {
     pub tid: u32,
     /// The name.
     pub comm: &'a [u8],
-    /// Whether it executes another program.
+    /// Whether the task executed another program.
     pub exec: bool,
 }
 
@@ -173,35 +173,35 @@ pub struct Birth {
     pub pid: u32,
     /// Its thread.
     pub tid: u32,
-    /// The process it comes from.
+    /// Process id of the parent.
     pub parent_pid: u32,
-    /// The thread it comes from.
+    /// Thread id of the parent.
     pub parent_tid: u32,
-    /// Whether a new process does not have its parent's mappings: perf tells of it afterwards.
+    /// Whether a new process does not inherit its parent's mappings: perf reports its own ones afterwards.
     pub fresh: bool,
 }
 
-/// Code that the kernel made.
+/// Code generated by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelCode<'a> {
     /// First address.
     pub start: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub length: u64,
     /// Its name.
     pub name: &'a [u8],
-    /// Whether it is not there any more.
+    /// Whether it has been removed.
     pub gone: bool,
 }
 
-/// What a record says.
+/// Contents of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What<'a> {
     /// Code was mapped.
     Mapped(Mapping<'a>),
-    /// A task took a name.
+    /// A task changed its name.
     Named(Naming<'a>),
-    /// A task was born.
+    /// A task was created.
     Born(Birth),
     /// A task ended.
     Ended {
@@ -210,7 +210,7 @@ pub enum What<'a> {
         /// Its thread.
         tid: u32,
     },
-    /// So many records were lost.
+    /// This many records were lost.
     Lost(u64),
     /// Sampling was paused.
     Throttled,
@@ -223,9 +223,9 @@ pub enum What<'a> {
     },
     /// A sample.
     Sample(Sample<'a>),
-    /// Code that the kernel made at run time, e.g. of a BPF program.
+    /// Code that the kernel generated at run time, e.g. of a BPF program.
     KernelCode(KernelCode<'a>),
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
@@ -244,7 +244,7 @@ pub(super) mod kind {
     pub const SWITCH: u32 = 14;
     pub const SWITCH_CPU_WIDE: u32 = 15;
     pub const KSYMBOL: u32 = 17;
-    /// From here on perf's own.
+    /// First of perf's own types.
     pub const USER: u32 = 64;
 }
 
@@ -255,7 +255,7 @@ mod misc {
     pub const MMAP_BUILD_ID: u16 = 1 << 14;
 }
 
-/// The content of a kernel's record; `None` when it is shorter than it must be.
+/// Parses the content of a kernel's record; `None` when it is too short.
 pub(super) fn parse<'a>(record: u32, misc: u16, body: &'a [u8], attr: &Attr, big: bool) -> Option<What<'a>> {
     let cursor = &mut Cursor::new(body, big);
     Some(match record {
@@ -331,7 +331,7 @@ fn sampled<'a>(misc: u16, cursor: &mut Cursor<'a>, attr: &Attr, big: bool) -> Op
     let branches = if attr.has_branches() { branches(cursor, attr, big)? } else { Words::default() };
     let registers = if has(sample::REGS_USER) { registers(cursor, attr.registers, big)? } else { None };
     let stack = if has(sample::STACK_USER) { stack(cursor)? } else { &[] };
-    // Weights, addresses of data and the like follow; nothing here reads them.
+    // Weights, data addresses and the like follow; they are not read.
     Some(Sample { mode: Mode::of(misc), ip, pid, tid, period, reads, chain, branches, registers, stack })
 }
 
@@ -348,7 +348,7 @@ fn branches<'a>(cursor: &mut Cursor<'a>, attr: &Attr, big: bool) -> Option<Words
     Some(Cursor::new(entries, big).words())
 }
 
-/// `None` inside: the sample has no registers.
+/// `Some(None)`: the sample has no registers.
 #[expect(clippy::option_option, reason = "too short a record and a kernel thread are not the same")]
 fn registers<'a>(cursor: &mut Cursor<'a>, mask: u64, big: bool) -> Option<Option<Registers<'a>>> {
     /// `PERF_SAMPLE_REGS_ABI_64`.
@@ -361,7 +361,7 @@ fn registers<'a>(cursor: &mut Cursor<'a>, mask: u64, big: bool) -> Option<Option
     Some(Some(Registers { mask, values, wide: abi == WIDE }))
 }
 
-/// The copied bytes, as many as the kernel could really copy.
+/// The copied stack, as many bytes as the kernel could copy.
 fn stack<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
     let size = cursor.u64()?;
     if size == 0 {
@@ -372,7 +372,7 @@ fn stack<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
     Some(&bytes[..filled.min(bytes.len())])
 }
 
-/// Who, when and where a record was made.
+/// Time and CPU of a record.
 pub(super) fn stamp(record: u32, body: &[u8], attr: &Attr, big: bool) -> Stamp {
     let at = if record == kind::SAMPLE { Some(attr.time_in_sample()) } else { trailer(body, attr) };
     let Some(mut cursor) = at.and_then(|at| body.get(at..)).map(|rest| Cursor::new(rest, big)) else {
@@ -402,7 +402,7 @@ fn trailer(body: &[u8], attr: &Attr) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Bytes of either order.
+    /// Bytes in either byte order.
     struct Bytes {
         bytes: Vec<u8>,
         big: bool,
@@ -481,7 +481,7 @@ mod tests {
         for length in 0..body.len() - 8 {
             assert_eq!(parse(kind::SAMPLE, 2, &body[..length], &attr, false), None, "{length} bytes");
         }
-        // Counts that no record can hold, at every place.
+        // Impossible counts at every place.
         for at in (0..body.len() - 7).step_by(4) {
             let mut hostile = body.clone();
             hostile[at..at + 8].fill(0xff);

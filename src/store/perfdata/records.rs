@@ -1,5 +1,5 @@
-//! The kernel's records of a file in the order of their times, each with its event.
-//! It never holds more than two rounds of them, and counts what it leaves out.
+//! The kernel's records of a file, ordered by time, each with its event.
+//! At most two rounds of records are in memory, and records left out are counted.
 
 use super::header::PerfData;
 use super::order::Rounds;
@@ -13,27 +13,27 @@ use std::collections::VecDeque;
 pub struct Record<'a> {
     /// Index of its event.
     pub event: usize,
-    /// Who, when and where.
+    /// Time and CPU.
     pub stamp: Stamp,
     kind: u32,
     misc: u16,
     body: Cow<'a, [u8]>,
 }
 
-/// What was in the file and is not in the stream.
+/// Records of the file that the stream leaves out, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Records of events the file does not describe.
     pub unknown_event: u64,
-    /// Traces of the processor's own making, which only its decoder understands.
+    /// Hardware traces, which only their decoder understands.
     pub traces: u64,
     /// Counters of `perf stat record`.
     pub counts: u64,
-    /// Switches from one task to another.
+    /// Context switches.
     pub switches: u64,
 }
 
-/// Walks through a file's records.
+/// Iterates over a file's records.
 #[derive(Debug)]
 pub struct Records<'f, 'a> {
     file: &'f PerfData<'a>,
@@ -50,19 +50,19 @@ impl<'f, 'a> Records<'f, 'a> {
         Records { file, stream, rounds, ready, over: false, left_out: LeftOut::default() }
     }
 
-    /// What was left out so far.
+    /// Records left out so far.
     #[must_use]
     pub fn left_out(&self) -> LeftOut {
         self.left_out
     }
 
-    /// Why reading ended before the data did, if so.
+    /// Why reading ended before the data did, if it did.
     #[must_use]
     pub fn gap(&self) -> Option<&str> {
         self.stream.gap()
     }
 
-    /// Takes a record in; one without a time is handed back at once, as perf does it: it was made before the others.
+    /// Queues a record. One without a time is returned at once, as in perf: it was made before the others.
     fn sort(&mut self, raw: Raw<'a>) -> Option<Record<'a>> {
         match raw.kind {
             own::FINISHED_ROUND => self.ready.extend(self.rounds.finish_round()),
@@ -87,7 +87,7 @@ impl<'f, 'a> Records<'f, 'a> {
     fn record(&self, raw: Raw<'a>) -> Option<Record<'a>> {
         let Raw { kind, misc, body } = raw;
         let event = self.file.event_of(kind, &body).or_else(|| {
-            // Of anything but a sample, the layout of its end is all that its event is needed for.
+            // For anything but a sample, the event only determines the layout of the record's end.
             (kind != kind::SAMPLE).then_some(0)
         })?;
         let stamp = record::stamp(kind, &body, &self.file.events.get(event)?.attr, self.file.big);
@@ -120,7 +120,7 @@ impl<'a> Iterator for Records<'_, 'a> {
 }
 
 impl PerfData<'_> {
-    /// What a record says; `None` when it is shorter than it must be.
+    /// Parses a record's content; `None` when it is too short.
     #[must_use]
     pub fn read_record<'r>(&self, record: &'r Record<'_>) -> Option<What<'r>> {
         let attr = &self.events.get(record.event)?.attr;

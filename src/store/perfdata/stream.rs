@@ -1,5 +1,5 @@
-//! The records of the data section one after another, as they lie in the file; packed ones are unpacked on the way.
-//! It never goes on after a record that makes no sense: what follows could be anything.
+//! Iterates over the records of the data section in file order and unpacks compressed ones.
+//! Reading stops at an invalid record, because anything could follow it.
 
 use super::cursor::Cursor;
 use super::record::kind;
@@ -24,7 +24,7 @@ pub(super) mod own {
 /// Bytes of a record's header.
 const HEAD: usize = 8;
 
-/// perf packs what one ring holds, half a megabyte unless asked for more; beyond this a record is a bomb.
+/// perf compresses the contents of one ring, half a megabyte by default; a record beyond this is a decompression bomb.
 const MOST_UNPACKED: usize = 256 << 20;
 
 /// A record without its header.
@@ -44,7 +44,7 @@ pub(super) struct Stream<'a> {
     piped: bool,
     unpacker: Option<DCtx<'static>>,
     unpacked: Vec<u8>,
-    /// How much of `unpacked` has been handed out.
+    /// How much of `unpacked` has been returned.
     done: usize,
     gap: Option<String>,
 }
@@ -56,17 +56,17 @@ impl std::fmt::Debug for Stream<'_> {
 }
 
 impl<'a> Stream<'a> {
-    /// Over a data section that begins at byte `at` of its file.
+    /// Starts at a data section that begins at byte `at` of its file.
     pub(super) fn new(bytes: &'a [u8], at: usize, big: bool, piped: bool) -> Stream<'a> {
         Stream { rest: bytes, at, big, piped, unpacker: None, unpacked: Vec::new(), done: 0, gap: None }
     }
 
-    /// Why reading ended before the data did, if so.
+    /// Why reading ended before the data did, if it did.
     pub(super) fn gap(&self) -> Option<&str> {
         self.gap.as_deref()
     }
 
-    /// The next record; what was packed comes in place of its packing.
+    /// The next record; a compressed record is replaced by its contents.
     pub(super) fn next(&mut self) -> Option<Raw<'a>> {
         loop {
             if let Some(raw) = self.next_unpacked() {
@@ -104,7 +104,7 @@ impl<'a> Stream<'a> {
         Some(Raw { body: Cow::Borrowed(raw.body), kind: raw.kind, misc: raw.misc })
     }
 
-    /// Bytes that lie behind a record without being part of it.
+    /// Bytes that follow a record without being part of it.
     fn behind(&self, raw: &Plain<'_>) -> u64 {
         let mut body = Cursor::new(raw.body, self.big);
         match raw.kind {
@@ -122,7 +122,7 @@ impl<'a> Stream<'a> {
     fn next_unpacked(&mut self) -> Option<Raw<'a>> {
         let left = self.unpacked.get(self.done..).unwrap_or_default();
         let Some((raw, length)) = split(left, self.big) else {
-            // A record may go on in the next packing.
+            // A record may continue in the next compressed record.
             if left.len() >= HEAD && split_size(left, self.big).is_none_or(|size| size < HEAD) {
                 self.end("what was packed there is no record");
                 self.unpacked.clear();
@@ -164,7 +164,7 @@ struct Plain<'a> {
     body: &'a [u8],
 }
 
-/// The first record of some bytes with its whole length; `None` if it is not all there.
+/// The first record in `bytes` and its whole length; `None` if it is incomplete.
 fn split(bytes: &[u8], big: bool) -> Option<(Plain<'_>, usize)> {
     let mut head = Cursor::new(bytes, big);
     let (kind, misc, size) = (head.u32()?, head.u16()?, usize::from(head.u16()?));
@@ -177,14 +177,14 @@ fn split_size(bytes: &[u8], big: bool) -> Option<usize> {
     head.u16().map(usize::from)
 }
 
-/// Newer perf pads packed bytes and says how many they are.
+/// Newer perf pads compressed bytes and stores their number.
 fn sized(body: &[u8], big: bool) -> Option<&[u8]> {
     let mut body = Cursor::new(body, big);
     let size = body.u64()?;
     body.take_counted(size)
 }
 
-/// Whether a record is perf's own.
+/// Whether a record type is perf's own.
 pub(super) fn is_own(record: u32) -> bool {
     record >= kind::USER
 }

@@ -1,5 +1,5 @@
 //! Tables of definitions: `mappings`, `frames`, `names`, `stacks`, `counters`.
-//! Numbers are stored, never implied by position, so that a lost part does not shift those after it.
+//! Ids are stored, not implied by position, so that a lost part does not shift later ones.
 
 use super::{Rows, bounded};
 use crate::error::Result;
@@ -61,7 +61,7 @@ impl Rows for FrameDef {
     }
 }
 
-/// The names at one frame, as they became known: one row for each, innermost first.
+/// The names at one frame, as they became known: one row per name, innermost first.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct NamesDef {
     pub frame: FrameId,

@@ -1,5 +1,5 @@
-//! How each kind of event lies in its table: one file per family, one `Rows` per table.
-//! Nothing here touches a file, and nothing here knows which part of a table it is in.
+//! The table layout of each kind of event: one file per family, one `Rows` per table.
+//! Rows are independent of files, and of the part of the table they are in.
 
 mod definitions;
 mod neighbours;
@@ -17,25 +17,25 @@ pub(super) trait Rows: Sized {
     /// The table's name, as in its parts' file names and in the column dictionary.
     const TABLE: &'static str;
 
-    /// How many rows this event takes; one, for all but names.
+    /// Number of rows of this event: one, for all but names.
     fn height(&self) -> usize {
         1
     }
 
-    /// The events as columns.
+    /// Encodes the events as columns.
     fn encode(events: &[Self]) -> Result<Table>;
 
-    /// The columns as events. Returns how many rows were left out because this version has no word for them.
+    /// Decodes the columns. Returns the number of rows left out because this version does not know a word in them.
     ///
     /// # Errors
-    /// A required column is missing or of another type; then nothing has been emitted.
+    /// A required column is missing or of another type; no event has been emitted then.
     fn decode(table: &Table, emit: &mut dyn FnMut(Self)) -> Result<u64>;
 }
 
-/// Longer text is cut: no comm, path or label needs more, and no demangled name can be read at that length.
+/// Longer text is cut: no comm, path or label needs more, and no demangled name of that length is readable.
 const MAX_TEXT: usize = 4096;
 
-/// The text, cut to [`MAX_TEXT`] bytes at a character's end and marked with an ellipsis.
+/// The text, cut to [`MAX_TEXT`] bytes at a character boundary and marked with an ellipsis.
 fn bounded(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= MAX_TEXT {
         return text.into();

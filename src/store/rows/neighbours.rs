@@ -1,5 +1,5 @@
-//! Who else used the machine: `neighbours` says who, `neighbour_uses` what they took.
-//! Sums stay raw: no difference is formed.
+//! Tables of other users of the machine: `neighbours` identifies them, `neighbour_uses` holds what they used.
+//! Values are stored as raw sums, not as differences.
 
 use super::{Rows, bounded};
 use crate::error::Result;

@@ -1,5 +1,5 @@
-//! Tables of what was caught on and off the CPU: `samples`, `off_cpu`, `lost`.
-//! Times are absolute: the compressor takes their high bytes away, so differences would only make queries harder.
+//! Tables of events on and off the CPU: `samples`, `off_cpu`, `lost`.
+//! Times are absolute: compression removes their high bytes, so differences would only make queries harder.
 
 use super::Rows;
 use crate::error::Result;

@@ -1,5 +1,5 @@
 //! Tables along the time axis: `windows`, `tasks`, `ops`, `marks`.
-//! Counter values stay raw: nothing is scaled, no difference is formed.
+//! Counter values are stored raw: neither scaled nor as differences.
 
 use super::{Rows, bounded};
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::model::{CounterId, CounterReading, Mark, Scope, TaskChange, TaskEvent
 use crate::tables::Table;
 use crate::units::{Nanos, Ops};
 
-/// A row of `windows`: a reading, or the end of the window that the readings before it belong to.
+/// A row of `windows`: a reading, or the end of the window of the readings before it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) enum Window {
     Reading(CounterReading),

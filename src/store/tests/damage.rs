@@ -1,4 +1,4 @@
-//! Whatever happens to single files, the rest is read and the loss is told.
+//! Damage to single files: the rest is read and the loss is reported.
 
 use super::events::{chunk, chunks};
 use super::{by_kind, meta, read, record, unfinished};
@@ -16,7 +16,7 @@ fn parts(dir: &Path) -> Vec<PathBuf> {
     parts
 }
 
-/// Opens, reads and builds a profile; the builder must have had nothing to refuse.
+/// Opens, reads and builds a profile; the builder must have refused nothing.
 fn open(dir: &Path) -> (Vec<Event>, Vec<String>) {
     let recording = Recording::open(dir).unwrap();
     let profile = recording.profile();

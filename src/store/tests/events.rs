@@ -1,4 +1,4 @@
-//! Event streams to record: a small fixed one with every kind in it, and arbitrary ones.
+//! Event streams to record: a small fixed one with every kind of event, and arbitrary ones.
 
 use crate::model::{
     BuildId, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, LossKind, Lost, Mark,
@@ -92,7 +92,7 @@ pub fn chunk(number: u32) -> Vec<Event> {
     ]
 }
 
-/// `count` chunks whose definitions follow on each other.
+/// `count` chunks with consecutive definitions.
 pub fn chunks(count: u32) -> Vec<Vec<Event>> {
     (0..count).map(chunk).collect()
 }
@@ -184,7 +184,7 @@ fn symbols() -> impl Strategy<Value = Vec<Symbol>> {
     proptest::collection::vec(symbol, 1..4)
 }
 
-/// Well-formed definitions: of each kind `count`, in order, every reference backwards.
+/// Well-formed definitions: `count` of each kind, in order, with backward references only.
 fn definitions(count: u32) -> impl Strategy<Value = Vec<Event>> {
     let kinds = vec![ModuleKind::File, ModuleKind::Kernel, ModuleKind::Vdso, ModuleKind::Jit];
     let units = vec![Unit::Count, Unit::Nanos, Unit::Cycles, Unit::Instructions, Unit::Bytes];

@@ -1,4 +1,4 @@
-//! A full disk is an error the caller can act on, and costs nothing that was there before.
+//! A full disk is an error the caller can handle, and earlier data stays intact.
 
 use super::events::chunk;
 use super::{by_kind, meta, read};
@@ -24,7 +24,7 @@ impl Drop for Tmpfs {
 }
 
 #[expect(clippy::print_stderr, reason = "says why a test is skipped")]
-/// Skips where a file system cannot be mounted, unless `IRONLAW_REQUIRE` lists `root`.
+/// Skips the test where a file system cannot be mounted, unless `IRONLAW_REQUIRE` lists `root`.
 fn tmpfs(at: &Path) -> Option<Tmpfs> {
     let mounted = Tmpfs::mount(at);
     let required = std::env::var("IRONLAW_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == "root"));

@@ -66,7 +66,7 @@ fn read(recording: &Recording) -> Vec<Event> {
     events
 }
 
-/// A recording plays kind after kind; within a kind the order is kept.
+/// A recording replays kind after kind; within a kind the order is kept.
 fn by_kind(mut events: Vec<Event>) -> Vec<Event> {
     events.sort_by_key(|event| match event {
         Event::Define(Definition::Counter(_)) => 0,

@@ -1,4 +1,4 @@
-//! What was written is what is read.
+//! Reading returns what was written.
 
 use super::events::{chunks, streams};
 use super::{by_kind, meta, read, record, unfinished};

@@ -1,5 +1,5 @@
-//! Control groups: where the hierarchies are mounted, what is in a group, what it reports.
-//! It never chooses a group: names are resolved by `collect`.
+//! Control groups: where the hierarchies are mounted, what a group contains, what it reports.
+//! `collect` resolves the names of groups.
 
 mod mounts;
 mod traffic;
@@ -15,13 +15,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many directories a search visits before it gives up: far above what a node with 1,000 containers has.
+/// Maximum number of directories a search visits: far above what a node with 1,000 containers has.
 const SEARCH_LIMIT: usize = 200_000;
 
 /// The control group hierarchies of this mount namespace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CgroupFs {
-    /// As mounted, in the order of /proc/self/mountinfo.
+    /// In the order of /proc/self/mountinfo.
     pub hierarchies: Vec<Hierarchy>,
 }
 
@@ -31,7 +31,7 @@ impl CgroupFs {
         Ok(CgroupFs { hierarchies: hierarchies(&proc.text("self/mountinfo")?) })
     }
 
-    /// The version 2 hierarchy, at /sys/fs/cgroup or beside version 1 at /sys/fs/cgroup/unified.
+    /// The version 2 hierarchy, at /sys/fs/cgroup, or together with version 1 at /sys/fs/cgroup/unified.
     #[must_use]
     pub fn v2(&self) -> Option<&Hierarchy> {
         self.hierarchies.iter().find(|hierarchy| hierarchy.version == 2)
@@ -43,7 +43,7 @@ impl CgroupFs {
         self.hierarchies.iter().find(|hierarchy| hierarchy.controllers.iter().any(|name| name == controller))
     }
 
-    /// The hierarchy a directory lies in: the one with the longest mount point above it.
+    /// The hierarchy of a directory: the one with the longest mount point above it.
     #[must_use]
     pub fn hierarchy_of(&self, path: &Path) -> Option<&Hierarchy> {
         let above = self.hierarchies.iter().filter(|hierarchy| path.starts_with(&hierarchy.mount));
@@ -58,7 +58,7 @@ impl CgroupFs {
         Ok(self.v1("cpu").and_then(directory).or_else(|| self.v2().and_then(directory)))
     }
 
-    /// The CPU time and throttling of a group, from whichever hierarchies say it; `None` where none does.
+    /// CPU time and throttling of a group, from the hierarchies that report them; `None` where none does.
     #[must_use]
     pub fn cpu_usage(&self, group: &Path) -> Option<CpuUsage> {
         let hierarchy = self.hierarchy_of(group)?;
@@ -70,7 +70,7 @@ impl CgroupFs {
         cpu_stat_v1(file("cpuacct", "cpuacct.usage").as_deref(), file("cpu", "cpu.stat").as_deref())
     }
 
-    /// Bytes a group and all below it had storage read and write since it was made; `None` where no hierarchy says so.
+    /// Bytes a group and its descendants read from and wrote to storage since its creation; `None` if not reported.
     #[must_use]
     pub fn storage_bytes(&self, group: &Path) -> Option<u64> {
         let hierarchy = self.hierarchy_of(group)?;
@@ -78,7 +78,7 @@ impl CgroupFs {
             return io_stat_v2(&fs::read(group.join("io.stat")).ok()?);
         }
         let group = self.v1("blkio")?.mount.join(group.strip_prefix(&hierarchy.mount).ok()?);
-        // The recursive file is younger; without it only the group itself is counted, where it has no groups below.
+        // Older kernels lack the recursive file. The other counts the group alone: exact only without groups below.
         let names = ["blkio.throttle.io_service_bytes_recursive", "blkio.throttle.io_service_bytes"];
         names.into_iter().find_map(|name| io_stat_v1(&fs::read(group.join(name)).ok()?))
     }
@@ -107,11 +107,11 @@ fn members(group: &Path, file: &str) -> Result<BTreeSet<u32>> {
     let ids = |text: String| text.lines().filter_map(|line| line.trim().parse().ok()).collect::<Vec<u32>>();
     let own = read(group).context(|| format!("cannot read {}", group.join(file).display()))?;
     let mut all: BTreeSet<u32> = ids(own).into_iter().collect();
-    // A group below may be removed at any time, and a threaded domain refuses cgroup.procs: both are no failure.
+    // Groups below may be removed at any time, and a threaded domain refuses cgroup.procs. Neither is a failure.
     for directory in directories(group) {
         all.extend(read(&directory).map(ids).unwrap_or_default());
     }
-    // 0 stands for a process outside this pid namespace.
+    // 0 is a process outside this pid namespace.
     all.remove(&0);
     Ok(all)
 }
@@ -122,7 +122,7 @@ pub fn directories(root: &Path) -> Vec<PathBuf> {
     directories_within(root, SEARCH_LIMIT)
 }
 
-/// The same, but no more is listed once there are `most`: the highest ones are found first.
+/// Like [`directories`], but stops at `most` groups; the highest levels come first.
 #[must_use]
 pub fn directories_within(root: &Path, most: usize) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
@@ -130,7 +130,7 @@ pub fn directories_within(root: &Path, most: usize) -> Vec<PathBuf> {
     let mut visited = 0;
     loop {
         let entries = fs::read_dir(&next).into_iter().flatten().flatten();
-        // `file_type` does not follow links: a hierarchy holds none, and a loop of them must not trap the search.
+        // `file_type` does not follow links: a hierarchy contains none, and a loop of links must not trap the search.
         found.extend(
             entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
         );

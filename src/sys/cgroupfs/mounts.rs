@@ -1,4 +1,4 @@
-//! Which control group hierarchies are mounted where, and which group of them a process is in.
+//! Finds the mounted control group hierarchies, and the group of a process in each of them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub struct Hierarchy {
     pub controllers: Vec<String>,
     /// Where it is mounted.
     pub mount: PathBuf,
-    /// Which group stands at the mount point: `/`, or deeper inside a container that sees only its own part.
+    /// The group at the mount point: `/`, or deeper inside a container that sees only its own part.
     pub root: PathBuf,
 }
 
@@ -20,7 +20,7 @@ impl Hierarchy {
     #[must_use]
     pub fn directory(&self, group: &str) -> PathBuf {
         let group = Path::new(group);
-        // With a cgroup namespace /proc already counts from the mount's root, then the prefix is not there.
+        // In a cgroup namespace /proc already counts from the mount's root, so the prefix is absent.
         let below = group.strip_prefix(&self.root).unwrap_or(group);
         self.mount.join(below.strip_prefix("/").unwrap_or(below))
     }
@@ -52,7 +52,7 @@ fn hierarchy(line: &str) -> Option<Hierarchy> {
     Some(Hierarchy { version, controllers, mount: mount.into(), root: root.into() })
 }
 
-/// Mount points write blanks, tabs, line ends and backslashes as three octal digits.
+/// Mount points encode blanks, tabs, line ends and backslashes as three octal digits.
 fn unescape(field: &str) -> String {
     let mut plain = field.to_string();
     for (code, character) in [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")] {

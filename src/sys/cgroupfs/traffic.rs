@@ -1,7 +1,7 @@
-//! What a control group reports about storage traffic, in either version's files.
-//! Devices are added up; a device that reports none adds none.
+//! Parses a control group's storage traffic, in the file formats of both versions.
+//! Devices are summed; a device without values adds nothing.
 
-/// Bytes read and written, from version 2's `io.stat`. A group without traffic has an empty file: that is none at all.
+/// Bytes read and written, from version 2's `io.stat`. An empty file is a group without traffic.
 #[must_use]
 pub fn io_stat_v2(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?;

@@ -1,18 +1,18 @@
-//! What a control group reports about CPU time and throttling, in either version's files.
-//! A controller that is not enabled leaves its fields out, and they stay unknown here.
+//! Parses a control group's CPU time and throttling, in the file formats of both versions.
+//! A controller that is not enabled leaves its fields out; they stay `None`.
 
-/// CPU time and bandwidth of a group, nanoseconds and counts since it was made.
+/// CPU time and bandwidth of a group: nanoseconds and counts since it was created.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuUsage {
     /// CPU time.
     pub usage_ns: Option<u64>,
-    /// Of this in user mode.
+    /// CPU time in user mode.
     pub user_ns: Option<u64>,
-    /// Of this in the kernel.
+    /// CPU time in the kernel.
     pub system_ns: Option<u64>,
-    /// Bandwidth periods in which it was runnable; unknown without the cpu controller.
+    /// Bandwidth periods in which it was runnable; `None` without the cpu controller.
     pub periods: Option<u64>,
-    /// Of these, periods in which it was throttled.
+    /// Bandwidth periods in which it was throttled.
     pub throttled_periods: Option<u64>,
     /// Time it was throttled.
     pub throttled_ns: Option<u64>,
@@ -32,7 +32,7 @@ pub fn cpu_stat_v2(text: &[u8]) -> Option<CpuUsage> {
     })
 }
 
-/// Joins version 1's `cpuacct.usage` and `cpu.stat`, both in nanoseconds; `None` where neither is there.
+/// Joins version 1's `cpuacct.usage` and `cpu.stat`, both in nanoseconds; `None` where neither exists.
 #[must_use]
 pub fn cpu_stat_v1(usage: Option<&[u8]>, stat: Option<&[u8]>) -> Option<CpuUsage> {
     let usage_ns = usage.and_then(|text| std::str::from_utf8(text).ok()?.trim().parse().ok());

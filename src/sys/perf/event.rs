@@ -1,5 +1,5 @@
-//! One opened event: what to ask the kernel for, and the descriptor it gives.
-//! It never chooses events and never falls back to another one.
+//! A perf event: the attributes to request from the kernel, and the open descriptor.
+//! Events are opened exactly as requested, without a fallback.
 
 use super::record::Layout;
 use crate::model::Rate;
@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Which newborn tasks an event follows.
+/// Which new tasks an event follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inherit {
     /// None.
@@ -24,43 +24,44 @@ pub enum Inherit {
     All,
 }
 
-/// What to ask for: the parts of `perf_event_attr` that ironlaw uses.
+/// The parts of `perf_event_attr` that ironlaw uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// `perf_event_attr.type`.
     pub pmu: u32,
     /// `config`, `config1`, `config2`.
     pub config: [u64; 3],
-    /// What is left out.
+    /// Modes that are excluded.
     pub exclude: Priv,
-    /// `None`: it only counts.
+    /// Sampling rate; `None` only counts.
     pub rate: Option<Rate>,
     /// `precise_ip`.
     pub precise: u8,
-    /// Always on the PMU, before all events that take turns there; refused a counter, it neither counts nor samples.
+    /// Always on the PMU, ahead of all multiplexed events. Without a counter it neither counts nor samples.
     pub pinned: bool,
-    /// Which newborn tasks it follows.
+    /// Which new tasks it follows.
     pub inherit: Inherit,
-    /// Stays with its task at a switch between relatives, which otherwise exchange the events they inherited alike: cheaper,
-    /// but a probe is then forgotten in one when the other ends. Kernels before 6.13 refuse it for inherited events.
+    /// Stays with its task at a switch between related tasks. Otherwise the kernel exchanges their equal inherited
+    /// events: cheaper, but when one task ends, a probe is lost in the other. Kernels before 6.13 refuse it for
+    /// inherited events.
     pub keeps_task: bool,
-    /// Starts by itself when the task next executes a program.
+    /// Starts when the task next executes a program.
     pub enable_on_exec: bool,
-    /// What a sample carries.
+    /// Contents of a sample.
     pub layout: Layout,
-    /// Also reports mappings, names, births and ends of tasks.
+    /// Also records mappings, task names, forks and exits.
     pub side_band: bool,
-    /// Also reports context switches.
+    /// Also records context switches.
     pub switches: bool,
-    /// Wake the reader when this many bytes wait in the ring this event owns.
+    /// Wakes the reader when this many bytes wait in the ring this event owns.
     pub watermark: u32,
-    /// As a leader it is read with the members of its group, by [`PerfEvent::read_group`] alone.
+    /// As a group leader it is read together with its members, by [`PerfEvent::read_group`] only.
     pub reads_group: bool,
 }
 
 /// `PERF_TYPE_SOFTWARE`.
 pub const SOFTWARE: u32 = 1;
-/// `PERF_COUNT_SW_CONTEXT_SWITCHES`: counts when a task leaves the CPU, in the kernel.
+/// `PERF_COUNT_SW_CONTEXT_SWITCHES`: counts, in the kernel, when a task leaves the CPU.
 pub const CONTEXT_SWITCHES: u64 = 3;
 /// `PERF_COUNT_SW_DUMMY`: counts nothing, but carries records.
 pub const DUMMY: u64 = 9;
@@ -68,7 +69,7 @@ pub const DUMMY: u64 = 9;
 pub const TRACEPOINT: u32 = 2;
 
 impl Request {
-    /// An event that only counts, opened stopped.
+    /// A counting event, opened disabled.
     #[must_use]
     pub fn counting(pmu: u32, config: [u64; 3]) -> Request {
         Request {
@@ -118,13 +119,13 @@ impl Request {
         }
     }
 
-    /// The same for a member of a group; clock and scheduling follow the leader.
+    /// Options of a group member; clock and scheduling follow the leader.
     fn sibling_options(&self) -> sibling::Opts {
         sibling::Opts {
             exclude: self.exclude.clone(),
             inherit: self.inherit(),
             stat_format: sibling::StatFormat { time_enabled: true, time_running: true, ..Default::default() },
-            // The leader is enabled with all its members; a member opened disabled would stay so.
+            // Enabling the leader enables all its members; a member opened disabled would stay disabled.
             enable: true,
             sample_on: self.sample_on(),
             sample_skid: self.skid(),
@@ -164,7 +165,7 @@ impl Request {
     fn sample_format(&self) -> cfg::SampleFormat {
         let layout = &self.layout;
         cfg::SampleFormat {
-            // Events of which samples would carry the count are never exchanged.
+            // The kernel never exchanges events whose samples carry the count.
             stat: self.keeps_task,
             code_addr: true,
             period: true,
@@ -193,7 +194,7 @@ impl Request {
     }
 }
 
-/// What `record` expects in every sample and behind every other record.
+/// The fields that `record` expects in every sample and at the end of every other record.
 fn record_id() -> cfg::RecordIdFormat {
     cfg::RecordIdFormat { id: true, stream_id: false, cpu: true, task: true, time: true }
 }
@@ -210,7 +211,7 @@ fn call_stack_branches() -> Lbr {
 /// Where an event counts.
 #[derive(Debug, Clone, Copy)]
 pub enum Place<'a> {
-    /// One thread; on one CPU, or on whichever it runs.
+    /// One thread, on one CPU or on any.
     Task {
         /// Kernel thread id; 0 is the calling thread.
         tid: u32,
@@ -239,29 +240,29 @@ impl From<Place<'_>> for cfg::Target {
     }
 }
 
-/// What a counting event has counted.
+/// Result of a counting event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counted {
     /// The raw count.
     pub value: u64,
-    /// Nanoseconds it was meant to count.
+    /// Nanoseconds it was enabled.
     pub enabled_ns: u64,
-    /// Nanoseconds it did.
+    /// Nanoseconds it was counting.
     pub running_ns: u64,
 }
 
-/// What the events of a group have counted, all in the same moments.
+/// Results of the events of a group, all over the same time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GroupCounted {
     /// The raw counts, the leader's first.
     pub values: Vec<u64>,
-    /// Nanoseconds they were meant to count.
+    /// Nanoseconds they were enabled.
     pub enabled_ns: u64,
-    /// Nanoseconds they did.
+    /// Nanoseconds they were counting.
     pub running_ns: u64,
 }
 
-/// More events than any PMU counts at once.
+/// Maximum number of group members: more than any PMU counts at once.
 pub const MOST_MEMBERS: usize = 32;
 
 /// An opened event; closed when dropped.
@@ -270,24 +271,24 @@ pub struct PerfEvent {
     fd: OwnedFd,
 }
 
-// `_IO('$', n)` of linux/perf_event.h; `_IOR('$', 7, u64 *)` for the id. The same on every architecture ironlaw runs on.
+// `_IO('$', n)` of linux/perf_event.h; `_IOR('$', 7, u64 *)` for the id. The same on all architectures of ironlaw.
 const IOC_ENABLE: u32 = 0x2400;
 const IOC_DISABLE: u32 = 0x2401;
 const IOC_SET_OUTPUT: u32 = 0x2405;
 const IOC_ID: u32 = 0x8008_2407;
 const IOC_SET_BPF: u32 = 0x4004_2408;
 
-/// Opens an event, stopped, and the members of its group; the leader comes first.
+/// Opens an event, disabled, and the members of its group; the leader comes first.
 ///
 /// # Errors
-/// As `perf_event_open(2)`; nothing stays open then.
+/// As `perf_event_open(2)`; on failure nothing stays open.
 pub fn open(leader: &Request, members: &[Request], place: Place<'_>) -> io::Result<Vec<PerfEvent>> {
     let counter = Counter::new(leader.event(), place, leader.options())?;
     let mut group = CounterGroup::from(counter);
     for member in members {
         group.add(member.event(), member.sibling_options())?;
     }
-    // The crate's counters carry buffers and are bound to a thread; the bare descriptor is all that is needed.
+    // The crate's counters carry buffers and are bound to a thread; only the bare descriptor is needed.
     std::iter::once(group.leader())
         .chain(group.siblings().iter().map(|sibling| &**sibling))
         .map(|counter| Ok(PerfEvent { fd: counter.file().as_fd().try_clone_to_owned()? }))
@@ -311,7 +312,7 @@ impl PerfEvent {
         self.control(IOC_DISABLE, 0)
     }
 
-    /// Sends its records into the ring of `owner`, which must be on the same CPU and clock.
+    /// Sends its records into the ring of `owner`, which must use the same CPU and clock.
     ///
     /// # Errors
     /// As `ioctl(2)`.
@@ -319,7 +320,7 @@ impl PerfEvent {
         self.control(IOC_SET_OUTPUT, owner.fd.as_raw_fd())
     }
 
-    /// Lets a program decide which overflows become samples.
+    /// Attaches a BPF program that decides which overflows become samples.
     ///
     /// # Errors
     /// As `ioctl(2)`.
@@ -327,7 +328,7 @@ impl PerfEvent {
         self.control(IOC_SET_BPF, program.as_raw_fd())
     }
 
-    /// The number by which its records name it.
+    /// The id that its records carry.
     ///
     /// # Errors
     /// As `ioctl(2)`.
@@ -338,7 +339,7 @@ impl PerfEvent {
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(id) }
     }
 
-    /// What it has counted, its inherited copies included.
+    /// Reads its count, inherited copies included.
     ///
     /// # Errors
     /// As `read(2)`; `UnexpectedEof` when it has been forced off the CPU for good.
@@ -352,11 +353,11 @@ impl PerfEvent {
         Ok(Counted { value, enabled_ns, running_ns })
     }
 
-    /// What its whole group has counted in the same moments, one system call for all: the leader's count, then the members'.
-    /// Only a leader that was asked for with [`Request::reads_group`] can be read so.
+    /// Reads the counts of its whole group over the same time with one system call: the leader's count, then the
+    /// members'. The leader must have been opened with [`Request::reads_group`].
     ///
     /// # Errors
-    /// As `read(2)`; `UnexpectedEof` when it has been forced off the CPU for good, or has fewer members than that.
+    /// As `read(2)`; `UnexpectedEof` when it has been forced off the CPU for good, or has fewer than `members` members.
     pub fn read_group(&self, members: usize) -> io::Result<GroupCounted> {
         let mut bytes = [0u8; 8 * (3 + MOST_MEMBERS)];
         let length = rustix::io::read(&self.fd, &mut bytes)?;

@@ -1,5 +1,4 @@
-//! The kernel's event interface: opening events, their rings, the records in them, the files of tracefs.
-//! It never decides which events are opened nor what a record means to a profile.
+//! The kernel's perf event interface: opening events, their rings, the records in them, the files of tracefs.
 //!
 //! `perf-event-open` builds the attributes and opens the events. Its sampler is not used: it has no output redirection
 //! (thousands of events into one ring per CPU), and its parser allocates per sample.

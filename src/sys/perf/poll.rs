@@ -1,5 +1,4 @@
-//! Waits for whatever a capture waits for: rings with data, a target's end, a request to stop.
-//! It never reads from what is ready.
+//! Waits for the descriptors of a capture: rings with data, a target's end, a request to stop.
 
 use crate::error::{Context, Result};
 use crate::units::Nanos;
@@ -25,7 +24,7 @@ impl std::fmt::Debug for Poll {
 pub struct Ready {
     /// The token it was added with.
     pub token: u64,
-    /// It will never have data again: take it out of the set or it stays ready.
+    /// No more data will come. Remove it from the set, or it stays ready.
     pub hung_up: bool,
 }
 
@@ -33,7 +32,7 @@ impl Poll {
     /// An empty set.
     ///
     /// # Errors
-    /// When no descriptor can be had.
+    /// No descriptor is available.
     pub fn new() -> Result<Poll> {
         let fd = epoll::create(CreateFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot wait for events")?;
         Ok(Poll { fd, ready: Vec::with_capacity(64) })
@@ -49,9 +48,9 @@ impl Poll {
             .context(|| "cannot wait for an event")
     }
 
-    /// Takes a descriptor out again.
+    /// Removes a descriptor.
     pub fn remove(&self, fd: impl AsFd) {
-        // Fails only for one that is not in the set, which is what was wanted.
+        // Fails only for a descriptor that is not in the set, which is the desired result.
         let _ = epoll::delete(&self.fd, fd);
     }
 

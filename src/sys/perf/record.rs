@@ -1,10 +1,11 @@
-//! The records of the ring as typed views of its bytes: nothing is copied and nothing allocated.
-//! It never trusts a length: a record that does not hold what it claims is `None`.
+//! The records of the ring as typed views of its bytes, without copies or allocations.
+//! Lengths are checked: a record that does not contain what it claims is `None`.
 //!
-//! Every event is opened with the same prefix (address, task, time, id, CPU, period in samples; task, time, id, CPU
-//! behind every other record), so that records of unlike events can share one ring: the id stands at a fixed place.
+//! All events are opened with the same common fields, so that records of different events can share one ring. Samples
+//! begin with address, task, time, id, CPU and period; every other record ends with task, time, id and CPU: the id has
+//! a fixed place.
 
-/// What a sample carries behind the common prefix. The same for all records of one event.
+/// Optional contents of a sample, after the common prefix. The same for all samples of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Layout {
     /// A call chain made by the kernel.
@@ -19,7 +20,7 @@ pub struct Layout {
     pub stack_bytes: u32,
 }
 
-/// Who and when: found in every record.
+/// Task, time, event and CPU, which every record has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     /// Process id.
@@ -28,9 +29,9 @@ pub struct Stamp {
     pub tid: u32,
     /// `CLOCK_MONOTONIC`, nanoseconds.
     pub time: u64,
-    /// Which event.
+    /// Event id.
     pub id: u64,
-    /// On which CPU.
+    /// CPU.
     pub cpu: u32,
 }
 
@@ -55,7 +56,7 @@ impl Words<'_> {
         self.0.chunks_exact(8).map(|word| u64::from_ne_bytes(std::array::from_fn(|i| word[i])))
     }
 
-    /// How many.
+    /// Number of words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len() / 8
@@ -71,11 +72,11 @@ impl Words<'_> {
 /// A sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'a> {
-    /// Where it was taken.
+    /// Sampled instruction address.
     pub ip: u64,
-    /// Counts it stands for.
+    /// Number of events it represents.
     pub period: u64,
-    /// In which mode.
+    /// Processor mode.
     pub mode: Mode,
     /// Call chain with context markers, innermost first.
     pub chain: Words<'a>,
@@ -110,7 +111,7 @@ pub struct Mapping<'a> {
     pub path: &'a [u8],
 }
 
-/// A birth or an end.
+/// A fork or an exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lineage {
     /// Process id.
@@ -123,20 +124,20 @@ pub struct Lineage {
     pub parent_tid: u32,
 }
 
-/// What a record says.
+/// Contents of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Record<'a> {
     /// A sample.
     Sample(Sample<'a>),
     /// A new executable mapping.
     Mapping(Mapping<'a>),
-    /// A thread took a name.
+    /// A thread changed its name.
     Comm {
         /// Process id.
         pid: u32,
         /// Thread id.
         tid: u32,
-        /// By executing a program.
+        /// Whether it did so by executing a program.
         exec: bool,
         /// The name.
         name: &'a [u8],
@@ -145,15 +146,15 @@ pub enum Record<'a> {
     Fork(Lineage),
     /// A task ended.
     Exit(Lineage),
-    /// The ring was full: so many records are gone.
+    /// The ring was full; this many records are lost.
     Lost(u64),
     /// The kernel paused the event.
     Throttle,
     /// The stamped task was put on the CPU.
     SwitchIn,
-    /// The stamped task leaves the CPU.
+    /// The stamped task left the CPU.
     SwitchOut {
-        /// While it could have run on.
+        /// Whether it was still runnable.
         preempted: bool,
     },
     /// Anything else.
@@ -177,7 +178,7 @@ const MISC_SWITCH_OUT_PREEMPT: u16 = 1 << 14;
 const HEADER: usize = 8;
 const TRAILER: usize = 32;
 
-/// When the record was made, without looking at the rest; `None` if it is too short to say.
+/// Returns the time of a record without parsing the rest; `None` if the record is too short.
 #[must_use]
 pub fn time(record: &[u8]) -> Option<u64> {
     let (kind, _) = header(record)?;
@@ -185,8 +186,8 @@ pub fn time(record: &[u8]) -> Option<u64> {
     Fields::new(record.get(at..)?).u64()
 }
 
-/// Reads one record, header included. `layout` says what samples of an event carry; a sample of an unknown event is
-/// `Other`.
+/// Parses one record, header included. `layout` returns the contents of an event's samples; a sample of an unknown
+/// event is `Other`.
 pub fn parse<'a>(record: &'a [u8], layout: impl FnOnce(u64) -> Option<Layout>) -> Option<(Stamp, Record<'a>)> {
     let (kind, misc) = header(record)?;
     if kind == SAMPLE {
@@ -303,7 +304,7 @@ impl<'a> Fields<'a> {
         self.take(size)
     }
 
-    /// The ABI (0: none were there, 2: 64 bits), then one word per bit of the mask.
+    /// The ABI (0: no registers, 2: 64 bits), then one word per bit of the mask.
     fn registers(&mut self, mask: u64) -> Option<(bool, Words<'a>)> {
         match self.u64()? {
             0 => Some((false, Words::default())),
@@ -311,7 +312,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The reserved size, that many bytes, and how many of them the kernel could fill.
+    /// The reserved size, that many bytes, and how many of them the kernel filled.
     fn stack(&mut self) -> Option<&'a [u8]> {
         let reserved = usize::try_from(self.u64()?).ok()?;
         if reserved == 0 {
@@ -331,11 +332,11 @@ impl<'a> Fields<'a> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 pub mod fake {
-    //! Records as the kernel would write them, for the tests of everything behind the ring.
+    //! Records as the kernel would write them, for the tests of all readers of the ring.
 
     use super::*;
 
-    /// A record of `kind` with `body`; `stamp` goes behind it.
+    /// A record of `kind` with `body`, followed by `stamp`.
     pub fn record(kind: u32, misc: u16, body: &[u8], stamp: Stamp) -> Vec<u8> {
         let mut bytes = body.to_vec();
         bytes.resize(body.len().next_multiple_of(8), 0);
@@ -344,7 +345,7 @@ pub mod fake {
         framed(kind, misc, &bytes)
     }
 
-    /// A sample with `tail` behind the common prefix.
+    /// A sample with `tail` after the common prefix.
     pub fn sample(misc: u16, ip: u64, period: u64, stamp: Stamp, tail: &[u8]) -> Vec<u8> {
         let mut bytes = words64(&[ip]);
         bytes.extend(words32(&[stamp.pid, stamp.tid]));

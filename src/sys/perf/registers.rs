@@ -1,9 +1,9 @@
-//! Which user registers a sample must carry to be unwound, and where they then stand.
-//! It never carries more: every register costs eight bytes per sample.
+//! Which user registers a sample must carry for unwinding, and their positions in it.
+//! No others are sampled: every register costs eight bytes per sample.
 
 use super::record::Words;
 
-/// The registers that unwinding starts from. `link` is 0 where the architecture has none.
+/// The registers that unwinding starts from. `lr` is 0 where the architecture has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registers {
     /// Instruction pointer.

@@ -1,5 +1,5 @@
-//! The ring that the kernel writes records into, read in place.
-//! It never writes anything but the tail: how far the reader has got.
+//! The ring buffer that the kernel writes records into, read in place.
+//! Only the tail is written: the position up to which records have been read.
 
 use super::event::PerfEvent;
 use std::ffi::c_void;
@@ -12,18 +12,18 @@ const DATA_HEAD: usize = 1024;
 const DATA_TAIL: usize = 1032;
 const HEADER: usize = 8;
 
-/// A mapped ring. Records are read between `refresh` (what is there) and `release` (what may be overwritten).
+/// A mapped ring buffer. Records are read between `refresh`, which reads the head, and `release`, which frees space.
 #[derive(Debug)]
 pub struct Ring {
-    /// The event that owns it must stay open, or redirected events lose their output.
+    /// The event that owns the ring. It must stay open, or redirected events lose their output.
     owner: PerfEvent,
     base: *mut u8,
     mapped: usize,
     page: usize,
     size: u64,
-    /// Up to where the kernel had written at the last refresh.
+    /// Position up to which the kernel had written at the last refresh.
     head: u64,
-    /// Up to where records have been consumed.
+    /// Position up to which records have been consumed.
     tail: u64,
     released: u64,
     /// For records that wrap around the end.
@@ -37,7 +37,7 @@ impl Ring {
     /// Maps a ring of `bytes` (a power of two, whole pages) onto `owner`.
     ///
     /// # Errors
-    /// `PermissionDenied` beyond the locked-memory limit, `OutOfMemory`; the owner comes back for another try.
+    /// `PermissionDenied` beyond the locked-memory limit, `OutOfMemory`. The owner is returned for another try.
     pub fn map(owner: PerfEvent, bytes: usize) -> Result<Ring, (PerfEvent, io::Error)> {
         use rustix::mm::{MapFlags, ProtFlags, mmap};
         let page = rustix::param::page_size();
@@ -60,19 +60,19 @@ impl Ring {
         }
     }
 
-    /// The event whose ring it is; others are redirected to it.
+    /// The event that owns the ring; others are redirected to it.
     #[must_use]
     pub fn owner(&self) -> &PerfEvent {
         &self.owner
     }
 
-    /// Looks how far the kernel has written.
+    /// Reads how far the kernel has written.
     pub fn refresh(&mut self) {
         // Acquire: the records below the head must be read after it.
         self.head = self.position(DATA_HEAD).load(Ordering::Acquire);
     }
 
-    /// The next record that has not been consumed, header included. Bytes that make no sense are skipped whole.
+    /// Returns the next record that has not been consumed, header included. Skips all unread bytes if they are invalid.
     pub fn peek(&mut self) -> Option<&[u8]> {
         // SAFETY: the data lies behind the first page and is `size` long; the slices die with the borrow of `self`.
         let (first, second) = unsafe { readable(self.base.wrapping_add(self.page), self.size, self.tail, self.head) };
@@ -86,7 +86,7 @@ impl Ring {
         next(first, second, &mut self.scratch)
     }
 
-    /// Steps over a record of this length. Space is handed back to the kernel by the eighth of a ring, so that a long
+    /// Consumes a record of this length. Space is handed back to the kernel in eighths of the ring, so that a long
     /// round does not starve the writer.
     pub fn consume(&mut self, length: usize) {
         self.tail = self.tail.saturating_add(length as u64).min(self.head);
@@ -124,7 +124,7 @@ impl Drop for Ring {
     }
 }
 
-/// The bytes between tail and head: up to the ring's end, and on from its start.
+/// The bytes between tail and head: up to the ring's end, then from its start.
 ///
 /// # Safety
 /// `data` must be readable for `size` bytes, and nobody may write between tail and head while the slices live.
@@ -136,7 +136,7 @@ unsafe fn readable<'a>(data: *const u8, size: u64, tail: u64, head: u64) -> (&'a
     unsafe { (std::slice::from_raw_parts(data.add(start), front), std::slice::from_raw_parts(data, length - front)) }
 }
 
-/// The length of the record at the front; `None` when it claims less than a header or more than there is.
+/// The length of the record at the front; `None` when it is less than a header or more than the available bytes.
 fn measure(first: &[u8], second: &[u8]) -> Option<usize> {
     // Records are 8-byte aligned and so is the ring's end: a header never wraps.
     let length = usize::from(u16::from_ne_bytes([*first.get(6)?, *first.get(7)?]));

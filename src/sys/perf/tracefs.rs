@@ -1,10 +1,9 @@
-//! What tracefs says about tracepoints: their numbers and the places of their fields.
-//! It never mounts it and never writes to it.
+//! Reads tracepoint descriptions from tracefs: their ids and the offsets of their fields.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
-/// Where tracefs is mounted on one kernel or another, below the root given.
+/// Mount points of tracefs on different kernels, below the given root.
 const PLACES: [&str; 2] = ["sys/kernel/tracing", "sys/kernel/debug/tracing"];
 
 /// A tracepoint as its `format` file describes it.
@@ -15,7 +14,7 @@ pub struct Format {
     fields: Vec<(String, Field)>,
 }
 
-/// Where a field lies in the raw data.
+/// Position of a field in the raw data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     offset: usize,
@@ -39,17 +38,17 @@ impl Format {
         Format::parse(&text).ok_or_else(|| Error::new(ErrorKind::Corrupt, format!("{} makes no sense", path.display())))
     }
 
-    /// Parses a `format` file; `None` when it names no id.
+    /// Parses a `format` file; `None` when it contains no id.
     #[must_use]
     pub fn parse(text: &str) -> Option<Format> {
         let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse().ok()?;
         Some(Format { id, fields: text.lines().filter_map(field).collect() })
     }
 
-    /// The field of that name.
+    /// Returns the field of that name.
     ///
     /// # Errors
-    /// `Unsupported` when this kernel's tracepoint has none.
+    /// `Unsupported` when this kernel's tracepoint does not have it.
     pub fn field(&self, name: &str) -> Result<Field> {
         let found = self.fields.iter().find(|(known, _)| known == name).map(|(_, field)| *field);
         found.ok_or_else(|| Error::new(ErrorKind::Unsupported, format!("tracepoint {} has no field {name}", self.id)))
@@ -57,7 +56,7 @@ impl Format {
 }
 
 impl Field {
-    /// The value in raw data, zero-extended; `None` when the data is too short or the field is no integer.
+    /// The value in raw data, zero-extended; `None` when the data is too short or the field is not an integer.
     #[must_use]
     pub fn read(&self, raw: &[u8]) -> Option<u64> {
         let bytes = raw.get(self.offset..self.offset.checked_add(self.size)?)?;
@@ -85,7 +84,7 @@ pub fn is_readable(root: &Path) -> bool {
     find(root).is_ok()
 }
 
-/// Where tracefs is mounted below `root`.
+/// Returns the mount point of tracefs below `root`.
 pub(super) fn find(root: &Path) -> Result<PathBuf> {
     let mut refused = None;
     for place in PLACES {

@@ -1,9 +1,9 @@
-//! A probe on a user function, defined in tracefs so that events on it can be inherited by new threads and processes.
-//! It never opens an event, and removes what it defined.
+//! A uprobe defined in tracefs, so that new threads and processes can inherit events on it.
+//! Dropping it removes the definition.
 //!
-//! The kernel's `uprobe` PMU needs no definition, but must not be used with inheritance: the kernel reads the path, which
-//! lies in our memory, again at each fork of the target, and the target's `fork` fails (seen on 6.18). A definition is
-//! also one handler for all events, where every event of the PMU is a handler of its own, run at each hit.
+//! The kernel's `uprobe` PMU needs no definition but must not be used with inheritance: at each fork of the target, the
+//! kernel reads the path again, which lies in our memory, and the target's `fork` fails (seen on 6.18). A definition is
+//! also one handler for all events, while every event of the PMU is a handler of its own that runs at each hit.
 
 use super::tracefs::{self, Format};
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -13,14 +13,14 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-/// The folder of our definitions in tracefs.
+/// The group of our definitions in tracefs.
 const GROUP: &str = "ironlaw";
-/// Definitions of processes that are gone are removed when this old, so that one of another pid namespace is not taken
-/// between its definition and its first event; later the kernel refuses to remove what is in use.
+/// Definitions whose process is gone are removed at this age. A younger one may belong to another pid namespace and
+/// still wait for its first event; after that the kernel refuses to remove a definition in use.
 const STALE_NS: u64 = 60_000_000_000;
 const EEXIST: i32 = 17;
 
-/// A defined probe; removed when dropped, which must be after its events.
+/// A defined probe. Dropping it removes the definition; its events must be dropped first.
 #[derive(Debug)]
 pub struct Uprobe {
     control: PathBuf,
@@ -30,7 +30,7 @@ pub struct Uprobe {
 }
 
 impl Uprobe {
-    /// Defines one probe that is hit at all of these offsets in files. tracefs is looked for below `root`.
+    /// Defines one probe that is hit at all of these offsets in files. tracefs is searched below `root`.
     ///
     /// # Errors
     /// `Unsupported` without tracefs or user probes in the kernel, `NotPermitted` when it may not be written.
@@ -39,10 +39,10 @@ impl Uprobe {
         remove_stale(&control, root);
         let name = format!("p{}_{:x}", std::process::id(), monotonic_ns());
         for (at, (file, offset)) in places.iter().enumerate() {
-            // By descriptor: a path may hold blanks, lie in another mount namespace, or no longer exist.
+            // By descriptor: a path may contain blanks, lie in another mount namespace, or no longer exist.
             let line = format!("p:{GROUP}/{name} /proc/self/fd/{}:{offset:#x}", file.as_raw_fd());
             match write(&control, &line) {
-                // Two names of one file, such as one layer below two containers.
+                // Two names of one file, e.g. one layer below two containers.
                 Err(error) if at > 0 && error.raw_os_error() == Some(EEXIST) => {}
                 done => done.map_err(|error| refused(error, &control))?,
             }
@@ -55,12 +55,12 @@ impl Uprobe {
 
 impl Drop for Uprobe {
     fn drop(&mut self) {
-        // If it fails the definition stays, costs nothing, and is removed by the next run that defines one.
+        // On failure the definition stays, costs nothing, and is removed by the next run that defines a probe.
         let _ = write(&self.control, &format!("-:{GROUP}/{}", self.name));
     }
 }
 
-/// Appends: opened otherwise, the file would lose everybody's definitions.
+/// Appends, because opening the file in any other mode would delete all definitions of other users.
 fn write(control: &Path, line: &str) -> io::Result<()> {
     OpenOptions::new().append(true).open(control)?.write_all(format!("{line}\n").as_bytes())
 }
@@ -125,7 +125,7 @@ mod tests {
 
         let control = tracing.join("uprobe_events");
         std::fs::write(&control, "p:other/x /a:0x1\n").unwrap();
-        // This tracefs never makes the event's folder, so the definition is taken back.
+        // This tracefs never creates the event's folder, so the definition is removed again.
         assert!(Uprobe::define(root.path(), &[(&file, 16)]).is_err());
         let text = std::fs::read_to_string(&control).unwrap();
         let lines: Vec<&str> = text.lines().collect();

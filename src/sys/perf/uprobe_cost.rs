@@ -1,5 +1,4 @@
-//! What one hit of a user probe costs on this machine: measured on functions of our own that do nothing.
-//! It never touches another process.
+//! Measures the cost of one uprobe hit on this machine, on empty functions of our own.
 
 use super::event::{self, Place, Request};
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -13,15 +12,15 @@ unsafe extern "C" {
     fn ironlaw_probe_call(kind: c_uint, times: c_uint);
 }
 
-/// Calls per batch, and batches: the middle one is not disturbed by a preemption here and there.
+/// Calls per batch, and number of batches. The median batch is not disturbed by occasional preemptions.
 const CALLS: u32 = 40;
 const BATCHES: usize = 11;
 
-/// How a probed function begins: the kernel emulates some instructions and single-steps the others, which costs up to ten
-/// times as much.
+/// First instruction of a probed function. The kernel emulates some instructions and single-steps the others, which
+/// costs up to ten times as much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
-    /// A register is pushed, or it jumps.
+    /// A register push or a jump.
     Push,
     /// A long nop.
     Nop,
@@ -32,7 +31,7 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// By the function's first bytes.
+    /// Classifies a function by its first bytes.
     #[must_use]
     pub fn of(code: &[u8]) -> Entry {
         match code {
@@ -46,8 +45,8 @@ impl Entry {
     }
 }
 
-/// Nanoseconds that a counted call of a function with this beginning takes longer. About a tenth of a second passes: most
-/// of it the kernel needs to remove the probe. The PMU's type is read below `root`.
+/// Returns the nanoseconds that a probed call of such a function takes longer. Takes about a tenth of a second, most of
+/// which the kernel needs to remove the probe. The PMU's type is read below `root`.
 ///
 /// # Errors
 /// As `perf_event_open(2)`; `Unsupported` without the PMU, or when the calls were not counted.
@@ -76,7 +75,7 @@ pub fn measure(entry: Entry, root: &Path) -> Result<f64> {
 /// Nanoseconds per call.
 fn batch(kind: c_uint) -> f64 {
     let start = monotonic_ns();
-    // SAFETY: the function calls an empty function so many times and checks its argument.
+    // SAFETY: the function calls an empty function `CALLS` times and checks its argument.
     unsafe { ironlaw_probe_call(kind, CALLS) };
     (monotonic_ns() - start) as f64 / f64::from(CALLS)
 }

@@ -1,4 +1,4 @@
-//! What /proc says about the whole machine: CPU time, pressure, CPU model, memory.
+//! Parses the machine-wide files of /proc: CPU time, pressure, CPU model, memory.
 //! Times stay in the file's own unit; only the caller knows the length of a clock tick.
 
 use super::{fields, number, parse};
@@ -6,7 +6,7 @@ use super::{fields, number, parse};
 /// One `cpu` line of `/proc/stat`, in clock ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTimes {
-    /// Which CPU; `None` for the sum of all.
+    /// The CPU; `None` for the sum of all.
     pub cpu: Option<u32>,
     /// User mode, guests included, at normal and at low priority.
     pub user: u64,
@@ -14,14 +14,14 @@ pub struct CpuTimes {
     pub system: u64,
     /// Idle.
     pub idle: u64,
-    /// Idle while a task of this CPU waited for storage; the kernel says it may even decrease.
+    /// Idle while a task of this CPU waited for storage; the kernel documents that it may even decrease.
     pub iowait: u64,
-    /// Taken by the hypervisor for others.
+    /// Taken by the hypervisor for other guests.
     pub steal: u64,
 }
 
 impl CpuTimes {
-    /// All of it.
+    /// Sum of all times.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.busy().saturating_add(self.idle).saturating_add(self.iowait)
@@ -53,12 +53,12 @@ pub fn cpu_times(text: &[u8]) -> impl Iterator<Item = CpuTimes> + '_ {
     })
 }
 
-/// Totals of a pressure file, microseconds in which tasks waited for the resource.
+/// Totals of a pressure file: microseconds in which tasks waited for the resource.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pressure {
     /// Some task waited.
     pub some_us: u64,
-    /// All tasks that were not idle waited; `None` where the kernel does not say.
+    /// All tasks that were not idle waited; `None` where the kernel does not report it.
     pub full_us: Option<u64>,
 }
 
@@ -83,7 +83,7 @@ pub fn cpu_model(text: &str) -> Option<String> {
     value("model name").filter(|name| !name.is_empty()).or_else(part)
 }
 
-/// Whether the CPU itself says that it runs under a hypervisor; x86 only.
+/// Whether the CPU reports that it runs under a hypervisor; x86 only.
 #[must_use]
 pub fn hypervisor_flag(cpuinfo: &str) -> bool {
     let flags = cpuinfo.lines().find_map(|line| line.strip_prefix("flags"));
@@ -96,7 +96,7 @@ pub fn memory_total(text: &str) -> Option<u64> {
     memory(text, "MemTotal:")
 }
 
-/// Memory that could be had without swapping, bytes.
+/// Memory available without swapping, bytes.
 #[must_use]
 pub fn memory_available(text: &str) -> Option<u64> {
     memory(text, "MemAvailable:")
@@ -107,7 +107,7 @@ fn memory(text: &str, key: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What `kallsyms` shows to this process.
+/// What this process can read in `kallsyms`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KernelSymbols {
     /// Names with their addresses.
@@ -119,7 +119,7 @@ pub enum KernelSymbols {
     Absent,
 }
 
-/// Parses the beginning of `kallsyms`. Symbols of per-CPU data lie near address zero, so one other suffices.
+/// Parses the beginning of `kallsyms`. Symbols of per-CPU data lie near address zero, so one nonzero address suffices.
 #[must_use]
 pub fn kernel_symbols(head: &[u8]) -> KernelSymbols {
     let addresses = || head.split(|&byte| byte == b'\n').filter_map(|line| fields(line).next());
@@ -131,7 +131,7 @@ pub fn kernel_symbols(head: &[u8]) -> KernelSymbols {
     }
 }
 
-/// The soft and hard limit of that name in `/proc/PID/limits`, e.g. `Max open files`; `None` each when unlimited.
+/// The soft and hard limit of that name in `/proc/PID/limits`, e.g. `Max open files`; each is `None` when unlimited.
 #[must_use]
 pub fn limit(text: &str, name: &str) -> Option<(Option<u64>, Option<u64>)> {
     let mut values = text.lines().find_map(|line| line.strip_prefix(name))?.split_ascii_whitespace();

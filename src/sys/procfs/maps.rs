@@ -1,5 +1,5 @@
-//! `/proc/PID/maps`: which file lies where in a process.
-//! It never opens the files: a path is as the process saw it, in its own mount namespace.
+//! Parses `/proc/PID/maps`: the mappings of a process and their files.
+//! Paths are as the process sees them, in its own mount namespace.
 
 use super::fields;
 use std::ffi::OsString;
@@ -13,9 +13,9 @@ pub struct Mapping {
     pub start: u64,
     /// First address after it.
     pub end: u64,
-    /// Whether code in it can run.
+    /// Whether it is executable.
     pub executable: bool,
-    /// Where in the file it begins, bytes.
+    /// Offset in the file, bytes.
     pub offset: u64,
     /// Device of the file, major and minor.
     pub device: (u32, u32),
@@ -23,11 +23,11 @@ pub struct Mapping {
     pub inode: u64,
     /// The file, or a name in brackets such as `[vdso]`; `None` for anonymous memory.
     pub path: Option<PathBuf>,
-    /// Whether the file's name no longer exists.
+    /// Whether the file's name has been deleted.
     pub deleted: bool,
 }
 
-/// Parses `maps`; lines that make no sense are skipped.
+/// Parses `maps`; invalid lines are skipped.
 pub fn mappings(text: &[u8]) -> impl Iterator<Item = Mapping> + '_ {
     text.split(|&byte| byte == b'\n').filter_map(mapping)
 }
@@ -56,14 +56,14 @@ fn hex(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
-/// The sixth field to the end of the line: it may hold blanks.
+/// The path, from the sixth field to the end of the line because it may contain blanks.
 fn path(line: &[u8]) -> (Option<PathBuf>, bool) {
     let mut rest = line;
     for _ in 0..5 {
         rest = rest.trim_ascii_start();
         rest = &rest[rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len())..];
     }
-    // The kernel pads with blanks; a path starts with a slash or a bracket, so its own first blank is safe.
+    // The kernel pads with blanks. A path starts with a slash or a bracket, so trimming does not cut it.
     let name = rest.trim_ascii_start();
     let (name, deleted) = name.strip_suffix(b" (deleted)").map_or((name, false), |name| (name, true));
     let name = unescape(name);

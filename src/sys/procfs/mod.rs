@@ -1,5 +1,5 @@
-//! What /proc says about processes, threads and the machine, as pure parsers and one thin opener per file.
-//! It decides nothing: what a value means, and whether it may be trusted, is for the layers above.
+//! Reads /proc: processes, threads and the machine, with pure parsers and one thin opener per file.
+//! The layers above interpret the values and decide whether to trust them.
 
 mod machine;
 mod maps;
@@ -24,7 +24,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A mounted proc file system; tests give a directory of their own.
+/// A mounted proc file system; tests use a directory of their own.
 #[derive(Debug, Clone)]
 pub struct ProcFs {
     root: PathBuf,
@@ -36,24 +36,24 @@ impl ProcFs {
         ProcFs { root: root.into() }
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A file's bytes; a file that belongs to an ended process is `NotFound`.
+    /// Reads a file's bytes; `NotFound` for a file of an ended process.
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Vec<u8>> {
         let path = self.root.join(path);
         fs::read(&path).map_err(gone).context(|| format!("cannot read {}", path.display()))
     }
 
-    /// A file's text, invalid UTF-8 replaced.
+    /// Reads a file's text; invalid UTF-8 is replaced.
     pub fn text(&self, path: impl AsRef<Path>) -> Result<String> {
         self.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// A setting under `sys/`, e.g. `kernel/perf_event_paranoid`; `None` when the kernel has none or it is no number.
+    /// A setting under `sys/`, e.g. `kernel/perf_event_paranoid`; `None` when it is missing or not a number.
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<i64> {
         self.text(Path::new("sys").join(name)).ok()?.trim().parse().ok()
@@ -69,7 +69,7 @@ impl ProcFs {
         numbers_in(&self.root.join(format!("{pid}/task")))
     }
 
-    /// These processes and, behind them, all that descend from them and are alive.
+    /// Returns these processes, followed by all their living descendants.
     #[must_use]
     pub fn with_descendants(&self, pids: &[u32]) -> Vec<u32> {
         let mut all = pids.to_vec();
@@ -85,13 +85,13 @@ impl ProcFs {
         all
     }
 
-    /// Whether `tid` names any task, the leader of a process or not.
+    /// Whether a task `tid` exists, thread group leader or not.
     #[must_use]
     pub fn exists(&self, tid: u32) -> bool {
         self.root.join(tid.to_string()).is_dir()
     }
 
-    /// Time since boot in clock ticks, as births are counted in `stat`.
+    /// Time since boot in clock ticks, the unit of start times in `stat`.
     #[must_use]
     pub fn ticks_since_boot(&self) -> Option<u64> {
         let uptime = self.read("uptime").ok()?;
@@ -99,7 +99,7 @@ impl ProcFs {
         Some(Nanos::from_seconds(seconds).0 / clock_tick().0)
     }
 
-    /// Whether kernel addresses can be read, from the beginning of `kallsyms`: the file itself has 200,000 lines.
+    /// Whether kernel addresses can be read, from the beginning of `kallsyms`: the whole file has 200,000 lines.
     #[must_use]
     pub fn kernel_symbols(&self) -> KernelSymbols {
         let mut head = Vec::new();
@@ -121,7 +121,7 @@ impl ProcFs {
     }
 }
 
-/// The length of the clock tick in which `stat` files count.
+/// The length of the clock tick that `stat` files count in.
 #[must_use]
 pub fn clock_tick() -> Nanos {
     Nanos(1_000_000_000 / rustix::param::clock_ticks_per_second().max(1))
@@ -137,11 +137,11 @@ pub fn resident_bytes(statm: &[u8]) -> Option<u64> {
 /// Entries of a directory whose names are numbers.
 fn numbers_in(directory: &Path) -> Result<Vec<u32>> {
     let entries = fs::read_dir(directory).map_err(gone).context(|| format!("cannot list {}", directory.display()))?;
-    // The listing of a process that ends meanwhile breaks off with ESRCH: what was listed until then stands.
+    // Listing a process that ends meanwhile stops with ESRCH; the entries listed until then are kept.
     Ok(entries.map_while(|entry| entry.ok()).filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
-/// The kernel says ESRCH for files of an ended task that was still there when they were opened.
+/// The kernel reports ESRCH for files of a task that ended after they were opened.
 fn gone(error: std::io::Error) -> Error {
     if error.raw_os_error() == Some(libc::ESRCH) {
         return Error::new(ErrorKind::NotFound, "the process has ended");
@@ -149,7 +149,7 @@ fn gone(error: std::io::Error) -> Error {
     error.into()
 }
 
-/// The next field as a number; `None` at the end or when it is something else.
+/// The next field as a number; `None` at the end or when it is not a number.
 fn number<'a, T: std::str::FromStr>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<T> {
     parse(fields.next()?)
 }
@@ -158,7 +158,7 @@ fn parse<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
     std::str::from_utf8(field).ok()?.trim().parse().ok()
 }
 
-/// Fields between any run of blanks.
+/// Fields separated by runs of blanks.
 fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
 }

@@ -1,9 +1,9 @@
-//! `/proc/PID/status`, for questions asked once: whose task it is, what it may do, where it may run.
-//! It never guesses: a line this kernel does not print is `None`.
+//! Parses `/proc/PID/status`, for questions asked once: the owner of a task, its privileges, its allowed CPUs.
+//! A line that this kernel does not print is `None`.
 
 use super::{fields, parse};
 
-/// What `status` says; see `proc_pid_status(5)`.
+/// Contents of `status`; see `proc_pid_status(5)`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Status {
     /// Name, as the kernel escapes it.
@@ -24,7 +24,7 @@ pub struct Status {
     pub cap_effective: Option<u64>,
     /// 0 none, 1 strict, 2 filtered.
     pub seccomp: Option<u8>,
-    /// Whether executing a program can grant no privilege any more.
+    /// Whether executing a program can no longer grant privileges.
     pub no_new_privs: Option<bool>,
 }
 

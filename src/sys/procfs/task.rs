@@ -1,5 +1,5 @@
-//! The per-task files that are read every interval: `stat`, `schedstat`, `status`, `sched`, `children`.
-//! Parsers here borrow from the buffer and allocate nothing: they run for thousands of threads per second.
+//! Parses the per-task files that are read every interval: `stat`, `schedstat`, `status`, `sched`, `children`.
+//! The parsers borrow from the buffer and allocate nothing: they run for thousands of threads per second.
 
 use super::{fields, number, parse};
 
@@ -8,7 +8,7 @@ use super::{fields, number, parse};
 pub struct TaskStat<'a> {
     /// Process or thread id.
     pub id: u32,
-    /// Its name as raw bytes: it may hold blanks, parentheses and line ends.
+    /// Its name as raw bytes: it may contain blanks, parentheses and line ends.
     pub comm: &'a [u8],
     /// State letter: `R`, `S`, `D`, `Z` ...
     pub state: u8,
@@ -26,11 +26,11 @@ pub struct TaskStat<'a> {
     pub system_ticks: [u64; 2],
     /// Threads alive.
     pub threads: u32,
-    /// Birth, ticks since boot.
+    /// Start time, ticks since boot.
     pub start_ticks: u64,
-    /// The CPU it last ran on; in `/proc/PID/stat` that of the leader. `None` on kernels that do not say.
+    /// The CPU it last ran on; in `/proc/PID/stat` the leader's. `None` on kernels that do not report it.
     pub cpu: Option<u32>,
-    /// Time waiting for block I/O; zero when delay accounting is off, and in `/proc/PID/stat` that of the leader only.
+    /// Time waiting for block I/O; zero when delay accounting is off, and in `/proc/PID/stat` only the leader's.
     pub blkio_ticks: u64,
 }
 
@@ -41,18 +41,18 @@ impl TaskStat<'_> {
         self.flags & 0x0020_0000 != 0
     }
 
-    /// Whether it has ended and waits for its parent.
+    /// Whether it has ended and waits for its parent to reap it.
     #[must_use]
     pub fn zombie(&self) -> bool {
         matches!(self.state, b'Z' | b'X')
     }
 }
 
-/// Parses `stat`; `None` for anything that does not look like it.
+/// Parses `stat`; `None` for invalid text.
 #[must_use]
 pub fn task_stat(text: &[u8]) -> Option<TaskStat<'_>> {
     let open = text.iter().position(|&byte| byte == b'(')?;
-    // The name may hold parentheses itself, the fields after it cannot: the last one closes it.
+    // The name may contain parentheses itself, but the fields after it cannot: the last one closes it.
     let close = text.iter().rposition(|&byte| byte == b')').filter(|&close| close > open)?;
     let id = parse(&text[..open])?;
     let mut rest = fields(&text[close + 1..]);
@@ -87,7 +87,7 @@ pub fn task_stat(text: &[u8]) -> Option<TaskStat<'_>> {
     })
 }
 
-/// `/proc/PID/task/TID/schedstat`; `/proc/PID/schedstat` is that of the main thread alone.
+/// `/proc/PID/task/TID/schedstat`; `/proc/PID/schedstat` covers the main thread alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SchedStat {
     /// Time on a CPU, nanoseconds.
@@ -109,25 +109,25 @@ pub fn sched_stat(text: &[u8]) -> Option<SchedStat> {
     })
 }
 
-/// Voluntary and involuntary context switches from `status`; they are its last lines, so it is read backwards.
+/// Voluntary and involuntary context switches from `status`. They are its last lines, so the search runs backwards.
 #[must_use]
 pub fn switches(status: &[u8]) -> Option<(u64, u64)> {
     let value = |key: &[u8]| status.rsplit(|&byte| byte == b'\n').find_map(|line| parse(line.strip_prefix(key)?));
     Some((value(b"voluntary_ctxt_switches:")?, value(b"nonvoluntary_ctxt_switches:")?))
 }
 
-/// Counts that `/proc/PID/task/TID/sched` holds in one cheap file; `None` each where this kernel leaves the line out.
+/// Counts from `/proc/PID/task/TID/sched`, one cheap file; each is `None` where this kernel omits the line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SchedDetails {
     /// Context switches because the thread blocked.
     pub voluntary: Option<u64>,
     /// Context switches because it was preempted.
     pub involuntary: Option<u64>,
-    /// Moves to another CPU.
+    /// Migrations to another CPU.
     pub migrations: Option<u64>,
 }
 
-/// Parses `sched`. Its first line holds the thread's name, which is too short to imitate any of the keys.
+/// Parses `sched`. Its first line contains the thread's name, which is too short to imitate any of the keys.
 #[must_use]
 pub fn sched_details(text: &[u8]) -> SchedDetails {
     let mut details = SchedDetails::default();
@@ -145,7 +145,7 @@ pub fn sched_details(text: &[u8]) -> SchedDetails {
     details
 }
 
-/// Bytes a process had storage read and write, from `/proc/PID/io`: caches that served a read do not count.
+/// Bytes a process read from and wrote to storage, from `/proc/PID/io`. Reads served from caches do not count.
 #[must_use]
 pub fn storage_bytes(io: &[u8]) -> Option<u64> {
     let value = |key: &[u8]| io.split(|&byte| byte == b'\n').find_map(|line| parse::<u64>(line.strip_prefix(key)?));

@@ -1,6 +1,5 @@
 //! The fast way to read small files of many threads: relative to an open directory, into one reused buffer.
-//! A file kept open is read again for a sixth of the price of opening it (1.0 against 6.5 us, measured on Linux 6.18).
-//! It never interprets what it read.
+//! Rereading an open file costs a sixth of opening it (1.0 us instead of 6.5 us, measured on Linux 6.18).
 
 use super::ProcFs;
 use crate::error::{Context, Result};
@@ -9,7 +8,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::{Errno, pread};
 use std::fmt::Write;
 
-/// The `task` directory of a process, or /proc itself, held open.
+/// The `task` directory of a process, or /proc itself, kept open.
 #[derive(Debug)]
 pub struct TaskDir {
     directory: OwnedFd,
@@ -17,11 +16,11 @@ pub struct TaskDir {
     nested: bool,
 }
 
-/// A file of a task held open.
+/// An open file of a task.
 #[derive(Debug)]
 pub struct TaskFile(OwnedFd);
 
-/// A buffer for file contents and one for paths, reused for every file.
+/// Buffers for file contents and for paths, reused for every file.
 #[derive(Debug, Default)]
 pub struct Scratch {
     bytes: Vec<u8>,
@@ -34,7 +33,7 @@ impl TaskDir {
         TaskDir::open(proc, &format!("{pid}/task"), false)
     }
 
-    /// Every process of the machine.
+    /// All processes of the machine.
     pub fn of_processes(proc: &ProcFs) -> Result<TaskDir> {
         TaskDir::open(proc, "", false)
     }
@@ -54,7 +53,7 @@ impl TaskDir {
         Ok(TaskDir { directory, nested })
     }
 
-    /// Opens a thread's file to keep; `None` when the thread, or the file, is not there.
+    /// Opens a thread's file and keeps it open; `None` when the thread or the file does not exist.
     #[must_use]
     pub fn keep(&self, tid: u32, name: &str, scratch: &mut Scratch) -> Option<TaskFile> {
         scratch.path.clear();
@@ -68,16 +67,16 @@ impl TaskDir {
             .map(TaskFile)
     }
 
-    /// A thread's file; `None` when the thread, or the file, is not there.
+    /// Reads a thread's file; `None` when the thread or the file does not exist.
     pub fn read<'a>(&self, tid: u32, name: &str, scratch: &'a mut Scratch) -> Option<&'a [u8]> {
         self.keep(tid, name, scratch)?.read(scratch)
     }
 }
 
 impl TaskFile {
-    /// The file from its beginning as it is now; `None` once the task has ended.
+    /// Reads the file's current contents from the beginning; `None` once the task has ended.
     pub fn read<'a>(&self, scratch: &'a mut Scratch) -> Option<&'a [u8]> {
-        // These files have no size; 8 KiB holds all of them but `children`, for which the buffer grows.
+        // These files report no size. 8 KiB holds all of them but `children`, for which the buffer grows.
         scratch.bytes.resize(scratch.bytes.len().max(8192), 0);
         let mut filled = 0;
         loop {
@@ -87,7 +86,7 @@ impl TaskFile {
                 Err(Errno::INTR) => {}
                 Err(_) => return None,
             }
-            // Every such file ends with a line end or a blank: a short read is its end, and spares the second call.
+            // Every such file ends with a line end or a blank: a short read is complete and saves the second call.
             if filled < scratch.bytes.len() && filled > 0 && matches!(scratch.bytes[filled - 1], b'\n') {
                 return Some(&scratch.bytes[..filled]);
             }

@@ -1,10 +1,10 @@
-//! The caches a CPU says it has.
-//! A virtual machine may say what its host likes; nothing here checks it.
+//! Reads the caches that a CPU reports.
+//! A virtual machine reports whatever its host chooses; nothing here checks it.
 
 use super::{SysFs, parse_cpu_list};
 use serde::Serialize;
 
-/// How many caches of one CPU are looked for.
+/// Maximum number of caches read per CPU.
 const MOST: usize = 16;
 
 /// A cache that holds data.
@@ -18,7 +18,7 @@ pub struct Cache {
     pub cpus: Vec<u32>,
 }
 
-/// What the levels between a CPU and memory hold, bytes.
+/// Sizes of the cache levels between a CPU and memory, bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct CacheSizes {
     /// Level 1, data.
@@ -40,7 +40,7 @@ impl CacheSizes {
 }
 
 impl SysFs {
-    /// The data caches of a CPU, nearest first; empty where the kernel says nothing about them.
+    /// The data caches of a CPU, nearest first; empty where the kernel reports none.
     #[must_use]
     pub fn caches(&self, cpu: u32) -> Vec<Cache> {
         let mut caches: Vec<Cache> = (0..MOST).map_while(|index| self.cache(cpu, index)).flatten().collect();
@@ -48,7 +48,7 @@ impl SysFs {
         caches
     }
 
-    /// `None` past the last; nothing for one that holds no data.
+    /// `None` past the last cache; `Some(None)` for one that holds no data.
     fn cache(&self, cpu: u32, index: usize) -> Option<Option<Cache>> {
         let text = |name: &str| self.text(&format!("devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"));
         let kind = text("type")?;

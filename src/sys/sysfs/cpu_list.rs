@@ -1,12 +1,12 @@
-//! CPU lists as the kernel and people write them: `0-3,8`.
+//! Parses and formats CPU lists as the kernel and people write them: `0-3,8`.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 
-/// The most CPUs any kernel can be built for, with room to spare; a longer range is a typing error.
+/// The most CPUs any kernel can be built for, with a margin; a longer range is a typing error.
 const HIGHEST: u32 = 65_535;
 
-/// The numbers of a list such as `0-3,8`, ascending, each once; an empty text is an empty list.
+/// Parses a list such as `0-3,8` into ascending, distinct numbers; an empty text is an empty list.
 pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>> {
     let wrong =
         |part: &str, why: &str| Error::new(ErrorKind::Usage, format!("{part:?} in CPU list {:?} {why}", text.trim()));
@@ -27,7 +27,7 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>> {
     Ok(cpus.into_iter().collect())
 }
 
-/// Writes numbers as a list; the inverse of [`parse_cpu_list`] for ascending numbers.
+/// Formats numbers as a list; the inverse of [`parse_cpu_list`] for ascending numbers.
 #[must_use]
 pub fn format_cpu_list(cpus: &[u32]) -> String {
     let runs = cpus.chunk_by(|&before, &after| before.checked_add(1) == Some(after));

@@ -1,5 +1,5 @@
-//! What /sys says about CPUs, memory nodes, event sources and the platform.
-//! It never writes a setting, and what a machine does not say is `None`.
+//! Reads /sys: CPUs, memory nodes, event sources and the platform.
+//! Values that a machine does not report are `None`.
 
 mod caches;
 mod cpu_list;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A mounted sysfs; tests give a directory of their own.
+/// A mounted sysfs; tests use a directory of their own.
 #[derive(Debug, Clone)]
 pub struct SysFs {
     root: PathBuf,
@@ -22,9 +22,9 @@ pub struct SysFs {
 /// Whether the kernel can partition caches and memory bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resctrl {
-    /// Not in this CPU or kernel.
+    /// Not supported by this CPU or kernel.
     Absent,
-    /// Possible, but the file system is not mounted.
+    /// Supported, but the file system is not mounted.
     NotMounted,
     /// Mounted at /sys/fs/resctrl.
     Mounted,
@@ -36,7 +36,7 @@ impl SysFs {
         SysFs { root: root.into() }
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -61,7 +61,7 @@ impl SysFs {
         Ok(cpus)
     }
 
-    /// The place of every online CPU. A machine that says nothing about one (some virtual ones) has each CPU as a core.
+    /// The topology of every online CPU. Where the machine reports none (some virtual ones), each CPU counts as a core.
     pub fn topology(&self) -> Result<Vec<CpuTopology>> {
         let nodes = self.node_of_cpu();
         let place = |cpu: u32| {
@@ -96,7 +96,7 @@ impl SysFs {
         parse_cpu_list(&self.text(&format!("devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))?).ok()
     }
 
-    /// Whether cores run several threads at once; `None` where the kernel does not say.
+    /// Whether cores run several threads at once; `None` where the kernel does not report it.
     #[must_use]
     pub fn smt_active(&self) -> Option<bool> {
         self.text("devices/system/cpu/smt/active").map(|text| text == "1")
@@ -108,7 +108,7 @@ impl SysFs {
         self.text(&format!("devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"))
     }
 
-    /// Event sources the kernel lists, with their type numbers. That one is listed does not say that it counts.
+    /// Event sources the kernel lists, with their type numbers. A listed source may still not count.
     #[must_use]
     pub fn event_sources(&self) -> BTreeMap<String, u32> {
         let entries = fs::read_dir(self.root.join("bus/event_source/devices")).into_iter().flatten().flatten();
@@ -130,7 +130,7 @@ impl SysFs {
         }
     }
 
-    /// The hypervisor's or vendor's name where the platform gives it away.
+    /// The hypervisor's or vendor's name, where the platform reports it.
     #[must_use]
     pub fn hypervisor(&self) -> Option<String> {
         let vendor = || {

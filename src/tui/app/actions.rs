@@ -1,5 +1,5 @@
-//! What the session itself does with an action; all else goes to the open screen.
-//! It never draws and never looks: what has to be looked at anew is asked for.
+//! Actions that the session handles itself; the open screen gets all others.
+//! Actions that change the shown data return the effect that requests a new snapshot.
 
 use super::{App, Stage};
 use crate::tui::effect::Effect;
@@ -7,10 +7,10 @@ use crate::tui::keys::Action;
 use crate::tui::layout::Areas;
 use crate::tui::line::Line;
 use crate::tui::overlay::{Overlay, Palette, PromptKind};
-use crate::tui::panel::{ScreenId, Wish};
+use crate::tui::panel::{PanelRequest, ScreenId};
 use crate::tui::screens::Kind;
 use crate::view::Axis;
-use crate::view::look::Whose;
+use crate::view::snapshot::Whose;
 
 impl App {
     /// Carries out an action.
@@ -54,7 +54,7 @@ impl App {
         Vec::new()
     }
 
-    /// Back to the picker; the session that was open is let go.
+    /// Closes the session and returns to the picker.
     fn close(&mut self) -> Vec<Effect> {
         self.stage = Stage::Picking;
         (self.head, self.problem, self.ended) = (None, None, None);
@@ -81,7 +81,7 @@ impl App {
         self.say(text, false)
     }
 
-    /// What a comparison's session does otherwise: it has sides in place of a time. `None` for anything else.
+    /// Actions that differ in a comparison, which has sides instead of time. `None` if the action is not one of them.
     fn in_comparison(&mut self, action: Action) -> Option<Vec<Effect>> {
         if self.kind != Kind::Comparison {
             let text = "only a comparison can divide by something else: ironlaw diff --tui BASE NEW";
@@ -113,7 +113,7 @@ impl App {
         Some(self.ask())
     }
 
-    /// Costs of functions divided by the next of what they can be divided by.
+    /// Divides the costs of functions by the next available divisor.
     fn next_per(&mut self) -> Vec<Effect> {
         let head = self.head.as_ref().and_then(|head| head.comparison.as_ref());
         let Some((choices, now)) = head.map(|head| (&head.choices, self.per.or(head.per))) else { return Vec::new() };
@@ -128,7 +128,7 @@ impl App {
         }
     }
 
-    /// What a sweep's session does otherwise: it has points in place of a time. `None` for anything else.
+    /// Actions that differ in a sweep, which has points instead of time. `None` if the action is not one of them.
     fn in_sweep(&mut self, action: Action) -> Option<Vec<Effect>> {
         let by = match action {
             _ if self.kind != Kind::Sweep => return None,
@@ -145,11 +145,11 @@ impl App {
             _ => return None,
         };
         self.panels.scaling.step(by);
-        // The sweep's own view holds all points.
+        // The sweep's own view contains all points.
         Some(if self.screen == ScreenId::Scaling { Vec::new() } else { self.ask() })
     }
 
-    /// What moves the time that is shown; `None` for anything else.
+    /// Actions that change the shown time; `None` for all others.
     fn in_time(&mut self, action: Action) -> Option<Vec<Effect>> {
         const MANY: i64 = 10;
         let head = self.head.take()?;
@@ -188,7 +188,7 @@ impl App {
         Some(effects)
     }
 
-    /// Off the CPU and back to the event; several events take turns.
+    /// Cycles through the events and off-CPU time.
     fn toggle_axis(&mut self) -> Vec<Effect> {
         let Some(head) = &self.head else { return Vec::new() };
         let next = match self.axis {
@@ -202,7 +202,7 @@ impl App {
         self.ask()
     }
 
-    /// Esc undoes one thing at a time: the search, the screen's own, the range, the filter.
+    /// Esc undoes one thing at a time: the search, the screen's own state, the time range, the thread filter.
     fn back(&mut self) -> Vec<Effect> {
         if !self.search.is_empty() {
             return self.find(String::new());
@@ -229,41 +229,41 @@ impl App {
         self.grant(wishes.unwrap_or_default())
     }
 
-    /// Does what a panel wants.
-    pub(super) fn grant(&mut self, wishes: Vec<Wish>) -> Vec<Effect> {
+    /// Carries out a panel's requests.
+    pub(super) fn grant(&mut self, wishes: Vec<PanelRequest>) -> Vec<Effect> {
         wishes.into_iter().flat_map(|wish| self.grant_one(wish)).collect()
     }
 
-    fn grant_one(&mut self, wish: Wish) -> Vec<Effect> {
+    fn grant_one(&mut self, wish: PanelRequest) -> Vec<Effect> {
         match wish {
-            Wish::Ask => self.ask(),
-            Wish::Go(screen) => self.go(screen),
-            Wish::Zoom(path) => {
+            PanelRequest::ViewRequest => self.ask(),
+            PanelRequest::Go(screen) => self.go(screen),
+            PanelRequest::Zoom(path) => {
                 self.panels.flame.zoom_to(path);
                 self.go(ScreenId::Flame)
             }
-            Wish::Detail(name, _) if self.kind == Kind::Comparison => {
+            PanelRequest::Detail(name, _) if self.kind == Kind::Comparison => {
                 self.panels.code.point_to(&name);
                 self.go(ScreenId::Code)
             }
-            Wish::Detail(name, module) => {
+            PanelRequest::Detail(name, module) => {
                 self.panels.functions.detail(name, module);
                 self.go(ScreenId::Functions)
             }
-            Wish::Only(whose, label) => {
+            PanelRequest::Only(whose, label) => {
                 (self.whose, self.whose_label) = (whose, label);
                 self.ask()
             }
-            Wish::Count(axis) => {
+            PanelRequest::Count(axis) => {
                 self.axis = axis;
                 self.ask()
             }
-            Wish::Say(text) => self.say(&text, false),
-            Wish::Copy(text) => vec![Effect::Copy(text)],
+            PanelRequest::Say(text) => self.say(&text, false),
+            PanelRequest::Copy(text) => vec![Effect::Copy(text)],
         }
     }
 
-    /// Where the flame graph is zoomed to, and whether its root is above.
+    /// The path to the zoomed cell of the flame graph, and whether the root is at the top.
     pub(super) fn flame_shown(&self) -> (Vec<String>, bool) {
         self.panels.flame.shown()
     }

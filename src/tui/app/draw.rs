@@ -1,5 +1,4 @@
-//! Puts the session on the screen: head, tabs, the open screen, the history, the status line, and what lies on top.
-//! It never changes the state.
+//! Draws the session: head line, tabs, open screen, history strip, status line and overlay.
 
 use super::{App, Stage};
 use crate::tui::chrome::{self, Doing, put};
@@ -10,7 +9,7 @@ use crate::tui::panel::{Cx, ScreenId};
 use crate::tui::screens::Kind;
 use crate::tui::widgets::text::{end, width};
 use crate::view::escape::visible;
-use crate::view::look::Head;
+use crate::view::snapshot::Head;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -20,10 +19,10 @@ use ratatui::widgets::{Clear, Widget};
 /// Rows of the command palette.
 const PALETTE_ROWS: u16 = 12;
 
-/// From this width on the help stands in two columns.
+/// Minimum width for the help in two columns.
 const TWO_COLUMNS: u16 = 120;
 
-/// A line of an overlay: its parts with their styles.
+/// A line of an overlay as styled spans.
 type Spans = Vec<(String, Style)>;
 
 impl App {
@@ -87,7 +86,7 @@ impl App {
         }
     }
 
-    /// What is typed, said, or selected; gives where the cursor stands while something is typed.
+    /// Draws the typed line, the notice or the selection; returns the cursor's position while the user types.
     fn draw_status(&self, area: Rect, buf: &mut Buffer) -> Option<Position> {
         if let Some((label, line)) = self.typed() {
             let x = put(buf, area, area.x + 1, label, self.theme.accent);
@@ -110,7 +109,7 @@ impl App {
         None
     }
 
-    /// The line being typed, and what for.
+    /// The line being typed and its label.
     fn typed(&self) -> Option<(&'static str, &crate::tui::line::Line)> {
         match &self.overlay {
             Overlay::Prompt(PromptKind::Search, line) => Some(("/", line)),
@@ -156,7 +155,7 @@ impl App {
         self.lines(&lines, area, buf);
     }
 
-    /// Writes lines from the top; what does not fit is cut.
+    /// Writes lines from the top and drops those that do not fit.
     fn lines(&self, lines: &[Spans], area: Rect, buf: &mut Buffer) {
         for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
             let row = Rect { y, height: 1, ..area };
@@ -207,7 +206,7 @@ impl App {
         lines
     }
 
-    /// Lines of the overlay that scrolls, for the scroll's end.
+    /// The number of lines of a scrolling overlay, which limits the scroll.
     pub(super) fn overlay_lines(&self) -> u16 {
         let lines = match &self.overlay {
             Overlay::Help(_) => self.help_lines().len(),
@@ -217,7 +216,7 @@ impl App {
         u16::try_from(lines).unwrap_or(u16::MAX)
     }
 
-    /// The screen whose tab is at a column.
+    /// The screen whose tab covers a column.
     pub(super) fn tab_at(&self, column: u16) -> Option<ScreenId> {
         let tabs = self.tabs();
         tabs.iter()
@@ -231,7 +230,7 @@ impl App {
     }
 }
 
-/// The second half of the lines, from the next gap on, beside the first.
+/// Moves the second half of the lines, from the next empty line on, into a second column.
 fn side_by_side(mut lines: Vec<Spans>, column: usize) -> Vec<Spans> {
     let half = lines.len().div_ceil(2);
     let gap = lines.iter().skip(half).position(Vec::is_empty).map_or(lines.len(), |at| half + at + 1);

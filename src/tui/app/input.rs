@@ -1,5 +1,4 @@
-//! Keys, the mouse and a new size: each goes to what lies on top, else to the session, else to the open screen.
-//! It never gives one key two meanings at once.
+//! Routes keys, mouse events and resizes: first to the overlay, then to the session, then to the open screen.
 
 use super::{App, Stage};
 use crate::tui::effect::Effect;
@@ -27,7 +26,7 @@ impl App {
 
     fn key(&mut self, key: KeyEvent) -> Vec<Effect> {
         let action = self.keys.action(key);
-        // These mean the same everywhere, also while a line is typed.
+        // These work everywhere, also while the user types a line.
         match action {
             Some(Action::Suspend) => return vec![Effect::Suspend],
             Some(Action::Redraw) => return vec![Effect::Redraw],
@@ -43,7 +42,7 @@ impl App {
     }
 
     fn picker_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
-        // What is a character goes to the line while one is typed.
+        // While the user types a line, characters go to it.
         if !self.picker.is_typing() || key.modifiers.contains(KeyModifiers::CONTROL) {
             match action {
                 Some(Action::Quit) => return vec![Effect::Quit],
@@ -104,7 +103,7 @@ impl App {
         }
     }
 
-    /// Searches the open screen; what it needs to know may change with what is found.
+    /// Searches the open screen; asks for a new view if the result changes what the screen needs.
     pub(super) fn find(&mut self, text: String) -> Vec<Effect> {
         self.search = text;
         let text = self.search.clone();
@@ -133,7 +132,7 @@ impl App {
         Vec::new()
     }
 
-    /// The help and the notes end with any key that does not move through them.
+    /// Any key that does not scroll closes the help and the notes.
     fn scroll_key(&mut self, action: Option<Action>) -> Vec<Effect> {
         let page = self.size.1.saturating_sub(4);
         let (Overlay::Help(scroll) | Overlay::Notes(scroll)) = &mut self.overlay else { return Vec::new() };
@@ -206,7 +205,7 @@ impl App {
         }
     }
 
-    /// A click on the strip goes to a moment, a drag selects a range.
+    /// A click on the strip jumps to a moment, a drag selects a range.
     fn strip_mouse(&mut self, event: MouseEvent, areas: Areas) -> Vec<Effect> {
         let Some(head) = self.head.clone() else { return Vec::new() };
         let here = crate::tui::chrome::moment_at(&head, areas.strip, event.column);

@@ -5,8 +5,8 @@ use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
 use crate::tui::testing::{head, key, screen, settings};
 use crate::units::Nanos;
-use crate::view::look::{Against, Ask, Look, When};
 use crate::view::picker::Choices;
+use crate::view::snapshot::{Against, Snapshot, ViewRequest, When};
 use ratatui::crossterm::event::Event;
 
 mod comparison;
@@ -15,26 +15,26 @@ mod sweep;
 fn app() -> App {
     let mut app = App::opening(&settings(), (80, 24));
     let effects = app.update(Msg::Opened { live: true, baseline: false });
-    assert!(matches!(effects.as_slice(), [Effect::Look(_)]));
+    assert!(matches!(effects.as_slice(), [Effect::Snapshot(_)]));
     answer(&mut app, &effects[0]);
     app
 }
 
-/// The look that was asked for, with a head of 20 windows and no view.
+/// Answers a requested snapshot with a head of 20 windows and no view.
 fn answer(app: &mut App, effect: &Effect) -> Vec<Effect> {
-    let Effect::Look(query) = effect else { panic!("{effect:?}") };
+    let Effect::Snapshot(query) = effect else { panic!("{effect:?}") };
     let body = Err(Error::new(ErrorKind::NotFound, "no view in this test"));
-    app.update(Msg::Seen(Box::new(Look { query: query.clone(), head: head(20), body })))
+    app.update(Msg::Seen(Box::new(Snapshot { query: query.clone(), head: head(20), body })))
 }
 
-/// Presses keys, answering every look; gives the effects that are none.
+/// Presses keys and answers every snapshot request; returns the other effects.
 fn press(app: &mut App, keys: &str) -> Vec<Effect> {
     let mut others = Vec::new();
     for name in keys.split(' ') {
         let mut effects = app.update(Msg::Input(key(name)));
         while let Some(effect) = effects.pop() {
             match effect {
-                Effect::Look(_) => effects.extend(answer(app, &effect)),
+                Effect::Snapshot(_) => effects.extend(answer(app, &effect)),
                 other => others.push(other),
             }
         }
@@ -50,11 +50,11 @@ fn seconds(value: u64) -> Nanos {
 fn one_look_is_under_way_at_a_time_and_what_is_asked_meanwhile_is_asked_once() {
     let mut app = app();
     let first = app.update(Msg::Fresh);
-    assert!(matches!(first.as_slice(), [Effect::Look(_)]));
+    assert!(matches!(first.as_slice(), [Effect::Snapshot(_)]));
     assert!(app.update(Msg::Fresh).is_empty() && app.update(Msg::Input(key("2"))).is_empty());
     let next = answer(&mut app, &first[0]);
-    let [Effect::Look(query)] = next.as_slice() else { panic!("{next:?}") };
-    assert!(matches!(query.ask, Ask::Flame { .. }), "what is asked is what is shown by then");
+    let [Effect::Snapshot(query)] = next.as_slice() else { panic!("{next:?}") };
+    assert!(matches!(query.ask, ViewRequest::Flame { .. }), "what is asked is what is shown by then");
     assert!(answer(&mut app, &next[0]).is_empty());
 }
 
@@ -77,7 +77,7 @@ fn a_selected_range_is_what_every_screen_shows_until_it_is_left() {
     press(&mut app, "Space v [ [ [ v 4");
     assert_eq!(
         (app.query().when, app.query().ask),
-        (When::Between(seconds(17), seconds(20)), Ask::Threads { detail: None })
+        (When::Between(seconds(17), seconds(20)), ViewRequest::Threads { detail: None })
     );
     press(&mut app, "Esc");
     assert_eq!(app.query().when, When::Last(seconds(30)));
@@ -164,7 +164,7 @@ fn help_lists_every_key_and_ends_with_any_other() {
     let narrow = screen(&app, 80, 80);
     app.update(Msg::Input(Event::Resize(160, 50)));
     let wide = screen(&app, 160, 50);
-    // Only a sweep has that screen, and only a comparison divides by something else.
+    // Only a sweep has that screen, and only a comparison has other divisors.
     for row in crate::tui::keys::TABLE.iter().filter(|row| !["scaling", "per"].contains(&row.name)) {
         assert!(narrow.contains(row.text) && wide.contains(row.text), "{} in {narrow}\n{wide}", row.name);
     }

@@ -1,5 +1,5 @@
-//! Messages in, effects out: the only place where the session's state changes.
-//! It never waits: at most one look is under way, and what is asked meanwhile is asked once when it is back.
+//! Messages in, effects out: the only place that changes the session's state.
+//! Updates do not block: at most one snapshot is pending, and requests made meanwhile are merged into the next one.
 
 use super::{App, Notice, Stage};
 use crate::error::Error;
@@ -9,13 +9,13 @@ use crate::tui::screens::{self, Kind};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::escape::visible;
-use crate::view::look::{Look, Whose};
+use crate::view::snapshot::{Snapshot, Whose};
 
 impl App {
-    /// Takes a message and says what is to be done.
+    /// Handles a message and returns the effects to carry out.
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
         match msg {
-            // A stopped picture does not change with the session.
+            // A paused view does not follow the session.
             Msg::Fresh if !matches!(self.stage, Stage::Open { .. }) => Vec::new(),
             Msg::Fresh => self.ask(),
             Msg::Input(event) => self.changed(|app| app.input(event)),
@@ -40,7 +40,7 @@ impl App {
         change(self)
     }
 
-    /// A look at what is shown, now or as soon as the one under way is back.
+    /// Requests a snapshot of the shown view, now or as soon as the pending one has arrived.
     pub(super) fn ask(&mut self) -> Vec<Effect> {
         if !matches!(self.stage, Stage::Open { .. }) {
             return Vec::new();
@@ -50,10 +50,10 @@ impl App {
             return Vec::new();
         }
         self.looking = true;
-        vec![Effect::Look(self.query())]
+        vec![Effect::Snapshot(self.query())]
     }
 
-    fn seen(&mut self, look: Look) -> Vec<Effect> {
+    fn seen(&mut self, look: Snapshot) -> Vec<Effect> {
         self.looking = false;
         self.head = Some(look.head);
         match look.body {
@@ -89,7 +89,7 @@ impl App {
         self.ask()
     }
 
-    /// A target that cannot be opened leads back to where it was chosen.
+    /// A target that fails to open leads back to the picker, or ends the session that was started for it.
     fn failed(&mut self, error: Error) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.stage == Stage::Opening {

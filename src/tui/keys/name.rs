@@ -1,9 +1,9 @@
-//! Keys by name: `Space`, `Ctrl-u`, `G`, `F1`. It never knows what a key does.
+//! Key names: `Space`, `Ctrl-u`, `G`, `F1`.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::fmt;
 
-/// A key with what is held down with it.
+/// A key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     code: KeyCode,
@@ -32,12 +32,12 @@ const NAMES: [(&str, KeyCode); 17] = [
 ];
 
 impl Key {
-    /// The key of an event; Shift is part of the character it gives.
+    /// The key of an event; Shift is part of the resulting character.
     #[must_use]
     pub fn of(event: KeyEvent) -> Key {
         let held = |modifier| event.modifiers.contains(modifier);
         let code = match event.code {
-            // Some terminals send the plain key with Shift in place of what the two give.
+            // Some terminals send the plain key with Shift instead of the resulting character.
             KeyCode::Char(c) if held(KeyModifiers::SHIFT) => KeyCode::Char(c.to_ascii_uppercase()),
             KeyCode::Tab if held(KeyModifiers::SHIFT) => KeyCode::BackTab,
             code => code,
@@ -47,13 +47,13 @@ impl Key {
 
     fn new(code: KeyCode, control: bool, alt: bool) -> Key {
         match code {
-            // No terminal tells Ctrl-u from Ctrl-U.
+            // Terminals do not distinguish Ctrl-u from Ctrl-U.
             KeyCode::Char(c) if control => Key { code: KeyCode::Char(c.to_ascii_lowercase()), control, alt },
             code => Key { code, control, alt },
         }
     }
 
-    /// The key of a name; `None` if there is none such.
+    /// Parses a key name; `None` if it is invalid.
     #[must_use]
     pub fn parse(name: &str) -> Option<Key> {
         let (control, rest) = strip(name, "ctrl-");
@@ -61,7 +61,7 @@ impl Key {
         let named = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(rest)).map(|(_, code)| *code);
         let code = named.or_else(|| function(rest)).or_else(|| character(rest))?;
         let key = Key::new(code, control, alt);
-        // On every terminal these are the same byte as Tab, Enter and Esc.
+        // Terminals send these as the same byte as Tab, Enter and Esc.
         let same = control && matches!(key.code, KeyCode::Char('i' | 'm' | '['));
         (!same).then_some(key)
     }
@@ -90,7 +90,7 @@ impl fmt::Display for Key {
         let held = if self.control { "Ctrl-" } else { "" };
         let alt = if self.alt { "Alt-" } else { "" };
         write!(f, "{held}{alt}")?;
-        // Only `Minus` has a shorter way to be written.
+        // Only `Minus` has a shorter notation.
         let named = NAMES[..NAMES.len() - 1].iter().find(|(_, code)| *code == self.code);
         match (named, self.code) {
             (Some((name, _)), _) => f.write_str(name),

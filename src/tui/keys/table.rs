@@ -1,6 +1,6 @@
-//! The table of keys. It never does anything.
+//! The table of actions with their names, descriptions and default keys.
 
-/// What a key can ask for.
+/// An action that a key can trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each has its text in the table")]
 pub enum Action {
@@ -58,32 +58,32 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it moves through time.
+    /// Whether it changes the shown time.
     #[must_use]
     pub fn is_of_time(self) -> bool {
         TABLE.iter().any(|row| row.action == self && row.section == Section::Time)
     }
 
-    /// Whether it goes on to what is next to it: a window, a point of a sweep, a side of a comparison.
+    /// Whether it steps to a neighbour: a window, a point of a sweep, a side of a comparison.
     #[must_use]
     pub fn is_a_step(self) -> bool {
         matches!(self, Action::StepBack | Action::StepForward | Action::StepBackMuch | Action::StepForwardMuch)
     }
 }
 
-/// A part of the help.
+/// A section of the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     /// Screens.
     Screens,
     /// Moving within one.
     Moving,
-    /// What is shown.
+    /// What the screen shows.
     Showing,
-    /// Which time.
+    /// The shown time.
     Time,
-    /// What leaves the session.
-    Keeping,
+    /// Output: recordings, images, the clipboard.
+    HistoryWorker,
     /// The session itself.
     Session,
 }
@@ -97,7 +97,7 @@ impl Section {
             Section::Moving => "Moving",
             Section::Showing => "What is shown",
             Section::Time => "Time",
-            Section::Keeping => "Keeping it",
+            Section::HistoryWorker => "Keeping it",
             Section::Session => "Session",
         }
     }
@@ -110,11 +110,11 @@ pub struct Row {
     pub action: Action,
     /// Its name in the config file and the palette.
     pub name: &'static str,
-    /// Where it stands in the help.
+    /// Its section in the help.
     pub section: Section,
-    /// What it does, in a few words.
+    /// A short description.
     pub text: &'static str,
-    /// Its keys, unless the user says otherwise.
+    /// Its default keys.
     pub keys: &'static [&'static str],
 }
 
@@ -129,7 +129,7 @@ const fn row(
 }
 
 use Action as A;
-use Section::{Keeping, Moving, Screens, Session, Showing, Time};
+use Section::{HistoryWorker, Moving, Screens, Session, Showing, Time};
 
 /// Every action, in the order of the help.
 pub const TABLE: &[Row] = &[
@@ -181,9 +181,9 @@ pub const TABLE: &[Row] = &[
     row(A::RangeStart, "range", Time, "begin a range, or end it", &["v"]),
     row(A::Mark, "mark", Time, "mark now, compare with before", &["m"]),
     row(A::CompareMark, "compare", Time, "show changes, or not", &["M"]),
-    row(A::Record, "record", Keeping, "write what is held as a recording", &["w"]),
-    row(A::Export, "export", Keeping, "write the flame graph as SVG", &["e"]),
-    row(A::Copy, "copy", Keeping, "copy the selected name", &["y"]),
+    row(A::Record, "record", HistoryWorker, "write what is held as a recording", &["w"]),
+    row(A::Export, "export", HistoryWorker, "write the flame graph as SVG", &["e"]),
+    row(A::Copy, "copy", HistoryWorker, "copy the selected name", &["y"]),
     row(A::Help, "help", Session, "these keys", &["?", "F1"]),
     row(A::Notes, "notes", Session, "notes on these numbers", &["!"]),
     row(A::Palette, "palette", Session, "every command by name", &[":"]),

@@ -1,4 +1,4 @@
-//! What stands in each column of a row, and which columns there is room for. It never knows where the row stands.
+//! The cell contents of each column, and the choice of columns that fit the width.
 
 use super::rows::{Row, Section};
 use crate::model::Measure;
@@ -10,7 +10,7 @@ use crate::view::number;
 use crate::view::picker::{Choices, ProcessChoice, RecordingChoice, age, length};
 use ratatui::style::Style;
 
-/// A column that is as wide in every row; what follows them flows.
+/// A fixed-width column; the text after these columns flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
     Id,
@@ -22,10 +22,10 @@ pub(super) enum Column {
     Length,
 }
 
-/// Columns of a process's name; what follows it stands in a column of its own.
+/// Width of a process name; the text after it has a column of its own.
 const NAME: usize = 16;
 
-/// Columns of a recording's name.
+/// Width of a recording's name.
 const RECORDING: usize = 36;
 
 impl Column {
@@ -56,7 +56,7 @@ impl Column {
     }
 }
 
-/// The columns there is room for; the least telling go first.
+/// The columns that fit; the least informative are dropped first.
 pub(super) fn columns(section: Section, width: u16) -> Vec<Column> {
     let all: &[(Column, u16)] = match section {
         Section::Processes => {
@@ -69,7 +69,7 @@ pub(super) fn columns(section: Section, width: u16) -> Vec<Column> {
     all.iter().filter(|(_, least)| width >= *least).map(|(column, _)| *column).collect()
 }
 
-/// The heads of what flows.
+/// The heading of the flowing text.
 pub(super) fn flow_head(section: Section, tree: bool) -> String {
     match section {
         Section::Processes if tree => "PROCESS".to_string(),
@@ -80,24 +80,24 @@ pub(super) fn flow_head(section: Section, tree: bool) -> String {
     }
 }
 
-/// What a row's cells are made with.
+/// The context for formatting cells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pens<'a> {
     pub theme: &'a Theme,
     pub glyphs: &'a Glyphs,
     pub choices: &'a Choices,
-    /// CPUs that fill the bar.
+    /// The number of CPUs that fills the bar.
     pub scale: f64,
 }
 
 impl Pens<'_> {
-    /// The text of a cell, to be aligned at the right; bars and ages begin at the left.
+    /// The text of a cell, right-aligned; bars and ages are left-aligned.
     pub fn cell(&self, row: &Row<'_>, column: Column) -> (String, Style) {
         let theme = self.theme;
         match (row, column) {
             (_, Column::Cpu) => {
                 let (text, style) = self.measure(row.cpu(), percent);
-                // So many of them do nothing that the others should stand out.
+                // Most processes are idle; dim zeros let the others stand out.
                 (text, if row.cpu().is_some_and(|cpu| cpu.value() == Some(&0.0)) { theme.dim } else { style })
             }
             (_, Column::Bar) => (self.bar(row), theme.accent),
@@ -138,7 +138,7 @@ impl Pens<'_> {
         bar
     }
 
-    /// The name and what follows it.
+    /// The name and the text after it.
     pub fn flow(&self, row: &Row<'_>, tree: bool) -> Vec<(String, Style)> {
         let theme = self.theme;
         let named = |name: &str, rest: String| vec![(filled(name, NAME), theme.text), (rest, theme.dim)];
@@ -162,7 +162,7 @@ impl Pens<'_> {
         }
     }
 
-    /// The lines that lead to a row of a tree.
+    /// The branch lines of a tree row.
     fn branches(&self, branches: &[bool]) -> String {
         let [more, last, past] = self.glyphs.branches;
         let Some((own, above)) = branches.split_last() else { return String::new() };
@@ -176,7 +176,7 @@ fn recording(it: &RecordingChoice, theme: &Theme) -> Vec<(String, Style)> {
     vec![(filled(&visible(&name), RECORDING), theme.text), (visible(&it.target).into_owned(), theme.dim)]
 }
 
-/// The text with blanks up to that width, and two more.
+/// Pads the text to that width, plus two blanks.
 fn filled(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text)) + 2))
 }
@@ -189,7 +189,7 @@ fn short(process: &ProcessChoice) -> String {
     visible(&command[directory..]).into_owned()
 }
 
-/// Of one CPU, in whole percents: that is what the kernel's clock ticks can tell apart in a second.
+/// Share of one CPU in whole percent: the resolution of the kernel's clock ticks over one second.
 fn percent(cpus: f64) -> String {
     match cpus * 100.0 {
         percent if percent > 0.0 && percent < 0.5 => "<1%".to_string(),

@@ -1,5 +1,4 @@
-//! Puts the picker on the screen: sections, what is searched for, the rows, what Enter would do.
-//! It never changes the picker.
+//! Draws the picker: sections, search line, rows, and a hint for Enter.
 
 use super::columns::{Column, Pens, columns, flow_head};
 use super::rows::{Row, Section};
@@ -14,10 +13,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-/// Below this the sections have short names.
+/// Below this width the sections have short names.
 const SHORT: u16 = 64;
 
-/// Where things stand.
+/// The areas of the picker.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
     pub tabs: Rect,
@@ -35,7 +34,7 @@ impl Parts {
     }
 }
 
-/// The sections' titles with the columns they begin at.
+/// The sections' titles with their first columns.
 fn tabs(choices: &Choices, area: Rect) -> Vec<(Section, u16, String)> {
     let mut x = area.x.saturating_add(1);
     let mut tabs = Vec::new();
@@ -52,7 +51,7 @@ fn tabs(choices: &Choices, area: Rect) -> Vec<(Section, u16, String)> {
     tabs
 }
 
-/// The section whose title is at a column.
+/// The section whose title covers a column.
 pub(super) fn tab_at(choices: &Choices, area: Rect, column: u16) -> Option<Section> {
     let tabs = tabs(choices, area);
     let hit = tabs.iter().find(|(_, x, text)| (*x..x.saturating_add(width(text) as u16)).contains(&column));
@@ -79,7 +78,7 @@ impl Picker {
         self.draw_hint(self.selected(&rows), theme, glyphs, parts.hint, buf);
     }
 
-    /// What is typed, with the cursor.
+    /// Draws the typed text with the cursor.
     fn draw_typed(&self, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
         let command = self.section == Section::Command;
         let (label, line) = if command { ("$ ", &self.command) } else { ("/ ", &self.filter) };
@@ -106,7 +105,7 @@ impl Picker {
         }
     }
 
-    /// Why there are no rows.
+    /// Explains why there are no rows.
     fn nothing(&self) -> String {
         let typed = self.filter.text().trim();
         match (&self.choices.problem, self.section) {
@@ -152,12 +151,12 @@ impl Picker {
         }
     }
 
-    /// Whether rows hang below each other: a search has torn the tree apart.
+    /// Whether rows are shown as a tree; a search shows a flat list.
     fn is_tree(&self) -> bool {
         self.tree && self.filter.text().trim().is_empty()
     }
 
-    /// What Enter does, then the other keys as far as there is room.
+    /// Describes the effect of Enter, then the other keys that fit.
     fn draw_hint(&self, selected: Option<&Row<'_>>, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
         let does = self.enter_does(selected);
         let room = usize::from(area.width.saturating_sub(2));
@@ -222,14 +221,14 @@ impl Picker {
     }
 }
 
-/// What stands before the cursor and from it on.
+/// The text before the cursor, and the text from it on.
 fn around_cursor(line: &Line) -> (String, String) {
     let before = line.before_cursor();
     let after = &line.text()[before.len()..];
     (visible(before).into_owned(), visible(after).into_owned())
 }
 
-/// Writes a cell; gives the column after it and the gap.
+/// Writes a cell; returns the column after it and the gap.
 fn aligned(buf: &mut Buffer, area: Rect, x: u16, column: Column, text: &str, style: Style) -> u16 {
     let room = column.width();
     let indent = match column {

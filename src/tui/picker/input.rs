@@ -1,4 +1,4 @@
-//! The picker's keys, its mouse, what is pasted. Characters search at once; it never needs a mode for that.
+//! The picker's keys, mouse and pasted text. Typed characters search at once, without a search mode.
 
 use super::draw::{self, Parts};
 use super::rows::Section;
@@ -9,7 +9,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, Mo
 use ratatui::layout::Rect;
 
 impl Picker {
-    /// Takes a key, with the action it is bound to; gives what was chosen.
+    /// Handles a key and the action bound to it; returns the chosen target.
     pub fn key(&mut self, key: KeyEvent, action: Option<Action>, area: Rect) -> Option<Choice> {
         let chosen = self.press(key, action, area);
         self.settle();
@@ -53,7 +53,7 @@ impl Picker {
         self.searching = false;
     }
 
-    /// What was typed goes first, then the section.
+    /// Clears the typed text first, then leaves the section.
     fn escape(&mut self) {
         let typed = match self.section {
             Section::Command => std::mem::take(&mut self.command),
@@ -80,7 +80,7 @@ impl Picker {
         self.searched(&before);
     }
 
-    /// Another search begins at its best match.
+    /// A changed search selects its best match.
     fn searched(&mut self, before: &str) {
         if self.filter.text() != before {
             self.lists.iter_mut().for_each(List::forget);
@@ -95,9 +95,9 @@ impl Picker {
         }
     }
 
-    /// Takes pasted text.
+    /// Inserts pasted text.
     pub fn paste(&mut self, text: &str) {
-        // Several lines, such as a command copied from a manual, become one.
+        // Joins several lines, such as a command copied from a manual, into one.
         let text = text.trim().replace(['\n', '\r', '\t'], " ");
         if self.section == Section::Command {
             self.command.insert(&text);
@@ -109,7 +109,7 @@ impl Picker {
         self.settle();
     }
 
-    /// Takes the mouse: the wheel moves, a click selects, a click on what is selected opens it.
+    /// Handles the mouse: the wheel moves, a click selects, a click on the selected row opens it.
     pub fn mouse(&mut self, event: MouseEvent, area: Rect) -> Option<Choice> {
         let parts = Parts::of(area);
         let height = usize::from(parts.rows.height);

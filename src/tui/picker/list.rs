@@ -1,5 +1,5 @@
-//! What is selected in a list that changes under the user's hands, and which part of it is in sight.
-//! A selection goes by what it is, never by where it stood.
+//! Selection and scroll position of a list that is refreshed while the user works in it.
+//! The selection follows the item, not its position.
 
 use super::rows::Row;
 use crate::view::picker::Choice;
@@ -7,17 +7,17 @@ use crate::view::picker::Choice;
 /// The selection of one section.
 #[derive(Debug, Clone, Default)]
 pub(super) struct List {
-    /// What the user has selected; nothing until something was moved.
+    /// The item the user selected; `None` until the selection was moved.
     picked: Option<Choice>,
-    /// Where the selection stands; `None` when nothing is selected.
+    /// The index of the selected row; `None` without a selection.
     pub at: Option<usize>,
-    /// The first row in sight, as far as the height allows.
+    /// The first visible row, as far as the height allows.
     top: usize,
 }
 
 impl List {
-    /// Finds the selection among new rows: what was picked, where it is gone whatever stands there now, and before
-    /// anything was picked what `likely` says.
+    /// Finds the selection among new rows: the picked item, or the row at its old place if it has disappeared. Before
+    /// the user picks one, `likely` selects the row.
     pub fn settle(&mut self, rows: &[Row<'_>], likely: impl FnOnce(&[Row<'_>]) -> Option<usize>) {
         let Some(picked) = &self.picked else {
             self.at = likely(rows).filter(|at| *at < rows.len());
@@ -29,10 +29,10 @@ impl List {
         }
     }
 
-    /// Selects a row, the last if there are fewer.
+    /// Selects the row with that index, or the last row.
     pub fn pick(&mut self, rows: &[Row<'_>], at: usize) {
         self.at = rows.len().checked_sub(1).map(|last| at.min(last));
-        // With nothing to select, what comes next is not the user's choice.
+        // In an empty list, the next selected row is not the user's choice.
         self.picked = self.at.map(|at| rows[at].choice());
     }
 
@@ -42,24 +42,24 @@ impl List {
         self.pick(rows, at);
     }
 
-    /// Lets go of what the user has selected.
+    /// Clears the user's selection.
     pub fn forget(&mut self) {
         *self = List::default();
     }
 
-    /// The first row in sight when `height` of `len` rows are, the selected one among them.
+    /// The first visible row if `height` of `len` rows fit; the selected row is always visible.
     pub fn first(&self, len: usize, height: usize) -> usize {
         let top = self.top.min(len.saturating_sub(height));
         match self.at {
             Some(at) if at < top => at,
             Some(at) if height > 0 && at >= top + height => at + 1 - height,
-            // Nothing hides above a selection in the first screenful.
+            // An automatic selection within the first screenful leaves the list at its top.
             Some(at) if self.picked.is_none() && at < height => 0,
             _ => top,
         }
     }
 
-    /// Remembers what is in sight.
+    /// Stores the scroll position.
     pub fn scroll(&mut self, len: usize, height: usize) {
         self.top = self.first(len, height);
     }

@@ -1,4 +1,4 @@
-//! Choosing what to look at: a process, a control group, a command to start, a recording. It never opens it.
+//! The picker: a process, a cgroup, a command to start, or a recording. It returns the choice; the session opens it.
 
 mod columns;
 mod draw;
@@ -13,32 +13,32 @@ use self::rows::{Row, Section};
 use super::line::Line;
 use crate::view::picker::Choices;
 
-/// Its state.
+/// The picker's state.
 #[derive(Debug, Default)]
 pub struct Picker {
     choices: Choices,
     section: Section,
-    /// What is searched for, in all sections alike.
+    /// The search text, shared by all sections.
     filter: Line,
-    /// Whether a search was begun although nothing has been typed yet.
+    /// Whether a search is active even though its text is still empty.
     searching: bool,
     /// The command to start.
     command: Line,
     tree: bool,
     /// The selection of each section.
     lists: [List; Section::ALL.len()],
-    /// The process that is selected until the user selects one.
+    /// The process that is selected by default.
     likely: Option<u32>,
 }
 
 impl Picker {
-    /// Takes a new listing; what was selected stays selected.
+    /// Takes a new listing and keeps the selection.
     pub fn show(&mut self, choices: Choices) {
         self.choices = choices;
         self.settle();
     }
 
-    /// Whether keys are characters of a search or a command now.
+    /// Whether keys are characters of a search or a command.
     #[must_use]
     pub fn is_typing(&self) -> bool {
         self.section == Section::Command || self.searching || !self.filter.text().is_empty()
@@ -58,7 +58,7 @@ impl Picker {
         f(&mut self.lists[self.section as usize], &rows)
     }
 
-    /// Finds the selection anew, after anything has changed.
+    /// Restores the selection after any change.
     fn settle(&mut self) {
         let rows = rows::rows(&self.choices, self.section, self.filter.text(), self.tree);
         let found = !self.filter.text().trim().is_empty();
@@ -68,7 +68,7 @@ impl Picker {
         let likely = self.likely;
         self.lists[self.section as usize].settle(&rows, |rows| {
             let is_likely = |row: &Row<'_>| matches!(row, Row::Process(row) if Some(row.process.pid) == likely);
-            // The machine stands first but is not what is looked for, unless nothing else is there.
+            // The machine comes first, but it is the default only if there is nothing else.
             let first = rows.iter().position(|row| !matches!(row, Row::Machine(_))).unwrap_or(0);
             match self.section {
                 Section::Processes if !found => rows.iter().position(is_likely),

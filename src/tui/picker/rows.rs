@@ -1,11 +1,11 @@
-//! The picker's sections and what stands in each, row by row. It never draws.
+//! The picker's sections and their rows.
 
 use crate::model::Measure;
 use crate::view::picker::{
     CgroupRow, Choice, Choices, Filter, MachineChoice, ProcessRow, RecordingChoice, cgroups, processes, recordings,
 };
 
-/// What there is to choose from.
+/// A section of the picker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Section {
     #[default]
@@ -16,10 +16,10 @@ pub(super) enum Section {
 }
 
 impl Section {
-    /// All, in the order of the tabs.
+    /// All sections, in the order of the tabs.
     pub const ALL: [Section; 4] = [Section::Processes, Section::Cgroups, Section::Command, Section::Recordings];
 
-    /// The tab's text: in full, and where there is little room.
+    /// The tab's text: in full, and for narrow terminals.
     pub fn titles(self) -> (&'static str, &'static str) {
         match self {
             Section::Processes => ("Processes", "Procs"),
@@ -29,14 +29,14 @@ impl Section {
         }
     }
 
-    /// The section so many tabs away.
+    /// The section that many tabs away.
     pub fn step(self, by: isize) -> Section {
         let count = Section::ALL.len() as isize;
         Section::ALL[(self as isize + by).rem_euclid(count) as usize]
     }
 }
 
-/// Something to choose.
+/// An item to choose.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Row<'a> {
     Machine(&'a MachineChoice),
@@ -46,7 +46,7 @@ pub(super) enum Row<'a> {
 }
 
 impl Row<'_> {
-    /// What choosing it means; also what it is known by when it has moved.
+    /// The choice this row represents; it also identifies the row after it has moved.
     pub fn choice(&self) -> Choice {
         match self {
             Row::Machine(_) => Choice::Machine,
@@ -66,10 +66,10 @@ impl Row<'_> {
     }
 }
 
-/// The rows of a section; none before the first listing.
+/// The rows of a section; empty before the first listing.
 pub(super) fn rows<'a>(choices: &'a Choices, section: Section, filter: &str, tree: bool) -> Vec<Row<'a>> {
     let filter = Filter::new(filter);
-    // Going by the clock: no listing was ever made at the epoch.
+    // A listing made at the epoch is impossible, so zero means that there is none yet.
     let machine = (choices.unix_ns > 0 && filter.rank(&["whole machine", "all CPUs"]).is_some())
         .then_some(Row::Machine(&choices.machine));
     match section {
@@ -82,8 +82,8 @@ pub(super) fn rows<'a>(choices: &'a Choices, section: Section, filter: &str, tre
     }
 }
 
-/// The process that is most likely meant: the busiest of one's own, none that this program was started by.
-/// `before` keeps its place while it is at least half as busy as that.
+/// The default process: the busiest of the user's own, excluding this program's ancestors.
+/// `before` stays the default while it is at least half as busy.
 pub(super) fn likely(rows: &[Row<'_>], before: Option<u32>) -> Option<u32> {
     let eligible = || {
         rows.iter().filter_map(|row| match row {
@@ -93,7 +93,7 @@ pub(super) fn likely(rows: &[Row<'_>], before: Option<u32>) -> Option<u32> {
             _ => None,
         })
     };
-    // The first of equals: rows are in order.
+    // The first of equally busy ones: rows are in order.
     let busiest = eligible().reduce(|best, next| if next.1 > best.1 { next } else { best })?;
     let kept = eligible().find(|(pid, cpu)| Some(*pid) == before && cpu * 2.0 >= busiest.1);
     Some(kept.unwrap_or(busiest).0)

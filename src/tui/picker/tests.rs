@@ -63,7 +63,7 @@ fn choices() -> Choices {
     }
 }
 
-/// The same, with other CPU uses.
+/// The same choices with other CPU usage.
 fn with_uses(uses: &[(u32, f64)]) -> Choices {
     let mut choices = choices();
     for process in &mut choices.processes {

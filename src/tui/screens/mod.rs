@@ -1,4 +1,4 @@
-//! The screens, one file each: state, keys, drawing. A screen never knows another one.
+//! The screens, one module each: state, keys, drawing. Screens do not depend on each other.
 
 mod baseline;
 mod changes;
@@ -13,7 +13,7 @@ mod scaling;
 mod threads;
 
 use super::panel::{Panel, ScreenId};
-use crate::view::look::{Body, Leaf};
+use crate::view::snapshot::{Body, ComparisonTab};
 
 /// The screens in the order of their numbers.
 const ORDER: [(ScreenId, &str); 8] = [
@@ -27,7 +27,7 @@ const ORDER: [(ScreenId, &str); 8] = [
     (ScreenId::Baseline, "Baseline"),
 ];
 
-/// Those of a comparison: a number means the same as elsewhere.
+/// The screens of a comparison; numbers mean the same as elsewhere.
 const OF_COMPARISON: [(u8, ScreenId, &str); 4] = [
     (1, ScreenId::Changes, "Overview"),
     (2, ScreenId::Flame, "Flame"),
@@ -35,7 +35,7 @@ const OF_COMPARISON: [(u8, ScreenId, &str); 4] = [
     (6, ScreenId::Conditions, "Conditions"),
 ];
 
-/// What a session is about, which decides the screens it has. A screen keeps its number in all of them.
+/// What a session shows, which determines its screens. A screen keeps its number in all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kind {
     /// A capture or a recording.
@@ -54,7 +54,7 @@ impl Kind {
         self.screens().any(|(_, other, _)| other == screen)
     }
 
-    /// The screens it has: number, which, name.
+    /// Its screens: number, ID, name.
     pub fn screens(self) -> impl Iterator<Item = (u8, ScreenId, &'static str)> {
         let all = ORDER.iter().zip(1_u8..).map(|((screen, name), number)| (number, *screen, *name));
         let shown = move |(_, screen, _): &(u8, ScreenId, &str)| match self {
@@ -66,13 +66,13 @@ impl Kind {
         all.filter(shown).chain(compared)
     }
 
-    /// Its screen of that number.
+    /// Its screen with that number.
     #[must_use]
     pub fn numbered(self, number: u8) -> Option<ScreenId> {
         self.screens().find(|(other, ..)| *other == number).map(|(_, screen, _)| screen)
     }
 
-    /// The screen it begins with.
+    /// Its first screen.
     #[must_use]
     pub fn first(self) -> ScreenId {
         match self {
@@ -82,7 +82,7 @@ impl Kind {
         }
     }
 
-    /// The screen so many places further, around the end.
+    /// The screen that many places further, with wrap-around.
     #[must_use]
     pub fn after(self, screen: ScreenId, by: isize) -> ScreenId {
         let all: Vec<_> = self.screens().map(|(_, screen, _)| screen).collect();
@@ -91,7 +91,7 @@ impl Kind {
     }
 }
 
-/// All panels, empty.
+/// All panels in their initial state.
 #[must_use]
 pub fn all() -> Panels {
     Panels {
@@ -109,22 +109,22 @@ pub fn all() -> Panels {
     }
 }
 
-/// The panels' states.
+/// The state of all panels.
 #[derive(Debug)]
 pub struct Panels {
     overview: overview::State,
-    /// The flame graph: other screens point into it.
+    /// The flame graph; other screens zoom into it.
     pub flame: flame::State,
-    /// The functions: other screens ask for details.
+    /// The functions; other screens open details in it.
     pub functions: functions::State,
     threads: threads::State,
     counters: counters::State,
     findings: findings::State,
-    /// The sweep: the session looks at the point that is chosen there.
+    /// The sweep; the session queries the point chosen there.
     pub scaling: scaling::State,
     baseline: baseline::State,
     changes: changes::State,
-    /// The code that changed: other screens point into it.
+    /// The code that changed; other screens point into it.
     pub code: code::State,
     conditions: conditions::State,
 }
@@ -148,7 +148,7 @@ impl Panels {
         }
     }
 
-    /// A screen's panel, to be changed.
+    /// A screen's panel, mutable.
     pub fn get_mut(&mut self, screen: ScreenId) -> &mut dyn Panel {
         match screen {
             ScreenId::Overview => &mut self.overview,
@@ -165,7 +165,7 @@ impl Panels {
         }
     }
 
-    /// How many findings the open screen has seen last, for the tab; `None` before any was looked for.
+    /// The number of findings in the latest view, for the tab; `None` before the first one.
     #[must_use]
     pub fn findings(&self, open: ScreenId) -> Option<usize> {
         match open {
@@ -187,9 +187,9 @@ pub fn of(body: &Body) -> ScreenId {
         Body::Findings(_) => ScreenId::Findings,
         Body::Scaling(_) => ScreenId::Scaling,
         Body::Baseline(_) => ScreenId::Baseline,
-        Body::Comparison(Leaf::Overview, _) => ScreenId::Changes,
-        Body::Comparison(Leaf::Functions, _) => ScreenId::Code,
-        Body::Comparison(Leaf::Conditions, _) => ScreenId::Conditions,
+        Body::Comparison(ComparisonTab::Overview, _) => ScreenId::Changes,
+        Body::Comparison(ComparisonTab::Functions, _) => ScreenId::Code,
+        Body::Comparison(ComparisonTab::Conditions, _) => ScreenId::Conditions,
     }
 }
 

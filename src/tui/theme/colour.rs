@@ -1,22 +1,21 @@
-//! One colour of a palette in every depth a terminal may have, and whether text on it can be read.
-//! It never knows what the colour is for.
+//! A colour in every depth that a terminal may have, and the contrast of text on it.
 
 use ratatui::style::{Color, Style};
 
 /// How many colours a terminal has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Depth {
-    /// The 16 of old; which they are is the terminal's choice.
+    /// The 16 ANSI colours; the terminal chooses their values.
     Sixteen,
-    /// xterm's cube and greys.
+    /// xterm's colour cube and greys.
     #[default]
     TwoFiftySix,
-    /// All.
+    /// 24-bit colour.
     True,
 }
 
-/// A colour, with the one of the sixteen that stands for it: the nearest by
-/// numbers is seldom the nearest in meaning.
+/// A colour and its ANSI substitute.
+/// The substitute is explicit: the numerically nearest colour seldom has the nearest meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ink {
     pub rgb: [u8; 3],
@@ -24,7 +23,7 @@ pub(super) struct Ink {
     pub ansi: u8,
 }
 
-/// The sixteen as xterm shows them; users change them, but not by much.
+/// The 16 ANSI colours as xterm shows them; users change them only slightly.
 const XTERM: [[u8; 3]; 16] = [
     [0, 0, 0],
     [205, 0, 0],
@@ -67,7 +66,7 @@ const NAMED: [Color; 16] = [
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 impl Ink {
-    /// The colour as the terminal is told it.
+    /// The colour as sent to the terminal.
     pub fn colour(self, depth: Depth) -> Color {
         let [red, green, blue] = self.rgb;
         match depth {
@@ -77,14 +76,14 @@ impl Ink {
         }
     }
 
-    /// As a background, with black or white text on it, whichever can be read better.
+    /// The colour as a background, with black or white text, whichever has more contrast.
     pub fn filled(self, depth: Depth) -> Style {
         let back = self.shown(depth);
         let dark = contrast(back, [0, 0, 0]) >= contrast(back, [255, 255, 255]);
         let text = match (depth, dark) {
             (Depth::True, true) => Color::Rgb(0, 0, 0),
             (Depth::True, false) => Color::Rgb(255, 255, 255),
-            // 16 and 231 are black and white whatever the user's sixteen colours are.
+            // 16 and 231 are black and white, whatever the user's 16 colours are.
             (Depth::TwoFiftySix, true) => Color::Indexed(16),
             (Depth::TwoFiftySix, false) => Color::Indexed(231),
             (_, true) => Color::Black,
@@ -93,7 +92,7 @@ impl Ink {
         Style::new().fg(text).bg(self.colour(depth))
     }
 
-    /// What an eye sees of it.
+    /// The visible RGB value at that depth.
     pub fn shown(self, depth: Depth) -> [u8; 3] {
         match depth {
             Depth::True => self.rgb,
@@ -102,12 +101,12 @@ impl Ink {
         }
     }
 
-    /// Darker by so much in each channel; the sixteen have no shades.
+    /// Darker by `by` in each channel; ANSI colours have no shades.
     pub fn darker(self, by: u8) -> Ink {
         Ink { rgb: self.rgb.map(|channel| channel.saturating_sub(by)), ..self }
     }
 
-    /// Mixed with white, 0 to 1, for an inlined function; of the sixteen, the bright one.
+    /// Mixed with white (share 0 to 1) for an inlined function; for ANSI the bright variant.
     pub fn whiter(self, share: f32) -> Ink {
         let mixed = |channel: u8| (f32::from(channel) + (255.0 - f32::from(channel)) * share).round() as u8;
         let ansi = if self.ansi < 7 { self.ansi + 8 } else { self.ansi };
@@ -115,7 +114,7 @@ impl Ink {
     }
 }
 
-/// The nearest of the 240 fixed colours: in the cube or on the grey ramp.
+/// The nearest of the 240 fixed colours of the cube and the grey ramp.
 fn nearest(rgb: [u8; 3]) -> u8 {
     let step = |channel: u8| (0..6_u8).min_by_key(|at| CUBE[usize::from(*at)].abs_diff(channel)).unwrap_or(0);
     let [red, green, blue] = rgb.map(step);
@@ -125,7 +124,7 @@ fn nearest(rgb: [u8; 3]) -> u8 {
     if distance(indexed(grey), rgb) < distance(indexed(cube), rgb) { grey } else { cube }
 }
 
-/// What a fixed colour looks like.
+/// The RGB value of an indexed colour.
 pub(super) fn indexed(index: u8) -> [u8; 3] {
     match index {
         0..=15 => XTERM[usize::from(index)],
@@ -138,7 +137,7 @@ fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
     a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
 }
 
-/// Contrast ratio of two colours, 1 to 21; 4.5 can be read (WCAG 2.2, 1.4.3).
+/// Contrast ratio of two colours, 1 to 21; 4.5 is readable (WCAG 2.2, 1.4.3).
 pub(super) fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
@@ -150,7 +149,7 @@ fn luminance(rgb: [u8; 3]) -> f64 {
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/// A channel of sRGB as light, 0 to 1.
+/// Linear light of an sRGB channel, 0 to 1.
 pub(super) fn linear(channel: u8) -> f64 {
     let share = f64::from(channel) / 255.0;
     if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }

@@ -1,6 +1,5 @@
-//! Every theme in every depth on one page, to be looked at:
+//! Every theme in every depth on one page, for checks by eye; `tests` checks everything that can be computed.
 //! `cargo test --lib -- --ignored gallery` writes `target/gallery/*.ansi`; `cat` one in a terminal 100 columns wide.
-//! It checks nothing that can be computed; `tests` does.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::*;

@@ -1,51 +1,51 @@
-//! The characters to draw with, for terminals with Unicode and without. It never holds a colour.
+//! The characters to draw with, for terminals with and without Unicode.
 
-/// What is drawn with what.
+/// The character for each drawing element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Glyphs {
-    /// Whether these are Unicode; charts are then drawn with Braille dots.
+    /// Whether these are Unicode characters; charts then use Braille dots.
     pub unicode: bool,
-    /// Rising levels of a sparkline; the lowest is what a zero shows.
+    /// Rising levels of a sparkline; the lowest means zero.
     pub sparks: [&'static str; 8],
-    /// Filled from the left by eighths, one to seven, then full.
+    /// Cells filled from the left by eighths, one to seven, then full.
     pub eighths: [&'static str; 8],
-    /// Where nothing was measured.
+    /// A value that was not measured.
     pub gap: &'static str,
     /// A horizontal line.
     pub rule: &'static str,
     /// A vertical line.
     pub bar: &'static str,
-    /// Where text was cut.
+    /// Marks cut text.
     pub ellipsis: &'static str,
-    /// Between parts of a line.
+    /// Separates parts of a line.
     pub dot: &'static str,
     /// Pointing right.
     pub right: &'static str,
     /// Pointing left.
     pub left: &'static str,
-    /// Ascending, or more above.
+    /// Ascending order, or more rows above.
     pub up: &'static str,
-    /// Descending, or more below.
+    /// Descending order, or more rows below.
     pub down: &'static str,
-    /// A whole block.
+    /// A solid block.
     pub full: &'static str,
     /// A half-dense block.
     pub medium: &'static str,
     /// A thin block.
     pub light: &'static str,
-    /// Fills of the parts of a stacked bar, each told apart without colour.
+    /// Fills for the parts of a stacked bar, distinguishable without colour.
     pub fills: [&'static str; 6],
-    /// A moment on a chart.
+    /// Marks a moment on a chart.
     pub moment: &'static str,
     /// The corner of two axes, a tick on the left one, a tick on the lower one.
     pub axes: [&'static str; 3],
-    /// Branches of a tree: one with siblings to come, the last, the line past them.
+    /// Branches of a tree: one with later siblings, the last one, the line past them.
     pub branches: [&'static str; 3],
     /// A minus sign.
     pub minus: &'static str,
-    /// Times.
+    /// A multiplication sign.
     pub times: &'static str,
-    /// More or less.
+    /// A plus-minus sign.
     pub plus_minus: &'static str,
 }
 
@@ -76,7 +76,7 @@ impl Glyphs {
         plus_minus: "±",
     };
 
-    /// For all others.
+    /// For terminals without Unicode.
     pub const ASCII: Glyphs = Glyphs {
         unicode: false,
         sparks: ["_", ".", ":", "-", "=", "+", "*", "#"],
@@ -102,7 +102,7 @@ impl Glyphs {
         plus_minus: "+-",
     };
 
-    /// The level of a value between zero and `top`; what is not zero never looks like it.
+    /// The level of a value between zero and `top`; a nonzero value never gets the level of zero.
     #[must_use]
     pub fn spark(&self, value: f64, top: f64) -> &'static str {
         let highest = self.sparks.len() - 1;

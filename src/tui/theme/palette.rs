@@ -1,4 +1,4 @@
-//! The colours of each theme. A palette is numbers only; `theme` says what they mean, `ink` how a terminal is told.
+//! The colours of each theme as plain numbers. `theme` assigns their meaning, `colour` converts them for the terminal.
 
 use super::Name;
 use super::colour::Ink;
@@ -18,12 +18,12 @@ pub(super) struct Palette {
     pub range: Ink,
     /// Background of what a search found.
     pub found: Ink,
-    /// User, kernel, just-in-time code, headings.
+    /// User code, kernel, JIT code, headings.
     pub cells: [Ink; 4],
-    /// How far an inlined cell lies on the way to white, 0 to 1.
+    /// How much white an inlined cell gets, 0 to 1.
     pub inlined_whiter: f32,
     pub change_cells: [Ink; 5],
-    /// Numbers that are much less, less, more, much more; what is the same is dim.
+    /// Colours of numbers that are much less, less, more, much more; unchanged numbers are dim.
     pub changes: [Ink; 4],
     pub series: [Ink; 6],
 }
@@ -33,7 +33,7 @@ const fn ink(red: u8, green: u8, blue: u8, ansi: u8) -> Ink {
 }
 
 impl Palette {
-    /// The colours of a theme that has some.
+    /// The colours of a theme; `None` for a theme without colours.
     pub fn of(name: Name) -> Option<Palette> {
         match name {
             Name::Dark => Some(Palette::dark()),
@@ -110,8 +110,8 @@ impl Palette {
         }
     }
 
-    /// Without a pair that only tells red from green: good is blue, bad orange, just-in-time code pale yellow.
-    /// (Okabe and Ito, Color Universal Design, 2008, moved in lightness until they can be read.)
+    /// Avoids pairs that only differ in red and green: good is blue, bad is orange, JIT code is pale yellow.
+    /// (Okabe and Ito, Color Universal Design, 2008, with lightness adjusted for readability.)
     fn colour_blind(self, on_light: bool) -> Palette {
         let [user, _, _, heading] = self.cells;
         if on_light {

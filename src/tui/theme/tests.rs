@@ -1,4 +1,4 @@
-//! What can be computed of readability: contrast, colours apart for every eye, meaning without colours.
+//! Computable aspects of readability: contrast, distinct colours for all kinds of vision, meaning without colours.
 
 use super::colour::{contrast, linear};
 use super::*;
@@ -6,7 +6,7 @@ use ratatui::style::Color;
 
 const KINDS: [CodeKind; 4] = [CodeKind::User, CodeKind::Kernel, CodeKind::Jit, CodeKind::Heading];
 const DEPTHS: [Depth; 3] = [Depth::True, Depth::TwoFiftySix, Depth::Sixteen];
-/// Backgrounds people use: black, two dark greys, white, Solarized.
+/// Common backgrounds: black, two dark greys, white, Solarized.
 const DARK: [[u8; 3]; 3] = [[0, 0, 0], [30, 30, 30], [40, 44, 52]];
 const LIGHT: [[u8; 3]; 3] = [[255, 255, 255], [250, 250, 250], [253, 246, 227]];
 
@@ -37,7 +37,7 @@ fn text_can_be_read_on_every_usual_background_and_on_the_selected_row() {
     }
 }
 
-/// Red, green and blue of what a style sets, as xterm shows it.
+/// Red, green and blue of a style's colour, as xterm shows it.
 fn shown(colour: Option<Color>) -> [u8; 3] {
     match colour {
         Some(Color::Rgb(red, green, blue)) => [red, green, blue],
@@ -73,14 +73,14 @@ fn labels_on_cells_can_be_read_in_every_depth() {
     }
 }
 
-/// What an eye without green (or red) receptors sees, in light (Viénot, Brettel and Mollon 1999).
+/// Linear light as seen without green (or red) receptors (Viénot, Brettel and Mollon 1999).
 fn seen(rgb: [u8; 3], without_red: bool) -> [f64; 3] {
     let [red, green, blue] = rgb.map(linear);
     let mix = if without_red { 0.1124 * red + 0.8876 * green } else { 0.2928 * red + 0.7072 * green };
     [mix, mix, if without_red { blue + 0.0040 * (red - green) } else { blue + 0.0223 * (green - red) }]
 }
 
-/// Distance of what is seen, in steps of about what an eye notices: square roots of light are nearly even steps.
+/// Perceived distance of two colours in about noticeable steps: square roots of light are nearly even steps.
 fn apart(a: [u8; 3], b: [u8; 3], without_red: bool) -> f64 {
     let (a, b) = (seen(a, without_red), seen(b, without_red));
     let root = |light: f64| light.max(0.0).sqrt() * 255.0;

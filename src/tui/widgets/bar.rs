@@ -1,5 +1,5 @@
-//! Shares as a bar, alone or stacked. Parts differ by their fill as well as their colour, and nothing is rounded up:
-//! a part too small for an eighth of a column is left to the number beside the bar.
+//! Bars of shares, single or stacked. Parts differ by fill and colour. Small parts are not rounded up: for a part below
+//! an eighth of a column, read the number next to the bar.
 
 use super::{Pen, put};
 use crate::tui::theme::Glyphs;
@@ -7,16 +7,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// A share of the whole, 0 to 1, and how it looks.
+/// A share of the whole, 0 to 1, and its style.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Part {
-    /// Its share; what is no number counts as nothing.
+    /// The share; a value that is not finite counts as zero.
     pub share: f64,
-    /// Its colour, as a text style.
+    /// The colour, as a text style.
     pub style: Style,
 }
 
-/// Draws the parts one after the other over the first row of the area, whose width is the whole.
+/// Draws the parts one after another in the first row of the area; the area's width is the whole.
 pub fn stacked(parts: &[Part], pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
     let area = area.intersection(buf.area);
     let ends = ends(parts, u32::from(area.width) * 8);
@@ -25,11 +25,11 @@ pub fn stacked(parts: &[Part], pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         let (from, to) = (column * 8, column * 8 + 8);
         let begins = |at: usize| if at == 0 { 0 } else { ends[at - 1] };
         let inside = |at: usize| ends[at].min(to).saturating_sub(begins(at).max(from));
-        // Of equal parts the first.
+        // Ties go to the first part.
         let Some(most) = (0..ends.len()).rev().max_by_key(|at| inside(*at)).filter(|at| inside(*at) > 0) else {
             return;
         };
-        // Only the solid fill can end within a column, and only before nothing.
+        // Only the solid fill can end within a column, and only if nothing follows it.
         let ends_here = most == 0 && last < to && last - from == inside(0);
         let symbol = match inside(most) {
             eighths @ 1..8 if ends_here => pen.glyphs.eighths[eighths as usize - 1],
@@ -39,7 +39,7 @@ pub fn stacked(parts: &[Part], pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Where each part ends, in eighths of columns; the last never beyond the whole.
+/// The end of each part, in eighths of columns, at most `whole`.
 fn ends(parts: &[Part], whole: u32) -> Vec<u32> {
     let mut sum = 0.0;
     let end = |part: &Part| {
@@ -49,7 +49,7 @@ fn ends(parts: &[Part], whole: u32) -> Vec<u32> {
     parts.iter().map(end).collect()
 }
 
-/// One share as text of so many columns, blank where it does not reach: for a column of a table.
+/// One share as text of `columns` columns, padded with blanks, for a table column.
 #[must_use]
 pub fn filled(share: f64, columns: usize, glyphs: &Glyphs) -> String {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };

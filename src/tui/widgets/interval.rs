@@ -1,10 +1,10 @@
-//! A change with its interval in one line of characters, zero in the middle: `   |  [--o--] `.
-//! It never stands alone: the numbers are beside it.
+//! Draws a change and its interval as one line of characters, with zero in the middle: `   |  [--o--] `.
+//! Callers show the numbers next to it.
 
 use crate::tui::theme::Glyphs;
 
-/// A change and how far it may be off, on a scale from `-most` to `most`, in so many columns; blank where there is no number.
-/// An end beyond the scale is marked as going on.
+/// A change with its interval on a scale from `-most` to `most`; blank for an invalid value.
+/// An arrow marks an end beyond the scale.
 #[must_use]
 pub fn interval(value: f64, ends: Option<(f64, f64)>, most: f64, columns: usize, glyphs: &Glyphs) -> String {
     if columns < 3 || !value.is_finite() || !most.is_finite() || most <= 0.0 {

@@ -1,4 +1,4 @@
-//! Pieces that screens are drawn with. A piece knows nothing of profiles, and stays within the area it is given.
+//! Drawing widgets. They know nothing of profiles and draw only within the given area.
 
 pub mod bar;
 pub mod chart;
@@ -14,16 +14,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// What a piece is drawn with.
+/// The styles and characters of a widget.
 #[derive(Debug, Clone, Copy)]
 pub struct Pen<'a> {
-    /// How things look.
+    /// The styles.
     pub theme: &'a Theme,
     /// The characters to draw with.
     pub glyphs: &'a Glyphs,
 }
 
-/// Writes a text from a place on, as far as the area and the buffer go; gives the column after it.
+/// Writes a text at a position, clipped to area and buffer; returns the column after it.
 pub fn put(buf: &mut Buffer, area: Rect, (x, y): (u16, u16), text: &str, style: Style) -> u16 {
     let area = area.intersection(buf.area);
     if x < area.left() || x >= area.right() || y < area.top() || y >= area.bottom() {
@@ -32,13 +32,13 @@ pub fn put(buf: &mut Buffer, area: Rect, (x, y): (u16, u16), text: &str, style: 
     buf.set_stringn(x, y, visible(text), usize::from(area.right() - x), style).0
 }
 
-/// A buffer to draw on and its text, for tests.
+/// Helpers for tests: a buffer to draw on, and its text.
 #[cfg(test)]
 pub(super) mod testing {
     use super::*;
     use crate::tui::theme::{Depth, Name};
 
-    /// What `draw` makes of an empty buffer, a line per row.
+    /// Runs `draw` on an empty buffer and returns its text, one line per row.
     pub fn drawn(width: u16, height: u16, glyphs: &Glyphs, draw: impl FnOnce(Pen<'_>, Rect, &mut Buffer)) -> String {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
@@ -47,7 +47,7 @@ pub(super) mod testing {
         crate::tui::testing::text(&buf)
     }
 
-    /// Names that would break a screen that trusts them.
+    /// Names that break a screen without escaping.
     pub const HOSTILE: [&str; 8] = [
         "\x1b[2J\x1b]0;gone\x07",
         "tab\tand\nline",

@@ -1,5 +1,4 @@
-//! Function names in few columns: what tells a function apart stays, what many share goes first.
-//! It never changes a name that fits.
+//! Shortens function names: keeps the distinguishing part and first drops the parts that many names share.
 
 use super::text::{end, width};
 
@@ -9,7 +8,7 @@ pub fn short(name: &str, columns: usize, ellipsis: &str) -> String {
     if width(name) <= columns {
         return name.to_string();
     }
-    // An address in a file without names: its parts say nothing alone.
+    // An address in a file without symbols: its parts alone have no meaning.
     if name.contains("+0x") {
         return end(name, columns, ellipsis);
     }
@@ -21,7 +20,7 @@ pub fn short(name: &str, columns: usize, ellipsis: &str) -> String {
     end(last_part(plain), columns, ellipsis)
 }
 
-/// Without what stands in brackets of any kind, and without a compiler's hash; a name that is all brackets stays.
+/// Removes all kinds of brackets and a compiler's hash; keeps a name that consists of brackets only.
 fn without_parameters(name: &str) -> String {
     let mut depth = 0_usize;
     let mut out = String::with_capacity(name.len());
@@ -43,13 +42,13 @@ fn without_parameters(name: &str) -> String {
     }
 }
 
-/// Without what compilers append to copies they make of a function.
+/// Removes the suffixes that compilers append to function clones.
 fn without_clone(name: &str) -> &str {
     const CLONES: [&str; 6] = [".isra.", ".constprop.", ".part.", ".cold", ".lto_priv.", ".llvm."];
     CLONES.iter().filter_map(|clone| name.find(clone)).min().map_or(name, |at| &name[..at])
 }
 
-/// What follows the last separator of a namespace or package; the class stays with a method where it is short.
+/// The part after the last namespace or package separator; a method keeps its class if the class is short.
 fn last_part(name: &str) -> &str {
     let after = |separator: &str| name.rfind(separator).map(|at| at + separator.len());
     let at = after("::").or_else(|| after("/")).or_else(|| after(".").filter(|_| !name.contains(' '))).unwrap_or(0);

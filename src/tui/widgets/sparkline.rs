@@ -1,12 +1,12 @@
-//! A few values as a row of rising blocks. What is not known shows as a gap, never as a zero.
+//! A series of values as a row of rising blocks. An unknown value shows as a gap, never as a zero.
 
 use super::{Pen, put};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// Draws the newest values that fit, the newest at the right, on a scale from zero to `top` (the highest value
-/// without one). Over several rows it is as much finer.
+/// Draws the newest values that fit, the newest at the right, on a scale from zero to `top` (default: the highest
+/// value). Several rows increase the resolution.
 pub fn sparkline(values: &[Option<f64>], top: Option<f64>, style: Style, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
     let area = area.intersection(buf.area);
     let shown = &values[values.len().saturating_sub(usize::from(area.width))..];
@@ -17,7 +17,7 @@ pub fn sparkline(values: &[Option<f64>], top: Option<f64>, style: Style, pen: Pe
     }
 }
 
-/// One value from the bottom up.
+/// Draws one value from the bottom up.
 fn column(value: Option<f64>, top: f64, style: Style, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
     let bottom = area.bottom().saturating_sub(1);
     let Some(value) = value.filter(|value| value.is_finite()) else {
@@ -46,8 +46,8 @@ pub fn highest(values: &[Option<f64>]) -> f64 {
     values.iter().flatten().copied().filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
 
-/// As many values as there are columns: each is the mean of those that fall into it, or unknown if all of them are.
-/// Fewer values than columns stay as they are.
+/// Reduces the values to `columns`: each is the mean of the values that fall into it, or unknown if all of them are.
+/// Fewer values than columns stay unchanged.
 #[must_use]
 pub fn squeezed(values: &[Option<f64>], columns: usize) -> Vec<Option<f64>> {
     if values.len() <= columns {

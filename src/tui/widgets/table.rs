@@ -1,5 +1,5 @@
-//! Rows and columns: numbers to the right, the sorted column's arrow, the selected row, what matters least dropped first
-//! where it is narrow. It never holds the rows: it asks for the cells it shows.
+//! Tables: right-aligned numbers, a sort arrow, a selected row. Narrow tables drop the least important columns first.
+//! The table does not store rows; it asks for the cells it shows.
 
 use super::text::{end, front, middle, width};
 use super::{Pen, put};
@@ -10,19 +10,19 @@ use ratatui::style::Style;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Columns between two columns.
+/// Blank columns between two columns.
 const SPACE: u16 = 2;
 
-/// A number wider than this is cut all the same.
+/// A wider number is cut as well.
 const MOST_NUMBER: usize = 24;
 
-/// What of a text too long for its column goes.
+/// Which part of a text is cut if it is too long for its column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Cut {
     /// Its end.
     #[default]
     End,
-    /// Its middle: names, whose beginning says where and whose end says what.
+    /// Its middle, for names: the beginning is the location, the end the function.
     Middle,
     /// Its front: paths.
     Front,
@@ -33,19 +33,19 @@ pub enum Cut {
 pub struct Column<'a> {
     /// Its heading.
     pub title: &'a str,
-    /// Columns of the terminal it takes at least.
+    /// Minimum width.
     pub least: u16,
-    /// Its part of what is left over, against the other columns' parts; 0 stays as it is.
+    /// Its share of the spare width, relative to the other columns' shares; 0 keeps the minimum.
     pub grows: u16,
     /// Whether it is aligned to the right, as numbers are.
     pub right: bool,
-    /// Where it is narrow, the highest rank is dropped first; rank 0 stays, cut if need be.
+    /// On a narrow terminal, columns with the highest rank are dropped first; rank 0 stays and may be cut.
     pub rank: u8,
     /// How its texts are cut.
     pub cut: Cut,
 }
 
-/// Columns as wide as the widest text of some rows, where texts must not be cut: those whose place is among `numbers`.
+/// Widens the columns listed in `numbers` to their widest text in the given rows, because numbers must not be cut.
 #[must_use]
 pub fn widened<'a, const N: usize>(
     columns: &[Column<'a>; N],
@@ -61,12 +61,12 @@ pub fn widened<'a, const N: usize>(
     columns
 }
 
-/// What a cell shows.
+/// The contents of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell<'a> {
-    /// Its text; what would not show as it is, is made visible.
+    /// Its text; unprintable characters are made visible.
     pub text: Cow<'a, str>,
-    /// How it looks.
+    /// Its style.
     pub style: Style,
 }
 
@@ -77,34 +77,34 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// A column's place.
+/// The position of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
-    /// Which column.
+    /// The column's index.
     pub column: usize,
-    /// Its first column of the terminal, from the table's left.
+    /// Its first terminal column, from the table's left.
     pub x: u16,
-    /// How wide it is.
+    /// Its width.
     pub width: u16,
 }
 
-/// A table, without its rows.
+/// A table without its rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Table<'a> {
     /// The columns.
     pub columns: &'a [Column<'a>],
-    /// The column it is sorted by, and whether the greatest comes first.
+    /// The column it is sorted by, and whether the greatest value comes first.
     pub sorted: Option<(usize, bool)>,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: usize,
-    /// The row that is selected.
+    /// The selected row.
     pub selected: Option<usize>,
-    /// The first row that is shown; see [`scrolled`].
+    /// The first visible row; see [`scrolled`].
     pub top: usize,
 }
 
 impl Table<'_> {
-    /// Draws the heading and the rows below it; `cell` gives the cell of a row and a column.
+    /// Draws the heading and the rows below it; `cell` returns the cell of a row and a column.
     pub fn draw<'c>(&self, cell: impl Fn(usize, usize) -> Cell<'c>, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         let placed = places(self.columns, inner(area).width);
@@ -123,14 +123,14 @@ impl Table<'_> {
         self.thumb(&shown, pen, area, buf);
     }
 
-    /// The row below a line of the terminal.
+    /// The row at a terminal line.
     #[must_use]
     pub fn row_at(&self, area: Rect, y: u16) -> Option<usize> {
         let row = self.top + usize::from(y.checked_sub(area.y + 1)?);
         (y < area.bottom() && row < self.rows).then_some(row)
     }
 
-    /// The column whose heading or cells are at a column of the terminal.
+    /// The column whose heading or cells cover a terminal column.
     #[must_use]
     pub fn column_at(&self, area: Rect, x: u16) -> Option<usize> {
         let inner = inner(area);
@@ -174,7 +174,7 @@ impl Table<'_> {
         put(buf, area, (at + indent as u16, y), &text, style);
     }
 
-    /// Which part of the rows is shown, at the right edge; nothing if all of them are.
+    /// Draws the scroll thumb at the right edge; nothing if all rows are visible.
     fn thumb(&self, shown: &std::ops::Range<usize>, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         let height = usize::from(area.height.saturating_sub(1));
         if shown.len() == self.rows || height == 0 || area.width == 0 {
@@ -189,12 +189,12 @@ impl Table<'_> {
     }
 }
 
-/// Without the edges: one column at the left, as everywhere, and one at the right for the thumb.
+/// The area without one column at the left, as everywhere, and one at the right for the thumb.
 fn inner(area: Rect) -> Rect {
     Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(2), ..area }
 }
 
-/// Where the columns stand in so many columns of the terminal: those of the highest ranks go first until the rest fits.
+/// The positions of the columns that fit: those with the highest rank are dropped until the rest fits.
 #[must_use]
 pub fn places(columns: &[Column<'_>], room: u16) -> Vec<Placed> {
     let mut kept: Vec<usize> = (0..columns.len()).collect();
@@ -203,7 +203,7 @@ pub fn places(columns: &[Column<'_>], room: u16) -> Vec<Placed> {
         widths + u32::from(SPACE) * (kept.len() as u32).saturating_sub(1)
     };
     while least(&kept) > u32::from(room) {
-        // Of equal ranks the rightmost goes.
+        // Ties go to the rightmost column.
         let Some(last) = (0..kept.len()).max_by_key(|at| columns[kept[*at]].rank) else { break };
         if columns[kept[last]].rank == 0 {
             break;
@@ -228,8 +228,7 @@ pub fn places(columns: &[Column<'_>], room: u16) -> Vec<Placed> {
     placed
 }
 
-/// The first row to show so that the selected one is seen, moved no further than need be. `height` is that of the
-/// table with its heading.
+/// The first row to show so that the selected one is visible, with minimal scrolling. `height` includes the heading.
 #[must_use]
 pub fn scrolled(top: usize, selected: usize, rows: usize, height: u16) -> usize {
     let page = usize::from(height.saturating_sub(1)).max(1);
@@ -267,7 +266,7 @@ mod tests {
 
     #[test]
     fn numbers_stand_to_the_right_and_names_are_cut_by_columns() {
-        // The text has a blank after each wide character, as the buffer has.
+        // The text has a blank after each wide character, as in the buffer.
         let expected = [
             " self ▼   samples  function                   module",
             "  31.2%     1,234  std::vec…>::push_back_all  …ib/libfoo.so",

@@ -1,14 +1,14 @@
-//! Text by display columns: how wide it is, and how it is cut. It never splits a character from what combines with it.
+//! Measures, cuts and wraps text by display columns. Combining characters stay with their base character.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns a text takes.
+/// The width of a text in columns.
 #[must_use]
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// The beginning of a text, at most `columns` wide; what was cut leaves an ellipsis at the end.
+/// The beginning of a text, at most `columns` wide; an ellipsis replaces the rest.
 #[must_use]
 pub fn end(text: &str, columns: usize, ellipsis: &str) -> String {
     if width(text) <= columns {
@@ -19,7 +19,7 @@ pub fn end(text: &str, columns: usize, ellipsis: &str) -> String {
     if columns < width(ellipsis) { String::new() } else { format!("{head}{ellipsis}") }
 }
 
-/// The end of a text, at most `columns` wide; what was cut leaves an ellipsis at the front.
+/// The end of a text, at most `columns` wide; an ellipsis replaces the rest.
 #[must_use]
 pub fn front(text: &str, columns: usize, ellipsis: &str) -> String {
     if width(text) <= columns {
@@ -30,7 +30,7 @@ pub fn front(text: &str, columns: usize, ellipsis: &str) -> String {
     if columns < width(ellipsis) { String::new() } else { format!("{ellipsis}{tail}") }
 }
 
-/// Both ends of a text: of a long name the beginning says where it lives and the end what it is.
+/// Both ends of a text: the beginning of a long name is its location, the end the function.
 #[must_use]
 pub fn middle(text: &str, columns: usize, ellipsis: &str) -> String {
     if width(text) <= columns {
@@ -45,7 +45,7 @@ pub fn middle(text: &str, columns: usize, ellipsis: &str) -> String {
     format!("{head}{ellipsis}{tail}")
 }
 
-/// The text in lines of at most `columns`, broken between words where there is one.
+/// Wraps the text into lines of at most `columns`, between words where possible.
 #[must_use]
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
@@ -65,7 +65,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
                 lines.push(String::new());
                 continue;
             }
-            // A word longer than a line is broken, at least after one character.
+            // A word longer than a line is broken, after at least one character.
             let first = word.chars().next().map_or(0, char::len_utf8);
             let (head, rest) = word.split_at(prefix(word, columns).max(first));
             if let Some(last) = lines.last_mut() {
@@ -93,7 +93,7 @@ fn prefix(text: &str, columns: usize) -> usize {
     text.len()
 }
 
-/// Where the longest end that is at most `columns` wide begins; never with something that combines.
+/// Start of the longest end that is at most `columns` wide; it does not start with a combining character.
 fn suffix(text: &str, columns: usize) -> usize {
     let mut used = 0;
     let mut start = text.len();

@@ -1,27 +1,27 @@
-//! The flame graph of the difference against a baseline: as wide as costs are now, coloured by how they changed.
-//! It never shows as changed what chance explains: analysis says which that is.
+//! Differential flame graph against a baseline: a cell's width is its current cost, its colour the change.
+//! Changes that sampling noise can explain are drawn as unchanged.
 
 use crate::analysis::baseline::{Code, CodeNode, Spent};
 use crate::analysis::{Axis, operations};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, Measure, Scope, Unit};
-use crate::view::look::Scene;
 use crate::view::scaling::merged::{Branch, Drawn, cells, step};
 use crate::view::scaling::{CostAxis, Difference, DifferenceCell, Terms, Usual};
+use crate::view::snapshot::ViewContext;
 
-/// Where the CPU time of a scene goes, against where it usually goes; `None` if nothing was sampled in that time.
+/// Compares a context's CPU time with the usual CPU time of its baseline; `None` if the time has no samples.
 ///
 /// # Errors
-/// `Unsupported` for anything but CPU time; `NotFound` where the baseline knows no code.
-pub fn difference(scene: &Scene<'_>, baseline: &Baseline) -> Result<Option<Difference>> {
+/// `Unsupported` for any axis but CPU time; `NotFound` if the baseline contains no call paths.
+pub fn difference(scene: &ViewContext<'_>, baseline: &Baseline) -> Result<Option<Difference>> {
     check(scene, baseline)?;
-    let Scene { profile, names, tasks, selection, window, .. } = scene;
+    let ViewContext { profile, names, tasks, selection, window, .. } = scene;
     let cpu_ns = scene.counters.delta("task-clock", Scope::Target, *window);
     let spent = Spent { cpu_ns, ops: operations(profile, *window) };
     Ok(Code::of(profile, names, tasks, selection, spent, baseline).and_then(|code| drawn(&code)))
 }
 
-fn check(scene: &Scene<'_>, baseline: &Baseline) -> Result<()> {
+fn check(scene: &ViewContext<'_>, baseline: &Baseline) -> Result<()> {
     let events = &scene.profile.meta.events;
     let is_time = match scene.selection.axis {
         Axis::Event(at) => {
@@ -40,10 +40,10 @@ fn check(scene: &Scene<'_>, baseline: &Baseline) -> Result<()> {
     Ok(())
 }
 
-/// `None` where nothing is left to draw.
+/// Returns `None` if there is nothing left to draw.
 fn drawn(code: &Code) -> Option<Difference> {
     let Code { per_operation, counted, part, whole, samples, .. } = *code;
-    // Shares are of one; people read percents.
+    // Shares are fractions; the view shows percentages.
     let scale = if per_operation { 1.0 } else { 100.0 };
     let own = |node: &CodeNode| node.own.map(|cost| cost * scale);
     let nodes = code.nodes.iter();
@@ -67,8 +67,8 @@ fn drawn(code: &Code) -> Option<Difference> {
     })
 }
 
-/// How each call path is drawn. What is gone is as wide as it was, with all that it called; what may be gone by chance alone
-/// has no width and is left out.
+/// How each call path is drawn. A path that is gone keeps its former width, with everything it called. A path that may
+/// be missing by chance alone has no width and is left out.
 fn looks(code: &Code, scale: f64) -> Vec<Option<Drawn>> {
     let whole = code.whole[0].max(code.whole[1]);
     let mut looks: Vec<Option<Drawn>> = Vec::with_capacity(code.nodes.len());

@@ -1,5 +1,4 @@
-//! View model: a recording held against the baseline of its target. What to know comes first, the numbers after it.
-//! It never judges: analysis does.
+//! View model: the comparison of a recording with the baseline of its target. Conclusions come first, then the numbers.
 
 mod code;
 #[cfg(test)]
@@ -17,150 +16,150 @@ use serde::Serialize;
 pub use crate::analysis::attribution::{amount, change};
 pub use code::difference;
 
-/// A session against its baseline.
+/// A recording or live session compared with its baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgainstView {
-    /// What it comes to, in sentences: the first of them is the answer.
+    /// The conclusions, in sentences; the first is the answer.
     pub verdict: Vec<String>,
-    /// How it stood at its end.
+    /// State at the end.
     pub state: State,
     /// The baseline.
     pub baseline: BaselineHead,
-    /// What the load is measured by.
+    /// The quantity that measures load.
     pub axis: LoadAxis,
-    /// The load at the end, in the axis's unit.
+    /// Load at the end, in the axis's unit.
     pub load: Option<f64>,
-    /// The level of load that it lies in: from, to.
+    /// The level of load it belongs to: from, to.
     pub level: Option<(f64, f64)>,
-    /// The quantity that says whether it is slow.
+    /// The quantity that decides whether the target is slow.
     pub primary: &'static str,
-    /// How many windows stood how.
+    /// Number of windows by state.
     pub windows: WindowCounts,
-    /// Times of trouble, oldest first.
+    /// Alarms, oldest first.
     pub alarms: Vec<AlarmRow>,
-    /// What explains the slowdown, most first: that of the last alarm, where it is over.
+    /// What explains the slowdown, strongest first. If the last alarm is over, its explanation.
     pub evidence: Vec<EvidenceRow>,
-    /// Where to look.
+    /// Where to look for the cause.
     pub place: Option<Where>,
-    /// Who moved with it, most first: correlated, not proven.
+    /// Neighbours whose activity correlates with the slowdown, strongest first. Correlation is not proof.
     pub suspects: Vec<SuspectRow>,
-    /// The quantities, the primary first, then the factors of the law.
+    /// The quantities: the primary first, then the factors of the law.
     pub quantities: Vec<QuantityRow>,
-    /// What could not be told, in sentences.
+    /// What could not be determined, in sentences.
     pub unknown: Vec<String>,
     /// The windows, oldest first.
     pub timeline: Vec<StepRow>,
 }
 
-/// What to know of the baseline itself.
+/// Facts about the baseline itself.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BaselineHead {
-    /// Recordings it was made of.
+    /// Recordings it was built from.
     pub sources: usize,
     /// Windows in it.
     pub windows: usize,
-    /// Levels of load it knows.
+    /// Number of known load levels.
     pub known_levels: usize,
     /// What it lacks, in sentences.
     pub wanting: Vec<String>,
-    /// What has changed since it was made.
+    /// What has changed since it was built.
     pub stale: Vec<Stale>,
 }
 
-/// How many windows stood how.
+/// Number of windows by state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct WindowCounts {
-    /// All.
+    /// All windows.
     pub all: usize,
-    /// Held against the baseline.
+    /// Windows compared with the baseline.
     pub judged: usize,
-    /// Of the judged, those with something out of its band.
+    /// Judged windows with a quantity outside its band.
     pub unusual: usize,
-    /// Of the judged, those in an alarm.
+    /// Judged windows within an alarm.
     pub in_alarm: usize,
-    /// At a load that the baseline does not know.
+    /// Windows at a load that the baseline does not cover.
     pub unknown_load: usize,
-    /// In which the target wanted too little CPU.
+    /// Windows in which the target demanded too little CPU.
     pub idle: usize,
 }
 
-/// A time of trouble.
+/// An alarm: a period in which the target was slow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AlarmRow {
-    /// Start, seconds since the recording's.
+    /// Start, seconds since the start of the recording.
     pub from_s: f64,
     /// End, or the end so far.
     pub to_s: f64,
-    /// Whether it was still on at the end.
+    /// Whether it was still active at the end.
     pub on: bool,
-    /// When it was raised.
+    /// When it was raised, seconds since the start of the recording.
     pub raised_s: Option<f64>,
     /// The most probable cause.
     pub cause: Cause,
-    /// How sure that is.
+    /// Confidence in that cause.
     pub confidence: Confidence,
-    /// The time per operation over its usual value, at the worst.
+    /// The worst time per operation, relative to its usual value.
     pub worst: f64,
-    /// The first suspect.
+    /// Name of the first suspect.
     pub suspect: Option<String>,
 }
 
-/// One thing that speaks for a cause.
+/// One piece of evidence for a cause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvidenceRow {
-    /// For which.
+    /// The cause it supports.
     pub cause: Cause,
-    /// Its share of the slowdown.
+    /// Share of the slowdown it explains.
     pub share: Option<f64>,
-    /// How sure.
+    /// Confidence in this evidence.
     pub confidence: Confidence,
-    /// In a sentence.
+    /// The evidence in one sentence.
     pub text: String,
 }
 
-/// Who moved with the slowdown.
+/// A neighbour whose activity correlates with the slowdown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SuspectRow {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: NeighbourKind,
     /// Its process id.
     pub pid: Option<u32>,
     /// The CPI2 correlation, -1 to 1.
     pub score: f64,
-    /// Whether that is above the threshold.
+    /// Whether the score is above the threshold.
     pub above_threshold: bool,
-    /// Its busy CPUs while the target was slow.
+    /// CPUs it kept busy while the target was slow.
     pub cores: f64,
-    /// The same before.
+    /// CPUs it kept busy before.
     pub cores_before: f64,
-    /// What else speaks for it, in sentences.
+    /// Further evidence, in sentences.
     pub evidence: Vec<String>,
 }
 
-/// A quantity against what is usual.
+/// A quantity compared with its usual value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct QuantityRow {
     /// Its stable name.
     pub name: &'static str,
-    /// A few words for people.
+    /// Label for display.
     pub label: &'static str,
     /// Its unit.
     pub unit: QuantityUnit,
-    /// Its value.
+    /// Its current value.
     pub now: f64,
-    /// What is usual at this load.
+    /// The usual value at this load.
     pub expected: f64,
-    /// The lower end of the band it stays in.
+    /// Lower end of its usual band.
     pub low: f64,
-    /// The upper end.
+    /// Upper end.
     pub high: f64,
-    /// Usual deviations away from it.
+    /// Distance from the usual value, in usual deviations.
     pub deviations: f64,
-    /// How probable that is by chance, corrected for the number of quantities.
+    /// Probability of such a deviation by chance, corrected for the number of quantities.
     pub q: f64,
-    /// Windows in which it lay outside.
+    /// Windows in which it was outside its band.
     pub windows_outside: u32,
     /// Whether it is believed to have moved.
     pub moved: bool,
@@ -168,21 +167,21 @@ pub struct QuantityRow {
     source: Moved,
 }
 
-/// A window.
+/// One window of the timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StepRow {
-    /// Its end, seconds since the recording's start.
+    /// End of the window, seconds since the start of the recording.
     pub to_s: f64,
-    /// How it stood.
+    /// Its state.
     pub state: State,
     /// Its load.
     pub load: Option<f64>,
-    /// The primary quantity over its usual value.
+    /// The primary quantity relative to its usual value.
     pub ratio: Option<f64>,
 }
 
 impl AgainstView {
-    /// Holds a finished recording against a baseline; with what that is among its findings.
+    /// Compares a finished recording with a baseline. Also returns the finding, or `None` if the recording is as usual.
     #[must_use]
     pub fn build(profile: &Profile, baseline: &Baseline) -> (AgainstView, Option<FindingView>) {
         let assessment = attribution::assess(profile, baseline, Settings::default());
@@ -191,7 +190,7 @@ impl AgainstView {
         (AgainstView::of(&assessment, head), FindingView::against(&assessment))
     }
 
-    /// An assessment as it is shown.
+    /// Builds the view of an assessment.
     #[must_use]
     pub fn of(assessment: &Assessment, baseline: BaselineHead) -> AgainstView {
         let windows = WindowCounts::of(assessment);
@@ -214,7 +213,7 @@ impl AgainstView {
         }
     }
 
-    /// The quantities worth a line for people: the primary, what moved, and the factors of the law.
+    /// The quantities to show to people: the primary, those that moved, and the factors of the law.
     pub fn telling(&self) -> impl Iterator<Item = &QuantityRow> {
         const FACTORS: [&str; 7] =
             ["path_length", "cpi", "frequency", "ops_per_s", "busy_cores", "run_queue_delay", "throttled_share"];
@@ -223,7 +222,7 @@ impl AgainstView {
 }
 
 impl BaselineHead {
-    /// What to know of a baseline of that strength.
+    /// Builds the head for a baseline of this strength.
     #[must_use]
     pub fn of(strength: Strength, stale: Vec<Stale>) -> BaselineHead {
         let Strength { sources, windows, known_levels, wanting, .. } = strength;
@@ -284,7 +283,7 @@ impl SuspectRow {
         }
     }
 
-    /// What to call it: `redis-server 4711`, `group /batch`.
+    /// Name for display: `redis-server 4711`, `group /batch`.
     #[must_use]
     pub fn title(&self) -> String {
         words::title(self.kind, &self.name, self.pid)
@@ -309,13 +308,13 @@ impl QuantityRow {
         }
     }
 
-    /// A value of it in its unit.
+    /// Formats a value in the quantity's unit.
     #[must_use]
     pub fn shown(&self, value: f64) -> String {
         amount(&self.source.quantity, value)
     }
 
-    /// How far it moved: `+23%`, `+4.1 points`.
+    /// The change: `+23%`, `+4.1 points`.
     #[must_use]
     pub fn change(&self) -> String {
         change(&self.source)

@@ -1,4 +1,4 @@
-//! Flame graphs of the difference against a baseline, for tests: all numbers in them are given.
+//! Differential flame graphs against a baseline, for tests, with fixed numbers.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::difference;
@@ -8,10 +8,10 @@ use crate::analysis::testing::{Synthetic, ms};
 use crate::error::Result;
 use crate::model::{Baseline, BaselineStack, Scope};
 use crate::units::{Nanos, Ops};
-use crate::view::look::{Against, Ask, Bounds, Query, Scene, When, Whose};
 use crate::view::scaling::Difference;
+use crate::view::snapshot::{Against, Bounds, Query, ViewContext, ViewRequest, When, Whose};
 
-/// A baseline of these call paths, a millisecond of CPU time for each sample, of half a millisecond per operation.
+/// A baseline with these call paths: 1 ms of CPU time per sample, 0.5 ms of CPU time per operation.
 pub fn usual(stacks: &[(&str, u64)]) -> Baseline {
     let mut baseline = baseline(&[40]);
     let stack = |(path, count): &(&str, u64)| BaselineStack {
@@ -25,8 +25,8 @@ pub fn usual(stacks: &[(&str, u64)]) -> Baseline {
     baseline
 }
 
-/// Samples by thread and stack in a hundred seconds, of threads that are shown if any are named, held against a baseline; with so
-/// many operations, or none, and so many milliseconds of CPU time as samples.
+/// Samples by thread and stack over 100 s, to compare with a baseline. If `tids` is not empty, only those threads are
+/// shown. `ops` is the number of operations, if any were counted; each sample stands for 1 ms of CPU time.
 pub struct Now<'a> {
     pub samples: &'a [(u32, &'a str, u64)],
     pub tids: &'a [u32],
@@ -35,7 +35,7 @@ pub struct Now<'a> {
 }
 
 impl Now<'_> {
-    /// Its difference.
+    /// Compares it with the baseline.
     pub fn against(&self, baseline: &Baseline) -> Result<Option<Difference>> {
         let mut synthetic = Synthetic::new();
         synthetic.alive(41, "app").alive(42, "helper");
@@ -52,13 +52,13 @@ impl Now<'_> {
         let bounds = Bounds { since: Nanos(0), now: profile.duration() };
         let (when, against) = (When::All, Against::Nothing);
         let whose = Whose { tids: self.tids.to_vec(), ..Whose::default() };
-        let ask = Ask::Flame { by: Default::default(), usual: true };
+        let ask = ViewRequest::Flame { by: Default::default(), usual: true };
         let query = Query { when, end: None, whose, axis: self.axis, against, point: None, per: None, ask };
-        difference(&Scene::of(&profile, None, bounds, &query), baseline)
+        difference(&ViewContext::of(&profile, None, bounds, &query), baseline)
     }
 }
 
-/// One function dearer, one new, one gone, one as it was, one gone that may be chance: per operation if there are any.
+/// Functions that cost more, are new, gone, unchanged, or maybe gone by chance; per operation if `ops` is set.
 pub fn dearer(ops: Option<u64>, tids: &[u32], counted: bool) -> Difference {
     let mut baseline = usual(&[
         ("main;serve;hash", 2000),

@@ -1,5 +1,5 @@
-//! The verdict of a session against its baseline, in sentences.
-//! It never says more than the assessment holds, and of suspects always that they are correlated only.
+//! The verdict on a session against its baseline, in sentences.
+//! Every sentence follows from the assessment. Suspects are always reported as correlated only.
 
 use super::{BaselineHead, WindowCounts};
 use crate::analysis::attribution::{Alarm, Assessment, Moved, State, Suspect, amount, change};
@@ -7,7 +7,7 @@ use crate::analysis::compare::RATE;
 use crate::model::NeighbourKind;
 use crate::view::number;
 
-/// The answer, then what qualifies it.
+/// The answer, then its qualifications.
 pub(super) fn verdict(assessment: &Assessment, windows: &WindowCounts, baseline: &BaselineHead) -> Vec<String> {
     let mut all = match assessment.alarms.last() {
         Some(last) => slow(assessment, last),
@@ -26,7 +26,7 @@ fn slow(assessment: &Assessment, last: &Alarm) -> Vec<String> {
     let from = number::seconds(last.window.from.seconds()).joined();
     let to =
         if last.on { "on".to_string() } else { format!("to {}", number::seconds(last.window.to.seconds()).joined()) };
-    // Without what explained it the quantities are those of now, not the alarm's.
+    // Without an explanation, the quantities are the current ones, not those of the alarm.
     let numbers = if assessment.place.is_some() { worst(assessment) } else { String::new() };
     let mut all = vec![format!("Slower than usual from {from} {to}{of}{numbers}.")];
     let share = assessment.evidence.first().and_then(|lead| lead.share);
@@ -42,8 +42,8 @@ fn slow(assessment: &Assessment, last: &Alarm) -> Vec<String> {
     all
 }
 
-/// The quantity that became worst: of those that moved, what an operation costs before anything else. Operations that did not
-/// get done come before it.
+/// The quantities that got worst: the operation rate if it fell, then the cost per operation or else the first other
+/// quantity in `waits` that moved.
 fn worst(assessment: &Assessment) -> String {
     let moved = |name: &str| assessment.quantities.iter().find(|it| it.moved && it.quantity.name == name);
     let waits =
@@ -93,7 +93,7 @@ fn quiet(assessment: &Assessment, windows: &WindowCounts) -> String {
     }
 }
 
-/// What to call a neighbour.
+/// Name of a neighbour for display.
 pub(super) fn title(kind: NeighbourKind, name: &str, pid: Option<u32>) -> String {
     match (kind, pid) {
         (NeighbourKind::Process, Some(pid)) => format!("{name} {pid}"),

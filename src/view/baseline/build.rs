@@ -1,12 +1,11 @@
-//! A baseline's view from its windows.
-//! It never reads a file.
+//! Builds the view of a baseline from its windows.
 
 use super::{BaselineView, ExpectedView, KeyView, LevelView, SCHEMA_VERSION, SourceView};
 use crate::analysis::baseline::{Expected, Level, Levels, Stale, outliers};
 use crate::analysis::compare::{PRIMARY, RATE, WITHOUT_OPERATIONS};
 use crate::model::{Baseline, BaselineKey};
 
-/// The cost, the factors of the law, and where the time of a thread goes: what one looks at first.
+/// The quantities listed first: the cost, the factors of the law, and where a thread's time goes.
 const LEADING: [&str; 11] = [
     PRIMARY,
     "path_length",
@@ -22,7 +21,7 @@ const LEADING: [&str; 11] = [
 ];
 
 impl BaselineView {
-    /// The view of a baseline called `name`, and what of it no longer holds.
+    /// The view of a baseline called `name`; `stale` lists what has changed since it was built.
     #[must_use]
     pub fn of(baseline: &Baseline, name: &str, stale: Vec<Stale>) -> BaselineView {
         let levels = Levels::of(baseline);
@@ -75,7 +74,7 @@ fn level(level: &Level) -> LevelView {
     LevelView { from: level.from, to: level.to, windows: level.windows, known: level.is_known(), expected }
 }
 
-/// Those one looks at first come first, the others as they are.
+/// Leading quantities sort first; the others keep their order.
 fn rank(name: &str) -> usize {
     LEADING.iter().position(|leading| *leading == name).unwrap_or(LEADING.len())
 }

@@ -1,5 +1,4 @@
-//! View model: what a baseline knows, how far it can be relied on, and whether it still holds here.
-//! It never judges a session.
+//! View model: what a baseline contains, how reliable it is, and whether it still applies to this machine.
 
 mod build;
 pub mod words;
@@ -9,7 +8,7 @@ use serde::Serialize;
 pub use crate::analysis::baseline::{LoadAxis, Stale, Strength};
 pub use crate::analysis::compare::{QuantityUnit, Role};
 
-/// Raised when a field of the JSON form changes its meaning; fields may be added without.
+/// Version of the JSON form. It changes only if a field changes its meaning, not if fields are added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A baseline.
@@ -17,40 +16,40 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct BaselineView {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// What the user called it; as typed, not yet fit for a terminal.
+    /// Name given by the user, as typed: escape it before showing it on a terminal.
     pub name: String,
-    /// The format of its file.
+    /// Format version of its file.
     pub format: (u16, u16),
-    /// Version of the program that wrote it.
+    /// Version of ironlaw that wrote it.
     pub tool: String,
-    /// Whose behaviour it is, and where.
+    /// The target, program and machine that it describes.
     pub key: KeyView,
-    /// The recordings it was made of.
+    /// The recordings it was built from.
     pub sources: Vec<SourceView>,
-    /// What tells how much there was to do.
+    /// The quantity that measures load.
     pub axis: LoadAxis,
-    /// The levels of load, from low to high.
+    /// The levels of load, ascending.
     pub levels: Vec<LevelView>,
-    /// How far it can be relied on.
+    /// How reliable it is.
     pub strength: Strength,
-    /// Windows that are unusual by its own measure.
+    /// Number of its own windows that it would call unusual.
     pub outliers: usize,
-    /// Distinct call paths.
+    /// Number of distinct call paths.
     pub stacks: usize,
     /// CPU time of its recordings, seconds.
     pub cpu_seconds: f64,
-    /// Their operations; `None` where they were not counted.
+    /// Operations in its recordings; `None` if they were not counted.
     pub operations: Option<f64>,
-    /// What has changed since, on the machine that asks.
+    /// What has changed since it was built, on the machine that reads it.
     pub stale: Vec<Stale>,
 }
 
-/// What must be alike for a baseline to speak of a session.
+/// What a session must have in common with a baseline to be compared with it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KeyView {
     /// What was profiled.
     pub target: String,
-    /// The program most samples were taken in, by the name it was started by.
+    /// The program with the most samples, by the name it was started with.
     pub program: Option<String>,
     /// Its build-id.
     pub build_id: Option<String>,
@@ -64,65 +63,65 @@ pub struct KeyView {
     pub cpu_model: String,
     /// Number of CPUs.
     pub cpus: usize,
-    /// The CPUs it was confined to; empty: not confined.
+    /// CPUs it was confined to; empty if it was not confined.
     pub cpu_set: Vec<u32>,
-    /// The CPUs that its own affinity and its control group left it; empty: all of them. `None`: not known.
+    /// CPUs that its affinity and its cgroup allow; empty means all, `None` means unknown.
     pub allowed_cpus: Option<Vec<u32>>,
-    /// What counted operations, in words.
+    /// How operations were counted, in words.
     pub operations: Option<String>,
 }
 
-/// A recording that it was made of.
+/// A recording that the baseline was built from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SourceView {
-    /// What the user called it.
+    /// Name given by the user.
     pub name: String,
     /// Start, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
-    /// Its length, seconds.
+    /// Length, seconds.
     pub seconds: f64,
-    /// How many of the windows are its.
+    /// Number of the baseline's windows that it contributed.
     pub windows: usize,
 }
 
 /// One level of load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LevelView {
-    /// Lowest load of it.
+    /// Lowest load in it.
     pub from: f64,
-    /// Highest.
+    /// Highest load in it.
     pub to: f64,
-    /// Windows it was learnt from.
+    /// Number of windows it was learnt from.
     pub windows: usize,
-    /// Whether those are enough to judge by.
+    /// Whether there are enough windows to judge by.
     pub known: bool,
-    /// What each quantity usually is.
+    /// The usual value of each quantity.
     pub expected: Vec<ExpectedView>,
 }
 
-/// What a quantity usually is.
+/// The usual value of one quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ExpectedView {
     /// Its name, as in comparisons.
     pub name: &'static str,
-    /// A few words for people.
+    /// Label for display.
     pub label: &'static str,
     /// Its unit.
     pub unit: QuantityUnit,
-    /// What it is to a comparison.
+    /// Its role in a comparison.
     pub role: Role,
-    /// Windows it was measured in.
+    /// Number of windows in which it was measured.
     pub windows: usize,
     /// The median.
     pub centre: f64,
-    /// The usual distance from it, as a standard deviation.
+    /// Usual distance from the median, as a standard deviation.
     pub spread: f64,
-    /// The band that it is usual within: three times that.
+    /// The band in which its values usually stay.
     pub band: (f64, f64),
     /// Lowest value seen.
     pub low: f64,
-    /// Highest.
+    /// Highest value seen.
     pub high: f64,
-    /// Whether it is the cost itself or a factor of the law, rather than one of the rest.
+    /// Whether it is listed first: the cost itself, the factors of the law, and where a thread's time goes.
     pub leading: bool,
 }

@@ -1,12 +1,12 @@
-//! What a baseline comes to, in sentences that are the same in every format.
-//! It never promises more than windows that were left out have shown.
+//! Describes a baseline in sentences that are the same in every format.
+//! Claims about its accuracy rest on windows that were left out when it was tested.
 
 use super::{BaselineView, KeyView, LevelView, LoadAxis};
 use crate::analysis::MetricUnit;
 use crate::analysis::baseline::{FALSE_HOURS, LEAST_RECORDINGS};
 use crate::view::number::{count, percent, quantity, three_digits};
 
-/// `web.baseline: 84 windows of 3 recordings at 2 levels of load`.
+/// `84 windows of 3 recordings at 2 levels of load`.
 #[must_use]
 pub fn size(view: &BaselineView) -> String {
     let strength = &view.strength;
@@ -32,7 +32,7 @@ pub fn load(axis: LoadAxis, load: f64) -> String {
     }
 }
 
-/// `990 to 1,010 operations/s`; one number where both ends read the same.
+/// `990 to 1,010 operations/s`; one number if both ends print the same.
 #[must_use]
 pub fn range(axis: LoadAxis, (from, to): (f64, f64)) -> String {
     let (low, high) = (three_digits(from), three_digits(to));
@@ -47,7 +47,7 @@ pub fn level(axis: LoadAxis, level: &LevelView) -> String {
     format!("{}, {windows}{thin}", range(axis, (level.from, level.to)))
 }
 
-/// Why the load is measured by this.
+/// Why this quantity measures the load.
 #[must_use]
 pub fn axis(axis: LoadAxis) -> &'static str {
     match axis {
@@ -58,7 +58,7 @@ pub fn axis(axis: LoadAxis) -> &'static str {
     }
 }
 
-/// The sentences that say how far it can be relied on, the weaknesses left out.
+/// How reliable the baseline is, in sentences. Its weaknesses are not included.
 #[must_use]
 pub fn strength(view: &BaselineView) -> Vec<String> {
     let strength = &view.strength;
@@ -97,7 +97,7 @@ pub fn strength(view: &BaselineView) -> Vec<String> {
     out
 }
 
-/// The machine in a line.
+/// The machine in one line.
 #[must_use]
 pub fn machine(key: &KeyView) -> String {
     let allowed = key.allowed_cpus.iter().find(|_| key.cpu_set.is_empty()).unwrap_or(&key.cpu_set);
@@ -109,7 +109,7 @@ pub fn machine(key: &KeyView) -> String {
     format!("{}, {}, {} CPUs{confined}, kernel {}", key.host, key.cpu_model, key.cpus, key.kernel)
 }
 
-/// The program in a line.
+/// The program in one line.
 #[must_use]
 pub fn program(key: &KeyView) -> String {
     match (&key.program, &key.build_id) {
@@ -119,7 +119,7 @@ pub fn program(key: &KeyView) -> String {
     }
 }
 
-/// Where operations and CPU time of a baseline stand.
+/// Operations, CPU time and call paths of a baseline.
 #[must_use]
 pub fn totals(view: &BaselineView) -> String {
     let cpu = quantity(view.cpu_seconds, MetricUnit::Seconds).joined();

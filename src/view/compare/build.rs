@@ -1,5 +1,5 @@
-//! Turns worked-out comparisons into rows and sentences.
-//! It never leaves out a quantity that one side has.
+//! Turns comparisons into rows and sentences.
+//! Every quantity that one side has gets a row.
 
 use super::{
     CodeRow, CodeView, ComparisonView, DiffView, ExpectationRow, FactorsView, GateRow, MetricRow, PartRow, Per,
@@ -13,7 +13,7 @@ use crate::analysis::{Law, LawFactor};
 use crate::model::{Measure, OpsSpec, Unit};
 
 impl DiffView {
-    /// Compares each side with the base and judges the gates; with `allow_missing` a gate passes for want of a number.
+    /// Compares each side with the base and judges the gates; `allow_missing` lets gates without a value pass.
     #[must_use]
     pub fn of(base: &Side, others: &[Side], settings: &Settings, gates: &[Gate], allow_missing: bool) -> DiffView {
         let settings = Settings { comparisons: others.len().max(1), ..settings.clone() };
@@ -36,7 +36,7 @@ impl DiffView {
 }
 
 impl DiffView {
-    /// The same with costs of functions divided by something else.
+    /// The same view, with the costs of functions divided by `per`.
     #[must_use]
     pub fn divided_by(&self, per: Per, base: &Side, others: &[Side], settings: &Settings) -> DiffView {
         let settings = Settings { per, ..settings.clone() };

@@ -1,5 +1,5 @@
-//! View model: two or more recordings compared, for every format and screen.
-//! It never works anything out: analysis does; here it becomes rows and sentences.
+//! View model: the comparison of two or more recordings, for every format and screen.
+//! Analysis computes the results; this module turns them into rows and sentences.
 
 mod build;
 mod picture;
@@ -12,8 +12,8 @@ use serde::Serialize;
 
 pub use crate::analysis::LawFactor;
 pub use crate::analysis::compare::{
-    Adjustment, Basis, Better, Driver, Exceeds, Gravity, GroupKind, GroupRow, Guard, Lead, Load, Outcome, Per,
-    QuantityUnit, Role, Scale, Spread, Standing, Through, Unlike, Verdict,
+    Adjustment, Basis, Better, Driver, Exceeds, Gravity, GroupKind, GroupRow, Lead, Load, Outcome, Per, QuantityUnit,
+    Role, Scale, Spread, Standing, SubgroupCheck, Through, Unlike, Verdict,
 };
 use picture::pictures;
 pub use scale::most;
@@ -21,39 +21,39 @@ pub use scale::most;
 #[cfg(test)]
 pub(crate) mod testing;
 
-/// Raised when a field of the JSON form changes its meaning; fields may be added without.
+/// Version of the JSON form. It changes only if a field changes its meaning, not if fields are added.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A base and what is compared with it.
+/// A base and the sides compared with it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DiffView {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
     /// The base.
     pub base: SideView,
-    /// How it was compared.
+    /// How the sides were compared.
     pub settings: SettingsView,
-    /// One per side compared with the base.
+    /// One for each side compared with the base.
     pub comparisons: Vec<ComparisonView>,
 }
 
-/// How it was compared.
+/// How the sides were compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SettingsView {
-    /// Of intervals and verdicts.
+    /// Confidence level of intervals and verdicts.
     pub confidence: f64,
-    /// What is the same for all practical purposes, as a part.
+    /// Changes within this fraction count as the same.
     pub margin: f64,
-    /// Standard deviation between runs of one program that was given, as a part; `None`: only repeats tell.
+    /// Standard deviation between runs as given by the user, as a fraction; `None`: only repeats measure it.
     pub noise: Option<f64>,
-    /// Of the resampling.
+    /// Seed of the resampling.
     pub seed: u64,
 }
 
-/// One side.
+/// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SideView {
-    /// What the user called it; as typed, not yet fit for a terminal.
+    /// Name given by the user, as typed: escape it before showing it on a terminal.
     pub label: String,
     /// Its recordings.
     pub recordings: Vec<RecordingView>,
@@ -62,25 +62,25 @@ pub struct SideView {
 /// One recording.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecordingView {
-    /// What the user called it.
+    /// Name given by the user.
     pub name: String,
-    /// Host.
+    /// Host name.
     pub host: String,
     /// What was profiled.
     pub target: String,
-    /// The program most samples were taken in.
+    /// The program with the most samples.
     pub program: Option<String>,
     /// Its build-id.
     pub build_id: Option<String>,
     /// Start, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
-    /// Seconds that are compared.
+    /// Length of the part that is compared, seconds.
     pub seconds: f64,
-    /// Windows with counters.
+    /// Number of windows with counters.
     pub windows: usize,
-    /// What counted operations, in words.
+    /// How operations were counted, in words.
     pub operations: Option<String>,
-    /// Whether operations are known window by window.
+    /// Whether operations were counted per window.
     pub operations_by_window: bool,
 }
 
@@ -89,144 +89,144 @@ pub struct RecordingView {
 pub struct ComparisonView {
     /// The other side.
     pub new: SideView,
-    /// What it comes to, in sentences, the answer first.
+    /// The conclusions, in sentences; the first is the answer.
     pub headline: Vec<String>,
-    /// The number to believe first.
+    /// The number to trust first.
     pub answer: Option<MetricRow>,
-    /// What it was taken from.
+    /// Which comparison the answer comes from.
     pub lead: Lead,
-    /// Its quantity's name.
+    /// Name of the answer's quantity.
     pub primary: &'static str,
-    /// In what the two are not alike.
+    /// Conditions in which the two sides differ.
     pub unlike: Vec<Unlike>,
-    /// What is known of the load.
+    /// What is known about the load.
     pub load: Load,
-    /// The same in a sentence.
+    /// The same in one sentence.
     pub load_text: String,
-    /// Every quantity as it is.
+    /// Every quantity, unadjusted.
     pub metrics: Vec<MetricRow>,
-    /// Costs at the same load; empty where there is nothing to adjust.
+    /// Costs at the same load; empty if there is nothing to adjust.
     pub adjusted: Vec<MetricRow>,
-    /// Groups whose mixture may deceive.
-    pub groups: Vec<Guard>,
-    /// What made the difference of the time per operation.
+    /// Groups whose mixture may mislead.
+    pub groups: Vec<SubgroupCheck>,
+    /// Factors of the law that explain the change in time per operation.
     pub factors: FactorsView,
-    /// Which code; `None` without samples or what costs are divided by.
+    /// The code that changed; `None` without samples, or without the quantity that costs are divided by.
     pub code: Option<CodeView>,
-    /// Why there is none.
+    /// Why `code` is `None`.
     pub code_missing: Option<&'static str>,
-    /// What was expected to move, and whether it did.
+    /// What the user expected to move, and whether it did.
     pub expectations: Vec<ExpectationRow>,
-    /// The conditions that were asked for.
+    /// The conditions that the user set.
     pub gates: Vec<GateRow>,
-    /// The call trees of both sides as one: time on a CPU, and time blocked; JSON has the same in [`CodeView::paths`].
+    /// The merged call trees of both sides, on-CPU and blocked. JSON has the same data in [`CodeView::paths`].
     #[serde(skip)]
     pub pictures: Vec<Difference>,
 }
 
-/// One quantity.
+/// One quantity on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetricRow {
     /// Stable name.
     pub name: &'static str,
-    /// A few words for people.
+    /// Label for display.
     pub label: &'static str,
-    /// What one is.
+    /// Its unit.
     pub unit: QuantityUnit,
-    /// Which way is cheaper.
+    /// Which direction is better.
     pub better: Better,
-    /// What it is to the comparison.
+    /// Its role in the comparison.
     pub role: Role,
-    /// The base's value.
+    /// Value of the base.
     pub base: Measured,
-    /// The other's.
+    /// Value of the other side.
     pub new: Measured,
-    /// The one less the other.
+    /// `new` minus `base`.
     pub difference: Option<f64>,
-    /// The same as a part of the base.
+    /// The difference as a fraction of the base.
     pub relative: Option<f64>,
-    /// Whether the interval and what is detectable are parts of the base or differences.
+    /// Whether the interval and `detectable` are fractions of the base or differences.
     pub scale: Option<Scale>,
-    /// The interval's lower end.
+    /// Lower end of the confidence interval.
     pub low: Option<f64>,
-    /// Its upper end.
+    /// Upper end.
     pub high: Option<f64>,
-    /// Of single runs the interval of the change between these two recordings, by their windows alone: its lower end.
+    /// For single runs: lower end of the interval of the change between these two recordings, from their windows alone.
     pub within_low: Option<f64>,
-    /// Its upper end.
+    /// Upper end of that interval.
     pub within_high: Option<f64>,
-    /// Of single runs the standard deviation between runs, as a part, up to which the change would be beyond chance.
+    /// For single runs: the largest standard deviation between runs, as a fraction, that leaves it beyond chance.
     pub noise_limit: Option<f64>,
-    /// How probable so large a change is without any.
+    /// Probability of so large a change if nothing changed.
     pub p: Option<f64>,
     /// The same corrected for the number of quantities and comparisons.
     pub corrected_p: Option<f64>,
     /// One-sided confidence in the direction.
     pub one_sided_confidence: Option<f64>,
-    /// The p of Mann and Whitney's test on repeats.
+    /// The p-value of the Mann-Whitney test on repeats.
     pub rank_p: Option<f64>,
-    /// The least change that four of five such comparisons would find.
+    /// The smallest change that four of five such comparisons would detect.
     pub detectable: Option<f64>,
     /// Whether the change was shown to be within the margin.
     pub within_margin: bool,
-    /// What the uncertainty was taken from.
+    /// What the uncertainty was estimated from.
     pub basis: Option<Basis>,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// The law on both sides.
+/// The iron law on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FactorsView {
-    /// Nanoseconds that one thread spends on an operation, in both.
+    /// Nanoseconds that one thread spends on an operation, on both sides.
     pub ns_per_op: Option<[f64; 2]>,
-    /// The one over the other.
+    /// The new time over the base time.
     pub ratio: Option<f64>,
-    /// What made it so.
+    /// The factors that explain it.
     pub parts: Vec<PartRow>,
-    /// Why there are none.
+    /// Why there are no parts.
     pub missing: Option<&'static str>,
 }
 
-/// A factor.
+/// A factor of the law.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartRow {
     /// Stable name.
     pub factor: &'static str,
-    /// A few words for people.
+    /// Label for display.
     pub label: &'static str,
-    /// Its value in both, in the unit its label names; of the CPU time nanoseconds.
+    /// Value on both sides, in the unit that the label names; CPU time in nanoseconds.
     pub values: [Option<f64>; 2],
-    /// By how much it alone multiplies the time.
+    /// The factor by which it alone multiplies the time.
     pub ratio: f64,
-    /// Its share of the change; all together are 1. `None` for a change too small to share out.
+    /// Its share of the change; the shares add up to 1. `None` if the change is too small to split.
     pub share: Option<f64>,
-    /// What it did to the time of an operation, nanoseconds; all together are the difference.
+    /// Its contribution to the time per operation, nanoseconds; the contributions add up to the difference.
     pub ns: f64,
 }
 
-/// The code of both sides.
+/// The code on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CodeView {
     /// What costs are divided by.
     pub per: Per,
-    /// What they are in: `ns`, `cycles`; of shares `share`.
+    /// Unit of the costs: `ns` or `cycles`; `share` for shares.
     pub unit: &'static str,
-    /// Cost of everything sampled.
+    /// Total cost of all samples, on both sides.
     pub whole: [f64; 2],
-    /// Samples.
+    /// Number of samples on both sides.
     pub samples: [u64; 2],
     /// Functions by the cost of their own code.
     pub functions: Vec<CodeRow>,
     /// Call paths by the cost of their innermost function.
     pub paths: Vec<CodeRow>,
-    /// Nanoseconds blocked, by the program's own innermost function.
+    /// Blocked time in nanoseconds, by the program's own innermost function.
     pub waits: Vec<CodeRow>,
-    /// The way down to most of the growth.
+    /// The call path to most of the growth.
     pub hot_path: Vec<String>,
-    /// Whether a side was repeated; of single runs a real change is one between these two recordings.
+    /// Whether a side was repeated. With single runs, a real change is one between these two recordings.
     pub repeated: bool,
-    /// Modules of the base that were taken for one of the other side.
+    /// Modules of the base that were matched with a differently named module of the other side.
     pub taken_for: Vec<[String; 2]>,
 }
 
@@ -235,76 +235,76 @@ pub struct CodeView {
 pub struct CodeRow {
     /// The function's name.
     pub name: String,
-    /// The file name of its module.
+    /// File name of its module.
     pub module: String,
     /// Where the code lives.
     pub kind: CodeKind,
-    /// Its callers, root first; of a mere function none.
+    /// Its callers, root first; empty for a function without a path.
     pub callers: Vec<String>,
     /// Cost in the base.
     pub base: f64,
-    /// Cost in the other.
+    /// Cost on the other side.
     pub new: f64,
-    /// The one less the other.
+    /// `new` minus `base`.
     pub difference: f64,
     /// Standard error of the difference.
     pub error: f64,
-    /// How probable so large a difference is without any, corrected for the number of rows.
+    /// Probability of so large a difference by chance, corrected for the number of rows.
     pub q: f64,
-    /// Its part of the whole difference.
+    /// Its share of the total difference.
     pub share: Option<f64>,
-    /// Whether it is beyond chance.
+    /// Whether the difference is beyond chance.
     pub real: bool,
     /// `new`, `gone` or `changed`.
     pub state: &'static str,
 }
 
-/// What was expected of a quantity.
+/// What the user expected of a quantity, and the outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExpectationRow {
-    /// As it was typed.
+    /// The expectation as typed.
     pub text: String,
     /// The quantity's name.
     pub name: String,
-    /// What it comes to.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Why it cannot be told.
+    /// Why it is undecided.
     pub reason: Option<&'static str>,
-    /// The change it was judged by; `None` where there is no such quantity.
+    /// The change it was judged by; `None` if there is no such quantity.
     pub change: Option<MetricRow>,
-    /// Whether that is the change at the same load.
+    /// Whether that change is the one at the same load.
     pub same_load: bool,
-    /// How probable such a change is at the limit that was expected, corrected for the number of expectations.
+    /// Probability of such a change if the truth were at the expected limit, corrected for the number of expectations.
     pub p: Option<f64>,
 }
 
-/// A condition.
+/// A gate: a condition that the user set.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GateRow {
-    /// As it was typed.
+    /// The condition as typed.
     pub text: String,
     /// The quantity's name.
     pub name: String,
-    /// What was looked at.
+    /// The value that was judged.
     pub seen: Option<f64>,
-    /// Its interval.
+    /// Lower end of its interval.
     pub low: Option<f64>,
-    /// Its interval's other end.
+    /// Upper end.
     pub high: Option<f64>,
-    /// Whether these are parts of the base.
+    /// Whether these are fractions of the base.
     pub relative: bool,
-    /// How it stands.
+    /// The result.
     pub standing: Standing,
-    /// What the interval is wholly beyond in the gate's direction.
+    /// What the whole interval lies beyond, in the gate's direction.
     pub exceeds: Option<Exceeds>,
-    /// Whether a merge may pass.
+    /// Whether the gate lets a merge pass.
     pub passes: bool,
     /// Why it cannot be decided.
     pub missing: Option<&'static str>,
 }
 
 impl MetricRow {
-    /// The change and its interval as parts of the base; `None` where it is told as a difference.
+    /// The change and its interval as fractions of the base; `None` if the row reports a difference.
     #[must_use]
     pub fn on_scale(&self) -> Option<(f64, Option<(f64, f64)>)> {
         let value = self.relative.filter(|_| self.scale == Some(Scale::Relative))?;
@@ -313,7 +313,7 @@ impl MetricRow {
 }
 
 impl CodeRow {
-    /// The difference with two standard errors on either side.
+    /// The difference, with an interval of two standard errors on either side.
     #[must_use]
     pub fn on_scale(&self) -> (f64, Option<(f64, f64)>) {
         (self.difference, Some((self.difference - 2.0 * self.error, self.difference + 2.0 * self.error)))
@@ -321,13 +321,13 @@ impl CodeRow {
 }
 
 impl ComparisonView {
-    /// The call trees of both sides as one; `None` where that cost was not recorded, or cannot be divided as asked for.
+    /// The merged call trees of both sides; `None` if that cost was not recorded or cannot be divided as requested.
     #[must_use]
     pub fn picture(&self, axis: CostAxis) -> Option<&Difference> {
         self.pictures.iter().find(|picture| picture.axis == axis)
     }
 
-    /// Rows for people: every cost that has a value, then what else moved.
+    /// Rows to show to people: every cost that has a value, then everything else that moved.
     #[must_use]
     pub fn telling(&self) -> Vec<&MetricRow> {
         let known = |row: &&MetricRow| row.base.value().is_some() || row.new.value().is_some();
@@ -335,13 +335,13 @@ impl ComparisonView {
         self.metrics.iter().filter(known).filter(tells).collect()
     }
 
-    /// The row at the same load, where there is one.
+    /// The row of a quantity at the same load, if there is one.
     #[must_use]
     pub fn at_same_load(&self, name: &str) -> Option<&MetricRow> {
         self.adjusted.iter().find(|adjusted| adjusted.name == name)
     }
 
-    /// Costs that could not be compared, gathered by reason.
+    /// Costs that could not be compared, grouped by reason.
     #[must_use]
     pub fn missing(&self) -> Vec<(&'static str, Vec<&'static str>)> {
         let mut reasons: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
@@ -361,7 +361,7 @@ impl ComparisonView {
 }
 
 impl DiffView {
-    /// The conditions that do not pass, with the side that does not pass them.
+    /// The gates that do not pass, each with its comparison.
     pub fn failed(&self) -> impl Iterator<Item = (&ComparisonView, &GateRow)> {
         self.comparisons.iter().flat_map(|comparison| {
             comparison.gates.iter().filter(|gate| !gate.passes).map(move |gate| (comparison, gate))

@@ -1,17 +1,16 @@
-//! The flame graphs of a difference: the same merged trees as of two widths of a sweep, in the unit that was asked for.
-//! It never draws.
+//! Differential flame graphs of a comparison: merged trees as for two widths of a sweep, in the requested unit.
 
 use super::Per;
 use crate::analysis::compare::Functions;
 use crate::view::scaling::{CostAxis, Difference, Terms, difference};
 
-/// The call trees of both sides as one, on a CPU and blocked; without those that have nothing to draw.
+/// The merged call trees of both sides, on-CPU and blocked; trees with nothing to draw are left out.
 pub(super) fn pictures(functions: &Functions) -> Vec<Difference> {
     [CostAxis::Cpu, CostAxis::Blocked].into_iter().filter_map(|axis| picture(functions, axis)).collect()
 }
 
 fn picture(functions: &Functions, axis: CostAxis) -> Option<Difference> {
-    // Time blocked is no part of the samples on a CPU.
+    // Blocked time is not part of the on-CPU samples.
     if functions.per == Per::Share && axis == CostAxis::Blocked {
         return None;
     }
@@ -23,7 +22,7 @@ fn picture(functions: &Functions, axis: CostAxis) -> Option<Difference> {
         Per::Share => Terms::Sides(""),
         Per::None => Terms::Sides("in all"),
     };
-    // Shares are of one; people read percents.
+    // Shares are fractions; the view shows percentages.
     if functions.per == Per::Share {
         drawn.unit = "%";
         let whole = [&mut drawn.base, &mut drawn.here, &mut drawn.width];

@@ -1,7 +1,6 @@
-//! The scale on which changes and their intervals are drawn beside each other.
-//! It never draws.
+//! The common scale on which changes and their intervals are drawn.
 
-/// What a scale goes to on either side of zero: the largest change, and what lies around it as far as that is not much more.
+/// Extent of the scale on either side of zero: the largest change, or the widest interval up to twice that.
 #[must_use]
 pub fn most(changes: impl Iterator<Item = (f64, Option<(f64, f64)>)>) -> f64 {
     let (mut value, mut end) = (0.0_f64, 0.0_f64);
@@ -10,7 +9,7 @@ pub fn most(changes: impl Iterator<Item = (f64, Option<(f64, f64)>)>) -> f64 {
         let sides = ends.into_iter().flat_map(|(low, high)| [low.abs(), high.abs()]);
         end = sides.filter(|side| side.is_finite()).fold(end, f64::max);
     }
-    // One wide interval must not make a point of all others.
+    // One wide interval must not shrink all others to a point.
     if value > 0.0 { end.clamp(value, value * 2.0) } else { end }
 }
 

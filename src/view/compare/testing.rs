@@ -1,11 +1,10 @@
 //! A comparison for the tests of its formats.
-//! It never reaches a released program.
 
 use super::DiffView;
 use crate::analysis::compare::testing::{cost, side};
 use crate::analysis::compare::{Expectation, Gate, Settings, Side};
 
-/// Three repeats against three that cost 12% more, in `parse`.
+/// Three repeats compared with three that cost 12% more, in `parse`.
 pub(crate) fn dearer() -> DiffView {
     let (base, new) = sides();
     let gates = ["cpu_ns_per_op > +5%", "path_length > +1%"].map(|text| Gate::parse(text).expect("it is a gate"));

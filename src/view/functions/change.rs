@@ -1,29 +1,29 @@
-//! What a row's shares were in what changes are measured against, and whether the difference can be told from chance.
-//! It never compares counts: the two sides may have run for different times.
+//! How the shares of a row changed, and whether the difference is beyond chance.
+//! Shares are compared, not counts, because the two sides may have run for different times.
 
 use super::Row;
 use crate::analysis::{GroupBy, Rank, Ranking, short};
-use crate::view::look::Scene;
+use crate::view::snapshot::ViewContext;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Shares before, and how far a difference may come from sampling alone.
+/// Shares before, with the sampling error of each difference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
-    /// Share of its own code before.
+    /// Self share before.
     pub self_before: f64,
-    /// Standard error of the difference of the own shares; `None` where nothing is sampled.
+    /// Standard error of the difference of the self shares; `None` if nothing is sampled.
     pub self_error: Option<f64>,
-    /// Share with all it calls before.
+    /// Total share before.
     pub total_before: f64,
     /// Standard error of the difference of the total shares.
     pub total_error: Option<f64>,
 }
 
-/// Differences below so many standard errors are not told from chance.
+/// A difference of up to this many standard errors may be chance.
 const ERRORS: f64 = 2.0;
 
-/// Whether a difference is more than chance would make; without a sampling error, every difference is.
+/// Whether a difference is beyond chance. Without a sampling error, every nonzero difference is.
 #[must_use]
 pub fn is_real(difference: f64, error: Option<f64>) -> bool {
     difference != 0.0 && error.is_none_or(|error| difference.abs() > ERRORS * error)
@@ -35,7 +35,7 @@ pub(super) struct Before {
     by_key: FxHashMap<Key, Sums>,
 }
 
-/// A function or module by name and file name: a rebuilt program may lie in another folder. Others by id.
+/// Matches functions and modules by name and file name: a rebuilt program may lie in another directory. Others by id.
 type Key = (String, String, Option<u32>);
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,8 +50,13 @@ fn key(name: &str, module: &str, id: Option<u32>) -> Key {
 }
 
 impl Before {
-    /// `None` where rows of the two sides cannot be told to be the same: threads of another run.
-    pub(super) fn of(scene: &Scene<'_>, against: &Scene<'_>, ranking: Ranking, by: GroupBy) -> Option<Before> {
+    /// Returns `None` without samples, and if the rows of the two sides cannot be matched: threads of another run.
+    pub(super) fn of(
+        scene: &ViewContext<'_>,
+        against: &ViewContext<'_>,
+        ranking: Ranking,
+        by: GroupBy,
+    ) -> Option<Before> {
         let same_run = std::ptr::eq(scene.profile, against.profile);
         let is_code = matches!(by, GroupBy::Function | GroupBy::Module);
         if (!same_run && !is_code) || ranking.samples == 0 {
@@ -67,13 +72,13 @@ impl Before {
         Some(Before { ranking, by_key })
     }
 
-    /// Fills the rows' changes and adds rows for what is gone.
+    /// Fills in the rows' changes and adds rows for what is gone.
     pub(super) fn compare(mut self, now: &Ranking, rows: &mut Vec<Row>, off_cpu: bool) {
         for row in rows.iter_mut() {
             let sums = self.by_key.remove(&key(&row.name, &row.module, row.id)).unwrap_or_default();
             row.change = Some(self.change(now, (row.self_share, row.total_share), sums, off_cpu));
         }
-        // Without samples now there is no share that could have gone.
+        // Without samples now, no share can be gone.
         if now.samples == 0 {
             return;
         }
@@ -106,7 +111,7 @@ impl Before {
     }
 }
 
-/// Standard error of the difference of two proportions, by their common one: nothing then and little now is no proof.
+/// Standard error of the difference of two proportions, pooled, because none before and few now prove nothing.
 fn error((before, now): (f64, f64), (samples_before, samples_now): (u64, u64)) -> Option<f64> {
     if samples_before == 0 || samples_now == 0 {
         return None;

@@ -1,17 +1,16 @@
-//! Around one function: callers, callees, source lines and instructions, with the way to each in the call tree.
-//! It never reads a source file.
+//! Details of one function: callers, callees, source lines and instructions, with the path to each in the call tree.
 
 use super::{Row, Tree};
 use crate::analysis::{Branch, Butterfly, Instruction, SourceLine};
 use crate::model::ModuleKind;
-use crate::view::look::Scene;
+use crate::view::snapshot::ViewContext;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Lines, and instructions, listed at most.
+/// Maximum number of lines, and of instructions, in the list.
 const MOST_PLACES: usize = 500;
 
-/// Around one function. Shares are of its total.
+/// Details of one function. Shares are of its total.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Detail {
     /// Its name.
@@ -20,37 +19,37 @@ pub struct Detail {
     pub module: String,
     /// Its row; `None` if it has no samples.
     pub row: Option<Row>,
-    /// Who calls it.
+    /// Its callers.
     pub callers: Tree,
-    /// What it calls.
+    /// Its callees.
     pub callees: Tree,
-    /// Its source lines, by own weight.
+    /// Its source lines, by self weight.
     pub lines: Vec<LineRow>,
-    /// Lines beyond these.
+    /// Number of lines left out.
     pub lines_left_out: usize,
     /// Its instructions, by weight.
     pub instructions: Vec<InstructionRow>,
-    /// Instructions beyond these.
+    /// Number of instructions left out.
     pub instructions_left_out: usize,
-    /// Names of the call tree's cells, for `paths`.
+    /// Names of cells of the call tree, for `paths`.
     pub texts: Vec<String>,
-    /// Ways from the call tree's root: indices into `texts`.
+    /// Paths from the root of the call tree, as indices into `texts`.
     pub paths: Vec<Path>,
 }
 
-/// A way from the call tree's root.
+/// A path from the root of the call tree.
 pub type Path = Vec<u32>;
 
 /// A source line of the function.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineRow {
-    /// File, as debug information names it.
+    /// Source file, as named by the debug information.
     pub file: String,
-    /// Line, from 1; `None` where the compiler could name none.
+    /// Line number, from 1; `None` if the compiler recorded none.
     pub line: Option<u32>,
     /// Share of the line's own code.
     pub self_share: f64,
-    /// Share with what it calls.
+    /// Share including what it calls.
     pub total_share: f64,
     /// Weight of the line's own code.
     pub self_weight: u64,
@@ -61,7 +60,7 @@ pub struct LineRow {
 /// An instruction of the function.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InstructionRow {
-    /// `module+0xoffset` in the file; an absolute address for the kernel and for code made just in time.
+    /// `module+0xoffset` in the file; an absolute address for kernel and JIT code.
     pub place: String,
     /// Its share.
     pub share: f64,
@@ -74,7 +73,7 @@ pub struct InstructionRow {
 }
 
 impl Detail {
-    pub(super) fn of(scene: &Scene<'_>, name: &str, module: &str, row: Option<Row>) -> Detail {
+    pub(super) fn of(scene: &ViewContext<'_>, name: &str, module: &str, row: Option<Row>) -> Detail {
         let butterfly = Butterfly::of(scene.profile, &scene.names, &scene.tasks, &scene.selection, (name, module));
         let whole = butterfly.weight;
         let mut paths = Paths::new(scene, &butterfly);
@@ -101,7 +100,7 @@ impl Detail {
         }
     }
 
-    /// The names from the call tree's root to an entry.
+    /// The names from the root of the call tree to an entry.
     #[must_use]
     pub fn path_of(&self, (path, names): (u32, u32)) -> Vec<String> {
         let path = self.paths.get(path as usize).map_or(&[][..], Vec::as_slice);
@@ -125,7 +124,7 @@ fn line_row(line: &SourceLine, whole: u64) -> LineRow {
     }
 }
 
-fn instruction_row(scene: &Scene<'_>, own: &Instruction, whole: u64) -> InstructionRow {
+fn instruction_row(scene: &ViewContext<'_>, own: &Instruction, whole: u64) -> InstructionRow {
     let frame = scene.profile.frame(own.frame);
     let address = frame.map_or(0, |frame| frame.address);
     let module = frame.and_then(|frame| frame.module).and_then(|id| scene.profile.module(id));
@@ -144,9 +143,9 @@ fn instruction_row(scene: &Scene<'_>, own: &Instruction, whole: u64) -> Instruct
     }
 }
 
-/// The ways to the entries, each stack's names once.
+/// Collects the paths to the entries; the names of each stack are stored once.
 pub(super) struct Paths<'a> {
-    scene: &'a Scene<'a>,
+    scene: &'a ViewContext<'a>,
     butterfly: &'a Butterfly,
     known: FxHashMap<u32, u32>,
     paths: Vec<Path>,
@@ -155,12 +154,12 @@ pub(super) struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    fn new(scene: &'a Scene<'a>, butterfly: &'a Butterfly) -> Paths<'a> {
+    fn new(scene: &'a ViewContext<'a>, butterfly: &'a Butterfly) -> Paths<'a> {
         let (known, ids) = (FxHashMap::default(), FxHashMap::default());
         Paths { scene, butterfly, known, paths: Vec::new(), texts: Vec::new(), ids }
     }
 
-    /// The way to a branch.
+    /// The path to a branch: its index, and how many of its names to take.
     pub(super) fn to(&mut self, branch: &Branch) -> (u32, u32) {
         let names = self.butterfly.headings(branch.stack) as u32 + branch.calls;
         if let Some(path) = self.known.get(&branch.stack) {

@@ -1,5 +1,4 @@
-//! View model: the functions, or what stands in their place, with callers, callees and lines of one.
-//! It never draws.
+//! View model: a table of functions, modules, threads or processes, with callers, callees and lines of one function.
 
 mod change;
 mod detail;
@@ -9,41 +8,41 @@ pub use change::{Change, is_real};
 pub use detail::{Detail, InstructionRow, LineRow, Path};
 pub use tree::{Entry, Tree};
 
-use super::look::Scene;
 use super::report::axis_of;
+use super::snapshot::ViewContext;
 use crate::analysis::{Axis, CodeKind, GroupBy, Rank, Ranking, SortBy, UNRESOLVED, metrics, rank, short};
 use crate::model::{Measure, Why};
 use crate::view::Measured;
 use change::Before;
 use serde::Serialize;
 
-/// Rows a view holds at most.
+/// Maximum number of rows in a view.
 const MOST_ROWS: usize = 5_000;
 
-/// The view.
+/// The functions view.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FunctionsView {
-    /// What a row stands for.
+    /// What a row represents.
     pub by: GroupBy,
-    /// Whether time off the CPU is counted in place of an event.
+    /// Whether off-CPU time is counted instead of an event.
     pub off_cpu: bool,
     /// What the weights count: `ns`, `cycles`, ...
     pub unit: &'static str,
     /// Weight of the whole selection.
     pub weight: u64,
-    /// Samples of the whole selection, or spans off the CPU.
+    /// Samples of the whole selection, or off-CPU spans.
     pub samples: u64,
-    /// CPU time, seconds, to explain why there are no samples; `None` where there are.
+    /// CPU time in seconds, to explain why there are no samples; `None` if there are samples.
     pub cpu_time: Option<Measured>,
-    /// The rows, by own weight.
+    /// The rows, by self weight.
     pub rows: Vec<Row>,
-    /// Rows beyond these.
+    /// Number of rows left out.
     pub left_out: usize,
-    /// The largest total share among those; 0 if there are none.
+    /// The largest total share among those; 0 if no rows were left out.
     pub left_out_share: f64,
-    /// Whether changes against something were asked for.
+    /// Whether a comparison was requested.
     pub compared: bool,
-    /// Around the function that was asked for; `None` for other rows than functions, and without samples.
+    /// Details of the requested function; `None` for rows other than functions, and without samples.
     pub detail: Option<Box<Detail>>,
 }
 
@@ -52,39 +51,39 @@ pub struct FunctionsView {
 pub struct Row {
     /// Its name.
     pub name: String,
-    /// Path of its module as the target sees it; empty if unknown or if the row is no code.
+    /// Path of its module as the target sees it; empty if unknown or if the row is not code.
     pub module: String,
     /// Where the code lives; `Heading` for threads and processes.
     pub kind: CodeKind,
-    /// Whether every call of it was inlined into its caller.
+    /// Whether every call to it was inlined into its caller.
     pub inlined: bool,
     /// Kernel id of the thread or process.
     pub id: Option<u32>,
     /// Share of its own code.
     pub self_share: f64,
-    /// Standard error of that by sampling alone; `None` without samples, and where nothing is sampled.
+    /// Standard error of `self_share` from sampling alone; `None` without samples, and for off-CPU time.
     pub self_error: Option<f64>,
-    /// Share with all it calls.
+    /// Share including what it calls.
     pub total_share: f64,
-    /// Standard error of that.
+    /// Standard error of `total_share`.
     pub total_error: Option<f64>,
     /// Weight of its own code.
     pub self_weight: u64,
-    /// Weight with all it calls.
+    /// Weight including what it calls.
     pub total_weight: u64,
     /// Samples in its own code.
     pub self_samples: u64,
-    /// Samples with all it calls.
+    /// Samples including what it calls.
     pub total_samples: u64,
-    /// What moved; `None` where there is nothing to compare with.
+    /// Its change; `None` without a comparison.
     pub change: Option<Change>,
 }
 
 impl FunctionsView {
-    /// The view of a scene; `detail` is the name and module of the function to look around, `None` the first one.
+    /// The view of a context. `detail` is the name and module of the function to detail; `None` takes the first row.
     #[must_use]
-    pub fn of(scene: &Scene<'_>, by: GroupBy, detail: Option<&(String, String)>) -> FunctionsView {
-        let ranked = |scene: &Scene<'_>| {
+    pub fn of(scene: &ViewContext<'_>, by: GroupBy, detail: Option<&(String, String)>) -> FunctionsView {
+        let ranked = |scene: &ViewContext<'_>| {
             rank(scene.profile, &scene.names, &scene.tasks, &scene.selection, by, SortBy::SelfWeight)
         };
         let ranking = ranked(scene);
@@ -120,7 +119,7 @@ impl FunctionsView {
     }
 }
 
-fn cpu_time(scene: &Scene<'_>) -> Measured {
+fn cpu_time(scene: &ViewContext<'_>) -> Measured {
     let who = scene.selection.who(&scene.tasks);
     let metrics = metrics(&scene.counters, &who, scene.window, None);
     let known = metrics.iter().find(|metric| metric.name == "cpu_time").map(|metric| metric.value);
@@ -128,7 +127,7 @@ fn cpu_time(scene: &Scene<'_>) -> Measured {
 }
 
 impl Row {
-    /// A span off the CPU is not sampled: every one counts, and shares have no sampling error.
+    /// Off-CPU spans are not sampled: all of them are recorded, so their shares have no sampling error.
     fn of(ranking: &Ranking, rank: &Rank, off_cpu: bool) -> Row {
         let (self_share, total_share) = (ranking.share(rank.self_weight), ranking.share(rank.total_weight));
         let error = |share: f64| ranking.error(share).filter(|_| !off_cpu);
@@ -150,14 +149,14 @@ impl Row {
         }
     }
 
-    /// The larger of what it was and what it is, with all it calls: a row's own share is never more.
+    /// The larger of its total shares before and now. A row's self share is at most its total share.
     fn size(&self) -> f64 {
         self.total_share.max(self.change.map_or(0.0, |change| change.total_before))
     }
 }
 
-/// The row of a function. Whoever has it from a call tree's cell does not know the module, and has an address as the
-/// name of what has none.
+/// Finds the row of a function. A cell of a call tree has no module path, and its name is an address if the function
+/// has no name.
 fn find<'a>(rows: &'a [Row], name: &str, module: &str) -> Option<&'a Row> {
     let exact = rows.iter().find(|row| row.name == name && row.module == module);
     if exact.is_some() || !module.is_empty() {
@@ -171,13 +170,13 @@ fn find<'a>(rows: &'a [Row], name: &str, module: &str) -> Option<&'a Row> {
         .or_else(|| largest(&|row| row.name == UNRESOLVED && file_name(&row.module) == file))
 }
 
-/// A module's file name, which says enough in a column.
+/// A module's file name, short enough for a column.
 #[must_use]
 pub fn file_name(module: &str) -> &str {
     short(module)
 }
 
-/// Keeps the largest rows in their order; gives how many went, and the largest share among them.
+/// Keeps the largest rows in their order. Returns how many were dropped, and the largest share among them.
 fn keep_largest(rows: &mut Vec<Row>, most: usize) -> (usize, f64) {
     if rows.len() <= most {
         return (0, 0.0);

@@ -2,7 +2,7 @@ use super::*;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::model::TaskState;
 use crate::model::profile::Profile;
-use crate::view::look::{Against, Ask, Bounds, Query, When, Whose};
+use crate::view::snapshot::{Against, Bounds, Query, ViewRequest, When, Whose};
 
 fn query(against: Against, axis: Axis) -> Query {
     Query {
@@ -13,13 +13,13 @@ fn query(against: Against, axis: Axis) -> Query {
         against,
         point: None,
         per: None,
-        ask: Ask::Overview,
+        ask: ViewRequest::Overview,
     }
 }
 
 fn view(profile: &Profile, query: &Query, by: GroupBy, detail: Option<(&str, &str)>) -> FunctionsView {
     let bounds = Bounds { since: ms(0), now: ms(10_000) };
-    let scene = Scene::of(profile, None, bounds, query);
+    let scene = ViewContext::of(profile, None, bounds, query);
     let detail = detail.map(|(name, module)| (name.to_string(), module.to_string()));
     FunctionsView::of(&scene, by, detail.as_ref())
 }

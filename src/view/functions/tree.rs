@@ -1,18 +1,18 @@
-//! Callers or callees as lines to be drawn: each with its depth, largest first among its siblings.
-//! It never holds more than a screen can be searched through.
+//! Callers or callees as a list of lines, each with its depth, largest first among siblings.
+//! The list is limited to what a user can search through on a screen.
 
 use super::detail::Paths;
 use crate::analysis::{Branch, CodeKind, Names, Step};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Entries a tree holds at most.
+/// Maximum number of entries in a tree.
 const MOST_ENTRIES: usize = 1_000;
 
 /// A caller or callee.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entry {
-    /// Its name; in brackets where a path ends.
+    /// Its name; a heading in brackets where a path ends.
     pub name: String,
     /// Path of its module; empty if unknown.
     pub module: String,
@@ -20,26 +20,26 @@ pub struct Entry {
     pub kind: CodeKind,
     /// Whether every call here was inlined into its caller.
     pub inlined: bool,
-    /// Steps from the function; 0 for its direct callers and callees.
+    /// Distance from the function; 0 for direct callers and callees.
     pub depth: u32,
-    /// Entries below it: they follow at once.
+    /// Number of entries below it; they follow directly.
     pub below: u32,
     /// Share of the function's total, 0 to 1.
     pub share: f64,
     /// Weight of the stacks through here.
     pub weight: u64,
-    /// Their samples, or spans off the CPU.
+    /// Their samples, or off-CPU spans.
     pub samples: u64,
-    /// Where it is in the call tree: index into `Detail::paths`, and how many of its names.
+    /// Its place in the call tree: index into `Detail::paths`, and how many names of that path to take.
     pub path: (u32, u32),
 }
 
 /// Callers or callees of one function.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Tree {
-    /// The entries, each before those below it.
+    /// The entries, parents before children.
     pub entries: Vec<Entry>,
-    /// Entries left out: none is larger than the smallest that is in.
+    /// Number of entries left out. None is larger than the smallest entry kept.
     pub left_out: usize,
 }
 
@@ -68,7 +68,7 @@ impl Tree {
     }
 }
 
-/// The heaviest branches. A branch is never heavier than its parent, which is earlier: the kept ones hang together.
+/// The heaviest branches. Parents come first and are at least as heavy, so the kept branches are connected.
 fn largest(branches: &[Branch], most: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..branches.len() as u32).collect();
     order.sort_by_key(|at| std::cmp::Reverse(branches[*at as usize].weight));
@@ -76,7 +76,7 @@ fn largest(branches: &[Branch], most: usize) -> Vec<u32> {
     order
 }
 
-/// Children with their depth, last first, for a stack of what is still to come.
+/// Children with their depth, last first, to be pushed on a stack.
 fn below(children: &FxHashMap<Option<u32>, Vec<u32>>, parent: Option<u32>, depth: u32) -> Vec<(u32, u32)> {
     children.get(&parent).map_or(&[][..], Vec::as_slice).iter().rev().map(|at| (*at, depth)).collect()
 }

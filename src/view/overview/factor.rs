@@ -1,32 +1,31 @@
-//! A number of the overview with all a reader may ask of it: its past, its change, where it comes from, why it is missing.
-//! It never decides where it stands on the screen.
+//! A number of the overview with its history, its change, its formula, and the reason if it is missing.
 
-use super::past::Sight;
+use super::past::WindowMetrics;
 use crate::analysis::MetricUnit;
 use crate::model::Measure;
 use crate::units::Nanos;
 use serde::Serialize;
 
-/// How a value differs from what it is compared with.
+/// The difference between a value and the one it is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
-    /// What it was.
+    /// Value before.
     pub before: f64,
-    /// What it is.
+    /// Value now.
     pub after: f64,
-    /// Standard error of the difference: from the scatter of windows for a counter, from the number of samples for a share
-    /// of them. `None` if there is too little to tell.
+    /// Standard error of the difference: from the scatter of windows for a counter, from the number of samples for a
+    /// share of them. `None` without enough data.
     pub error: Option<f64>,
 }
 
 impl Change {
-    /// By which part of what it was it has grown; `None` where it was nothing.
+    /// The relative change; `None` if the value was zero before.
     #[must_use]
     pub fn relative(&self) -> Option<f64> {
         (self.before != 0.0).then(|| self.after / self.before - 1.0)
     }
 
-    /// Whether it is more than two standard errors; without an error any difference is.
+    /// Whether the change exceeds two standard errors. Without an error, any difference counts.
     #[must_use]
     pub fn is_clear(&self) -> bool {
         let difference = (self.after - self.before).abs();
@@ -37,35 +36,35 @@ impl Change {
 /// A number of the overview.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Factor {
-    /// Its name; stable.
+    /// Its stable name.
     pub name: &'static str,
-    /// A word or two for people.
+    /// Label for display.
     pub label: &'static str,
     /// Its unit.
     pub unit: MetricUnit,
-    /// What is counted, to stand after the unit: `instr`, `op/s`; mostly empty.
+    /// What is counted, shown after the unit: `instr`, `op/s`; mostly empty.
     pub noun: &'static str,
-    /// Its value in the selected time, or why there is none.
+    /// Its value in the selected time, or why it is missing.
     pub value: Measure<f64>,
-    /// Its value in each window of the selected time, by the windows' ends.
+    /// Its value in each window of the selected time, with the end of the window.
     pub history: Vec<(Nanos, Option<f64>)>,
-    /// Its change, where there is something to compare with and both are known.
+    /// Its change; `None` without a comparison, or if either value is unknown.
     pub change: Option<Change>,
-    /// Its share of the change in time per operation, 1 for all of it.
+    /// Its share of the change in time per operation; 1 is all of it.
     pub share_of_change: Option<f64>,
-    /// How it comes from what was counted.
+    /// How it is computed from counts.
     pub formula: String,
 }
 
-/// What a factor is taken from: the whole time, its windows, and the same of what it is compared with.
+/// The data a factor is computed from: the whole time, its windows, and the same for the other side of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sources<'a> {
-    pub now: &'a Sight,
-    pub past: &'a [Sight],
-    pub against: Option<(&'a Sight, &'a [Sight])>,
+    pub now: &'a WindowMetrics,
+    pub past: &'a [WindowMetrics],
+    pub against: Option<(&'a WindowMetrics, &'a [WindowMetrics])>,
 }
 
-/// What a factor is, apart from its values.
+/// The description of a factor, without its values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
     pub name: &'static str,
@@ -75,10 +74,15 @@ pub(super) struct Kind {
 }
 
 impl Factor {
-    /// The factor that `of` reads from a window.
-    pub(super) fn new(kind: Kind, formula: &str, from: &Sources<'_>, of: impl Fn(&Sight) -> Measure<f64>) -> Factor {
+    /// The factor whose value `of` reads from each window.
+    pub(super) fn new(
+        kind: Kind,
+        formula: &str,
+        from: &Sources<'_>,
+        of: impl Fn(&WindowMetrics) -> Measure<f64>,
+    ) -> Factor {
         let value = of(from.now);
-        let known = |sight: &Sight| of(sight).value().copied();
+        let known = |sight: &WindowMetrics| of(sight).value().copied();
         let history: Vec<_> = from.past.iter().map(|sight| (sight.window.to, known(sight))).collect();
         let change = from.against.and_then(|(then, past)| {
             let scatter = |values: Vec<f64>| error_of_mean(&values);
@@ -91,7 +95,7 @@ impl Factor {
         Factor { name, label, unit, noun, value, history, change, share_of_change: None, formula: formula.to_string() }
     }
 
-    /// A metric under a label that fits its place.
+    /// A metric, with a label that fits its place.
     pub(super) fn metric(name: &'static str, label: &'static str, from: &Sources<'_>) -> Factor {
         let found = from.now.metrics.iter().find(|metric| metric.name == name);
         let unit = found.map_or(MetricUnit::Count, |metric| metric.unit);
@@ -100,7 +104,7 @@ impl Factor {
     }
 }
 
-/// Standard error of the mean of windows; `None` for fewer than three, whose scatter says nothing.
+/// Standard error of the mean over windows; `None` for fewer than three windows, whose scatter is meaningless.
 fn error_of_mean(values: &[f64]) -> Option<f64> {
     let count = values.len() as f64;
     if values.len() < 3 {

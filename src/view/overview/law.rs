@@ -1,12 +1,12 @@
-//! The factors of the iron law in the order they are read, and what stands for them where they cannot be counted.
-//! It never leaves one out: a missing factor says why.
+//! The factors of the iron law in reading order, and the metrics shown instead if they cannot be counted.
+//! Every factor is present; a missing one carries the reason.
 
 use super::factor::{Factor, Kind, Sources};
-use super::past::Sight;
+use super::past::WindowMetrics;
 use crate::analysis::{Law, LawFactor, MetricUnit};
 use crate::model::Measure;
 
-/// A factor of the law: what it is, how it comes about, where it is found, and its part of a slowdown.
+/// A factor of the law: its description, its formula, how to read it, and its part in a slowdown.
 struct Row(Kind, &'static str, fn(&Law) -> Measure<f64>, Option<LawFactor>);
 
 const fn kind(name: &'static str, label: &'static str, unit: MetricUnit, noun: &'static str) -> Kind {
@@ -55,13 +55,13 @@ pub(super) fn factors(from: &Sources<'_>) -> Vec<Factor> {
         parts.iter().find(|part| Some(part.factor) == factor)?.share
     };
     let factor = |Row(kind, formula, of, part): &Row| {
-        let factor = Factor::new(*kind, formula, from, |sight: &Sight| of(&sight.law));
+        let factor = Factor::new(*kind, formula, from, |sight: &WindowMetrics| of(&sight.law));
         Factor { share_of_change: share(*part), ..factor }
     };
     LAW.iter().map(factor).collect()
 }
 
-/// What is told per second and by share where nothing counts operations or cycles.
+/// Metrics shown instead if operations or cycles are not counted: rates per second, and shares.
 pub(super) fn stand_ins(from: &Sources<'_>) -> Vec<Factor> {
     let rate = kind("instruction_rate", "instr/s", MetricUnit::Count, "/s");
     vec![

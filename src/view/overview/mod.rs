@@ -1,5 +1,4 @@
-//! View model: the iron law's factors, the rates around it, where the time goes, the findings. All that one glance needs.
-//! It never draws.
+//! View model for a single glance: the iron law's factors, the rates around it, where the time goes, and the findings.
 
 mod factor;
 mod law;
@@ -12,35 +11,35 @@ pub use rates::RateGroup;
 pub use split::{Split, Wait};
 
 use super::findings::FindingsView;
-use super::look::Scene;
+use super::snapshot::ViewContext;
 use crate::analysis::{CodeKind, GroupBy, Ranking, SortBy, rank, summary};
 use factor::Sources;
-use past::{Sight, past};
+use past::{WindowMetrics, past};
 use serde::Serialize;
 
-/// A function among the hottest.
+/// One of the hottest functions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hot {
     /// Its name.
     pub name: String,
-    /// Its module's path; empty if unknown.
+    /// Path of its module; empty if unknown.
     pub module: String,
     /// Where its code lives.
     pub kind: CodeKind,
-    /// Its own share of the selection, 0 to 1.
+    /// Its self share of the selection, 0 to 1.
     pub share: f64,
     /// Standard error of the share.
     pub error: Option<f64>,
-    /// Its change, where there is something to compare with.
+    /// Its change; `None` without a comparison.
     pub change: Option<Change>,
 }
 
-/// The view.
+/// The overview.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview {
     /// CPU time per operation, path length, CPI, frequency, busy cores, throughput.
     pub law: Vec<Factor>,
-    /// What is told in their place where they are missing.
+    /// The metrics shown instead if the law's factors are missing.
     pub stand_ins: Vec<Factor>,
     /// Where the threads' time goes.
     pub split: Split,
@@ -50,25 +49,26 @@ pub struct Overview {
     pub hot: Vec<Hot>,
     /// Samples of the selection.
     pub samples: u64,
-    /// What was found.
+    /// The findings.
     pub findings: FindingsView,
     /// CPUs of the machine; 0 if unknown.
     pub cpus: usize,
-    /// Whether the machine is a virtual one, which explains counters that are missing.
+    /// Whether the machine is virtual, which explains missing counters.
     pub virtual_machine: bool,
 }
 
-/// More than a glance takes in.
+/// Number of hottest functions: more do not fit into a glance.
 const HOTTEST: usize = 16;
 
 impl Overview {
-    /// The view of a scene.
+    /// The overview of a view context.
     #[must_use]
-    pub fn of(scene: &Scene<'_>) -> Overview {
+    pub fn of(scene: &ViewContext<'_>) -> Overview {
         let summary = summary(scene.profile, &scene.tasks, &scene.counters, &scene.selection, scene.window);
-        let now = Sight::of(scene, scene.window, Some(&summary));
+        let now = WindowMetrics::of(scene, scene.window, Some(&summary));
         let history = past(scene);
-        let then = scene.against.as_deref().map(|against| (Sight::of(against, against.window, None), past(against)));
+        let then =
+            scene.against.as_deref().map(|against| (WindowMetrics::of(against, against.window, None), past(against)));
         let against = then.as_ref().map(|(sight, past)| (sight, past.as_slice()));
         let from = Sources { now: &now, past: &history, against };
         Overview {
@@ -84,7 +84,7 @@ impl Overview {
         }
     }
 
-    /// A factor or rate by its name.
+    /// Finds a factor or rate by name.
     #[must_use]
     pub fn factor(&self, name: &str) -> Option<&Factor> {
         let rates = self.groups.iter().flat_map(|group| &group.rates);
@@ -93,12 +93,12 @@ impl Overview {
     }
 }
 
-fn ranking(scene: &Scene<'_>) -> Ranking {
+fn ranking(scene: &ViewContext<'_>) -> Ranking {
     let (names, tasks) = (&scene.names, &scene.tasks);
     rank(scene.profile, names, tasks, &scene.selection, GroupBy::Function, SortBy::SelfWeight)
 }
 
-fn hot(scene: &Scene<'_>) -> Vec<Hot> {
+fn hot(scene: &ViewContext<'_>) -> Vec<Hot> {
     let now = ranking(scene);
     let then = scene.against.as_deref().map(ranking);
     let hottest = now.rows.iter().filter(|row| row.self_weight > 0).take(HOTTEST);

@@ -1,30 +1,30 @@
-//! One window of time with all that is known of it, and the run of windows a curve is drawn of.
-//! It never interpolates: where nothing was read, a curve has a gap.
+//! The metrics of one time window, and the series of windows behind a curve.
+//! A curve has a gap where nothing was read.
 
 use crate::analysis::{Law, Metric, Summary, Totals, Window, metrics, operations};
 use crate::model::{Measure, Why};
 use crate::units::Nanos;
-use crate::view::look::Scene;
+use crate::view::snapshot::ViewContext;
 
-/// More points than a wide screen has columns say nothing more; neighbouring windows are put together instead.
+/// Maximum number of points: more than a wide screen has columns. Beyond it, neighbouring windows are merged.
 const MOST_POINTS: usize = 240;
 
-/// What is known of one window.
+/// The metrics of one window.
 #[derive(Debug)]
-pub(in crate::view) struct Sight {
+pub(in crate::view) struct WindowMetrics {
     pub window: Window,
     pub metrics: Vec<Metric>,
     pub law: Law,
 }
 
-impl Sight {
-    /// The window as a scene selects it.
-    pub fn of(scene: &Scene<'_>, window: Window, summary: Option<&Summary>) -> Sight {
+impl WindowMetrics {
+    /// The metrics of a window in a view context.
+    pub fn of(scene: &ViewContext<'_>, window: Window, summary: Option<&Summary>) -> WindowMetrics {
         let who = scene.selection.who(&scene.tasks);
         let metrics = metrics(&scene.counters, &who, window, summary);
         let ops = operations(scene.profile, window);
         let law = Law::of(&Totals::of(&metrics, ops, window.span().seconds()));
-        Sight { window, metrics, law }
+        WindowMetrics { window, metrics, law }
     }
 
     /// A metric by name.
@@ -35,17 +35,17 @@ impl Sight {
 }
 
 /// The windows of the selected time, oldest first.
-pub(in crate::view) fn past(scene: &Scene<'_>) -> Vec<Sight> {
+pub(in crate::view) fn past(scene: &ViewContext<'_>) -> Vec<WindowMetrics> {
     let within = |window: &Window| window.from >= scene.window.from && window.to <= scene.window.to;
     let ticks = scene.profile.ticks.iter().filter(|tick| tick.span.0 > 0);
     let mut windows: Vec<_> =
         ticks.map(|tick| Window { from: tick.at - tick.span, to: tick.at }).filter(within).collect();
     join_stub(&mut windows);
     let together = windows.len().div_ceil(MOST_POINTS).max(1);
-    windows.chunks(together).map(|run| Sight::of(scene, joined(run), None)).collect()
+    windows.chunks(together).map(|run| WindowMetrics::of(scene, joined(run), None)).collect()
 }
 
-/// A capture ends in the middle of a window: what was counted in a moment says little, and would look like a drop.
+/// Merges a short last window into the one before: a capture ends within a window, which would look like a drop.
 fn join_stub(windows: &mut Vec<Window>) {
     if let [.., before, last] = windows.as_mut_slice()
         && last.span().0 < before.span().0 / 2

@@ -1,19 +1,19 @@
-//! The rates around the law, in groups that each answer one question: memory, kernel, limits, the machine, ironlaw itself.
-//! It never leaves out what could not be counted.
+//! Rates around the law, in groups that each answer one question: memory, kernel, limits, the machine, ironlaw itself.
+//! Rates that could not be counted stay in their group as missing.
 
 use super::factor::{Factor, Sources};
 use serde::Serialize;
 
-/// Rates that belong together.
+/// A group of related rates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RateGroup {
-    /// A word.
+    /// Name of the group, one word.
     pub name: &'static str,
-    /// The rates, most telling first.
+    /// The rates, most informative first.
     pub rates: Vec<Factor>,
 }
 
-/// The labels are short: a value of eight characters stands beside each, in columns that all groups share.
+/// The labels are short: each has a value of eight characters next to it, in columns that all groups share.
 const GROUPS: &[(&str, &[(&str, &str)])] = &[
     ("CPU", &[("user_share", "user"), ("system_share", "kernel"), ("steal_share", "steal"), ("ipc", "IPC")]),
     ("memory", &[("llc_mpki", "LLC MPKI"), ("page_walk_share", "page walk"), ("remote_dram_share", "remote")]),

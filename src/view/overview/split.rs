@@ -1,15 +1,15 @@
-//! Where the threads' time goes: running, waiting for a CPU, blocked and for what.
-//! It never calls a wait it did not see the end of by a cause.
+//! Where the threads' time goes: running, waiting for a CPU, or blocked, and on what.
+//! A wait whose end was not seen gets no cause.
 
 use super::factor::{Factor, Sources};
 use crate::analysis::{Cause, off_cpu_totals};
-use crate::view::look::Scene;
+use crate::view::snapshot::ViewContext;
 use serde::Serialize;
 
-/// Time blocked for one cause.
+/// Blocked time of one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Wait {
-    /// A word or two.
+    /// Label for display.
     pub label: &'static str,
     /// Share of the threads' time, 0 to 1.
     pub share: f64,
@@ -18,19 +18,19 @@ pub struct Wait {
 /// The shares of the threads' time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Split {
-    /// Running, waiting for a CPU, blocked: together 1.
+    /// Running, waiting for a CPU, blocked; they add up to 1.
     pub parts: Vec<Factor>,
-    /// Threads alive, mean.
+    /// Mean number of threads alive.
     pub threads: Box<Factor>,
-    /// What blocked time is known to be made of, largest first; empty where time off the CPU was not recorded.
+    /// Blocked time by cause, as far as known, largest first; empty if off-CPU time was not recorded.
     pub waits: Vec<Wait>,
 }
 
-/// What is left of the blocked time below this is rounding.
+/// A smaller remainder of blocked time is rounding.
 const LEAST_REST: f64 = 0.001;
 
 impl Split {
-    pub(super) fn of(scene: &Scene<'_>, from: &Sources<'_>) -> Split {
+    pub(super) fn of(scene: &ViewContext<'_>, from: &Sources<'_>) -> Split {
         let parts = [("run_share", "run"), ("run_queue_delay", "queue"), ("blocked_share", "blocked")];
         let parts: Vec<_> = parts.iter().map(|(name, label)| Factor::metric(name, label, from)).collect();
         let threads = Box::new(Factor::metric("threads", "threads", from));
@@ -40,7 +40,7 @@ impl Split {
     }
 }
 
-fn waits(scene: &Scene<'_>, threads: f64, blocked: Option<f64>) -> Vec<Wait> {
+fn waits(scene: &ViewContext<'_>, threads: f64, blocked: Option<f64>) -> Vec<Wait> {
     let time = scene.selection.time;
     let span = time.to.unwrap_or(scene.bounds.now) - time.from;
     let whole = threads * span.as_f64();
@@ -52,11 +52,11 @@ fn waits(scene: &Scene<'_>, threads: f64, blocked: Option<f64>) -> Vec<Wait> {
     let mut waits: Vec<_> =
         causes.map(|total| Wait { label: short(total.cause), share: total.total.as_f64() / whole }).collect();
     let seen: f64 = waits.iter().map(|wait| wait.share).sum();
-    // A span whose wake-up was not seen holds its time in the queue too: parts are kept within their whole.
+    // If its wake-up was not seen, a span includes run-queue time: the parts are scaled down to fit the whole.
     if let Some(blocked) = blocked.filter(|blocked| *blocked < seen) {
         waits.iter_mut().for_each(|wait| wait.share *= blocked / seen);
     }
-    // A thread that has not been woken yet has no span: its wait is known by its length only.
+    // A thread that has not been woken yet has no span: only the length of its wait is known.
     if let Some(rest) = blocked.map(|blocked| blocked - seen).filter(|rest| *rest > LEAST_REST) {
         waits.push(Wait { label: "still waiting", share: rest });
     }

@@ -6,7 +6,7 @@ use crate::analysis::{Axis, MetricUnit};
 use crate::model::profile::Profile;
 use crate::model::{Measure, Scope, TaskState, Why};
 use crate::units::{Nanos, Ops};
-use crate::view::look::{Against, Ask, Bounds, Query, When, Whose};
+use crate::view::snapshot::{Against, Bounds, Query, ViewRequest, When, Whose};
 
 fn query(when: When, against: Against) -> Query {
     Query {
@@ -17,20 +17,20 @@ fn query(when: When, against: Against) -> Query {
         against,
         point: None,
         per: None,
-        ask: Ask::Overview,
+        ask: ViewRequest::Overview,
     }
 }
 
-pub fn scene(profile: &Profile) -> Scene<'_> {
+pub fn scene(profile: &Profile) -> ViewContext<'_> {
     scene_of(profile, When::All, Against::Nothing)
 }
 
-fn scene_of(profile: &Profile, when: When, against: Against) -> Scene<'_> {
+fn scene_of(profile: &Profile, when: When, against: Against) -> ViewContext<'_> {
     let bounds = Bounds { since: Nanos(0), now: profile.duration() };
-    Scene::of(profile, None, bounds, &query(when, against))
+    ViewContext::of(profile, None, bounds, &query(when, against))
 }
 
-/// Ten windows of a program on two threads: the path stays, the CPI doubles in the second half.
+/// Ten windows of a program on two threads. The path length stays the same, the CPI doubles in the second half.
 fn slowed() -> Profile {
     let mut synthetic = Synthetic::new();
     let mut ops = Vec::new();

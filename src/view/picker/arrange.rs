@@ -1,24 +1,23 @@
-//! The order in which choices stand: the busiest first or as a tree, only those that were searched for.
-//! It never decides which one is selected.
+//! Sorts and filters the choices: busiest first or as a tree, and only those that match the search.
 
 use super::{CgroupChoice, Choices, Filter, ProcessChoice, RecordingChoice};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Deeper branches are not drawn deeper: a line has an end.
+/// Maximum indentation of a branch, because a line has limited width.
 const DEEPEST: usize = 40;
 
-/// A line of the list of processes.
+/// A row in the list of processes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessRow<'a> {
     /// The process.
     pub process: &'a ProcessChoice,
-    /// Ancestors shown above it, outermost first: whether more of their siblings follow. The last entry is its own.
-    /// Empty in a flat list and for roots.
+    /// For each ancestor shown above it, outermost first: whether more of its siblings follow. The last entry is the
+    /// row's own. Empty in a flat list and for roots.
     pub branches: Vec<bool>,
 }
 
-/// A line of the list of control groups.
+/// A row in the list of control groups.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CgroupRow<'a> {
     /// The group.
@@ -27,8 +26,8 @@ pub struct CgroupRow<'a> {
     pub branches: Vec<bool>,
 }
 
-/// The processes to show. A tree keeps a process below its parent, the busiest branch first; a search, which tears
-/// trees apart, gives a flat list, the best matches first.
+/// The processes to show. A tree keeps a process below its parent, the busiest branch first. A search returns a flat
+/// list, the best matches first.
 #[must_use]
 pub fn processes<'a>(choices: &'a Choices, filter: &Filter, tree: bool) -> Vec<ProcessRow<'a>> {
     if tree && filter.is_empty() {
@@ -46,7 +45,7 @@ pub fn processes<'a>(choices: &'a Choices, filter: &Filter, tree: bool) -> Vec<P
     ranked.into_iter().map(|(_, process)| ProcessRow { process, branches: Vec::new() }).collect()
 }
 
-/// The control groups to show: a tree, or those that were searched for.
+/// The control groups to show: a tree, or a flat list of those that match the search.
 #[must_use]
 pub fn cgroups<'a>(choices: &'a Choices, filter: &Filter) -> Vec<CgroupRow<'a>> {
     let all = &choices.cgroups;
@@ -75,7 +74,7 @@ pub fn recordings<'a>(choices: &'a Choices, filter: &Filter) -> Vec<&'a Recordin
     choices.recordings.iter().filter(fits).collect()
 }
 
-/// Sorts the busiest first; to whole percents, so that idle processes do not change places each second.
+/// Sort key, busiest first. CPU use is in whole percents, so that idle processes do not swap places every second.
 fn idleness(process: &ProcessChoice) -> impl Ord + use<> {
     (Reverse(percent(process)), process.above, Reverse(process.memory.value().copied()), process.pid)
 }
@@ -84,7 +83,7 @@ fn percent(process: &ProcessChoice) -> u64 {
     process.cpu.value().map_or(0, |cpus| (cpus * 100.0).round() as u64)
 }
 
-/// Processes below their parents.
+/// The forest of processes, each below its parent.
 struct Forest<'a> {
     processes: &'a [ProcessChoice],
     parents: Vec<Option<usize>>,
@@ -106,11 +105,11 @@ impl<'a> Forest<'a> {
         rows.into_iter().map(|(at, branches)| ProcessRow { process: &self.processes[at], branches }).collect()
     }
 
-    /// CPU use of each process with all below it.
+    /// CPU use of each process including all its descendants.
     fn branch_percents(&self) -> Vec<u64> {
         let mut busy: Vec<u64> = self.processes.iter().map(percent).collect();
         let any_order: Vec<usize> = (0..busy.len()).collect();
-        // Backwards, children come before their parents.
+        // In reverse order, children come before their parents.
         for (at, _) in walk(&self.parents, &any_order).into_iter().rev() {
             if let Some(parent) = self.parents[at] {
                 busy[parent] += busy[at];
@@ -120,8 +119,8 @@ impl<'a> Forest<'a> {
     }
 }
 
-/// All nodes, parents before children and siblings in `order`, each with the branches that lead to it.
-/// Rings, which no root leads to, are cut open where they come first in `order`.
+/// Returns all nodes, parents before children and siblings in `order`, each with the branches that lead to it.
+/// A cycle has no root: it is cut at its first node in `order`.
 fn walk(parents: &[Option<usize>], order: &[usize]) -> Vec<(usize, Vec<bool>)> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); parents.len()];
     for &at in order {

@@ -1,5 +1,5 @@
-//! What is typed to find something among many: words that must all occur, as in other pickers.
-//! It knows no kinds of things: whoever asks says which texts belong to one.
+//! The search filter: words that must all occur, as in other pickers.
+//! Callers choose the texts that an item is matched against.
 
 /// Words to find.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -8,27 +8,27 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The words of a text. One in lower case finds any case, one with a capital only itself.
+    /// Splits a text into words. A lowercase word matches any case, a word with a capital only itself.
     #[must_use]
     pub fn new(text: &str) -> Filter {
         Filter { words: text.split_whitespace().map(str::to_string).collect() }
     }
 
-    /// Whether it lets everything through.
+    /// Whether it matches everything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// How well something goes with it that has these texts, the most telling one first: 0 is best; `None` if a word
-    /// occurs in none of them.
+    /// How well an item with these texts matches, most important text first: 0 is best; `None` if a word occurs in none
+    /// of them.
     #[must_use]
     pub fn rank(&self, texts: &[&str]) -> Option<usize> {
         self.words.iter().map(|word| rank(word, texts)).try_fold(0, |worst, rank| Some(worst.max(rank?)))
     }
 }
 
-/// In the first text from its beginning, inside it, in the second text and so on.
+/// 0 at the start of the first text, 1 inside it, 2 in the second text, and so on.
 fn rank(word: &str, texts: &[&str]) -> Option<usize> {
     let at = texts.iter().position(|text| find(text, word).is_some())?;
     let begins = at == 0 && texts.first().and_then(|text| find(text, word)) == Some(0);
@@ -39,7 +39,7 @@ fn find(text: &str, word: &str) -> Option<usize> {
     if word.chars().any(char::is_uppercase) {
         return text.find(word);
     }
-    // Names are plain ASCII almost always, and thousands of them are searched for every key.
+    // Names are almost always ASCII, and each key press searches thousands of them.
     if word.is_ascii() {
         let (text, word) = (text.as_bytes(), word.as_bytes());
         return text.windows(word.len()).position(|part| part.eq_ignore_ascii_case(word));

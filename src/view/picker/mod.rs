@@ -1,4 +1,4 @@
-//! View model: what there is to choose from when no target was named. It never opens anything.
+//! View model: what the user can choose from if no target was named.
 
 mod arrange;
 mod matching;
@@ -17,21 +17,21 @@ use std::path::PathBuf;
 pub struct ProcessChoice {
     /// Process id.
     pub pid: u32,
-    /// Its parent's id; 0 for those the kernel started.
+    /// Its parent's id; 0 for processes that the kernel started.
     pub parent: u32,
-    /// Its name, as the kernel cuts it.
+    /// Its name, as truncated by the kernel.
     pub comm: String,
     /// Its command line; empty for kernel threads.
     pub command: String,
-    /// Threads.
+    /// Number of threads.
     pub threads: u32,
-    /// CPUs it kept busy since the last listing, mean.
+    /// CPUs it kept busy since the last listing, on average.
     pub cpu: Measure<f64>,
     /// Resident memory, bytes.
     pub memory: Measure<u64>,
-    /// Whether whoever chooses may well want it: a process of the same user, or any where root chooses.
+    /// Whether the user is likely to want it: a process of the same user, or any process if the user is root.
     pub ours: bool,
-    /// Whether this program was started by it, through any number of others: its shell, the terminal, init.
+    /// Whether it is an ancestor of this program: its shell, the terminal, init.
     pub above: bool,
 }
 
@@ -40,9 +40,9 @@ pub struct ProcessChoice {
 pub struct CgroupChoice {
     /// Its path below the hierarchy's root, e.g. `/system.slice/redis.service`.
     pub path: String,
-    /// Processes in it and below.
+    /// Number of processes in it and below it.
     pub processes: usize,
-    /// CPUs it kept busy since the last listing, mean.
+    /// CPUs it kept busy since the last listing, on average.
     pub cpu: Measure<f64>,
 }
 
@@ -55,7 +55,7 @@ pub struct RecordingChoice {
     pub target: String,
     /// Start, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
-    /// Length, seconds; `None` if it was killed.
+    /// Length, seconds; `None` if the capture was killed.
     pub duration_s: Option<f64>,
 }
 
@@ -64,7 +64,7 @@ pub struct RecordingChoice {
 pub struct MachineChoice {
     /// CPUs that are online.
     pub cpus: usize,
-    /// CPUs that were busy since the last listing, mean.
+    /// CPUs that were busy since the last listing, on average.
     pub cpu: Measure<f64>,
 }
 
@@ -74,18 +74,18 @@ impl Default for MachineChoice {
     }
 }
 
-/// All of them.
+/// All choices.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Choices {
     /// The machine.
     pub machine: MachineChoice,
-    /// Processes, by id; neither kernel threads nor this program itself.
+    /// Processes, by id; without kernel threads and this program.
     pub processes: Vec<ProcessChoice>,
     /// Control groups with processes, by path; a parent comes before its children.
     pub cgroups: Vec<CgroupChoice>,
-    /// Recordings here, newest first.
+    /// Recordings in the listed directory, newest first.
     pub recordings: Vec<RecordingChoice>,
-    /// Now, nanoseconds since the Unix epoch: recordings are shown with their age.
+    /// Current time, nanoseconds since the Unix epoch, to compute the age of recordings.
     pub unix_ns: u64,
     /// What could not be listed, and why.
     pub problem: Option<String>,
@@ -94,11 +94,11 @@ pub struct Choices {
 /// What was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
-    /// A process, all its threads.
+    /// A process with all its threads.
     Process(u32),
     /// A control group, by its path.
     Cgroup(String),
-    /// Everything that runs.
+    /// The whole machine.
     Machine,
     /// A command to start, as typed.
     Command(String),

@@ -1,6 +1,6 @@
-//! Ages and lengths of recordings in words. It never reads a clock.
+//! Formats ages and lengths of recordings.
 
-/// How long before `now` something began, both in nanoseconds since the epoch: `3 min ago`.
+/// The time from `then` to `now`, both in nanoseconds since the epoch: `3 min ago`.
 #[must_use]
 pub fn age(now: u64, then: u64) -> String {
     let Some(seconds) = now.checked_sub(then).map(|age| age / 1_000_000_000) else {

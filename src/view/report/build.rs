@@ -1,11 +1,11 @@
-//! Asks analysis for everything a report holds.
-//! It never fails on thin data: only on a selection that cannot be met.
+//! Builds a report from the results of analysis.
+//! It fails only if the selection cannot be satisfied, not if there is little data.
 
 use super::{
     EventRow, FunctionRow, Groups, HardwareView, MetricView, NeighboursView, OffCpuView, ProcessView, Report,
     SamplesView, SelectionView, ThreadView,
 };
-use crate::analysis::findings::Sight;
+use crate::analysis::findings::RuleContext;
 use crate::analysis::{
     Axis, Counters, GroupBy, Names, Ranking, Selection, SortBy, Summary, Tasks, Window, blocked_paths, metrics,
     off_cpu_totals, operations, per_operation, processes, rank, summary, threads,
@@ -16,18 +16,18 @@ use crate::model::{CallGraph, Meta, OpsSpec, Rate, Unit, WaitSource};
 use crate::view::findings::FindingsView;
 use crate::view::notes::notes;
 
-/// What a report is to show.
+/// Options of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportOptions {
     /// The part of the recording.
     pub selection: Selection,
-    /// What a row of the main table stands for.
+    /// What a row of the main table represents.
     pub by: GroupBy,
     /// Its order.
     pub sort: SortBy,
     /// Rows of the main table; 0 for all.
     pub limit: usize,
-    /// Threads and blocked call paths listed; 0 for all.
+    /// Maximum number of processes, threads, neighbours and blocked call paths; 0 for all.
     pub detail_limit: usize,
 }
 
@@ -54,7 +54,7 @@ impl ReportOptions {
 }
 
 impl Report {
-    /// The report on `options.selection`.
+    /// Builds the report on `options.selection`.
     ///
     /// # Errors
     /// Those of [`Selection::check`].
@@ -72,11 +72,11 @@ impl Report {
         let off_cpu = (profile.meta.plan.off_cpu || !profile.off_cpu.is_empty()).then(|| {
             let totals = off_cpu_totals(profile, &names, &tasks, selection);
             let paths = blocked_paths(profile, &names, &tasks, selection);
-            // Recordings that do not say took tracepoints.
+            // Recordings that do not name their source of waits used tracepoints.
             let source = profile.meta.waits.unwrap_or(WaitSource::Tracepoints);
             OffCpuView::of(source, &totals, &paths, options.detail_limit())
         });
-        let sight = Sight::of(profile, &names, &tasks, &counters, selection, window);
+        let sight = RuleContext::of(profile, &names, &tasks, &counters, selection, window);
         let meta = &profile.meta;
         Ok(Report {
             schema_version: super::SCHEMA_VERSION,
@@ -174,7 +174,7 @@ fn selection_view(profile: &Profile, selection: &Selection, window: Window) -> S
     }
 }
 
-/// The axis's name and what its weights count.
+/// The axis's name and the unit of its weights.
 pub(in crate::view) fn axis(meta: &Meta, axis: Axis) -> (String, &'static str) {
     match axis {
         Axis::OffCpu => ("off-cpu".to_string(), "ns"),

@@ -1,17 +1,17 @@
-//! The report's table of who else used the machine.
-//! It never judges: a neighbour that used much may have done no harm.
+//! The report's table of other users of the machine.
+//! A neighbour that used a lot may have done no harm.
 
 use crate::analysis::{NeighbourRow, Window, neighbours};
 use crate::model::NeighbourKind;
 use crate::model::profile::Profile;
 use serde::Serialize;
 
-/// Neighbours that used something in the selected time, whatever threads are selected.
+/// Neighbours that used resources in the selected time, whichever threads are selected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NeighboursView {
-    /// Those with most CPU time, first.
+    /// The neighbours, most CPU time first.
     pub rows: Vec<NeighbourView>,
-    /// How many there are beyond those listed.
+    /// Number of neighbours left out.
     pub left_out: usize,
 }
 
@@ -22,26 +22,26 @@ pub struct NeighbourView {
     pub kind: NeighbourKind,
     /// The process's name or the group's path.
     pub name: String,
-    /// Of a process, its id.
+    /// Process id, for a process.
     pub pid: Option<u32>,
-    /// Of a process, its control group.
+    /// Control group, for a process.
     pub cgroup: Option<String>,
-    /// CPU time, seconds; `None` where nothing counts it.
+    /// CPU time, seconds; `None` if nothing counts it.
     pub cpu_s: Option<f64>,
-    /// CPUs it kept busy on average; `None` as above.
+    /// CPUs it kept busy on average; `None` if `cpu_s` is.
     pub busy_cpus: Option<f64>,
-    /// Bytes it had storage read and write; `None` where that may not be read.
+    /// Bytes it read from and wrote to storage; `None` if reading the count is not permitted.
     pub io_bytes: Option<u64>,
-    /// The most last-level cache it held, bytes; `None` where nothing tells.
+    /// The most last-level cache it occupied, bytes; `None` if unknown.
     pub llc_bytes: Option<u64>,
-    /// Bytes it moved to and from memory; `None` where nothing tells.
+    /// Bytes it moved to and from memory; `None` if unknown.
     pub memory_bytes: Option<u64>,
     /// The CPU it was last seen on.
     pub on_cpu: Option<u32>,
 }
 
 impl NeighboursView {
-    /// `None` for a recording without neighbours.
+    /// Returns `None` for a recording without neighbours.
     pub(super) fn of(profile: &Profile, window: Window, most: usize) -> Option<Self> {
         (profile.meta.plan.neighbours || !profile.neighbours.is_empty()).then_some(())?;
         let wall = window.span().seconds();

@@ -1,5 +1,4 @@
-//! The report's tables, row by row. A share is of the selection's weight, 0 to 1.
-//! It never orders rows: analysis does.
+//! The report's tables, row by row. A share is a fraction of the selection's weight, 0 to 1.
 
 use crate::analysis::{
     BlockedPath, Cause, CauseTotal, CodeKind, OffCpuTotals, ProcessRow, Rank, Ranking, ThreadRow, WaitCoverage,
@@ -12,15 +11,15 @@ use serde::Serialize;
 /// A sampled event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EventRow {
-    /// As the recording names it.
+    /// Its name in the recording.
     pub name: String,
-    /// What one count is.
+    /// Unit of one count.
     pub unit: &'static str,
     /// Samples in the selected time and threads.
     pub samples: u64,
-    /// What they weigh.
+    /// Their total weight.
     pub weight: u64,
-    /// Share of the time it was really counted; `None` if the recording does not say.
+    /// Share of the time in which it was counted; `None` if the recording does not contain it.
     pub coverage: Option<f64>,
 }
 
@@ -29,13 +28,13 @@ pub struct EventRow {
 pub struct FunctionRow {
     /// Its name.
     pub name: String,
-    /// Path of its module as the target sees it; empty if unknown or if the row is no function.
+    /// Path of its module as the target sees it; empty if unknown or if the row is not a function.
     pub module: String,
     /// `user`, `kernel`, `jit`, or `heading` for a thread or process.
     pub kind: CodeKind,
     /// Share of samples in its own code.
     pub self_share: f64,
-    /// Standard error of `self_share` by sampling alone; `None` without samples.
+    /// Standard error of `self_share` from sampling alone; `None` without samples.
     pub self_error: Option<f64>,
     /// Share of samples with it anywhere on the stack.
     pub total_share: f64,
@@ -75,9 +74,9 @@ impl FunctionRow {
 pub struct Groups {
     /// `module`, `thread` or `process`.
     pub by: &'static str,
-    /// The rows, in the order asked for.
+    /// The rows, in the requested order.
     pub rows: Vec<FunctionRow>,
-    /// How many there are beyond those listed.
+    /// Number of rows left out.
     pub left_out: usize,
 }
 
@@ -88,9 +87,9 @@ pub struct ThreadView {
     pub tid: u32,
     /// Its process.
     pub pid: u32,
-    /// The last name it bore.
+    /// Its last name.
     pub name: String,
-    /// Part of the selected time it was alive, seconds.
+    /// How much of the selected time it was alive, seconds.
     pub lifetime_s: f64,
     /// Samples.
     pub samples: u64,
@@ -100,13 +99,13 @@ pub struct ThreadView {
     pub cpu_time: Measured,
     /// CPU time over lifetime, 0 to 1.
     pub utilisation: Measured,
-    /// Time runnable but waiting for a CPU, over lifetime.
+    /// Time waiting for a CPU while runnable, over lifetime.
     pub run_queue_delay: Measured,
-    /// Switches because it blocked.
+    /// Context switches because it blocked.
     pub voluntary_switches: Measured,
-    /// Switches because it was preempted.
+    /// Context switches because it was preempted.
     pub involuntary_switches: Measured,
-    /// Moves to another CPU.
+    /// Migrations to another CPU.
     pub migrations: Measured,
     /// Instructions per cycle.
     pub ipc: Measured,
@@ -132,12 +131,12 @@ impl ThreadView {
     }
 }
 
-/// A process: its threads together.
+/// A process: the sum of its threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProcessView {
     /// Process id.
     pub pid: u32,
-    /// Its first thread's name.
+    /// Name of its first thread.
     pub name: String,
     /// Threads seen.
     pub threads: u64,
@@ -145,7 +144,7 @@ pub struct ProcessView {
     pub samples: u64,
     /// Share of the selection's weight.
     pub share: f64,
-    /// CPU time of its threads that were read, seconds.
+    /// CPU time of those of its threads that were read, seconds.
     pub cpu_time: Measured,
 }
 
@@ -162,35 +161,35 @@ impl ProcessView {
     }
 }
 
-/// Time off the CPU. Blocked time and time in the queue are never summed.
+/// Off-CPU time. Blocked time and run-queue time are not summed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OffCpuView {
-    /// By cause, largest first.
+    /// Blocked time by cause, largest first.
     pub causes: Vec<CauseRow>,
-    /// Waiting for a CPU after a wake-up.
+    /// Run-queue time after a wake-up.
     pub queued_after_wake: QueueView,
-    /// Spans whose wake-up was not seen: their blocked time holds any time in the queue.
+    /// Spans whose wake-up was not seen: their blocked time includes any run-queue time.
     pub unsplit: u64,
-    /// How much of the time blocked was seen with its cause.
+    /// How much of the blocked time was recorded with its cause.
     pub coverage: WaitCoverageView,
     /// The call paths that were blocked longest.
     pub paths: Vec<PathRow>,
-    /// How many paths there are beyond those listed.
+    /// Number of paths left out.
     pub paths_left_out: usize,
 }
 
-/// How much of the time blocked was seen with its cause.
+/// How much of the blocked time was recorded with its cause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitCoverageView {
     /// What recorded the waits.
     pub source: WaitSource,
-    /// Time whose cause and path were taken of other waits of the same thread and length, seconds.
+    /// Time whose cause and path were inferred from other waits of the same thread and length, seconds.
     pub estimated_s: f64,
-    /// By so many of those.
+    /// Number of sampled waits behind that estimate.
     pub sampled: u64,
-    /// Half the 95% interval of the estimated time of one cause, at most, seconds.
+    /// Upper bound of half the 95% interval of the estimated time of any one cause, seconds.
     pub error_s: f64,
-    /// Time of which neither cause nor path was seen, seconds.
+    /// Time without a known cause or path, seconds.
     pub unseen_s: f64,
 }
 
@@ -205,7 +204,7 @@ impl WaitCoverageView {
         }
     }
 
-    /// What a reader of the causes must know; `None` where all were seen.
+    /// A caveat on the causes; `None` if all of them were seen.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         let time = |seconds: f64| number::seconds(seconds).joined();
@@ -224,12 +223,12 @@ impl WaitCoverageView {
     }
 }
 
-/// Waiting for a CPU after a wake-up.
+/// Run-queue time after a wake-up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueueView {
     /// Wake-ups that had to wait.
     pub count: u64,
-    /// Together, seconds.
+    /// Total, seconds.
     pub total_s: f64,
     /// The longest, seconds.
     pub max_s: f64,
@@ -240,13 +239,13 @@ pub struct QueueView {
 pub struct CauseRow {
     /// Its name.
     pub cause: Cause,
-    /// The same for people.
+    /// Label for display.
     pub label: &'static str,
-    /// Spans.
+    /// Number of spans.
     pub count: u64,
-    /// Together, seconds.
+    /// Total, seconds.
     pub total_s: f64,
-    /// On average, seconds.
+    /// Mean, seconds.
     pub mean_s: f64,
     /// The longest, seconds.
     pub max_s: f64,
@@ -255,13 +254,13 @@ pub struct CauseRow {
 /// A call path that was blocked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PathRow {
-    /// Why.
+    /// The cause.
     pub cause: Cause,
     /// The program's functions, innermost first.
     pub frames: Vec<String>,
-    /// Spans.
+    /// Number of spans.
     pub count: u64,
-    /// Together, seconds.
+    /// Total, seconds.
     pub total_s: f64,
     /// The longest, seconds.
     pub max_s: f64,

@@ -1,5 +1,5 @@
-//! Stacks as a flame graph shows them: cells from the root, a heading over a stack whose outer part is missing.
-//! A path is three numbers, so that millions of samples share their stacks.
+//! Stacks as a flame graph shows them: cells from the root, with a heading if the outer part of a stack is missing.
+//! A path is only three small values, so millions of samples can share their stacks.
 
 use super::Sampled;
 use crate::analysis::{CodeKind, QUEUED, TRUNCATED, UNKNOWN};
@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path {
     stack: Option<StackId>,
-    /// The outer part is missing.
+    /// Whether the outer part is missing.
     cut: bool,
-    /// The time in the queue after the wait.
+    /// Whether this is the run-queue time after the wait.
     queued: bool,
 }
 
@@ -20,7 +20,7 @@ pub struct Path {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u32);
 
-/// One call of a path.
+/// One call in a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cell<'a> {
     /// Its name as a flame graph shows it, e.g. `main`, `libc.so.6+0x1f3a`, `[truncated stack]`.
@@ -31,24 +31,24 @@ pub struct Cell<'a> {
     pub inlined: bool,
     /// Its frame; `None` for a heading.
     pub frame: Option<FrameId>,
-    /// Which of the frame's names this is: 0 is the innermost.
+    /// Which of the frame's names this is; 0 is the innermost.
     pub depth: usize,
 }
 
 impl Path {
-    /// The path of a stack that ended so.
+    /// The path of a stack with this end.
     #[must_use]
     pub fn of(stack: Option<StackId>, end: StackEnd) -> Path {
         Path { stack, cut: matches!(end, StackEnd::Truncated | StackEnd::Broken), queued: false }
     }
 
-    /// The same for the time in the queue.
+    /// The same path for the run-queue time.
     #[must_use]
     pub(super) fn queued(self) -> Path {
         Path { queued: true, ..self }
     }
 
-    /// The frame at its leaf, headings apart.
+    /// Its stack, without headings.
     #[must_use]
     pub fn stack(self) -> Option<StackId> {
         self.stack
@@ -79,7 +79,7 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// Paths, numbered in the order they were met.
+/// Paths, numbered in order of first use.
 #[derive(Debug, Default)]
 pub struct Paths {
     list: Vec<Path>,
@@ -87,7 +87,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// The path's number.
+    /// The path's number; a new path gets the next one.
     pub fn id(&mut self, path: Path) -> PathId {
         let next = PathId(self.list.len() as u32);
         let id = *self.ids.entry(path).or_insert(next);

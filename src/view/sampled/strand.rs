@@ -1,5 +1,5 @@
-//! Samples thread by thread in the order of time, for formats that draw a line per thread.
-//! It never holds names: a moment is a few numbers, so ten million of them fit into memory.
+//! Samples grouped by thread in time order, for formats that draw a line per thread.
+//! A moment is a few numbers without names, so ten million of them fit into memory.
 
 use super::{PathId, Paths, Sampled};
 use crate::units::Nanos;
@@ -12,20 +12,20 @@ pub struct Strand {
     pub pid: u32,
     /// Thread.
     pub tid: u32,
-    /// What its samples weigh together.
+    /// Total weight of its samples.
     pub weight: u64,
-    /// The samples, in order of time.
+    /// The samples, in time order.
     pub moments: Vec<Moment>,
 }
 
 /// A sample, or a share of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
-    /// When.
+    /// Its time.
     pub at: Nanos,
     /// Its stack.
     pub path: PathId,
-    /// What it weighs.
+    /// Its weight.
     pub weight: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Turns a worked-out sweep into what is shown of it: columns in their order, rows by name, words for what was asked.
-//! It never works anything out but cycles per operation, which follow from two other columns.
+//! Turns an analysed sweep into its view: ordered columns, rows by name, and descriptions in words.
+//! Only cycles per operation are computed here; they follow from two other columns.
 
 use super::{Column, PointView, Progress, ScalingView, Value, Values};
 use crate::analysis::scaling::{Estimate, Numbers, Point, Scaling};
@@ -8,7 +8,7 @@ use crate::model::{HostFacts, Measure, Note, Placement, RunMeta, RunState, Sweep
 use crate::view::findings::FindingsView;
 use crate::view::report::unit_of;
 
-/// A column with where its value comes from.
+/// A column, and how to read its value.
 struct Source {
     column: Column,
     value: fn(&Numbers) -> Measure<Estimate>,
@@ -23,7 +23,7 @@ const fn column(
     Source { column: Column { name, label, unit }, value }
 }
 
-/// The table that performance engineers know, what answers first at its left.
+/// The table that performance engineers know, the most important columns first.
 const COLUMNS: [Source; 19] = [
     column("ops_per_s", "ops/s", MetricUnit::PerSecond, |n| n.ops_per_s),
     column("speedup", "speed-up", MetricUnit::Ratio, |n| n.speedup),
@@ -47,7 +47,7 @@ const COLUMNS: [Source; 19] = [
 ];
 
 impl ScalingView {
-    /// What is shown of a sweep; `progress` while it still runs.
+    /// The view of a sweep; `progress` is set while it is running.
     #[must_use]
     pub fn of(meta: &SweepMeta, scaling: &Scaling, progress: Option<Progress>) -> ScalingView {
         ScalingView {
@@ -91,7 +91,7 @@ impl Value {
     }
 }
 
-/// Path length times CPI. Its interval takes the two as independent, which errs on the wide side where one offsets the other.
+/// Path length times CPI. The interval assumes independence, so it is too wide where one offsets the other.
 fn cycles_per_op(numbers: &Numbers) -> Measure<Estimate> {
     numbers.path_length.ratio(numbers.cpi, |path, cpi| {
         let half = path.half.zip(cpi.half).map(|(a, b)| (a * cpi.mean).hypot(b * path.mean));
@@ -135,7 +135,7 @@ fn machine(host: &HostFacts) -> String {
     [model, cpus, kernel, guest].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The sweep's own notes, the runs that do not count, and whether some never came.
+/// The sweep's own notes, the runs that failed, and whether some runs are missing.
 fn notes(meta: &SweepMeta, runs_on: bool) -> Vec<Note> {
     let mut notes = meta.notes.clone();
     notes.extend(meta.runs.iter().filter_map(failed));

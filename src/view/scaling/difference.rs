@@ -1,5 +1,5 @@
-//! The call trees of two points as one: what each call path costs per operation at the base and here.
-//! It never hides what vanished or what is new: a cell is as wide as the larger of its two costs.
+//! The merged call trees of two points: what each call path costs per operation at the base and here.
+//! A cell is as wide as the larger of its two costs, so that new and vanished code both stay visible.
 
 use super::merged::{Branch, Drawn, cells, inclusive, step};
 use crate::analysis::scaling::{Cost, FunctionId, Point, Run};
@@ -8,42 +8,42 @@ use crate::view::report::unit_of;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Which cost of an operation.
+/// Which cost of an operation is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CostAxis {
     /// Time, or cycles, on a CPU.
     Cpu,
-    /// Time blocked.
+    /// Blocked time.
     Blocked,
 }
 
-/// What the two sides are and costs are per, in words.
+/// What the two sides are, and what costs are divided by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Terms {
     /// Two widths of a sweep, per operation.
     #[default]
     Widths,
-    /// A base and what is compared with it; costs are `per op`, `per CPU second`, `in all`, or nothing more to say.
+    /// A base and the side compared with it. Costs are `per op`, `per CPU second` or `in all`; empty for shares.
     Sides(&'static str),
-    /// What is usual by a baseline, over all its loads, and what is now; costs are `per op`, or nothing more to say of shares.
+    /// A baseline's usual cost over all its loads, and the current cost. Costs are `per op`; empty for shares.
     Usual(Usual),
 }
 
-/// What is to be known of a difference against a baseline.
+/// Properties of a difference against a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Usual {
-    /// Whether costs are per operation; else they are shares of all CPU time.
+    /// Whether costs are per operation; otherwise they are shares of all CPU time.
     pub per_operation: bool,
-    /// Whether change can be told from chance: the samples behind the baseline are known.
+    /// Whether changes can be distinguished from chance, because the number of samples behind the baseline is known.
     pub counted: bool,
-    /// Whether only some of the threads are shown; what they no longer do others may do.
+    /// Whether only some of the threads are shown. Work that is gone from them may have moved to others.
     pub part: bool,
 }
 
 impl Terms {
-    /// Behind a cost.
+    /// The text that follows a cost.
     #[must_use]
     pub fn per(self) -> &'static str {
         match self {
@@ -55,28 +55,28 @@ impl Terms {
     }
 }
 
-/// Two call trees as one. Costs are per operation, means over the runs, in [`Difference::unit`].
+/// Two merged call trees. Costs are per operation, means over the runs, in [`Difference::unit`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// Which cost.
+    /// Which cost is compared.
     pub axis: CostAxis,
-    /// `ns` or `cycles`; of shares `%`.
+    /// `ns` or `cycles`; `%` for shares.
     pub unit: &'static str,
     /// What the sides are.
     pub terms: Terms,
     /// Width of the base.
     pub base_n: u32,
-    /// Width of what is compared with it.
+    /// Width of the other side.
     pub n: u32,
     /// Cost of an operation at the base.
     pub base: f64,
     /// Cost of an operation here.
     pub here: f64,
-    /// Samples, or spans, of the base's runs and of those here.
+    /// Samples, or off-CPU spans, of the base's runs and of the runs here.
     pub samples: [u64; 2],
-    /// The sum of the roots' widths: at least as much as either cost.
+    /// Sum of the roots' widths; at least as large as either cost.
     pub width: f64,
-    /// Breadth first: the roots, then their children; those of one cell are neighbours, by name.
+    /// Breadth first: the roots, then their children. The children of one cell are adjacent, sorted by name.
     pub cells: Vec<DifferenceCell>,
     /// How many of the first cells have no parent.
     pub roots: u32,
@@ -91,40 +91,40 @@ pub struct DifferenceCell {
     pub parent: Option<u32>,
     /// First of its children.
     pub first_child: u32,
-    /// How many it has.
+    /// Number of its children.
     pub children: u32,
-    /// What it and all it calls cost at the base; 0 if it is new.
+    /// Inclusive cost at the base; 0 if it is new.
     pub base: f64,
-    /// What it and all it calls cost here; 0 if it vanished.
+    /// Inclusive cost here; 0 if it vanished.
     pub here: f64,
-    /// What its own code costs at the base.
+    /// Cost of its own code at the base.
     pub own_base: f64,
-    /// What its own code costs here.
+    /// Cost of its own code here.
     pub own_here: f64,
-    /// How wide it is drawn: the larger of its own costs and the widths of its children. Never less than `base` or `here`,
-    /// and more than both where some of its callees grew and others shrank. Against a baseline it is what it costs now, and
-    /// what it did cost if it is gone.
+    /// Its width: the larger of its own costs, plus the widths of its children. It is at least `base` and `here`, and
+    /// larger than both if some of its callees grew and others shrank. Against a baseline, it is the current cost, or
+    /// the former cost if the cell is gone.
     pub width: f64,
-    /// From -2, much less, to 2, much more; 0 is what chance alone may do.
+    /// From -2 (much less) to 2 (much more); 0 is within chance.
     pub step: i8,
-    /// Standard error of its growth; missing where nothing tells how many samples are behind a cost.
+    /// Standard error of its growth; missing if the number of samples behind a cost is unknown.
     pub error: Measure<f64>,
 }
 
 impl DifferenceCell {
-    /// What it costs more here, less below zero.
+    /// By how much it costs more here; negative if it costs less.
     #[must_use]
     pub fn growth(&self) -> f64 {
         self.here - self.base
     }
 
-    /// Not there at the base.
+    /// Whether it is absent at the base.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.base <= 0.0 && self.here > 0.0
     }
 
-    /// No longer there.
+    /// Whether it is absent here.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.here <= 0.0 && self.base > 0.0
@@ -132,7 +132,7 @@ impl DifferenceCell {
 }
 
 impl Difference {
-    /// The rows of cells, from the roots'.
+    /// Number of rows of cells.
     #[must_use]
     pub fn depth(&self) -> u32 {
         let mut rows: Vec<u32> = Vec::with_capacity(self.cells.len());
@@ -143,7 +143,7 @@ impl Difference {
     }
 }
 
-/// What an operation costs at two points, by call path; `None` where one of them has no operations or no samples.
+/// Compares the cost of an operation at two points by call path; `None` if one of them has no operations or no samples.
 #[must_use]
 pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Difference> {
     let (base_runs, here_runs) = (costs(base, axis), costs(here, axis));
@@ -157,7 +157,7 @@ pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Differen
     let total = [total(Side::Base), total(Side::Here)];
     let (cells, roots) = tree.cells(&Noise { total, samples });
     let width: f64 = cells.iter().take(roots as usize).map(|root| root.width).sum();
-    // Only a damaged recording holds weights without a finite sum.
+    // Only a damaged recording has weights without a finite sum.
     (width > 0.0 && width.is_finite()).then_some(Difference {
         axis,
         unit,
@@ -173,7 +173,7 @@ pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Differen
     })
 }
 
-/// What the runs with operations cost, each with its operations.
+/// The costs of the runs that have operations, each with its operations.
 fn costs<'a>(point: &'a Point, axis: CostAxis) -> Vec<(&'a Cost, f64)> {
     let cost = |run: &'a Run| match axis {
         CostAxis::Cpu => Some(&run.cpu),
@@ -192,7 +192,7 @@ enum Side {
     Here,
 }
 
-/// Both trees.
+/// Both trees merged.
 #[derive(Debug, Default)]
 struct Tree<'a> {
     branches: Vec<Branch<'a>>,
@@ -237,7 +237,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// What chance alone may do to a cost, by sampling; the scatter of runs is not in it.
+/// How much sampling chance may change a cost. The scatter between runs is not included.
 #[derive(Debug, Clone, Copy)]
 struct Noise {
     total: [f64; 2],
@@ -250,7 +250,7 @@ impl Noise {
         let variance = |side: Side, cost: f64| {
             let (total, samples) = (self.total[side as usize], self.samples[side as usize].max(1) as f64);
             let share = if total > 0.0 { (cost / total).min(1.0) } else { 0.0 };
-            // A share of zero has no variance by the formula; one sample more or less is what chance may do then.
+            // The formula yields no variance for a share of zero. One sample more or less is within chance then.
             (share * (1.0 - share) / samples).max(samples.powi(-2)) * total * total
         };
         let error = (variance(Side::Base, base) + variance(Side::Here, here)).sqrt();
@@ -270,7 +270,7 @@ mod tests {
         difference.cells.iter().find(|cell| cell.function.name == name).expect("it is there")
     }
 
-    /// One run of `ops` operations at a point, its paths written `a;b 10`, nanoseconds in all.
+    /// One run of `ops` operations at a point. Its paths are written `a;b 10`, in nanoseconds for all operations.
     fn point(n: u32, ops: f64, folded: &[(&str, f64)]) -> Point {
         let Scaling { mut points, .. } = fixture::scaling(Machine::Clock);
         let path = |(names, ns): &(&str, f64)| (names.split(';').map(fixture::user).collect(), ns / ops);

@@ -1,5 +1,5 @@
-//! The call trees of two sides as one, and the cells that they become.
-//! It never judges what grew: whoever compares says how each call path is drawn.
+//! The merged call trees of two sides, and the cells drawn from them.
+//! The caller decides how each call path is drawn.
 
 use super::difference::DifferenceCell;
 use crate::analysis::scaling::FunctionId;
@@ -12,14 +12,14 @@ pub(in crate::view) struct Branch<'a> {
     pub function: &'a FunctionId,
     /// Its caller.
     pub parent: Option<u32>,
-    /// What its own code costs at the base and here.
+    /// Cost of its own code, at the base and here.
     pub own: [f64; 2],
 }
 
 /// How a call path is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::view) struct Drawn {
-    /// What its own code adds to its width.
+    /// Width of its own code.
     pub width: f64,
     /// How it changed, from -2 to 2.
     pub step: i8,
@@ -27,7 +27,7 @@ pub(in crate::view) struct Drawn {
     pub error: Measure<f64>,
 }
 
-/// What each branch and all below it cost.
+/// Inclusive cost of each branch.
 pub(in crate::view) fn inclusive(branches: &[Branch<'_>]) -> Vec<[f64; 2]> {
     let mut sums: Vec<[f64; 2]> = branches.iter().map(|branch| branch.own).collect();
     for at in (0..branches.len()).rev() {
@@ -40,7 +40,7 @@ pub(in crate::view) fn inclusive(branches: &[Branch<'_>]) -> Vec<[f64; 2]> {
     sums
 }
 
-/// From -2, much less, to 2, much more, for what is beyond chance; `whole` is the larger of all that either side costs.
+/// Step of a change beyond chance, from -2 (much less) to 2 (much more). `whole` is the larger total of the two sides.
 pub(in crate::view) fn step(base: f64, here: f64, whole: f64) -> i8 {
     let growth = here - base;
     let much = growth.abs() >= 0.05 * whole || here >= 2.0 * base || base >= 2.0 * here;
@@ -48,13 +48,13 @@ pub(in crate::view) fn step(base: f64, here: f64, whole: f64) -> i8 {
     if growth < 0.0 { -step } else { step }
 }
 
-/// The cells, and how many of them have no parent. A branch that is not drawn goes with all below it.
+/// Returns the cells, and how many of them are roots. A branch that is not drawn is left out with everything below it.
 pub(in crate::view) fn cells(branches: &[Branch<'_>], drawn: &[Option<Drawn>]) -> (Vec<DifferenceCell>, u32) {
     let (sums, widths) = (inclusive(branches), widths(branches, drawn));
     let (children, roots) = below(branches, drawn);
     let mut cells = Vec::with_capacity(branches.len());
     let mut order: Vec<(u32, Option<u32>)> = roots.iter().map(|root| (*root, None)).collect();
-    // Breadth first, so that the children of one cell are neighbours.
+    // Breadth first, so that the children of one cell are adjacent.
     while let Some((at, parent)) = order.get(cells.len()).copied() {
         let (branch, below) = (&branches[at as usize], &children[at as usize]);
         let [base, here] = sums[at as usize];
@@ -81,7 +81,7 @@ pub(in crate::view) fn cells(branches: &[Branch<'_>], drawn: &[Option<Drawn>]) -
     (cells, roots.len() as u32)
 }
 
-/// The width of each branch with all that is drawn below it.
+/// Width of each branch, including everything drawn below it.
 fn widths(branches: &[Branch<'_>], drawn: &[Option<Drawn>]) -> Vec<f64> {
     let mut widths: Vec<f64> = drawn.iter().map(|drawn| drawn.map_or(0.0, |drawn| drawn.width)).collect();
     for at in (0..branches.len()).rev() {
@@ -92,7 +92,7 @@ fn widths(branches: &[Branch<'_>], drawn: &[Option<Drawn>]) -> Vec<f64> {
     widths
 }
 
-/// The branches drawn below each, and the roots at the end, by name.
+/// The drawn children of each branch, and the roots, sorted by name.
 fn below(branches: &[Branch<'_>], drawn: &[Option<Drawn>]) -> (Vec<Vec<u32>>, Vec<u32>) {
     let mut children = vec![Vec::new(); branches.len()];
     let mut roots = Vec::new();

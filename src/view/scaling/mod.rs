@@ -1,5 +1,4 @@
 //! View model: a sweep with its table, law, stacks, losses and findings, for the screen and every format.
-//! It never fits or judges: analysis does.
 
 mod build;
 mod difference;
@@ -24,46 +23,46 @@ pub(crate) mod fixture;
 /// A sweep.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScalingView {
-    /// The command as typed, or what was swept while it ran; as it came, not yet fit for a terminal.
+    /// The command as typed, or the running target that was swept; escape it before showing it on a terminal.
     pub title: String,
     /// What changes from point to point.
     pub width: Width,
-    /// How runs got their CPUs, in words.
+    /// How runs were placed on CPUs, in words.
     pub placement: String,
     /// How operations were counted, in words; `None` if nothing counted them.
     pub ops: Option<String>,
     /// The machine in a line: CPU model, CPUs, kernel.
     pub machine: String,
-    /// How far it has come; `None` when it is over.
+    /// Its progress; `None` if it is over.
     pub progress: Option<Progress>,
-    /// The width everything is compared with; `None` without a point.
+    /// The width that everything is compared with; `None` without a point.
     pub base: Option<u32>,
     /// The columns of the table, in order.
     pub columns: Vec<Column>,
-    /// By width, ascending.
+    /// The points, by ascending width.
     pub points: Vec<PointView>,
-    /// The law of each region.
+    /// The fitted law of each region.
     pub fits: Vec<Fit>,
-    /// Where the cores went, per point.
+    /// The lost cores of each point, by cause.
     pub stacks: Vec<Stack>,
-    /// What code lost, per point other than the base.
+    /// What functions lost, for each point other than the base.
     pub losses: Vec<Loss>,
     /// The unit of the losses: `ns` or `cycles`.
     pub cost_unit: &'static str,
-    /// What it comes to.
+    /// The findings.
     pub findings: FindingsView,
-    /// What the reader should know: fallbacks, failed runs.
+    /// Notes for the reader: fallbacks, failed runs.
     pub notes: Vec<Note>,
 }
 
-/// How far a sweep has come.
+/// The progress of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// Runs that are over.
+    /// Number of runs that are over.
     pub over: u32,
-    /// Runs planned.
+    /// Number of runs planned.
     pub planned: u32,
-    /// The width that runs now.
+    /// The width of the current run.
     pub running: Option<u32>,
     /// Seconds until the end, estimated from the runs so far.
     pub eta_seconds: Option<u64>,
@@ -74,7 +73,7 @@ pub struct Progress {
 pub struct Column {
     /// Stable name, as in the JSON.
     pub name: &'static str,
-    /// A word or two for people.
+    /// Label for display.
     pub label: &'static str,
     /// Its unit.
     pub unit: MetricUnit,
@@ -83,17 +82,17 @@ pub struct Column {
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PointView {
-    /// Threads, or CPUs.
+    /// Number of threads, or CPUs.
     pub n: u32,
-    /// What its CPUs were.
+    /// The kind of CPUs it ran on.
     pub region: Region,
-    /// Runs that count.
+    /// Number of runs that count.
     pub runs: u32,
     /// Its values, in the order of the columns.
     pub values: Values,
 }
 
-/// Values by the names of their columns.
+/// Values by column name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Values(pub Vec<(&'static str, Value)>);
 
@@ -108,15 +107,15 @@ pub enum Value {
         /// Half the width of its 95% confidence interval; `None` with one run.
         half: Option<f64>,
     },
-    /// It was not.
+    /// It was not measured.
     Missing {
-        /// Why.
+        /// The reason.
         missing: Why,
     },
 }
 
 impl Values {
-    /// A value by its column's name.
+    /// Finds a value by column name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)

@@ -1,11 +1,11 @@
-//! How far a sweep has come, from what it says of itself.
-//! It never reads a clock: what is left is estimated from the runs that are over.
+//! The progress of a sweep, computed from its metadata.
+//! The remaining time is estimated from the runs that are over, without a clock.
 
 use super::Progress;
 use crate::model::{RunState, SweepMeta};
 
 impl Progress {
-    /// How far it has come.
+    /// The progress of a sweep.
     #[must_use]
     pub fn of(meta: &SweepMeta) -> Progress {
         let running = meta.runs.iter().find(|run| run.state == RunState::Running);
@@ -19,7 +19,7 @@ impl Progress {
     }
 }
 
-/// What the runs to come take: each as long as those of its width so far, else as all so far.
+/// Estimated nanoseconds left: each remaining run takes the mean of the finished runs of its width, or else of all.
 fn left(meta: &SweepMeta) -> Option<f64> {
     let done = || {
         meta.runs.iter().filter_map(|run| match run.state {
@@ -54,7 +54,7 @@ mod tests {
                 _ => RunState::Planned,
             };
         }
-        // One more of n = 1 at 30 s, two of n = 2 at 10 s, fifteen others at 20 s.
+        // Remaining: one run of n = 1 at 30 s, two of n = 2 at 10 s, fifteen others at 20 s.
         let expected = Progress { over: 3, planned: 21, running: Some(2), eta_seconds: Some(30 + 20 + 300) };
         assert_eq!(Progress::of(&meta), expected);
         meta.runs.iter_mut().for_each(|run| run.state = RunState::Planned);

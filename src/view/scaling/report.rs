@@ -1,5 +1,5 @@
-//! All that a written report on a sweep needs: its view, what it says of itself, and its call trees.
-//! It never holds a profile: points keep their merged call paths only.
+//! Everything that a written report on a sweep needs: its view, its metadata, and its call trees.
+//! Points keep merged call paths instead of profiles.
 
 use super::{CostAxis, Difference, ScalingView, difference};
 use crate::analysis::scaling::{FunctionId, PathCost, Point, Scaling};
@@ -8,23 +8,23 @@ use crate::view::flame::{Flame, FlameFrame, FlameLine};
 use crate::view::report::unit_of;
 use std::collections::BTreeMap;
 
-/// A sweep as every format of its report takes it.
+/// A sweep, as input for every report format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepReport {
-    /// What is shown.
+    /// The view.
     pub view: ScalingView,
-    /// What the sweep says of itself.
+    /// The sweep's metadata.
     pub meta: SweepMeta,
     /// Where CPU time per operation grew from the base to the widest point.
     pub cpu: Option<Difference>,
-    /// Where time blocked per operation grew.
+    /// Where blocked time per operation grew.
     pub blocked: Option<Difference>,
-    /// CPU time at the base and at the widest point, with their widths; without those that have no samples.
+    /// CPU time at the base and at the widest point, with their widths; points without samples are left out.
     pub flames: Vec<(u32, Flame)>,
 }
 
 impl SweepReport {
-    /// The report on a sweep that is over, or was ended.
+    /// The report on a sweep that is over or was ended.
     #[must_use]
     pub fn of(meta: &SweepMeta, scaling: &Scaling) -> SweepReport {
         let view = ScalingView::of(meta, scaling, None);
@@ -51,7 +51,7 @@ fn flame(view: &ScalingView, point: &Point) -> Option<Flame> {
             *stacks.entry(frames.iter().map(frame).collect()).or_default() += weight;
         }
     }
-    // Beyond 2^64 only a damaged recording goes; the conversion saturates.
+    // Only a damaged recording exceeds 2^64; the conversion saturates.
     let line = |(frames, weight): (Vec<FlameFrame>, f64)| FlameLine { frames, value: weight.round() as u64 };
     let lines: Vec<FlameLine> = stacks.into_iter().map(line).filter(|line| line.value > 0).collect();
     let total = lines.iter().fold(0_u64, |sum, line| sum.saturating_add(line.value));

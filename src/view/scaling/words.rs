@@ -1,5 +1,4 @@
-//! The words of a sweep's parts, the same on the screen and in every format.
-//! It never shows a number that the data does not hold.
+//! Describes the parts of a sweep in words that are the same on the screen and in every format.
 
 use super::{Column, PointView, ScalingView, Value};
 use crate::analysis::MetricUnit;
@@ -7,7 +6,7 @@ use crate::analysis::scaling::{Bound, Fit, NoFit, Peak, SliceKind, Stack, Usl};
 use crate::model::Width;
 use crate::view::number::{quantity, three_digits};
 
-/// A reason why cores are lost, in a few words.
+/// Why cores are lost, in a few words.
 #[must_use]
 pub fn slice(kind: SliceKind) -> String {
     match kind {
@@ -33,10 +32,10 @@ pub fn slice_name(kind: SliceKind) -> String {
     }
 }
 
-/// The causes of some stacks that matter anywhere, in the order they first appear.
+/// The kinds of loss that matter in any of the stacks, in order of first appearance.
 #[must_use]
 pub fn kinds(stacks: &[&Stack]) -> Vec<SliceKind> {
-    /// Cores: what two decimals would show as nothing.
+    /// In cores: two decimals would print less than this as zero.
     const NOTHING: f64 = 0.005;
     let mut kinds = Vec::new();
     let slices = || stacks.iter().flat_map(|stack| &stack.slices);
@@ -58,13 +57,14 @@ pub fn width(width: Width) -> &'static str {
     }
 }
 
-/// The fit to speak of: that of the widest region with a law, else the widest.
+/// The fit to show: that of the widest region with a law, or else of the widest region.
 #[must_use]
 pub fn chosen(fits: &[Fit]) -> Option<&Fit> {
     fits.iter().rev().find(|fit| fit.law.is_ok()).or(fits.last())
 }
 
-/// `alpha 0.0500 [0.0328, 0.0672], beta 0.00600 [0.00342, 0.00858], peak at n = 12.6 [10.6, 16.7] with 6.23 M/s`, or why there is none.
+/// `alpha 0.0500 [0.0328, 0.0672], beta 0.00600 [0.00342, 0.00858], peak at n = 12.6 [10.6, 16.7] with 6.23 M/s`,
+/// or why there is none.
 #[must_use]
 pub fn law(fit: &Fit) -> String {
     match &fit.law {
@@ -73,7 +73,7 @@ pub fn law(fit: &Fit) -> String {
     }
 }
 
-/// `fitted on 1 to 8, cores`.
+/// `fitted on n = 1 to 8, cores`.
 #[must_use]
 pub fn fitted_on(fit: &Fit) -> String {
     match (fit.widths.first(), fit.widths.last()) {
@@ -92,7 +92,7 @@ pub fn no_fit(why: NoFit) -> &'static str {
     }
 }
 
-/// Where throughput peaks by the law.
+/// Where throughput peaks according to the law.
 #[must_use]
 pub fn peak(law: &Usl) -> String {
     match law.peak {
@@ -106,7 +106,7 @@ pub fn peak(law: &Usl) -> String {
     }
 }
 
-/// The same in two words: `peak at 12.6`.
+/// The same in a few words: `peak at 12.6`.
 #[must_use]
 pub fn peak_at(law: &Usl) -> String {
     match law.peak {
@@ -117,7 +117,7 @@ pub fn peak_at(law: &Usl) -> String {
     }
 }
 
-/// The peak's width and throughput, where it is to be believed.
+/// The peak's width and throughput, if it is credible.
 #[must_use]
 pub fn peak_point(law: &Usl) -> Option<(f64, f64)> {
     match law.peak {
@@ -136,16 +136,16 @@ fn bound(bound: Bound) -> String {
     }
 }
 
-/// Throughput by the law.
+/// Throughput according to the law.
 #[must_use]
 pub fn by_law(law: &Usl, n: f64) -> f64 {
     law.gamma.value * n / (1.0 + law.alpha.value * (n - 1.0) + law.beta.value * n * (n - 1.0))
 }
 
-/// How far from the law 95% of further measurements would lie, operations per second; the law itself taken as certain.
+/// Half the 95% prediction interval around the law, operations per second; the law itself is taken as certain.
 #[must_use]
 pub fn scatter(law: &Usl) -> Option<f64> {
-    // An interval over its standard error is Student's t.
+    // Half an interval over its standard error is Student's t.
     let t =
         |bound: Bound| bound.half.zip(bound.error).filter(|(_, error)| *error > 0.0).map(|(half, error)| half / error);
     let t = t(law.gamma).or(t(law.alpha)).or(t(law.beta))?;
@@ -157,28 +157,28 @@ pub fn scatter(law: &Usl) -> Option<f64> {
 pub fn missing(view: &ScalingView, point: &PointView, column: &Column) -> Option<&'static str> {
     match point.values.get(column.name) {
         Some(Value::Known { .. }) => None,
-        // At the base it would be nought over nought.
+        // At the base it would be zero divided by zero.
         _ if column.name == "karp_flatt" && view.base == Some(point.n) => Some("not defined at the base"),
         Some(Value::Missing { missing }) => Some(missing.text()),
         None => Some("not recorded"),
     }
 }
 
-/// Why something is not in the table, and what.
+/// What is missing from the table, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     /// Whether whole columns are missing, not single cells.
     pub columns: bool,
     /// The reason.
     pub reason: &'static str,
-    /// Labels of the columns, with their n where single cells are missing.
+    /// Labels of the columns, with their n if single cells are missing.
     pub what: Vec<String>,
 }
 
-/// The same as another column, in percent for programs.
+/// Duplicates another column, in percent for programs.
 const TWICE: &str = "cpu_percent";
 
-/// The columns of a table for people: those with a value somewhere; and what is missing, gathered by reason.
+/// The columns to show to people, which have at least one value, and what is missing, grouped by reason.
 #[must_use]
 pub fn table(view: &ScalingView) -> (Vec<&Column>, Vec<Gap>) {
     let columns = view.columns.iter().filter(|column| column.name != TWICE);
@@ -208,7 +208,7 @@ pub fn table(view: &ScalingView) -> (Vec<&Column>, Vec<Gap>) {
 }
 
 impl Gap {
-    /// In a sentence: `not shown: CPI: not recorded`, `Karp-Flatt at n = 1: not defined at the base`.
+    /// As a sentence: `not shown: CPI: not recorded`, `Karp-Flatt at n = 1: not defined at the base`.
     #[must_use]
     pub fn text(&self) -> String {
         let lead = if self.columns { "not shown: " } else { "" };

@@ -1,14 +1,13 @@
-//! From an assessment to the lines that tell of it.
-//! It never judges: what is an alarm has been decided.
+//! Turns an assessment into lines of the log.
 
 use super::{Cleared, Clocked, Factor, Reason, Standing, Suspected, Trouble};
 use crate::analysis::attribution::{Alarm, Assessment, Moved, Step, Suspect};
 
-/// Suspects and quantities in one line at most: it goes into logs.
+/// Maximum number of suspects and of quantities in one line, because lines go into logs.
 const MOST_SUSPECTS: usize = 10;
 const MOST_FACTORS: usize = 40;
 
-/// How a window stands.
+/// The result of a window.
 #[must_use]
 pub fn window(assessment: &Assessment, step: &Step, clock: Clocked) -> Standing {
     Standing {
@@ -22,7 +21,7 @@ pub fn window(assessment: &Assessment, step: &Step, clock: Clocked) -> Standing 
     }
 }
 
-/// The alarm as far as it is known now.
+/// The alarm, as far as it is known now.
 #[must_use]
 pub fn trouble(assessment: &Assessment, alarm: &Alarm, update: bool, clock: Clocked) -> Trouble {
     Trouble {
@@ -55,7 +54,7 @@ fn factors(assessment: &Assessment) -> Vec<Factor> {
     all.into_iter().take(MOST_FACTORS).map(factor).collect()
 }
 
-/// JSON has no infinities.
+/// JSON has no infinities, so such quantities are left out.
 fn sound(moved: &Moved) -> bool {
     let Moved { now, expected, band: (low, high), deviations, .. } = *moved;
     [now, expected, low, high, deviations].iter().all(|value| value.is_finite())
@@ -102,7 +101,7 @@ pub fn cleared(alarm: &Alarm, clock: Clocked) -> Cleared {
     }
 }
 
-/// Who is suspected first, by name, if anybody is beyond the threshold.
+/// Name of the first suspect above the threshold, if any.
 #[must_use]
 pub fn first_suspect(assessment: &Assessment) -> Option<&str> {
     assessment.suspects.iter().find(|suspect| suspect.above_threshold).map(|suspect| suspect.who.name.as_str())

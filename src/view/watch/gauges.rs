@@ -1,44 +1,44 @@
-//! How a watch stands, as numbers that are scraped now and then.
-//! It never holds a value that was not measured.
+//! The state of a watch as numbers, to be scraped periodically.
+//! Values that were not measured are absent.
 
 use super::{Cause, LoadAxis, Moment, NeighbourKind, QuantityUnit, State};
 use crate::analysis::attribution::{Assessment, Moved};
 
-/// Suspects told at most, so that a scraper's series stay few.
+/// Maximum number of suspects, so that a scraper has few series.
 const MOST_SUSPECTS: usize = 5;
 
-/// All of it.
+/// All gauges of a watch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gauges {
     /// Version of ironlaw.
     pub tool: String,
-    /// What is watched.
+    /// The target.
     pub target: String,
-    /// What it is held against.
+    /// The baseline it is compared with.
     pub baseline: String,
-    /// How it stands.
+    /// The current state.
     pub state: State,
-    /// Every state there is.
+    /// All possible states.
     pub states: &'static [State],
-    /// Windows so far by state.
+    /// Windows so far, by state.
     pub windows: Vec<(State, u64)>,
-    /// Alarms so far by cause, those without one too.
+    /// Alarms so far, by cause; causes without an alarm are included.
     pub alarms: Vec<(Cause, u64)>,
-    /// What load is measured by.
+    /// The quantity that measures load.
     pub axis: LoadAxis,
-    /// The load now.
+    /// The current load.
     pub load: Option<f64>,
-    /// The primary quantity over its usual value, in the last window.
+    /// The primary quantity relative to its usual value, in the last window.
     pub ratio: Option<f64>,
-    /// Each quantity the baseline knows at this load.
+    /// Every quantity that the baseline knows at this load.
     pub quantities: Vec<Gauge>,
-    /// Who is suspected, most first.
+    /// The suspects, strongest first.
     pub suspects: Vec<Score>,
-    /// When the last window ended.
+    /// End of the last window.
     pub last_window: Option<Moment>,
     /// CPU time of ironlaw, seconds.
     pub cpu_seconds: f64,
-    /// Memory of ironlaw.
+    /// Resident memory of ironlaw.
     pub resident_bytes: Option<u64>,
     /// Records lost.
     pub lost: u64,
@@ -53,29 +53,29 @@ pub struct Gauge {
     pub unit: QuantityUnit,
     /// Its value over the last windows.
     pub now: f64,
-    /// What is usual at this load.
+    /// The usual value at this load.
     pub expected: f64,
-    /// How many usual deviations it is away.
+    /// Distance from the usual value, in usual deviations.
     pub deviations: f64,
 }
 
 /// One suspect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// What it is.
+    /// Its kind.
     pub kind: NeighbourKind,
     /// Its name.
     pub name: String,
-    /// Of a process, its id.
+    /// Process id, for a process.
     pub pid: Option<u32>,
     /// The correlation.
     pub score: f64,
-    /// Its busy CPUs while the target was slow.
+    /// CPUs it kept busy while the target was slow.
     pub cores: f64,
 }
 
 impl Gauges {
-    /// Those of a watch that has not seen anything.
+    /// The gauges of a watch before its first window.
     #[must_use]
     pub fn new(target: String, baseline: String, axis: LoadAxis) -> Gauges {
         Gauges {
@@ -108,20 +108,20 @@ impl Gauges {
         self.alarms.iter_mut().filter(|(of, _)| *of == cause).for_each(|(_, count)| *count += 1);
     }
 
-    /// All windows.
+    /// Number of windows so far.
     #[must_use]
     pub fn all_windows(&self) -> u64 {
         self.windows.iter().map(|(_, count)| count).sum()
     }
 
-    /// All alarms.
+    /// Number of alarms so far.
     #[must_use]
     pub fn all_alarms(&self) -> u64 {
         self.alarms.iter().map(|(_, count)| count).sum()
     }
 }
 
-/// Takes over how the session stands now.
+/// Updates the gauges from an assessment.
 pub fn gauges(gauges: &mut Gauges, assessment: &Assessment) {
     let last = assessment.steps.last();
     gauges.state = assessment.state;

@@ -1,5 +1,4 @@
-//! What a watch tells: one line for each thing that happened, and the gauges of how it stands.
-//! It never decides that something is to be told.
+//! The output of a watch: one line per event, and gauges of its current state.
 
 mod build;
 mod gauges;
@@ -16,15 +15,15 @@ pub use moment::{Clocked, Moment};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// The version of the lines' schema; fields may be added without raising it.
+/// The version of the lines' schema. Adding fields does not raise it.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// One line.
+/// One line of the log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Line {
     /// When it happened.
     pub time: Moment,
-    /// What.
+    /// The event.
     #[serde(flatten)]
     pub what: What,
 }
@@ -33,187 +32,187 @@ pub struct Line {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum What {
-    /// The watch begins.
+    /// The watch began.
     Start(Box<Start>),
     /// A window ended.
     Window(Standing),
-    /// The target has been unusual for long enough, or more is known of why.
+    /// The target has been unusual for long enough, or more is known about the cause.
     Alarm(Box<Trouble>),
-    /// It is as usual again.
+    /// The target is as usual again.
     Cleared(Cleared),
     /// A recording was written.
     Recorded(Recorded),
-    /// The command for alarms has ended.
+    /// The alarm command ended.
     Command(Ran),
-    /// Something was not done, or is to be known.
+    /// Something was skipped, or is worth knowing.
     Note(Said),
-    /// Something failed that the watch goes on without.
+    /// Something failed, but the watch continues.
     Error(Said),
-    /// The watch is over.
+    /// The watch ended.
     End(End),
 }
 
-/// How a watch begins.
+/// The start of a watch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Start {
-    /// Of these lines.
+    /// Version of the lines' schema.
     pub schema_version: u32,
     /// Version of ironlaw.
     pub tool: String,
-    /// What is watched.
+    /// The target.
     pub target: String,
-    /// What it is held against.
+    /// The baseline it is compared with.
     pub baseline: Known,
-    /// Where the baseline does not fit today's target or machine.
+    /// Where the baseline does not match the current target or machine.
     pub stale: Vec<StalePoint>,
-    /// What counts its operations; null: nothing does.
+    /// How operations are counted; null if nothing counts them.
     pub operations: Option<String>,
     /// Length of a window, seconds.
     pub interval_s: f64,
-    /// Samples per second of running time; null: none are taken.
+    /// Samples per second of running time; null if none are taken.
     pub rate_hz: Option<u64>,
     /// Whether memory is probed.
     pub probe: bool,
-    /// What is done on an alarm.
+    /// Actions on an alarm.
     pub on_alarm: Vec<String>,
-    /// Address of the metrics; null: they are not offered.
+    /// Address of the metrics; null if they are not served.
     pub metrics: Option<String>,
-    /// Limits met and fallbacks taken.
+    /// Limits that were reached and fallbacks that were used.
     pub notes: Vec<Said>,
 }
 
-/// What is known of the baseline.
+/// Facts about the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Known {
     /// Its file.
     pub path: PathBuf,
-    /// What load is measured by.
+    /// The quantity that measures load.
     pub axis: LoadAxis,
-    /// How far it can be relied on.
+    /// How reliable it is.
     pub strength: Strength,
 }
 
-/// One thing in which a baseline is not of today.
+/// One property in which a baseline does not match the current target or machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StalePoint {
-    /// Which, e.g. `build_id`.
+    /// Its name, e.g. `build_id`.
     pub what: String,
-    /// As it was.
+    /// Its value in the baseline.
     pub then: String,
-    /// As it is.
+    /// Its current value.
     pub now: String,
-    /// In a sentence.
+    /// The mismatch in one sentence.
     pub text: String,
-    /// Whether the watch is refused for it, unless told otherwise.
+    /// Whether the watch refuses to start because of it, unless overridden.
     pub refuses: bool,
 }
 
-/// How a window stands.
+/// The result of a window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Standing {
     /// When it ended.
     pub at: Moment,
-    /// How long it was.
+    /// Its length, seconds.
     pub seconds: f64,
-    /// How it stands.
+    /// Its state.
     pub state: State,
-    /// Its load; null where it is not known.
+    /// Its load; null if unknown.
     pub load: Option<f64>,
-    /// What load is measured by.
+    /// The quantity that measures load.
     pub axis: LoadAxis,
-    /// The quantity that says whether it is slow.
+    /// The quantity that decides whether the target is slow.
     pub primary: &'static str,
-    /// That over its usual value; null where either is not known.
+    /// The primary quantity relative to its usual value; null if either is unknown.
     pub ratio: Option<f64>,
 }
 
 /// An alarm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trouble {
-    /// False when it is raised, true when more is known of one that was.
+    /// False when the alarm is raised, true when more is known about it.
     pub update: bool,
-    /// When its first unusual window began.
+    /// Start of its first unusual window.
     pub since: Moment,
     /// The most probable cause.
     pub cause: Cause,
-    /// The same for people.
+    /// The cause in words.
     pub cause_text: &'static str,
-    /// How sure that is.
+    /// Confidence in that cause.
     pub confidence: Confidence,
-    /// Where to look for the culprit; null where nothing tells.
+    /// Where to look for the cause; null if unknown.
     pub place: Option<Where>,
-    /// The quantity that says whether it is slow.
+    /// The quantity that decides whether the target is slow.
     pub primary: &'static str,
-    /// The time per operation, waits and all, over its usual value, at the worst.
+    /// The worst time per operation, waits included, relative to its usual value.
     pub worst: f64,
-    /// The load now.
+    /// The current load.
     pub load: Option<f64>,
-    /// What load is measured by.
+    /// The quantity that measures load.
     pub axis: LoadAxis,
-    /// The load's level: from, to.
+    /// The level of load: from, to.
     pub level: Option<(f64, f64)>,
-    /// What explains it, most first.
+    /// What explains it, strongest first.
     pub evidence: Vec<Reason>,
-    /// Who moved with it, most first: correlated, not proven.
+    /// Neighbours whose activity correlates with it, strongest first. Correlation is not proof.
     pub suspects: Vec<Suspected>,
-    /// What moved, the primary quantity first.
+    /// The primary quantity, then those that moved, then the others.
     pub factors: Vec<Factor>,
-    /// What could not be told, in sentences.
+    /// What could not be determined, in sentences.
     pub unknown: Vec<String>,
 }
 
-/// One thing that speaks for a cause.
+/// One piece of evidence for a cause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reason {
-    /// Which.
+    /// The cause it supports.
     pub cause: Cause,
-    /// Its share of the slowdown, 0 to 1; null where the law gives none.
+    /// Share of the slowdown it explains, 0 to 1; null if the law does not yield one.
     pub share: Option<f64>,
-    /// How sure.
+    /// Confidence in this evidence.
     pub confidence: Confidence,
-    /// In a sentence.
+    /// The evidence in one sentence.
     pub text: String,
 }
 
-/// A neighbour whose use moved with the slowdown.
+/// A neighbour whose activity correlates with the slowdown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Suspected {
-    /// What it is.
+    /// Its kind.
     pub kind: NeighbourKind,
-    /// Its name, as it calls itself.
+    /// The name it gives itself.
     pub name: String,
-    /// Of a process, its id.
+    /// Process id, for a process.
     pub pid: Option<u32>,
-    /// Of a process, its control group.
+    /// Control group, for a process.
     pub cgroup: Option<String>,
     /// The correlation, -1 to 1.
     pub score: f64,
-    /// Whether that is above the threshold.
+    /// Whether the score is above the threshold.
     pub above_threshold: bool,
-    /// Its busy CPUs while the target was slow.
+    /// CPUs it kept busy while the target was slow.
     pub cores: f64,
-    /// The same before.
+    /// CPUs it kept busy before.
     pub cores_before: f64,
-    /// What else speaks for it.
+    /// Further evidence, in sentences.
     pub evidence: Vec<String>,
 }
 
-/// A quantity against what is usual.
+/// A quantity compared with its usual value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Factor {
     /// Its name.
     pub quantity: &'static str,
-    /// The same for people.
+    /// Label for display.
     pub label: &'static str,
     /// Its unit.
     pub unit: QuantityUnit,
     /// Its value over the last windows.
     pub now: f64,
-    /// What is usual at this load.
+    /// The usual value at this load.
     pub expected: f64,
-    /// The band it usually stays in: from, to.
+    /// Its usual band: from, to.
     pub band: (f64, f64),
-    /// How many usual deviations it is away.
+    /// Distance from the usual value, in usual deviations.
     pub deviations: f64,
     /// Whether it is believed to have moved.
     pub moved: bool,
@@ -222,38 +221,38 @@ pub struct Factor {
 /// The end of an alarm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cleared {
-    /// When its first unusual window began.
+    /// Start of its first unusual window.
     pub since: Moment,
-    /// How long it lasted.
+    /// Its length, seconds.
     pub seconds: f64,
     /// The most probable cause.
     pub cause: Cause,
-    /// How sure that is.
+    /// Confidence in that cause.
     pub confidence: Confidence,
-    /// The time per operation, waits and all, over its usual value, at the worst.
+    /// The worst time per operation, waits included, relative to its usual value.
     pub worst: f64,
-    /// The first suspect's name; null where there was none.
+    /// Name of the first suspect; null if there was none.
     pub suspect: Option<String>,
 }
 
-/// A recording that an alarm made.
+/// A recording made because of an alarm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Recorded {
     /// Its directory.
     pub path: PathBuf,
-    /// What it holds.
+    /// What it contains.
     pub holds: Holds,
     /// Its size on disk.
     pub bytes: u64,
-    /// Older recordings of the watch that were removed for it.
+    /// Older recordings of the watch that were removed to make room.
     pub removed: Vec<PathBuf>,
 }
 
-/// What a recording holds.
+/// What a recording contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holds {
-    /// The time before the alarm, and until it was raised.
+    /// The time before the alarm, until it was raised.
     Before,
     /// A detailed capture while the alarm was on.
     Alarm,
@@ -264,42 +263,42 @@ pub enum Holds {
 pub struct Ran {
     /// Its exit code, or 128 plus the signal.
     pub status: i32,
-    /// How long it ran.
+    /// How long it ran, seconds.
     pub seconds: f64,
-    /// Whether it was ended because its time was over.
+    /// Whether it was terminated because its time was up.
     pub cut_short: bool,
 }
 
-/// A sentence, and what to do about it.
+/// A message, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Said {
-    /// What is the case.
+    /// The message.
     pub text: String,
-    /// What would change it; null where nothing is known to.
+    /// The remedy; null if none is known.
     pub fix: Option<String>,
 }
 
 /// The last line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct End {
-    /// Why the watch is over.
+    /// Why the watch ended.
     pub reason: String,
-    /// Windows that were judged.
+    /// Number of windows judged.
     pub windows: u64,
-    /// Alarms that were raised.
+    /// Number of alarms raised.
     pub alarms: u64,
     /// Records lost.
     pub lost: u64,
 }
 
 impl Said {
-    /// An error with its remedy.
+    /// The message of an error, with its remedy.
     #[must_use]
     pub fn of(error: &crate::error::Error) -> Said {
         Said { text: error.to_string(), fix: error.remedy().map(ToString::to_string) }
     }
 
-    /// A sentence alone.
+    /// A message without a remedy.
     #[must_use]
     pub fn plain(text: impl Into<String>) -> Said {
         Said { text: text.into(), fix: None }

@@ -1,5 +1,4 @@
-//! Wall-clock time as logs have it: RFC 3339, UTC, milliseconds.
-//! It never reads a clock.
+//! Wall-clock time as in logs: RFC 3339, UTC, milliseconds.
 
 use crate::units::{Nanos, Utc};
 use serde::{Serialize, Serializer};
@@ -9,26 +8,26 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(pub u64);
 
-/// A session's time as wall-clock time.
+/// Converts session time to wall-clock time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clocked {
-    /// When the session began, nanoseconds since the Unix epoch.
+    /// Start of the session, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
 }
 
-/// A wall clock that is off by no more has been set a little, as machines that keep time do it all day.
+/// A smaller offset is a normal clock adjustment, which time synchronisation makes all day.
 const MOST_OFF_NS: u64 = 5_000_000_000;
 
 impl Clocked {
-    /// The same, unless the wall clock has left it by now: it was set, or the machine slept, which the session's time does
-    /// not count.
+    /// Moves the anchor if the wall clock has left session time: the clock was set, or the machine slept, which session
+    /// time does not count.
     #[must_use]
     pub fn anchored(self, since_start: Nanos, unix_ns: u64) -> Clocked {
         let is_off = self.at(since_start).0.abs_diff(unix_ns) > MOST_OFF_NS;
         if is_off { Clocked { started_unix_ns: unix_ns.saturating_sub(since_start.0) } } else { self }
     }
 
-    /// A moment of the session.
+    /// The wall-clock time of a moment of the session.
     #[must_use]
     pub fn at(self, since_start: Nanos) -> Moment {
         Moment(self.started_unix_ns.saturating_add(since_start.0))
@@ -36,7 +35,7 @@ impl Clocked {
 }
 
 impl Moment {
-    /// For names of files: `20260301T142530Z`.
+    /// For file names: `20260301T142530Z`.
     #[must_use]
     pub fn compact(self) -> String {
         let Utc { year, month, day, hour, minute, second } = Utc::from_unix(self.0 / 1_000_000_000);

@@ -1,22 +1,22 @@
-//! What makes instructions take more cycles, or cycles more time, where hardware counts both.
-//! It never gives a share to what is only known to have moved with it.
+//! Causes of more cycles per instruction, or of slower cycles, where hardware counts both. A quantity that only moved
+//! along gets no share of its own.
 
-use super::super::pool::Pool;
+use super::super::pooled::PooledWindows;
 use super::super::types::{Cause, Confidence, Evidence, Moved};
 use super::super::words::against;
 use super::shares::Shares;
 use super::worse;
 
-/// Misses must grow by this factor before they are a cause.
+/// Factor by which misses must grow to be a cause.
 const MISSES: f64 = 1.3;
-/// A share of cycles must grow by this much.
+/// Amount by which a share of cycles must grow to be a cause.
 const CYCLES: f64 = 0.02;
-/// What remains of the growth of cycles per instruction is worth a line from this share on.
+/// Share from which on the unexplained growth of cycles per instruction is reported.
 const REST: f64 = 0.1;
 
-/// The causes of more cycles per instruction, and of slower cycles; `stolen` is the share of the slowdown that the hypervisor
-/// has of CPU time.
-pub(super) fn evidence(pool: &Pool, shares: &Shares, stolen: f64, guest: bool) -> Vec<Evidence> {
+/// The causes of more cycles per instruction and of slower cycles. `stolen` is the share of the slowdown that is CPU
+/// time taken by the hypervisor.
+pub(super) fn evidence(pool: &PooledWindows, shares: &Shares, stolen: f64, guest: bool) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = frequency(pool, shares, stolen, guest).into_iter().collect();
     let Some(cpi) = worse(pool, "cpi") else { return all };
     let whole = shares.cpi.filter(|share| *share > 0.0);
@@ -27,7 +27,7 @@ pub(super) fn evidence(pool: &Pool, shares: &Shares, stolen: f64, guest: bool) -
     if memory.is_empty() && rest.is_none_or(|rest| rest >= REST) {
         all.push(other(cpi, rest));
     }
-    // The first of them leads; the others go with it and are told for what they are.
+    // The first of them leads with the rest; the others are listed as they are.
     all.extend(memory.into_iter().enumerate().map(|(at, evidence)| match at {
         0 => Evidence { share: rest, ..evidence },
         _ => evidence,
@@ -36,9 +36,9 @@ pub(super) fn evidence(pool: &Pool, shares: &Shares, stolen: f64, guest: bool) -
     all
 }
 
-/// Time that the hypervisor took counts as CPU time without cycles: only what it does not explain is a slower clock. In a guest
-/// the virtual CPU may have been kept from running without a word, so that the clock is not named there.
-fn frequency(pool: &Pool, shares: &Shares, stolen: f64, guest: bool) -> Option<Evidence> {
+/// Time that the hypervisor took counts as CPU time without cycles, so only the part it does not explain is a slower
+/// clock. In a guest the virtual CPU may stop without notice, so the clock is not named there.
+fn frequency(pool: &PooledWindows, shares: &Shares, stolen: f64, guest: bool) -> Option<Evidence> {
     let moved = pool.get("frequency").filter(|moved| moved.moved && moved.deviations < 0.0)?;
     let share = shares.frequency.map(|share| share - stolen);
     if stolen > 0.0 && share.is_none_or(|share| share < REST) {
@@ -56,17 +56,17 @@ fn frequency(pool: &Pool, shares: &Shares, stolen: f64, guest: bool) -> Option<E
     Some(Evidence { cause, share, confidence, text: format!("{}{caution}.", against(moved)) })
 }
 
-/// The part of the growth of cycles per instruction that a share of all cycles accounts for.
+/// The part of the growth of cycles per instruction that one share of all cycles accounts for.
 fn of_cycles(moved: &Moved, cpi: &Moved, whole: Option<f64>) -> Option<f64> {
     let grown = moved.now * cpi.now - moved.expected * cpi.expected;
     whole.map(|whole| whole * (grown / (cpi.now - cpi.expected)).clamp(0.0, 1.0))
 }
 
-fn more_cycles<'a>(pool: &'a Pool, name: &str) -> Option<&'a Moved> {
+fn more_cycles<'a>(pool: &'a PooledWindows, name: &str) -> Option<&'a Moved> {
     worse(pool, name).filter(|moved| moved.now - moved.expected >= CYCLES)
 }
 
-fn smt(pool: &Pool, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
+fn smt(pool: &PooledWindows, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
     let moved = more_cycles(pool, "tma_smt_contention")?;
     Some(Evidence {
         cause: Cause::Smt,
@@ -76,7 +76,7 @@ fn smt(pool: &Pool, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
     })
 }
 
-fn page_walks(pool: &Pool, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
+fn page_walks(pool: &PooledWindows, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
     let moved = more_cycles(pool, "page_walk_share").or_else(|| more_cycles(pool, "tma_dtlb_load"))?;
     Some(Evidence {
         cause: Cause::PageWalk,
@@ -86,12 +86,12 @@ fn page_walks(pool: &Pool, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> 
     })
 }
 
-fn more_misses<'a>(pool: &'a Pool, name: &str) -> Option<&'a Moved> {
+fn more_misses<'a>(pool: &'a PooledWindows, name: &str) -> Option<&'a Moved> {
     worse(pool, name).filter(|moved| moved.now >= MISSES * moved.expected)
 }
 
-/// More misses of the last level while those before it stay: somebody else holds the cache.
-fn llc(pool: &Pool) -> Option<Evidence> {
+/// More misses in the last level but not in the level before it: another program occupies the cache.
+fn llc(pool: &PooledWindows) -> Option<Evidence> {
     let moved = more_misses(pool, "llc_mpki")?;
     let (confidence, more) = match pool.get("l2_mpki") {
         Some(l2) if l2.now < MISSES * l2.expected => {
@@ -104,7 +104,7 @@ fn llc(pool: &Pool) -> Option<Evidence> {
     Some(Evidence { cause: Cause::Llc, share: None, confidence, text })
 }
 
-fn bandwidth(pool: &Pool) -> Option<Evidence> {
+fn bandwidth(pool: &PooledWindows) -> Option<Evidence> {
     let slower = worse(pool, "l3_miss_latency").or_else(|| more_cycles(pool, "tma_memory_bandwidth"));
     let stalled = || worse(pool, "memory_stall_share").filter(|_| more_misses(pool, "llc_mpki").is_none());
     let moved = slower.or_else(stalled)?;
@@ -116,7 +116,7 @@ fn bandwidth(pool: &Pool) -> Option<Evidence> {
     })
 }
 
-fn remote(pool: &Pool) -> Option<Evidence> {
+fn remote(pool: &PooledWindows) -> Option<Evidence> {
     let moved = worse(pool, "remote_dram_share").filter(|moved| moved.now - moved.expected >= 0.1)?;
     Some(Evidence {
         cause: Cause::RemoteMemory,

@@ -1,13 +1,13 @@
-//! What explains a slowdown, from the program outwards: path length, then what keeps it from running, then what makes its
-//! cycles or its CPU time dearer. It never names who: suspects do, and only as correlated.
+//! Explains a slowdown from the program outwards: path length, then what keeps it from running, then what makes its
+//! cycles or its CPU time more expensive. `suspects` names neighbours, and only as correlated.
 
-mod blind;
 mod cycles;
+mod no_pmu;
 mod shares;
 mod stolen;
 mod waits;
 
-use super::pool::Pool;
+use super::pooled::PooledWindows;
 use super::types::{Cause, Confidence, Evidence, Moved, Where};
 use super::words::against;
 use crate::analysis::compare::PRIMARY;
@@ -15,8 +15,8 @@ use crate::model::HostFacts;
 use shares::Shares;
 use stolen::{Stolen, stolen};
 
-/// Every cause that fits, most first.
-pub(super) fn explain(pool: &Pool, facts: &HostFacts) -> Vec<Evidence> {
+/// Every cause that fits, the largest first.
+pub(super) fn explain(pool: &PooledWindows, facts: &HostFacts) -> Vec<Evidence> {
     let Stolen { evidence: stolen, in_cpu_time, shares } = stolen(pool, Shares::of(pool), facts.stolen_in_cpu_time);
     let mut all: Vec<Evidence> = path(pool, &shares).into_iter().collect();
     all.extend(waits::evidence(pool, &shares));
@@ -24,18 +24,19 @@ pub(super) fn explain(pool: &Pool, facts: &HostFacts) -> Vec<Evidence> {
     let left = (shares.cpu_side() - in_cpu_time).max(0.0);
     all.extend(match pool.get("cpi") {
         Some(_) => cycles::evidence(pool, &shares, in_cpu_time, facts.virtual_machine),
-        None => blind::evidence(pool, left),
+        None => no_pmu::evidence(pool, left),
     });
     if all.is_empty() {
         all.extend(together(pool, &shares));
     }
-    // The order of decision stays among those of the same share; what has none follows its kind.
+    // The sort is stable: equal shares keep the order of decision. A cause without a share is weighted by its
+    // confidence.
     all.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     all
 }
 
-/// Where each factor grew too little for a word of its own: the largest of them.
-fn together(pool: &Pool, shares: &Shares) -> Option<Evidence> {
+/// The largest factor, if each grew too little to be reported on its own.
+fn together(pool: &PooledWindows, shares: &Shares) -> Option<Evidence> {
     let cost = worse(pool, PRIMARY)?;
     let factors =
         [(Cause::PathLength, shares.path), (Cause::CpiOther, shares.cpi), (Cause::Frequency, shares.frequency)];
@@ -45,7 +46,7 @@ fn together(pool: &Pool, shares: &Shares) -> Option<Evidence> {
     Some(Evidence { cause, share: Some(share), confidence: Confidence::Low, text })
 }
 
-/// A cause that cannot be given a share comes after those that explain much, before those that explain little.
+/// A cause without a share sorts after those that explain much and before those that explain little.
 fn weight(evidence: &Evidence) -> f64 {
     evidence.share.unwrap_or(match evidence.confidence {
         Confidence::High => 0.3,
@@ -54,7 +55,7 @@ fn weight(evidence: &Evidence) -> f64 {
     })
 }
 
-fn path(pool: &Pool, shares: &Shares) -> Option<Evidence> {
+fn path(pool: &PooledWindows, shares: &Shares) -> Option<Evidence> {
     let moved = worse(pool, "path_length")?;
     Some(Evidence {
         cause: Cause::PathLength,
@@ -64,15 +65,15 @@ fn path(pool: &Pool, shares: &Shares) -> Option<Evidence> {
     })
 }
 
-/// A quantity that moved, upwards.
-fn worse<'a>(pool: &'a Pool, name: &str) -> Option<&'a Moved> {
+/// A quantity that moved upwards.
+fn worse<'a>(pool: &'a PooledWindows, name: &str) -> Option<&'a Moved> {
     pool.get(name).filter(|moved| moved.moved && moved.deviations > 0.0)
 }
 
-/// Where to look, given the leading cause and whether a neighbour goes with it.
+/// Where to look, given the leading cause and whether a neighbour moved with it.
 ///
-/// `cleared`: everybody else is ruled out, neighbours by their use and, where nothing tells instructions from cycles, the
-/// program by its functions.
+/// `cleared`: everything else is ruled out: neighbours by their use and, where instructions cannot be told from cycles,
+/// the program by its functions.
 pub(super) fn place(cause: Cause, convincing: bool, cleared: bool, facts: &HostFacts) -> Where {
     match cause {
         Cause::PathLength => Where::Program,
@@ -87,8 +88,8 @@ pub(super) fn place(cause: Cause, convincing: bool, cleared: bool, facts: &HostF
     }
 }
 
-/// Threads' waits for storage are counted by the kernel only where it is told to, and it is not by default.
-fn storage(pool: &Pool) -> &'static str {
+/// The kernel counts threads' waits for storage only with delay accounting on, and it is off by default.
+fn storage(pool: &PooledWindows) -> &'static str {
     match pool.get("psi_io_some") {
         None => {
             "Waits for storage are not counted per thread, here or in the baseline, and cannot be seen: where the kernel's \
@@ -102,16 +103,16 @@ fn storage(pool: &Pool) -> &'static str {
     }
 }
 
-/// What this machine or this recording cannot tell of such a slowdown.
+/// What this machine or this recording cannot show about such a slowdown.
 pub(super) fn unknown(
-    pool: &Pool,
+    pool: &PooledWindows,
     lead: Option<Cause>,
     neighbours_seen: bool,
     resctrl: bool,
     facts: &HostFacts,
 ) -> Vec<String> {
     let counted = pool.get("cpi").is_some();
-    let probed = blind::PROBES.iter().any(|name| pool.get(name).is_some());
+    let probed = no_pmu::PROBES.iter().any(|name| pool.get(name).is_some());
     let memory = matches!(
         lead,
         Some(Cause::Llc | Cause::MemoryBandwidth | Cause::PageWalk | Cause::CpiOther | Cause::CpuTimeOther)

@@ -1,30 +1,30 @@
-//! A slowdown of the time per operation split into the law's factors, over the windows of a pool.
-//! It never splits what grew too little to share out.
+//! Splits a slowdown of the time per operation into the law's factors, over the windows of a pool. A growth too small
+//! to split has no shares.
 
-use super::super::pool::Pool;
+use super::super::pooled::PooledWindows;
 use crate::analysis::compare::PRIMARY;
 use crate::analysis::{Law, LawFactor, Slowdown, Totals};
 use crate::model::{Measure, Why};
 
-/// Shares of the slowdown, of which all are 1; one that made it smaller is below 0.
+/// Shares of the slowdown; together they are 1, and a factor that reduced it is negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in super::super) struct Shares {
-    /// The logarithm of the whole slowdown; `None` where it is none or cannot be known.
+    /// The logarithm of the whole slowdown; `None` if there is none or it is unknown.
     pub total: Option<f64>,
     pub path: Option<f64>,
     pub cpi: Option<f64>,
     pub frequency: Option<f64>,
-    /// In place of the three above.
+    /// Replaces the three above.
     pub cpu: Option<f64>,
     pub waits: Option<f64>,
 }
 
 impl Shares {
-    pub fn of(pool: &Pool) -> Shares {
+    pub fn of(pool: &PooledWindows) -> Shares {
         let Some(Slowdown { ratio, parts }) = slowdown(pool) else { return Shares::default() };
         let share = |factor| parts.iter().find(|part| part.factor == factor).and_then(|part| part.share);
         let total = Some(ratio.ln()).filter(|_| parts.iter().any(|part| part.share.is_some()));
-        // Shares of what became faster are of no slowdown.
+        // A speed-up has no shares of a slowdown.
         if total.is_none_or(|total| total <= 0.0) {
             return Shares::default();
         }
@@ -38,7 +38,7 @@ impl Shares {
         }
     }
 
-    /// The same of a slowdown to which something adds that the law does not see, as a logarithm.
+    /// The same shares of a slowdown that is larger by `added`, a logarithm that the law does not contain.
     pub fn beside(&self, added: f64) -> Shares {
         let Some(total) = self.total else { return *self };
         let of = |share: Option<f64>| share.map(|share| share * total / (total + added));
@@ -52,22 +52,22 @@ impl Shares {
         }
     }
 
-    /// All that is CPU time.
+    /// The share of CPU time, all of its factors together.
     pub fn cpu_side(&self) -> f64 {
         self.cpu.unwrap_or_else(|| [self.path, self.cpi, self.frequency].into_iter().flatten().sum())
     }
 }
 
-/// The law of the pool against what was usual. Without operations the same instructions are an operation, and where these
-/// are not known either, the same CPU time: then only waits are seen.
-fn slowdown(pool: &Pool) -> Option<Slowdown> {
+/// The law over the pool compared with the usual values. Without operations an instruction counts as an operation, and
+/// without instructions a unit of CPU time does: then only waits show.
+fn slowdown(pool: &PooledWindows) -> Option<Slowdown> {
     law(pool, |moved| moved.now, |s| s.now)?.slowdown(&law(pool, |moved| moved.expected, |s| s.usual)?)
 }
 
 fn law(
-    pool: &Pool,
+    pool: &PooledWindows,
     side: fn(&super::super::types::Moved) -> f64,
-    waits: fn(&super::super::stretch::Stretch) -> f64,
+    waits: fn(&super::super::wait_ratio::WaitRatio) -> f64,
 ) -> Option<Law> {
     let read = |name: &str| pool.get(name).map(side).filter(|value| *value > 0.0);
     let measure = |value: Option<f64>| value.map_or(Measure::Missing(Why::NotRecorded), Measure::exact);

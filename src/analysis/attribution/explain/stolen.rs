@@ -1,7 +1,7 @@
-//! What the hypervisor took: a part of CPU time where the kernel counts it there, a time of its own where it does not.
-//! It never shares out what lies nobody knows where.
+//! Time that the hypervisor took: a part of CPU time where the kernel counts it there, a time of its own where it does
+//! not. If that is unknown, no share is computed.
 
-use super::super::pool::Pool;
+use super::super::pooled::PooledWindows;
 use super::super::types::{Cause, Confidence, Evidence};
 use super::super::words::against;
 use super::shares::Shares;
@@ -10,17 +10,17 @@ use super::worse;
 /// Stolen time in a slowdown.
 pub(super) struct Stolen {
     pub evidence: Option<Evidence>,
-    /// The share of the slowdown that is CPU time only because of it.
+    /// The share of the slowdown that shows as CPU time only because of it.
     pub in_cpu_time: f64,
-    /// All shares, with stolen time among them.
+    /// All shares, adjusted for stolen time.
     pub shares: Shares,
 }
 
-/// `in_cpu_time`: whether the CPU time of a task holds what was taken while it ran, where that is known.
-pub(super) fn stolen(pool: &Pool, shares: Shares, in_cpu_time: Option<bool>) -> Stolen {
+/// `in_cpu_time`: whether a task's CPU time includes time taken while it ran, if known.
+pub(super) fn stolen(pool: &PooledWindows, shares: Shares, in_cpu_time: Option<bool>) -> Stolen {
     let none = Stolen { evidence: None, in_cpu_time: 0.0, shares };
     let Some((moved, longer)) = longer(pool) else { return none };
-    // What is no number is passed over.
+    // `min` and `max` skip NaN.
     let (share, shares) = match (in_cpu_time, shares.total) {
         (Some(true), Some(total)) => (Some((longer / total).min(shares.cpu_side().min(1.0)).max(0.0)), shares),
         (Some(false), Some(total)) => (Some(longer / (total + longer)), shares.beside(longer)),
@@ -44,8 +44,8 @@ pub(super) fn stolen(pool: &Pool, shares: Shares, in_cpu_time: Option<bool>) -> 
     }
 }
 
-/// The logarithm of how much longer work takes for what was stolen.
-fn longer(pool: &Pool) -> Option<(&super::super::types::Moved, f64)> {
+/// The logarithm of how much longer work takes because of stolen time.
+fn longer(pool: &PooledWindows) -> Option<(&super::super::types::Moved, f64)> {
     let moved = worse(pool, "steal_share")?;
     let busy = pool.get("host_busy")?;
     let stretch = |busy: f64, stolen: f64| (busy > stolen && stolen >= 0.0).then(|| busy / (busy - stolen));

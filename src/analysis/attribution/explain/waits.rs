@@ -1,21 +1,20 @@
-//! What keeps a target from running: its quota, others on its CPUs, storage.
-//! It never counts as waiting that there was nothing to do.
+//! What keeps a target from running: its quota, others on its CPUs, storage. Idle time does not count as waiting.
 
-use super::super::pool::Pool;
+use super::super::pooled::PooledWindows;
 use super::super::types::{Cause, Confidence, Evidence, Moved};
 use super::super::words::against;
 use super::shares::Shares;
 use super::worse;
 use crate::analysis::findings::words::percent;
 
-/// What a wait adds to the time per CPU time.
+/// How much each wait grew, relative to CPU time.
 struct Added {
     queue: f64,
     io: f64,
 }
 
-/// The causes.
-pub(super) fn evidence(pool: &Pool, shares: &Shares) -> Vec<Evidence> {
+/// The causes that fit.
+pub(super) fn evidence(pool: &PooledWindows, shares: &Shares) -> Vec<Evidence> {
     let added = added(pool);
     let part = |wait: f64| {
         let both = added.queue.max(0.0) + added.io.max(0.0);
@@ -33,7 +32,7 @@ pub(super) fn evidence(pool: &Pool, shares: &Shares) -> Vec<Evidence> {
     all
 }
 
-fn added(pool: &Pool) -> Added {
+fn added(pool: &PooledWindows) -> Added {
     let running = pool.get("utilisation").map(|moved| (moved.now, moved.expected));
     let grown = |name: &str| match (pool.get(name), running) {
         (Some(moved), Some((now, then))) if now > 0.0 && then > 0.0 => moved.now / now - moved.expected / then,
@@ -51,7 +50,7 @@ fn throttling(moved: &Moved, share: Option<f64>) -> Evidence {
     }
 }
 
-fn run_queue(pool: &Pool, moved: &Moved, share: Option<f64>) -> Evidence {
+fn run_queue(pool: &PooledWindows, moved: &Moved, share: Option<f64>) -> Evidence {
     let busy = pool.get("host_busy").map_or(String::new(), |host| {
         format!(" All CPUs together were {} busy, usually {}.", percent(host.now), percent(host.expected))
     });
@@ -63,8 +62,8 @@ fn run_queue(pool: &Pool, moved: &Moved, share: Option<f64>) -> Evidence {
     }
 }
 
-/// Where the kernel keeps no account of threads' waits for storage, the pressure of their group must do.
-fn io(pool: &Pool, share: Option<f64>) -> Option<Evidence> {
+/// Where the kernel does not count threads' waits for storage, uses the pressure of their control group.
+fn io(pool: &PooledWindows, share: Option<f64>) -> Option<Evidence> {
     let direct = worse(pool, "block_io_delay");
     let pressure = worse(pool, "psi_io_some");
     let moved = direct.or(pressure)?;
@@ -76,8 +75,8 @@ fn io(pool: &Pool, share: Option<f64>) -> Option<Evidence> {
     })
 }
 
-/// Blocked for longer while less got done, and not for storage.
-fn waiting(pool: &Pool) -> Option<Evidence> {
+/// Blocked longer while less was completed, and not on storage.
+fn waiting(pool: &PooledWindows) -> Option<Evidence> {
     let blocked = worse(pool, "blocked_share")?;
     let fewer = pool.get(crate::analysis::compare::RATE).filter(|rate| rate.moved && rate.deviations < 0.0)?;
     Some(Evidence {

@@ -1,4 +1,4 @@
-//! When there is an alarm, and when there must be none.
+//! When an alarm is raised, and when none must be.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn a_slight_growth_must_last_before_it_is_believed_and_an_alarm_does_not_come_an
     assert_eq!(session.said().alarms[0].window.from, ms(20_000), "all of it speaks");
     session.run(20, &[(PRIMARY, 1.055)]);
     assert_eq!((session.said().alarms.len(), session.said().alarms[0].on), (1, true));
-    // A machine that is as usual again is not quiet.
+    // A machine that is back to usual is still noisy.
     for at in 0..8 {
         session.window(&[(PRIMARY, if at % 4 == 1 { 1.08 } else { 1.0 })]);
     }
@@ -66,7 +66,7 @@ fn another_load_raises_nothing_whether_it_is_known_or_not() {
     let twice = [(RATE, 2.0), (WITHOUT_OPERATIONS, 2.0), ("utilisation", 0.99)];
     session.run(10, &[]).run(10, &twice);
     assert!(session.states(10).iter().all(|state| *state == State::Usual), "{:?}", session.states(10));
-    // Dearer operations at a load that nobody knows are not judged; nor are half as many.
+    // Costlier operations at an unknown load are not judged; nor are half as many.
     session.run(10, &[(RATE, 4.0), (WITHOUT_OPERATIONS, 6.0), (PRIMARY, 1.5)]);
     session.run(10, &[(RATE, 0.6), (WITHOUT_OPERATIONS, 0.6), ("utilisation", 0.3)]);
     assert!(session.states(20).iter().all(|state| *state == State::UnknownLoad), "{:?}", session.states(20));

@@ -1,4 +1,4 @@
-//! How often nothing raises an alarm, and how soon something does: many runs of programs whose truth is known.
+//! Measures the rate of false alarms and the time to a true one, over many simulated runs of known programs.
 
 use super::*;
 use crate::analysis::baseline::testing::loaded;
@@ -6,7 +6,7 @@ use crate::analysis::baseline::{FALSE_HOURS, LEAST_RECORDINGS};
 use crate::analysis::stats::Random;
 use crate::analysis::stats::simulate::{Frequency, Program, STEADY, SimulatedWindow};
 
-/// A baseline of so many recordings of a minute each.
+/// A baseline of this many recordings of a minute each.
 fn learnt(program: &Program, recordings: usize, random: &mut Random) -> Levels {
     let minute = Program { windows: 60, ..*program };
     let all: Vec<SimulatedWindow> = (0..recordings).flat_map(|_| minute.run(random)).collect();
@@ -33,7 +33,8 @@ fn alarm(levels: &Levels, windows: &[SimulatedWindow]) -> Option<usize> {
     (0..windows.len()).find(|at| assessor.take(observed(*at, windows[*at], &names), &[]).raised)
 }
 
-/// Of so many watches of another run, each against a baseline of its own, those that raise an alarm within so many windows.
+/// Watches this many other runs, each against its own baseline, and counts those that raise an alarm within this many
+/// windows.
 fn watched(program: &Program, change: f64, recordings: usize, (watches, windows): (usize, usize)) -> Frequency {
     let mut random = Random::new(17);
     let mut raised = Frequency::default();
@@ -45,7 +46,7 @@ fn watched(program: &Program, change: f64, recordings: usize, (watches, windows)
     raised
 }
 
-/// Programs by how far their runs differ, how far their windows stray and how long they remember it.
+/// Programs by run-to-run deviation, window deviation and autocorrelation of windows.
 const PROGRAMS: [(&str, f64, f64, f64); 6] = [
     ("runs 0.5%, windows 1%", 0.005, 0.01, 0.3),
     ("runs 2%, windows 1%", 0.02, 0.01, 0.3),
@@ -59,7 +60,7 @@ fn program((_, run_sd, window_sd, memory): (&str, f64, f64, f64)) -> Program {
     Program { fixed: 0.0, run_sd, window_sd, memory, ..STEADY }
 }
 
-/// Of other runs watched for an hour those with a false alarm.
+/// Other runs watched for an hour: counts those with a false alarm.
 fn false_hours(row: usize, recordings: usize, watches: usize) -> Frequency {
     let found = watched(&program(PROGRAMS[row]), 0.0, recordings, (watches, 3600));
     let claimed = match recordings {
@@ -70,7 +71,7 @@ fn false_hours(row: usize, recordings: usize, watches: usize) -> Frequency {
     found
 }
 
-/// Of other runs that are dearer those in which that is found within so many seconds; three recordings.
+/// Other runs with a higher cost: counts those in which it is found within this many seconds; three recordings.
 fn found_within(row: usize, by: f64, seconds: usize, claimed: Option<f64>, watches: usize) -> Frequency {
     let found = watched(&program(PROGRAMS[row]), by, 3, (watches, seconds));
     let claim = claimed.map_or("nothing".to_string(), |part| format!("at least {:.0}%", part * 100.0));
@@ -94,7 +95,7 @@ fn operations_that_become_dearer_are_found_within_seconds() {
     }
 }
 
-/// What is claimed to be found: program, growth, seconds, part of the runs.
+/// Claimed detections: program, growth, seconds, fraction of the runs.
 const FOUND: [(usize, f64, usize, f64); 6] =
     [(0, 0.1, 10, 0.95), (0, 0.2, 5, 0.95), (1, 0.2, 5, 0.9), (1, 0.4, 5, 0.95), (2, 0.4, 5, 0.9), (3, 0.4, 10, 0.95)];
 

@@ -1,8 +1,8 @@
-//! Which cause each kind of trouble is told as.
+//! Which cause each kind of trouble is reported as.
 
 use super::*;
 
-/// Runs into the trouble and returns its verdict.
+/// Runs usual windows, then the trouble, and returns the verdict.
 fn verdict(mut session: Session, other: &[(&str, f64)]) -> (Cause, Where, Assessment) {
     session.run(20, &[]).run(6, other);
     let (cause, place, _) = session.verdict();
@@ -96,7 +96,7 @@ fn a_change_of_functions_is_probably_the_program_and_never_surely() {
     assert_eq!(session.verdict().0, Cause::CpuTimeOther, "functions that all grew alike say nothing");
 }
 
-/// What probes of memory usually tell, and whether it is the operation's cost that grew.
+/// Usual latencies of the memory probes.
 const PROBED: [(&str, f64); 4] = [
     ("probe_l2_latency", 4.0),
     ("probe_llc_latency", 30.0),
@@ -150,7 +150,8 @@ fn uncounted_waits_for_storage_are_told_with_the_remedy_and_counted_ones_are_not
 
 #[test]
 fn stolen_time_is_taken_off_cpu_time_only_where_the_kernel_counts_it_there() {
-    // The host took a fifth of the busy time, and the code is a tenth dearer in instructions that nobody counts here.
+    // The host took a fifth of the busy time, and the code costs a tenth more in instructions that are not counted
+    // here.
     let trouble = [(PRIMARY, 1.1), ("steal_share", 0.06)];
     let found = |stolen_in_cpu_time| {
         let facts = HostFacts { virtual_machine: true, stolen_in_cpu_time, ..facts() };

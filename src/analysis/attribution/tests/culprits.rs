@@ -1,8 +1,8 @@
-//! Who is named, among innocents who are busy too.
+//! Which neighbours are named, among innocent ones that are busy too.
 
 use super::*;
 
-/// Five who do no harm: steady ones and bursty ones of several periods.
+/// Five harmless neighbours: steady ones, and bursty ones of several periods.
 fn innocents(session: &mut Session) {
     session.process("steady", |_| (0.3, 0.0, 1));
     session.process("daemon", |at| (0.06 + 0.02 * drift(at), 2e5, 1));

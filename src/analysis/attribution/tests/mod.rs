@@ -1,4 +1,4 @@
-//! Whole sessions by hand: every quantity of every window is written down, so that what must come out is known.
+//! Sessions made by hand: every quantity of every window is given, so the expected result is known.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod alarms;
@@ -14,7 +14,7 @@ use crate::analysis::compare::{Cell, PRIMARY, Quantity, RATE, Reading, WITHOUT_O
 use crate::analysis::testing::ms;
 use crate::model::{CpuTopology, HostFacts, Measure, NeighbourDef, NeighbourId, NeighbourKind, Why};
 
-/// Usual values at 1000 operations per second of half a millisecond: one thread, half of its time running.
+/// Usual values at 1000 operations per second of half a millisecond each: one thread that runs half of its time.
 const USUAL: [(&str, f64); 8] = [
     (PRIMARY, 5e5),
     (RATE, 1000.0),
@@ -25,7 +25,7 @@ const USUAL: [(&str, f64); 8] = [
     ("host_busy", 0.3),
     ("throttled_share", 0.0),
 ];
-/// What hardware counts beside it.
+/// What hardware counts in addition.
 const COUNTED: [(&str, f64); 7] = [
     ("path_length", 1e6),
     ("cpi", 1.5),
@@ -40,7 +40,7 @@ fn quantity(name: &str) -> Quantity {
     quantities().into_iter().find(|quantity| quantity.name == name).unwrap_or_else(|| panic!("no quantity {name}"))
 }
 
-/// Runs differ by half of what is usual for the quantity, and their windows by as much.
+/// Runs differ by half of the quantity's usual noise, and their windows by as much.
 fn expected(name: &str, centre: f64) -> Expected {
     let quantity = quantity(name);
     let part = quantity.usual_noise() / 2.0 * centre;
@@ -50,7 +50,7 @@ fn expected(name: &str, centre: f64) -> Expected {
     Expected { quantity, windows, centre, spread: part.hypot(within), within, run, dependence, furthest, low, high }
 }
 
-/// One level around the usual load, and one at twice of it.
+/// One level at the usual load, and one at twice that load.
 fn levels(usual: &[(&'static str, f64)], axis: LoadAxis) -> Levels {
     let level = |factor: f64| {
         let value = |(name, value): &(&'static str, f64)| {
@@ -69,7 +69,7 @@ fn levels(usual: &[(&'static str, f64)], axis: LoadAxis) -> Levels {
 }
 
 fn facts() -> HostFacts {
-    // CPU 2 is the other thread of CPU 0's core.
+    // CPU 2 is the sibling thread of CPU 0's core.
     let cpu = |cpu, core| CpuTopology { cpu, core, package: 0, node: 0 };
     HostFacts {
         cpus: vec![cpu(0, 0), cpu(1, 1), cpu(2, 0), cpu(3, 1)],
@@ -78,7 +78,7 @@ fn facts() -> HostFacts {
     }
 }
 
-/// From -1 to 1, slowly: each value resembles the one before it.
+/// Drifts slowly between -1 and 1: each value resembles the one before it.
 fn drift(at: usize) -> f64 {
     let t = at as f64;
     ((t * 0.21).sin() + (t * 0.057 + 1.0).sin() + (t * 1.7).sin()) / 3.0
@@ -87,7 +87,7 @@ fn drift(at: usize) -> f64 {
 /// What a neighbour uses in a window: busy CPUs, bytes per second of storage traffic, and the CPU it is on.
 type Used = fn(usize) -> (f64, f64, u32);
 
-/// A session of windows of a second.
+/// A session of one-second windows.
 struct Session {
     usual: Vec<(&'static str, f64)>,
     assessor: Assessor,
@@ -110,7 +110,7 @@ impl Session {
         Session::on(facts(), usual, axis)
     }
 
-    /// On a machine of its own.
+    /// A session on a machine with these facts.
     fn on(facts: HostFacts, usual: &[(&'static str, f64)], axis: LoadAxis) -> Session {
         let assessor = Assessor::new(levels(usual, axis), facts, Settings::default());
         Session { usual: usual.to_vec(), assessor, defs: vec![], at: 0, steps: vec![], uses: vec![] }
@@ -127,7 +127,7 @@ impl Session {
         self.neighbour(NeighbourKind::Process, name, None, used);
     }
 
-    /// So many windows in which these quantities are other than usual, by these factors or, of a share, to these values.
+    /// Runs this many windows in which these quantities are changed: by these factors or, for a share, to these values.
     fn run(&mut self, windows: usize, other: &[(&str, f64)]) -> &mut Session {
         for _ in 0..windows {
             self.window(other);

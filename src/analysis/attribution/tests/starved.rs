@@ -1,11 +1,11 @@
-//! A program that gets less done because it waits, and one that has less to do.
+//! A program that completes less because it waits, and one that has less to do.
 
 use super::*;
 
-/// Beyond the lowest level: three tenths of the operations, and of the time that is left most is spent waiting.
+/// Below the lowest level: three tenths of the operations, and most of the remaining time is spent waiting.
 const STARVED: [(&str, f64); 4] =
     [(RATE, 0.3), (WITHOUT_OPERATIONS, 0.3), ("utilisation", 0.15), ("run_queue_delay", 0.6)];
-/// Six tenths of the operations, and of everything that comes with them.
+/// Six tenths of the operations, and of everything that scales with them.
 const FEWER: [(&str, f64); 3] = [(RATE, 0.6), (WITHOUT_OPERATIONS, 0.6), ("utilisation", 0.3)];
 
 #[test]

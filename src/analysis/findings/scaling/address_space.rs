@@ -1,6 +1,6 @@
-//! Page faults and changes of the address space that cost more per operation, and which of the three reasons holds what
-//! they share: the faults themselves, the lock of the address space, or making other CPUs forget translations.
-//! It never blames faults that every width has: they must cost more, or become more.
+//! Page faults and address-space changes that cost more per operation, and which of three reasons gets their common
+//! cost: the faults themselves, mmap_lock, or flushing translations on other CPUs. Faults that every width has do not
+//! count: they must cost more, or increase in number.
 
 use super::growth::Lead;
 use super::mean::Change;
@@ -20,23 +20,23 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-/// Parts of the lost cores that go to the address space.
+/// Shares of the lost cores that go to the address space.
 pub(super) struct Costs {
-    /// On a CPU and blocked, by the lock.
+    /// Waiting for mmap_lock, on a CPU and blocked.
     pub locking: f64,
     pub blocked: f64,
-    /// Making translations be forgotten.
+    /// Flushing translations.
     pub flushing: f64,
-    /// All else that faults and calls do.
+    /// Everything else that faults and calls do.
     pub rest: f64,
-    /// Which of the three the rest belongs to: what the lock protects, and what is flushed, moves between CPUs.
+    /// Which of the three gets the rest: data that the lock protects, and flushed memory, moves between CPUs.
     pub holder: Code,
 }
 
 pub(super) fn costs(step: &Step<'_>) -> Costs {
     let (locking, blocked) = (step.code_share(Code::MmapLock), step.wait_share(Wait::MmapLock));
     let flush = step.code_share(Code::TlbFlush);
-    // Such interrupts may ask for anything; where translations are flushed they ask for that.
+    // These interrupts may ask for anything; where translations are flushed they ask for that.
     let flushing = if flush > 0.0 { flush + step.code_share(Code::Ipi) } else { 0.0 };
     let holder = if more_faults(step) || (locking + blocked).max(flushing) < limits::FACTOR {
         Code::AddressSpace
@@ -49,7 +49,7 @@ pub(super) fn costs(step: &Step<'_>) -> Costs {
 }
 
 impl Costs {
-    /// What the rest adds to the finding of that code.
+    /// The part of the rest that the finding of this code gets.
     pub fn rest_of(&self, code: Code) -> f64 {
         if self.holder == code { self.rest } else { 0.0 }
     }
@@ -59,7 +59,7 @@ fn faults(step: &Step<'_>) -> Option<Change> {
     step.per_op("minor_faults").ok()
 }
 
-/// Whether there are so many more faults that they are a reason by themselves.
+/// Whether faults increased enough to be a reason by themselves.
 fn more_faults(step: &Step<'_>) -> bool {
     let Ok(cost) = step.number(|numbers| numbers.cpu_ns_per_op) else { return false };
     faults(step).is_some_and(|change| {
@@ -71,7 +71,7 @@ fn more_faults(step: &Step<'_>) -> bool {
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let (costs, faults) = (costs(step), faults(step));
     if costs.rest < limits::FACTOR || costs.holder != Code::AddressSpace {
-        // More faults whose cost nobody can see are no verdict.
+        // If the cost of the additional faults is not visible, there is no verdict.
         return if more_faults(step) && step.cpu_grew()? { kernel_seen(step).map(|()| None) } else { Ok(None) };
     }
     let share = costs.rest;

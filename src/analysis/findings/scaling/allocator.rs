@@ -1,5 +1,5 @@
-//! The memory allocator that costs more per operation: its locks, its arenas, what it returns to the kernel.
-//! It never says that it is slow: that shows at one thread as well.
+//! The memory allocator costs more per operation: its locks, its arenas, what it returns to the kernel. An allocator
+//! that is merely slow does not count: that shows with one thread as well.
 
 use super::places::{below, blocked_place, cpu_place};
 use super::step::Step;

@@ -1,5 +1,5 @@
-//! Memory bandwidth that is used up: more threads do not get more of it.
-//! It never knows the machine's peak, so bytes that stay flat accuse nobody: reads must take longer as well, or queue up.
+//! Exhausted memory bandwidth: more threads do not get more of it. The machine's peak is unknown, so a flat byte rate
+//! is not enough: reads must also take longer, or queue up.
 
 use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
@@ -13,8 +13,8 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "memory-bandwidth", title: "memory bandwidth used up", kind: Kind::Cpi, explains: &[], judge };
 
-/// Bytes per second over the most seen, where a further thread brought hardly more; `None` where there was more to have, or
-/// where they are too few to matter.
+/// Bytes per second over the highest rate seen, if additional threads brought hardly more. `None` if there was more to
+/// have, or if the rate is too low to matter.
 pub(super) fn saturated(step: &Step<'_>) -> Result<Option<f64>, Why> {
     step.hardware("memory_bandwidth")?;
     let mean = |point: &Point| {
@@ -36,11 +36,11 @@ pub(super) fn saturated(step: &Step<'_>) -> Result<Option<f64>, Why> {
     Ok((most > 0.0 && flat && here / most >= limits::BANDWIDTH).then(|| here / most))
 }
 
-/// What says that memory gives no more, rather than that no more was asked of it: reads that take longer, or many under way
-/// at once.
+/// Evidence that memory delivers no more, rather than that no more was requested: reads that take longer, or many in
+/// flight at once.
 ///
 /// # Errors
-/// Why nobody can say.
+/// Why that cannot be decided.
 fn strained(step: &Step<'_>) -> Result<Option<Evidence>, Why> {
     for latency in ["l3_miss_latency", "probe_dram_latency"] {
         if let Ok(change) = step.metric(latency) {

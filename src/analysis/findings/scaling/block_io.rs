@@ -1,5 +1,4 @@
-//! Workers that wait longer for storage with every further one.
-//! It never says which device or file: the kernel's accounting does not.
+//! Workers whose waits for storage grow with their number. The kernel's accounting does not show which device or file.
 
 use super::places::blocked_place;
 use super::words::{name, percent, seconds};
@@ -31,7 +30,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     Ok(Some(Finding { place: lead.map(blocked_place), ..found }))
 }
 
-/// Where nobody recorded time off the CPU the kernel's own accounting of it remains, if it keeps one.
+/// Without recorded off-CPU time, uses the kernel's own accounting of it, if there is any.
 fn by_accounting(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let delay = step.metric("block_io_delay")?;
     let share = (delay.amount() * f64::from(step.here.n) / step.lost()).clamp(0.0, 1.0);
@@ -51,7 +50,7 @@ fn by_accounting(step: &Step<'_>) -> Result<Option<Finding>, Why> {
 const PRESSURE: [(&str, &str); 2] =
     [("psi_io_some", "I/O pressure, group"), ("host_psi_io_some", "I/O pressure, machine")];
 
-/// Whether the kernel knows of nobody who waited for storage.
+/// Whether the kernel reports that no task waited for storage.
 fn no_pressure(step: &Step<'_>) -> bool {
     let known: Vec<f64> = PRESSURE.iter().filter_map(|(name, _)| Some(step.metric(name).ok()?.here.value)).collect();
     !known.is_empty() && known.iter().all(|pressure| *pressure < limits::IO_PRESSURE)

@@ -1,5 +1,5 @@
-//! A last-level cache that the threads together have outgrown.
-//! It never speaks where bandwidth is used up: misses come with that.
+//! A last-level cache that has become too small for the threads together. Exhausted bandwidth is excluded: misses come
+//! with it.
 
 use super::bandwidth::saturated;
 use super::hot::hot;
@@ -15,21 +15,21 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "cache-capacity", title: "last-level cache too small", kind: Kind::Cpi, explains: &[], judge };
 
-/// Misses of the level above that grow by this part of the last level's are their cause.
+/// Misses of the level above that grow by this part of the last level's growth are its cause.
 const SOONER: f64 = 0.5;
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some((slower, misses)) = counted(step, "llc_mpki")? else { return Ok(None) };
     let misses = per_op(step, misses);
-    // Each thread touches more, wherever the cache ends, or its lines are taken away by other cores: a line that the last level
-    // held before, and holds no longer, was missed by the level above it all along.
+    // Each thread touches more data, whatever the cache size, or other cores take its lines away. A line that the last
+    // level held before and no longer holds was missed by the level above it all along.
     let sooner = step.metric("l2_mpki").map(|change| per_op(step, change));
     let as_much = |sooner: &Change| sooner.ratio() >= misses.ratio() || sooner.amount() >= SOONER * misses.amount();
     if sooner.as_ref().is_ok_and(|sooner| sooner.by(limits::MISSES) && as_much(sooner)) {
         return Ok(None);
     }
     let full = saturated(step).is_ok_and(|used| used.is_some());
-    // A line that moves between caches is a miss of both, and only its own counter tells it from one that no cache holds.
+    // A line that moves between caches is a miss of both. Only its own counter shows that it is in a cache.
     let moves = || Ok::<_, Why>(sooner.is_err() || hot(step)?.is_some_and(|hot| hot.stands_out()));
     if step.hardware("hitm_per_kinstr").is_err() && moves()? {
         return Err(step.no_counter());
@@ -65,7 +65,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-/// The part of the lost cores that so many more misses can take at most, if it is enough.
+/// The largest share of the lost cores that the additional misses can explain, if it is large enough.
 fn explained(step: &Step<'_>, misses: &Change, share: f64) -> Option<f64> {
     let counted = step.number(|numbers| numbers.path_length).is_ok();
     let cost = step.number(|numbers| numbers.cpu_ns_per_op).ok().filter(|_| counted);
@@ -73,7 +73,7 @@ fn explained(step: &Step<'_>, misses: &Change, share: f64) -> Option<f64> {
     Some(share.min(most)).filter(|share| *share >= limits::FACTOR)
 }
 
-/// Misses per thousand instructions as misses per operation; where nobody counted instructions these must do.
+/// Converts misses per thousand instructions to misses per operation; unchanged if instructions were not counted.
 fn per_op(step: &Step<'_>, misses: Change) -> Change {
     let Ok(path) = step.number(|numbers| numbers.path_length) else { return misses };
     let times = |mean: Mean, path: Mean| {

@@ -1,6 +1,6 @@
-//! One function that costs several times more per operation with more threads, where no counter tells spinning from a
-//! shared cache line: a joint finding, which says that it is one.
-//! It never speaks where instructions were counted: then each has its own rule.
+//! One function that costs several times more per operation with more threads, where no counter distinguishes spinning
+//! from a shared cache line. The finding covers both and states so. It applies only without an instruction count: with
+//! one, each case has its own rule.
 
 use super::hot::{Hot, hot};
 use super::step::Step;
@@ -20,7 +20,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some(hot) = hot(step)? else { return Ok(None) };
     let fell = step.stack.useful <= limits::RETROGRADE * f64::from(step.base.n);
     let certain = hot.stands_out() || fell;
-    // What siblings take from each other is at most half a core, and from all code alike.
+    // SMT siblings take at most half a core from each other, and from all code alike.
     if !certain && step.here.region == Region::Smt && hot.row.here <= hot.row.base * limits::SIBLINGS {
         return Ok(None);
     }
@@ -74,7 +74,7 @@ fn finding(step: &Step<'_>, hot: &Hot<'_>, certain: bool, confidence: Confidence
     }
 }
 
-/// CPU time of an operation at both widths, in words.
+/// CPU time per operation at both widths, in words.
 fn per_op(step: &Step<'_>) -> String {
     match step.number(|numbers| numbers.cpu_ns_per_op) {
         Ok(change) => format!("{} to {}", seconds(change.base.value * 1e-9), seconds(change.here.value * 1e-9)),

@@ -1,5 +1,4 @@
-//! Slower instructions, as far as no rule could say why.
-//! It never repeats what another rule has explained.
+//! Slower instructions, as far as no other rule explains them.
 
 use super::places::{grower_place, growers};
 use super::slower::{evidence, slower};

@@ -1,5 +1,5 @@
-//! CPU time per operation that grows, as far as no rule could say why, where nobody counted instructions and cycles.
-//! It never splits it into work, slower instructions and clock: one number cannot be.
+//! CPU time per operation that grows without an explanation by another rule, where instructions and cycles were not
+//! counted. One number cannot be split into more work, slower instructions and a slower clock.
 
 use super::places::{grower_place, growers};
 use super::step::Step;
@@ -12,7 +12,7 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "cpu-time-growth", title: "more CPU time per operation", kind: Kind::Rest, explains: &[], judge };
 
-/// What cannot be told apart. `still`: the part of the lost cores that is CPU time without cycles.
+/// The reasons that cannot be distinguished. `still` is the share of the lost cores that is CPU time without cycles.
 fn apart(still: f64) -> &'static str {
     if still > 0.0 {
         "CPU time without cycles in a virtual machine is time in which the virtual CPU stood still (interrupts, halts, other \

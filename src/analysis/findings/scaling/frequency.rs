@@ -1,5 +1,5 @@
-//! A clock that slows down as more cores are at work.
-//! It never guesses at the clock from time alone, nor from cycles alone in a virtual machine, whose CPUs stand still at times.
+//! A clock that slows down as more cores work. It is not inferred from time alone, nor from cycles alone in a virtual
+//! machine, whose CPUs stop at times.
 
 use super::mean::Change;
 use super::step::Step;
@@ -45,7 +45,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-/// Cycles per second of CPU time also fall where the virtual CPU stands still: only `part` of the fall is the clock's.
+/// Cycles per second of CPU time also fall where the virtual CPU stops: only `part` of the fall is the clock's.
 fn claim(cycles: &Change, part: f64, share: f64) -> String {
     let (base, here) = (digits(cycles.base.value * 1e-9), digits(cycles.here.value * 1e-9));
     let share = percent(share);

@@ -1,5 +1,5 @@
-//! What sampled time per operation grew by, by what its code is known for, and which path grew most.
-//! It never compares shares: a function that takes less of the whole may cost many times more.
+//! The growth of sampled time per operation, by class of code, and the path that grew most. Rules compare costs, not
+//! shares: a function with a smaller share may cost many times more.
 
 use super::mean::{Change, Mean};
 use super::step::ops;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Growths<C> {
     pub total: Change,
     classes: Vec<Class<C>>,
-    /// Growth of each function's own cost by class, by its name and module.
+    /// Growth of each function's own cost by class, keyed by its name and module.
     functions: FxHashMap<(String, String), Vec<(C, f64)>>,
 }
 
@@ -28,25 +28,25 @@ struct Class<C> {
 /// The path of a class whose cost per operation grew most.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Lead {
-    /// Root first, up to the function that tells.
+    /// Root first, up to the function that decides the class.
     pub frames: Vec<String>,
-    /// That function.
+    /// The deciding function.
     pub function: String,
-    /// The innermost of the program's own functions that led there, if it is another.
+    /// The innermost of the program's own functions that led there, if it is a different one.
     pub caller: Option<String>,
 }
 
-/// Part of the growth of the path that leads from which on one that names the program's own function does.
+/// A path that ends in the program's own code leads if it has at least this part of the leading path's growth.
 const NAMED: f64 = 0.1;
 
 const NOTHING: Change = Change { base: Mean { value: 0.0, error: 0.0 }, here: Mean { value: 0.0, error: 0.0 } };
 
 impl<C: Copy + PartialEq> Growths<C> {
-    /// From the runs at the base and here; `of` says what a path, root first, is known for and which function tells it.
+    /// Compares the runs at the base and here. `of` returns the class of a path, root first, and its deciding index.
     ///
     /// # Errors
-    /// `NotRecorded` where a run has no such cost, `TooFewSamples` where those here say too little, else why operations
-    /// are missing.
+    /// `NotRecorded` if no run has such a cost, `TooFewSamples` if the runs here have too few samples, else why
+    /// operations are missing.
     pub fn of(
         base: &[Run],
         here: &[Run],
@@ -84,13 +84,12 @@ impl<C: Copy + PartialEq> Growths<C> {
         self.classes.iter().find(|known| known.class == class)
     }
 
-    /// The growth of a class; of one that never occurred it is nothing.
+    /// The growth of a class; zero for a class that never occurred.
     pub fn get(&self, class: C) -> Change {
         self.class(class).map_or(NOTHING, |known| known.change)
     }
 
-    /// Its part of all growth, 0 to 1; nothing for what is noise. All parts together are no more than 1, also where some
-    /// classes have become less.
+    /// Its share of all growth, 0 to 1; 0 for noise. All shares together are at most 1, even if some classes shrank.
     pub fn part(&self, class: C) -> f64 {
         let change = self.get(class);
         let grown = self.classes.iter().map(|known| known.change).filter(Change::grew);
@@ -98,7 +97,7 @@ impl<C: Copy + PartialEq> Growths<C> {
         if change.grew() && self.total.amount() > 0.0 { (change.amount() / all).min(1.0) } else { 0.0 }
     }
 
-    /// The part of a function's own growth that lies in paths of these classes, 0 to 1.
+    /// The share of a function's own growth in paths of these classes, 0 to 1.
     pub fn of_function(&self, id: &FunctionId, classes: impl Fn(C) -> bool) -> f64 {
         let known = self.functions.get(&(id.name.clone(), id.module.clone())).map_or(&[][..], Vec::as_slice);
         let sum = |wanted: &dyn Fn(C) -> bool| -> f64 {
@@ -108,13 +107,13 @@ impl<C: Copy + PartialEq> Growths<C> {
         if all > 0.0 { sum(&classes) / all } else { 0.0 }
     }
 
-    /// Its path that grew most.
+    /// The path of the class that grew most.
     pub fn lead(&self, class: C) -> Option<&Lead> {
         self.class(class).and_then(|known| known.lead.as_ref())
     }
 }
 
-/// Costs of one width.
+/// The costs at one width.
 struct Side<C> {
     samples: u64,
     total: Mean,
@@ -130,17 +129,17 @@ impl<C: Copy + PartialEq> Side<C> {
 /// Cost per operation of one path, at the base and here.
 type Branch = [f64; 2];
 
-/// Sorts paths into classes, and gathers them over both widths.
+/// Classifies paths, and accumulates them over both widths.
 struct Sorter<'a, C, F: Fn(&[&Function]) -> (C, usize)> {
     functions: FxHashMap<&'a FunctionId, Function>,
-    /// By what leads to the function that tells: the same function may take a lock and do its own work.
+    /// By the path to the deciding function: the same function may take a lock and do its own work.
     branches: FxHashMap<&'a [FunctionId], Vec<(C, Branch)>>,
     /// By the innermost function.
     leaves: FxHashMap<(String, String), Vec<(C, f64)>>,
     of: F,
 }
 
-/// What a class has in one run.
+/// The part of a class in one run.
 struct Part<C> {
     class: C,
     weight: f64,
@@ -189,7 +188,7 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
         })
     }
 
-    /// The classes of one run; `scale` makes a weight a cost per operation of a whole width.
+    /// The classes of one run. `scale` converts a weight to its cost per operation at the whole width.
     fn run(&mut self, paths: &'a [PathCost], side: usize, scale: f64) -> Vec<Part<C>> {
         let mut parts: Vec<Part<C>> = Vec::new();
         for path in paths {
@@ -214,7 +213,7 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
         parts
     }
 
-    /// Whether the function that tells is the program's own.
+    /// Whether the deciding function is the program's own.
     fn is_named(&self, frames: &[FunctionId]) -> bool {
         let function = frames.last().and_then(|id| self.functions.get(id));
         function.is_some_and(|function| !is_c_library(function) && !function.name.starts_with('['))
@@ -236,7 +235,7 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
             of_class.max_by(|(a, x), (b, y)| x.total_cmp(y).then(b.cmp(a)))
         };
         let any = most(false)?;
-        // A stack that ends in a library says less than one that shows who called it, if that is not much less.
+        // A path that ends in the program's code is more informative than one in a library, unless it grew much less.
         let named = most(true).filter(|(_, grown)| *grown >= any.1 * NAMED);
         let (frames, _) = named.unwrap_or(any);
         let (last, outside) = frames.split_last()?;
@@ -250,7 +249,7 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
     }
 }
 
-/// Adds to what is known of a class.
+/// Adds a value to the entry of its class.
 fn add<C: PartialEq, V: Copy>(classes: &mut Vec<(C, V)>, class: C, value: V, sum: fn(V, V) -> V) {
     match classes.iter_mut().find(|(known, _)| *known == class) {
         Some((_, known)) => *known = sum(*known, value),
@@ -258,7 +257,7 @@ fn add<C: PartialEq, V: Copy>(classes: &mut Vec<(C, V)>, class: C, value: V, sum
     }
 }
 
-/// What the tables of names ask about.
+/// The type that the tables of names take.
 fn function(id: &FunctionId) -> Function {
     Function { name: id.name.clone(), module: id.module.clone(), kind: id.kind }
 }
@@ -271,7 +270,7 @@ fn per_op(weight: f64, samples: u64, ops: f64, all: u64) -> (f64, f64) {
     (cost, error)
 }
 
-/// The mean over runs; its error is that of sampling or that of scatter, which holds it, whichever is larger.
+/// The mean over runs. Its error is the larger of the sampling error and the scatter, which includes the former.
 fn combined(runs: &[(f64, f64)]) -> Mean {
     let values: Vec<f64> = runs.iter().map(|(cost, _)| *cost).collect();
     let Some(mean) = Mean::of(&values) else { return NOTHING.base };

@@ -1,5 +1,5 @@
-//! Workers that wait for each other's signals, with nobody among them who does most of the work.
-//! It never calls such a wait a lock: queues, barriers and locks of a program's own look the same.
+//! Workers that wait for each other's signals, where no worker does most of the work. Such a wait is not called a lock:
+//! queues, barriers and a program's own locks look the same.
 
 use super::places::blocked_place;
 use super::words::{name, percent, seconds};

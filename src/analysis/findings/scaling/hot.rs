@@ -1,5 +1,5 @@
-//! The one function of the program's own that most of the growth of CPU time is in, if there is one.
-//! It never says why: its numbers look the same for a spin loop, a shared line and a scan that grows.
+//! The one function of the program's own that has most of the growth of CPU time, if there is one. Its numbers do not
+//! show why: a spin loop, a shared line and a growing scan look the same.
 
 use super::limits;
 use super::step::Step;
@@ -8,29 +8,29 @@ use crate::analysis::names::{CodeKind, Function};
 use crate::analysis::scaling::{FunctionId, LossRow};
 use crate::model::Why;
 
-/// A function that most of the growth of CPU time is in.
+/// A function that has most of the growth of CPU time.
 pub(super) struct Hot<'a> {
     pub row: &'a LossRow,
-    /// Its part of the growth of CPU time per operation.
+    /// Its share of the growth of CPU time per operation.
     pub part: f64,
-    /// Its part of the CPU time at the base.
+    /// Its share of the CPU time at the base.
     pub before: f64,
-    /// The part of the lost cores that it took.
+    /// The share of the lost cores that it took.
     pub share: f64,
     /// Whether its cost never fell from one width to the next.
     pub rises: bool,
-    /// The path to it that has most of its time here.
+    /// The path to it that has most of its time at this width.
     pub frames: Vec<String>,
 }
 
 impl Hot<'_> {
-    /// Whether it grew far beyond its part of the time: what slows all code does not do that.
+    /// Whether it grew far beyond its share of the time. A slowdown of all code does not cause that.
     pub fn stands_out(&self) -> bool {
         self.part >= self.before * limits::STANDS_OUT
     }
 }
 
-/// That function, if there is one.
+/// Finds that function, if there is one.
 pub(super) fn hot<'a>(step: &Step<'a>) -> Result<Option<Hot<'a>>, Why> {
     let Some(loss) = step.loss else { return Err(Why::TooFewSamples) };
     let own = loss.functions.iter().filter(|row| is_own(&row.function) && row.is_real());
@@ -46,7 +46,7 @@ pub(super) fn hot<'a>(step: &Step<'a>) -> Result<Option<Hot<'a>>, Why> {
     Ok((share >= limits::FACTOR).then_some(Hot { row, part, before, share, rises, frames }))
 }
 
-/// Neither the kernel's nor known for something.
+/// Whether the function is the program's own and in no table of names.
 fn is_own(id: &FunctionId) -> bool {
     let function = Function { name: id.name.clone(), module: id.module.clone(), kind: id.kind };
     let known = is_allocator(&function) || is_user_spin(&function) || is_yield(&function);
@@ -68,12 +68,12 @@ fn rises(step: &Step<'_>, row: &LossRow) -> bool {
     true
 }
 
-/// Losses take the inlined calls of a function and the others together.
+/// Ignores inlining: losses combine a function's inlined calls with its others.
 fn same(leaf: &FunctionId, function: &FunctionId) -> bool {
     leaf.name == function.name && leaf.module == function.module && leaf.kind == function.kind
 }
 
-/// The path, root first, to a function that has most of its time here.
+/// The path, root first, to the function that has most of its time at this width.
 pub(super) fn frames(step: &Step<'_>, function: &FunctionId) -> Vec<String> {
     let paths = step.here.runs.iter().flat_map(|run| &run.cpu.paths);
     let own = paths.filter(|path| path.frames.last().is_some_and(|leaf| same(leaf, function)));

@@ -1,5 +1,5 @@
-//! Work that is shared out unevenly: the busiest worker is saturated while others are done.
-//! It never speaks of threads that are all idle: then the busiest is not what limits them.
+//! Unevenly distributed work: the busiest worker is saturated while others are done. Threads that are all idle do not
+//! count: then the busiest does not limit them.
 
 use super::step::{Step, known};
 use super::words::percent;
@@ -13,16 +13,16 @@ pub(super) const RULE: Rule =
 
 /// How the busiest worker limits the others.
 pub(super) struct Busiest {
-    /// Mean CPU time of the workers over the most.
+    /// Mean CPU time of the workers over the maximum.
     pub balance: f64,
-    /// Share of the time in which the busiest ran or wanted to.
+    /// Share of the time in which the busiest worker ran or waited for a CPU.
     pub at_work: f64,
-    /// The part of the lost cores that are others without work meanwhile.
+    /// The share of the lost cores that belongs to workers without work meanwhile.
     pub share: f64,
-    /// Whether the serial fraction of Karp and Flatt stays as it is over the widths that lost: then it is one piece of
-    /// work that cannot be shared out. `None` where one width alone lost.
+    /// Whether the serial fraction of Karp and Flatt is constant over the widths that lost: then it is one piece of
+    /// work that cannot be divided. `None` if only one width lost.
     pub constant: Option<bool>,
-    /// That fraction.
+    /// The serial fraction at the widest of them.
     pub fraction: Option<f64>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn busiest(step: &Step<'_>) -> Result<Option<Busiest>, Why> {
     Ok(Some(Busiest {
         balance: even,
         at_work,
-        // Meeting each other is part of it.
+        // Synchronising with each other is part of it.
         share: (share + step.code_share(Code::Signal)).min(1.0),
         constant: constant(&fractions),
         fraction: fractions.last().copied(),
@@ -98,7 +98,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-/// The numbers that uneven load and a serial section have in common.
+/// The evidence that uneven load and a serial section have in common.
 pub(super) fn evidence(busiest: &Busiest) -> Vec<Evidence> {
     vec![
         Evidence::of("of the lost cores", busiest.share, U::Share, limits::FACTOR),

@@ -1,5 +1,5 @@
-//! CPUs that spin for a lock of the kernel longer per operation.
-//! It never reads plain lock functions as spinning: samples fall there because interrupts come on again.
+//! CPUs that spin longer per operation for a kernel lock. Plain lock functions do not count as spinning: samples fall
+//! there because interrupts are enabled again.
 
 use super::places::{below, cpu_place, kernel_seen};
 use super::step::Step;

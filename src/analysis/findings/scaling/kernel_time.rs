@@ -1,5 +1,5 @@
-//! Time in the kernel that grows per operation, as far as no rule has a reason for it.
-//! It never calls kernel time wrong: only its growth is of interest.
+//! Kernel time per operation that grows, as far as no rule explains it. Kernel time as such is no fault; only its
+//! growth counts.
 
 use super::places::{below, cpu_place, kernel_seen};
 use super::step::{Step, known, metric, ops};
@@ -12,7 +12,7 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "kernel-time", title: "time in the kernel", kind: Kind::Rest, explains: KERNEL, judge };
 
-/// Code of the kernel, as far as no finding holds it.
+/// Kernel code, as far as no finding explains it.
 const KERNEL: &[Code] =
     &[Code::Kernel, Code::KernelSpin, Code::Signal, Code::Ipi, Code::TlbFlush, Code::MmapLock, Code::AddressSpace];
 
@@ -44,7 +44,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     Ok(Some(Finding { place: Some(cpu_place(lead)), ..found }))
 }
 
-/// Where the kernel's functions cannot be seen, its time alone.
+/// Without visible kernel functions, uses the counted kernel time alone.
 fn by_count(step: &Step<'_>, counted: &super::mean::Change) -> Result<Option<Finding>, Why> {
     let all = step.number(|numbers| numbers.cpu_ns_per_op)?.amount() * 1e-9;
     let part = if all > 0.0 { (counted.amount() / all).clamp(0.0, 1.0) } else { 0.0 };

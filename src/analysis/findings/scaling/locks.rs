@@ -1,6 +1,6 @@
-//! Locks that sleep: workers blocked longer per operation because others hold what they need, and all that such a lock
-//! costs on the CPU: spinning for it, its system calls, waking whoever waits.
-//! It never takes a wait for a signal for one: threads without work sleep in the same system call.
+//! Sleeping locks: workers are blocked longer per operation because others hold what they need, and everything such a
+//! lock costs on the CPU: spinning, system calls, waking waiters. Waits for a signal do not count: idle threads sleep
+//! in the same system call.
 
 use super::growth::Lead;
 use super::places::{blocked_place, cpu_place};
@@ -15,7 +15,7 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "lock-wait", title: "waiting for locks", kind: Kind::Wait, explains: &[Code::Lock], judge };
 
-/// Parts of the lost cores.
+/// Shares of the lost cores.
 #[derive(Clone, Copy)]
 struct Costs {
     blocked: f64,
@@ -50,7 +50,7 @@ fn costs(step: &Step<'_>) -> Costs {
     let longer = step.waits().is_ok_and(|waits| waits.get(Wait::Held).grew());
     let grew = longer && step.blocked_per_op(Cause::Lock).is_ok_and(|change| change.grew());
     let blocked = if grew { step.wait_share(Wait::Held) } else { 0.0 };
-    // Locks that nobody waits for are slowed down by whatever slows all code.
+    // A slowdown of all code also affects uncontended locks.
     let real = blocked >= limits::FACTOR || step.stands_out(Code::Lock);
     Costs { blocked, running: if real { step.code_share(Code::Lock) } else { 0.0 } }
 }
@@ -118,7 +118,7 @@ fn what(costs: Costs) -> String {
     )
 }
 
-/// Where most of it is.
+/// The path that has most of it.
 fn lead<'a>(step: &'a Step<'_>, costs: Costs) -> (Option<&'a Lead>, Option<super::Place>) {
     let blocked = step.waits().ok().and_then(|waits| waits.lead(Wait::Held));
     let running = step.cpu().ok().and_then(|cpu| cpu.lead(Code::Lock));

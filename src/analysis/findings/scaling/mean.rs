@@ -1,11 +1,11 @@
-//! A number at the base and at another width, each with the scatter of its runs: what rules call growth.
-//! It never calls a difference real that the scatter explains.
+//! A number at the base and at another width, each with the scatter of its runs. Rules call it growth only if the
+//! difference exceeds the scatter.
 
 use super::limits;
 use crate::analysis::scaling::Estimate;
 use crate::model::Why;
 
-/// A mean with its standard error; the error is 0 where nothing tells it.
+/// A mean with its standard error; the error is 0 where unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Mean {
     pub value: f64,
@@ -13,7 +13,7 @@ pub(super) struct Mean {
 }
 
 impl Mean {
-    /// Of the runs of a width; `None` without any.
+    /// The mean over the runs of a width; `None` without runs.
     pub fn of(values: &[f64]) -> Option<Mean> {
         let count = values.len() as f64;
         if values.is_empty() {
@@ -26,7 +26,7 @@ impl Mean {
     }
 }
 
-/// The margin stands for two standard errors, which is what [`Change::is_real`] asks for.
+/// The margin is two standard errors, as many as [`Change::grew`] requires.
 impl From<Estimate> for Mean {
     fn from(estimate: Estimate) -> Mean {
         Mean { value: estimate.mean, error: estimate.margin() / limits::ERRORS }
@@ -45,12 +45,12 @@ impl Change {
         self.here.value - self.base.value
     }
 
-    /// How many times the base's; `None` where that is nothing.
+    /// Ratio to the base; `None` if the base is zero.
     pub fn ratio(&self) -> Option<f64> {
         (self.base.value > 0.0).then(|| self.here.value / self.base.value)
     }
 
-    /// Whether it grew by that factor; anything has grown from nothing.
+    /// Whether it grew by that factor; any growth from zero does.
     pub fn by(&self, factor: f64) -> bool {
         self.here.value > 0.0 && self.here.value >= self.base.value * factor
     }

@@ -1,5 +1,5 @@
-//! The lock of the address space (mmap_lock), which page faults, mmap, munmap, mprotect and the like of all threads take.
-//! It never speaks of one thread's faults and maps: those cost the same at every width.
+//! Waits for mmap_lock, the lock of the address space, which page faults, mmap, munmap, mprotect and similar calls of
+//! all threads take. One thread's faults and maps do not count: they cost the same at every width.
 
 use super::address_space::{Costs, costs, mostly};
 use super::growth::Lead;
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule =
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let costs = costs(step);
     if costs.locking + costs.blocked < limits::FACTOR {
-        // What nobody can see is not denied.
+        // If kernel functions are not visible, the lock is not ruled out.
         return if step.cpu_grew()? { kernel_seen(step).map(|()| None) } else { Ok(None) };
     }
     let rest = costs.rest_of(Code::MmapLock);

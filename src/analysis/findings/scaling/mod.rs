@@ -1,5 +1,5 @@
-//! Why a program does not scale, rule by rule, from a sweep: each width that lost against the base, and in which code.
-//! It never speaks of a sweep that scales, and never splits time that was not measured apart.
+//! Finds why a program does not scale, rule by rule, from a sweep: compares each width that lost with the base, down to
+//! the code. A sweep that scales has no findings, and time is split only where it was measured separately.
 
 mod address_space;
 mod allocator;
@@ -38,29 +38,29 @@ mod throttling;
 mod tlb_flush;
 mod unseen;
 
-use super::sight::less_certain;
+use super::context::less_certain;
 use super::{Confidence, Evidence, Finding, Judged, Place, Verdict, weight, words};
 use crate::analysis::findings::paths::Code;
 use crate::analysis::scaling::{Fit, Loss, Point, Stack};
 use crate::model::{Region, Why};
 use step::Step;
 
-/// What a rule's share is a part of beyond the code it explains, so that no core is lost twice.
+/// What a rule's share counts towards beyond the code it explains, so that no core is lost twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Waits that no other rule claims.
     Wait,
-    /// Workers without anything to do.
+    /// Workers without work.
     Idle,
     /// CPU time with slower cycles.
     Clock,
-    /// Time on a CPU in which the machine did not run: kernels that know of it leave it out of CPU time, others do not.
+    /// Time on a CPU while the virtual machine did not run. Only kernels that know of it leave it out of CPU time.
     Stolen,
     /// More CPU time per operation.
     Cpu,
     /// Slower instructions: several reasons may explain the same cycles.
     Cpi,
-    /// What remains of CPU time per operation.
+    /// The remainder of the CPU time per operation.
     Rest,
 }
 
@@ -70,25 +70,25 @@ struct Rule {
     id: &'static str,
     title: &'static str,
     kind: Kind,
-    /// The code whose growth its findings hold, unless one before it does.
+    /// The code whose growth its findings explain, unless an earlier rule does.
     explains: &'static [Code],
-    /// The finding, nothing, or why it cannot say.
+    /// Returns the finding, nothing, or why the rule cannot decide.
     judge: fn(&Step<'_>) -> Result<Option<Finding>, Why>,
 }
 
 impl Rule {
-    /// Whether its findings are worth what the samples are.
+    /// Whether its findings are only as good as the samples.
     fn uses_samples(&self) -> bool {
         match self.kind {
             Kind::Cpu | Kind::Cpi | Kind::Rest => true,
             Kind::Wait => !self.explains.is_empty(),
-            // Threads and their time off the CPU are counted.
+            // Threads and their off-CPU time are counted, not sampled.
             Kind::Idle | Kind::Clock | Kind::Stolen => false,
         }
     }
 }
 
-/// In the order of decision: what is cheap and certain comes before what needs interpretation, and what remains last.
+/// In decision order: cheap and certain rules, then those that need interpretation, then the remainders.
 const RULES: &[Rule] = &[
     throttling::RULE,
     steal::RULE,
@@ -121,19 +121,19 @@ const RULES: &[Rule] = &[
     cpu_time_growth::RULE,
 ];
 
-/// All verdicts on one width that lost.
-struct Rung {
+/// The verdicts of all rules on one width that lost.
+struct WidthVerdicts {
     /// Index of its point.
     at: usize,
     n: u32,
-    /// Whether it is the widest of its region that lost.
+    /// Whether it is the widest of the losing widths in its region.
     widest: bool,
     verdicts: Vec<Verdict>,
 }
 
-/// Applies every rule to the widest point of each region that lost, and tells from which width on each finding holds.
-/// `points` ascend by width, `base` is the index of the one that the others are compared with. Of a rule that finds
-/// something in several regions the finding that weighs most is kept.
+/// Applies every rule to the widest losing point of each region, and reports the width from which each finding holds.
+/// `points` ascend by width; `base` is the index of the point that the others are compared with. If a rule finds
+/// something in several regions, the finding with the largest weight is kept.
 #[must_use]
 pub fn judge_scaling(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> Judged {
     let mut judged = Judged::default();
@@ -143,7 +143,7 @@ pub fn judge_scaling(points: &[Point], base: usize, stacks: &[Stack], losses: &[
     }
     let rungs = rungs(points, base, stacks, losses, fits);
     if rungs.is_empty() && points.iter().skip(base.saturating_add(1)).any(seems_lost) {
-        // A loss as large as the scatter of its runs: there may be one, and it may be anything.
+        // The loss is as large as the scatter of the runs: it may not exist, and its cause is open.
         judged.undecided = RULES.iter().map(|rule| (rule.id, rule.title, Why::RunsScatter)).collect();
         return judged;
     }
@@ -154,12 +154,12 @@ pub fn judge_scaling(points: &[Point], base: usize, stacks: &[Stack], losses: &[
             Verdict::Clear => judged.clear.push(rule.id),
         }
     }
-    // The sort is stable: what weighs the same stays in the order of decision. What remains comes after what has a reason.
+    // The sort is stable: equal weights stay in decision order. Remainders come after findings with a reason.
     judged.found.sort_by(|a, b| remains(a).cmp(&remains(b)).then(weight(b).total_cmp(&weight(a))));
     judged
 }
 
-/// Whether a finding holds what no other rule has explained.
+/// Whether a finding covers what no other rule explains.
 fn remains(finding: &Finding) -> bool {
     RULES.iter().any(|rule| rule.id == finding.rule && rule.kind == Kind::Rest)
 }
@@ -177,7 +177,7 @@ fn comparable(points: &[Point], base: usize) -> Result<(), Why> {
     Err(reason)
 }
 
-/// Whether a width lost so much that its margin does not reach up to what counts as scaling.
+/// Whether a width lost so much that even the upper end of its margin is below what counts as scaling.
 fn lost(point: &Point) -> bool {
     let efficiency = point.numbers.efficiency.value();
     efficiency.is_some_and(|efficiency| efficiency.mean + efficiency.margin() < limits::SCALES)
@@ -188,7 +188,7 @@ fn seems_lost(point: &Point) -> bool {
     point.numbers.efficiency.value().is_some_and(|efficiency| efficiency.mean < limits::SCALES)
 }
 
-fn rungs(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> Vec<Rung> {
+fn rungs(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> Vec<WidthVerdicts> {
     let after = points.iter().enumerate().skip(base.saturating_add(1));
     let lossy: Vec<(usize, &Point)> = after.filter(|(_, point)| lost(point)).collect();
     let widest = |region: Region| lossy.iter().rev().find(|(_, point)| point.region == region).map(|(at, _)| *at);
@@ -197,7 +197,7 @@ fn rungs(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits:
         let reach = points.get(base..=*at).unwrap_or_default();
         let step = stack.and_then(|stack| Step::of(reach, stack, losses, fits));
         let verdicts = step.map_or_else(|| vec![Verdict::Undecided(Why::NotRecorded); RULES.len()], verdicts);
-        Rung { at: *at, n: point.n, widest: widest(point.region) == Some(*at), verdicts }
+        WidthVerdicts { at: *at, n: point.n, widest: widest(point.region) == Some(*at), verdicts }
     };
     lossy.iter().map(rung).collect()
 }
@@ -210,7 +210,7 @@ fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
             if let Some(coverage) = step.coverage().filter(|_| rule.uses_samples()) {
                 less_certain(&mut finding, coverage);
             }
-            // Nobody knows how much one run scatters, and of two it is little more than a guess.
+            // The scatter of one run is unknown, and that of two is little more than a guess.
             finding.confidence = if few { finding.confidence.min(Confidence::Medium) } else { finding.confidence };
             Verdict::Found(finding)
         }
@@ -220,9 +220,9 @@ fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
     RULES.iter().map(verdict).collect()
 }
 
-/// What a rule, by its index, comes to over all widths that lost.
-fn decide(rungs: &[Rung], rule: usize) -> Verdict {
-    let found = |rung: &Rung| match rung.verdicts.get(rule) {
+/// The verdict of a rule, given by its index, over all widths that lost.
+fn decide(rungs: &[WidthVerdicts], rule: usize) -> Verdict {
+    let found = |rung: &WidthVerdicts| match rung.verdicts.get(rule) {
         Some(Verdict::Found(finding)) => Some(finding.clone()),
         _ => None,
     };
@@ -242,8 +242,8 @@ fn decide(rungs: &[Rung], rule: usize) -> Verdict {
     undecided.cloned().unwrap_or(Verdict::Clear)
 }
 
-/// The first of the widths up to that one at all of which it is found.
-fn since(rungs: &[Rung], index: usize, found: impl Fn(&Rung) -> bool) -> usize {
+/// Index of the first of the consecutive widths up to `index` that all have the finding.
+fn since(rungs: &[WidthVerdicts], index: usize, found: impl Fn(&WidthVerdicts) -> bool) -> usize {
     let mut first = index;
     while let Some(before) = first.checked_sub(1)
         && let (Some(narrower), Some(rung)) = (rungs.get(before), rungs.get(first))
@@ -255,8 +255,8 @@ fn since(rungs: &[Rung], index: usize, found: impl Fn(&Rung) -> bool) -> usize {
     first
 }
 
-/// With the widths it speaks of.
-fn told(mut finding: Finding, rungs: &[Rung], index: usize, first: usize) -> Finding {
+/// Adds the widths to the claim.
+fn told(mut finding: Finding, rungs: &[WidthVerdicts], index: usize, first: usize) -> Finding {
     if let (Some(here), Some(first)) = (rungs.get(index), rungs.get(first)) {
         let from = if first.n < here.n { format!(", and from n={} on", first.n) } else { String::new() };
         finding.claim = format!("At n={}{from}: {}", here.n, finding.claim);

@@ -1,5 +1,5 @@
-//! More instructions for the same operation: retries, scans over threads, polling.
-//! It never speaks without a count of instructions: time does not tell work from waiting for memory.
+//! More instructions for the same operation: retries, scans over threads, polling. This needs an instruction count:
+//! time does not distinguish work from waiting for memory.
 
 use super::places::{grower_place, growers};
 use super::step::Step;

@@ -1,5 +1,5 @@
-//! A program with fewer busy threads than its width: one thread, or a few, do all the work however many there are.
-//! It never speaks of uneven work: the others must have next to none.
+//! Fewer busy threads than the width: one thread, or a few, do all the work, however many there are. The others must
+//! have next to none; otherwise it is uneven load.
 
 use super::step::{Step, known};
 use super::words::{digits, percent};
@@ -20,7 +20,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let busy: Option<Vec<usize>> = step.here.runs.iter().map(busy).collect();
     let Some(busy) = busy.and_then(|counts| counts.into_iter().max()) else { return Ok(None) };
     let (n, k) = (f64::from(step.here.n), busy as f64);
-    // Of the lost cores no more than those for which there is no worker.
+    // At most as many lost cores as there are missing workers.
     let share = ((n - k) / step.lost()).min(idle);
     if k >= n || share < limits::FACTOR {
         return Ok(None);
@@ -59,12 +59,12 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-/// Threads with at least half the CPU time of the busiest, where all others together have next to none; `None` where work
-/// is spread otherwise, or by threads that come and go.
+/// Number of threads with at least half the CPU time of the busiest, if all others together have next to none. `None`
+/// if the work is distributed otherwise, or by threads that come and go.
 fn busy(run: &Run) -> Option<usize> {
     let most = run.workers.first().copied().filter(|most| *most > 0.0)?;
     let busy = run.workers.iter().filter(|cpu| **cpu >= most / 2.0).count();
-    // Who does a tenth as much works too, only less: that is uneven load.
+    // A thread that does a tenth as much works too, only less: that is uneven load.
     let less = |cpu: &f64| *cpu < most / 2.0 && *cpu > most * limits::IDLE;
     if run.workers.iter().any(less) {
         return None;

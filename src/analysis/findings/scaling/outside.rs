@@ -1,5 +1,5 @@
-//! Workers that wait for somebody outside the program: for events, sockets, pipes, or time to pass.
-//! It never says whether that is wrong: whoever offers the load may be what does not scale.
+//! Workers that wait for something outside the program: events, sockets, pipes, or time to pass. That may be no fault
+//! of the program: the load generator may be what does not scale.
 
 use super::places::blocked_place;
 use super::words::{name, percent};

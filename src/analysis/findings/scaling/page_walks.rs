@@ -1,5 +1,4 @@
-//! Cycles in page walks that grow with the threads.
-//! It never blames walks that one thread has as well.
+//! Cycles in page walks that grow with the number of threads. Page walks that one thread has as well do not count.
 
 use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};

@@ -1,5 +1,4 @@
-//! Where in the code a finding of a sweep lies, and how its claim names that.
-//! It never judges.
+//! Where in the code a finding of a sweep is, and how its claim names that place.
 
 use super::growth::{Growths, Lead};
 use super::step::Step;
@@ -19,12 +18,12 @@ pub(super) fn blocked_place(lead: &Lead) -> Place {
     Place { frames: lead.frames.clone(), axis: Axis::OffCpu, threads: Vec::new() }
 }
 
-/// Which of the program's functions led there, in words.
+/// The program's own function that led there, in words.
 pub(super) fn below(lead: &Lead) -> String {
     lead.caller.as_ref().map_or(String::new(), |caller| format!(" below {}", words::name(caller)))
 }
 
-/// Whether samples show the kernel's functions by name.
+/// Fails with `NotPermitted` unless samples show kernel functions by name, or there is hardly any kernel time.
 pub(super) fn kernel_seen(step: &Step<'_>) -> Result<(), Why> {
     step.cpu()?;
     let frames = step.here.runs.iter().flat_map(|run| &run.cpu.paths).flat_map(|path| &path.frames);
@@ -33,7 +32,7 @@ pub(super) fn kernel_seen(step: &Step<'_>) -> Result<(), Why> {
     if frames.into_iter().any(named) || hardly_there() { Ok(()) } else { Err(Why::NotPermitted) }
 }
 
-/// The functions whose CPU time per operation grew most, in words: up to three that are no noise.
+/// The functions whose CPU time per operation grew most, in words: up to three that grew beyond noise.
 pub(super) fn growers(step: &Step<'_>) -> String {
     let named: Vec<String> = grown(step)
         .take(3)
@@ -45,13 +44,13 @@ pub(super) fn growers(step: &Step<'_>) -> String {
     if named.is_empty() { String::new() } else { format!(", most of it in {}", named.join(", ")) }
 }
 
-/// Where that function which grew most is, if one did.
+/// The place of the function that grew most, if one grew.
 pub(super) fn grower_place(step: &Step<'_>) -> Option<Place> {
     let row = grown(step).next()?;
     Some(Place { frames: hot::frames(step, &row.function), axis: Axis::Event(0), threads: Vec::new() })
 }
 
-/// Functions that cost more than at the base, beyond noise, most of it in code that no finding holds.
+/// Functions that cost more than at the base, beyond noise, with most of the growth in code that no finding explains.
 fn grown<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a LossRow> {
     let rows = step.loss.map_or(&[][..], |loss| &loss.functions);
     let named = step.taken.functions.clone();

@@ -1,5 +1,4 @@
-//! Memory of another node, which more reads reach as threads spread over nodes.
-//! It never says which pages: only where they lie does.
+//! Memory of another NUMA node: reads from it increase as threads spread over nodes.
 
 use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};

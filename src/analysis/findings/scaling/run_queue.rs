@@ -1,5 +1,4 @@
-//! Workers that could run but had no CPU.
-//! It never says who had it: the run without them would.
+//! Runnable workers without a CPU.
 
 use super::step::known;
 use super::words::{digits, percent};

@@ -1,5 +1,5 @@
-//! A part of the work that one thread does while all others wait: Amdahl's serial section.
-//! It never calls uneven load that: a serial section costs the same fraction at every width.
+//! A part of the work that one thread does while all others wait: Amdahl's serial section. It differs from uneven load
+//! in that it costs the same fraction at every width.
 
 use super::imbalance::{busiest, evidence};
 use super::places::blocked_place;

@@ -1,5 +1,5 @@
-//! Cache lines that several cores write: each access waits until the line has come over.
-//! It never tells true from false sharing: only the offsets within the line do.
+//! Cache lines that several cores write: each access waits for the line to arrive. Only the offsets within the line
+//! distinguish true from false sharing.
 
 use super::hot::{Hot, hot};
 use super::slower::{Slower, evidence, slower};
@@ -23,7 +23,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             let row = Evidence::of("modified lines of others, per 1000", hitm.here.value, U::Count, limits::HITM);
             Ok(Some(finding(slower, hot.ok().flatten().as_ref(), Some(row), Confidence::High)))
         }
-        // Memory that gives no more slows down whoever reads it, with as many instructions too.
+        // Exhausted memory bandwidth also slows its readers down, without more instructions.
         Err(why) if step.taken.cpi > 0.0 => Err(why),
         Err(why) => by_shape(step, slower, hot?.as_ref(), why),
     }

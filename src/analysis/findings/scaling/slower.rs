@@ -1,5 +1,4 @@
-//! What all reasons for slower instructions have in common: cycles per instruction that grew.
-//! It never says which reason it is.
+//! What all reasons for slower instructions have in common: cycles per instruction grew.
 
 use super::step::Step;
 use super::{Evidence, limits};
@@ -9,16 +8,16 @@ use crate::model::Why;
 
 /// Instructions that take more cycles than at the base.
 pub(super) struct Slower {
-    /// The part of the lost cores that they took.
+    /// The share of the lost cores that they took.
     pub share: f64,
-    /// Cycles per instruction, here over the base; `None` where nobody counted them, and CPU time must do.
+    /// Cycles per instruction, here over the base; `None` if they were not counted and CPU time stands in.
     pub ratio: Option<f64>,
 }
 
-/// How much slower instructions are, if that is worth a reason.
+/// How much slower instructions are, if it is enough to need a reason.
 ///
 /// # Errors
-/// `RunsScatter` where they are on average and the runs differ by as much.
+/// `RunsScatter` if they are slower on average but the runs scatter by as much.
 pub(super) fn slower(step: &Step<'_>) -> Result<Option<Slower>, Why> {
     if !step.cpu_grew()? {
         return Ok(None);
@@ -32,7 +31,7 @@ pub(super) fn slower(step: &Step<'_>) -> Result<Option<Slower>, Why> {
     Ok(is_real.then(|| Slower { share, ratio: cpi.ratio() }))
 }
 
-/// The numbers that they have in common.
+/// The evidence that these reasons have in common.
 pub(super) fn evidence(share: f64, slower: &Slower) -> Vec<Evidence> {
     let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     evidence
@@ -40,10 +39,10 @@ pub(super) fn evidence(share: f64, slower: &Slower) -> Vec<Evidence> {
     evidence
 }
 
-/// A metric that only hardware counters give, where slower instructions make it of interest.
+/// A hardware-counter metric, if instructions are slower.
 ///
 /// # Errors
-/// Why it is missing.
+/// Why the metric is missing.
 pub(super) fn counted(step: &Step<'_>, name: &str) -> Result<Option<(Slower, super::mean::Change)>, Why> {
     match slower(step)? {
         Some(slower) => Ok(Some((slower, step.hardware(name)?))),

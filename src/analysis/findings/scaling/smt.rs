@@ -1,5 +1,5 @@
-//! Threads that share a core with a sibling: each gets part of it, and together little more than one alone.
-//! It never speaks of widths without siblings, nor of code that slows down more than sharing a core can explain.
+//! Threads that share a core with a sibling: each gets part of it, and both together little more than one alone. Only
+//! widths with siblings count, and only as much slowdown as sharing a core can explain.
 
 use super::hot::hot;
 use super::step::Step;
@@ -23,12 +23,12 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     if step.number(|numbers| numbers.cpi).is_err() {
         return by_kink(step);
     }
-    // What siblings take is measured against the same cores without them.
+    // The cost of siblings is measured against the same cores without them.
     let measured = step.stack.slices.iter().any(|slice| slice.kind == SliceKind::Smt);
     if measured { Ok(None) } else { Err(Why::NotRecorded) }
 }
 
-/// Without counters: CPU time per operation that joined with the siblings, in all code alike.
+/// Without counters: CPU time per operation that rises where siblings join, in all code alike.
 fn by_kink(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let Some(before) = step.before_siblings() else { return Ok(None) };
     let cost = |point: &Point| match point.numbers.cpu_ns_per_op {

@@ -1,5 +1,5 @@
-//! Workers that wait actively or try again: known spin loops, or many more instructions per operation in one function.
-//! It never tells spinning from a shared line by time alone: that is the contended line's rule.
+//! Workers that wait actively or retry: known spin loops, or many more instructions per operation in one function. Time
+//! alone does not distinguish spinning from a shared line: that is the contended-line rule.
 
 use super::hot::hot;
 use super::places::{below, cpu_place};
@@ -56,8 +56,8 @@ fn counted(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     Ok(Some(finding(hot.share, claim, evidence, Confidence::Medium, place)))
 }
 
-/// Whether half of so many more instructions may be in all other code, whose CPU time grew as well: what a program does once is
-/// more for each operation where it comes to fewer.
+/// Whether half of the additional instructions may be in all other code, whose CPU time grew as well. One-time work
+/// costs more per operation where there are fewer operations.
 fn elsewhere(step: &Step<'_>, more: f64, part: f64) -> bool {
     let cycles = |numbers: &Numbers| numbers.path_length.ratio(numbers.cpi, |path, cpi| Some(path.mean * cpi.mean));
     let grown = |base: f64, here: f64| (here - base) * (1.0 - part) * limits::ORDINARY_IPC;

@@ -1,6 +1,6 @@
-//! CPU time that the hypervisor gave to others. Kernels that know of it leave it out of their threads' CPU time, so that it
-//! shows as time in which nobody saw what a thread did; others count it as CPU time without cycles.
-//! It never blames a neighbour: the machine's own quota on its host looks the same.
+//! CPU time that the hypervisor gave to others. Kernels that know of it leave it out of their threads' CPU time, so it
+//! appears as time with an unknown thread state; others count it as CPU time without cycles. No neighbour is blamed:
+//! the machine's own quota on its host looks the same.
 
 use super::mean::Change;
 use super::words::percent;
@@ -55,7 +55,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-/// What was stolen is part of the time that was wanted, which it stretches: its part of the slowdown, by logarithms.
+/// Stolen time stretches the time that was wanted. Returns its share of the slowdown, by logarithms.
 fn stretched(stolen: &Change, busy: &Change, step: &Step<'_>) -> f64 {
     let stretch = |stolen: f64, busy: f64| 1.0 / (1.0 - (stolen / busy.max(stolen)).min(0.99));
     let ratio = stretch(stolen.here.value, busy.here.value) / stretch(stolen.base.value, busy.base.value.max(1e-9));

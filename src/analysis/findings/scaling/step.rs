@@ -1,5 +1,4 @@
-//! One width against the base: all that a scaling rule may look at.
-//! It never judges.
+//! One width compared with the base: the inputs of a scaling rule.
 
 use super::address_space;
 use super::growth::Growths;
@@ -12,31 +11,31 @@ use crate::analysis::scaling::{Estimate, Fit, Loss, Numbers, Point, Run, SliceKi
 use crate::model::{Measure, Region, Why};
 use std::collections::BTreeSet;
 
-/// What rules before the present one have explained, in parts of the lost cores.
+/// What earlier rules have explained, in shares of the lost cores.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Taken {
-    /// By CPU time without cycles, or with slower ones.
+    /// CPU time without cycles, or with slower ones.
     pub clock: f64,
-    /// Of what CPU time per operation grew.
+    /// Growth of CPU time per operation.
     pub cpu: f64,
-    /// The most that one reason for slower instructions explains: they look at the same cycles.
+    /// The largest share that one reason for slower instructions explains: they all refer to the same cycles.
     pub cpi: f64,
-    /// Of the time in which workers had nothing to do.
+    /// Time in which workers had nothing to do.
     pub idle: f64,
-    /// Code whose growth a finding holds.
+    /// Code whose growth a finding explains.
     pub codes: Vec<Code>,
-    /// Functions of other code named for what they do on the CPU.
+    /// Functions in other code that findings name for their CPU time.
     pub functions: Vec<String>,
 }
 
-/// One width against the base.
+/// One width compared with the base.
 #[derive(Debug)]
 pub(super) struct Step<'a> {
     pub base: &'a Point,
     pub here: &'a Point,
     /// All points from the base to here, by width.
     pub points: &'a [Point],
-    /// The losses of these.
+    /// The losses of these points.
     pub losses: &'a [Loss],
     pub stack: &'a Stack,
     pub loss: Option<&'a Loss>,
@@ -46,13 +45,13 @@ pub(super) struct Step<'a> {
     waits: Result<Growths<Wait>, Why>,
 }
 
-/// What CPU time per operation grew by: more or slower instructions, or both where nobody counted them.
+/// What CPU time per operation grew by: more or slower instructions, or both where they were not counted.
 const WORK: [SliceKind; 3] = [SliceKind::MoreWork, SliceKind::Cpi, SliceKind::CpuTime];
 const CPU: [SliceKind; 5] =
     [SliceKind::MoreWork, SliceKind::Cpi, SliceKind::CpuTime, SliceKind::Smt, SliceKind::Frequency];
 
 impl<'a> Step<'a> {
-    /// `points` run from the base to the width that is judged; `None` for fewer than two, or where nothing was lost.
+    /// `points` run from the base to the width to judge. `None` for fewer than two points, or if nothing was lost.
     pub fn of(points: &'a [Point], stack: &'a Stack, losses: &'a [Loss], fits: &'a [Fit]) -> Option<Step<'a>> {
         let [base, .., here] = points else { return None };
         if f64::from(here.n) - stack.useful <= 0.0 {
@@ -72,37 +71,37 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// How much of the CPU time was sampled, if that is too little to be sure of shares.
+    /// Sampled share of the CPU time, if it is too low for certain shares.
     pub fn coverage(&self) -> Option<&'a Coverage> {
         self.loss.and_then(|loss| loss.coverage.as_ref()).filter(|coverage| coverage.is_too_low())
     }
 
-    /// Cores lost.
+    /// Number of cores lost.
     pub fn lost(&self) -> f64 {
         f64::from(self.here.n) - self.stack.useful
     }
 
-    /// The part of the lost cores that went these ways, 0 to 1.
+    /// The share of the lost cores in these slices, 0 to 1.
     pub fn share(&self, kinds: &[SliceKind]) -> f64 {
         let slices = self.stack.slices.iter().filter(|slice| kinds.contains(&slice.kind));
         (slices.map(|slice| slice.cores).sum::<f64>() / self.lost()).clamp(0.0, 1.0)
     }
 
-    /// The part that workers were blocked by a cause.
+    /// The share of the lost cores in which workers were blocked by a cause.
     pub fn blocked(&self, cause: Cause) -> f64 {
         self.share(&[SliceKind::Blocked(cause)])
     }
 
-    /// The part that more and slower instructions took, with CPU time that had no cycles and that no clock explains.
+    /// The share of more and slower instructions, plus CPU time without cycles that the clock does not explain.
     pub fn work(&self) -> f64 {
         self.share(&WORK) + self.share(&[SliceKind::Frequency]) * (1.0 - self.clock().unwrap_or(0.0))
     }
 
-    /// The part of the fall of cycles per second that is the clock's, 0 to 1: what the ratio to cycles of a constant rate
-    /// shows. In a virtual machine the rest is time in which the virtual CPU did not run.
+    /// The share of the fall in cycles per second that is due to the clock, 0 to 1, from the ratio to cycles of a
+    /// constant rate. In a virtual machine the rest is time in which the virtual CPU did not run.
     ///
     /// # Errors
-    /// Why nobody can say.
+    /// Why the share is unknown.
     pub fn clock(&self) -> Result<f64, Why> {
         let runs = self.base.runs.iter().chain(&self.here.runs);
         let Ok(ratio) = self.metric("clock_ratio") else {
@@ -115,10 +114,10 @@ impl<'a> Step<'a> {
         Ok(if part.is_finite() { part.clamp(0.0, 1.0) } else { 1.0 })
     }
 
-    /// Whether CPU time per operation is a reason at all: then, and only then, its factors are of interest.
+    /// Whether CPU time per operation is a reason at all. Its factors matter only then.
     ///
     /// # Errors
-    /// `RunsScatter` where it is one on average and the runs differ by as much.
+    /// `RunsScatter` if it is one on average but the runs scatter by as much.
     pub fn cpu_grew(&self) -> Result<bool, Why> {
         let all = self.share(&CPU).max(self.share(&WORK));
         match self.number(|numbers| numbers.cpu_ns_per_op) {
@@ -127,8 +126,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The part of the growth of CPU time that is left to explain. Siblings and the clock have slices of their own where
-    /// cycles were counted, and take from the one of CPU time where not.
+    /// The share of the growth of CPU time that is left to explain. Siblings and the clock have their own slices if
+    /// cycles were counted, and are part of the CPU time slice if not.
     pub fn left(&self) -> f64 {
         let clock = self.share(&[SliceKind::Frequency]) * self.clock().unwrap_or(0.0);
         let clock = clock.min(self.taken.clock);
@@ -136,7 +135,7 @@ impl<'a> Step<'a> {
         (whole - self.taken.clock - self.taken.cpu).max(0.0)
     }
 
-    /// The same less what reasons for slower instructions explain.
+    /// The same, less what reasons for slower instructions explain.
     pub fn unexplained(&self) -> f64 {
         (self.left() - self.taken.cpi).max(0.0)
     }
@@ -150,7 +149,7 @@ impl<'a> Step<'a> {
         Ok(Change { base: known(self.base)?, here: known(self.here)? })
     }
 
-    /// Anything that each run tells, at both widths.
+    /// Any value of a run, at both widths.
     pub fn change(&self, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Change, Why> {
         Ok(Change { base: mean(self.base, &of)?, here: mean(self.here, &of)? })
     }
@@ -160,18 +159,18 @@ impl<'a> Step<'a> {
         self.change(|run| metric(run, name))
     }
 
-    /// Growth of a metric that is a rate, per operation.
+    /// A rate metric at both widths, as growth per operation.
     pub fn per_op(&self, name: &str) -> Result<Change, Why> {
         self.change(|run| Ok(metric(run, name)? * run.totals.wall / ops(run)?))
     }
 
-    /// A metric that only hardware counters give.
+    /// A metric that only hardware counters provide.
     pub fn hardware(&self, name: &str) -> Result<Change, Why> {
         let absent = !self.here.runs.iter().flat_map(|run| &run.metrics).any(|metric| metric.name == name);
         if absent { Err(self.no_counter()) } else { self.metric(name) }
     }
 
-    /// Why a counter that nobody recorded is missing: as that of cycles is.
+    /// Why a counter that was not recorded is missing: the same reason as for cycles.
     pub fn no_counter(&self) -> Why {
         match self.metric("cycles") {
             Err(why @ (Why::NotSupported | Why::NotPermitted)) => why,
@@ -179,7 +178,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Share of the workers' time in a state, here and at the base; the state in seconds per run.
+    /// Share of the workers' time in a state, here and at the base. `of` returns the state in seconds per run.
     pub fn state(&self, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Change, Why> {
         self.change(|run| {
             let whole = f64::from(run.n) * run.totals.wall;
@@ -187,7 +186,7 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// Whether the workers ran or could have run nearly all the time, so that waits are no matter.
+    /// Whether the workers ran or were runnable nearly all the time, so that waits do not matter.
     pub fn busy(&self) -> Result<bool, Why> {
         let busy = self.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
         Ok(busy.here.value >= limits::BUSY)
@@ -198,29 +197,29 @@ impl<'a> Step<'a> {
         self.change(|run| Ok(seconds_blocked(run, cause) / ops(run)?))
     }
 
-    /// Sampled CPU time by what the code is known for.
+    /// Sampled CPU time by class of code.
     pub fn cpu(&self) -> Result<&Growths<Code>, Why> {
         self.cpu.as_ref().map_err(|why| *why)
     }
 
-    /// Blocked time by what was waited for.
+    /// Blocked time by class of wait.
     pub fn waits(&self) -> Result<&Growths<Wait>, Why> {
         self.waits.as_ref().map_err(|why| *why)
     }
 
-    /// The part of the lost cores that such code lost on the CPU, unless a finding holds it.
+    /// The share of the lost cores that this code took on the CPU; 0 if a finding already explains it.
     pub fn code_share(&self, code: Code) -> f64 {
         let taken = self.taken.codes.contains(&code);
         self.cpu.as_ref().map_or(0.0, |growths| if taken { 0.0 } else { self.work() * growths.part(code) })
     }
 
-    /// The part of the lost cores in which nobody saw what workers did, as far as stolen time may be the reason.
+    /// The share of the lost cores with unknown worker state that stolen time may explain.
     pub fn unseen_by_steal(&self) -> f64 {
         let counted = self.here.runs.iter().all(|run| run.stolen_in_cpu_time == Some(true));
         if counted { 0.0 } else { self.left_idle(self.share(&[SliceKind::Unseen])) }
     }
 
-    /// Whether such code grew far beyond its part of the time: what slows all code does not do that.
+    /// Whether this code grew far beyond its share of the time. A slowdown of all code does not cause that.
     pub fn stands_out(&self, code: Code) -> bool {
         self.cpu.as_ref().is_ok_and(|growths| {
             let before = growths.get(code).base.value / growths.total.base.value.max(f64::MIN_POSITIVE);
@@ -228,7 +227,7 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// Hands what a finding explains over to it, so that no later rule tells it again.
+    /// Marks what a finding explains as taken, so that no later rule reports it again.
     pub fn take(&mut self, rule: &Rule, finding: &Finding) {
         let share = finding.share.unwrap_or(0.0);
         let with = rule.explains.contains(&address_space::costs(self).holder).then_some(Code::AddressSpace);
@@ -254,8 +253,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The part of the lost cores that such waits in locks' system calls took. What no stack shows is a wait for a signal,
-    /// which accuses nobody.
+    /// The share of the lost cores in this kind of wait in lock system calls. A wait without a stack counts as one for
+    /// a signal, which blames no lock.
     pub fn wait_share(&self, wait: Wait) -> f64 {
         let whole = self.blocked(Cause::Lock);
         let unknown = if wait == Wait::Signal { whole } else { 0.0 };
@@ -265,28 +264,28 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// The part of the lost cores in which workers had nothing to do: they waited for a signal, for work, for somebody
-    /// outside, or nobody knows for what.
+    /// The share of the lost cores in which workers had nothing to do: they waited for a signal, for work, for
+    /// something outside, or for an unknown reason.
     pub fn idle(&self) -> f64 {
         use Cause::{Events, Network, Other, Pipe, Sleep, Unknown};
         let outside = [Events, Network, Other, Pipe, Sleep, Unknown].map(SliceKind::Blocked);
         self.wait_share(Wait::Signal) + self.share(&outside) + self.share(&[SliceKind::Unseen])
     }
 
-    /// What remains of a part of [`Step::idle`] after those who explained some of it.
+    /// What remains of a part of [`Step::idle`] after earlier rules explained some of it.
     pub fn left_idle(&self, part: f64) -> f64 {
         let idle = self.idle();
         if idle > 0.0 { part * (1.0 - self.taken.idle / idle).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The widest point before siblings joined, if here they have.
+    /// The widest point before siblings joined, if they have joined at this width.
     pub fn before_siblings(&self) -> Option<&'a Point> {
         let whole = |point: &&Point| matches!(point.region, Region::Cores | Region::Nodes(_));
         self.points.iter().rev().find(whole).filter(|_| self.here.region == Region::Smt)
     }
 }
 
-/// Over the runs that tell it.
+/// The mean over the runs that have the value.
 fn mean(point: &Point, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Mean, Why> {
     let (mut values, mut reason) = (Vec::new(), Why::NotRecorded);
     for run in &point.runs {
@@ -304,7 +303,7 @@ pub(super) fn metric(run: &Run, name: &str) -> Result<f64, Why> {
     metric.map_or(Err(Why::NotRecorded), |metric| known(metric.value))
 }
 
-/// Operations of a run, more than none.
+/// Operations of a run; fails with `Idle` if there are none.
 pub(super) fn ops(run: &Run) -> Result<f64, Why> {
     let ops = known(run.totals.ops)?;
     if ops > 0.0 { Ok(ops) } else { Err(Why::Idle) }
@@ -315,7 +314,7 @@ pub(super) fn seconds_blocked(run: &Run, cause: Cause) -> f64 {
     run.split.blocked.iter().filter(|(known, _)| *known == cause).map(|(_, seconds)| seconds).sum()
 }
 
-/// A measured value as a result.
+/// Converts a measure to a result.
 pub(super) fn known(measure: Measure<f64>) -> Result<f64, Why> {
     match measure {
         Measure::Known { value, .. } => Ok(value),

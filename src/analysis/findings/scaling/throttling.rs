@@ -1,5 +1,4 @@
-//! The control group's CPU quota: more threads use it up sooner, and then all stand still.
-//! It never says which thread had to: the group stands still as one.
+//! The cgroup's CPU quota: more threads use it up sooner, and then the whole group is throttled.
 
 use super::step::known;
 use super::words::percent;

@@ -1,6 +1,6 @@
-//! TLB shootdown: a thread that takes memory away interrupts every CPU that runs another thread of the program, and waits
-//! until all have forgotten the translations.
-//! It never blames other interrupts between CPUs: only where translations are flushed do they count.
+//! TLB shootdown: a thread that unmaps, protects or returns memory interrupts every CPU that runs another thread of the
+//! program, and waits until all have flushed the translations. Other interrupts between CPUs count only where
+//! translations are flushed.
 
 use super::address_space::{costs, mostly};
 use super::places::{cpu_place, kernel_seen};

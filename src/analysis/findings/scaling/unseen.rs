@@ -1,5 +1,4 @@
-//! Time in which workers neither ran nor queued, where it was not recorded or not seen what blocked them.
-//! It never guesses by what.
+//! Time in which workers neither ran nor queued, and it was not recorded or not visible what blocked them.
 
 use super::mean::Change;
 use super::words::{digits, percent};
@@ -11,9 +10,9 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "unseen-wait", title: "blocked, unseen by what", kind: Kind::Idle, explains: &[], judge };
 
-/// What the next sweep needs where the runs recorded no waits.
+/// Advice if the runs recorded no waits.
 const RECORD: &str = "Repeat the sweep without --no-off-cpu: it then records what blocks the workers.";
-/// The same where they did, and saw the causes of too few.
+/// Advice if they did, but with too few known causes.
 const SEE_MORE: &str = "See under `waits` in `ironlaw doctor` what a better source takes, or sweep longer runs: more waits are then sampled.";
 
 fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {

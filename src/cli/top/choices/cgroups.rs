@@ -1,5 +1,5 @@
-//! The control groups that hold processes, with the CPU time each used since they were last listed.
-//! It never lists a group that could not be profiled: only version 2 and version 1's `perf_event` can.
+//! Lists the cgroups that contain processes, with the CPU time each used since the last listing.
+//! Includes only cgroups that can be profiled: those of version 2 and of version 1's `perf_event`.
 
 use super::lister::use_of;
 use crate::model::{Measure, Why};
@@ -9,7 +9,7 @@ use crate::view::picker::CgroupChoice;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// The groups as they were last listed.
+/// The cgroups of the last listing.
 #[derive(Debug)]
 pub(super) struct Cgroups {
     fs: CgroupFs,
@@ -17,12 +17,12 @@ pub(super) struct Cgroups {
 }
 
 impl Cgroups {
-    /// Those of `fs`.
+    /// The cgroups of `fs`.
     pub fn new(fs: CgroupFs) -> Cgroups {
         Cgroups { fs, used_ns: HashMap::new() }
     }
 
-    /// Lists them by path; `span` is the time since the last listing.
+    /// Lists the cgroups by path. `span` is the time since the last listing.
     pub fn list(&mut self, span: Option<Nanos>) -> Vec<CgroupChoice> {
         let before = std::mem::take(&mut self.used_ns);
         let groups = self.groups();
@@ -39,7 +39,7 @@ impl Cgroups {
         let used = self.fs.cpu_usage(&group.directory).and_then(|usage| usage.usage_ns);
         let cpu = match used {
             Some(used) => {
-                // A group that is new since the last listing has used its time since then.
+                // A cgroup created since the last listing has used its CPU time since then.
                 let then = before.get(&path).copied().unwrap_or(0);
                 self.used_ns.insert(path.clone(), used);
                 use_of(Some(then), used, Nanos(1), span)
@@ -49,8 +49,8 @@ impl Cgroups {
         CgroupChoice { path, processes: group.processes, cpu }
     }
 
-    /// Groups with processes by path, parents first. Where both versions have one of the same path it is version 2's,
-    /// as it is when the path is resolved.
+    /// Cgroups with processes by path, parents first. If both versions have the same path, version 2 wins, as it does
+    /// when the path is resolved.
     fn groups(&self) -> BTreeMap<String, Group> {
         let mut all = BTreeMap::new();
         for hierarchy in self.fs.v2().into_iter().chain(self.fs.v1("perf_event")) {
@@ -62,17 +62,17 @@ impl Cgroups {
     }
 }
 
-/// A group's directory, and the processes in it and below.
+/// A cgroup's directory, and the processes in it and below.
 #[derive(Debug)]
 struct Group {
     directory: PathBuf,
     processes: usize,
 }
 
-/// The groups below `mount` that hold processes, without the one at `mount`, which holds what no group does.
+/// The cgroups below `mount` that contain processes, without the root, which contains processes that are in no cgroup.
 fn populated(mount: &Path) -> BTreeMap<String, Group> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-    // Children first: what is counted in a group counts in its parent.
+    // Children first, because the processes of a cgroup also count in its parent.
     for directory in directories(mount).into_iter().rev() {
         let Some(path) = below(mount, &directory) else { continue };
         let inside = groups.get(&path).map_or(0, |group| group.processes);
@@ -90,13 +90,13 @@ fn populated(mount: &Path) -> BTreeMap<String, Group> {
     groups
 }
 
-/// The path below the hierarchy's root; `None` for the root itself, and for names that are no text.
+/// The path below the hierarchy's root; `None` for the root itself and for names that are not valid UTF-8.
 fn below(mount: &Path, directory: &Path) -> Option<String> {
     let path = directory.strip_prefix(mount).ok()?.to_str()?;
     (!path.is_empty()).then(|| format!("/{path}"))
 }
 
-/// Processes in a group alone; a threaded group refuses to say.
+/// Number of processes directly in a cgroup. A threaded cgroup refuses to list them.
 fn members(directory: &Path) -> usize {
     let text = std::fs::read(directory.join("cgroup.procs")).unwrap_or_default();
     text.iter().filter(|&&byte| byte == b'\n').count()

@@ -1,5 +1,5 @@
-//! Renews the listing each second on a thread of its own, so that a slow /proc holds nothing else up.
-//! It never outlives whoever started it by more than one listing.
+//! Renews the listing every second on a separate thread, so that a slow /proc does not block the session.
+//! The thread ends at most one listing after its owner.
 
 use super::lister::Lister;
 use crate::error::{Context, Result};
@@ -9,23 +9,23 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The second listing comes soon: the first cannot say who is busy.
+/// The second listing follows soon, because the first one cannot show CPU usage.
 const SOON: Duration = Duration::from_millis(200);
 
-/// The time between listings after that.
+/// Interval of all later listings.
 const EACH: Duration = Duration::from_secs(1);
 
-/// Listings being made; they end when it is dropped.
+/// The periodic listings. Dropping it ends them.
 #[derive(Debug)]
 pub(in crate::cli::top) struct Chooser {
     _stop: Sender<()>,
 }
 
 impl Chooser {
-    /// Begins to list this machine; each listing goes to `sender` until nobody receives any more.
+    /// Starts listing this machine. Sends each listing to `sender` until the receiver is gone.
     ///
     /// # Errors
-    /// No thread could be started.
+    /// The thread could not be started.
     pub fn start(sender: Sender<Msg>) -> Result<Chooser> {
         Chooser::paced([SOON, EACH], move |choices| sender.send(Msg::Choices(choices)).is_ok())
     }
@@ -74,7 +74,7 @@ mod tests {
         let chooser = Chooser::paced(OFTEN, move |choices| sender.send(choices).is_ok()).unwrap();
         listings.recv().unwrap();
         drop(chooser);
-        // Ends only if the thread, and with it the sender, is gone.
+        // Ends only when the thread has dropped the sender.
         assert!(listings.iter().count() < usize::MAX);
     }
 }

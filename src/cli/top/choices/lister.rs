@@ -1,5 +1,4 @@
-//! Makes one listing after another of processes, control groups and recordings.
-//! It never waits: who calls it, and when, decides what "since the last listing" means.
+//! Lists processes, cgroups and recordings. Usage is relative to the previous call, so the caller sets the interval.
 
 use super::cgroups::Cgroups;
 use super::processes::Processes;
@@ -13,7 +12,7 @@ use crate::units::Nanos;
 use crate::view::picker::{Choices, MachineChoice};
 use std::path::PathBuf;
 
-/// Makes one listing after another; uses of CPU are those since the listing before.
+/// Creates successive listings. CPU usage is relative to the previous listing.
 #[derive(Debug)]
 pub(super) struct Lister {
     proc: ProcFs,
@@ -30,12 +29,12 @@ impl Lister {
     #[must_use]
     pub fn here() -> Lister {
         let proc = ProcFs::new("/proc");
-        // Without control groups there is nothing to list of them; that is no failure.
+        // Without cgroups there are none to list, which is not an error.
         let cgroups = CgroupFs::open(&proc).unwrap_or_default();
         Lister::new(proc, cgroups, PathBuf::from("."), std::process::id())
     }
 
-    /// Lists the processes of `proc` but `own`, the groups of `cgroups` and the recordings in `folder`.
+    /// Lists the processes of `proc` except `own`, the cgroups of `cgroups` and the recordings in `folder`.
     #[must_use]
     pub fn new(proc: ProcFs, cgroups: CgroupFs, folder: PathBuf, own: u32) -> Lister {
         let processes = Processes::new(proc.clone(), own);
@@ -50,7 +49,7 @@ impl Lister {
         }
     }
 
-    /// A listing, made at `now` on a clock that only moves forward and at `unix_ns` since the epoch.
+    /// A listing at time `now` on a monotonic clock and `unix_ns` since the epoch.
     pub fn list(&mut self, now: Nanos, unix_ns: u64) -> Choices {
         let span = self.last.replace(now).map(|last| now - last).filter(|span| span.0 > 0);
         let (processes, problem) = match self.processes.list(span, self.tick) {
@@ -67,7 +66,7 @@ impl Lister {
         }
     }
 
-    /// A listing made now.
+    /// A listing at the current time.
     pub fn list_now(&mut self) -> Choices {
         self.list(Nanos(clock::monotonic_ns()), clock::unix_ns())
     }
@@ -82,7 +81,7 @@ impl Lister {
     }
 }
 
-/// CPUs kept busy: the growth of a count of `unit`s of CPU time, over the time it grew in.
+/// Number of busy CPUs: the increase of a counter of CPU time in `unit`s, divided by the elapsed time.
 pub(super) fn use_of(before: Option<u64>, now: u64, unit: Nanos, span: Option<Nanos>) -> Measure<f64> {
     match (before, span) {
         (Some(before), Some(span)) => {

@@ -1,5 +1,5 @@
-//! What there is to choose from when no target was named, and what a typed command means.
-//! It never opens a target, and a part that cannot be listed is left out with the reason given.
+//! The choices offered if no target was given, and the parsing of a typed command.
+//! A part that cannot be listed is left out, with the reason.
 
 mod cgroups;
 mod chooser;

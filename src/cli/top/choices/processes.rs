@@ -1,5 +1,5 @@
-//! The processes of a machine, with the CPU time each used since they were last listed.
-//! It never shows kernel threads, which can only be profiled with the whole machine, nor what has ended.
+//! Lists the processes of a machine, with the CPU time each used since the last listing.
+//! Leaves out processes that have ended and kernel threads, which can only be profiled system-wide.
 
 use super::lister::use_of;
 use crate::error::Result;
@@ -12,10 +12,10 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 
-/// As much of a command line as anybody reads.
+/// Maximum length of a displayed command line.
 const COMMAND_BYTES: u64 = 4096;
 
-/// The processes as they were last listed.
+/// The processes of the last listing.
 #[derive(Debug)]
 pub(super) struct Processes {
     proc: ProcFs,
@@ -24,10 +24,10 @@ pub(super) struct Processes {
     known: HashMap<u32, Known>,
 }
 
-/// What is kept of a process between two listings.
+/// The data kept about a process between two listings.
 #[derive(Debug)]
 struct Known {
-    /// Birth, ticks since boot: the same id with another birth is another process.
+    /// Start time, ticks since boot: the same id with another start time is another process.
     born: u64,
     comm: String,
     command: String,
@@ -35,13 +35,13 @@ struct Known {
 }
 
 impl Processes {
-    /// Those of `proc`; `own` is this program.
+    /// The processes of `proc`. `own` is this program's process id.
     pub fn new(proc: ProcFs, own: u32) -> Processes {
         let user = proc.status(own).ok().and_then(|status| status.uid);
         Processes { proc, own, user, known: HashMap::new() }
     }
 
-    /// Lists them by id; `span` is the time since the last listing.
+    /// Lists the processes by id. `span` is the time since the last listing.
     pub fn list(&mut self, span: Option<Nanos>, tick: Nanos) -> Result<Vec<ProcessChoice>> {
         let mut pids = self.proc.processes()?;
         pids.sort_unstable();
@@ -56,22 +56,22 @@ impl Processes {
         Ok(found)
     }
 
-    /// A process; `None` for one that ends meanwhile.
+    /// A process; `None` if it ends in the meantime.
     fn process(&mut self, pid: u32, before: Option<Known>, span: Option<Nanos>, tick: Nanos) -> Option<ProcessChoice> {
         let text = self.proc.read(format!("{pid}/stat")).ok()?;
         let stat = task_stat(&text).filter(|stat| !stat.kernel_thread())?;
-        // A process whose first thread has ended while others run looks like a zombie but for their number.
+        // A process whose main thread has ended while others run also has state zombie; its thread count differs.
         if stat.zombie() && stat.threads <= 1 {
             return None;
         }
         let comm = String::from_utf8_lossy(stat.comm).into_owned();
         let ticks = stat.user_ticks[0].saturating_add(stat.system_ticks[0]);
         let before = before.filter(|known| known.born == stat.start_ticks);
-        // One that was not there at the last listing has used its time since then.
+        // A process started since the last listing has used its CPU time since then.
         let used = before.as_ref().map_or(0, |known| known.ticks);
         let cpu = use_of(Some(used), ticks, tick, span);
-        // A program that replaces itself changes its name as a rule; the command line is read anew then only. It has its new
-        // name before its arguments.
+        // An exec normally changes the process's name, so the command line is read again only then. The new name is
+        // visible before the new arguments.
         let command = match before {
             Some(known) if known.comm == comm && !known.command.is_empty() => known.command,
             _ => self.command(pid),
@@ -91,7 +91,7 @@ impl Processes {
         })
     }
 
-    /// The command line, its arguments separated by blanks; empty where it cannot be read.
+    /// The command line, with arguments separated by spaces; empty if it cannot be read.
     fn command(&self, pid: u32) -> String {
         let mut bytes = Vec::new();
         let path = self.proc.root().join(format!("{pid}/cmdline"));
@@ -109,7 +109,7 @@ impl Processes {
     }
 }
 
-/// Who started this program, and who started that.
+/// The processes above this program: its parent, that one's parent, and so on.
 fn ancestors(processes: &[ProcessChoice], own: u32) -> HashSet<u32> {
     let parents: HashMap<u32, u32> = processes.iter().map(|process| (process.pid, process.parent)).collect();
     let mut above = HashSet::new();
@@ -131,7 +131,7 @@ mod tests {
 
     const TICK: Nanos = Nanos(10_000_000);
 
-    /// A process of a false /proc: ticks used, its name and parent; `flags` as the kernel prints them.
+    /// A process of a fake /proc: ticks used, its name and parent; `flags` as the kernel prints them.
     fn plant(root: &Path, pid: u32, parent: u32, name: &str, ticks: u64, flags: u32, born: u64) {
         let directory = root.join(pid.to_string());
         std::fs::create_dir_all(&directory).unwrap();
@@ -194,11 +194,11 @@ mod tests {
             assert!(listed.iter().all(|process| process.pid != own));
             listed.into_iter().find(|process| process.pid == child.id()).unwrap()
         };
-        // The child bears this program's name until it has become the other.
+        // The child has this program's name until its exec.
         while find().comm != "sleep" {
             std::thread::yield_now();
         }
-        // It has its name before it has its memory, and its memory before its arguments.
+        // After an exec, the name appears before the memory, and the memory before the arguments.
         let settled = |process: &ProcessChoice| {
             process.memory.value().is_some_and(|bytes| *bytes > 4096) && process.command.ends_with("60")
         };

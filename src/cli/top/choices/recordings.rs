@@ -1,4 +1,4 @@
-//! The recordings in a directory: what each says about itself. It never reads more of one than that.
+//! Lists the recordings in a directory. Reads only each recording's metadata.
 
 use crate::store::Recording;
 use crate::units::Nanos;
@@ -8,30 +8,30 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// A directory may hold thousands of them; the newest are what anybody looks for.
+/// A directory may contain thousands of recordings; users look for the newest.
 const LISTED: usize = 200;
 
-/// A description grows with the machine, not with the recording; a larger one is none.
+/// The size of metadata depends on the machine, not on the recording's length. A larger file is not metadata.
 const META_BYTES: u64 = 16 << 20;
 
-/// The recordings as they were last listed.
+/// The recordings of the last listing.
 #[derive(Debug)]
 pub(super) struct Recordings {
     folder: PathBuf,
-    /// What was read of those whose description has not changed since; `None` for unreadable ones.
+    /// Cached metadata by path, valid while its stamp is unchanged; `None` for unreadable recordings.
     known: HashMap<PathBuf, (Stamp, Option<RecordingChoice>)>,
 }
 
-/// When a description was written, and its length.
+/// Modification time and size of the metadata file.
 type Stamp = (SystemTime, u64);
 
 impl Recordings {
-    /// Those in `folder`.
+    /// The recordings in `folder`.
     pub fn new(folder: PathBuf) -> Recordings {
         Recordings { folder, known: HashMap::new() }
     }
 
-    /// Lists the readable ones, newest first.
+    /// Lists the readable recordings, newest first.
     pub fn list(&mut self) -> Vec<RecordingChoice> {
         let mut before = std::mem::take(&mut self.known);
         let mut found = candidates(&self.folder);
@@ -51,7 +51,7 @@ impl Recordings {
     }
 }
 
-/// Directories that are named as recordings are and have a description.
+/// Directories with the name of a recording and a metadata file.
 fn candidates(folder: &Path) -> Vec<(PathBuf, Stamp)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let named = entries.map(|entry| PathBuf::from(entry.file_name())).filter(|name| crate::store::path(name) == *name);
@@ -83,7 +83,7 @@ mod tests {
 
     const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/golden-1.0.ironlaw/meta.json");
 
-    /// A recording with the golden one's description, changed.
+    /// A recording with a modified copy of the golden recording's metadata.
     fn plant(folder: &Path, name: &str, change: impl Fn(&mut serde_json::Value)) {
         let mut about: serde_json::Value = serde_json::from_slice(&fs::read(GOLDEN).unwrap()).unwrap();
         change(&mut about);

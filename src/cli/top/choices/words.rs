@@ -1,14 +1,13 @@
-//! Splits a command line that was typed into a program and its arguments, by the shell's rules for quotes.
-//! It never expands anything: what only a shell could carry out is refused, with the way to have a shell do it.
+//! Splits a typed command line into a program and its arguments, by the shell's quoting rules.
+//! Nothing is expanded: anything that needs a shell is rejected, with a hint on how to run a shell.
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The words of a command line. `'...'` is taken as it stands; in `"..."` a backslash protects `"`, `\`, `$` and a
-/// backquote; elsewhere it protects any character.
+/// The words of a command line. `'...'` is taken literally. In `"..."` a backslash escapes `"`, `\`, `$` and a
+/// backquote; elsewhere it escapes any character.
 ///
 /// # Errors
-/// `Usage` for an empty line, a quote that is not closed, a backslash at the end, and for pipes, redirections,
-/// variables and the like.
+/// `Usage` for an empty line, an unclosed quote, a trailing backslash, and for pipes, redirections, variables etc.
 pub fn split(line: &str) -> Result<Vec<String>> {
     let mut words = Vec::new();
     let mut rest = line.chars().peekable();
@@ -69,7 +68,7 @@ fn double_quoted(rest: &mut Rest<'_>, word: &mut String) -> Result<()> {
     }
 }
 
-/// Whether a shell would put something else in this place.
+/// Whether a shell would substitute something here.
 fn expands(c: char, rest: &mut Rest<'_>) -> bool {
     c == '`'
         || rest

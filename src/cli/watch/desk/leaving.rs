@@ -1,27 +1,26 @@
-//! The end of a watch: what was begun is finished, then the last line and the exit code.
-//! It never leaves a command, a capture or a recording behind.
+//! Ends a watch: finishes all commands, captures and recordings, then prints the last line and returns the exit code.
 
 use super::super::Msg;
 use super::super::command::Commands;
 use super::super::recording::Recording;
-use super::{Desk, LOOK};
+use super::{LOOK, WatchLoop};
 use crate::error::Result;
 use crate::view::watch::{End, What};
 use std::process::ExitCode;
 use std::sync::mpsc::Receiver;
 
-/// The exit code of a watch that met an alarm, as of a gate that is broken.
+/// The exit code of a watch that raised an alarm; the same as for a violated gate.
 const ALARMED: u8 = 3;
 
-impl Desk {
-    /// Finishes what was begun, unless a signal asks to hurry; the last line; the exit code.
+impl WatchLoop {
+    /// Finishes pending work, unless a signal asks to hurry. Prints the last line and returns the exit code.
     pub(super) fn leave(mut self, inbox: &Receiver<Msg>) -> Result<ExitCode> {
         let reason = self.ending.take().unwrap_or_default();
         self.hurry |= self.lines.is_closed();
         self.finish_actions(inbox);
         self.last_look(inbox);
-        let Desk { keeper, mut lines, metrics, recording, commands, failure, exit_status, setting, .. } = self;
-        // The keeper first: it ends a command that was started, and its sampling.
+        let WatchLoop { keeper, mut lines, metrics, recording, commands, failure, exit_status, setting, .. } = self;
+        // The live session first: this ends a started command and its sampling.
         let finished = keeper.finish();
         recording.into_iter().for_each(Recording::finish);
         commands.into_iter().for_each(Commands::finish);
@@ -62,7 +61,7 @@ impl Desk {
         }
     }
 
-    /// What the capture knows only at its end, a command's exit code above all.
+    /// Reads what the capture knows only at its end, above all a command's exit code.
     fn last_look(&mut self, inbox: &Receiver<Msg>) {
         self.looking = false;
         self.look();

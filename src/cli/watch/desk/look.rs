@@ -1,30 +1,29 @@
-//! What the keeper is asked when a window has ended.
-//! It never takes more of what is held than an alarm needs.
+//! The snapshot that the watch takes of the history when a window has ended. Contains only what an alarm needs.
 
 use crate::analysis::attribution::Assessment;
 use crate::analysis::baseline;
 use crate::model::BaselineKey;
-use crate::session::Holding;
+use crate::session::History;
 use crate::units::Nanos;
 
-/// What is held, as far as the watch needs it.
+/// The parts of the history that the watch needs.
 #[derive(Debug)]
 pub(in super::super) struct Look {
     pub assessment: Option<Assessment>,
-    /// Whether the capture runs.
+    /// Whether the capture is running.
     pub live: bool,
     pub now: Nanos,
     pub lost: u64,
     pub exit_status: Option<i32>,
-    /// Of what runs, if that was asked for.
+    /// The key of the running target, if requested.
     pub key: Option<BaselineKey>,
-    /// The time before an alarm that has just been raised.
-    pub held: Option<Holding>,
+    /// The history before an alarm that was just raised.
+    pub held: Option<History>,
 }
 
 impl Look {
-    /// How it stands; on the keeper's thread.
-    pub fn at(held: &Holding, seen: Nanos, wants_key: bool, records: bool) -> Look {
+    /// Takes the snapshot, on the live session's thread.
+    pub fn at(held: &History, seen: Nanos, wants_key: bool, records: bool) -> Look {
         let assessment = held.assessment();
         let raised = assessment.iter().flat_map(|it| &it.steps).any(|step| step.window.to > seen && step.raised);
         Look {

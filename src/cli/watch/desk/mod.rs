@@ -1,5 +1,5 @@
-//! The watch as it goes: looks at what the keeper holds when a window ends, tells what changed, has alarms acted upon.
-//! It never waits for a disk or a command while windows come.
+//! The main loop of a watch: takes a snapshot when a window ends, prints changes and triggers actions for alarms.
+//! Disk writes and commands run on other threads, so that windows never wait for them.
 
 mod leaving;
 mod look;
@@ -19,7 +19,7 @@ use crate::cli::args::OnAlarm;
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::watch as bytes;
 use crate::model::BaselineKey;
-use crate::session::{Holding, Keeper};
+use crate::session::{History, LiveSession};
 use crate::sys::clock;
 use crate::units::Nanos;
 use crate::view::watch::{Line, Moment, Said, Start, What, cleared, first_suspect, gauges, trouble, window};
@@ -27,56 +27,56 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-/// More may be known of an alarm after this many windows.
+/// Windows after which an ongoing alarm is reported again if more is known about it.
 const NEWS_AFTER: u64 = 10;
-/// A program is known for sure once so many windows have been seen.
+/// Windows after which the target's program is known for sure.
 const PROGRAM_AFTER: u64 = 10;
-/// What is said of a capture that ended on its own failure.
+/// Reason for the end of a capture that failed.
 const FAILED: &str = "the capture has failed";
-/// How often it is seen whether somebody still reads, and whether what was begun is done.
+/// Interval to poll whether output is still read and whether pending work is done.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The alarm that is on, as it was last told.
+/// The current alarm, as last reported.
 #[derive(Debug, Clone, PartialEq)]
-struct Told {
+struct EmitResult {
     at_window: u64,
     what: (&'static str, String, Option<String>),
 }
 
-/// The watch.
+/// The main loop's state.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct WatchLoop {
     setting: Setting,
-    keeper: Keeper,
+    keeper: LiveSession,
     metrics: Metrics,
     lines: Lines,
     sender: Sender<Msg>,
     recording: Option<Recording>,
     commands: Option<Commands>,
-    /// Whether the keeper was asked and has not answered; and whether there was news since.
+    /// Whether a snapshot is pending, and whether there was a notification in the meantime.
     looking: bool,
     again: bool,
-    /// End of the last window that was told of.
+    /// End of the last reported window.
     seen: Nanos,
     state: State,
-    told: Option<Told>,
+    told: Option<EmitResult>,
     program_known: bool,
     exit_status: Option<i32>,
     ending: Option<String>,
-    /// Whether what was begun is to be cut short.
+    /// Whether to cut pending work short.
     hurry: bool,
     failure: Option<Error>,
 }
 
-impl Desk {
+impl WatchLoop {
     pub(super) fn new(
         setting: Setting,
         detail: Detail,
-        keeper: Keeper,
+        keeper: LiveSession,
         metrics: Metrics,
         lines: Lines,
         sender: Sender<Msg>,
-    ) -> Result<Desk> {
+    ) -> Result<WatchLoop> {
         let (mut recording, mut commands) = (None, None);
         for action in &setting.on_alarm {
             match action {
@@ -88,7 +88,7 @@ impl Desk {
             }
         }
         let (seen, state) = (Nanos(0), State::Waiting);
-        Ok(Desk {
+        Ok(WatchLoop {
             setting,
             keeper,
             metrics,
@@ -109,7 +109,7 @@ impl Desk {
         })
     }
 
-    /// Watches to the end, whatever that is.
+    /// Watches until the end.
     pub(super) fn run(mut self, start: Start, inbox: &Receiver<Msg>) -> Result<ExitCode> {
         self.lines.tell(What::Start(Box::new(start)));
         while self.ending.is_none() {
@@ -138,7 +138,7 @@ impl Desk {
             Msg::Tell(what) => self.lines.tell(what),
             Msg::Failed(error) => {
                 self.lines.tell(What::Error(Said::of(&error)));
-                // Whether the capture goes on is seen by the next look.
+                // The next snapshot shows whether the capture continues.
                 self.look();
             }
             Msg::Ended(why) => self.end(why),
@@ -153,7 +153,7 @@ impl Desk {
         self.ending.get_or_insert_with(|| why.into());
     }
 
-    /// Asks the keeper how it stands; one question at a time, because an answer holds all that was missed.
+    /// Requests a snapshot, one at a time, because each covers everything since the last one.
     fn look(&mut self) {
         if std::mem::replace(&mut self.looking, true) {
             self.again = true;
@@ -163,7 +163,7 @@ impl Desk {
         let wants_key = !self.program_known && self.windows() + 1 >= PROGRAM_AFTER;
         self.keeper.look(move |held| {
             let look = Look::at(held, seen, wants_key, records);
-            // The watch is over: nobody asks any more.
+            // The watch is over, and the snapshot is not needed.
             let _ = sender.send(Msg::Looked(Box::new(look)));
         });
     }
@@ -216,7 +216,7 @@ impl Desk {
         }
     }
 
-    fn raise(&mut self, assessment: &Assessment, alarm: &Alarm, held: Option<Holding>, now: Nanos) {
+    fn raise(&mut self, assessment: &Assessment, alarm: &Alarm, held: Option<History>, now: Nanos) {
         self.metrics.gauges().count_alarm(alarm.cause);
         self.told = Some(self.as_told(alarm));
         let what = What::Alarm(Box::new(trouble(assessment, alarm, false, self.setting.clock)));
@@ -229,7 +229,7 @@ impl Desk {
         }
     }
 
-    fn record(&mut self, held: Option<Holding>, now: Nanos) {
+    fn record(&mut self, held: Option<History>, now: Nanos) {
         let (Some(recording), Some(held)) = (&mut self.recording, held) else { return };
         match recording.may(now) {
             Ok(detailed) => {
@@ -271,23 +271,23 @@ impl Desk {
         }
     }
 
-    /// Tells what is known by now of an alarm that goes on, if that is something else.
+    /// Reports an ongoing alarm again if what is known about it has changed.
     fn go_on(&mut self, assessment: &Assessment) {
         let Some(alarm) = assessment.alarms.last().filter(|alarm| alarm.on) else { return };
         let now = self.as_told(alarm);
-        let due = |told: &Told| now.at_window >= told.at_window + NEWS_AFTER && now.what != told.what;
+        let due = |told: &EmitResult| now.at_window >= told.at_window + NEWS_AFTER && now.what != told.what;
         if self.told.as_ref().is_none_or(due) {
             self.lines.tell(What::Alarm(Box::new(trouble(assessment, alarm, true, self.setting.clock))));
             self.told = Some(now);
         }
     }
 
-    fn as_told(&self, alarm: &Alarm) -> Told {
+    fn as_told(&self, alarm: &Alarm) -> EmitResult {
         let confidence = format!("{:?}", alarm.confidence);
-        Told { at_window: self.windows(), what: (alarm.cause.name(), confidence, alarm.suspect.clone()) }
+        EmitResult { at_window: self.windows(), what: (alarm.cause.name(), confidence, alarm.suspect.clone()) }
     }
 
-    /// What runs, once that is known: a baseline of another program is refused even then.
+    /// Checks the program once it is known: a baseline of another program is rejected even then.
     fn known(&mut self, key: Option<BaselineKey>) {
         let Some(key) = key.filter(|key| key.program.is_some()) else { return };
         self.program_known = true;

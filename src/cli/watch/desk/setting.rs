@@ -1,5 +1,5 @@
-//! What was asked for, as far as the watch needs it while it goes on.
-//! Of it only the wall clock's place in the session's time ever changes.
+//! The request, as far as the running watch needs it.
+//! Only the offset between wall clock and session time changes.
 
 use super::super::folder::Folder;
 use super::super::name_of;
@@ -10,7 +10,7 @@ use crate::units::Nanos;
 use crate::view::watch::Clocked;
 use std::sync::Arc;
 
-/// What was asked for, and when.
+/// The request and its time.
 #[derive(Debug)]
 pub(in super::super) struct Setting {
     pub target: String,
@@ -21,7 +21,7 @@ pub(in super::super) struct Setting {
     pub exit_on_alarm: bool,
     pub stale_ok: bool,
     pub clock: Clocked,
-    /// The session's own.
+    /// The session's clock.
     since_start: Clock,
     pub baseline: Arc<Baseline>,
 }
@@ -44,7 +44,7 @@ impl Setting {
         }
     }
 
-    /// Follows the wall clock where that has been set, or the machine slept.
+    /// Adjusts the offset after the wall clock was set or the machine slept.
     pub(in super::super) fn follow_clock(&mut self) {
         self.clock = self.clock.anchored(self.since_start.now(), clock::unix_ns());
     }

@@ -1,23 +1,23 @@
-//! How many groups the descriptors are enough for: each event costs one at each place.
-//! It never leaves groups out in silence.
+//! Computes how many groups fit into the available descriptors: each event needs one at each place. Groups that do not
+//! fit are reported in a note.
 
 use super::trial::{LeftOut, without};
 use crate::model::{HardwarePlan, Note};
 use crate::sys::limits;
 
-/// Descriptors left for everything else.
+/// Descriptors reserved for everything else.
 const SPARE: usize = 256;
-/// Opening an event takes some 20 us, and a busy task's events are looked at in each of its context switches.
+/// Opening an event takes some 20 us, and each context switch of a busy task visits its events.
 const MOST_EVENTS: usize = 8192;
 const WHY: &str = "is left out: the target has too many threads or CPUs to count every event on each";
 
-/// How many events may be opened when so many descriptors are in use.
+/// How many events may be opened when `used` descriptors are in use.
 pub(super) fn descriptors(used: usize) -> usize {
     let limit = limits::raise_open_files().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     limit.saturating_sub(used).saturating_sub(SPARE).min(MOST_EVENTS)
 }
 
-/// How many of the plan's groups, from the first on, fit when each is opened at so many places.
+/// How many of the plan's groups, from the first on, fit when each is opened at `places` places.
 pub(super) fn afforded(plan: &HardwarePlan, places: usize, descriptors: usize) -> usize {
     let mut needed = 0_usize;
     let fits = |events: usize| {
@@ -27,7 +27,7 @@ pub(super) fn afforded(plan: &HardwarePlan, places: usize, descriptors: usize) -
     plan.groups.iter().map(|group| group.events.len()).map(fits).take_while(|fits| *fits).count()
 }
 
-/// The plan with so many groups, and what is to be said if there were more.
+/// The first `groups` groups of the plan, and a note if there were more.
 pub(super) fn cut(plan: HardwarePlan, groups: usize) -> (HardwarePlan, Option<Note>) {
     let whole = plan.groups.len();
     if groups >= whole {

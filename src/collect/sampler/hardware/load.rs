@@ -1,16 +1,15 @@
-//! A moment of work that no counter of everyday events can miss: instructions, branches, loads, stores, cache misses.
-//! It never measures anything itself.
+//! A short workload that common events must count: instructions, branches, loads, stores, cache misses.
 
 use std::hint::black_box;
 
-/// More than any first-level data cache holds: its loads miss there.
+/// Larger than any first-level data cache, so its loads miss there.
 const BYTES: usize = 1 << 20;
 const LINE: usize = 64;
-/// Some 100 us together.
+/// Some 100 us in total.
 const LOADS: u64 = 8_000;
 const STEPS: u64 = 50_000;
 
-/// Memory to walk over.
+/// The memory to walk.
 #[derive(Debug)]
 pub(super) struct Load {
     memory: Vec<u8>,
@@ -21,7 +20,7 @@ impl Load {
         Load { memory: vec![1; BYTES] }
     }
 
-    /// Runs: a scattered walk, each step of which depends on the one before, so that nothing is fetched ahead; then a loop.
+    /// Runs a scattered walk, then a loop. Each step of the walk depends on the previous one: nothing is prefetched.
     pub fn run(&mut self) {
         let lines = (self.memory.len() / LINE) as u64;
         let mut place = 1_u64;

@@ -1,5 +1,5 @@
-//! The target's hardware counters: groups of events opened at each of its places, read once per interval, one system call for
-//! each group. It never scales: enabled and running times go with each reading, and which group counted when stays with it.
+//! The target's hardware counters: groups of events opened at each of its places and read once per interval, with one
+//! system call per group. Readings are not scaled; each carries its enabled and running times and keeps its group.
 
 mod budget;
 mod load;
@@ -8,9 +8,9 @@ mod switch_cost;
 mod totals;
 mod trial;
 
-use super::attach::Reach;
+use super::attach::AttachScope;
 use super::births::settled;
-use super::request::{self, Menu};
+use super::request::{self, EventRequests};
 use crate::collect::catalog;
 use crate::model::{Event, EventKind, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, KIND_MARK, Note, Unit};
 use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
@@ -24,7 +24,7 @@ use trial::{LeftOut, Tried};
 
 const ESRCH: i32 = 3;
 
-/// The counting groups; none where no PMU counts.
+/// The counting groups; none if no PMU counts.
 #[derive(Debug, Default)]
 pub struct Hardware {
     plan: HardwarePlan,
@@ -39,35 +39,35 @@ struct Opened {
     events: Vec<PerfEvent>,
 }
 
-/// Where the groups are to be opened, and how.
+/// Where and how the groups are opened.
 #[derive(Debug, Clone, Copy)]
 pub struct Site<'a> {
-    /// What the target is reached by.
-    pub reach: &'a Reach,
+    /// How the target is reached.
+    pub reach: &'a AttachScope,
     /// CPUs to open on.
     pub cpus: &'a [u32],
-    /// They start by themselves at the next `exec`.
+    /// Whether they start by themselves at the next `exec`.
     pub on_exec: bool,
-    /// Descriptors that are in use.
+    /// Descriptors already in use.
     pub used: usize,
-    /// What files are read below.
+    /// Files are read below this directory.
     pub root: &'a Path,
 }
 
-/// What came of trying the events of this machine.
+/// Result of trying the events of this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HardwareTrial {
     /// The microarchitecture.
     pub uarch: String,
-    /// Different events that count.
+    /// Number of different events that count.
     pub events: usize,
-    /// Groups they are counted in, one after the other where they do not fit at once.
+    /// Number of groups they are counted in, in turn if they do not fit at once.
     pub groups: usize,
-    /// Those that do not count, each with its reason.
+    /// Events that do not count, each with its reason.
     pub left_out: Vec<String>,
 }
 
-/// Tries the events of the plan that a capture would take, on this thread; `None` where there is none.
+/// Tries the planned events that a capture would use, on this thread; `None` if there are none.
 #[must_use]
 pub fn try_hardware(plans: &[HardwarePlan], exclude_kernel: bool) -> Option<HardwareTrial> {
     let (plan, _) = hardware_plan(plans);
@@ -83,9 +83,9 @@ pub fn try_hardware(plans: &[HardwarePlan], exclude_kernel: bool) -> Option<Hard
     Some(HardwareTrial { events: roles.len(), groups: plan.groups.len(), left_out, uarch: plan.uarch })
 }
 
-/// What to count: the plan of the kind of core that most CPUs are of, and after its first group cycles and instructions of
-/// each other kind, so that path length and IPC are those of the whole program. Where no plan has a group although cycles
-/// count, as on a machine whose sysfs is not to be seen, cycles and instructions.
+/// Chooses what to count: the plan for the kind of core that most CPUs have, and after its first group cycles and
+/// instructions of each other kind, so that path length and IPC cover the whole program. If no plan has a group
+/// although cycles count, for example because sysfs is hidden, the result is cycles and instructions.
 pub fn hardware_plan(plans: &[HardwarePlan]) -> (HardwarePlan, Option<Note>) {
     let mut known: Vec<&HardwarePlan> = plans.iter().filter(|plan| !plan.groups.is_empty()).collect();
     known.sort_by_key(|plan| (std::cmp::Reverse(plan.cpus.len()), &plan.pmu));
@@ -115,7 +115,7 @@ pub fn hardware_plan(plans: &[HardwarePlan]) -> (HardwarePlan, Option<Note>) {
     (plan, Some(note))
 }
 
-/// The first group of another kind of core, its events named after it.
+/// Cycles and instructions of another kind of core, named after it.
 fn law_apart(plan: &HardwarePlan) -> HardwareGroup {
     let events = plan.groups.first().map_or(&[][..], |group| &group.events);
     let events = events.iter().filter(|event| matches!(event.role.as_str(), "cycles" | "instructions"));
@@ -126,7 +126,7 @@ fn law_apart(plan: &HardwarePlan) -> HardwareGroup {
     HardwareGroup { events: events.map(apart).collect(), cpus: plan.cpus.clone() }
 }
 
-/// Cycles and instructions.
+/// A plan of cycles and instructions only.
 fn base() -> HardwarePlan {
     let event = |role: &str, config, unit| HardwareEvent {
         role: role.to_string(),
@@ -152,14 +152,14 @@ fn base() -> HardwarePlan {
 }
 
 impl Hardware {
-    /// Opens the plan's groups on the target, after a moment's trial on this thread. What cannot be opened or does not count
-    /// is left out and said.
-    pub fn open(plan: HardwarePlan, menu: &Menu, site: &Site<'_>) -> (Hardware, Vec<Note>) {
+    /// Opens the plan's groups on the target after a short trial on this thread. Events that cannot be opened or do not
+    /// count are left out and noted.
+    pub fn open(plan: HardwarePlan, menu: &EventRequests, site: &Site<'_>) -> (Hardware, Vec<Note>) {
         if !menu.hardware || plan.groups.is_empty() {
             return (Hardware { plan: HardwarePlan { groups: vec![], ..plan }, ..Hardware::default() }, vec![]);
         }
         let Tried { plan, left_out } = trial::tried(plan, &mut trial::Own::new(menu.exclude_kernel));
-        // Descriptors of an attempt are free again before the next one.
+        // Each attempt releases its descriptors before the next one.
         let attempt = |tids: &[u32]| Ok::<_, Infallible>(Opening::of(&plan, tids, menu.exclude_kernel, site));
         let Ok((opening, born)) = settled(|| places::tasks(site.reach, site.root), attempt);
         let Opening { plan, beyond, groups, kept, refused, by_task, places } = opening;
@@ -170,7 +170,7 @@ impl Hardware {
             plan.switch_cost_ns =
                 switch_cost::switch_cost(|| on_this_thread(&plan, menu.exclude_kernel)).map(|cost| cost.0);
         }
-        // The recording says what was counted, not what was wanted.
+        // The recording states what was counted, not what was requested.
         let events = plan.groups.iter_mut().flat_map(|group| &mut group.events);
         events.for_each(|event| event.event.exclude_kernel |= menu.exclude_kernel);
         let missed = (born > 0).then(|| restless(born));
@@ -179,7 +179,7 @@ impl Hardware {
         (Hardware { plan, groups, totals }, notes)
     }
 
-    /// What is really counted.
+    /// What is actually counted.
     pub fn plan(&self) -> &HardwarePlan {
         &self.plan
     }
@@ -190,7 +190,7 @@ impl Hardware {
         self.groups.iter().filter_map(|group| group.events.first()).for_each(|leader| drop(leader.enable()));
     }
 
-    /// The target's totals by now, and of the first group those of threads that are counted one by one.
+    /// The target's totals so far, and the first group's totals of threads that are counted individually.
     pub fn read(&mut self, at: Nanos) -> Vec<Event> {
         for (place, opened) in self.groups.iter().enumerate() {
             let counted = opened.events.first().and_then(|leader| leader.read_group(opened.events.len()).ok());
@@ -200,7 +200,7 @@ impl Hardware {
     }
 }
 
-/// All groups of a plan, counting this thread; `None` where one is refused.
+/// Opens all groups of a plan on this thread and starts them; `None` if one is refused.
 fn on_this_thread(plan: &HardwarePlan, exclude_kernel: bool) -> Option<Vec<Vec<PerfEvent>>> {
     let requests = Requests { inherit: Inherit::No, on_exec: false, exclude_kernel };
     let own = Place::Task { tid: 0, cpu: None };
@@ -209,14 +209,14 @@ fn on_this_thread(plan: &HardwarePlan, exclude_kernel: bool) -> Option<Vec<Vec<P
     (!groups.is_empty()).then_some(groups)
 }
 
-/// The groups opened on the threads of one moment, or on CPUs.
+/// Groups opened on the threads listed at one moment, or on CPUs.
 struct Opening {
-    /// What there are descriptors for.
+    /// The part of the plan that the descriptors allow.
     plan: HardwarePlan,
-    /// What to say of the rest.
+    /// Note on the rest.
     beyond: Option<Note>,
     groups: Vec<Opened>,
-    /// The plan's groups that were opened somewhere.
+    /// Numbers of the plan's groups that were opened somewhere.
     kept: Vec<usize>,
     refused: Vec<LeftOut>,
     by_task: bool,
@@ -244,7 +244,7 @@ impl Opening {
 }
 
 impl HardwareGroup {
-    /// A thread may come to run on any CPU.
+    /// Whether the group counts at this place. A thread may run on any CPU.
     fn counts_at(&self, place: &Place<'_>) -> bool {
         match place {
             Place::Cpu(cpu) | Place::Cgroup { cpu, .. } => self.cpus.is_empty() || self.cpus.contains(cpu),
@@ -253,7 +253,7 @@ impl HardwareGroup {
     }
 }
 
-/// How the events of a group are asked for.
+/// How the events of a group are requested.
 struct Requests {
     inherit: Inherit,
     on_exec: bool,
@@ -261,7 +261,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// Opens a group at each place where it counts; the first error but that a thread has ended.
+    /// Opens a group at each place where it counts. Returns the first error, ended threads aside.
     fn everywhere(
         &self,
         group: &HardwareGroup,
@@ -297,14 +297,14 @@ impl Requests {
     }
 }
 
-/// An event that only counts; `None` for what is no hardware event.
+/// A request for an event that only counts; `None` if it is not a hardware event.
 fn request(spec: &EventSpec, exclude_kernel: bool) -> Option<Request> {
     let (pmu, config) = request::numbers(&spec.kind)?;
     let mut request = Request::counting(pmu, config);
     request.exclude.user = spec.exclude_user;
     request.exclude.kernel = spec.exclude_kernel || exclude_kernel;
     request.exclude.hv = spec.exclude_hv;
-    // What a guest runs is no work of the thread that runs the guest.
+    // Code of a guest is not work of the thread that runs the guest.
     request.exclude.guest = true;
     request.exclude.host = spec.exclude_host;
     Some(request)
@@ -349,14 +349,14 @@ mod tests {
 
     #[test]
     fn without_a_pmu_nothing_is_opened_and_nothing_read() {
-        let menu = Menu::default();
-        let reach = Reach::Threads(vec![1]);
+        let menu = EventRequests::default();
+        let reach = AttachScope::Threads(vec![1]);
         let site = Site { reach: &reach, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
         let (mut hardware, notes) = Hardware::open(base(), &menu, &site);
         assert!(hardware.read(Nanos(1)).is_empty() && notes.is_empty() && hardware.plan().groups.is_empty());
     }
 
-    /// The kernel's clocks in the place of hardware: everything but the PMU is as on a machine that has one.
+    /// Kernel clocks instead of hardware events: everything but the PMU is as on a machine that has one.
     fn clocks() -> HardwarePlan {
         let mut plan = base();
         for (event, config) in plan.groups[0].events.iter_mut().zip(0..) {
@@ -366,11 +366,11 @@ mod tests {
         plan
     }
 
-    fn read(reach: &Reach, work: impl FnOnce()) -> Option<Vec<CounterReading>> {
-        let menu = Menu { hardware: true, exclude_kernel: true, ..Menu::default() };
+    fn read(reach: &AttachScope, work: impl FnOnce()) -> Option<Vec<CounterReading>> {
+        let menu = EventRequests { hardware: true, exclude_kernel: true, ..EventRequests::default() };
         let site = Site { reach, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
         let (mut hardware, _) = Hardware::open(clocks(), &menu, &site);
-        // Where the kernel refuses its clocks as counters there is nothing to look at.
+        // If the kernel refuses its clocks as counters, there is nothing to test.
         if hardware.plan().groups.len() < 2 {
             return None;
         }
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn groups_are_read_whole_and_follow_threads_that_are_born_later() {
-        let reach = Reach::Processes(vec![std::process::id()], Inherit::Threads);
+        let reach = AttachScope::Processes(vec![std::process::id()], Inherit::Threads);
         let Some(readings) = read(&reach, || drop(std::thread::spawn(work).join())) else { return };
         assert_eq!(readings.len(), 4, "two groups of two, and no thread by itself");
         for reading in &readings {
@@ -404,7 +404,7 @@ mod tests {
         let own = std::fs::read_link("/proc/thread-self").ok();
         let tid = own.and_then(|path| path.file_name()?.to_str()?.parse::<u32>().ok());
         let Some(tid) = tid else { panic!("this thread has no number") };
-        let Some(readings) = read(&Reach::Threads(vec![tid]), work) else { return };
+        let Some(readings) = read(&AttachScope::Threads(vec![tid]), work) else { return };
         let by_thread: Vec<_> = readings.iter().filter(|reading| reading.scope == Scope::Thread(tid)).collect();
         assert_eq!((readings.len(), by_thread.len()), (6, 2));
         assert!(by_thread.iter().all(|reading| reading.value > 0), "{by_thread:?}");

@@ -1,5 +1,5 @@
-//! How much longer a context switch takes while the groups of a plan count the thread that switches. Saving and restoring them
-//! takes a microsecond where the PMU is real, and tens of microseconds where each access to it goes through a hypervisor.
+//! Measures how much longer a context switch takes while a plan's groups count the switching thread. Saving and
+//! restoring them takes a microsecond on a real PMU, and tens of microseconds through a hypervisor.
 
 use crate::sys::clock::monotonic_ns;
 use crate::units::Nanos;
@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{JoinHandle, Thread};
 
-/// Round trips of which the fastest counts: others may have been interrupted.
+/// Number of round trips; only the fastest counts, because others may have been interrupted.
 const ROUNDS: u32 = 40;
-/// No more of them after this long, on a machine where each has to wait for a CPU.
+/// Time limit for them, for a machine where each has to wait for a CPU.
 const ENOUGH: Nanos = Nanos(5_000_000);
-/// A slower round trip without counters has waited for a CPU each time: then all is measured again.
+/// A slower round trip without counters had to wait for a CPU: measure again.
 const WAITED: Nanos = Nanos(25_000);
 const ATTEMPTS: u32 = 5;
-/// A part of the switch without counters below which the difference is the clock's and the scheduler's.
+/// Below this share of a switch without counters, the difference is noise of the clock and the scheduler.
 const NOISE: f64 = 0.5;
 
-/// What `open` adds to a switch of this thread; `None` where it opens nothing or the difference drowns. Takes some milliseconds.
+/// Time that `open` adds to a switch of this thread; `None` if nothing opens or it is noise. Takes some milliseconds.
 pub(super) fn switch_cost<T>(open: impl Fn() -> Option<T>) -> Option<Nanos> {
     let partner = Partner::start()?;
     let (mut bare, mut counted) = (Nanos(u64::MAX), Nanos(u64::MAX));
@@ -32,7 +32,7 @@ pub(super) fn switch_cost<T>(open: impl Fn() -> Option<T>) -> Option<Nanos> {
     (cost as f64 > NOISE * bare.0 as f64).then_some(Nanos(cost))
 }
 
-/// A thread that answers whenever it is woken.
+/// A thread that answers each time it is woken.
 struct Partner {
     turn: Arc<AtomicU32>,
     thread: Option<JoinHandle<()>>,
@@ -49,7 +49,7 @@ impl Partner {
                 match own.load(Ordering::Acquire) {
                     OVER => return,
                     asked if asked % 2 == 1 => {
-                        // The end may have come meanwhile, and stays.
+                        // The end may have been signalled meanwhile, and must persist.
                         let _ = own.compare_exchange(asked, asked.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire);
                         caller.unpark();
                     }
@@ -61,7 +61,7 @@ impl Partner {
         Some(Partner { turn, thread: Some(thread) })
     }
 
-    /// The fastest of some round trips: this thread leaves its CPU and comes back once in each.
+    /// The fastest of several round trips: in each, this thread leaves its CPU and comes back once.
     fn fastest(&self) -> Nanos {
         let round = || {
             let begun = monotonic_ns();
@@ -88,7 +88,7 @@ impl Drop for Partner {
         self.turn.store(OVER, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // It ends at once; a panic there has cost nothing but the measurement.
+            // It ends at once; a panic there costs only the measurement.
             let _ = thread.join();
         }
     }

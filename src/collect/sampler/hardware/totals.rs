@@ -1,8 +1,9 @@
-//! What all places of a group counted together, and what single threads did.
-//! It never lets a total fall: a place that can no longer be read keeps what it had counted.
+//! Adds up what each group counted at all its places, and what single threads did. Totals never fall: a place that can
+//! no longer be read keeps its last count.
 //!
-//! Where cores are of several kinds each has a group of its own for cycles and instructions, and a thread's time is split
-//! between them: the law's counters are the sums over all kinds, those of the other kinds stand beside them apart.
+//! On machines with several kinds of core, each kind has its own group for cycles and instructions, and a thread's time
+//! is split between them. The law's counters are the sums over all kinds; those of the other kinds are also reported
+//! separately.
 
 use crate::model::{CounterDef, CounterId, CounterReading, Event, HardwareGroup, HardwarePlan, KIND_MARK, Scope};
 use crate::sys::perf::event::GroupCounted;
@@ -16,21 +17,21 @@ pub(super) struct Totals {
     counters: Vec<Vec<CounterId>>,
     /// The groups that count cycles and instructions: the first, and one for each other kind of core.
     law: Vec<usize>,
-    /// Whether threads are counted, which all kinds of core watch all the time; else each kind has its own CPUs.
+    /// Whether threads are counted: every kind's group covers all their time. Otherwise each kind has its own CPUs.
     by_task: bool,
     places: Vec<Counted>,
-    /// Of each thread or CPU the first of the law's groups that was read there: its time is that of all of them.
+    /// For each thread or CPU, the first of the law's groups that was read there: its time counts for all of them.
     timed_by: Vec<Option<usize>>,
 }
 
 /// Where a group counts.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spot {
-    /// Which group.
+    /// Number of the group.
     pub group: usize,
-    /// The thread, CPU or control group, by position: the groups of one are about the same time.
+    /// Position of the thread, CPU or control group: groups of the same position cover the same time.
     pub at: usize,
-    /// The one thread it counts, if it does not follow newborn ones.
+    /// The single thread it counts, if new threads do not inherit it.
     pub tid: Option<u32>,
 }
 
@@ -41,12 +42,12 @@ struct Counted {
 }
 
 impl Totals {
-    /// Nothing yet, of the plan's counters.
+    /// Starts at zero for the plan's counters.
     pub fn of(plan: &HardwarePlan, definitions: Vec<CounterDef>, by_task: bool) -> Totals {
         let mut ids = definitions.into_iter().map(|def| def.id);
         let counters = plan.groups.iter().map(|group| ids.by_ref().take(group.events.len()).collect());
         let apart = |group: &HardwareGroup| group.events.iter().any(|event| event.role.contains(KIND_MARK));
-        // Where the first kind has no group left there is no sum over all kinds: each stands apart.
+        // If the first kind has no group left, there is no sum over all kinds: each is reported separately.
         let whole = plan.groups.first().is_some_and(|group| !apart(group));
         let law = plan.groups.iter().enumerate().filter(|(number, group)| *number == 0 || (whole && apart(group)));
         Totals {
@@ -57,7 +58,7 @@ impl Totals {
         }
     }
 
-    /// What the group at a place has counted by now; `None` if it cannot be read.
+    /// Takes the current count of the group at a place; `None` if it cannot be read.
     pub fn take(&mut self, place: usize, spot: Spot, counted: Option<GroupCounted>) {
         if self.places.len() <= place {
             self.places.resize(place + 1, Counted::default());
@@ -77,7 +78,7 @@ impl Totals {
         *first = Some(first.map_or(spot.group, |group| group.min(spot.group)));
     }
 
-    /// The target's readings of every counter; then those of the law by thread.
+    /// The target's readings of every counter, then the law's counters by thread.
     pub fn readings(&self, at: Nanos) -> Vec<Event> {
         let target = self.counters.iter().enumerate().flat_map(|(group, counters)| {
             let sum = self.sum(group);
@@ -94,7 +95,7 @@ impl Totals {
         target.chain(threads).collect()
     }
 
-    /// What a group counted at all its places; `None` if it was opened at none of them, or never read there.
+    /// The count of a group at all its places; `None` if it was not opened anywhere, or never read.
     fn sum(&self, group: usize) -> Option<GroupCounted> {
         let mut sum: Option<GroupCounted> = None;
         for place in &self.places {
@@ -105,8 +106,8 @@ impl Totals {
         sum
     }
 
-    /// What a place is to a group's sum; the law's groups of other kinds of core belong to the first group's as well. `None`
-    /// if it has no part in it, or was never read.
+    /// How a place contributes to a group's sum. The law's groups of other kinds of core also contribute to the first
+    /// group's. `None` if it does not contribute, or was never read.
     fn share(&self, group: usize, place: &Counted) -> Option<Share> {
         let own = place.spot.group;
         let other_kind = group == 0 && own != 0 && self.law.contains(&own);
@@ -126,12 +127,12 @@ impl Totals {
     }
 }
 
-/// What a place adds to a sum.
+/// Contribution of a place to a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Share {
     /// Its counts and its time.
     Own,
-    /// Its counts: another kind of core watched the same time.
+    /// Only its counts: another kind of core covered the same time.
     SameTime,
 }
 
@@ -141,7 +142,7 @@ fn add(sum: &mut GroupCounted, counted: &GroupCounted, share: Share) {
     sum.running_ns = sum.running_ns.saturating_add(counted.running_ns);
 }
 
-/// A place that was never read has no values, and so no readings.
+/// A place that was never read has no values, and thus no readings.
 fn events(counters: &[CounterId], counted: &GroupCounted, scope: Scope, at: Nanos) -> Vec<Event> {
     let reading = |(counter, value): (&CounterId, &u64)| {
         Event::Reading(CounterReading {

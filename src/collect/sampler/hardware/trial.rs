@@ -1,6 +1,6 @@
-//! What a plan's events are worth here: each group is counted for a moment on this thread before anything relies on it.
-//! Zero is told from not counted where zero cannot be. An event that may honestly stay at zero is left alone, unless others
-//! here show that this PMU takes events it does not count, as those of virtual machines do.
+//! Tries a plan's events on this machine: each group is counted briefly on this thread before anything relies on it. An
+//! event at zero is dropped if the workload must have made it count. One that may be zero is kept, unless others show
+//! that this PMU accepts events it does not count, as those of virtual machines do.
 
 use super::load::Load;
 use super::request;
@@ -10,14 +10,14 @@ use crate::sys::perf::event::{self, GroupCounted, Place};
 use std::fmt;
 use std::io;
 
-/// Roles that the trial's work counts for certain, on every CPU.
+/// Roles that the workload always makes count, on every CPU.
 const ALWAYS: [&str; 6] = ["cycles", "instructions", "ref-cycles", "branches", "loads", "slots"];
-/// So does every miss of the first-level cache.
+/// Prefix of the roles of the first-level cache, whose misses also always count.
 const L1D: &str = "l1d-";
 const ENOENT: i32 = 2;
 const EINVAL: i32 = 22;
 
-/// The plan that really counts, and what it lost.
+/// The plan that actually counts, and the events left out.
 #[derive(Debug)]
 pub(super) struct Tried {
     pub plan: HardwarePlan,
@@ -37,7 +37,7 @@ impl LeftOut {
         LeftOut { roles: vec![event.role.clone()], events: event.event.name.clone(), why: why.into() }
     }
 
-    /// A group that was refused at some of the places or at all.
+    /// A group that was refused at some places or at all.
     pub fn group(group: &HardwareGroup, opened: usize, places: usize, error: &io::Error) -> LeftOut {
         let names: Vec<&str> = group.events.iter().map(|event| event.event.name.as_str()).collect();
         let roles = group.events.iter().map(|event| event.role.clone()).collect();
@@ -55,9 +55,9 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// Counts events for a moment of work.
+/// Counts events during a short workload.
 pub(super) trait Bench {
-    /// What they counted as one group; the kernel's error number if it refuses them.
+    /// Counts them as one group; returns the kernel's error number if it refuses them.
     fn count(&mut self, events: &[HardwareEvent]) -> Result<GroupCounted, i32>;
 }
 
@@ -90,7 +90,7 @@ impl Bench for Own {
     }
 }
 
-/// Tries every group. One that is refused is built up event by event; what counts nothing where it must count is dropped.
+/// Tries every group. A refused group is built up event by event; an event at zero that must count is dropped.
 pub(super) fn tried(plan: HardwarePlan, bench: &mut impl Bench) -> Tried {
     let mut trial = Trial { bench, left_out: vec![], silent: vec![], stuck: false };
     let mut groups: Vec<HardwareGroup> = plan.groups.iter().map(|group| trial.group(group)).collect();
@@ -100,7 +100,7 @@ pub(super) fn tried(plan: HardwarePlan, bench: &mut impl Bench) -> Tried {
     let mut kept: Vec<HardwareGroup> = Vec::new();
     for (group, planned) in groups.into_iter().zip(&plan.groups) {
         let known = roles(&kept);
-        // What is left of a group may be no more than others hold already.
+        // The rest of a group may only repeat events that others already contain.
         let tells_more = group.events.iter().any(|event| !known.contains(&event.role));
         if tells_more || (group == *planned && !group.events.is_empty()) {
             kept.push(group);
@@ -111,7 +111,7 @@ pub(super) fn tried(plan: HardwarePlan, bench: &mut impl Bench) -> Tried {
     Tried { plan: tried, left_out }
 }
 
-/// The plan without some of its groups; metrics that cannot be formed any more are told as absent.
+/// The plan without some of its groups; metrics that can no longer be computed are marked absent.
 pub(super) fn without(plan: HardwarePlan, keep: impl Fn(usize) -> bool, left_out: &[LeftOut]) -> HardwarePlan {
     let old = roles(&plan.groups);
     let groups = plan.groups.into_iter().enumerate().filter(|(number, _)| keep(*number)).map(|(_, group)| group);
@@ -120,7 +120,7 @@ pub(super) fn without(plan: HardwarePlan, keep: impl Fn(usize) -> bool, left_out
     plan
 }
 
-/// What a reader of the recording must know; `None` if all of it counts.
+/// The note for readers of the recording; `None` if everything counts.
 pub(super) fn note(left_out: &[LeftOut]) -> Option<Note> {
     let reasons: Vec<String> = left_out.iter().map(LeftOut::to_string).collect();
     (!reasons.is_empty()).then(|| Note {
@@ -160,14 +160,14 @@ fn formed(formulas: &[Formula], roles: &[String]) -> bool {
 struct Trial<'a, B> {
     bench: &'a mut B,
     left_out: Vec<LeftOut>,
-    /// Roles that stayed at zero and may.
+    /// Roles that stayed at zero and may do so.
     silent: Vec<String>,
-    /// Whether one did that may not.
+    /// Whether a role stayed at zero that must count.
     stuck: bool,
 }
 
 impl<B: Bench> Trial<'_, B> {
-    /// What of the group counts.
+    /// The part of the group that counts.
     fn group(&mut self, group: &HardwareGroup) -> HardwareGroup {
         let mut kept = Vec::new();
         for event in &group.events {
@@ -189,7 +189,7 @@ impl<B: Bench> Trial<'_, B> {
         HardwareGroup { events: kept, ..group.clone() }
     }
 
-    /// Event by event, each beside those that were taken before it.
+    /// Adds event by event; each must fit together with those accepted before it.
     fn build_up(&mut self, events: &mut Vec<HardwareEvent>) -> Option<GroupCounted> {
         let mut counted = None;
         for event in std::mem::take(events) {
@@ -209,8 +209,8 @@ impl<B: Bench> Trial<'_, B> {
         counted
     }
 
-    /// The group was not put on the CPU at all: others hold counters. It gives up its last events until it runs. Where its
-    /// leader alone does not run either nothing can be told here, as on a CPU of another kind than the plan's.
+    /// The group was not scheduled at all: others hold counters. Drops its last events until it runs. If even its
+    /// leader alone does not run, nothing can be decided here, as on a CPU of another kind than the plan's.
     fn shrink(&mut self, events: &mut Vec<HardwareEvent>) {
         let runs = |counted: Result<GroupCounted, i32>| counted.is_ok_and(|counted| counted.running_ns > 0);
         if !runs(self.bench.count(&events[..events.len().min(1)])) {
@@ -238,7 +238,7 @@ impl<B: Bench> Trial<'_, B> {
         });
     }
 
-    /// Where one event is taken and not counted, a zero of another says nothing either.
+    /// If one event is accepted but not counted, a zero of another event is doubtful too.
     fn drop_doubtful(&mut self, groups: &mut [HardwareGroup]) {
         if !self.stuck {
             return;
@@ -252,7 +252,7 @@ impl<B: Bench> Trial<'_, B> {
         }
     }
 
-    /// An event stands in several groups, and is told once.
+    /// An event may be in several groups, but is reported once.
     fn leave(&mut self, event: &HardwareEvent, why: impl Into<String>) {
         let left = LeftOut::event(event, why);
         if !self.left_out.contains(&left) {
@@ -300,7 +300,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A CPU with so many counters, so many of them held by others; some events it refuses, some stay at zero.
+    /// A CPU with a number of counters, some of them held by others; it refuses some events and keeps some at zero.
     struct Fake {
         counters: usize,
         held: usize,

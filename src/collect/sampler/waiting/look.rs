@@ -1,6 +1,6 @@
-//! What one blocked thread waits in, from `/proc` and its stack, without stopping it.
-//! A thread may run on while it is looked at: when the look began and ended goes with it, and only the switch records tell
-//! whether the thread was off the CPU all the while.
+//! Samples what one blocked thread waits in, from `/proc` and its stack, without stopping it. The thread may run
+//! meanwhile. The sample therefore carries its begin and end time, and only the switch records show whether the thread
+//! was off the CPU the whole time.
 
 use crate::sys::clock::monotonic_ns;
 use crate::sys::{process_memory, syscalls};
@@ -8,27 +8,27 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Bytes of the stack that are read: blocking calls sit on little stack.
+/// Stack bytes that are read: blocking calls use little stack.
 const STACK_BYTES: usize = 8 << 10;
 
-/// What a thread was seen waiting in.
+/// What a thread waited in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitSample {
-    /// When the look began and ended, `CLOCK_MONOTONIC`, nanoseconds.
+    /// When the sample began, `CLOCK_MONOTONIC`, nanoseconds.
     pub from: u64,
-    /// See `from`. What the file descriptor is open on is read later, and may be another's by then.
+    /// When it ended. The file behind a descriptor is read later, and may be another one by then.
     pub to: u64,
     /// The thread.
     pub tid: u32,
-    /// What is known of the kernel's part of the stack, innermost first.
+    /// The known part of the kernel stack, innermost first.
     pub kernel: Vec<String>,
-    /// Instruction and stack pointer in user mode, where they may be read.
+    /// Instruction and stack pointer in user mode, if they may be read.
     pub user: Option<(u64, u64)>,
     /// User stack from the stack pointer upwards.
     pub stack: Vec<u8>,
 }
 
-/// What came of a look.
+/// Result of sampling a thread.
 #[derive(Debug)]
 pub enum Look {
     /// The thread is blocked.
@@ -37,25 +37,25 @@ pub enum Look {
     Running,
     /// It has ended.
     Ended,
-    /// It is blocked, but this user may not see in what.
+    /// It is blocked, but this user may not read where.
     Refused,
 }
 
-/// A thread with its files below `/proc`, which stay open where that is affordable: opening them takes longer than reading
-/// them, and a look must be over before a short wait is.
+/// A thread and its files below `/proc`, which stay open if that is affordable: opening them takes longer than reading
+/// them, and a sample must be complete before a short wait is over.
 #[derive(Debug)]
 pub struct Place {
     tid: u32,
     open: Option<[File; 2]>,
 }
 
-/// The files that are read of a thread.
+/// The files that are read per thread.
 const FILES: [&str; 2] = ["syscall", "wchan"];
-/// Longer than either of them ever is.
+/// Longer than the contents of either.
 const LINE: usize = 256;
 
 impl Place {
-    /// The thread's place; with `keep` its files are opened now.
+    /// A thread to sample; with `keep` its files are opened now.
     pub fn new(tid: u32, keep: bool) -> Place {
         let open = |name| File::open(format!("/proc/{tid}/{name}"));
         let files = || Some([open(FILES[0]).ok()?, open(FILES[1]).ok()?]);
@@ -75,7 +75,7 @@ impl Place {
         std::str::from_utf8(&line[..length]).map_err(io::Error::other)
     }
 
-    /// Looks at the thread; with `stacks` its user stack is read too.
+    /// Samples the thread; with `stacks` its user stack is read too.
     pub fn look(&self, stacks: bool) -> Look {
         let mut line = [0; LINE];
         let from = monotonic_ns();
@@ -106,7 +106,7 @@ impl Place {
     }
 }
 
-/// The system call a thread is blocked in, as `/proc/TID/syscall` has it.
+/// The system call a thread is blocked in, from `/proc/TID/syscall`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Call {
     /// -1 outside any system call: a page fault.
@@ -129,14 +129,14 @@ impl Call {
         Some(Call { number, first_argument: arguments.first().copied().unwrap_or(0), sp, ip })
     }
 
-    /// As a frame of the kernel's.
+    /// The call as a kernel frame.
     fn function(&self) -> Option<String> {
         let name =
             |number| syscalls::name(number).map_or_else(|| format!("sys_{number}"), |name| format!("sys_{name}"));
         (self.number >= 0).then(|| name(self.number))
     }
 
-    /// What the file descriptor of a read or a write is open on, as a frame of the kernel's.
+    /// The object that the file descriptor of a read or a write refers to, as a kernel frame.
     fn object(&self, tid: u32) -> Option<&'static str> {
         const BYTES: [&str; 6] = ["read", "write", "readv", "writev", "pread64", "pwrite64"];
         let name = syscalls::name(self.number).filter(|name| BYTES.contains(name));

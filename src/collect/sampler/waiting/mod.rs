@@ -1,5 +1,5 @@
-//! Looks at blocked threads again and again, for a user whom the kernel gives no stack of a switch: a thread of its own,
-//! bounded in what it costs. What it sees goes to the drain thread, which holds it against the switch records.
+//! Samples blocked threads repeatedly, for a user to whom the kernel provides no stacks of switches. This runs on its
+//! own thread at a bounded cost. The samples go to the drain thread, which checks them against the switch records.
 
 mod look;
 
@@ -20,25 +20,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// All threads are looked at this often, if the budget allows.
+/// All threads are sampled this often, if the budget allows.
 const EVERY: Nanos = Nanos(2_500_000);
-/// One part in so many of a CPU is spent.
+/// Share of one CPU that may be used, as a divisor.
 const BUDGET: u64 = 100;
-/// New threads are looked for this often.
+/// New threads are searched for this often, nanoseconds.
 const LIST_EVERY: u64 = 50_000_000;
-/// Of so many threads the files stay open: descriptors are few, and events need them too.
+/// Number of threads whose files stay open: descriptors are few, and events need them too.
 const KEPT_OPEN: usize = 64;
-/// Looks that may wait for the drain thread; beyond, looks are dropped, which costs precision alone.
+/// Samples that may wait for the drain thread; further ones are dropped, which only costs precision.
 const BACKLOG: usize = 4096;
 
-/// Who is looked at.
+/// The sampled tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Watched {
     Processes(Vec<u32>),
     Threads(Vec<u32>),
 }
 
-/// What the looking thread and its owner share.
+/// State shared by the sampling thread and its owner.
 #[derive(Debug)]
 struct Shared {
     watched: Mutex<Watched>,
@@ -47,7 +47,7 @@ struct Shared {
     taken: AtomicU64,
 }
 
-/// The looking thread.
+/// The sampling thread.
 #[derive(Debug)]
 pub struct WaitSampler {
     shared: Arc<Shared>,
@@ -60,7 +60,7 @@ impl WaitSampler {
     /// Starts the thread; with `stacks` user stacks are read too.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// When the thread cannot be started.
     pub fn start(follow: &Follow, stacks: bool) -> Result<WaitSampler> {
         let (sender, samples) = sync_channel(BACKLOG);
         let shared = Arc::new(Shared {
@@ -74,12 +74,12 @@ impl WaitSampler {
         Ok(WaitSampler { shared, samples, next: None, thread: Some(thread.context(|| "cannot start a thread")?) })
     }
 
-    /// Says who is followed now.
+    /// Updates the followed tasks.
     pub fn watch(&self, follow: &Follow) {
         *self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched(follow);
     }
 
-    /// The next look that ended by then, on `CLOCK_MONOTONIC`; they come in the order of time.
+    /// The next sample that ended by `until`, on `CLOCK_MONOTONIC`; samples come in time order.
     pub fn next_until(&mut self, until: u64) -> Option<WaitSample> {
         if self.next.is_none() {
             self.next = self.samples.try_recv().ok();
@@ -87,7 +87,7 @@ impl WaitSampler {
         self.next.take_if(|next| next.to <= until)
     }
 
-    /// What a reader must know of the looks that were taken.
+    /// A note if more samples were refused than taken.
     pub fn note(&self) -> Option<Note> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         (count(&self.shared.refused) > count(&self.shared.taken)).then(|| Note {
@@ -105,13 +105,13 @@ impl Drop for WaitSampler {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // It ends within a look; a panic there has cost nothing but looks.
+            // It ends within one sample; a panic there only costs samples.
             let _ = thread.join();
         }
     }
 }
 
-/// Whole CPUs and control groups are followed only by those who may sample the kernel, and then see every switch.
+/// Only users who may sample the kernel can follow whole CPUs and control groups, and they see every switch.
 fn watched(follow: &Follow) -> Watched {
     match follow {
         Follow::Processes { pids, .. } => Watched::Processes(pids.iter().copied().collect()),
@@ -136,7 +136,7 @@ impl Shared {
                 let seen = place.look(stacks);
                 let has_ended = matches!(seen, Look::Ended);
                 let counter = match seen {
-                    // The drain thread is behind: one look fewer.
+                    // The drain thread is behind: this sample is dropped.
                     Look::Blocked(sample) => out.try_send(sample).ok().map(|()| &self.taken),
                     Look::Refused => Some(&self.refused),
                     Look::Running | Look::Ended => None,
@@ -148,7 +148,7 @@ impl Shared {
         }
     }
 
-    /// Adds the threads that are new and drops those that have ended.
+    /// Adds new threads and drops those that have ended.
     fn list(&self, threads: &mut Vec<Place>) {
         let now: BTreeSet<u32> = self.threads().into_iter().collect();
         threads.retain(|place| now.contains(&place.tid()));
@@ -166,7 +166,7 @@ impl Shared {
     }
 }
 
-/// How long to rest after looks that cost so much: within the budget, and never in step with the program's own timers.
+/// How long to pause after this cost: within the budget, and out of step with the program's own timers.
 fn pause(cost: Nanos, random: &mut u64) -> Duration {
     // Xorshift; a quarter to seven quarters of the mean.
     *random ^= *random << 13;

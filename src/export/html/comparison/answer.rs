@@ -1,5 +1,5 @@
-//! What the comparison comes to, the conditions it was put to, and in what the two sides are not alike.
-//! It never shows a number that the verdict does not rest on.
+//! The answer of the comparison, the conditions it was tested against, and the differences between the two sides.
+//! Only numbers that the verdict rests on are shown.
 
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;

@@ -1,5 +1,5 @@
-//! Which code changed, as tables with error bars and as flame graphs of the difference.
-//! It never shows a change that chance may explain but in the picture, where its mark says so.
+//! Which code changed, as tables with error bars and as differential flame graphs.
+//! Changes that chance may explain are only in the flame graph, where their mark shows it.
 
 use crate::export::compare::real;
 use crate::export::difference;
@@ -11,7 +11,7 @@ use crate::view::compare::words::{cost, growth};
 use crate::view::compare::{CodeRow, CodeView, ComparisonView, most, words};
 use crate::view::scaling::{CostAxis, Difference};
 
-/// Rows of a table.
+/// Maximum rows of a table.
 const MOST: usize = 40;
 const MOST_PATHS: usize = 10;
 

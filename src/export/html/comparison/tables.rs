@@ -1,11 +1,11 @@
-//! The factors of the law, every quantity with its interval, and the groups whose mixture may deceive.
-//! It never shows a missing value as a number.
+//! The factors of the law, every quantity with its interval, and the groups whose mixture may mislead.
+//! Missing values are not shown as numbers.
 
 use crate::export::html::interval::interval;
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
 use crate::view::compare::words::value;
-use crate::view::compare::{ComparisonView, GroupKind, Guard, MetricRow, PartRow, most, words};
+use crate::view::compare::{ComparisonView, GroupKind, MetricRow, PartRow, SubgroupCheck, most, words};
 use crate::view::number::{percent, seconds};
 
 pub(super) fn factors(found: &ComparisonView) -> String {
@@ -92,7 +92,7 @@ pub(super) fn groups(found: &ComparisonView) -> String {
     )
 }
 
-fn group(guard: &Guard) -> String {
+fn group(guard: &SubgroupCheck) -> String {
     let by = match guard.by {
         GroupKind::Load => "level of load",
         GroupKind::Host => "host",

@@ -1,5 +1,5 @@
-//! Throughput against width, drawn in characters, and what law it follows.
-//! It never draws the law beyond the widths it was fitted on.
+//! Throughput by width, drawn in characters, and the law it follows.
+//! The law is drawn only over the widths it was fitted on.
 
 use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
@@ -12,7 +12,7 @@ const MEASURED: char = '●';
 const LAW: char = '─';
 const IDEAL: char = '·';
 
-/// The drawing area: columns of characters, the first row the highest.
+/// The drawing area: rows of characters, the top one first.
 struct Canvas {
     rows: Vec<Vec<char>>,
     columns: usize,
@@ -21,14 +21,14 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// The lower left corner is nothing at no width.
+    /// The lower left corner is zero throughput at zero width.
     fn put(&mut self, n: f64, x: f64, mark: char) {
         let (column, row) = (self.column(n), (x / self.most_x * ROWS as f64).floor());
         if x < 0.0 || !(0.0..ROWS as f64).contains(&row) || column >= self.columns {
             return;
         }
         let at = &mut self.rows[ROWS - 1 - row as usize][column];
-        // What was measured hides the law, and the law hides the ideal.
+        // Measured points cover the law, and the law covers the ideal.
         let rank = |mark: char| [' ', IDEAL, LAW, MEASURED].iter().position(|known| *known == mark);
         if rank(mark) > rank(*at) {
             *at = mark;
@@ -96,7 +96,7 @@ fn draw(page: &mut Page, view: &ScalingView, points: &[(f64, f64)]) {
     page.line(&format!("{}  {}", " ".repeat(label), ticks(&canvas, points)));
 }
 
-/// The widths below the axis, those that would run into each other left out; the last is always there.
+/// The widths below the axis without those that would overlap; the last is always shown.
 fn ticks(canvas: &Canvas, points: &[(f64, f64)]) -> String {
     let last = points.last().map_or(0.0, |(n, _)| *n);
     let end = (canvas.column(last) + 1).saturating_sub(last.to_string().len());

@@ -1,5 +1,5 @@
-//! Which code lost at the widest point, on the CPU and blocked.
-//! It never lists a growth that chance alone may explain.
+//! The code that became more expensive at the widest point, on the CPU and blocked.
+//! Growth that chance alone may explain is left out.
 
 use crate::export::columns::{function, left, middle, right, width};
 use crate::export::shape::{Shape, cost};
@@ -15,10 +15,10 @@ const MODULE: usize = 16;
 /// A table of rows on one axis.
 struct Table<'a> {
     title: &'a str,
-    /// What is counted, before its unit.
+    /// The quantity, printed before its unit.
     what: &'a str,
     unit: &'a str,
-    /// The base, and the point shown.
+    /// The base width, and the width shown.
     widths: (u32, u32),
     totals: (f64, f64),
     rows: &'a [LossRow],

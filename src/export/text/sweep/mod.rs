@@ -1,5 +1,5 @@
-//! A sweep for people: what holds it back, the table, the law, where the cores went and which code lost them.
-//! It never needs more than 100 columns.
+//! A sweep for people: the bottleneck, the table, the law, where the cores went and which code lost them.
+//! The page is at most 100 columns wide.
 
 mod chart;
 mod loss;

@@ -1,5 +1,4 @@
-//! Where the cores of each width went, cause by cause.
-//! It never adds up what was not told apart.
+//! Where the cores of each width went, by cause.
 
 use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
@@ -13,7 +12,7 @@ pub(super) fn write(page: &mut Page, view: &ScalingView) {
     let Some(base) = view.base.filter(|_| !stacks.is_empty()) else { return };
     page.heading("Where the cores went", &format!("cores lost against n = {base}, by cause; below 0: gained"));
     let numbers = stacks.iter().flat_map(|stack| stack.slices.iter().map(|slice| slice.cores).chain([stack.useful]));
-    // Two decimals tell a hundredth of a core.
+    // Two decimals show a hundredth of a core.
     let shape = Shape::fixed(2);
     let column = numbers.map(|cores| width(&shape.show(cores))).max().unwrap_or(0).max(6) + 2;
     let fit = ((page.width.saturating_sub(LABEL + 2)) / column).max(1);

@@ -1,16 +1,16 @@
-//! The table that performance engineers know, in as many blocks as the width takes.
-//! It never shows a missing value as a number, and says once why it is missing.
+//! The table that performance engineers know, in as many blocks as the width requires.
+//! A missing value is not shown as a number, and its reason is stated once.
 
 use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
 use crate::export::text::page::{Ink, Page};
 use crate::view::scaling::{Column, PointView, ScalingView, Value, words};
 
-/// Columns that show their interval; that of the others follows from these.
+/// Columns that show their interval; the intervals of the others follow from these.
 const WITH_INTERVAL: [&str; 5] = ["ops_per_s", "speedup", "cpu_ns_per_op", "path_length", "cpi"];
 const GAP: usize = 2;
 
-/// A column laid out: everything but the paint.
+/// A column laid out, except for colour.
 struct Laid {
     label: &'static str,
     unit: String,
@@ -60,7 +60,7 @@ fn fitting(columns: &[Laid], room: usize) -> usize {
     fits.count().max(1)
 }
 
-/// The rows' names: n, region and runs.
+/// The row names: n, region and runs.
 struct Stub {
     head: String,
     rows: Vec<String>,
@@ -95,7 +95,7 @@ fn lay_out(view: &ScalingView, column: &Column) -> Laid {
     let numbers = cells.iter().map(|(number, _)| width(number)).max().unwrap_or(0);
     let unit = shape.unit.trim_end_matches("/s").to_string();
     let caption = width(column.label).max(width(&unit));
-    // A caption stands over the number and its interval.
+    // A caption spans the number and its interval.
     let number = numbers.max(caption.saturating_sub(interval));
     Laid { label: column.label, unit, cells, number, interval }
 }

@@ -1,10 +1,10 @@
-//! A session on a comparison: its own screens under the usual numbers, sides in place of a time, costs divided at a key.
+//! A session on a comparison: own screens under the usual numbers, sides instead of time, a key for the divisor.
 
 use super::*;
 use crate::tui::panel::ScreenId;
 use crate::view::compare::testing::{dearer, sides};
 use crate::view::compare::{DiffView, Per};
-use crate::view::look::look_at_comparison;
+use crate::view::snapshot::look_at_comparison;
 use std::sync::Arc;
 
 fn twice() -> DiffView {
@@ -16,8 +16,8 @@ fn twice() -> DiffView {
     view
 }
 
-fn looked(effect: &Effect, view: &DiffView) -> Look {
-    let Effect::Look(query) = effect else { panic!("{effect:?}") };
+fn looked(effect: &Effect, view: &DiffView) -> Snapshot {
+    let Effect::Snapshot(query) = effect else { panic!("{effect:?}") };
     let (base, new) = sides();
     let others = vec![new; view.comparisons.len()];
     let settings = crate::analysis::compare::Settings::default();
@@ -36,7 +36,7 @@ fn pressed(app: &mut App, view: &DiffView, keys: &str) {
     for name in keys.split(' ') {
         let mut effects = app.update(Msg::Input(key(name)));
         while let Some(effect) = effects.pop() {
-            if let Effect::Look(_) = &effect {
+            if let Effect::Snapshot(_) = &effect {
                 effects.extend(app.update(Msg::Seen(Box::new(looked(&effect, view)))));
             }
         }

@@ -1,18 +1,18 @@
-//! A session on a sweep: its own screens, points in place of a time, progress in place of a history.
+//! A session on a sweep: own screens, points instead of time, progress instead of a history.
 
 use super::*;
 use crate::tui::panel::ScreenId;
-use crate::view::icicle::Icicle;
-use crate::view::look::{Body, look_at_sweep};
+use crate::view::flame_tree::FlameTree;
 use crate::view::scaling::fixture::{self, Machine};
 use crate::view::scaling::{Progress, ScalingView, difference};
+use crate::view::snapshot::{Body, look_at_sweep};
 
 fn view(progress: Option<Progress>) -> ScalingView {
     ScalingView::of(&fixture::meta(Machine::Clock), &fixture::scaling(Machine::Clock), progress)
 }
 
-fn looked(effect: &Effect, progress: Option<Progress>) -> Look {
-    let Effect::Look(query) = effect else { panic!("{effect:?}") };
+fn looked(effect: &Effect, progress: Option<Progress>) -> Snapshot {
+    let Effect::Snapshot(query) = effect else { panic!("{effect:?}") };
     let points = fixture::scaling(Machine::Clock).points;
     look_at_sweep(view(progress), query.clone(), |n, axis| {
         difference(&points[0], points.iter().find(|point| point.n == n)?, axis)
@@ -26,13 +26,13 @@ fn begun(progress: Option<Progress>) -> App {
     app
 }
 
-/// Presses keys, answering every look; gives the last query, if there was one.
-fn pressed(app: &mut App, keys: &str) -> Option<crate::view::look::Query> {
+/// Presses keys and answers every snapshot request; returns the last query, if there was one.
+fn pressed(app: &mut App, keys: &str) -> Option<crate::view::snapshot::Query> {
     let mut last = None;
     for name in keys.split(' ') {
         let mut effects = app.update(Msg::Input(key(name)));
         while let Some(effect) = effects.pop() {
-            if let Effect::Look(query) = &effect {
+            if let Effect::Snapshot(query) = &effect {
                 last = Some(query.clone());
                 effects.extend(app.update(Msg::Seen(Box::new(looked(&effect, None)))));
             }
@@ -70,7 +70,10 @@ fn points_are_stepped_through_from_every_screen_and_the_flame_graph_follows() {
     let mut app = begun(None);
     assert_eq!(pressed(&mut app, "["), None, "the sweep's view holds all points");
     let query = pressed(&mut app, "Enter").unwrap();
-    assert_eq!((query.ask.clone(), query.point), (Ask::Flame { by: Default::default(), usual: false }, Some(12)));
+    assert_eq!(
+        (query.ask.clone(), query.point),
+        (ViewRequest::Flame { by: Default::default(), usual: false }, Some(12))
+    );
     assert!(screen(&app, 100, 30).contains("at n = 12"));
     assert_eq!(pressed(&mut app, "[ [").unwrap().point, Some(6));
     let text = screen(&app, 100, 30);
@@ -128,7 +131,7 @@ fn a_finding_leads_to_its_code_in_the_differential_flame_graph() {
 fn a_sweep_without_a_run_has_nothing_to_compare() {
     let mut app = begun(None);
     let effects = app.update(Msg::Input(key("2")));
-    let Effect::Look(query) = &effects[0] else { panic!("{effects:?}") };
+    let Effect::Snapshot(query) = &effects[0] else { panic!("{effects:?}") };
     let empty = ScalingView { points: vec![], ..view(None) };
     let look = look_at_sweep(empty, query.clone(), |_, _| None);
     assert!(matches!(&look.body, Err(error) if error.to_string().contains("no run is over yet")));
@@ -138,5 +141,5 @@ fn a_sweep_without_a_run_has_nothing_to_compare() {
         (error.to_string().as_str(), error.remedy().is_some()),
         ("n = 16 cannot be compared per operation with the base", true)
     );
-    assert!(!matches!(looked(&effects[0], None).body, Ok(Body::Flame(Icicle { difference: None, .. }))));
+    assert!(!matches!(looked(&effects[0], None).body, Ok(Body::Flame(FlameTree { difference: None, .. }))));
 }

@@ -1,5 +1,4 @@
-//! Where the parts of the screen stand, and how their rows are put there.
-//! It never lets the selected row out of sight.
+//! Layout of the screen, and drawing of its rows. The selected row is always visible.
 
 use super::rows::{Key, Row};
 use crate::tui::panel::Cx;
@@ -7,11 +6,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-/// From here on what explains it stands beside what is unusual.
+/// From this width on, the explanation is next to the deviations.
 const SIDE_BY_SIDE: u16 = 130;
 const GAP: u16 = 3;
 
-/// The parts of the screen; on the left all of them where it is narrow.
+/// The areas of the screen; a narrow screen uses only the left one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Areas {
     pub left: Rect,
@@ -35,18 +34,18 @@ impl Areas {
     }
 }
 
-/// The first row in sight: the top, until the selected one would be below the end.
+/// The first visible row: 0, until the selected row would be below the end.
 pub(super) fn top(rows: &[Row], chosen: Option<&Key>, height: u16) -> usize {
     let last = rows.iter().rposition(|row| row.key.is_some() && row.key.as_ref() == chosen).unwrap_or(0);
     let height = usize::from(height);
-    // The last thing to select leads to the end of what stands below it.
+    // Selecting the last selectable row scrolls to the end of the rows below it.
     let end = if rows.iter().skip(last + 1).all(|row| row.key.is_none()) && last > 0 { rows.len() } else { last + 1 };
     let top = end.saturating_sub(height);
     let first = rows.iter().position(|row| row.key.is_some() && row.key.as_ref() == chosen).unwrap_or(0);
     top.min(first)
 }
 
-/// Puts rows into their part of the screen.
+/// Draws rows into their area.
 pub(super) fn rows(rows: &[Row], top: usize, chosen: Option<&Key>, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let shown = rows.iter().skip(top).take(usize::from(area.height));
     for (at, row) in shown.enumerate() {
@@ -62,7 +61,7 @@ pub(super) fn rows(rows: &[Row], top: usize, chosen: Option<&Key>, cx: &Cx<'_>, 
     }
 }
 
-/// Puts lines from the top on.
+/// Draws lines from the top.
 pub(super) fn lines(lines: &[Line<'static>], area: Rect, buf: &mut Buffer) {
     for (at, line) in lines.iter().take(usize::from(area.height)).enumerate() {
         put(buf, area, at as u16, line);

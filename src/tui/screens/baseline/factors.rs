@@ -1,5 +1,5 @@
-//! A line per quantity: now against usual, and a small drawing of where now lies in its band.
-//! It never tells by colour alone: what is outside its band bears a mark.
+//! One line per quantity: current and usual value, and a small drawing of the current value in its band.
+//! A mark in addition to the colour shows values outside their band.
 
 use crate::tui::panel::Cx;
 use crate::tui::widgets::text::{end, width};
@@ -7,13 +7,13 @@ use crate::view::against::QuantityRow;
 use crate::view::number::three_digits;
 use ratatui::text::{Line, Span};
 
-/// Columns of the drawing, and those of them that the band takes in its middle.
+/// Columns of the drawing, and the number of them that the band takes in the middle.
 const DRAWING: usize = 15;
 const BAND: usize = 9;
-/// The least columns of a label.
+/// Minimum width of a label.
 const LABEL: usize = 14;
 
-/// What each line has room for.
+/// The column widths of each line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     label: usize,
@@ -86,8 +86,8 @@ fn aligned(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// The band as a line with its middle marked, and now upon it: `o` inside, `!` outside, an arrow where it is further away
-/// than the drawing reaches.
+/// The band as a line with its middle marked, and the current value on it: `o` inside, `!` outside, an arrow beyond the
+/// range of the drawing.
 fn band(row: &QuantityRow, cx: &Cx<'_>) -> Vec<Span<'static>> {
     let first = (DRAWING - BAND) / 2;
     let at = place(row);
@@ -110,7 +110,7 @@ fn band(row: &QuantityRow, cx: &Cx<'_>) -> Vec<Span<'static>> {
         .collect()
 }
 
-/// The column of now; `None` where there is no band to lie in.
+/// The column of the current value; `None` without a band.
 fn place(row: &QuantityRow) -> Option<usize> {
     let half = (row.high - row.low) / 2.0;
     let away = (row.now - row.expected) / half;
@@ -120,7 +120,7 @@ fn place(row: &QuantityRow) -> Option<usize> {
     let column = DRAWING as f64 / 2.0 - 0.5 + away * (BAND as f64 / 2.0 - 0.5);
     let column = column.round().clamp(0.0, (DRAWING - 1) as f64) as usize;
     let (first, last) = ((DRAWING - BAND) / 2, (DRAWING + BAND) / 2 - 1);
-    // Rounding must not put on the band what is off it.
+    // Rounding must not move a value from outside the band onto it.
     Some(match column {
         column if row.now > row.high => column.max(last + 1),
         column if row.now < row.low => column.min(first - 1),

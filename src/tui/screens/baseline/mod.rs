@@ -1,5 +1,5 @@
-//! The screen Baseline: how the session stands against what is usual, what is unusual and by how much, what explains it, and
-//! who moved with it. It never judges, and never calls a correlation more than that.
+//! The screen Baseline: the session compared with its baseline, the deviations and what explains them, and the suspects
+//! whose CPU use moved with them. The screen labels a correlation as no more than that.
 
 mod draw;
 mod factors;
@@ -10,30 +10,30 @@ mod timeline;
 mod words;
 
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::against::AgainstView as View;
-use crate::view::look::{Ask, Body};
+use crate::view::snapshot::{Body, ViewRequest};
 use draw::Areas;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 use rows::{Key, Row};
 
-/// Its state.
+/// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     seen: Seen,
-    /// What the user has moved to.
+    /// The item the user moved to.
     picked: Option<Key>,
     search: String,
-    /// Whether every quantity is listed, not only the factors and what moved.
+    /// Whether all quantities are listed, not only the factors and the deviations.
     all: bool,
 }
 
-/// What the last look gave.
+/// The result of the last snapshot.
 #[derive(Debug, Default)]
 enum Seen {
-    /// There was none yet.
+    /// No snapshot yet.
     #[default]
     Nothing,
     /// The session has no baseline.
@@ -53,7 +53,7 @@ impl State {
         self.view().map(|view| rows::keys(view, self.all)).unwrap_or_default()
     }
 
-    /// What is selected: the first until the user moves, or once it is gone.
+    /// The selected item: the first until the user moves, or after the item has disappeared.
     fn chosen(&self) -> Option<Key> {
         let keys = self.keys();
         self.picked.clone().filter(|key| keys.contains(key)).or(keys.into_iter().next())
@@ -67,7 +67,7 @@ impl State {
         }
     }
 
-    /// The next that holds what is searched for, around the end.
+    /// Selects the next item that contains the search text and wraps around at the end.
     fn find(&mut self, by: isize) {
         let Some(view) = self.view() else { return };
         let fit: Vec<bool> = self.keys().iter().map(|key| words::holds(view, key, &self.search)).collect();
@@ -80,7 +80,7 @@ impl State {
         });
     }
 
-    /// The rows of a part of the screen, and the first that is in sight.
+    /// The rows of one side of the screen, and the first visible one.
     fn rows(&self, cx: &Cx<'_>, areas: &Areas, right: bool) -> (Vec<Row>, usize) {
         let Some(view) = self.view() else { return (Vec::new(), 0) };
         let area = if right { areas.right } else { areas.left };
@@ -108,8 +108,8 @@ impl Panel for State {
         &[(Action::Filter, "every quantity, or the factors and what moved")]
     }
 
-    fn ask(&self) -> Ask {
-        Ask::Baseline
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Baseline
     }
 
     fn show(&mut self, body: Body) {
@@ -132,7 +132,7 @@ impl Panel for State {
         }
     }
 
-    fn act(&mut self, action: Action, _cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, _cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let page = usize::from(area.height / 2).max(1);
         match action {
             Action::Up => self.go(|here, _| here.saturating_sub(1)),
@@ -151,7 +151,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
                 let at = Position::new(event.column, event.row);

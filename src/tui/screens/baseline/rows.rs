@@ -1,5 +1,5 @@
-//! All that the screen says, row by row: the verdict, the timeline, the quantities, what explains it, who moved with it, and
-//! what could not be told. It never cuts a sentence: sentences are wrapped.
+//! The contents of the screen as rows: verdict, timeline, quantities, explanation, suspects, and unknowns.
+//! Sentences are wrapped, not cut.
 
 use super::factors::{self, Shape};
 use super::timeline;
@@ -13,7 +13,7 @@ use crate::view::number::{percent, three_digits};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// What can be selected.
+/// A selectable item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Key {
     Quantity(&'static str),
@@ -29,10 +29,10 @@ pub(super) struct Row {
     pub key: Option<Key>,
 }
 
-/// Alarms listed at most, the latest.
+/// Maximum number of listed alarms; the latest are kept.
 const ALARMS: usize = 8;
 
-/// All there is to select, in the order of the screen.
+/// All selectable items, in the order of the screen.
 pub(super) fn keys(view: &AgainstView, all: bool) -> Vec<Key> {
     let quantities = listed(view, all).into_iter().map(|row| Key::Quantity(row.name));
     let evidence = (0..view.evidence.len()).map(Key::Evidence);
@@ -40,7 +40,7 @@ pub(super) fn keys(view: &AgainstView, all: bool) -> Vec<Key> {
     quantities.chain(evidence).chain(suspects).chain(alarms(view).map(|(at, _)| Key::Alarm(at))).collect()
 }
 
-/// Everything below each other.
+/// All rows in one column.
 pub(super) fn one(view: &AgainstView, all: bool, cx: &Cx<'_>, width: u16) -> Vec<Row> {
     let mut rows = left(view, all, cx, width);
     rows.push(plain(Line::default()));
@@ -48,7 +48,7 @@ pub(super) fn one(view: &AgainstView, all: bool, cx: &Cx<'_>, width: u16) -> Vec
     rows
 }
 
-/// What is unusual.
+/// The deviations: verdict, timeline and quantities.
 pub(super) fn left(view: &AgainstView, all: bool, cx: &Cx<'_>, columns: u16) -> Vec<Row> {
     let room = usize::from(columns);
     let mut out = verdict(view, cx, room);
@@ -72,7 +72,7 @@ pub(super) fn left(view: &AgainstView, all: bool, cx: &Cx<'_>, columns: u16) -> 
     out
 }
 
-/// What explains it, who moved with it, the alarms, what could not be told.
+/// The explanation, the suspects, the alarms, the unknowns and the baseline.
 pub(super) fn right(view: &AgainstView, cx: &Cx<'_>, columns: u16) -> Vec<Row> {
     let room = usize::from(columns);
     let mut out = Vec::new();
@@ -90,7 +90,7 @@ fn plain(line: Line<'static>) -> Row {
     Row { line, key: None }
 }
 
-/// A title and its rows, after an empty line; nothing without rows.
+/// Adds a title and its rows after an empty line; adds nothing without rows.
 fn section(out: &mut Vec<Row>, title: &'static str, rows: Vec<Row>, cx: &Cx<'_>) {
     if rows.is_empty() {
         return;
@@ -102,7 +102,7 @@ fn section(out: &mut Vec<Row>, title: &'static str, rows: Vec<Row>, cx: &Cx<'_>)
     out.extend(rows);
 }
 
-/// A text that is wrapped below its mark.
+/// Wraps a text; continuation lines are indented below its mark.
 fn paragraph(mark: &str, text: &str, style: Style, key: Option<Key>, room: usize) -> Vec<Row> {
     let text = visible(text);
     let wrapped = wrap(&text, room.saturating_sub(width(mark)).max(1));
@@ -135,7 +135,7 @@ fn verdict(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
     rows
 }
 
-/// The quantities that are shown.
+/// The quantities to show.
 fn listed(view: &AgainstView, all: bool) -> Vec<&QuantityRow> {
     if all { view.quantities.iter().collect() } else { view.telling().collect() }
 }
@@ -184,7 +184,7 @@ fn suspect_line(suspect: &SuspectRow, cx: &Cx<'_>, room: usize) -> Line<'static>
     ])
 }
 
-/// The latest alarms with their places among all.
+/// The latest alarms with their indices among all alarms.
 fn alarms(view: &AgainstView) -> impl Iterator<Item = (usize, &AlarmRow)> {
     view.alarms.iter().enumerate().rev().take(ALARMS)
 }

@@ -15,7 +15,7 @@ use crate::tui::time::Time;
 use crate::units::Nanos;
 use crate::view::Axis;
 use crate::view::against::BaselineHead;
-use crate::view::look::Whose;
+use crate::view::snapshot::Whose;
 use proptest::prelude::*;
 
 fn moved(name: &'static str, now: f64, expected: f64, spread: f64) -> Moved {
@@ -57,7 +57,7 @@ fn step(at: u64) -> Step {
     Step { window, state, load: Some(1000.0), ratio, raised: at == 33, cleared: false }
 }
 
-/// A target that waits for a CPU which a batch job has taken.
+/// A target that waits for a CPU that a batch job occupies.
 fn assessment() -> Assessment {
     let alarm = |from: u64, to: u64, on| Alarm {
         window: Window { from: Nanos(from * 1_000_000_000), to: Nanos(to * 1_000_000_000) },
@@ -141,7 +141,7 @@ fn drawn(state: &State, width: u16, height: u16) -> String {
     drawn_with(&testing::settings(), state, width, height)
 }
 
-fn act(state: &mut State, action: Action) -> Option<Vec<Wish>> {
+fn act(state: &mut State, action: Action) -> Option<Vec<PanelRequest>> {
     on(&testing::settings(), |cx| state.act(action, cx, Rect::new(0, 0, 80, 19)))
 }
 
@@ -155,7 +155,7 @@ fn an_alarm_is_told_with_what_moved_why_and_who() {
 fn plain_characters_say_all_without_colours() {
     let settings = Settings { theme: Name::Mono, ascii: true, ..testing::settings() };
     let text = drawn_with(&settings, &state_of(&assessment()), 100, 45);
-    // What stands for a control character in a name is the same everywhere.
+    // The substitute for a control character in a name is always the same and not ASCII.
     assert!(text.replace('␛', "").is_ascii(), "{text}");
     insta::assert_snapshot!("mono_ascii_100x45", text);
 }
@@ -204,7 +204,7 @@ fn now_stands_where_it_is_in_its_band() {
         let text = drawn(&state_of(&one), 100, 30);
         let line = text.lines().find(|line| line.contains("CPU time per operation") && line.contains('─')).unwrap();
         let drawing: String = line.chars().filter(|c| "o!›‹".contains(*c)).collect();
-        // The first mark says that it moved, the label has letters of its own.
+        // The first mark shows that the quantity moved; the label has letters of its own.
         assert!(drawing.ends_with(mark), "{now}: {line}");
     }
 }

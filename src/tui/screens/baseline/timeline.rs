@@ -1,5 +1,5 @@
-//! The last windows: how each stood, as a character, and how dear an operation was, as a line of levels.
-//! It never leaves a window out that it has room for.
+//! The last windows: their states as one row of characters, and the cost of an operation as one row of levels.
+//! Shows as many windows as fit.
 
 use crate::tui::chrome::clock;
 use crate::tui::panel::Cx;
@@ -11,7 +11,7 @@ use crate::view::watch::State;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// How a state is drawn: told apart without colours.
+/// The character for a state; states differ without colours.
 pub(super) fn mark(state: State) -> &'static str {
     match state {
         State::Waiting => " ",
@@ -33,7 +33,7 @@ pub(super) fn style(state: State, cx: &Cx<'_>) -> Style {
     }
 }
 
-/// The last windows that there is room for, with what the marks mean.
+/// The last windows that fit, with a legend.
 pub(super) fn lines(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Line<'static>> {
     const LEAD: usize = 10;
     let steps = &view.timeline;

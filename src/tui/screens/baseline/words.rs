@@ -1,5 +1,4 @@
-//! What is selected, in full, and the pages that stand where there is nothing to show.
-//! It never leaves out what to do about it.
+//! The selected item in full, and the pages for a screen without data. Each page names the next step.
 
 use super::rows::Key;
 use crate::tui::panel::Cx;
@@ -9,12 +8,12 @@ use crate::view::escape::visible;
 use crate::view::number::{seconds, three_digits};
 use ratatui::text::Line;
 
-/// Before the first look.
+/// The page before the first snapshot.
 pub(super) fn waiting(cx: &Cx<'_>) -> Vec<Line<'static>> {
     vec![Line::styled(" waiting for the first window", cx.theme.dim)]
 }
 
-/// For a session without a baseline: what one is for, and how to make it.
+/// The page for a session without a baseline: its purpose and how to make one.
 pub(super) fn without(cx: &Cx<'_>, columns: u16) -> Vec<Line<'static>> {
     let room = usize::from(columns).saturating_sub(2);
     let mut out = vec![Line::styled(" No baseline is given", cx.theme.heading), Line::default()];
@@ -34,7 +33,7 @@ pub(super) fn without(cx: &Cx<'_>, columns: u16) -> Vec<Line<'static>> {
     out
 }
 
-/// A time of trouble in a line.
+/// An alarm in one line.
 pub(super) fn alarm(alarm: &AlarmRow) -> String {
     let AlarmRow { from_s, to_s, on, cause, confidence, worst, suspect, .. } = alarm;
     let length = seconds((to_s - from_s).max(0.0)).joined();
@@ -46,7 +45,7 @@ pub(super) fn alarm(alarm: &AlarmRow) -> String {
     format!("{clock} {until}: {} (confidence {}){worst}{suspect}", cause.label(), confidence.word())
 }
 
-/// What is selected, in full.
+/// The selected item in full.
 pub(super) fn status(view: &AgainstView, key: &Key) -> String {
     let text = match key {
         Key::Quantity(name) => view.quantities.iter().find(|row| row.name == *name).map(|row| {
@@ -80,7 +79,7 @@ pub(super) fn status(view: &AgainstView, key: &Key) -> String {
     visible(&text.unwrap_or_default()).into_owned()
 }
 
-/// The name of what is selected.
+/// The name of the selected item.
 pub(super) fn name(view: &AgainstView, key: &Key) -> String {
     match key {
         Key::Quantity(name) => (*name).to_string(),
@@ -89,7 +88,7 @@ pub(super) fn name(view: &AgainstView, key: &Key) -> String {
     }
 }
 
-/// Whether what a key stands for holds the text, which is in lower case.
+/// Whether the item of a key contains the text, which is in lower case.
 pub(super) fn holds(view: &AgainstView, key: &Key, text: &str) -> bool {
     status(view, key).to_lowercase().contains(text) || name(view, key).to_lowercase().contains(text)
 }

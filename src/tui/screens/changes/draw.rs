@@ -1,4 +1,4 @@
-//! Draws the answer and the table below it. It never changes the state.
+//! Draws the answer and the table below it.
 
 use super::State;
 use super::rows::Row;
@@ -17,12 +17,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// Rows the table has at least where the answer would take more.
+/// Minimum number of table rows if the answer needs more.
 const TABLE: u16 = 8;
-/// Columns of the picture of an interval.
+/// Columns of the drawing of an interval.
 const PICTURE: u16 = 15;
 
-/// Where answer and table stand.
+/// The areas of answer and table.
 pub(super) struct Areas {
     pub answer: Rect,
     pub table: Rect,
@@ -31,7 +31,7 @@ pub(super) struct Areas {
 impl Areas {
     pub fn of(area: Rect, view: Option<&ComparisonView>) -> Areas {
         let wanted = view.map_or(0, |view| lines(view, area.width).len() as u16 + 1);
-        // The answer's first line is the last thing to go.
+        // The answer's first line is the last to be dropped.
         let answer = wanted.min(area.height.saturating_sub(TABLE).max(2)).min(area.height);
         Areas {
             answer: Rect { height: answer, ..area },
@@ -40,7 +40,7 @@ impl Areas {
     }
 }
 
-/// The sentences of the answer, wrapped; which of them is the first.
+/// The wrapped sentences of the answer; true marks the lines of the first sentence.
 fn lines(view: &ComparisonView, width: u16) -> Vec<(String, bool)> {
     let room = usize::from(width.saturating_sub(2)).max(10);
     let wrapped =
@@ -66,7 +66,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// How the answer looks: what it says it says in words.
+/// The style of the answer; its text has the same meaning.
 fn told(view: &ComparisonView, cx: &Cx<'_>) -> Style {
     match view.answer.as_ref().map(words::verdict) {
         Some("worse") => cx.theme.warn,
@@ -118,7 +118,7 @@ fn table(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// What the pictures of factors, and of quantities, go to.
+/// The scales of the drawings for factors and for quantities.
 struct Scales {
     factors: f64,
     quantities: f64,

@@ -1,5 +1,5 @@
-//! The screen Overview of a comparison: the answer, the factors that made the difference, every quantity with its interval.
-//! It never compares or judges, and never leaves out that something could not be compared.
+//! The screen Overview of a comparison: the answer, the factors of the difference, every quantity with its interval.
+//! It also lists everything that could not be compared.
 
 mod draw;
 mod rows;
@@ -9,22 +9,22 @@ mod words;
 
 use crate::tui::keys::Action;
 use crate::tui::list::List;
-use crate::tui::panel::{Cx, Panel, ScreenId, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
 use crate::view::compare::ComparisonView;
-use crate::view::look::{Ask, Body, Compared, Leaf};
+use crate::view::snapshot::{Body, Compared, ComparisonTab, ViewRequest};
 use draw::Areas;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use rows::{Key, Row};
 
-/// Its state.
+/// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     seen: Option<Compared>,
     list: List<Key>,
     search: String,
-    /// Whether only what matches the search is shown.
+    /// Whether only matches of the search are shown.
     only: bool,
 }
 
@@ -67,12 +67,12 @@ impl Panel for State {
         ]
     }
 
-    fn ask(&self) -> Ask {
-        Ask::Comparison(Leaf::Overview)
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Comparison(ComparisonTab::Overview)
     }
 
     fn show(&mut self, body: Body) {
-        if let Body::Comparison(Leaf::Overview, seen) = body {
+        if let Body::Comparison(ComparisonTab::Overview, seen) = body {
             self.seen = Some(seen);
         }
     }
@@ -81,11 +81,11 @@ impl Panel for State {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let height = Areas::of(area, self.view()).table.height;
         match action {
-            Action::Enter | Action::Zoom => return Some(vec![Wish::Go(ScreenId::Flame)]),
-            Action::Detail => return Some(vec![Wish::Go(ScreenId::Code)]),
+            Action::Enter | Action::Zoom => return Some(vec![PanelRequest::Go(ScreenId::Flame)]),
+            Action::Detail => return Some(vec![PanelRequest::Go(ScreenId::Code)]),
             Action::Filter => self.only = !self.only,
             Action::SearchNext => self.find(1, height),
             Action::SearchPrevious => self.find(-1, height),
@@ -97,7 +97,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let table = Areas::of(area, self.view()).table;
         let keys = self.keys();
         self.list.mouse(event, &keys, table);

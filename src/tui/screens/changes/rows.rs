@@ -1,28 +1,28 @@
-//! The rows of the table: factors, then costs at the same load, then what was recorded, then what could not be compared.
-//! It never orders them by what moved: they stand where they always do.
+//! The rows of the table: factors, costs at the same load, recorded quantities, and what could not be compared.
+//! Their order is fixed and does not depend on the changes.
 
 use super::words;
 use crate::view::compare::{ComparisonView, MetricRow, PartRow, Verdict};
 
-/// A row by what it is: its part of the table, and its name there.
+/// Identifies a row by its part of the table and its name.
 pub(super) type Key = (u8, String);
 
-/// A row.
+/// A row of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Row<'a> {
-    /// Begins a part of the table; its name and what is to be said of it.
+    /// Starts a part of the table; its title and a remark.
     Heading(&'static str, String),
     /// A factor.
     Factor(&'a PartRow),
-    /// A quantity, and whether it is the one at the same load.
+    /// A quantity, and whether it is measured at the same load.
     Quantity(&'a MetricRow, bool),
-    /// Why something is not there.
+    /// Why something is missing.
     Text(String),
 }
 
-/// A change of this part of the base is much.
+/// A relative change of at least this counts as much.
 const MUCH: f64 = 0.05;
-/// Less than this of the time is no movement of a factor.
+/// A factor that changes the time by less than this counts as unchanged.
 const TRIFLE: f64 = 0.005;
 
 impl Row<'_> {
@@ -35,7 +35,7 @@ impl Row<'_> {
         }
     }
 
-    /// Whether its name holds the text, which is in lower case.
+    /// Whether its name contains the text, which is in lower case.
     pub fn fits(&self, text: &str) -> bool {
         let names = match self {
             Row::Factor(part) => [part.factor, part.label],
@@ -45,7 +45,7 @@ impl Row<'_> {
         names.iter().any(|name| name.to_lowercase().contains(text))
     }
 
-    /// From -2, much less, to 2, much more; 0 where it is shown to be the same; `None` where nothing is shown.
+    /// From -2, much less, to 2, much more; 0 if it is shown to be the same; `None` if the data shows nothing.
     pub fn step(&self) -> Option<i8> {
         let (more, size) = match self {
             Row::Factor(part) if (part.ratio - 1.0).abs() < TRIFLE => return Some(0),
@@ -63,7 +63,7 @@ impl Row<'_> {
     }
 }
 
-/// All rows.
+/// All rows of a comparison.
 pub(super) fn rows(view: &ComparisonView) -> Vec<Row<'_>> {
     let mut rows = vec![Row::Heading("What made the difference", words::factors(&view.factors))];
     rows.extend(view.factors.parts.iter().map(Row::Factor));

@@ -3,7 +3,7 @@ use crate::tui::testing::{Stand, compared};
 
 fn state() -> State {
     let mut state = State::default();
-    state.show(Body::Comparison(Leaf::Overview, compared()));
+    state.show(Body::Comparison(ComparisonTab::Overview, compared()));
     state
 }
 
@@ -51,6 +51,6 @@ fn a_search_finds_quantities_by_both_names_and_can_leave_the_others_out() {
 #[test]
 fn enter_leads_to_the_flame_graph_and_details_to_the_code() {
     let (mut state, stand) = (state(), Stand::default());
-    assert_eq!(stand.act(&mut state, Action::Enter), Some(vec![Wish::Go(ScreenId::Flame)]));
-    assert_eq!(stand.act(&mut state, Action::Detail), Some(vec![Wish::Go(ScreenId::Code)]));
+    assert_eq!(stand.act(&mut state, Action::Enter), Some(vec![PanelRequest::Go(ScreenId::Flame)]));
+    assert_eq!(stand.act(&mut state, Action::Detail), Some(vec![PanelRequest::Go(ScreenId::Code)]));
 }

@@ -1,5 +1,5 @@
-//! Words for the rows: what a part of the table is about, and everything about the selected row.
-//! It never says more than the verdict does.
+//! Words for the rows: the remark on a part of the table, and the selected row in full.
+//! They claim no more than the verdict does.
 
 use super::rows::Row;
 use crate::tui::panel::Cx;
@@ -42,7 +42,7 @@ fn factor(part: &PartRow) -> String {
     )
 }
 
-/// What a factor did to the time of an operation.
+/// How much a factor changed the time of an operation.
 pub(super) fn amount(part: &PartRow) -> String {
     format!("{}{} per op", if part.ns > 0.0 { "+" } else { "" }, seconds(part.ns * 1e-9).joined())
 }

@@ -1,4 +1,4 @@
-//! Draws the table of code that changed, and the line above it. It never changes the state.
+//! Draws the table of code that changed, and the line above it.
 
 use super::State;
 use super::rows::{What, fits, step};
@@ -17,7 +17,7 @@ use crate::view::number::percent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Columns of the picture of a change.
+/// Columns of the drawing of a change.
 const PICTURE: u16 = 17;
 
 const fn column(title: &'static str, least: u16, grows: u16, right: bool, rank: u8) -> Column<'static> {
@@ -66,7 +66,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let top = state.list.top(&keys, below.height);
     let shown = top..(top + usize::from(below.height)).min(rows.len());
     let mut columns = COLUMNS;
-    // Of a path the innermost function stands first and must stay.
+    // A path starts with its innermost function, which must stay.
     columns[1].cut = if state.what == What::Paths { Cut::End } else { Cut::Middle };
     let columns = widened(&columns, &[3, 4, 5, 6, 8, 9], shown, wide);
     let table = Table {
@@ -80,13 +80,13 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     table.draw(|row, column| cell(state, code, rows[row], column, scale, cx), pen, below, buf);
 }
 
-/// What the pictures go to: what is real decides, if anything is.
+/// The scale of the drawings: the largest real change, else the largest change.
 fn scale(rows: &[&CodeRow]) -> f64 {
     let real = most(rows.iter().filter(|row| row.real).map(|row| row.on_scale()));
     if real > 0.0 { real } else { most(rows.iter().map(|row| row.on_scale())) }
 }
 
-/// Why the table is empty.
+/// Explains why the table is empty.
 fn nothing(state: &State) -> &'static str {
     match (state.only && !state.search.is_empty(), state.what) {
         (true, _) => "nothing matches the search",
@@ -95,7 +95,7 @@ fn nothing(state: &State) -> &'static str {
     }
 }
 
-/// What the rows are, what everything costs, and what keys show other rows.
+/// Draws the kind of rows, the total cost, and the keys that switch to other rows.
 fn title(state: &State, code: &CodeView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let row = Rect { height: 1, ..area };
     let [base, new] = code.whole.map(|whole| words::cost(code.unit, whole));
@@ -141,7 +141,7 @@ fn cell(state: &State, code: &CodeView, row: &CodeRow, column: usize, scale: f64
     }
 }
 
-/// The function, with what says where it lives as in the flame graph; of a path its callers behind it.
+/// The function with the same mark for its kind of code as in the flame graph; a path lists its callers after it.
 fn name(row: &CodeRow) -> String {
     let mark = match row.kind {
         CodeKind::Kernel => "k ",
@@ -157,7 +157,7 @@ fn by(row: &CodeRow) -> String {
     if row.state == "changed" { words::relative(row.new / row.base - 1.0) } else { row.state.to_string() }
 }
 
-/// Everything about a row in one line.
+/// A row in full, in one line.
 pub(super) fn status(code: &CodeView, what: What, row: &CodeRow, cx: &Cx<'_>) -> String {
     let unit = what.unit(code);
     let module = match visible(&row.module) {

@@ -1,5 +1,5 @@
 //! The screen Functions of a comparison: the code that changed, by how much, with error bars.
-//! It never compares, and shows what chance may explain only below what it cannot, and marked so.
+//! Changes that chance may explain come last and are marked.
 
 mod draw;
 mod rows;
@@ -8,16 +8,16 @@ mod tests;
 
 use crate::tui::keys::Action;
 use crate::tui::list::List;
-use crate::tui::panel::{Cx, Panel, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::Axis;
 use crate::view::compare::{CodeRow, CodeView, ComparisonView};
-use crate::view::look::{Ask, Body, Compared, Leaf};
+use crate::view::snapshot::{Body, Compared, ComparisonTab, ViewRequest};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use rows::{Key, Order, What};
 
-/// Its state.
+/// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     seen: Option<Compared>,
@@ -26,7 +26,7 @@ pub struct State {
     reversed: bool,
     list: List<Key>,
     search: String,
-    /// Whether only what matches the search is shown.
+    /// Whether only matches of the search are shown.
     only: bool,
     /// The function that another screen points to, until it is found.
     wanted: Option<String>,
@@ -78,7 +78,7 @@ impl State {
         self.rows().into_iter().nth(at)
     }
 
-    /// The table, below the line that says what it is of.
+    /// The table, below the title line.
     fn table(area: Rect) -> Rect {
         Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
     }
@@ -91,12 +91,12 @@ impl State {
         }
     }
 
-    /// The flame graph zoomed to the selected function, of the time it is about.
-    fn zoom(&self, cx: &Cx<'_>) -> Vec<Wish> {
+    /// The flame graph zoomed to the selected function, on the axis of the selected rows.
+    fn zoom(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
         let Some(row) = self.row() else { return Vec::new() };
         let axis = if self.what == What::Waits { Axis::OffCpu } else { Axis::Event(0) };
         let path = row.callers.iter().chain([&row.name]).cloned().collect();
-        (axis != cx.axis).then_some(Wish::Count(axis)).into_iter().chain([Wish::Zoom(path)]).collect()
+        (axis != cx.axis).then_some(PanelRequest::Count(axis)).into_iter().chain([PanelRequest::Zoom(path)]).collect()
     }
 }
 
@@ -111,12 +111,12 @@ impl Panel for State {
         ]
     }
 
-    fn ask(&self) -> Ask {
-        Ask::Comparison(Leaf::Functions)
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Comparison(ComparisonTab::Functions)
     }
 
     fn show(&mut self, body: Body) {
-        if let Body::Comparison(Leaf::Functions, seen) = body {
+        if let Body::Comparison(ComparisonTab::Functions, seen) = body {
             self.seen = Some(seen);
             self.settle();
         }
@@ -126,7 +126,7 @@ impl Panel for State {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let height = State::table(area).height;
         match action {
             Action::Enter | Action::Zoom => return Some(self.zoom(cx)),
@@ -144,7 +144,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let keys = self.keys();
         if self.list.mouse(event, &keys, State::table(area)) { self.zoom(cx) } else { Vec::new() }
     }

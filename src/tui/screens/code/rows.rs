@@ -1,22 +1,21 @@
-//! Which rows there are, in which order, and what each looks like in a word.
-//! It never leaves a row out but for the search.
+//! The rows, their order, and a step that summarises each row. Only the search hides rows.
 
 use crate::view::compare::{CodeRow, CodeView};
 
-/// A row by what it is: its callers, its name, its module.
+/// Identifies a row by its callers, name and module.
 pub(super) type Key = (Vec<String>, String, String);
 
 pub(super) fn key(row: &CodeRow) -> Key {
     (row.callers.clone(), row.name.clone(), row.module.clone())
 }
 
-/// Whether a name on the row's path, or its module, holds the text, which is in lower case.
+/// Whether a name on the row's path, or its module, contains the text, which is in lower case.
 pub(super) fn fits(row: &CodeRow, text: &str) -> bool {
     let mut names = row.callers.iter().chain([&row.name, &row.module]);
     names.any(|name| name.to_lowercase().contains(text))
 }
 
-/// From -2, much less, to 2, much more; 0 is what chance alone may do.
+/// From -2, much less, to 2, much more; 0 if chance may explain the change.
 pub(super) fn step(row: &CodeRow) -> i8 {
     let much = row.new >= 2.0 * row.base || row.base >= 2.0 * row.new;
     match (row.real, row.difference < 0.0) {
@@ -26,7 +25,7 @@ pub(super) fn step(row: &CodeRow) -> i8 {
     }
 }
 
-/// What rows are of.
+/// The kind of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum What {
     /// Functions by the cost of their own code.
@@ -34,7 +33,7 @@ pub(super) enum What {
     Functions,
     /// Call paths by the cost of their innermost function.
     Paths,
-    /// Time blocked, by the program's own function.
+    /// Time blocked, attributed to the program's own function.
     Waits,
 }
 
@@ -63,19 +62,19 @@ impl What {
         }
     }
 
-    /// What their costs are in.
+    /// The unit of their costs.
     pub fn unit(self, code: &CodeView) -> &'static str {
         if self == What::Waits { "ns" } else { code.unit }
     }
 }
 
-/// What rows are sorted by; the greatest first.
+/// The order of the rows; the greatest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Order {
-    /// What is beyond chance first, the largest difference at the top.
+    /// Real changes first, the largest difference at the top.
     #[default]
     Change,
-    /// By the factor, up or down.
+    /// By the ratio, up or down.
     Ratio,
     /// By the larger of the two costs.
     Cost,
@@ -90,7 +89,7 @@ impl Order {
         }
     }
 
-    /// The column it stands for.
+    /// The column of this order.
     pub fn column(self) -> usize {
         match self {
             Order::Change => 5,
@@ -109,7 +108,7 @@ impl Order {
             Order::Ratio => ratio(row),
             Order::Cost => row.base.max(row.new),
         };
-        // What chance may have done tells nothing by its size.
+        // The size of a change that chance may explain has no meaning.
         let chance = |row: &CodeRow| self != Order::Cost && !row.real;
         rows.sort_by(|a, b| chance(a).cmp(&chance(b)).then(value(b).total_cmp(&value(a))));
     }

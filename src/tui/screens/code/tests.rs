@@ -3,7 +3,7 @@ use crate::tui::testing::{Stand, compared};
 
 fn state() -> State {
     let mut state = State::default();
-    state.show(Body::Comparison(Leaf::Functions, compared()));
+    state.show(Body::Comparison(ComparisonTab::Functions, compared()));
     state
 }
 
@@ -34,7 +34,7 @@ fn call_paths_and_waits_are_a_key_away_and_lead_into_the_flame_graph() {
     let (mut state, stand) = (state(), Stand::default());
     stand.act(&mut state, Action::Who);
     let wishes = stand.act(&mut state, Action::Enter);
-    assert!(matches!(wishes.as_deref(), Some([Wish::Zoom(path)]) if path.len() == 2), "{wishes:?}");
+    assert!(matches!(wishes.as_deref(), Some([PanelRequest::Zoom(path)]) if path.len() == 2), "{wishes:?}");
     stand.act(&mut state, Action::Who);
     assert!(stand.drawn(&state, 100, 6).contains("time off the CPU is not on both sides"));
     assert_eq!(stand.act(&mut state, Action::Enter), Some(Vec::new()), "nothing is selected");
@@ -44,7 +44,7 @@ fn call_paths_and_waits_are_a_key_away_and_lead_into_the_flame_graph() {
 fn another_screen_points_to_a_function_and_a_search_to_the_next() {
     let mut state = State::default();
     state.point_to("send");
-    state.show(Body::Comparison(Leaf::Functions, compared()));
+    state.show(Body::Comparison(ComparisonTab::Functions, compared()));
     assert_eq!(state.selected_name().as_deref(), Some("send"));
     state.search("parse");
     assert!(state.selected_name().is_some_and(|name| name.starts_with("parse")));

@@ -1,10 +1,9 @@
-//! The lines of the screen, from what was expected to what was read.
-//! It never wraps and never escapes: whoever draws does.
+//! The lines of the screen, from the expectations to the recordings that were read. The caller wraps and escapes them.
 
-use crate::view::compare::{ComparisonView, DiffView, Gravity, GroupKind, Guard, Outcome, SideView, words};
+use crate::view::compare::{ComparisonView, DiffView, Gravity, GroupKind, Outcome, SideView, SubgroupCheck, words};
 use crate::view::number::{date, percent, seconds};
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
     Heading,
@@ -14,7 +13,7 @@ pub(super) enum Tone {
     Bad,
 }
 
-/// One line; blanks at its front are its indent.
+/// One line; leading blanks are its indent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub tone: Tone,
@@ -27,7 +26,7 @@ impl Line {
     }
 }
 
-/// All of them.
+/// All lines of a comparison.
 pub(super) fn lines(view: &DiffView, found: &ComparisonView) -> Vec<Line> {
     let parts =
         [answer(found), expected(found), gates(found), unlike(found), load(found), groups(found), read(view, found)];
@@ -90,8 +89,8 @@ fn groups(found: &ComparisonView) -> Part {
     ("Groups", found.groups.iter().flat_map(group).collect())
 }
 
-/// What a mixture does to the whole, then each group by itself.
-fn group(guard: &Guard) -> Vec<Line> {
+/// The effect of a mixture on the whole, then each group by itself.
+fn group(guard: &SubgroupCheck) -> Vec<Line> {
     let by = match guard.by {
         GroupKind::Load => "level of load",
         GroupKind::Host => "host",

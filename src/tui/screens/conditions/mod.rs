@@ -1,5 +1,4 @@
-//! The screen Conditions of a comparison: what it was put to, and what to know before believing it, to be read through.
-//! It never leaves a reason for doubt out.
+//! The screen Conditions of a comparison: a text with its conditions and every reason to doubt its result.
 
 mod lines;
 #[cfg(test)]
@@ -7,16 +6,16 @@ mod tests;
 
 use crate::tui::chrome::put;
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::tui::widgets::text::{end, wrap};
 use crate::view::escape::visible;
-use crate::view::look::{Ask, Body, Compared, Leaf};
+use crate::view::snapshot::{Body, Compared, ComparisonTab, ViewRequest};
 use lines::{Line, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
-/// Its state.
+/// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     seen: Option<Compared>,
@@ -47,7 +46,7 @@ impl State {
         !self.search.is_empty() && line.text.to_lowercase().contains(&self.search)
     }
 
-    /// To the next line that holds what is searched for, around the end.
+    /// Scrolls to the next line that contains the search text and wraps around at the end.
     fn find(&mut self, by: i64, area: Rect) {
         let lines = self.lines(area.width);
         let count = lines.len() as i64;
@@ -59,12 +58,12 @@ impl State {
 }
 
 impl Panel for State {
-    fn ask(&self) -> Ask {
-        Ask::Comparison(Leaf::Conditions)
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Comparison(ComparisonTab::Conditions)
     }
 
     fn show(&mut self, body: Body) {
-        if let Body::Comparison(Leaf::Conditions, seen) = body {
+        if let Body::Comparison(ComparisonTab::Conditions, seen) = body {
             self.seen = Some(seen);
         }
     }
@@ -88,7 +87,7 @@ impl Panel for State {
         }
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let page = i64::from(area.height.max(2)) - 1;
         match action {
             Action::Up => self.scroll(-1, area),
@@ -106,7 +105,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         match event.kind {
             MouseEventKind::ScrollDown => self.scroll(3, area),
             MouseEventKind::ScrollUp => self.scroll(-3, area),

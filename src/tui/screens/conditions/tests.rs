@@ -3,7 +3,7 @@ use crate::tui::testing::{Stand, compared};
 
 fn state() -> State {
     let mut state = State::default();
-    state.show(Body::Comparison(Leaf::Conditions, compared()));
+    state.show(Body::Comparison(ComparisonTab::Conditions, compared()));
     state
 }
 

@@ -1,4 +1,4 @@
-//! Draws the table and the selected row's formula and course. It never changes the state.
+//! Draws the table, and the formula and history of the selected row.
 
 use super::{Row, State};
 use crate::model::Measure;
@@ -38,7 +38,7 @@ const COUNTERS: [Column<'static>; 7] = [
 ];
 const COURSE: usize = 6;
 
-/// The table, and what stands below it.
+/// The areas of the table and of the detail below it.
 pub(super) fn parts(state: &State, area: Rect) -> (Rect, Rect) {
     let below = match area.height {
         _ if state.folded => 0,
@@ -137,7 +137,7 @@ fn metric<'a>(state: &State, row: Row<'a>, before: Option<Row<'a>>, column: usiz
     let shown = |value: Measure<f64>| value.value().map(|value| number::quantity(*value, metric.unit));
     let missing = || Cell::new("-", cx.theme.missing);
     match column {
-        // A section is named where it begins.
+        // Only the first row of a section shows its name.
         0 => match before {
             Some(Row::Metric(before)) if before.section == metric.section => Cell::new("", cx.theme.dim),
             _ => Cell::new(section(metric.section), cx.theme.heading),
@@ -173,7 +173,7 @@ fn counter<'a>(state: &State, row: Row<'a>, column: usize, cx: &Cx<'_>) -> Cell<
     }
 }
 
-/// The share of the time it was really counted; less than all is multiplexing.
+/// The share of the time in which the event was counted; less than 100% means multiplexing.
 fn coverage<'a>(value: Measure<f64>, cx: &Cx<'_>) -> Cell<'a> {
     match value {
         Measure::Known { quality, .. } if quality.coverage < 0.995 => {
@@ -184,7 +184,7 @@ fn coverage<'a>(value: Measure<f64>, cx: &Cx<'_>) -> Cell<'a> {
     }
 }
 
-/// The formula, what it comes from, and the course as a chart where there is room.
+/// Draws the formula, its inputs, and the history as a chart if there is room.
 fn draw_detail(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let (Some(row), true) = (state.chosen(), area.height > 0) else { return };
     let (name, about, unit) = match row {

@@ -1,5 +1,4 @@
-//! The screen Counters: every metric and every counter, with formula, coverage and course.
-//! It never asks a profile itself.
+//! The screen Counters: every metric and every counter with formula, coverage and history.
 
 mod draw;
 #[cfg(test)]
@@ -8,36 +7,36 @@ mod tests;
 use crate::model::Measure;
 use crate::tui::keys::Action;
 use crate::tui::list::List;
-use crate::tui::panel::{Cx, Panel, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::counters::{CounterLine, CountersView as View, MetricLine};
-use crate::view::look::{Ask, Body};
 use crate::view::number;
+use crate::view::snapshot::{Body, ViewRequest};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
-/// Its state.
+/// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     view: Option<View>,
     list: List<Key>,
     search: String,
-    /// Whether only rows that match the search are shown.
+    /// Whether only matches of the search are shown.
     only: bool,
-    /// Whether the raw counters are shown in place of the metrics.
+    /// Whether the raw counters are shown instead of the metrics.
     raw: bool,
-    /// Whether the course is hidden.
+    /// Whether the history is hidden.
     folded: bool,
 }
 
-/// A row, by name; a counter also by its scope.
+/// Identifies a row by its name, a counter also by its scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Key {
     Metric(&'static str),
     Counter(String, &'static str),
 }
 
-/// What a row shows.
+/// The contents of a row.
 #[derive(Debug, Clone, Copy)]
 enum Row<'a> {
     Metric(&'a MetricLine),
@@ -81,7 +80,7 @@ impl State {
         self.rows().get(at).copied()
     }
 
-    fn find(&mut self, by: isize, height: u16) -> Vec<Wish> {
+    fn find(&mut self, by: isize, height: u16) -> Vec<PanelRequest> {
         if !self.search.is_empty() {
             let fit: Vec<bool> = self.rows().iter().map(|row| row.fits(&self.search)).collect();
             let keys = self.keys();
@@ -92,8 +91,8 @@ impl State {
 }
 
 impl Panel for State {
-    fn ask(&self) -> Ask {
-        Ask::Counters
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Counters
     }
 
     fn show(&mut self, body: Body) {
@@ -106,7 +105,7 @@ impl Panel for State {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let height = draw::parts(self, area).0.height;
         match action {
             Action::Who => self.raw = !self.raw,
@@ -122,7 +121,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let table = draw::parts(self, area).0;
         let keys = self.keys();
         self.list.mouse(event, &keys, table);

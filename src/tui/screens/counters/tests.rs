@@ -6,7 +6,7 @@ use crate::tui::testing::{head, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::units::Nanos;
-use crate::view::look::Whose;
+use crate::view::snapshot::Whose;
 use crate::view::{Axis, MetricUnit, Section};
 use proptest::prelude::*;
 

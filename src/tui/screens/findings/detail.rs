@@ -1,5 +1,5 @@
-//! All about one finding in lines: claim, evidence, place, what would refute it, the next step.
-//! It never cuts a sentence: it goes on in the next line.
+//! The detail of one finding as lines: claim, evidence, place, what would refute it, the next step.
+//! Sentences are wrapped, not cut.
 
 use crate::model::Why;
 use crate::tui::finding;
@@ -10,10 +10,10 @@ use crate::view::findings::{EvidenceView, FindingView};
 use crate::view::number::{percent, quantity};
 use ratatui::text::{Line, Span};
 
-/// Columns of the words before a paragraph.
+/// Columns of the label before a paragraph.
 const WORD: usize = 12;
 
-/// The detail of a finding: first what to know and to do, then what it rests on.
+/// The detail of a finding: first the claim and the next step, then the evidence.
 pub(super) fn found(found: &FindingView, cx: &Cx<'_>, room: usize) -> Vec<Line<'static>> {
     let mut lines = vec![title(found, cx, room)];
     lines.extend(wrap(&visible(&found.claim), room).into_iter().map(|text| Line::styled(text, cx.theme.text)));
@@ -50,7 +50,7 @@ fn title(found: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
     ])
 }
 
-/// What cannot be decided for one reason, and what that is.
+/// The checks that are undecided for one reason, with an explanation.
 pub(super) fn undecided(
     why: Why,
     titles: impl Iterator<Item = &'static str>,
@@ -69,7 +69,7 @@ pub(super) fn undecided(
     lines
 }
 
-/// What would decide it, where the reason does not say so itself.
+/// The next step towards a decision, unless the reason already names it.
 fn remedy(why: Why) -> Option<&'static str> {
     match why {
         Why::NotSupported => Some("measure on hardware, or have the virtual machine's host expose the PMU"),
@@ -86,7 +86,7 @@ fn remedy(why: Why) -> Option<&'static str> {
     }
 }
 
-/// Values beside what they are measured against, each in its column.
+/// Values and their thresholds, in columns.
 fn evidence(rows: &[EvidenceView], cx: &Cx<'_>, room: usize) -> Vec<Line<'static>> {
     let shown = |value: f64, row: &EvidenceView| quantity(value, row.unit).joined();
     let label = rows.iter().map(|row| width(&visible(row.label))).max().unwrap_or(0).min(room.saturating_sub(26));
@@ -111,7 +111,7 @@ fn evidence(rows: &[EvidenceView], cx: &Cx<'_>, room: usize) -> Vec<Line<'static
     lines
 }
 
-/// A word in its own column, the text beside it.
+/// A label in its own column with the text next to it.
 fn paragraph(word: &str, text: &str, cx: &Cx<'_>, room: usize) -> Vec<Line<'static>> {
     let lines = wrap(text, room.saturating_sub(WORD).max(10)).into_iter().enumerate();
     lines

@@ -1,5 +1,4 @@
-//! The list of findings and the place of the selected one's detail.
-//! It never hides what could not be decided behind what was found.
+//! The list of findings, and the layout of list and detail. Undecided checks are listed as well as findings.
 
 use super::Key;
 use crate::model::Why;
@@ -12,16 +11,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-/// From here on list and detail stand side by side.
+/// From this width on, list and detail are side by side.
 const SIDE_BY_SIDE: u16 = 110;
 /// Columns between them.
 const GAP: u16 = 3;
 
-/// Where list and detail stand.
+/// The areas of list and detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Areas {
     pub list: Rect,
-    /// The line between them, where one is above the other.
+    /// The line between them, if they are stacked.
     pub rule: Rect,
     pub detail: Rect,
 }
@@ -53,7 +52,7 @@ pub(super) enum Row {
     Key(Key),
 }
 
-/// All rows; `told` names each check, where there is room for that.
+/// All rows; `told` lists each check by name, if there is room.
 fn all_rows(view: &FindingsView, told: bool) -> Vec<Row> {
     let mut rows = vec![Row::Text(heading(view))];
     rows.extend(view.found.iter().map(|found| Row::Key(Key::Found(found.rule))));
@@ -82,7 +81,7 @@ fn heading(view: &FindingsView) -> String {
     }
 }
 
-/// The rows that are shown in that height: the selected one is always among them, and the first ones if it is.
+/// The rows that fit into that height. The list scrolls only as far as the selected row needs.
 pub(super) fn rows(view: &FindingsView, chosen: Option<Key>, height: u16) -> Vec<Row> {
     let height = usize::from(height);
     let all = all_rows(view, true);
@@ -92,7 +91,7 @@ pub(super) fn rows(view: &FindingsView, chosen: Option<Key>, height: u16) -> Vec
     rows.into_iter().skip(above).take(height).collect()
 }
 
-/// Before anything is known.
+/// Draws the screen before the first snapshot.
 pub(super) fn waiting(cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     put(buf, area, 0, &Line::styled(" waiting for the first window", cx.theme.dim));
 }
@@ -140,7 +139,7 @@ fn undecided_line(why: Why, count: usize, cx: &Cx<'_>, room: usize) -> Line<'sta
     ])
 }
 
-/// Draws the selected one's detail below, or beside, the list.
+/// Draws the selected item's detail below the list or next to it.
 pub(super) fn detail(lines: &[Line<'static>], scroll: u16, areas: &Areas, cx: &Cx<'_>, buf: &mut Buffer) {
     for x in areas.rule.left()..areas.rule.right() {
         put(buf, Rect { x, width: 1, ..areas.rule }, 0, &Line::styled(cx.glyphs.rule, cx.theme.dim));

@@ -1,5 +1,4 @@
-//! The screen Findings: what was found with its evidence and the next step, what could not be decided and why.
-//! It never asks a profile itself.
+//! The screen Findings: findings with their evidence and the next step, and undecided checks with the reason.
 
 mod detail;
 mod draw;
@@ -7,28 +6,28 @@ mod draw;
 use crate::model::Why;
 use crate::tui::finding;
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::escape::visible;
 use crate::view::findings::{FindingView, FindingsView as View};
-use crate::view::look::{Ask, Body};
+use crate::view::snapshot::{Body, ViewRequest};
 use draw::{Areas, Row};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
-/// Its state.
+/// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     view: Option<View>,
-    /// What the user has moved to.
+    /// The item the user moved to.
     selected: Option<Key>,
     search: String,
-    /// Lines of the detail above what is shown.
+    /// Lines scrolled off the top of the detail.
     scroll: u16,
 }
 
-/// What can be selected: a finding by its rule, or all that cannot be decided for one reason.
+/// A selectable item: a finding by its rule, or all checks that are undecided for one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     Found(&'static str),
@@ -36,20 +35,20 @@ enum Key {
 }
 
 impl State {
-    /// How many findings there are, for the tab; `None` before the first look.
+    /// The number of findings, for the tab; `None` before the first snapshot.
     #[must_use]
     pub fn count(&self) -> Option<usize> {
         self.view.as_ref().map(|view| view.found.len())
     }
 
-    /// All there is to select, in the order of the list.
+    /// All selectable items, in the order of the list.
     fn keys(&self) -> Vec<Key> {
         let Some(view) = &self.view else { return Vec::new() };
         let reasons = view.undecided_by_reason().into_iter().map(|(why, _)| Key::Undecided(why));
         view.found.iter().map(|found| Key::Found(found.rule)).chain(reasons).collect()
     }
 
-    /// What is selected: the first one until the user moves, or once it is gone.
+    /// The selected item: the first until the user moves, or after the item has disappeared.
     fn chosen(&self) -> Option<Key> {
         let keys = self.keys();
         self.selected.filter(|key| keys.contains(key)).or(keys.first().copied())
@@ -69,7 +68,7 @@ impl State {
         self.selected = Some(key);
     }
 
-    fn go(&mut self, to: impl FnOnce(usize, usize) -> usize) -> Vec<Wish> {
+    fn go(&mut self, to: impl FnOnce(usize, usize) -> usize) -> Vec<PanelRequest> {
         let keys = self.keys();
         let here = keys.iter().position(|key| Some(*key) == self.chosen()).unwrap_or(0);
         if let Some(last) = keys.len().checked_sub(1) {
@@ -78,7 +77,7 @@ impl State {
         Vec::new()
     }
 
-    /// Whether what a key stands for holds the text that is searched for.
+    /// Whether the item of a key contains the search text.
     fn fits(&self, key: Key) -> bool {
         let Some(view) = &self.view else { return false };
         let holds = |text: &str| text.to_lowercase().contains(&self.search);
@@ -91,8 +90,8 @@ impl State {
         }
     }
 
-    /// The next that fits what is searched for, around the end.
-    fn find(&mut self, by: isize) -> Vec<Wish> {
+    /// Selects the next item that matches the search and wraps around at the end.
+    fn find(&mut self, by: isize) -> Vec<PanelRequest> {
         let keys = self.keys();
         if self.search.is_empty() || keys.is_empty() {
             return Vec::new();
@@ -104,7 +103,7 @@ impl State {
         })
     }
 
-    fn scroll_by(&mut self, by: i32, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn scroll_by(&mut self, by: i32, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let areas = Areas::of(area, self.view.as_ref());
         let lines = self.detail(cx, areas.detail.width).len() as u16;
         let most = lines.saturating_sub(areas.detail.height);
@@ -123,16 +122,16 @@ impl State {
         }
     }
 
-    fn enter(&self, cx: &Cx<'_>) -> Vec<Wish> {
+    fn enter(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
         let Some(found) = self.found() else { return Vec::new() };
         let way = finding::way(found, cx);
-        if way.is_empty() { vec![Wish::Say("this finding has no place in the code".into())] } else { way }
+        if way.is_empty() { vec![PanelRequest::Say("this finding has no place in the code".into())] } else { way }
     }
 }
 
 impl Panel for State {
-    fn ask(&self) -> Ask {
-        Ask::Findings
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Findings
     }
 
     fn show(&mut self, body: Body) {
@@ -148,7 +147,7 @@ impl Panel for State {
         draw::detail(&self.detail(cx, areas.detail.width), self.scroll, &areas, cx, buf);
     }
 
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let half = i32::from(Areas::of(area, self.view.as_ref()).detail.height / 2).max(1);
         Some(match action {
             Action::Up => self.go(|here, _| here.saturating_sub(1)),
@@ -166,7 +165,7 @@ impl Panel for State {
         })
     }
 
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let areas = Areas::of(area, self.view.as_ref());
         let at = Position::new(event.column, event.row);
         match event.kind {
@@ -174,7 +173,7 @@ impl Panel for State {
                 let Some(view) = &self.view else { return Vec::new() };
                 let rows = draw::rows(view, self.chosen(), areas.list.height);
                 match rows.get(usize::from(at.y - areas.list.y)) {
-                    // A second click on the same enters it.
+                    // A second click on the same item opens it.
                     Some(Row::Key(key)) if self.selected == Some(*key) => return self.enter(cx),
                     Some(Row::Key(key)) => self.select(*key),
                     _ => {}

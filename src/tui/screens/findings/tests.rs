@@ -6,7 +6,7 @@ use crate::tui::testing::{self, text};
 use crate::tui::time::Time;
 
 use crate::view::findings::{Confidence, EvidenceView, PlaceView, UndecidedView};
-use crate::view::look::Whose;
+use crate::view::snapshot::Whose;
 use crate::view::{Axis, MetricUnit};
 use proptest::prelude::*;
 
@@ -94,7 +94,7 @@ fn state(view: View) -> State {
     state
 }
 
-fn act(state: &mut State, action: Action) -> Option<Vec<Wish>> {
+fn act(state: &mut State, action: Action) -> Option<Vec<PanelRequest>> {
     on(Axis::Event(0), |cx| state.act(action, cx, Rect::new(0, 0, 80, 19)))
 }
 
@@ -123,17 +123,23 @@ fn nothing_found_says_what_was_checked() {
 fn enter_counts_what_the_finding_counted_and_zooms_to_its_place() {
     let mut found = state(view());
     let path: Vec<_> = lock().place.unwrap().frames;
-    assert_eq!(act(&mut found, Action::Enter), Some(vec![Wish::Count(Axis::OffCpu), Wish::Zoom(path.clone())]));
+    assert_eq!(
+        act(&mut found, Action::Enter),
+        Some(vec![PanelRequest::Count(Axis::OffCpu), PanelRequest::Zoom(path.clone())])
+    );
     let there = on(Axis::OffCpu, |cx| finding::way(&lock(), cx));
-    assert_eq!(there, [Wish::Zoom(path.clone())]);
+    assert_eq!(there, [PanelRequest::Zoom(path.clone())]);
     let running = FindingView { place: Some(PlaceView { off_cpu: false, ..lock().place.unwrap() }), ..lock() };
     assert_eq!(
         on(Axis::OffCpu, |cx| finding::way(&running, cx)),
-        [Wish::Count(Axis::Event(0)), Wish::Zoom(path.clone())]
+        [PanelRequest::Count(Axis::Event(0)), PanelRequest::Zoom(path.clone())]
     );
-    assert_eq!(on(Axis::Event(1), |cx| finding::way(&running, cx)), [Wish::Zoom(path)]);
+    assert_eq!(on(Axis::Event(1), |cx| finding::way(&running, cx)), [PanelRequest::Zoom(path)]);
     act(&mut found, Action::Down);
-    assert_eq!(act(&mut found, Action::Enter), Some(vec![Wish::Say("this finding has no place in the code".into())]));
+    assert_eq!(
+        act(&mut found, Action::Enter),
+        Some(vec![PanelRequest::Say("this finding has no place in the code".into())])
+    );
 }
 
 #[test]

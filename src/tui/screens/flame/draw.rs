@@ -1,4 +1,4 @@
-//! Draws the cells and the title above them. It never changes the state.
+//! Draws the cells and the title above them.
 
 use super::{Colours, State, amount, words};
 use crate::tui::chrome::put;
@@ -8,13 +8,13 @@ use crate::tui::theme::Theme;
 use crate::tui::widgets::names::short;
 use crate::tui::widgets::text::{end, width};
 use crate::view::escape::visible;
-use crate::view::icicle::Cell;
+use crate::view::flame_tree::Cell;
 use crate::view::{Axis, CodeKind, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-/// Cells narrower than this have no room for a letter beside their boundary.
+/// Narrower cells have no room for a letter next to their boundary.
 const LEAST_LABEL: u16 = 3;
 
 /// Draws the screen.
@@ -40,7 +40,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// What is shown, how much it is, and what is beyond the screen.
+/// Draws the title: the shown data and its amount, the shares of match and zoom, and the visible rows.
 fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
     let icicle = &state.icicle;
     let what = match cx.axis {
@@ -88,7 +88,7 @@ fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
 fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buffer) {
     let Some(label) = state.icicle.label(cell.node) else { return };
     let style = style(state, cx, cell);
-    // The last column stays free, so that neighbours of one colour are seen as two.
+    // The last column stays free, so that neighbours of one colour are visible as two cells.
     let filled = if area.width > 1 { area.width - 1 } else { 1 };
     let narrow = area.width < LEAST_LABEL;
     let text = if narrow {
@@ -112,7 +112,7 @@ fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buff
     put(buf, area, area.x, &end(&text, usize::from(filled), cx.glyphs.ellipsis), style);
 }
 
-/// What says by a letter what the hue says: change, kernel, just in time.
+/// The letter that repeats the meaning of the hue: change, kernel, JIT.
 fn mark(state: &State, cx: &Cx<'_>, node: u32, kind: CodeKind) -> String {
     let compared = cx.compared || state.icicle.difference.is_some();
     let step = state.icicle.step(node).filter(|_| compared);
@@ -148,7 +148,7 @@ fn style(state: &State, cx: &Cx<'_>, cell: &Cell) -> Style {
     if state.hovered == Some(cell.node) { style.add_modifier(Modifier::UNDERLINED) } else { style }
 }
 
-/// 0 to 24 by name, so that neighbours can be told apart.
+/// A shade from 0 to 24, from the name, that distinguishes neighbours.
 fn shade(name: &str) -> u8 {
     let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     ((hash >> 16) % 25) as u8

@@ -1,19 +1,19 @@
-//! Which cells a search means, and how much of all they are. It never moves the selection.
+//! The cells that match a search, and their share of the whole.
 
-use crate::view::icicle::Icicle;
+use crate::view::flame_tree::FlameTree;
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
-    /// By label: whether its name holds the text.
+    /// For each label: whether its name contains the text.
     labels: Vec<bool>,
-    /// Part of all that lies in such cells, each stack counted once; `None` without a search.
+    /// The share of matching cells, each stack counted once; `None` without a search.
     pub share: Option<f64>,
 }
 
 impl Found {
-    /// Searches for a text; a capital in it makes the case matter.
-    pub fn of(icicle: &Icicle, text: &str) -> Found {
+    /// Searches for a text; a capital letter makes the search case-sensitive.
+    pub fn of(icicle: &FlameTree, text: &str) -> Found {
         if text.is_empty() {
             return Found::default();
         }
@@ -33,8 +33,8 @@ impl Found {
         Found { labels, share: Some(icicle.share(sum)) }
     }
 
-    /// Whether a cell's name holds the text.
-    pub fn has(&self, icicle: &Icicle, node: u32) -> bool {
+    /// Whether a cell's name contains the text.
+    pub fn has(&self, icicle: &FlameTree, node: u32) -> bool {
         let label = icicle.nodes.get(node as usize).map(|node| node.label as usize);
         label.and_then(|label| self.labels.get(label)).copied().unwrap_or(false)
     }

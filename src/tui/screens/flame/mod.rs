@@ -1,5 +1,4 @@
-//! The screen Flame: where in the call tree the time goes.
-//! It never asks a profile itself.
+//! The screen Flame: the call tree as a flame graph.
 
 mod draw;
 mod find;
@@ -9,41 +8,41 @@ mod tests;
 mod words;
 
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::escape::visible;
-use crate::view::icicle::{Change, Icicle, Layout, Place, lay_out};
-use crate::view::look::{Ask, Body, Grouping};
+use crate::view::flame_tree::{Change, FlameTree, Layout, Place, lay_out};
 use crate::view::number;
+use crate::view::snapshot::{Body, Grouping, ViewRequest};
 use find::Found;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
-/// Rows the wheel moves.
+/// Rows per step of the mouse wheel.
 const WHEEL_ROWS: i64 = 3;
 
-/// What colours say.
+/// The meaning of the colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Colours {
-    /// Where code lives: user, kernel, just in time.
+    /// The kind of code: user, kernel, JIT.
     #[default]
     Kind,
-    /// Which name: neighbours of one kind by their names alone.
+    /// The name: neighbours of one kind differ by name alone.
     Name,
-    /// What changed.
+    /// The change.
     Change,
 }
 
-/// Its state. Cells are remembered by the names from the root: numbers change with every look.
+/// The screen's state. Cells are remembered by the names from the root: node numbers change with every snapshot.
 #[derive(Debug, Default)]
 pub struct State {
-    icicle: Icicle,
+    icicle: FlameTree,
     seen: bool,
     by: Grouping,
-    /// Whether it is the difference against the session's baseline.
+    /// Whether it shows the difference against the session's baseline.
     usual: bool,
     colours: Colours,
-    /// Whether a comparison was on before, to show changes when it comes on.
+    /// Whether a comparison was on before; when it comes on, the colours switch to changes.
     compared: bool,
     upside_down: bool,
     zoom: Vec<String>,
@@ -64,13 +63,13 @@ impl State {
         self.settle_loosely();
     }
 
-    /// The names from the root to the cell that is zoomed into, and whether the root is above.
+    /// The names from the root to the zoomed cell, and whether the root is at the top.
     #[must_use]
     pub fn shown(&self) -> (Vec<String>, bool) {
         (self.zoom_node.map(|node| self.names(node)).unwrap_or_default(), !self.upside_down)
     }
 
-    /// Finds zoom and selection again by name; a zoom that is given by others may leave names out.
+    /// Restores zoom and selection by name; a zoom set by another screen may leave names out.
     fn settle_loosely(&mut self) {
         if !self.seen {
             return;
@@ -87,7 +86,7 @@ impl State {
         self.found = Found::of(&self.icicle, &self.search);
     }
 
-    /// The deepest cell that is there of this path.
+    /// The deepest existing cell of this path.
     fn exactly(&self, path: &[String]) -> Option<u32> {
         let mut at = None;
         for name in path {
@@ -117,7 +116,7 @@ impl State {
         self.select(node);
     }
 
-    /// The cells' rows: all but the title.
+    /// The area of the cells: everything except the title.
     fn rows(area: Rect) -> Rect {
         Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
     }
@@ -127,7 +126,7 @@ impl State {
         lay_out(&self.icicle, Place { zoom: self.zoom_node, scroll: self.scroll }, rows.width, rows.height)
     }
 
-    /// The cell at a place of the screen.
+    /// The cell at a screen position.
     fn at(&self, area: Rect, column: u16, row: u16) -> Option<u32> {
         let rows = State::rows(area);
         if !rows.contains((column, row).into()) {
@@ -145,8 +144,8 @@ impl State {
         self.scroll = u32::try_from(i64::from(self.scroll) + rows).unwrap_or(0).min(most);
     }
 
-    /// On to the difference against the baseline, or back.
-    fn against_usual(&mut self, cx: &Cx<'_>) -> Vec<Wish> {
+    /// Switches to the difference against the baseline, or back.
+    fn against_usual(&mut self, cx: &Cx<'_>) -> Vec<PanelRequest> {
         let refused = match cx.head {
             head if head.sweep.is_some() || head.comparison.is_some() => {
                 Some("this flame graph is a difference already")
@@ -155,13 +154,13 @@ impl State {
             _ => None,
         };
         if let Some(why) = refused {
-            return vec![Wish::Say(why.to_string())];
+            return vec![PanelRequest::Say(why.to_string())];
         }
         self.usual = !self.usual;
-        vec![Wish::Ask]
+        vec![PanelRequest::ViewRequest]
     }
 
-    /// Everything about a cell in one line.
+    /// A cell in full, in one line.
     fn describe(&self, node: u32) -> Option<String> {
         let (label, cell) = (self.icicle.label(node)?, self.icicle.nodes.get(node as usize)?);
         if let Some(difference) = &self.icicle.difference {
@@ -185,7 +184,7 @@ impl State {
     }
 }
 
-/// A weight in its unit.
+/// Formats a weight in its unit.
 fn amount(value: u64, unit: &str) -> String {
     match unit {
         "ns" => number::seconds(value as f64 / 1e9).joined(),
@@ -194,8 +193,8 @@ fn amount(value: u64, unit: &str) -> String {
 }
 
 impl Panel for State {
-    fn ask(&self) -> Ask {
-        Ask::Flame { by: self.by, usual: self.usual }
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Flame { by: self.by, usual: self.usual }
     }
 
     fn show(&mut self, body: Body) {
@@ -206,7 +205,7 @@ impl Panel for State {
             self.compared = compared;
         }
         let first = !std::mem::replace(&mut self.seen, true);
-        // In a picture of another kind paths may have other names in between.
+        // In a graph of another kind, paths may have other names in between.
         let turned = self.icicle.difference.is_some() != icicle.difference.is_some();
         self.icicle = icicle;
         if (first || turned) && !self.zoom.is_empty() {
@@ -219,7 +218,7 @@ impl Panel for State {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         match action {
             Action::Enter => {
                 self.zoom_into(self.selected);
@@ -234,16 +233,16 @@ impl Panel for State {
             }
             Action::Detail => {
                 let name = self.selected_name()?;
-                Some(vec![Wish::Detail(name, String::new())])
+                Some(vec![PanelRequest::Detail(name, String::new())])
             }
             Action::Usual => Some(self.against_usual(cx)),
             Action::Who if self.usual => {
-                Some(vec![Wish::Say("a baseline knows no threads: its difference has no groups".to_string())])
+                Some(vec![PanelRequest::Say("a baseline knows no threads: its difference has no groups".to_string())])
             }
             Action::Who => {
                 self.by = self.by.next();
                 self.zoom_into(None);
-                Some(vec![Wish::Ask])
+                Some(vec![PanelRequest::ViewRequest])
             }
             Action::Invert => {
                 self.upside_down = !self.upside_down;
@@ -261,7 +260,7 @@ impl Panel for State {
         }
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let here = self.at(area, event.column, event.row);
         let down = if self.upside_down { -WHEEL_ROWS } else { WHEEL_ROWS };
         match event.kind {

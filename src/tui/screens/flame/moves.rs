@@ -1,13 +1,13 @@
-//! Moving through the cells as they lie on the screen. It never changes what is zoomed into.
+//! Moves the selection through the cells as drawn; the zoom stays.
 
 use super::State;
 use crate::tui::keys::Action;
-use crate::tui::panel::Wish;
-use crate::view::icicle::Cell;
+use crate::tui::panel::PanelRequest;
+use crate::view::flame_tree::Cell;
 use ratatui::layout::Rect;
 
-/// Carries out a movement; `None` for what is none.
-pub(super) fn act(state: &mut State, action: Action, area: Rect) -> Option<Vec<Wish>> {
+/// Carries out a movement; `None` if the action is not one.
+pub(super) fn act(state: &mut State, action: Action, area: Rect) -> Option<Vec<PanelRequest>> {
     let page = i64::from(State::rows(area).height.max(2)) - 1;
     match (action, state.upside_down) {
         (Action::Down, false) | (Action::Up, true) => inwards(state),
@@ -31,7 +31,7 @@ pub(super) fn act(state: &mut State, action: Action, area: Rect) -> Option<Vec<W
     Some(Vec::new())
 }
 
-/// To the heaviest cell that the selected one calls; first to the zoomed one, or the heaviest root.
+/// Selects the heaviest callee; without a selection, the zoomed cell or the heaviest root.
 fn inwards(state: &mut State) {
     let heaviest = |below: std::ops::Range<u32>| below.max_by_key(|node| state.icicle.nodes[*node as usize].value);
     let next = match state.selected {
@@ -50,7 +50,7 @@ fn outwards(state: &mut State) {
     }
 }
 
-/// To the neighbour in the same row.
+/// Selects the neighbour in the same row.
 fn sideways(state: &mut State, area: Rect, by: i64) {
     let Some(selected) = state.selected else { return inwards(state) };
     let cells = state.layout(area).cells;
@@ -61,7 +61,7 @@ fn sideways(state: &mut State, area: Rect, by: i64) {
     state.select(Some(row[next].node));
 }
 
-/// Along the heaviest cells to the end.
+/// Follows the heaviest cells to the end.
 fn deepest(state: &mut State) {
     let mut last = None;
     while state.selected != last || last.is_none() {
@@ -73,7 +73,7 @@ fn deepest(state: &mut State) {
     }
 }
 
-/// To the next cell whose name was searched for, in the order of the tree.
+/// Selects the next cell that matches the search, in the order of the tree.
 fn matching(state: &mut State, by: i64) {
     let count = state.icicle.nodes.len() as i64;
     let zoomed = |node: u32| state.zoom_node.is_none_or(|zoom| state.icicle.path(node).contains(&zoom));
@@ -85,7 +85,7 @@ fn matching(state: &mut State, by: i64) {
     }
 }
 
-/// Scrolls so that the selected cell's row is on the screen.
+/// Scrolls so that the selected cell's row is visible.
 fn keep_in_sight(state: &mut State, area: Rect) {
     let Some(selected) = state.selected else { return };
     let row = state.icicle.path(selected).len() as u32 - 1;

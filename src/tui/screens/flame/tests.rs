@@ -5,8 +5,8 @@ use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::against::testing::dearer;
-use crate::view::icicle::testing::icicle;
-use crate::view::look::Whose;
+use crate::view::flame_tree::testing::icicle;
+use crate::view::snapshot::Whose;
 use crate::view::watch::State as Standing;
 use proptest::prelude::*;
 
@@ -41,15 +41,15 @@ fn drawn(state: &State, width: u16, height: u16) -> String {
     text(&buf)
 }
 
-/// With a session that is held against a baseline.
+/// Runs `f` with a session that is compared with a baseline.
 fn with_held<T>(f: impl FnOnce(&Cx<'_>) -> T) -> T {
     with_cx(true, |cx| {
-        let head = crate::view::look::Head { standing: Some(Standing::Usual), ..cx.head.clone() };
+        let head = crate::view::snapshot::Head { standing: Some(Standing::Usual), ..cx.head.clone() };
         f(&Cx { head: &head, ..*cx })
     })
 }
 
-fn act(state: &mut State, actions: &[A]) -> Vec<Wish> {
+fn act(state: &mut State, actions: &[A]) -> Vec<PanelRequest> {
     let area = Rect::new(0, 0, 80, 12);
     actions.iter().flat_map(|action| with_cx(false, |cx| state.act(*action, cx, area)).unwrap_or_default()).collect()
 }
@@ -189,7 +189,7 @@ fn two_points_of_a_sweep_are_compared_per_operation() {
     use crate::view::scaling::{CostAxis, difference};
     let points = scaling(Machine::Clock).points;
     let mut state = State::default();
-    state.show(Body::Flame(crate::view::icicle::Icicle::of_difference(
+    state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(
         difference(&points[0], &points[6], CostAxis::Cpu).expect("both have operations"),
     )));
     insta::assert_snapshot!("difference", drawn(&state, 100, 8));
@@ -204,12 +204,12 @@ fn two_points_of_a_sweep_are_compared_per_operation() {
 fn against_usual(ops: Option<u64>, tids: &[u32], counted: bool) -> State {
     let mut state = State::default();
     with_held(|cx| state.act(A::Usual, cx, Rect::new(0, 0, 80, 12)));
-    assert_eq!(state.ask(), Ask::Flame { by: Grouping::Plain, usual: true });
-    state.show(Body::Flame(crate::view::icicle::Icicle::of_difference(dearer(ops, tids, counted))));
+    assert_eq!(state.ask(), ViewRequest::Flame { by: Grouping::Plain, usual: true });
+    state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(dearer(ops, tids, counted))));
     state
 }
 
-/// What is said of each of these.
+/// The status text for each of these names.
 fn said(state: &mut State, names: &[&str]) -> String {
     let mut said = Vec::new();
     for name in names {
@@ -252,12 +252,15 @@ fn the_key_is_offered_with_a_baseline_only_and_says_why_not_without() {
     assert!(with_held(|cx| draw(&state, cx)).contains("[b against baseline]"));
     assert!(!with_cx(false, |cx| draw(&state, cx)).contains("against baseline"));
     let wishes = act(&mut state, &[A::Usual]);
-    assert_eq!(wishes, [Wish::Say(words::NO_BASELINE.to_string())]);
-    assert_eq!(state.ask(), Ask::Flame { by: Grouping::Plain, usual: false });
+    assert_eq!(wishes, [PanelRequest::Say(words::NO_BASELINE.to_string())]);
+    assert_eq!(state.ask(), ViewRequest::Flame { by: Grouping::Plain, usual: false });
     let on = with_held(|cx| state.act(A::Usual, cx, area)).unwrap_or_default();
-    assert_eq!((on, state.ask()), (vec![Wish::Ask], Ask::Flame { by: Grouping::Plain, usual: true }));
-    assert!(matches!(act(&mut state, &[A::Who]).as_slice(), [Wish::Say(_)]), "a baseline knows no threads");
-    assert_eq!(act(&mut state, &[A::Usual]), [Wish::Ask], "back, even where the baseline is gone");
+    assert_eq!(
+        (on, state.ask()),
+        (vec![PanelRequest::ViewRequest], ViewRequest::Flame { by: Grouping::Plain, usual: true })
+    );
+    assert!(matches!(act(&mut state, &[A::Who]).as_slice(), [PanelRequest::Say(_)]), "a baseline knows no threads");
+    assert_eq!(act(&mut state, &[A::Usual]), [PanelRequest::ViewRequest], "back, even where the baseline is gone");
 }
 
 #[test]
@@ -265,7 +268,7 @@ fn zoom_search_and_mouse_work_on_the_difference_as_on_the_plain_one_and_the_zoom
     let mut state = state("[app_41];main;serve;hash 60 [app_41];main;serve;parse 40", None);
     state.zoom_to(vec!["serve".to_string()]);
     with_held(|cx| state.act(A::Usual, cx, Rect::new(0, 0, 80, 12)));
-    state.show(Body::Flame(crate::view::icicle::Icicle::of_difference(dearer(Some(10_000), &[], true))));
+    state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(dearer(Some(10_000), &[], true))));
     assert_eq!(state.shown().0, ["main", "serve"], "a heading in between does not matter");
     state.search("log_line");
     assert!(state.found.share.is_some_and(|share| share > 0.01), "what is gone is found");

@@ -1,16 +1,15 @@
-//! Words for two call trees in one, of a sweep's widths or of the sides of a comparison: what they and their cells cost.
-//! It never compares: the difference says what grew.
+//! Words for two call trees in one, from a sweep's widths or a comparison's sides: costs of trees and cells.
 
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::number::{quantity, seconds};
 use crate::view::scaling::{CostAxis, Difference, DifferenceCell, Terms, Usual};
 
-/// What is said where there is nothing to hold the session against.
+/// The hint for a session without a baseline.
 pub(super) const NO_BASELINE: &str =
     "no baseline is given: --baseline NAME.baseline; ironlaw baseline build makes one of recordings";
 
-/// What is shown: `CPU time per op: 640 ns at n = 1, 1.02 us at n = 16`, `CPU time per op: base 640 ns, new 1.02 us`.
+/// The title: `CPU time per op: 640 ns at n = 1, 1.02 us at n = 16`, `CPU time per op: base 640 ns, new 1.02 us`.
 pub(super) fn title(difference: &Difference) -> String {
     let what = match difference.axis {
         CostAxis::Cpu if matches!(difference.unit, "ns" | "%") => "CPU time",
@@ -45,7 +44,7 @@ fn against_usual(usual: Usual, base: &str, here: &str) -> String {
     text
 }
 
-/// What colours and marks say.
+/// The legend of colours and marks.
 pub(super) fn legend(difference: &Difference) -> String {
     let gone = match difference.terms {
         Terms::Usual(Usual { counted: false, .. }) => return String::new(),
@@ -55,7 +54,7 @@ pub(super) fn legend(difference: &Difference) -> String {
     format!("  [-- - = + ++ change{}{gone}]", per(difference))
 }
 
-/// What stands before a cell's name: `gone` where its width is no cost of now.
+/// The mark before a cell's name: `gone` if its width is not a current cost.
 pub(super) fn mark(difference: &Difference, node: u32, change: &'static str) -> &'static str {
     let gone = difference.cells.get(node as usize).is_some_and(DifferenceCell::is_gone);
     match difference.terms {
@@ -65,7 +64,7 @@ pub(super) fn mark(difference: &Difference, node: u32, change: &'static str) -> 
     }
 }
 
-/// ` per op`; nothing where there is nothing to say.
+/// ` per op`; empty without a divisor.
 pub(super) fn per(difference: &Difference) -> String {
     match difference.terms.per() {
         "" => String::new(),
@@ -73,7 +72,7 @@ pub(super) fn per(difference: &Difference) -> String {
     }
 }
 
-/// Everything about a cell in one line.
+/// A cell in full, in one line.
 pub(super) fn cell(difference: &Difference, node: u32, inlined: bool) -> Option<String> {
     let cell = difference.cells.get(node as usize)?;
     let (cost, per) = (|cost| amount(cost, difference.unit), per(difference));
@@ -95,7 +94,7 @@ pub(super) fn cell(difference: &Difference, node: u32, inlined: bool) -> Option<
     Some(text + &place(cell, inlined))
 }
 
-/// Where its code is.
+/// The location of its code.
 fn place(cell: &DifferenceCell, inlined: bool) -> String {
     let mut text = String::new();
     if !cell.function.module.is_empty() {

@@ -1,31 +1,31 @@
-//! Where table and detail stand: side by side where it is wide, one above the other where it is not, one alone where it
-//! is small. It never depends on the data.
+//! Layout of table and detail: side by side on wide screens, stacked on narrower ones, one at a time on small ones.
+//! It depends on the size alone.
 
 use super::State;
 use crate::view::GroupBy;
 use ratatui::layout::Rect;
 
-/// From here on table and detail stand side by side.
+/// From this width on, table and detail are side by side.
 const SIDE_BY_SIDE: u16 = 120;
-/// From here on they stand one above the other.
+/// From this height on, they are stacked.
 const ONE_ABOVE_OTHER: u16 = 16;
 /// Lines of the detail above its list: the function, its shares, the sections.
 const DETAIL_HEAD: u16 = 3;
-/// From here on there is a line of hints below a list.
+/// From this height on, there is a line of hints below a list.
 const HINTS: u16 = 7;
 
-/// The parts of the screen; what is not shown is empty.
+/// The areas of the screen; hidden parts are empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Areas {
     /// The table with its heading.
     pub table: Rect,
-    /// What it is of, and its keys.
+    /// The table's description and keys.
     pub footer: Rect,
     /// Between table and detail.
     pub rule: Rect,
-    /// All of the detail.
+    /// The whole detail.
     pub pane: Rect,
-    /// The function that is looked around, its shares, and the sections.
+    /// The function of the detail, its shares, and the sections.
     pub head: Rect,
     /// The open section's list with its heading.
     pub lines: Rect,
@@ -73,12 +73,12 @@ impl Areas {
         }
     }
 
-    /// Rows of the table that are seen.
+    /// Visible rows of the table.
     pub fn page(&self) -> usize {
         usize::from(self.table.height.saturating_sub(1))
     }
 
-    /// Lines of the detail's list that are seen.
+    /// Visible lines of the detail's list.
     pub fn detail_page(&self) -> usize {
         usize::from(self.lines.height.saturating_sub(1))
     }

@@ -1,38 +1,37 @@
-//! Which row of a list is selected and where on the screen it stands, so that neither jumps when the list is renewed.
-//! It never knows what the rows are.
+//! The selected row of a list and its screen line; both stay in place when the list is refreshed.
 
 use crate::tui::keys::Action;
 
-/// A place in a list.
+/// A position in a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cursor {
     /// The selected row.
     pub at: usize,
-    /// Its distance from the first row that is shown.
+    /// Its distance from the first visible row.
     row: usize,
 }
 
 impl Cursor {
-    /// The first row to show of `len`, `height` of which are seen at a time.
+    /// The first row to show of `len` rows if `height` of them are visible.
     pub fn top(&self, len: usize, height: usize) -> usize {
         let at = self.at.min(len.saturating_sub(1));
         let row = self.row.min(height.saturating_sub(1)).min(at);
         (at - row).min(len.saturating_sub(height.max(1)))
     }
 
-    /// Moves to a row; what is shown moves no further than need be.
+    /// Moves to a row with minimal scrolling.
     pub fn go(&mut self, at: usize, len: usize, height: usize) {
         let top = self.top(len, height);
         self.at = at.min(len.saturating_sub(1));
         self.row = self.at.saturating_sub(top).min(height.saturating_sub(1));
     }
 
-    /// The list is another one in which the selected row is this: it stays where it is on the screen.
+    /// Sets the selected row's index in a new list; the row keeps its screen line.
     pub fn put(&mut self, at: usize) {
         self.at = at;
     }
 
-    /// Moves as an action says; false if it is none that moves.
+    /// Carries out a movement; returns false if the action is not one.
     pub fn act(&mut self, action: Action, len: usize, height: usize) -> bool {
         let page = height.max(1);
         let at = match action {

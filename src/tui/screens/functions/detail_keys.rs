@@ -1,15 +1,14 @@
-//! What keys do in the detail: move, fold and unfold, change the section, go on to a caller or callee and back.
-//! It never draws.
+//! Keys in the detail: move, fold and unfold, change the section, go to a caller or callee and back.
 
 use super::areas::Areas;
 use super::pane::Item;
 use super::{State, rows, words};
 use crate::tui::keys::Action;
-use crate::tui::panel::Wish;
+use crate::tui::panel::PanelRequest;
 use crate::view::CodeKind;
 
 impl State {
-    pub(super) fn act_in_detail(&mut self, action: Action, areas: &Areas) -> Option<Vec<Wish>> {
+    pub(super) fn act_in_detail(&mut self, action: Action, areas: &Areas) -> Option<Vec<PanelRequest>> {
         let Some(detail) = self.view.as_ref().and_then(|view| view.detail.as_deref()) else {
             self.pane.focus &= action != Action::Back;
             return Some(Vec::new());
@@ -37,7 +36,7 @@ impl State {
         Some(Vec::new())
     }
 
-    /// Right unfolds and goes in, Left folds and goes out; where there is nothing to fold they go through the sections.
+    /// Right unfolds and descends, Left folds and ascends; if there is nothing to fold, they change the section.
     fn step_aside(&mut self, right: bool, item: Option<Item>) {
         let Some(detail) = self.view.as_ref().and_then(|view| view.detail.as_deref()) else { return };
         match (right, item.and_then(|item| item.open), item) {
@@ -50,7 +49,7 @@ impl State {
                     let by = if right { 1 } else { -1 };
                     match self.pane.section.beside(by) {
                         Some(section) => self.pane.open(section),
-                        // Left of the first section is the table.
+                        // The table is left of the first section.
                         None => self.pane.focus &= right,
                     }
                 }
@@ -59,14 +58,14 @@ impl State {
         self.pane.take(detail);
     }
 
-    pub(super) fn go_to(&mut self, item: Item) -> Vec<Wish> {
+    pub(super) fn go_to(&mut self, item: Item) -> Vec<PanelRequest> {
         let Some(detail) = self.around() else { return Vec::new() };
         let from = (detail.name.clone(), detail.module.clone());
         let Some(entry) = self.pane.section.tree(detail).and_then(|tree| tree.entries.get(item.index)) else {
             return Vec::new();
         };
         if entry.kind == CodeKind::Heading {
-            return vec![Wish::Say(format!("{} is no function", entry.name))];
+            return vec![PanelRequest::Say(format!("{} is no function", entry.name))];
         }
         let to = (entry.name.clone(), entry.module.clone());
         if to == from {
@@ -74,18 +73,18 @@ impl State {
         }
         self.pane.leave(from);
         self.look_around(to);
-        vec![Wish::Ask]
+        vec![PanelRequest::ViewRequest]
     }
 
-    fn zoom_to(&self, item: Item) -> Vec<Wish> {
+    fn zoom_to(&self, item: Item) -> Vec<PanelRequest> {
         let Some(detail) = self.around() else { return Vec::new() };
         match self.pane.section.tree(detail).and_then(|tree| tree.entries.get(item.index)) {
-            Some(entry) => vec![Wish::Zoom(detail.path_of(entry.path))],
+            Some(entry) => vec![PanelRequest::Zoom(detail.path_of(entry.path))],
             None => self.zoom_to_row(),
         }
     }
 
-    fn jump_in_detail(&mut self, backwards: bool, items: &[Item], areas: &Areas) -> Vec<Wish> {
+    fn jump_in_detail(&mut self, backwards: bool, items: &[Item], areas: &Areas) -> Vec<PanelRequest> {
         let Some(detail) = self.view.as_ref().and_then(|view| view.detail.as_deref()) else { return Vec::new() };
         let (len, from) = (items.len(), self.pane.cursor.at);
         let at = |step: usize| if backwards { (from + len - step) % len } else { (from + step) % len };
@@ -96,16 +95,16 @@ impl State {
                 self.pane.take(detail);
                 Vec::new()
             }
-            None => vec![Wish::Say(words::nothing_found(&self.rows.needle))],
+            None => vec![PanelRequest::Say(words::nothing_found(&self.rows.needle))],
         }
     }
 
-    /// To the function one came from, else to the table.
-    fn back(&mut self) -> Vec<Wish> {
+    /// Returns to the previous function, or to the table if there is none.
+    fn back(&mut self) -> Vec<PanelRequest> {
         match self.pane.back() {
             Some(key) => {
                 self.look_around(key);
-                vec![Wish::Ask]
+                vec![PanelRequest::ViewRequest]
             }
             None => {
                 self.pane.focus = false;

@@ -1,5 +1,4 @@
-//! Draws the table of functions, what it is of, and its keys; the detail beside it draws itself.
-//! It never changes the state.
+//! Draws the table of functions, its description and its keys; the detail next to it draws itself.
 
 use super::areas::Areas;
 use super::rows::Sort;
@@ -57,7 +56,7 @@ fn message(text: &str, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
     put(buf, area, (area.x + 1, area.y), text, pen.theme.dim);
 }
 
-/// Why there is nothing.
+/// Explains why there are no rows.
 fn nothing(view: &FunctionsView) -> String {
     if view.off_cpu {
         return "no thread waited in this time, or no wait has ended yet".to_string();
@@ -78,7 +77,7 @@ fn rule(area: Rect, pen: Pen<'_>, buf: &mut Buffer) {
     }
 }
 
-/// The table's columns, with the heading of each. What matters least in few columns of the terminal has the highest rank.
+/// The table's columns with their headings. On a narrow terminal, the least important have the highest rank.
 pub(super) fn columns(state: &State, view: &FunctionsView) -> Vec<(Field, Column<'static>)> {
     let number = |title, least, rank| Column { title, least, right: true, rank, ..Column::default() };
     let what = match view.by {
@@ -113,7 +112,7 @@ pub(super) fn columns(state: &State, view: &FunctionsView) -> Vec<(Field, Column
     columns
 }
 
-/// The column the rows are sorted by.
+/// The column of the sort order.
 pub(super) fn sorted(sort: Sort) -> Field {
     match sort {
         Sort::Own => Field::Own,
@@ -186,7 +185,7 @@ fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, roo
     }
 }
 
-/// A change that may be chance is marked as none, and says how much it would be.
+/// A change that chance may explain is marked as none; the cell still shows its size.
 fn change<'a>(state: &State, row: &Row, pen: Pen<'_>) -> Cell<'a> {
     let Some(change) = row.change else { return Cell::new("-", pen.theme.missing) };
     let (difference, error) = match state.rows.sort {
@@ -200,7 +199,7 @@ fn change<'a>(state: &State, row: &Row, pen: Pen<'_>) -> Cell<'a> {
     Cell::new(points(difference), style)
 }
 
-/// What the rows are of, and the keys.
+/// Draws the description of the rows, and the keys.
 fn footer(state: &State, view: &FunctionsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let what = what(state, view, cx);
     let room = usize::from(area.width.saturating_sub(2));
@@ -214,7 +213,7 @@ fn footer(state: &State, view: &FunctionsView, cx: &Cx<'_>, area: Rect, buf: &mu
     hints(&keys, cx, width(&what) + 3, area, buf);
 }
 
-/// Keys with what they do, at the right: as many as there is room for beside what is taken.
+/// Draws keys and their meaning at the right, as many as fit next to the `taken` columns.
 pub(super) fn hints(keys: &[(Action, &str)], cx: &Cx<'_>, taken: usize, area: Rect, buf: &mut Buffer) {
     let mut room = usize::from(area.width.saturating_sub(2)).saturating_sub(taken);
     let mut parts = Vec::new();

@@ -1,5 +1,4 @@
-//! The screen Functions: which code the time goes to, who calls it, what it calls, at which lines.
-//! It never asks a profile itself.
+//! The screen Functions: the functions that use the time, their callers and callees, their lines.
 
 mod areas;
 mod cursor;
@@ -17,9 +16,9 @@ mod tests;
 mod words;
 
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::functions::{Detail, FunctionsView, Row};
-use crate::view::look::{Ask, Body};
+use crate::view::snapshot::{Body, ViewRequest};
 use crate::view::{CodeKind, GroupBy};
 use areas::Areas;
 use pane::{Item, Pane};
@@ -28,14 +27,14 @@ use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use rows::{Key, Rows, Sort};
 
-/// Its state.
+/// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     view: Option<FunctionsView>,
     by: GroupBy,
     rows: Rows,
     pane: Pane,
-    /// Lines of the table when a key was last pressed.
+    /// Visible rows of the table at the last key press.
     page: usize,
 }
 
@@ -73,20 +72,20 @@ impl State {
         Some((detail, self.pane.current(detail)?))
     }
 
-    /// Lines of the table that are seen.
+    /// Visible rows of the table.
     fn page(&self) -> usize {
         if self.page == 0 { 10 } else { self.page }
     }
 }
 
 impl Panel for State {
-    fn ask(&self) -> Ask {
-        Ask::Functions { by: self.by, detail: self.rows.wanted(self.view.as_ref()) }
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Functions { by: self.by, detail: self.rows.wanted(self.view.as_ref()) }
     }
 
     fn show(&mut self, body: Body) {
         let Body::Functions(view) = body else { return };
-        // What was asked for before the grouping changed is of no use any more.
+        // A view requested before the grouping changed is outdated.
         if view.by != self.by {
             return;
         }
@@ -110,7 +109,7 @@ impl Panel for State {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let areas = Areas::of(area, self);
         self.page = areas.page();
         if self.pane.focus {
@@ -123,7 +122,7 @@ impl Panel for State {
         }
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         mouse::mouse(self, event, area)
     }
 
@@ -159,7 +158,7 @@ impl Panel for State {
     }
 }
 
-/// The letter for where code lives; inlined calls have their own.
+/// The letter for the kind of code; inlined calls have their own.
 fn mark(kind: CodeKind, inlined: bool) -> &'static str {
     match kind {
         CodeKind::Kernel => "k",

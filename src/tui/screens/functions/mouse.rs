@@ -1,20 +1,19 @@
-//! What the mouse does: a click selects, a second one opens, on a heading it sorts; the wheel moves the selection.
-//! It never draws.
+//! The mouse: a click selects, a second one opens, a click on a heading sorts; the wheel moves the selection.
 
 use super::areas::Areas;
 use super::draw::{Field, columns, frame};
 use super::rows::Sort;
 use super::{State, sections};
 use crate::tui::keys::Action;
-use crate::tui::panel::Wish;
+use crate::tui::panel::PanelRequest;
 use crate::tui::widgets::table::Column;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
-/// Rows the wheel moves.
+/// Rows per step of the mouse wheel.
 const WHEEL_ROWS: usize = 3;
 
-pub(super) fn mouse(state: &mut State, event: MouseEvent, area: Rect) -> Vec<Wish> {
+pub(super) fn mouse(state: &mut State, event: MouseEvent, area: Rect) -> Vec<PanelRequest> {
     let areas = Areas::of(area, state);
     let at = (event.column, event.row).into();
     let wheel = |action| Some((action, areas.pane.contains(at)));
@@ -37,7 +36,7 @@ pub(super) fn mouse(state: &mut State, event: MouseEvent, area: Rect) -> Vec<Wis
     }
 }
 
-fn table(state: &mut State, event: MouseEvent, areas: &Areas) -> Vec<Wish> {
+fn table(state: &mut State, event: MouseEvent, areas: &Areas) -> Vec<PanelRequest> {
     let Some(view) = &state.view else { return Vec::new() };
     let fields = columns(state, view);
     let columns: Vec<Column<'_>> = fields.iter().map(|(_, column)| *column).collect();
@@ -56,12 +55,12 @@ fn table(state: &mut State, event: MouseEvent, areas: &Areas) -> Vec<Wish> {
     state.follow(areas)
 }
 
-/// The same column again turns the order around.
-fn sort_by(state: &mut State, sort: Sort) -> Vec<Wish> {
+/// Sorts by that order; the same order again reverses it.
+fn sort_by(state: &mut State, sort: Sort) -> Vec<PanelRequest> {
     let reversed = state.rows.sort == sort && !state.rows.reversed;
     (state.rows.sort, state.rows.reversed) = (sort, reversed);
     state.arrange();
-    vec![Wish::Ask]
+    vec![PanelRequest::ViewRequest]
 }
 
 fn sort_of(field: Field) -> Option<Sort> {
@@ -75,7 +74,7 @@ fn sort_of(field: Field) -> Option<Sort> {
     }
 }
 
-fn detail(state: &mut State, event: MouseEvent, areas: &Areas) -> Vec<Wish> {
+fn detail(state: &mut State, event: MouseEvent, areas: &Areas) -> Vec<PanelRequest> {
     let Some(detail) = state.view.as_ref().and_then(|view| view.detail.as_deref()) else { return Vec::new() };
     let was = std::mem::replace(&mut state.pane.focus, true);
     if event.row == areas.head.y + 2 && areas.head.height > 2 {

@@ -1,15 +1,15 @@
-//! A function's name in a column: type parameters and arguments go first, then the outer parts of its path, for the end
-//! of a name tells `HashMap::insert` from `HashMap::remove`. It never changes a name that fits.
+//! Fits a function's name into a column: drops type parameters and arguments first, then the outer parts of its path,
+//! because the end of a name distinguishes `HashMap::insert` from `HashMap::remove`.
 
 use crate::tui::widgets::text::{middle, width};
 
-/// Brackets within brackets that are looked into; deeper ones are dropped with what they hold.
+/// Depth of nested brackets that is parsed; deeper ones are dropped with their contents.
 const DEEPEST: usize = 8;
 
-/// Bytes of a name that is looked into; no compiler makes a readable one that is longer.
+/// Maximum length in bytes of a parsed name; no compiler makes a readable one that is longer.
 const LONGEST: usize = 4096;
 
-/// What compilers append to the copies they make of a function.
+/// Suffixes that compilers append to function clones.
 const CLONES: [&str; 7] = [" [clone", ".isra.", ".constprop.", ".part.", ".cold", ".lto_priv.", ".llvm."];
 
 /// The name in at most `columns`.
@@ -34,13 +34,13 @@ pub(super) fn fit(name: &str, columns: usize, ellipsis: &str) -> String {
     middle(rest, columns, ellipsis)
 }
 
-/// Without the first part of a path; `None` if there is but one.
+/// Drops the first part of a path; `None` if it is the only one.
 fn without_first(path: &str) -> Option<&str> {
     let separator = ["::", "/", "."].into_iter().find(|separator| path.contains(separator))?;
     path.split_once(separator).map(|(_, tail)| tail).filter(|tail| !tail.is_empty())
 }
 
-/// Without type parameters, arguments and hash; `None` if its brackets do not match.
+/// Drops type parameters, arguments and hash; `None` if the brackets do not match.
 fn plain(name: &str, depth: usize) -> Option<String> {
     let mut out = String::new();
     let mut rest = without_hash(name);
@@ -52,7 +52,7 @@ fn plain(name: &str, depth: usize) -> Option<String> {
             let begins = out.is_empty() || out.ends_with("::");
             match c {
                 _ if symbol > 0 => out.push_str(&rest[..symbol]),
-                // `(anonymous namespace)` is a part of the path.
+                // `(anonymous namespace)` is part of the path.
                 '(' if begins => out.push_str(&rest[..length]),
                 '<' if begins && depth < DEEPEST => match whose(inside, out.is_empty()) {
                     Some(of) => out.push_str(&plain(of, depth + 1)?),
@@ -80,7 +80,7 @@ fn without_hash(name: &str) -> &str {
     }
 }
 
-/// The type whose item follows: of `<A as B>` and `<impl B for A>` it is A. Elsewhere these are type parameters.
+/// The type that owns the following item: A in `<A as B>` and `<impl B for A>`. Elsewhere these are type parameters.
 fn whose(inside: &str, at_start: bool) -> Option<&str> {
     if let Some(rest) = inside.strip_prefix("impl ") {
         return Some(top_level(rest, " for ").map_or(rest, |at| &rest[at + " for ".len()..]));
@@ -89,7 +89,7 @@ fn whose(inside: &str, at_start: bool) -> Option<&str> {
     before_as.or(at_start.then_some(inside))
 }
 
-/// Where a word stands outside all brackets.
+/// The position of a word outside all brackets.
 fn top_level(text: &str, word: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -104,7 +104,7 @@ fn top_level(text: &str, word: &str) -> Option<usize> {
     None
 }
 
-/// Bytes of an operator's symbol after `operator`; 0 if there is none.
+/// Length in bytes of an operator's symbol after `operator`; 0 if there is none.
 fn operator(before: &str, rest: &str) -> usize {
     if !before.ends_with("operator") {
         return 0;
@@ -113,7 +113,7 @@ fn operator(before: &str, rest: &str) -> usize {
     symbols.iter().find(|symbol| rest.starts_with(**symbol)).map_or(0, |symbol| symbol.len())
 }
 
-/// Bytes of the bracket at the start, to its other end; an arrow's head closes nothing.
+/// Length in bytes of the bracket at the start, up to its other end; the head of an arrow closes nothing.
 fn bracket(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -1,5 +1,5 @@
-//! What is shown around one function: which section, which branches are open, which line is selected, where one came
-//! from. It never draws, and remembers lines by what they name.
+//! State of the detail around one function: section, open branches, selected line, history.
+//! Lines are remembered by name.
 
 use super::cursor::Cursor;
 use super::rows::Key;
@@ -10,10 +10,10 @@ use std::hash::{Hash, Hasher};
 /// A section.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) enum Section {
-    /// Who calls it.
+    /// Callers of the function.
     #[default]
     Callers,
-    /// What it calls.
+    /// Callees of the function.
     Callees,
     /// Source lines.
     Lines,
@@ -24,34 +24,34 @@ pub(super) enum Section {
 /// The sections in their order.
 pub(super) const SECTIONS: [Section; 4] = [Section::Callers, Section::Callees, Section::Lines, Section::Addresses];
 
-/// A branch with so much of what it hangs on is open by itself: the way goes on there.
+/// A branch with at least this share of its parent's weight is open by default.
 const MAIN_WAY: f64 = 0.9;
 
-/// Branches whose state is remembered; beyond, all is forgotten rather than growing without end.
+/// Maximum number of branches with a remembered state; beyond it all are forgotten, which bounds the memory.
 const MOST_TURNED: usize = 10_000;
 
-/// Functions to go back to.
+/// Maximum number of functions to go back to.
 const MOST_HISTORY: usize = 100;
 
 /// A line of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Item {
-    /// Which entry, line or instruction.
+    /// Index of the entry, line or instruction.
     pub index: usize,
-    /// What tells it from all others, whatever its numbers.
+    /// Identifies the line independently of its numbers.
     pub id: u64,
-    /// Whether what is below it is shown; `None` if there is nothing.
+    /// Whether the lines below it are shown; `None` if there are none.
     pub open: Option<bool>,
-    /// Forks of the tree above it.
+    /// Number of forks above it in the tree.
     pub forks: u16,
-    /// Whether it is all there is below the line before.
+    /// Whether it is the only child of the line before it.
     pub goes_on: bool,
 }
 
-/// The state.
+/// The state of the detail.
 #[derive(Debug, Default)]
 pub(super) struct Pane {
-    /// Whether keys go here rather than to the table.
+    /// Whether keys go to the detail instead of the table.
     pub focus: bool,
     pub section: Section,
     pub cursor: Cursor,
@@ -77,7 +77,7 @@ impl Section {
         }
     }
 
-    /// Its tree; `None` for the others.
+    /// Its tree; `None` for sections without one.
     pub fn tree(self, detail: &Detail) -> Option<&Tree> {
         match self {
             Section::Callers => Some(&detail.callers),
@@ -86,7 +86,7 @@ impl Section {
         }
     }
 
-    /// How many there are: of a tree, those at its root.
+    /// The number of entries; for a tree, those at its root.
     pub fn count(self, detail: &Detail) -> usize {
         match self {
             Section::Lines => detail.lines.len() + detail.lines_left_out,
@@ -95,7 +95,7 @@ impl Section {
         }
     }
 
-    /// The one so many places further; `None` beyond the ends.
+    /// The section that many places further; `None` beyond the ends.
     pub fn beside(self, by: isize) -> Option<Section> {
         let at = SECTIONS.iter().position(|section| *section == self)?;
         SECTIONS.get(at.checked_add_signed(by)?).copied()
@@ -103,7 +103,7 @@ impl Section {
 }
 
 impl Pane {
-    /// Nothing but the section.
+    /// A fresh state with that section open.
     pub fn on(section: Section) -> Pane {
         Pane { section, ..Pane::default() }
     }
@@ -122,7 +122,7 @@ impl Pane {
 
     fn branches(&self, detail: &Detail, tree: &Tree) -> Vec<Item> {
         let mut items = Vec::new();
-        // For each depth: identity, share, forks above what is below it, whether there is but one below it.
+        // For each depth: identity, share, forks above its children, whether it has only one child.
         let mut above = vec![(id((&detail.name, &detail.module, self.section)), 1.0, 0_u16, false)];
         let mut at = 0;
         while let Some(entry) = tree.entries.get(at) {
@@ -140,7 +140,7 @@ impl Pane {
         items
     }
 
-    /// The line above which a line hangs.
+    /// The parent of a line.
     pub fn above(&self, detail: &Detail, item: Item) -> Option<usize> {
         let tree = self.section.tree(detail)?;
         let depth = |item: &Item| tree.entries.get(item.index).map_or(0, |entry| entry.depth);
@@ -153,7 +153,7 @@ impl Pane {
         self.items(detail).get(self.cursor.at).copied()
     }
 
-    /// Finds the selected line again; without one, the first.
+    /// Restores the selected line; without one, selects the first.
     pub fn settle(&mut self, detail: &Detail) {
         let items = self.items(detail);
         let at = self.selected.and_then(|id| items.iter().position(|item| item.id == id));
@@ -164,12 +164,12 @@ impl Pane {
         }
     }
 
-    /// Keeps hold of the line the cursor is at.
+    /// Selects the line at the cursor.
     pub fn take(&mut self, detail: &Detail) {
         self.selected = self.current(detail).map(|item| item.id);
     }
 
-    /// Shows or hides what is below a line.
+    /// Shows or hides the lines below a line.
     pub fn turn(&mut self, item: Item, open: bool) {
         if self.turned.len() >= MOST_TURNED {
             self.turned.clear();
@@ -182,7 +182,7 @@ impl Pane {
         self.turn(item, open);
         let Some(last) = self.section.tree(detail).and_then(|tree| tree.entries.get(item.index)) else { return };
         let last = item.index + last.below as usize;
-        // What is hidden has no lines yet: each round opens one level more.
+        // Hidden branches have no lines yet: each round opens one more level.
         loop {
             let inside = self.items(detail).into_iter().filter(|other| other.index > item.index && other.index <= last);
             let turn: Vec<Item> = inside.filter(|other| other.open == Some(!open)).collect();
@@ -198,7 +198,7 @@ impl Pane {
         (self.section, self.cursor, self.selected) = (section, Cursor::default(), None);
     }
 
-    /// Goes to another function, to come back to this one.
+    /// Goes to another function and remembers this one.
     pub fn leave(&mut self, from: Key) {
         if self.history.len() >= MOST_HISTORY {
             self.history.remove(0);
@@ -207,19 +207,19 @@ impl Pane {
         self.open(self.section);
     }
 
-    /// The function one came from.
+    /// Returns to the previous function.
     pub fn back(&mut self) -> Option<Key> {
         let (key, section) = self.history.pop()?;
         self.open(section);
         Some(key)
     }
 
-    /// Whether there is one.
+    /// Whether there is a previous function.
     pub fn has_history(&self) -> bool {
         !self.history.is_empty()
     }
 
-    /// Another function is looked at for a reason of its own.
+    /// Clears the history for a function that was not reached through the detail.
     pub fn start_anew(&mut self) {
         self.history.clear();
         (self.cursor, self.selected) = (Cursor::default(), None);

@@ -1,5 +1,5 @@
-//! The table's rows as they are shown: sorted, filtered, searched, the selected one kept by its name.
-//! It never copies a row: it holds their places in the view.
+//! The table's rows in display order: sorted, filtered, searched, with the selection kept by name.
+//! Rows are indices into the view, not copies.
 
 use super::cursor::Cursor;
 use crate::view::functions::{FunctionsView, Row, file_name};
@@ -24,32 +24,32 @@ pub(super) enum Sort {
 /// A function by its name and its module's path.
 pub(super) type Key = (String, String);
 
-/// What is shown of a view, and how.
+/// Which rows of a view are shown, and in which order.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     pub sort: Sort,
     pub reversed: bool,
-    /// What is searched for, in lower case.
+    /// The search text, in lower case.
     pub needle: String,
-    /// Whether only what fits the search is shown.
+    /// Whether only matches of the search are shown.
     pub filter: bool,
-    /// The only module whose functions are shown, by its path.
+    /// The path of the only module whose functions are shown.
     pub module: Option<String>,
-    /// The row the user, or another screen, has selected.
+    /// The row that the user or another screen selected.
     pub chosen: Option<Key>,
     pub cursor: Cursor,
     order: Vec<u32>,
-    /// Whether the chosen row is among those shown.
+    /// Whether the chosen row is visible.
     present: bool,
 }
 
 impl Sort {
-    /// The next one that means something in the view.
+    /// The next order that is available in the view.
     pub fn next(self, view: &FunctionsView) -> Sort {
         match self {
             Sort::Own => Sort::Total,
             Sort::Total if view.compared => Sort::Change,
-            // Off the CPU that column is the time blocked, the order of own shares.
+            // Off-CPU, that column is the time blocked, which has the same order as the own share.
             Sort::Total | Sort::Change if view.off_cpu => Sort::Name,
             Sort::Total | Sort::Change => Sort::Samples,
             Sort::Samples => Sort::Name,
@@ -68,12 +68,12 @@ impl Sort {
     }
 }
 
-/// How much the own share grew; rows without a change come last.
+/// Growth of the own share; rows without a change come last.
 fn moved(row: &Row) -> f64 {
     row.change.map_or(f64::NEG_INFINITY, |change| row.self_share - change.self_before)
 }
 
-/// Whether a name fits a search that is in lower case.
+/// Whether a name matches a search text in lower case.
 pub(super) fn fits(name: &str, needle: &str) -> bool {
     !needle.is_empty() && (name.contains(needle) || name.to_lowercase().contains(needle))
 }
@@ -83,27 +83,27 @@ fn key_of(row: &Row) -> Key {
 }
 
 impl Rows {
-    /// How many are shown.
+    /// The number of shown rows.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// The row at a place of the table.
+    /// The row at an index of the table.
     pub fn get<'a>(&self, view: &'a FunctionsView, at: usize) -> Option<&'a Row> {
         view.rows.get(*self.order.get(at)? as usize)
     }
 
-    /// The selected row: the first one as long as nothing was chosen.
+    /// The selected row: the first until one is chosen.
     pub fn current<'a>(&self, view: &'a FunctionsView) -> Option<&'a Row> {
         if self.selected().is_some() { self.get(view, self.cursor.at) } else { None }
     }
 
-    /// Its place in the table; `None` if it is not among the rows.
+    /// Its index in the table; `None` if it is not among the rows.
     pub fn selected(&self) -> Option<usize> {
         (self.present && self.cursor.at < self.order.len()).then_some(self.cursor.at)
     }
 
-    /// The function to look around: `None` leaves it to the view, which takes the first in its own order.
+    /// The function for the detail; `None` leaves the choice to the view, which takes the first in its own order.
     pub fn wanted(&self, view: Option<&FunctionsView>) -> Option<Key> {
         let as_the_view = self.sort == Sort::Own && !self.reversed && self.module.is_none() && !self.filters();
         match (&self.chosen, view) {
@@ -112,17 +112,17 @@ impl Rows {
         }
     }
 
-    /// Whether the search leaves rows out.
+    /// Whether the search hides rows.
     pub fn filters(&self) -> bool {
         self.filter && !self.needle.is_empty()
     }
 
-    /// Whether a row fits the search.
+    /// Whether a row matches the search.
     pub fn finds(&self, row: &Row) -> bool {
         fits(&row.name, &self.needle) || fits(file_name(&row.module), &self.needle)
     }
 
-    /// Sorts and filters anew; the selected row stays the same one, in the same line of the screen.
+    /// Sorts and filters again; the selected row stays selected, on the same screen line.
     pub fn arrange(&mut self, view: &FunctionsView) {
         let in_module = |row: &Row| self.module.as_ref().is_none_or(|module| row.module == *module);
         let kept = |row: &Row| in_module(row) && (!self.filters() || self.finds(row));
@@ -145,25 +145,25 @@ impl Rows {
         self.cursor.put(at.unwrap_or(self.cursor.at).min(self.order.len().saturating_sub(1)));
     }
 
-    /// Selects the row at a place of the table.
+    /// Selects the row at an index of the table.
     pub fn choose(&mut self, view: &FunctionsView, at: usize, height: usize) {
         self.cursor.go(at, self.order.len(), height);
         self.take(view);
     }
 
-    /// Selects the row the cursor has moved to.
+    /// Selects the row at the cursor.
     pub fn take(&mut self, view: &FunctionsView) {
         if let Some(row) = self.get(view, self.cursor.at) {
             (self.chosen, self.present) = (Some(key_of(row)), true);
         }
     }
 
-    /// Back to the first row, whichever that is.
+    /// Clears the selection and returns to the first row.
     pub fn forget(&mut self) {
         (self.chosen, self.cursor) = (None, Cursor::default());
     }
 
-    /// The place of the next row that fits the search, around the end; the selected one itself comes first if `here`.
+    /// The index of the next row that matches the search, with wrap-around; `here` includes the selected row.
     pub fn find(&self, view: &FunctionsView, backwards: bool, here: bool) -> Option<usize> {
         let (len, from) = (self.order.len(), self.cursor.at);
         let places = usize::from(!here)..=len;

@@ -1,5 +1,4 @@
-//! Draws what is around one function: its name and shares, the sections' names, the open section's list, the keys.
-//! It never changes the state.
+//! Draws the detail around one function: its name and shares, the section names, the open section's list, the keys.
 
 use super::areas::Areas;
 use super::draw::hints;
@@ -58,7 +57,7 @@ fn keys(state: &State) -> Vec<(Action, &'static str)> {
     keys
 }
 
-/// The function, its shares, the sections.
+/// Draws the function, its shares and the sections.
 fn head(state: &State, view: &FunctionsView, detail: &Detail, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
     let room = usize::from(area.width.saturating_sub(2));
     let style = if state.pane.focus { pen.theme.accent } else { pen.theme.heading };
@@ -89,7 +88,7 @@ fn tab(section: Section, detail: &Detail) -> String {
     format!("{} {}", section.title(), number::count(section.count(detail) as u64))
 }
 
-/// Where the sections' names begin.
+/// The sections and the columns where their names begin.
 pub(super) fn tabs(detail: &Detail, area: Rect) -> Vec<(Section, u16)> {
     let mut x = area.x + 1;
     let place = |section: &Section| {
@@ -100,13 +99,13 @@ pub(super) fn tabs(detail: &Detail, area: Rect) -> Vec<(Section, u16)> {
     SECTIONS.iter().map(place).collect()
 }
 
-/// The section whose name is at a column.
+/// The section whose name covers a column.
 pub(super) fn tab_at(detail: &Detail, area: Rect, column: u16) -> Option<Section> {
     let hit = |(section, x): &(Section, u16)| (*x..*x + width(&tab(*section, detail)) as u16).contains(&column);
     tabs(detail, area).into_iter().find(hit).map(|(section, _)| section)
 }
 
-/// Why a section is empty.
+/// Explains why a section is empty.
 fn lack(section: Section, detail: &Detail) -> Option<&'static str> {
     if section.count(detail) > 0 {
         return None;
@@ -224,7 +223,7 @@ fn branch<'a>(
     }
 }
 
-/// Samples, or the time blocked off the CPU.
+/// Formats the number of samples, or the time blocked off-CPU.
 fn many(weight: u64, samples: u64, off_cpu: bool) -> String {
     if off_cpu { number::seconds(weight as f64 / 1e9).joined() } else { number::count(samples) }
 }
@@ -259,7 +258,7 @@ fn place<'a>(
     }
 }
 
-/// The list's line at a place of the screen.
+/// The list's line at a screen line.
 pub(super) fn line_at(state: &State, detail: &Detail, areas: &Areas, y: u16) -> Option<usize> {
     let (items, columns) = (state.pane.items(detail), columns(state.pane.section, false));
     frame(state, &items, &columns, areas.detail_page()).row_at(areas.lines, y)

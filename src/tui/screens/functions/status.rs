@@ -1,5 +1,4 @@
-//! The selected row or line in full, for the status line: names uncut, all values, why one is missing.
-//! It never draws.
+//! The selected row or line in full for the status line: uncut names, all values, reasons for missing values.
 
 use super::pane::{Item, Section};
 use super::words::{self, amount, percent, points};
@@ -26,7 +25,7 @@ pub(super) fn row(view: &FunctionsView, row: &Row, cx: &Cx<'_>) -> String {
     parts.join("  ")
 }
 
-/// What moved, or why that is not known.
+/// The change, or why it is unknown.
 fn change(row: &Row, cx: &Cx<'_>) -> String {
     let Some(change) = row.change else {
         return "change -: nothing to compare with (threads of another run, or no samples then)".to_string();
@@ -90,7 +89,7 @@ fn name(name: &str, module: &str) -> String {
     if module.is_empty() { visible(name).into_owned() } else { format!("{}  {}", visible(name), visible(module)) }
 }
 
-/// What the module does not say.
+/// The kind of code, unless the module already shows it.
 fn kind(kind: CodeKind, inlined: bool, module: &str) -> Option<String> {
     match kind {
         CodeKind::Kernel | CodeKind::Jit if module.starts_with('[') => None,

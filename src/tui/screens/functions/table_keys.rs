@@ -1,17 +1,16 @@
-//! What keys do in the table: move, sort, filter, group, go into a row.
-//! It never draws.
+//! Keys in the table: move, sort, filter, group, open a row.
 
 use super::areas::Areas;
 use super::pane::Pane;
 use super::{State, words};
 use crate::tui::keys::Action;
-use crate::tui::panel::Wish;
+use crate::tui::panel::PanelRequest;
 use crate::view::GroupBy;
 use crate::view::functions::file_name;
-use crate::view::look::Whose;
+use crate::view::snapshot::Whose;
 
 impl State {
-    pub(super) fn act_on_table(&mut self, action: Action, areas: &Areas) -> Option<Vec<Wish>> {
+    pub(super) fn act_on_table(&mut self, action: Action, areas: &Areas) -> Option<Vec<PanelRequest>> {
         let view = self.view.as_ref()?;
         if self.rows.cursor.act(action, self.rows.len(), areas.page()) {
             self.rows.take(view);
@@ -28,14 +27,14 @@ impl State {
         }
     }
 
-    /// Whatever changes which rows are shown, and in which order.
-    pub(super) fn arrange_by(&mut self, action: Action) -> Option<Vec<Wish>> {
+    /// Handles actions that change the shown rows or their order.
+    pub(super) fn arrange_by(&mut self, action: Action) -> Option<Vec<PanelRequest>> {
         let view = self.view.as_ref()?;
         match action {
             Action::Sort => (self.rows.sort, self.rows.reversed) = (self.rows.sort.next(view), false),
             Action::SortReverse => self.rows.reversed = !self.rows.reversed,
             Action::Filter if self.rows.needle.is_empty() => {
-                return Some(vec![Wish::Say("nothing to filter by: search for a name first".to_string())]);
+                return Some(vec![PanelRequest::Say("nothing to filter by: search for a name first".to_string())]);
             }
             Action::Filter => self.rows.filter = !self.rows.filter,
             Action::Who => self.group(match self.by {
@@ -47,7 +46,7 @@ impl State {
             _ => return None,
         }
         self.arrange();
-        Some(vec![Wish::Ask])
+        Some(vec![PanelRequest::ViewRequest])
     }
 
     fn group(&mut self, by: GroupBy) {
@@ -57,8 +56,8 @@ impl State {
         self.pane = Pane::on(self.pane.section);
     }
 
-    /// Callers and callees of a function, functions of a module, functions of a thread or process.
-    pub(super) fn go_into(&mut self, action: Action) -> Vec<Wish> {
+    /// Opens the callers and callees of a function, the functions of a module, or those of a thread or process.
+    pub(super) fn go_into(&mut self, action: Action) -> Vec<PanelRequest> {
         let Some(row) = self.row() else { return Vec::new() };
         let (name, module, id) = (row.name.clone(), row.module.clone(), row.id);
         match (self.by, id) {
@@ -66,7 +65,7 @@ impl State {
                 (self.rows.chosen, self.pane.focus) = (Some((name, module)), true);
                 self.arrange();
             }
-            // To the right there is only the detail.
+            // The only target to the right is the detail.
             _ if action == Action::Right => return Vec::new(),
             (GroupBy::Module, _) => {
                 self.group(GroupBy::Function);
@@ -75,42 +74,42 @@ impl State {
             }
             (GroupBy::Thread, Some(tid)) => {
                 self.group(GroupBy::Function);
-                return vec![Wish::Only(Whose { tids: vec![tid], ..Whose::default() }, name)];
+                return vec![PanelRequest::Only(Whose { tids: vec![tid], ..Whose::default() }, name)];
             }
             (GroupBy::Process, Some(pid)) => {
                 self.group(GroupBy::Function);
-                return vec![Wish::Only(Whose { pids: vec![pid], ..Whose::default() }, name)];
+                return vec![PanelRequest::Only(Whose { pids: vec![pid], ..Whose::default() }, name)];
             }
             (_, None) => return Vec::new(),
         }
-        vec![Wish::Ask]
+        vec![PanelRequest::ViewRequest]
     }
 
-    fn jump(&mut self, backwards: bool, areas: &Areas) -> Vec<Wish> {
+    fn jump(&mut self, backwards: bool, areas: &Areas) -> Vec<PanelRequest> {
         let Some(view) = &self.view else { return Vec::new() };
         match self.rows.find(view, backwards, false) {
             Some(at) => {
                 self.rows.choose(view, at, areas.page());
                 self.follow(areas)
             }
-            None => vec![Wish::Say(words::nothing_found(&self.rows.needle))],
+            None => vec![PanelRequest::Say(words::nothing_found(&self.rows.needle))],
         }
     }
 
-    /// The detail follows the selection where it is seen.
-    pub(super) fn follow(&self, areas: &Areas) -> Vec<Wish> {
-        if areas.pane.is_empty() { Vec::new() } else { vec![Wish::Ask] }
+    /// Updates the detail for the selection, if it is visible.
+    pub(super) fn follow(&self, areas: &Areas) -> Vec<PanelRequest> {
+        if areas.pane.is_empty() { Vec::new() } else { vec![PanelRequest::ViewRequest] }
     }
 
-    pub(super) fn zoom_to_row(&self) -> Vec<Wish> {
+    pub(super) fn zoom_to_row(&self) -> Vec<PanelRequest> {
         let Some(row) = self.row().filter(|_| self.by == GroupBy::Function) else { return Vec::new() };
         let detail = self.around().filter(|detail| detail.name == row.name && detail.module == row.module);
         let first = detail.and_then(|detail| Some((detail, detail.callers.entries.first()?)));
         let path = first.map(|(detail, caller)| detail.path_of(caller.path));
-        vec![Wish::Zoom(path.unwrap_or_else(|| vec![row.name.clone()]))]
+        vec![PanelRequest::Zoom(path.unwrap_or_else(|| vec![row.name.clone()]))]
     }
 
-    fn undo(&mut self) -> Option<Vec<Wish>> {
+    fn undo(&mut self) -> Option<Vec<PanelRequest>> {
         if self.rows.filters() {
             self.rows.filter = false;
         } else if let Some(module) = self.rows.module.take() {
@@ -120,6 +119,6 @@ impl State {
             return None;
         }
         self.arrange();
-        Some(vec![Wish::Ask])
+        Some(vec![PanelRequest::ViewRequest])
     }
 }

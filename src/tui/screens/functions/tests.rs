@@ -9,7 +9,7 @@ use crate::tui::testing::{self, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::view::Axis;
-use crate::view::look::{Against, Bounds, Head, Query, When, Whose, look};
+use crate::view::snapshot::{Against, Bounds, Head, Query, When, Whose, look};
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEventKind};
 
@@ -17,7 +17,7 @@ const HOSTILE: &str = "/opt/app!\u{1b}[31mévil\u{202e}名前<std::vec::Vec<allo
 const NARROW: Rect = Rect { x: 0, y: 3, width: 80, height: 19 };
 const WIDE: Rect = Rect { x: 0, y: 3, width: 160, height: 45 };
 
-/// A server that parses, looks up with an inlined hash, recurs and writes; later it parses more and no longer writes.
+/// A server that parses, looks up with an inlined hash, recurses and writes; later it parses more and no longer writes.
 fn server() -> Synthetic {
     let mut synthetic = Synthetic::new();
     synthetic.alive(41, "server").alive(42, "worker").tick(1000, 1000).tick(2000, 1000);
@@ -48,7 +48,7 @@ fn profile() -> Profile {
     profile
 }
 
-/// The screen with what surrounds it.
+/// The screen and its context.
 struct Stage {
     profile: Profile,
     theme: Theme,
@@ -108,16 +108,16 @@ impl Stage {
         f(&mut self.panel, &cx)
     }
 
-    /// Carries out an action; the look that is wished for comes at once. Gives the other wishes.
-    fn act(&mut self, action: Action, area: Rect) -> Option<Vec<Wish>> {
+    /// Carries out an action and serves snapshot requests at once; returns the other requests.
+    fn act(&mut self, action: Action, area: Rect) -> Option<Vec<PanelRequest>> {
         let wishes = self.with(|panel, cx| panel.act(action, cx, area))?;
-        if wishes.contains(&Wish::Ask) {
+        if wishes.contains(&PanelRequest::ViewRequest) {
             self.look();
         }
-        Some(wishes.into_iter().filter(|wish| *wish != Wish::Ask).collect())
+        Some(wishes.into_iter().filter(|wish| *wish != PanelRequest::ViewRequest).collect())
     }
 
-    fn press(&mut self, actions: &[Action], area: Rect) -> Vec<Wish> {
+    fn press(&mut self, actions: &[Action], area: Rect) -> Vec<PanelRequest> {
         actions.iter().filter_map(|action| self.act(*action, area)).flatten().collect()
     }
 
@@ -148,11 +148,11 @@ impl Stage {
         (0..self.panel.rows.len()).map(|at| self.panel.rows.get(view, at).unwrap().name.as_str()).collect()
     }
 
-    fn click(&mut self, column: u16, row: u16, area: Rect) -> Vec<Wish> {
+    fn click(&mut self, column: u16, row: u16, area: Rect) -> Vec<PanelRequest> {
         let kind = MouseEventKind::Down(MouseButton::Left);
         let event = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
         let wishes = self.with(|panel, cx| panel.mouse(event, cx, area));
-        if wishes.contains(&Wish::Ask) {
+        if wishes.contains(&PanelRequest::ViewRequest) {
             self.look();
         }
         wishes
@@ -257,7 +257,7 @@ fn sorting_goes_through_the_columns_and_can_be_turned_around() {
 #[test]
 fn a_search_goes_to_what_it_finds_and_filters_on_request() {
     let mut stage = Stage::new();
-    assert!(matches!(stage.press(&[Action::Filter], NARROW).as_slice(), [Wish::Say(_)]));
+    assert!(matches!(stage.press(&[Action::Filter], NARROW).as_slice(), [PanelRequest::Say(_)]));
     stage.search("S");
     assert_eq!(stage.selected(), "parse");
     stage.press(&[Action::SearchNext], NARROW);
@@ -315,7 +315,7 @@ fn branches_fold_and_unfold_and_stay_so_when_the_data_is_renewed() {
 
 #[test]
 fn a_path_is_shown_in_the_flame_graph() {
-    let path = |names: &[&str]| vec![Wish::Zoom(names.iter().map(ToString::to_string).collect())];
+    let path = |names: &[&str]| vec![PanelRequest::Zoom(names.iter().map(ToString::to_string).collect())];
     let mut stage = Stage::new();
     assert_eq!(stage.press(&[Action::Zoom], NARROW), path(&["main", "serve", "parse"]));
     stage.panel.detail("find".to_string(), String::new());
@@ -355,9 +355,9 @@ fn modules_and_threads_lead_to_their_functions() {
     assert_eq!((stage.panel.by, stage.selected().as_str()), (GroupBy::Module, "[kernel]"));
     stage.press(&[Action::Who], WIDE);
     assert_eq!(stage.names(), ["server 41", "worker 42"]);
-    let only = Wish::Only(Whose { tids: vec![42], ..Whose::default() }, "worker 42".to_string());
+    let only = PanelRequest::Only(Whose { tids: vec![42], ..Whose::default() }, "worker 42".to_string());
     assert_eq!(stage.press(&[Action::Down, Action::Enter], WIDE), [only]);
-    assert_eq!(stage.panel.ask(), Ask::Functions { by: GroupBy::Function, detail: None });
+    assert_eq!(stage.panel.ask(), ViewRequest::Functions { by: GroupBy::Function, detail: None });
 }
 
 #[test]

@@ -1,26 +1,26 @@
-//! The screen's numbers and names in words. It never places them.
+//! The screen's numbers and names as text.
 
 use super::pane::{Item, Section};
 use crate::view::functions::{Detail, InstructionRow, LineRow};
 use crate::view::number;
 
-/// A share with two decimals: in one column they share their point, as in perf.
+/// A share with two decimals, so that decimal points align in a column, as in perf.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
-/// A standard error in points; `None` as a dash.
+/// A standard error in percentage points; a dash for `None`.
 pub(super) fn error(error: Option<f64>) -> String {
     error.map_or_else(|| "-".to_string(), |error| format!("{:.2}", error * 100.0))
 }
 
-/// A difference of shares in points, with its sign.
+/// A difference of shares in percentage points, with its sign.
 pub(super) fn points(difference: f64) -> String {
     let text = format!("{:+.2}", difference * 100.0);
     if matches!(text.as_str(), "-0.00" | "+0.00") { "0.00".to_string() } else { text }
 }
 
-/// A weight in its unit.
+/// Formats a weight in its unit.
 pub(super) fn amount(weight: u64, unit: &str) -> String {
     match unit {
         "ns" => number::seconds(weight as f64 / 1e9).joined(),
@@ -28,17 +28,17 @@ pub(super) fn amount(weight: u64, unit: &str) -> String {
     }
 }
 
-/// So many of these.
+/// A count with its noun in singular or plural.
 pub(super) fn many(count: u64, one: &str, more: &str) -> String {
     format!("{} {}", number::count(count), if count == 1 { one } else { more })
 }
 
-/// Samples, or spans off the CPU.
+/// A number of samples, or of off-CPU spans.
 pub(super) fn samples(count: u64, off_cpu: bool) -> String {
     if off_cpu { many(count, "span", "spans") } else { many(count, "sample", "samples") }
 }
 
-/// Where a source line is.
+/// The location of a source line.
 pub(super) fn place(file: &str, line: Option<u32>) -> String {
     line.map_or_else(|| format!("{file}:?"), |line| format!("{file}:{line}"))
 }
@@ -47,12 +47,12 @@ pub(super) fn line_place(line: &LineRow) -> String {
     place(&line.file, line.line)
 }
 
-/// An instruction's source line, or that it is not known.
+/// An instruction's source line; a dash if it is unknown.
 pub(super) fn source(own: &InstructionRow) -> String {
     own.line.as_ref().map_or_else(|| "-".to_string(), |(file, line)| place(file, *line))
 }
 
-/// What a line of the detail is called, for a search.
+/// The name of a line of the detail, for a search.
 pub(super) fn name_of(detail: &Detail, section: Section, item: Item) -> &str {
     let name = match (section, section.tree(detail)) {
         (_, Some(tree)) => tree.entries.get(item.index).map(|entry| entry.name.as_str()),
@@ -62,7 +62,7 @@ pub(super) fn name_of(detail: &Detail, section: Section, item: Item) -> &str {
     name.unwrap_or_default()
 }
 
-/// The same in full, for the clipboard.
+/// The name in full, for the clipboard.
 pub(super) fn text_of(detail: &Detail, section: Section, item: Item) -> String {
     match section {
         Section::Lines => detail.lines.get(item.index).map(line_place).unwrap_or_default(),

@@ -1,5 +1,4 @@
-//! The foot of the screen: the hottest functions and what was found.
-//! It never leaves an empty half: where there is nothing, it says why.
+//! The foot of the screen: the hottest functions and the findings. An empty half shows the reason.
 
 use super::page::{Item, Page, Rows};
 use super::tiles::changed;
@@ -15,7 +14,7 @@ use crate::view::{Axis, MetricUnit};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-/// From here on functions and findings stand side by side.
+/// From this width on, functions and findings are side by side.
 const SIDE_BY_SIDE: u16 = 76;
 /// Columns of a share and of its change.
 const SHARE: usize = 7;
@@ -23,13 +22,13 @@ const CHANGE: usize = 9;
 /// Columns between the two halves.
 const GAP: u16 = 3;
 
-/// Rows it could fill.
+/// The number of rows it could fill.
 pub(super) fn wanted(view: &Overview) -> u16 {
     let findings = view.findings.found.len() * 2;
     (findings.max(view.hot.len()) + 1).try_into().unwrap_or(u16::MAX)
 }
 
-/// Lays both out.
+/// Lays out functions and findings.
 pub(super) fn below(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
     if area.width >= SIDE_BY_SIDE {
         let left = area.width * 9 / 20;
@@ -72,7 +71,7 @@ fn functions(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
     }
 }
 
-/// Why there are no functions: idle and unseen are not the same.
+/// Why there are no functions: an idle target and an unsampled one differ.
 fn nothing_ran(view: &Overview, cx: &Cx<'_>) -> Vec<String> {
     if view.samples > 0 {
         return vec!["no sample has a function of its own".to_string()];
@@ -113,7 +112,7 @@ fn findings(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
         let item = || Some(Item::Finding(finding.rule.to_string()));
         let at = rows.take(1);
         page.text(at, item(), line(finding, cx, usize::from(at.width)));
-        // The foremost one's next step goes before the last one's title.
+        // The first finding's next step has priority over the last finding's title.
         if each == 2 || (finding.rule == found[0].rule && rows.left() > 0) {
             let text =
                 end(&format!("  next: {}", visible(&finding.next_step)), usize::from(at.width), cx.glyphs.ellipsis);

@@ -1,19 +1,19 @@
-//! The past of what tells most, with axes, where the screen is high enough.
-//! It never draws a curve of nothing: what is missing has no chart.
+//! The history of the most informative factors as charts with axes, if the screen is high enough.
+//! A missing factor has no chart.
 
 use super::page::{Drawn, Item, Page};
 use crate::tui::panel::Cx;
 use crate::view::overview::Overview;
 use ratatui::layout::Rect;
 
-/// Narrower than this a chart is a sparkline with a frame.
+/// Below this width, a chart would only be a framed sparkline.
 const NARROWEST: u16 = 36;
-/// Lower than this likewise.
+/// Minimum height, for the same reason.
 const LOWEST: u16 = 5;
 /// Columns between two charts.
 const GAP: u16 = 3;
 
-/// What is charted, most telling first.
+/// The charted factors, most informative first.
 const ORDER: [&str; 9] = [
     "throughput",
     "cpu_utilisation",

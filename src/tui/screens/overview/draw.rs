@@ -1,5 +1,4 @@
-//! Puts a page on the screen.
-//! It never decides where anything stands.
+//! Draws a page onto the screen.
 
 use super::page::{Drawn, Item, Page, Piece};
 use super::split::mark;
@@ -13,21 +12,21 @@ use crate::view::overview::{Factor, Overview};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Before anything is known.
+/// Draws the screen before the first snapshot.
 pub(super) fn waiting(cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     if area.height > 0 {
         buf.set_stringn(area.x, area.y, " waiting for the first window", usize::from(area.width), cx.theme.dim);
     }
 }
 
-/// Draws the page, what is selected set off.
+/// Draws the page and highlights the selected item.
 pub(super) fn draw(page: &Page, view: &Overview, selected: Option<&Item>, cx: &Cx<'_>, buf: &mut Buffer) {
     for piece in &page.pieces {
         let at = piece.at.intersection(buf.area);
         if at.area() > 0 {
             draw_piece(piece, at, view, cx, buf);
             if piece.item.is_some() && piece.item.as_ref() == selected {
-                // A chart is set off by its name: a field of colour would drown the curve.
+                // A chart is highlighted by its name: a coloured area would hide the curve.
                 let height = if matches!(piece.drawn, Drawn::Chart(_)) { 1 } else { at.height };
                 buf.set_style(Rect { height, ..at }, cx.theme.selected);
             }
@@ -57,7 +56,7 @@ fn draw_piece(piece: &Piece, at: Rect, view: &Overview, cx: &Cx<'_>, buf: &mut B
     }
 }
 
-/// The parts one after the other, each with its own fill.
+/// Draws the parts one after another, each with its own fill.
 fn bar(view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
     let parts = &view.split.parts;
     if let Some(why) = parts.iter().find_map(|part| part.value.why()) {
@@ -76,7 +75,7 @@ fn pen<'a>(cx: &Cx<'a>) -> Pen<'a> {
     Pen { theme: cx.theme, glyphs: cx.glyphs }
 }
 
-/// The past in one row, from the left, so that it begins where the value does.
+/// Draws the history in one row, starting at the left where the value starts.
 fn curve(factor: &Factor, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
     let values: Vec<_> = factor.history.iter().map(|(_, value)| *value).collect();
     let values = squeezed(&values, usize::from(at.width));
@@ -84,7 +83,7 @@ fn curve(factor: &Factor, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
     sparkline(&values, None, cx.theme.accent, pen(cx), at, buf);
 }
 
-/// Its name and value, and below them its past with axes.
+/// Draws the name and value, and below them the history with axes.
 fn chart(factor: &Factor, view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
     let reference = (factor.name == "cpu_utilisation" && view.cpus > 0).then_some(view.cpus);
     let of = reference.map(|cpus| format!(" of {cpus}")).unwrap_or_default();

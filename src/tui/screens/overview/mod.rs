@@ -1,5 +1,4 @@
-//! The screen Overview: the law's factors at a glance, where the time goes, the rates, the hottest functions, the findings.
-//! It never asks a profile itself.
+//! The screen Overview: the law's factors, where the time goes, the rates, the hottest functions, the findings.
 
 mod below;
 mod charts;
@@ -12,17 +11,17 @@ mod words;
 
 use crate::tui::finding;
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, ScreenId, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
 use crate::view::escape::visible;
-use crate::view::look::{Ask, Body};
 use crate::view::number::percent;
 use crate::view::overview::{Hot, Overview as View};
+use crate::view::snapshot::{Body, ViewRequest};
 use page::{Item, Page, Step};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
-/// Its state.
+/// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     view: Option<View>,
@@ -30,7 +29,7 @@ pub struct State {
 }
 
 impl State {
-    /// How many findings there are, for the tab; `None` before the first look.
+    /// The number of findings, for the tab; `None` before the first snapshot.
     #[must_use]
     pub fn findings(&self) -> Option<usize> {
         self.view.as_ref().map(|view| view.findings.found.len())
@@ -40,19 +39,19 @@ impl State {
         self.view.as_ref().map_or_else(Page::default, |view| page::page(view, cx, area))
     }
 
-    fn select(&mut self, item: Option<Item>) -> Vec<Wish> {
+    fn select(&mut self, item: Option<Item>) -> Vec<PanelRequest> {
         if item.is_some() {
             self.selected = item;
         }
         Vec::new()
     }
 
-    fn step(&mut self, step: Step, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn step(&mut self, step: Step, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let next = self.page(cx, area).step(self.selected.as_ref(), step);
         self.select(next)
     }
 
-    fn edge(&mut self, last: bool, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn edge(&mut self, last: bool, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let edge = self.page(cx, area).edge(last);
         self.select(edge)
     }
@@ -61,26 +60,26 @@ impl State {
         self.view.as_ref()?.hot.iter().find(|hot| hot.name == name && hot.module == module)
     }
 
-    /// Where the selected item leads; nothing selected leads to what was found first.
-    fn enter(&self, cx: &Cx<'_>) -> Vec<Wish> {
+    /// Opens the selected item; without a selection, the first finding.
+    fn enter(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
         let Some(view) = &self.view else { return Vec::new() };
         match &self.selected {
-            Some(Item::Function(name, module)) => vec![Wish::Detail(name.clone(), module.clone())],
+            Some(Item::Function(name, module)) => vec![PanelRequest::Detail(name.clone(), module.clone())],
             Some(Item::Finding(rule)) => {
                 let found = view.findings.found.iter().find(|finding| finding.rule == *rule);
                 let way = found.map(|finding| finding::way(finding, cx)).unwrap_or_default();
-                if way.is_empty() { vec![Wish::Go(ScreenId::Findings)] } else { way }
+                if way.is_empty() { vec![PanelRequest::Go(ScreenId::Findings)] } else { way }
             }
-            Some(Item::Part(_)) => vec![Wish::Go(ScreenId::Threads)],
-            Some(Item::Tile(_) | Item::Rate(_)) => vec![Wish::Go(ScreenId::Counters)],
+            Some(Item::Part(_)) => vec![PanelRequest::Go(ScreenId::Threads)],
+            Some(Item::Tile(_) | Item::Rate(_)) => vec![PanelRequest::Go(ScreenId::Counters)],
             None => Vec::new(),
         }
     }
 }
 
 impl Panel for State {
-    fn ask(&self) -> Ask {
-        Ask::Overview
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Overview
     }
 
     fn show(&mut self, body: Body) {
@@ -96,7 +95,7 @@ impl Panel for State {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         Some(match action {
             Action::Up => self.step(Step::Up, cx, area),
             Action::Down => self.step(Step::Down, cx, area),
@@ -110,10 +109,10 @@ impl Panel for State {
         })
     }
 
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let at = self.page(cx, area).at(Position::new(event.column, event.row)).cloned();
         match event.kind {
-            // A second click on the same enters it.
+            // A second click on the same item opens it.
             MouseEventKind::Down(MouseButton::Left) if at.is_some() && at == self.selected => self.enter(cx),
             MouseEventKind::Down(MouseButton::Left) => self.select(at),
             MouseEventKind::ScrollDown => self.step(Step::Down, cx, area),

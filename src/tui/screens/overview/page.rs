@@ -1,5 +1,5 @@
-//! What stands where on the overview, worked out once for drawing, keys and the mouse alike.
-//! It never draws, and leaves out the least important where there is no room for all.
+//! The layout of the overview, computed once for drawing, keys and the mouse.
+//! If there is not enough room, the least important parts are dropped.
 
 use super::{below, charts, rates, split, tiles};
 use crate::tui::panel::Cx;
@@ -7,7 +7,7 @@ use crate::view::overview::Overview;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
-/// What can be selected, by what it is and not by where it stands.
+/// A selectable item, identified by its meaning and not by its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Item {
     /// A factor in the first line.
@@ -22,22 +22,22 @@ pub(super) enum Item {
     Finding(String),
 }
 
-/// What is drawn in a place.
+/// The kind of drawing.
 #[derive(Debug, Clone)]
 pub(super) enum Drawn {
     /// Text.
     Text(Line<'static>),
-    /// The past of the factor of that name, one row high.
+    /// The history of the named factor, one row high.
     Curve(&'static str),
-    /// The past of the factor of that name, with axes.
+    /// The history of the named factor, with axes.
     Chart(&'static str),
     /// The parts of the threads' time as a bar.
     Bar,
-    /// A line across.
+    /// A horizontal line.
     Rule,
 }
 
-/// Something in a place.
+/// A drawing and its position.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     pub at: Rect,
@@ -45,13 +45,13 @@ pub(super) struct Piece {
     pub drawn: Drawn,
 }
 
-/// The whole screen.
+/// The whole page.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Page {
     pub pieces: Vec<Piece>,
 }
 
-/// A step of the selection.
+/// A movement of the selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Up,
@@ -71,12 +71,12 @@ impl Page {
         self.push(at, item, Drawn::Text(text.into()));
     }
 
-    /// What stands at a position.
+    /// The item at a position.
     pub fn at(&self, position: Position) -> Option<&Item> {
         self.pieces.iter().find(|piece| piece.at.contains(position)).and_then(|piece| piece.item.as_ref())
     }
 
-    /// Where each item begins, each once, from the top and the left.
+    /// The position of each item, each listed once, from top to bottom and from left to right.
     fn places(&self) -> Vec<(&Item, Position)> {
         let mut places: Vec<(&Item, Position)> = Vec::new();
         for piece in &self.pieces {
@@ -89,7 +89,7 @@ impl Page {
         places
     }
 
-    /// The item a step leads to; the first one from nowhere, the same one at the edge.
+    /// The item that a step leads to: the first one without a selection, the same one at the edge.
     pub fn step(&self, from: Option<&Item>, step: Step) -> Option<Item> {
         let places = self.places();
         let here = from.and_then(|item| places.iter().find(|(other, _)| *other == item));
@@ -118,7 +118,7 @@ impl Page {
     }
 }
 
-/// The rows that remain, handed out from the top.
+/// Hands out the remaining rows from the top.
 #[derive(Debug)]
 pub(super) struct Rows(Rect);
 
@@ -127,7 +127,7 @@ impl Rows {
         Rows(area)
     }
 
-    /// The next so many rows, or as many as there are.
+    /// Takes that many rows, or as many as are left.
     pub fn take(&mut self, rows: u16) -> Rect {
         let rows = rows.min(self.0.height);
         let taken = Rect { height: rows, ..self.0 };
@@ -144,15 +144,15 @@ impl Rows {
     }
 }
 
-/// Rows that functions and findings get at the least, before rates and charts are thought of.
+/// Minimum number of rows for functions and findings, reserved before rates and charts.
 const BELOW: u16 = 4;
-/// From this height on there are charts.
+/// From this height on, there are charts.
 const CHARTED: u16 = 30;
 
-/// The page of a view.
+/// Lays out the page of a view.
 pub(super) fn page(view: &Overview, cx: &Cx<'_>, area: Rect) -> Page {
     let mut page = Page::default();
-    // A column of air, where there is room for it.
+    // An empty column as a margin, if there is room.
     let margin = u16::from(area.width > 50);
     let mut rows = Rows::new(Rect { x: area.x + margin, width: area.width - margin, ..area });
     let hidden = tiles::tiles(view, cx, &mut rows, &mut page);

@@ -1,5 +1,5 @@
-//! The rates in groups, a line each, in columns that all groups share.
-//! It never breaks a line: the last columns go first.
+//! The rates in groups, one line each, in columns that all groups share.
+//! Columns that do not fit are dropped from the right.
 
 use super::page::{Item, Page, Rows};
 use super::tiles::changed;
@@ -10,26 +10,26 @@ use crate::view::overview::{Factor, Overview, RateGroup};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-/// Columns of a group's name.
+/// Width of a group's name.
 const NAME: u16 = 8;
-/// Columns of a value, `0.0828/s`.
+/// Width of a value, `0.0828/s`.
 const VALUE: usize = 8;
-/// Columns of a change, `+12.3 pt`, and of its sign alone.
+/// Width of a change, `+12.3 pt`, and of its sign alone.
 const CHANGE: usize = 9;
 const SIGN: usize = 2;
-/// Columns between two rates: at the least, from where on it is easy to read, at the most.
+/// Columns between two rates: the minimum, the minimum for easy reading, and the maximum.
 const GAP: usize = 1;
 const EASY_GAP: usize = 3;
 const WIDEST_GAP: usize = 7;
-/// Before so few rates are left, they stand closer.
+/// Rates move closer together before fewer than this many are left.
 const FEW: usize = 4;
 
-/// The groups that are shown; the hardware's is not where its rates are named as missing already.
+/// The groups to show; the memory group is omitted if the tiles already list its rates as missing.
 pub(super) fn shown(view: &Overview, hidden: bool) -> Vec<&RateGroup> {
     view.groups.iter().filter(|group| !(hidden && group.name == "memory")).collect()
 }
 
-/// Lays them out.
+/// Lays out the groups.
 pub(super) fn rates(view: &Overview, groups: &[&RateGroup], cx: &Cx<'_>, rows: &mut Rows, page: &mut Page) {
     let columns = Columns::of(groups, usize::from(rows.width()));
     for group in groups {
@@ -56,12 +56,12 @@ pub(super) fn rates(view: &Overview, groups: &[&RateGroup], cx: &Cx<'_>, rows: &
     }
 }
 
-/// IPC is the law's CPI told the other way round: where it is missing, the law has said so.
+/// IPC repeats the law's CPI: if it is missing, the law already reports that.
 fn told(group: &RateGroup) -> impl Iterator<Item = &Factor> {
     group.rates.iter().filter(|rate| rate.name != "ipc" || rate.value.value().is_some())
 }
 
-/// A sentence in place of a row of dashes.
+/// Shows a sentence instead of a row of dashes.
 fn nothing(group: &RateGroup, view: &Overview, cx: &Cx<'_>, line: Rect, page: &mut Page) {
     let mut x = line.x;
     for absent in words::absent(group.rates.iter(), view) {
@@ -74,10 +74,10 @@ fn nothing(group: &RateGroup, view: &Overview, cx: &Cx<'_>, line: Rect, page: &m
     }
 }
 
-/// How wide what is.
+/// The widths of the columns.
 struct Columns {
     labels: Vec<usize>,
-    /// Columns of the changes: none without any, their signs only where the whole would push rates off the screen.
+    /// Width of the changes: 0 without any, the sign alone where the whole change would push rates off the screen.
     change: usize,
     gap: usize,
 }

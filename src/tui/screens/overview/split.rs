@@ -1,5 +1,4 @@
-//! Where the threads' time goes: a bar, and its parts in words.
-//! It never tells the parts apart by colour alone.
+//! Where the threads' time goes: a bar, and its parts in words. Fill marks as well as colours distinguish the parts.
 
 use super::page::{Drawn, Item, Page, Rows};
 use super::tiles::changed;
@@ -12,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// Lays the two lines out.
+/// Lays out the two lines.
 pub(super) fn split(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Page) {
     let line = rows.take(1);
     let label = label(view, line.width);
@@ -49,7 +48,7 @@ fn label(view: &Overview, columns: u16) -> String {
     }
 }
 
-/// The mark of the bar's part, its name, its share and how that changed.
+/// The part's fill mark, its name, its share and the change of the share.
 fn words_of(at: usize, part: &Factor, cx: &Cx<'_>) -> Line<'static> {
     let (symbol, style) = mark(at, cx);
     let mut spans = vec![
@@ -66,13 +65,13 @@ fn words_of(at: usize, part: &Factor, cx: &Cx<'_>) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What the bar's part of that number is drawn with.
+/// The fill and style of a part of the bar.
 pub(super) fn mark<'a>(part: usize, cx: &Cx<'a>) -> (&'a str, Style) {
     let style = [cx.theme.accent, cx.theme.accent2, cx.theme.dim].get(part).copied();
     (cx.glyphs.fills[part % cx.glyphs.fills.len()], style.unwrap_or(cx.theme.dim))
 }
 
-/// As many of the waits as there is room for.
+/// As many of the waits as fit.
 fn waits(waits: &[Wait], room: usize) -> Option<String> {
     let mut text = String::from("(");
     for wait in waits.iter().filter(|wait| wait.share >= 0.000_5) {

@@ -9,15 +9,15 @@ use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::units::{Nanos, Ops};
 use crate::view::Axis;
-use crate::view::look::{Against, Bounds, Head, Look, Query, When, Whose, look};
+use crate::view::snapshot::{Against, Bounds, Head, Query, Snapshot, When, Whose, look};
 use proptest::prelude::*;
 
 const HOSTILE: &str = "app!\u{1b}[31mévil\u{202e}名前<std::vec::Vec<alloc::string::String>>::drop";
 
-/// Twelve windows of a program on a machine that counts no cycles: it computes, waits for a lock, is preempted.
+/// Twelve windows of a program on a machine without cycle counters: it computes, waits for a lock, and is preempted.
 fn blind() -> Synthetic {
     let mut synthetic = Synthetic::new();
-    // What the samples of twelve windows stand for is what the kernel counted.
+    // The samples of twelve windows must add up to the kernel's counts.
     synthetic.weight = 12_000_000;
     synthetic.alive(41, "worker").alive(42, "worker").alive(43, "worker").alive(44, "worker").define("cycles");
     synthetic.define("instructions");
@@ -73,14 +73,14 @@ fn counted() -> Profile {
     profile
 }
 
-/// A look at a profile: all of it, or what comes after a mark against what came before.
-fn looked(profile: &Profile, mark: Option<u64>) -> Look {
+/// A snapshot of a profile: all of it, or the time after a mark compared with the time before it.
+fn looked(profile: &Profile, mark: Option<u64>) -> Snapshot {
     let (when, against) = match mark {
         Some(mark) => (When::Since(ms(mark)), Against::Before(ms(mark))),
         None => (When::All, Against::Nothing),
     };
     let (axis, whose) = (Axis::Event(0), Whose::default());
-    let query = Query { when, end: None, whose, axis, against, point: None, per: None, ask: Ask::Overview };
+    let query = Query { when, end: None, whose, axis, against, point: None, per: None, ask: ViewRequest::Overview };
     look(profile, None, None, Bounds { since: Nanos(0), now: profile.duration() }, false, query)
 }
 
@@ -114,11 +114,11 @@ impl Stage {
         f(&mut self.panel, &cx)
     }
 
-    fn act(&mut self, action: Action, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, area: Rect) -> Option<Vec<PanelRequest>> {
         self.with(|panel, cx| panel.act(action, cx, area))
     }
 
-    /// The screen, with the status line below it.
+    /// Draws the screen and the status line below it.
     fn drawn(&mut self, width: u16, height: u16) -> String {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
@@ -188,9 +188,9 @@ fn a_function_stays_selected_when_others_overtake_it_and_enter_opens_it() {
     stage.panel.selected = Some(Item::Function("parse".into(), "app".into()));
     stage.panel.show(looked(&profile, Some(6000)).body.unwrap());
     assert_eq!(stage.panel.selected_name().as_deref(), Some("parse"));
-    assert_eq!(stage.act(Action::Enter, area), Some(vec![Wish::Detail("parse".into(), "app".into())]));
+    assert_eq!(stage.act(Action::Enter, area), Some(vec![PanelRequest::Detail("parse".into(), "app".into())]));
     stage.panel.selected = Some(Item::Part("run_share"));
-    assert_eq!(stage.act(Action::Enter, area), Some(vec![Wish::Go(ScreenId::Threads)]));
+    assert_eq!(stage.act(Action::Enter, area), Some(vec![PanelRequest::Go(ScreenId::Threads)]));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The first lines: the factors of the law side by side with their past, and in one dim line those nothing counts.
-//! It never shows a row of dashes where one sentence says the same.
+//! The first lines: the factors of the law side by side with their history.
+//! One dim line lists the factors without a counter.
 
 use super::page::{Drawn, Item, Page, Rows};
 use super::words::{self, Absent, Weight};
@@ -9,14 +9,14 @@ use crate::view::overview::{Factor, Overview};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-/// So many factors at the most.
+/// Maximum number of factors.
 const MOST: usize = 6;
-/// From here on a change stands beside the value, not below it.
+/// From this width on, a change is next to the value, not below it.
 const ROOMY: u16 = 19;
-/// What is left out of the law is named in at most so many lines.
+/// Maximum number of lines that name omitted factors.
 const MOST_LINES: usize = 2;
 
-/// Lays the tiles out; true if the hardware's rates were named among what is missing.
+/// Lays out the tiles; returns true if the hardware's rates are listed as missing.
 pub(super) fn tiles(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Page) -> bool {
     let (shown, absent, hidden) = chosen(view);
     let columns = columns(shown.iter().map(|(factor, _)| factor.name), rows.width());
@@ -41,7 +41,7 @@ pub(super) fn tiles(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Pa
     hidden
 }
 
-/// Columns a factor needs with the gap after it: by its name and not by its value, so that nothing moves when that does.
+/// The width of a factor and its gap. It depends on the name and not on the value, so the layout does not jump.
 fn narrowest(name: &str) -> u16 {
     match name {
         "cpi" | "ipc" => 10,
@@ -50,7 +50,7 @@ fn narrowest(name: &str) -> u16 {
     }
 }
 
-/// Where each begins and how wide it is; as many as there is room for, which they share.
+/// The position and width of as many factors as fit; they share the spare width.
 fn columns<'a>(names: impl Iterator<Item = &'a str>, room: u16) -> Vec<(u16, u16)> {
     let mut widths: Vec<u16> = Vec::new();
     for wide in names.take(MOST).map(narrowest) {
@@ -69,7 +69,7 @@ fn columns<'a>(names: impl Iterator<Item = &'a str>, room: u16) -> Vec<(u16, u16
     widths.into_iter().map(place).collect()
 }
 
-/// What is shown, with the sign before it, and what is named as missing instead.
+/// The shown factors with the sign before them, the missing ones, and whether the hardware's rates are among those.
 fn chosen(view: &Overview) -> (Vec<(&Factor, &'static str)>, Vec<Absent<'_>>, bool) {
     let counted = |names: [&str; 3]| {
         names.iter().any(|name| view.factor(name).is_some_and(|factor| factor.value.value().is_some()))
@@ -94,7 +94,7 @@ fn chosen(view: &Overview) -> (Vec<(&Factor, &'static str)>, Vec<Absent<'_>>, bo
     let rates = view.groups.iter().find(|group| group.name == "memory").map_or(&[][..], |group| &group.rates);
     let hidden = !hardware && rates.iter().all(|rate| rate.value.why().is_some());
     let absent = words::absent(left_out.chain(rates.iter().filter(|_| hidden)), view);
-    // Room that missing factors leave goes to what is known.
+    // Room that missing factors leave goes to known ones.
     shown.extend(view.stand_ins.iter().filter(|factor| factor.value.value().is_some()).map(|factor| (factor, "")));
     (shown, absent, hidden)
 }
@@ -105,7 +105,7 @@ fn lay(factor: &Factor, operator: &'static str, below: bool, shares: bool, cx: &
     let inner = Rect { width: tile.width.saturating_sub(gap), ..tile };
     let mut rows = Rows::new(inner);
     let label = rows.take(1);
-    // The sign stands in the gap, so that labels, values and curves begin in one column.
+    // The sign is in the gap, so that labels, values and curves start in one column.
     if !operator.is_empty() && tile.x >= 2 {
         let at = Rect { x: tile.x - 2, width: 1, height: 1, ..tile };
         page.text(at, None, Span::styled(operator, cx.theme.dim));
@@ -134,7 +134,7 @@ fn lay(factor: &Factor, operator: &'static str, below: bool, shares: bool, cx: &
     }
 }
 
-/// The share of the change; below CPU time, whose change it mostly is, the words for it.
+/// The factor's share of the change, which is mostly that of CPU time: only the tile of CPU time labels it.
 fn share_of_change(factor: &Factor, room: usize, cx: &Cx<'_>) -> Line<'static> {
     let words = if room < "share of change 100%".len() { "share" } else { "share of change" };
     let share = factor.share_of_change.map(|share| format!("{:.0}%", share * 100.0));
@@ -146,7 +146,7 @@ fn share_of_change(factor: &Factor, room: usize, cx: &Cx<'_>) -> Line<'static> {
     ])
 }
 
-/// A change in words: what chance explains is dim.
+/// A change as text; dim if chance explains it.
 pub(super) fn changed((text, weight): &(String, Weight), cx: &Cx<'_>) -> Span<'static> {
     let style = if *weight == Weight::Same { cx.theme.dim } else { cx.theme.accent2 };
     Span::styled(text.clone(), style)

@@ -1,5 +1,4 @@
-//! Values, changes and reasons of the overview in words.
-//! It never shows a number without its unit, nor a missing one as zero.
+//! Values, changes and reasons of the overview as text. Every number has its unit, and a missing one is never zero.
 
 use crate::model::{Measure, Why};
 use crate::tui::widgets::text::width;
@@ -7,7 +6,7 @@ use crate::view::MetricUnit;
 use crate::view::number::{percent, quantity, three_digits};
 use crate::view::overview::{Change, Factor, Overview};
 
-/// What stands where a value is missing.
+/// The placeholder for a missing value.
 pub(super) const DASH: &str = "-";
 
 /// A factor's value with its unit; a dash where it is missing.
@@ -21,16 +20,16 @@ pub(super) fn in_unit(factor: &Factor, value: f64) -> String {
         return shown.joined();
     }
     let noun = factor.noun;
-    // Per second belongs to the letter before it: 3.60 G/s.
+    // A per-second unit follows the prefix directly: 3.60 G/s.
     let glue = if shown.unit.is_empty() && noun.starts_with('/') { "" } else { " " };
     let noun_glue = if noun.starts_with('/') || shown.unit.is_empty() { "" } else { " " };
     format!("{}{glue}{}{noun_glue}{noun}", shown.number, shown.unit)
 }
 
-/// How a change reads.
+/// The direction of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// Within what chance alone makes.
+    /// Explained by chance alone.
     Same,
     /// More.
     More,
@@ -49,7 +48,7 @@ impl Weight {
     }
 }
 
-/// A change in few characters: `+12.3%`, `x20.9` from twice on, `+3.20 pt` for shares, `=` for what chance explains.
+/// A change as short text: `+12.3%`, `x20.9` from a factor of two on, `+3.20 pt` for shares, `=` if chance explains it.
 pub(super) fn change(change: &Change, unit: MetricUnit) -> (String, Weight) {
     if !change.is_clear() {
         return ("=".to_string(), Weight::Same);
@@ -67,10 +66,10 @@ pub(super) fn change(change: &Change, unit: MetricUnit) -> (String, Weight) {
     (text, weight)
 }
 
-/// Why a factor is missing, the longest wording first: a line takes the first that fits.
+/// Why a factor is missing, the longest wording first; a line takes the first that fits.
 pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&'static str] {
     match why {
-        // No quota is no idleness.
+        // `Idle` means here that there is no quota, not that the target was idle.
         Why::Idle if factor.name == "throttled_share" => &["no CPU quota is set"],
         Why::NotSupported if view.virtual_machine => &[
             "not counted here (virtual machine without PMU; ironlaw doctor)",
@@ -94,14 +93,14 @@ pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&
     }
 }
 
-/// Factors that are missing for one reason.
+/// Factors that are missing for the same reason.
 #[derive(Debug)]
 pub(super) struct Absent<'a> {
     pub factors: Vec<&'a Factor>,
     reasons: &'static [&'static str],
 }
 
-/// Puts those together that are missing for the same reason, in the order they come.
+/// Groups factors that are missing for the same reason, in their order.
 pub(super) fn absent<'a>(factors: impl Iterator<Item = &'a Factor>, view: &Overview) -> Vec<Absent<'a>> {
     let mut all: Vec<Absent<'a>> = Vec::new();
     for factor in factors {
@@ -128,7 +127,7 @@ impl Absent<'_> {
     }
 }
 
-/// As many of the names as there is room for, `...` for the rest.
+/// As many of the names as fit, `...` for the rest.
 fn fitting(names: &[&str], room: usize) -> String {
     let mut text = String::new();
     for (at, name) in names.iter().enumerate() {
@@ -143,7 +142,7 @@ fn fitting(names: &[&str], room: usize) -> String {
     text
 }
 
-/// Everything about a factor, for the status line: value to all its digits, change, where it comes from, why it is missing.
+/// A factor in full, for the status line: value with all digits, change, source, reason if missing.
 pub(super) fn in_full(factor: &Factor, place: &str) -> String {
     let mut text = String::new();
     if !place.is_empty() {

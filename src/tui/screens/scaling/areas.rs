@@ -1,19 +1,19 @@
-//! Where the parts of the screen stand: all at once where there is room, else some, the others a key away.
-//! It never depends on the data but for how many points there are.
+//! Layout of the screen: all parts if there is room, else some, with the others a key away.
+//! It depends on the terminal's size and the number of points only.
 
 use ratatui::layout::Rect;
 
-/// What the keys move through, and what is seen where not everything is.
+/// The part that keys move through, and the visible one if not all fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Page {
-    /// The table, a row per point.
+    /// The table, one row per point.
     #[default]
     Points,
     /// Throughput against width.
     Chart,
     /// Where the cores went.
     Stack,
-    /// The functions by what they lost.
+    /// The functions, by their losses.
     Functions,
 }
 
@@ -28,25 +28,25 @@ impl Page {
     }
 }
 
-/// From here on table and functions are both seen.
+/// From this size on, table and functions are both visible.
 const ALL: (u16, u16) = (110, 34);
-/// From here on chart and stack stand side by side.
+/// From this width on, chart and stack are side by side.
 const SIDE_BY_SIDE: u16 = 76;
-/// From here on there is something below them.
+/// From this height on, something is below them.
 const ABOVE_AND_BELOW: u16 = 15;
 
-/// The parts of the screen; what is not seen is empty.
+/// The areas of the screen; hidden parts are empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Areas {
     pub chart: Rect,
     pub stack: Rect,
-    /// The pages' names, and what the functions lost.
+    /// The page names and the total loss of the functions.
     pub tabs: Rect,
     pub points: Rect,
-    /// Above the functions, where they stand below the points.
+    /// The line above the functions, if they are below the points.
     pub rule: Rect,
     pub losses: Rect,
-    /// What the keys for left and right go through.
+    /// The pages that the left and right keys cycle through.
     pub pages: &'static [Page],
 }
 
@@ -64,7 +64,7 @@ impl Areas {
         if all { areas.all_below(below, points) } else { areas.one_below(below, page) }
     }
 
-    /// A single part, with the names of all.
+    /// A single part with the names of all pages.
     fn one(area: Rect, page: Page) -> Areas {
         let tabs = u16::from(area.height > 2);
         let rest = Rect { y: area.y + tabs, height: area.height - tabs, ..area };
@@ -99,7 +99,7 @@ impl Areas {
     }
 
     fn all_below(self, area: Rect, points: usize) -> Areas {
-        // Names, heading, rows, and a few lines for the law and what is missing.
+        // Names, heading, rows, and a few lines for the law and the missing values.
         let wanted = u16::try_from(points).unwrap_or(u16::MAX).saturating_add(6);
         let table = wanted.min(area.height / 2);
         let points = Rect { y: area.y + 1, height: table - 1, ..area };

@@ -1,5 +1,5 @@
-//! Throughput against width: what was measured with its intervals, the ideal, the law of each region with its scatter.
-//! It never draws a law where it was not fitted, and never joins points by a line that nobody measured.
+//! Throughput against width: measured points with intervals, the ideal, and the law of each region with its scatter.
+//! A law is drawn only over the widths it was fitted on; measured points are not joined by lines.
 
 use super::State;
 use crate::model::Region;
@@ -15,14 +15,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-/// Smaller than this there is no room for axes.
+/// Below this size, there is no room for axes.
 const LEAST: (u16, u16) = (20, 4);
-/// From here on there is room for a legend.
+/// From this height on, there is room for a legend.
 const LEGEND: u16 = 7;
-/// The ideal is left out of the scale where it is more than so many times what was measured.
+/// The scale ignores the ideal if it exceeds the measured values by more than this factor.
 const FAR_ABOVE: f64 = 2.5;
 
-/// What is drawn against the width.
+/// The quantity drawn against the width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Quantity {
     column: &'static str,
@@ -31,22 +31,22 @@ struct Quantity {
 }
 
 const THROUGHPUT: Quantity = Quantity { column: "ops_per_s", title: "ops/s", unit: MetricUnit::PerSecond };
-/// All that can be drawn where nothing counts operations.
+/// The only quantity if nothing counts operations.
 const BUSY: Quantity = Quantity { column: "busy_cores", title: "busy CPUs", unit: MetricUnit::Cores };
 
 /// A measured point: width, mean, half of its interval.
 type Measured = (f64, f64, Option<f64>);
 
-/// What there is to draw, and where.
+/// The data to draw and the areas for it.
 struct Plot<'a> {
     view: &'a ScalingView,
     quantity: Quantity,
     points: Vec<(u32, Measured)>,
     widest: f64,
     top: f64,
-    /// All there is, with axes and legend.
+    /// The whole area, with axes and legend.
     whole: Rect,
-    /// What lies between the axes.
+    /// The area between the axes.
     area: Rect,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
     plot.measured(state.chosen(), cx, buf);
 }
 
-/// The point nearest to a column of the terminal.
+/// The point nearest to a terminal column.
 pub(super) fn point_at(view: &ScalingView, area: Rect, x: u16) -> Option<usize> {
     let plot = Plot::of(view, area)?;
     let distance = |point: &PointView| plot.x(f64::from(point.n)).abs_diff(x);
@@ -109,7 +109,7 @@ impl<'a> Plot<'a> {
         Some(plot)
     }
 
-    /// Throughput per width of the base; what the ideal keeps.
+    /// Throughput per width at the base; the ideal keeps it constant.
     fn per_width(&self) -> Option<f64> {
         if self.quantity == BUSY {
             return Some(1.0);
@@ -131,7 +131,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// The law of each region, and the widths it was fitted on.
+    /// The law of each region, and the first and last width it was fitted on.
     fn fitted(&self) -> impl Iterator<Item = (&'a Usl, f64, f64)> {
         let fits = self.view.fits.iter().filter(|_| self.quantity == THROUGHPUT);
         fits.filter_map(|fit| {
@@ -153,7 +153,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// A line through what `value` gives for each width, left out where it leaves the chart.
+    /// Draws a line through `value` at each width, without the parts outside the chart.
     fn curve(
         &self,
         value: &dyn Fn(f64) -> f64,
@@ -208,7 +208,7 @@ impl<'a> Plot<'a> {
             put(buf, whole, (axis, y), symbol, dim);
             put(buf, whole, (axis.saturating_sub(width(&label) as u16 + 1), y), &label, dim);
         }
-        // Half a label may stand beyond the last column.
+        // Half a label may extend beyond the last column.
         let row = Rect { y: plot.bottom(), height: 2, width: plot.width + 1, ..plot };
         for x in plot.left()..plot.right() {
             put(buf, row, (x, row.y), cx.glyphs.rule, dim);
@@ -224,7 +224,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// Lines where the CPUs change their kind, and what they are between.
+    /// Draws lines where the kind of CPUs changes, and labels the regions between them.
     fn regions(&self, cx: &Cx<'_>, buf: &mut Buffer) {
         let mut begins: Vec<(Region, f64)> = Vec::new();
         let mut last = 0.0;
@@ -252,7 +252,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// What stands for what, most important first.
+    /// Draws the legend, most important first.
     fn legend(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         let law = if cx.glyphs.unicode { "⠒" } else { "*" };
         let band = if cx.glyphs.unicode { cx.glyphs.light } else { ":" };
@@ -275,12 +275,12 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// Puts a sign over whatever stands there, colours and all.
+    /// Draws a symbol over existing cells, style included.
     fn over(&self, place: (u16, u16), symbol: &str, style: Style, buf: &mut Buffer) {
         put(buf, self.area, place, symbol, Style::reset().patch(style));
     }
 
-    /// Puts a sign where nothing stands yet.
+    /// Draws a symbol in a cell that is still empty.
     fn fill(&self, place: (u16, u16), symbol: &str, style: Style, buf: &mut Buffer) {
         if self.area.contains(place.into()) && buf.cell(place).is_some_and(|cell| cell.symbol() == " ") {
             put(buf, self.area, place, symbol, style);
@@ -308,7 +308,7 @@ fn ticks(highest: f64, height: u16) -> Vec<f64> {
     round_values(highest, usize::from(height / 3).clamp(1, 5))
 }
 
-/// Without what the legend says: per second.
+/// The value without "per second", which the legend shows.
 fn label_of(value: f64, shown: Quantity) -> String {
     match shown.unit {
         MetricUnit::PerSecond => quantity(value, MetricUnit::Count).joined(),

@@ -1,4 +1,4 @@
-//! Puts the parts of the screen in their places, with the names of the pages between. It never changes the state.
+//! Draws the parts of the screen in their areas, with the page names between them.
 
 use super::areas::{Areas, Page};
 use super::{State, chart, losses, stack, table, words};
@@ -39,7 +39,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Where the names of the pages begin.
+/// The pages and the columns where their names begin.
 fn names(areas: &Areas) -> impl Iterator<Item = (Page, u16)> {
     let shown = areas.pages.iter().filter(|page| areas.rule.is_empty() || **page != Page::Functions);
     shown.scan(areas.tabs.x + 1, |x, page| {
@@ -49,7 +49,7 @@ fn names(areas: &Areas) -> impl Iterator<Item = (Page, u16)> {
     })
 }
 
-/// The page whose name is at a column.
+/// The page whose name covers a column.
 pub(super) fn page_at(areas: &Areas, column: u16) -> Option<Page> {
     names(areas).find(|(page, x)| column >= *x && column < x + page.title().len() as u16).map(|(page, _)| page)
 }
@@ -58,7 +58,7 @@ fn tabs(state: &State, areas: &Areas, cx: &Cx<'_>, buf: &mut Buffer) {
     let area = areas.tabs;
     let mut after = area.x + 1;
     for (page, x) in names(areas) {
-        // What is not a page of its own here is seen with the points.
+        // A page that is not separate at this size is shown with the points.
         let open = state.page == page || page == Page::Points && !areas.pages.contains(&state.page);
         after = put(buf, area, x, page.title(), if open { cx.theme.tab_open } else { cx.theme.dim });
     }
@@ -67,11 +67,11 @@ fn tabs(state: &State, areas: &Areas, cx: &Cx<'_>, buf: &mut Buffer) {
     }
 }
 
-/// What the functions lost together, at the right; left out where there is no room for it.
+/// Draws the total loss of the functions at the right, if there is room.
 fn lost(state: &State, cx: &Cx<'_>, area: Rect, from: u16, buf: &mut Buffer) {
     let Some(text) = state.view.as_deref().and_then(|view| words::lost(state, view)) else { return };
     let room = usize::from(area.right().saturating_sub(from + 1));
-    // Half a sentence says less than none.
+    // Half a sentence is worse than none.
     if room < width(&text) / 2 {
         return;
     }

@@ -1,5 +1,5 @@
-//! The functions by what they lost: cost per operation at the base and here, the growth with its error, its share.
-//! It never orders them: analysis does.
+//! The functions by their losses: cost per operation at the base and here, the growth with its error, its share.
+//! The rows keep the order of the analysis.
 
 use super::State;
 use super::words;
@@ -15,13 +15,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// A function, and whether it is there for its waits.
+/// Identifies a row by its function and whether it shows the function's waits.
 pub(super) type Key = (bool, FunctionId);
 
-/// A row.
+/// A row of the list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row<'a> {
-    /// Whether time blocked is what was lost.
+    /// Whether the loss is time blocked.
     pub waits: bool,
     pub loss: &'a LossRow,
 }
@@ -31,13 +31,13 @@ impl Row<'_> {
         (self.waits, self.loss.function.clone())
     }
 
-    /// Whether its name or module holds the text, which is in lower case.
+    /// Whether its name or module contains the text, which is in lower case.
     pub fn fits(&self, text: &str) -> bool {
         let FunctionId { name, module, .. } = &self.loss.function;
         name.to_lowercase().contains(text) || module.to_lowercase().contains(text)
     }
 
-    /// From -2, much less, to 2, much more; 0 is what chance alone may do.
+    /// From -2, much less, to 2, much more; 0 if chance may explain the change.
     pub fn step(&self) -> i8 {
         let LossRow { base, here, .. } = self.loss;
         let much = *here >= 2.0 * base || *base >= 2.0 * here;
@@ -49,7 +49,7 @@ impl Row<'_> {
     }
 }
 
-/// The functions on a CPU and the waits; first those that lost more together.
+/// The functions on a CPU and the waits; the group with the larger total loss comes first.
 pub(super) fn rows(loss: &Loss) -> Vec<Row<'_>> {
     let row = |waits| move |loss| Row { waits, loss };
     let (running, waiting) = (loss.functions.iter().map(row(false)), loss.waits.iter().map(row(true)));
@@ -73,7 +73,7 @@ const COLUMNS: [Column<'static>; 9] = [
     column("share", 6, 0, true, 1),
 ];
 
-/// Draws the list, or says why there is none.
+/// Draws the list, or the reason why it is empty.
 pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let Some(view) = &state.view else { return };
     let (rows, keys) = (state.rows(), state.keys());
@@ -115,7 +115,7 @@ fn name_style(state: &State, row: &Row<'_>, cx: &Cx<'_>) -> Style {
     if !state.search.is_empty() && row.fits(&state.search) { cx.theme.found } else { cx.theme.text }
 }
 
-/// What says where code lives, as in the flame graph.
+/// The mark for the kind of code, as in the flame graph.
 fn mark(kind: CodeKind) -> &'static str {
     match kind {
         CodeKind::Kernel => "k ",

@@ -1,5 +1,4 @@
 //! The screen Scaling: throughput against width with its law, where the cores went, the table, and the code that lost.
-//! It never fits or judges, and never asks a sweep itself.
 
 mod areas;
 mod chart;
@@ -13,21 +12,21 @@ mod words;
 
 use crate::tui::keys::Action;
 use crate::tui::list::List;
-use crate::tui::panel::{Cx, Panel, ScreenId, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
 use crate::view::Axis;
-use crate::view::look::{Ask, Body};
 use crate::view::scaling::{Loss, PointView, ScalingView as View};
+use crate::view::snapshot::{Body, ViewRequest};
 use areas::{Areas, Page};
 use losses::{Key, Row};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
-/// Its state.
+/// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     view: Option<Box<View>>,
-    /// The point the user has moved to, by its width; until then the widest is chosen.
+    /// The width of the point the user moved to; until then the widest is chosen.
     picked: Option<u32>,
     page: Page,
     functions: List<Key>,
@@ -37,19 +36,19 @@ pub struct State {
 }
 
 impl State {
-    /// The width that is chosen: the widest until the user moves, or once what was chosen is gone.
+    /// The chosen width: the widest until the user moves, or after the chosen one has disappeared.
     #[must_use]
     pub fn chosen(&self) -> Option<u32> {
         self.point().map(|point| point.n)
     }
 
-    /// How many findings there are, for the tab; `None` before the first look.
+    /// The number of findings, for the tab; `None` before the first snapshot.
     #[must_use]
     pub fn findings(&self) -> Option<usize> {
         self.view.as_ref().map(|view| view.findings.found.len())
     }
 
-    /// Chooses the point so many places further, the first or last at most.
+    /// Chooses the point that many places further, but stops at the first or last one.
     pub fn step(&mut self, by: isize) {
         if let Some(at) = self.at() {
             self.choose(at.saturating_add_signed(by));
@@ -75,7 +74,7 @@ impl State {
         self.picked = self.points().get(at.min(last)).map(|point| point.n).or(self.picked);
     }
 
-    /// What code lost at the chosen point.
+    /// The losses at the chosen point.
     fn loss(&self) -> Option<&Loss> {
         let n = self.chosen()?;
         self.view.as_ref()?.losses.iter().find(|loss| loss.n == n)
@@ -91,7 +90,7 @@ impl State {
         self.rows().iter().map(Row::key).collect()
     }
 
-    /// The function that is selected, if functions are what is moved through.
+    /// The selected function, if the keys move through functions.
     fn row(&self) -> Option<Row<'_>> {
         let at = self.functions.at(&self.keys()).filter(|_| self.page == Page::Functions)?;
         self.rows().get(at).copied()
@@ -104,7 +103,7 @@ impl State {
         }
     }
 
-    fn find(&mut self, by: isize, height: u16) -> Vec<Wish> {
+    fn find(&mut self, by: isize, height: u16) -> Vec<PanelRequest> {
         if !self.search.is_empty() {
             let fit: Vec<bool> = self.rows().iter().map(|row| row.fits(&self.search)).collect();
             let keys = self.keys();
@@ -113,18 +112,18 @@ impl State {
         Vec::new()
     }
 
-    /// The differential flame graph at the chosen point; of a function, zoomed to it and counting what it lost.
-    fn enter(&self, cx: &Cx<'_>) -> Vec<Wish> {
+    /// Opens the differential flame graph at the chosen point; for a function, zoomed to it, on the axis of its loss.
+    fn enter(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
         if self.point().is_none() {
-            return vec![Wish::Say("no run is over yet".to_string())];
+            return vec![PanelRequest::Say("no run is over yet".to_string())];
         }
-        let Some(row) = self.row() else { return vec![Wish::Go(ScreenId::Flame)] };
+        let Some(row) = self.row() else { return vec![PanelRequest::Go(ScreenId::Flame)] };
         let axis = if row.waits { Axis::OffCpu } else { Axis::Event(0) };
-        let count = (axis != cx.axis).then_some(Wish::Count(axis));
-        count.into_iter().chain([Wish::Zoom(vec![row.loss.function.name.clone()])]).collect()
+        let count = (axis != cx.axis).then_some(PanelRequest::Count(axis));
+        count.into_iter().chain([PanelRequest::Zoom(vec![row.loss.function.name.clone()])]).collect()
     }
 
-    /// Moves through points; false if the action is no movement.
+    /// Moves through points; returns false if the action is not a movement.
     fn through_points(&mut self, action: Action, page: usize) -> bool {
         let Some(here) = self.at() else { return false };
         let to = match action {
@@ -142,7 +141,7 @@ impl State {
         true
     }
 
-    fn click(&mut self, areas: &Areas, event: MouseEvent, cx: &Cx<'_>) -> Vec<Wish> {
+    fn click(&mut self, areas: &Areas, event: MouseEvent, cx: &Cx<'_>) -> Vec<PanelRequest> {
         let (x, y) = (event.column, event.row);
         let inside = |area: Rect| area.contains((x, y).into());
         if inside(areas.tabs) {
@@ -167,7 +166,7 @@ impl State {
         Vec::new()
     }
 
-    /// The point whose row or column is at a place of the screen.
+    /// The point whose row or column is at a screen position.
     fn point_below(&self, areas: &Areas, cx: &Cx<'_>, x: u16, y: u16) -> Option<usize> {
         let inside = |area: Rect| area.contains((x, y).into());
         let view = self.view.as_ref()?;
@@ -195,8 +194,8 @@ impl Panel for State {
         ]
     }
 
-    fn ask(&self) -> Ask {
-        Ask::Scaling
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Scaling
     }
 
     fn show(&mut self, body: Body) {
@@ -209,7 +208,7 @@ impl Panel for State {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let areas = Areas::of(area, self.page, self.points().len());
         let height = areas.losses.height;
         match action {
@@ -232,7 +231,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let areas = Areas::of(area, self.page, self.points().len());
         let over_losses = areas.losses.contains((event.column, event.row).into());
         let wheel = match event.kind {
@@ -255,7 +254,7 @@ impl Panel for State {
         if text.is_empty() {
             return;
         }
-        // What is searched for are names.
+        // A search applies to function names.
         self.page = Page::Functions;
         let fits = |row: &Row<'_>| row.fits(&self.search);
         if !self.row().as_ref().is_some_and(fits) {

@@ -1,5 +1,5 @@
-//! Where the cores of each width went: a bar per point, cut into what was useful and the reasons why the rest was not.
-//! It never counts what got better as a part of a bar: that stands beside it as a number below zero.
+//! Where the cores of each width went: one bar per point, divided into the useful part and the losses by reason.
+//! An improvement is not part of a bar; it appears next to it as a negative number.
 
 use super::State;
 use crate::tui::chrome::put;
@@ -14,12 +14,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-/// Columns before a bar: the width.
+/// Columns before a bar, for the width.
 const LEFT: u16 = 6;
-/// Columns behind it: what was useful.
+/// Columns after a bar, for the useful share.
 const RIGHT: u16 = 7;
 
-/// Draws the bars, and below them what each letter stands for and comes to at the chosen point.
+/// Draws the bars, and below them the legend with the cores at the chosen point.
 pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     if view.stacks.is_empty() {
         let text = match view.ops {
@@ -46,7 +46,7 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
     }
 }
 
-/// The point whose bar is at a line of the terminal.
+/// The point whose bar is at a terminal line.
 pub(super) fn point_at(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, y: u16) -> Option<usize> {
     let bars = bars(view, area, &legend(state, view, cx, area));
     let row = usize::from(y.checked_sub(bars.y)?);
@@ -71,7 +71,7 @@ fn title(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut B
     );
 }
 
-/// The bars' place: as many as there are points, but never without a line of legend.
+/// The area of the bars: one row per point, but at least one line stays free for the legend.
 fn bars(view: &ScalingView, area: Rect, legend: &[Vec<Span>]) -> Rect {
     let height = area.height.saturating_sub(1);
     let kept = if height > 3 { (legend.len() as u16).min(height / 2).max(1) } else { 0 };
@@ -79,9 +79,9 @@ fn bars(view: &ScalingView, area: Rect, legend: &[Vec<Span>]) -> Rect {
     Rect { y: area.y + 1.min(area.height), height: wanted.min(height - kept.min(height)), ..area }
 }
 
-/// The points whose bars are seen; the chosen one is always among them.
+/// The points whose bars are visible; the chosen one is always among them.
 fn shown(state: &State, view: &ScalingView, height: u16) -> impl Iterator<Item = usize> {
-    // The table's heading takes a row of its own, the bars' does not.
+    // A table's heading takes a row of its own; the bars have no heading.
     let top = scrolled(0, state.at().unwrap_or(0), view.points.len(), height.saturating_add(1));
     top..view.points.len()
 }
@@ -106,7 +106,7 @@ fn row(view: &ScalingView, at: usize, chosen: bool, cx: &Cx<'_>, area: Rect, buf
         }
     }
     if chosen {
-        // The bar's own colours say what its parts are: only what stands beside it is set off.
+        // The bar's own colours show its parts, so only the text around it is highlighted.
         for x in [area.x..area.x + LEFT.min(area.width), area.right().saturating_sub(RIGHT)..area.right()] {
             buf.set_style(
                 Rect { x: x.start, width: x.end - x.start, ..area }.intersection(buf.area),
@@ -116,7 +116,7 @@ fn row(view: &ScalingView, at: usize, chosen: bool, cx: &Cx<'_>, area: Rect, buf
     }
 }
 
-/// One bar: the useful part, then each reason by its letter and hue.
+/// Draws one bar: the useful part, then each reason with its letter and hue.
 fn parts(stack: &Stack, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let lost = stack.slices.iter().filter(|slice| slice.cores > 0.0 && slice.cores.is_finite());
     let useful = if stack.useful.is_finite() { stack.useful.max(0.0) } else { 0.0 };
@@ -130,7 +130,7 @@ fn parts(stack: &Stack, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         for at in x..to {
             let letter = kind.map_or(cx.glyphs.full, letter);
             let (symbol, style) = match (kind, cx.theme.is_mono() || !cx.glyphs.unicode) {
-                // Letters all along where there is no colour to fill with.
+                // Without colours, letters fill the whole part.
                 (Some(_), true) => (letter, style(kind, cx.theme)),
                 (Some(_), false) if at == x => (letter, filled(kind, cx.theme)),
                 (Some(_), false) => (" ", filled(kind, cx.theme)),
@@ -145,7 +145,7 @@ fn parts(stack: &Stack, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 /// A part of a line with its style.
 type Span = (String, Style);
 
-/// What the letters stand for, with cores at the chosen point: in full where that takes few lines, else in a word each.
+/// The legend with cores at the chosen point: in full if that takes few lines, else one word per reason.
 fn legend(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect) -> Vec<Vec<Span>> {
     let full = legend_of(state, view, cx, area, words::slice);
     let few = full.len() <= usize::from(area.height / 6).max(2);
@@ -185,7 +185,7 @@ fn legend_of(
     lines
 }
 
-/// All reasons of any point, in the order in which the bars show them.
+/// The reasons at all points, in the order of the bars.
 fn kinds(view: &ScalingView) -> Vec<SliceKind> {
     let mut kinds = Vec::new();
     for slice in view.stacks.iter().flat_map(|stack| &stack.slices) {
@@ -202,7 +202,7 @@ fn mark(kind: Option<SliceKind>, cx: &Cx<'_>) -> Span {
     (symbol, if plain { style(kind, cx.theme) } else { filled(kind, cx.theme) })
 }
 
-/// A reason in a word.
+/// A one-word name for a reason.
 fn short(kind: SliceKind) -> &'static str {
     match kind {
         SliceKind::MoreWork => "work",
@@ -227,7 +227,7 @@ fn short(kind: SliceKind) -> &'static str {
     }
 }
 
-/// A letter of its own for each reason.
+/// A unique letter for each reason.
 pub(super) fn letter(kind: SliceKind) -> &'static str {
     match kind {
         SliceKind::MoreWork => "W",
@@ -252,7 +252,7 @@ pub(super) fn letter(kind: SliceKind) -> &'static str {
     }
 }
 
-/// The hue says which kind of reason: more work, slower work, waiting for a CPU, blocked.
+/// The hue shows the class of a reason: more work, slower work, waiting for a CPU, blocked.
 fn style(kind: Option<SliceKind>, theme: &Theme) -> Style {
     let series = match kind {
         None => 0,

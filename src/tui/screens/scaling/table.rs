@@ -1,5 +1,5 @@
-//! The table of points: a row per width, what performance engineers look at first at its left.
-//! It never shows a zero for what was not measured.
+//! The table of points: one row per width, with the most important columns at the left.
+//! A value that was not measured is a dash, never a zero.
 
 use super::{Page, State, words};
 use crate::tui::chrome::put;
@@ -13,7 +13,7 @@ use crate::view::scaling::{Column as Measured, PointView, ScalingView, Value};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// What stays where it is narrow, most important first; all else goes before them, the last first.
+/// Columns that stay on a narrow terminal, most important first; all others are dropped before them, from the last.
 const FIRST: [&str; 9] = [
     "ops_per_s",
     "efficiency",
@@ -25,19 +25,19 @@ const FIRST: [&str; 9] = [
     "utilisation",
     "speedup",
 ];
-/// What a column shows.
+/// The contents of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Width,
     Region,
     Runs,
-    /// A measured value, by its place among the view's.
+    /// A measured value, by its index among the view's columns.
     Value(usize),
     /// The interval of the throughput.
     Spread,
 }
 
-/// Draws the table, and below it the laws and why values are missing, as far as there is room.
+/// Draws the table; below it the laws and the reasons for missing values, as far as there is room.
 pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let shown = shown(view);
     let columns: Vec<Column<'_>> = shown.iter().map(|shown| column(view, cx, *shown)).collect();
@@ -70,7 +70,7 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
     }
 }
 
-/// The row below a line of the terminal.
+/// The row at a terminal line.
 pub(super) fn row_at(state: &State, area: Rect, y: u16) -> Option<usize> {
     let row = usize::from(y.checked_sub(area.y + 1)?) + top(state, area.height);
     (row < state.points().len()).then_some(row)
@@ -106,7 +106,7 @@ fn column<'a>(view: &'a ScalingView, cx: &Cx<'_>, shown: Shown) -> Column<'a> {
     Column { title, least, grows: 0, right: shown != Shown::Region, rank, cut: Cut::End }
 }
 
-/// What was never measured goes before all else; throughput stays.
+/// Columns that were never measured are dropped first; throughput stays.
 fn rank(view: &ScalingView, name: &str, at: usize) -> u8 {
     let known = |point: &PointView| point.values.get(name).is_some_and(|value| value.mean().is_some());
     if !view.points.iter().any(known) {
@@ -126,7 +126,7 @@ fn text(view: &ScalingView, point: &PointView, shown: Shown, cx: &Cx<'_>) -> Str
     }
 }
 
-/// Half the interval of the throughput, of its mean.
+/// Half the interval of the throughput, relative to its mean.
 pub(super) fn spread(point: &PointView) -> Option<String> {
     match point.values.get("ops_per_s") {
         Some(Value::Known { mean, half: Some(half) }) if mean != 0.0 => Some(percent((half / mean).abs()).joined()),
@@ -134,7 +134,7 @@ pub(super) fn spread(point: &PointView) -> Option<String> {
     }
 }
 
-/// A value without a unit that the heading says; a dash if it was not measured.
+/// A value without the unit, which the heading shows; a dash if it was not measured.
 pub(super) fn value(point: &PointView, column: &Measured) -> String {
     let Some(mean) = point.values.get(column.name).and_then(|value| value.mean()) else { return "-".to_string() };
     match column.unit {

@@ -6,9 +6,9 @@ use crate::tui::settings::Settings;
 use crate::tui::testing::{self, text};
 use crate::tui::theme::Name;
 use crate::tui::time::Time;
-use crate::view::look::Whose;
 use crate::view::scaling::Progress;
 use crate::view::scaling::fixture::{self, Machine};
+use crate::view::snapshot::Whose;
 use proptest::prelude::*;
 
 fn counters() -> View {
@@ -76,7 +76,7 @@ fn state(view: View) -> State {
     state
 }
 
-fn act(state: &mut State, action: Action, (width, height): (u16, u16)) -> Option<Vec<Wish>> {
+fn act(state: &mut State, action: Action, (width, height): (u16, u16)) -> Option<Vec<PanelRequest>> {
     on(&testing::settings(), Axis::Event(0), |cx| state.act(action, cx, Rect::new(0, 0, width, height)))
 }
 
@@ -103,7 +103,7 @@ fn letters_and_plain_characters_say_all_without_colours() {
     let mut state = state(ragged());
     state.step(-1);
     let text = drawn_with(&settings, &state, 120, 40);
-    // What stands for a control character in a name is the same everywhere.
+    // The substitute for a control character in a name is always the same and not ASCII.
     assert!(text.replace('␛', "").is_ascii(), "{text}");
     insta::assert_snapshot!("mono_ascii_120x40", text);
 }
@@ -151,17 +151,20 @@ fn the_widest_point_is_chosen_until_the_user_moves_and_what_was_chosen_stays() {
 #[test]
 fn enter_leads_to_the_flame_graph_and_a_function_to_its_place_there() {
     let mut state = state(clock());
-    assert_eq!(act(&mut state, Action::Enter, SMALL), Some(vec![Wish::Go(ScreenId::Flame)]));
+    assert_eq!(act(&mut state, Action::Enter, SMALL), Some(vec![PanelRequest::Go(ScreenId::Flame)]));
     act(&mut state, Action::Detail, SMALL);
-    let wait = vec![Wish::Count(Axis::OffCpu), Wish::Zoom(vec!["serve".to_string()])];
+    let wait = vec![PanelRequest::Count(Axis::OffCpu), PanelRequest::Zoom(vec!["serve".to_string()])];
     assert_eq!(act(&mut state, Action::Enter, SMALL), Some(wait), "more was lost waiting");
     act(&mut state, Action::Bottom, SMALL);
-    let gone = vec![Wish::Zoom(vec!["fast_path_alone".to_string()])];
+    let gone = vec![PanelRequest::Zoom(vec!["fast_path_alone".to_string()])];
     assert_eq!(act(&mut state, Action::Enter, SMALL), Some(gone));
     let loss = state.view.as_mut().unwrap().losses.last_mut().unwrap();
     loss.blocked = None;
     assert!(!state.rows()[0].waits, "less was lost waiting");
-    assert_eq!(act(&mut State::default(), Action::Enter, SMALL), Some(vec![Wish::Say("no run is over yet".into())]));
+    assert_eq!(
+        act(&mut State::default(), Action::Enter, SMALL),
+        Some(vec![PanelRequest::Say("no run is over yet".into())])
+    );
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! What is selected, in full: for the status line, and the lines below the table.
-//! It never leaves out why something is missing.
+//! The selected item in full for the status line, and the lines below the table. Missing values come with their reason.
 
 use super::losses::Row;
 use super::{State, table};
@@ -9,7 +8,7 @@ use crate::view::escape::visible;
 use crate::view::number::{percent, quantity, three_digits};
 use crate::view::scaling::{Loss, PointView, ScalingView, Value, words};
 
-/// A point: throughput, efficiency, what cost most, and what is missing.
+/// A point: throughput, efficiency, the largest losses, and the missing values.
 pub(super) fn point(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
     let mut parts = vec![head(view, point, cx)];
     if let Some(efficiency) = point.values.get("efficiency").and_then(|value| value.mean()) {
@@ -38,7 +37,7 @@ fn head(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
     format!("n = {} ({}, {runs}{base}){ops}", point.n, point.region.label())
 }
 
-/// The two reasons that cost most cores.
+/// The two reasons that cost the most cores.
 fn most_lost(view: &ScalingView, point: &PointView) -> Option<String> {
     let stack = view.stacks.iter().find(|stack| stack.n == point.n)?;
     let mut slices: Vec<_> = stack.slices.iter().filter(|slice| slice.cores > 0.0).collect();
@@ -49,7 +48,7 @@ fn most_lost(view: &ScalingView, point: &PointView) -> Option<String> {
     (!most.is_empty()).then(|| format!("cores lost: {}", most.join(", ")))
 }
 
-/// The missing values, those with one reason together.
+/// The missing values, grouped by reason.
 fn missing(view: &ScalingView, point: &PointView) -> Vec<String> {
     let mut reasons: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
     for column in &view.columns {
@@ -62,7 +61,7 @@ fn missing(view: &ScalingView, point: &PointView) -> Vec<String> {
     reasons.into_iter().map(|(why, names)| format!("{}: {why}", names.join(", "))).collect()
 }
 
-/// All slices of a point, with nanoseconds per operation.
+/// All slices of a point, in cores and in nanoseconds per operation.
 pub(super) fn stack(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
     let Some(stack) = view.stacks.iter().find(|stack| stack.n == point.n) else {
         return format!(
@@ -78,7 +77,7 @@ pub(super) fn stack(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> Strin
     if slices.is_empty() { format!("{useful}, nothing lost") } else { format!("{useful}; lost: {}", slices.join(", ")) }
 }
 
-/// The law of the point's region, and what it says of the point.
+/// The law of the point's region, and its prediction for the point.
 pub(super) fn law(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
     let Some(fit) = view.fits.iter().find(|fit| fit.region == point.region).or(words::chosen(&view.fits)) else {
         return format!("{}; no law is fitted", head(view, point, cx));
@@ -93,7 +92,7 @@ pub(super) fn law(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String 
     format!("{}{here}; {}", head(view, point, cx), words::law(fit))
 }
 
-/// A function and what it lost.
+/// A function and its loss.
 pub(super) fn function(view: &ScalingView, loss: &Loss, row: &Row<'_>, cx: &Cx<'_>) -> String {
     let lost = row.loss;
     let what = if row.waits { "time blocked" } else { "CPU time" };
@@ -117,7 +116,7 @@ pub(super) fn function(view: &ScalingView, loss: &Loss, row: &Row<'_>, cx: &Cx<'
     )
 }
 
-/// Why there is no function to show.
+/// Explains why there is no function to show.
 pub(super) fn no_losses(state: &State, view: &ScalingView) -> String {
     match (state.point(), state.loss()) {
         (None, _) => "no run is over yet".to_string(),
@@ -135,7 +134,7 @@ pub(super) fn no_losses(state: &State, view: &ScalingView) -> String {
     }
 }
 
-/// What the functions of the chosen point lost together: beside the pages' names.
+/// The total loss of the functions at the chosen point, for the line of page names.
 pub(super) fn lost(state: &State, view: &ScalingView) -> Option<String> {
     let (loss, base) = (state.loss()?, view.base?);
     let unit = view.cost_unit;
@@ -147,7 +146,7 @@ pub(super) fn lost(state: &State, view: &ScalingView) -> Option<String> {
     Some(text)
 }
 
-/// Below the table: the law of each region, and why the columns that are empty everywhere are.
+/// The lines below the table: the law of each region, and why some columns are empty.
 pub(super) fn below(view: &ScalingView) -> Vec<String> {
     let fits = view.fits.iter().map(|fit| format!("{}: {}", fit.region.label(), words::law(fit)));
     let mut lines: Vec<String> = fits.collect();

@@ -1,4 +1,4 @@
-//! Draws the CPUs, the table and the selected thread's waits. It never changes the state.
+//! Draws the CPUs, the table and the selected thread's waits.
 
 use super::{Order, State};
 use crate::model::Measure;
@@ -15,11 +15,11 @@ use crate::view::threads::{CpuLine, ThreadLine, ThreadsView};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Columns of one CPU in the strip: its number, a bar, its share.
+/// Width of one CPU in the strip: its number, a bar, its share.
 const CPU_WIDTH: u16 = 18;
-/// Rows of the strip at most: more CPUs than that are drawn a column each.
+/// Maximum number of rows of the strip; more CPUs get one column each.
 const CPU_ROWS: u16 = 3;
-/// Rows of the waits below.
+/// Rows of the waits below the table.
 const DETAIL_ROWS: u16 = 10;
 
 const RUN_BAR: usize = 4;
@@ -40,7 +40,7 @@ const COLUMNS: [Column<'static>; 12] = [
     Column { title: "run, over time", least: 14, grows: 1, right: false, rank: 9, cut: Cut::End },
 ];
 
-/// Where the parts stand.
+/// The areas of the screen.
 pub(super) struct Parts {
     cpus: Rect,
     pub table: Rect,
@@ -77,7 +77,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     detail(state, view, cx, parts.detail, buf);
 }
 
-/// The target's part of each CPU; where there are many, one column for each.
+/// Draws the target's share of each CPU; with many CPUs, one column for each.
 fn cpus(view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;
@@ -99,7 +99,7 @@ fn cpus(view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Its number; on machines with several nodes the node as well.
+/// The CPU's number, with the node if there are several.
 fn place(cpu: &CpuLine, all: &[CpuLine]) -> String {
     if all.iter().any(|other| other.node != cpu.node) {
         format!("{}/{}", cpu.node, cpu.cpu)
@@ -120,7 +120,7 @@ fn cpu_columns(view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     put(buf, area, (area.x + 1, area.y + 1), &text, cx.theme.dim);
 }
 
-/// The columns that there is something to show in.
+/// The columns that have something to show.
 fn columns(view: &ThreadsView, cx: &Cx<'_>) -> Vec<usize> {
     let shown = |at: &usize| match COLUMNS[*at].title {
         "change" => cx.compared,
@@ -188,7 +188,7 @@ fn split(row: &ThreadLine, cx: &Cx<'_>, pen: Pen<'_>, area: Rect, buf: &mut Buff
 fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &Cx<'_>) -> Cell<'a> {
     let missing = || Cell::new("-", cx.theme.missing);
     let share = |measure: Measure<f64>| match measure.value() {
-        // Three digits of so little would not fit, and say nothing.
+        // Three digits of such a small value do not fit and carry no information.
         Some(value) if *value > 0.0 && *value < 1e-4 => Cell::new("<0.01%", cx.theme.text),
         Some(value) => Cell::new(number::percent(*value).joined(), cx.theme.text),
         None => missing(),
@@ -224,7 +224,7 @@ fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &Cx<'_>) -> Ce
     }
 }
 
-/// Where the selected thread waits, and for what.
+/// Draws where the selected thread waits, and for what.
 fn detail(state: &State, view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let (Some(row), true) = (state.chosen(), area.height > 1) else { return };
     let line = |at: u16| Rect { y: area.y + at, height: 1, ..area };

@@ -1,5 +1,4 @@
-//! The screen Threads: what each thread did of its time, where it waits, and the target's part of every CPU.
-//! It never asks a profile itself.
+//! The screen Threads: how each thread spent its time, where it waits, and the target's share of every CPU.
 
 mod draw;
 #[cfg(test)]
@@ -8,17 +7,17 @@ mod tests;
 use crate::model::Measure;
 use crate::tui::keys::Action;
 use crate::tui::list::List;
-use crate::tui::panel::{Cx, Panel, ScreenId, Wish};
+use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
 use crate::view::escape::visible;
-use crate::view::look::{Ask, Body, Whose};
 use crate::view::number;
+use crate::view::snapshot::{Body, ViewRequest, Whose};
 use crate::view::threads::{ThreadLine, ThreadsView as View};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 use std::cmp::Ordering;
 
-/// What the rows are sorted by.
+/// The order of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Order {
     #[default]
@@ -34,7 +33,7 @@ enum Order {
 const ORDERS: [Order; 7] =
     [Order::Running, Order::Queued, Order::Blocked, Order::Switches, Order::Migrations, Order::Name, Order::Tid];
 
-/// Its state.
+/// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     view: Option<View>,
@@ -42,7 +41,7 @@ pub struct State {
     order: Order,
     reversed: bool,
     search: String,
-    /// Whether only rows that match the search are shown.
+    /// Whether only matches of the search are shown.
     only: bool,
     /// Whether the selected thread's waits are shown below.
     detail: bool,
@@ -62,7 +61,7 @@ impl State {
         rows
     }
 
-    /// Most first; names and numbers ascending; what is missing comes last.
+    /// Most first; names and numbers ascending; missing values last.
     fn compare(&self, a: &ThreadLine, b: &ThreadLine) -> Ordering {
         let value = |measure: Measure<f64>| measure.value().copied().unwrap_or(-1.0);
         let most = |of: fn(&ThreadLine) -> Measure<f64>| value(of(b)).total_cmp(&value(of(a)));
@@ -92,12 +91,12 @@ impl State {
         self.view.as_ref()?.threads.get(*rows.get(at)?)
     }
 
-    /// Looks again where the detail belongs to another thread now.
-    fn moved(&self) -> Vec<Wish> {
-        if self.detail { vec![Wish::Ask] } else { Vec::new() }
+    /// Requests a new snapshot if the detail now shows another thread.
+    fn moved(&self) -> Vec<PanelRequest> {
+        if self.detail { vec![PanelRequest::ViewRequest] } else { Vec::new() }
     }
 
-    fn find(&mut self, by: isize, height: u16) -> Vec<Wish> {
+    fn find(&mut self, by: isize, height: u16) -> Vec<PanelRequest> {
         let rows = self.rows();
         let keys = self.keys(&rows);
         let fit: Vec<bool> = match &self.view {
@@ -108,17 +107,17 @@ impl State {
         self.moved()
     }
 
-    /// Shows only this thread everywhere, beginning with the flame graph.
-    fn enter(&self) -> Vec<Wish> {
+    /// Shows only this thread on all screens, starting with the flame graph.
+    fn enter(&self) -> Vec<PanelRequest> {
         let Some(row) = self.chosen() else { return Vec::new() };
         let whose = Whose { pids: Vec::new(), tids: vec![row.tid] };
-        vec![Wish::Only(whose, format!("thread {} {}", row.name, row.tid)), Wish::Go(ScreenId::Flame)]
+        vec![PanelRequest::Only(whose, format!("thread {} {}", row.name, row.tid)), PanelRequest::Go(ScreenId::Flame)]
     }
 }
 
 impl Panel for State {
-    fn ask(&self) -> Ask {
-        Ask::Threads { detail: self.chosen().map(|row| row.tid).filter(|_| self.detail) }
+    fn ask(&self) -> ViewRequest {
+        ViewRequest::Threads { detail: self.chosen().map(|row| row.tid).filter(|_| self.detail) }
     }
 
     fn show(&mut self, body: Body) {
@@ -131,13 +130,13 @@ impl Panel for State {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<Wish>> {
+    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let height = draw::parts(self, area).table.height;
         match action {
             Action::Enter => return Some(self.enter()),
             Action::Detail => {
                 self.detail = !self.detail;
-                return Some(vec![Wish::Ask]);
+                return Some(vec![PanelRequest::ViewRequest]);
             }
             Action::Back if self.detail => self.detail = false,
             Action::Sort => {
@@ -156,7 +155,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<Wish> {
+    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
         let table = draw::parts(self, area).table;
         let keys = self.keys(&self.rows());
         match event.kind {
@@ -164,7 +163,7 @@ impl Panel for State {
                 let row = usize::from(event.row.saturating_sub(table.y)).checked_sub(1);
                 let row = row.map(|row| row + self.list.top(&keys, table.height)).filter(|row| *row < keys.len());
                 match row {
-                    // A second click on the same enters it.
+                    // A second click on the same row opens it.
                     Some(row) if self.list.at(&keys) == Some(row) => self.enter(),
                     Some(row) => {
                         self.list.go(&keys, row, table.height);

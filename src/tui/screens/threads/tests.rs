@@ -91,7 +91,7 @@ fn drawn(state: &State, glyphs: Glyphs, compared: bool, width: u16, height: u16)
     text(&buf)
 }
 
-fn act(state: &mut State, actions: &[A]) -> Vec<Wish> {
+fn act(state: &mut State, actions: &[A]) -> Vec<PanelRequest> {
     let area = Rect::new(0, 0, 160, 20);
     let each = |action: &A| with_cx(Glyphs::UNICODE, false, |cx| state.act(*action, cx, area)).unwrap_or_default();
     actions.iter().flat_map(each).collect()
@@ -128,10 +128,10 @@ fn enter_shows_the_thread_alone_and_detail_asks_for_its_waits() {
     let mut state = state();
     let wishes = act(&mut state, &[A::Down, A::Enter]);
     let whose = Whose { pids: vec![], tids: vec![102] };
-    assert_eq!(wishes, [Wish::Only(whose, "thread worker-1 102".into()), Wish::Go(ScreenId::Flame)]);
-    assert_eq!(act(&mut state, &[A::Detail]), [Wish::Ask]);
-    assert_eq!(state.ask(), Ask::Threads { detail: Some(102) });
-    assert_eq!(act(&mut state, &[A::Up]), [Wish::Ask], "another thread, other waits");
+    assert_eq!(wishes, [PanelRequest::Only(whose, "thread worker-1 102".into()), PanelRequest::Go(ScreenId::Flame)]);
+    assert_eq!(act(&mut state, &[A::Detail]), [PanelRequest::ViewRequest]);
+    assert_eq!(state.ask(), ViewRequest::Threads { detail: Some(102) });
+    assert_eq!(act(&mut state, &[A::Up]), [PanelRequest::ViewRequest], "another thread, other waits");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Round numbers for axes: few digits for values, the steps of a clock for times. It never draws.
+//! Round numbers for axes: few digits for values, clock steps for times.
 
 use super::Origin;
 use crate::units::Nanos;
@@ -6,7 +6,7 @@ use crate::units::Nanos;
 /// Columns between two labels of the time axis.
 const APART: u64 = 12;
 const SECOND: u64 = 1_000_000_000;
-/// Steps of a clock, from a tenth of a second to a day.
+/// Clock steps, from a tenth of a second to a day.
 const STEPS: [u64; 20] = [
     SECOND / 10,
     SECOND / 5,
@@ -30,7 +30,7 @@ const STEPS: [u64; 20] = [
     86_400 * SECOND,
 ];
 
-/// Values from zero to the first that is not below `highest`, in at most `steps` even round steps.
+/// Values from zero to the first one not below `highest`, in at most `steps` even round steps.
 pub fn values(highest: f64, steps: usize) -> Vec<f64> {
     let highest = if highest.is_finite() && highest > 1e-300 { highest.min(1e300) } else { 1.0 };
     let steps = steps.max(1);
@@ -42,7 +42,7 @@ pub fn values(highest: f64, steps: usize) -> Vec<f64> {
     (0..=count.min(steps)).map(|at| at as f64 * step).collect()
 }
 
-/// Moments of a span at round distances from its origin, as many as have room in so many columns, with labels.
+/// Moments at round distances from the origin, with labels, as many as fit into `columns`.
 pub(super) fn times(span: (Nanos, Nanos), origin: Origin, columns: u16) -> Vec<(Nanos, String)> {
     let length = (span.1 - span.0).0;
     let labels = (u64::from(columns) / APART).max(1);
@@ -62,7 +62,7 @@ pub(super) fn times(span: (Nanos, Nanos), origin: Origin, columns: u16) -> Vec<(
     }
 }
 
-/// `12.5 s` where steps are short, else `1:30` or `2:00:00`.
+/// `12.5 s` for short steps, else `1:30` or `2:00:00`.
 fn since(ns: u64, step: u64) -> String {
     let seconds = ns / SECOND;
     match (step < SECOND, seconds) {

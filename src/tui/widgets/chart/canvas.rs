@@ -1,4 +1,4 @@
-//! Dots that make up lines: eight to a cell as Braille, or one as the line's letter. It never knows values or times.
+//! A canvas of dots for lines: eight Braille dots per cell, or one per cell as the line's letter.
 
 use super::Pen;
 use super::put;
@@ -8,15 +8,15 @@ use ratatui::style::Style;
 
 /// Bits of the Braille dots of a cell, by row from the top and column.
 const BRAILLE: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
-/// Columns from one letter of a line to the next.
+/// Columns between two letters of a line.
 const LETTERS_APART: usize = 30;
 
-/// Where dots are set, and by which line last.
+/// The set dots, and the line that set each cell last.
 #[derive(Debug)]
 pub struct Canvas {
     columns: usize,
     rows: usize,
-    /// Dots to a cell, across and down.
+    /// Dots per cell, horizontally and vertically.
     dots: (usize, usize),
     cells: Vec<Cell>,
 }
@@ -33,7 +33,7 @@ pub(super) fn letter(line: usize) -> char {
 }
 
 impl Canvas {
-    /// One of so many cells; without Braille a dot is a whole cell.
+    /// Creates a canvas of that many cells; without Braille, a dot is a whole cell.
     #[must_use]
     pub fn new(columns: u16, rows: u16, braille: bool) -> Canvas {
         let (columns, rows) = (usize::from(columns), usize::from(rows));
@@ -41,7 +41,7 @@ impl Canvas {
         Canvas { columns, rows, dots, cells: vec![Cell::default(); columns * rows] }
     }
 
-    /// The dot of two shares, from the left and from the bottom.
+    /// The dot at two shares, from the left and from the bottom.
     #[must_use]
     pub fn dot(&self, across: f64, up: f64) -> (usize, usize) {
         let scaled = |share: f64, count: usize| {
@@ -52,7 +52,7 @@ impl Canvas {
         (scaled(across, self.columns * self.dots.0), height.saturating_sub(1) - scaled(up, height))
     }
 
-    /// Sets every dot from one to the other, ends included (Bresenham).
+    /// Sets every dot between two dots, ends included (Bresenham).
     pub fn line(&mut self, line: usize, from: (usize, usize), to: (usize, usize)) {
         let (steps_x, steps_y) = (from.0.abs_diff(to.0), from.1.abs_diff(to.1));
         let steps = steps_x.max(steps_y);
@@ -74,7 +74,7 @@ impl Canvas {
         }
     }
 
-    /// Puts the dots on the screen; with letters, each line carries its own here and there.
+    /// Draws the dots; with `letters`, each line also carries its letter at intervals.
     pub fn draw(&self, letters: bool, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         for (at, cell) in self.cells.iter().enumerate().filter(|(_, cell)| cell.bits != 0) {
             let place = (area.x + (at % self.columns) as u16, area.y + (at / self.columns) as u16);
@@ -91,7 +91,7 @@ impl Canvas {
         }
     }
 
-    /// Puts the dots on the screen in one style; `plain` stands for a dot where there is no Braille.
+    /// Draws the dots in one style; `plain` replaces a dot where there is no Braille.
     pub fn paint(&self, plain: &str, style: Style, area: Rect, buf: &mut Buffer) {
         for (at, cell) in self.cells.iter().enumerate().filter(|(_, cell)| cell.bits != 0) {
             let place = (area.x + (at % self.columns) as u16, area.y + (at / self.columns) as u16);
@@ -102,7 +102,7 @@ impl Canvas {
         }
     }
 
-    /// Beside each line, at even distances that differ from line to line: colour alone would not do.
+    /// Puts letters next to each line, at even distances that differ per line, because colour alone is not enough.
     fn letters(&self, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         let lines = self.cells.iter().filter(|cell| cell.bits != 0).map(|cell| usize::from(cell.line)).max();
         for line in 0..=lines.unwrap_or(0) {
@@ -110,7 +110,7 @@ impl Canvas {
             let mut written = None;
             for column in (0..self.columns).rev() {
                 let far = written.is_none_or(|last: usize| last - column >= LETTERS_APART);
-                // The first letter goes near the right end, further in for each line.
+                // The first letter is near the right end, further left for each further line.
                 let begun = column + 2 + line * 4 < self.columns || written.is_some();
                 if let Some(row) = self.row_of(line, column).filter(|_| far && begun) {
                     let place = (area.x + column as u16, area.y + row as u16);

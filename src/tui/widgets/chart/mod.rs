@@ -1,5 +1,5 @@
-//! Values over time as lines: a value axis with its unit, a time axis with round seconds, gaps kept as gaps.
-//! Several lines are told apart by letters as well as colour. It never holds a value back that falls between two dots.
+//! Line charts over time: a value axis with its unit, a time axis with round seconds, gaps shown as gaps.
+//! Letters and colours distinguish the lines. Values that share a dot column are all drawn.
 
 mod axis;
 mod canvas;
@@ -15,19 +15,19 @@ pub use canvas::Canvas;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Smaller than this there is room for a sparkline only.
+/// Below this size there is only room for a sparkline.
 const LEAST: (u16, u16) = (24, 5);
 
 /// One line.
 #[derive(Debug, Clone, Copy)]
 pub struct Series<'a> {
-    /// What it is.
+    /// Its name.
     pub name: &'a str,
-    /// Moments in order, each with its value or without one.
+    /// Moments in order, each with its value or `None`.
     pub points: &'a [(Nanos, Option<f64>)],
 }
 
-/// What the time axis counts from.
+/// The zero of the time axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// This start: `0:00`, `1:30`.
@@ -43,11 +43,11 @@ pub struct Chart<'a> {
     pub series: &'a [Series<'a>],
     /// The unit of all of them.
     pub unit: MetricUnit,
-    /// Where the span begins and ends.
+    /// Start and end of the span.
     pub span: (Nanos, Nanos),
-    /// What the time axis counts from.
+    /// The zero of the time axis.
     pub origin: Origin,
-    /// The value axis reaches at least this far: the number of CPUs, a whole.
+    /// The minimum top of the value axis, such as the number of CPUs.
     pub top: Option<f64>,
     /// A selected range of time.
     pub range: Option<(Nanos, Nanos)>,
@@ -55,7 +55,7 @@ pub struct Chart<'a> {
     pub mark: Option<Nanos>,
 }
 
-/// Where the parts of a chart stand.
+/// The areas of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Frame {
     legend: Rect,
@@ -63,7 +63,7 @@ struct Frame {
 }
 
 impl Chart<'_> {
-    /// Draws it; where there is no room for axes, as a sparkline of the first line.
+    /// Draws the chart; a small area gets a sparkline of the first line.
     pub fn draw(&self, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         if area.is_empty() {
@@ -80,7 +80,7 @@ impl Chart<'_> {
         self.moments(pen, frame.plot, buf);
     }
 
-    /// The moment a column of the terminal stands for; `None` beside the lines.
+    /// The moment at a terminal column; `None` outside the plot.
     #[must_use]
     pub fn moment_at(&self, area: Rect, column: u16) -> Option<Nanos> {
         let plot = if area.width < LEAST.0 || area.height < LEAST.1 { area } else { self.frame(area).plot };
@@ -120,7 +120,7 @@ impl Chart<'_> {
         at >= self.span.0 && at <= self.span.1
     }
 
-    /// Values with their labels, from zero up; the last is the top of the axis.
+    /// Values with their labels, from zero up; the last one is the top of the axis.
     fn ticks(&self, height: u16) -> Vec<(f64, String)> {
         let values = axis::values(self.highest(), usize::from(height / 3).clamp(1, 5));
         values.into_iter().map(|value| (value, number::quantity(value, self.unit).joined())).collect()
@@ -146,7 +146,7 @@ impl Chart<'_> {
         }
         let [corner, tick, _] = pen.glyphs.axes;
         for (value, label) in &ticks {
-            // Zero is the lower axis.
+            // The lower axis represents zero.
             let y = plot.bottom() - (value / top * f64::from(plot.height)).round() as u16;
             let (y, symbol) = if *value > 0.0 { (y, tick) } else { (plot.bottom(), corner) };
             put(buf, whole, (axis, y), symbol, pen.theme.dim);
@@ -192,7 +192,7 @@ impl Chart<'_> {
         canvas.draw(self.lettered(), pen, plot, buf);
     }
 
-    /// The selected range and the mark, over the lines.
+    /// Draws the selected range and the mark over the lines.
     fn moments(&self, pen: Pen<'_>, plot: Rect, buf: &mut Buffer) {
         if let Some((from, to)) = self.range.filter(|(from, to)| *to >= self.span.0 && *from <= self.span.1) {
             let (left, right) = (self.column(from, plot.width), self.column(to, plot.width));
@@ -209,7 +209,7 @@ impl Chart<'_> {
         put(buf, Rect { y: plot.bottom(), height: 1, ..plot }, (x, plot.bottom()), "m", pen.theme.accent2);
     }
 
-    /// Where in the span a moment is, 0 to 1.
+    /// The position of a moment in the span, 0 to 1.
     fn share(&self, at: Nanos) -> f64 {
         let span = (self.span.1 - self.span.0).as_f64().max(1.0);
         ((at - self.span.0).as_f64() / span).min(1.0)

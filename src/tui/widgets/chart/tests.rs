@@ -1,4 +1,4 @@
-//! Charts as text, at sizes people have and at all others.
+//! Charts as text, at common sizes and at all others.
 
 use super::*;
 use crate::tui::theme::Glyphs;

@@ -1,15 +1,15 @@
-//! Under which conditions was compared: sides, load, mixtures, and in what they are not alike.
-//! It never decides what is comparable.
+//! Describes the conditions of a comparison: sides, load, mixtures, and what differs.
 
 use super::values::{relative, typed};
 use crate::analysis::compare::Side;
 use crate::view::MetricUnit;
 use crate::view::compare::{
-    Adjustment, CodeView, Driver, Gravity, GroupKind, Guard, Load, Per, SettingsView, SideView, Spread, Through, Unlike,
+    Adjustment, CodeView, Driver, Gravity, GroupKind, Load, Per, SettingsView, SideView, Spread, SubgroupCheck,
+    Through, Unlike,
 };
 use crate::view::number::quantity;
 
-/// What a side is called where there is little room: its first recording, and how many more.
+/// Short name of a side: its label, or its first recording and the number of further ones.
 #[must_use]
 pub fn label(side: &SideView) -> String {
     match &side.recordings[..] {
@@ -18,7 +18,7 @@ pub fn label(side: &SideView) -> String {
     }
 }
 
-/// What is known of the load, in a sentence.
+/// What is known about the load, in one sentence.
 pub(in crate::view::compare) fn load(load: &Load) -> String {
     let Some((driver, base, new)) = load.driver.zip(load.base).zip(load.new).map(|((d, b), n)| (d, b, n)) else {
         return "load was not looked at".to_string();
@@ -54,9 +54,9 @@ pub(in crate::view::compare) fn load(load: &Load) -> String {
     }
 }
 
-/// Why the whole and its groups tell different things.
+/// Why the total and its subgroups disagree.
 #[must_use]
-pub fn guard_text(guard: &Guard) -> String {
+pub fn guard_text(guard: &SubgroupCheck) -> String {
     let what = match guard.by {
         GroupKind::Load => "levels of load",
         GroupKind::Host => "hosts",
@@ -71,13 +71,13 @@ pub fn guard_text(guard: &Guard) -> String {
     )
 }
 
-/// A difference between the conditions, in a sentence fragment.
+/// A condition that differs, in a sentence fragment.
 #[must_use]
 pub fn unlike(unlike: &Unlike) -> String {
     format!("{}: {} -> {}", unlike.what, unlike.base, unlike.new)
 }
 
-/// How much a difference of conditions weighs, in a word.
+/// How much a differing condition matters, in a few words.
 #[must_use]
 pub fn gravity(gravity: Gravity) -> &'static str {
     match gravity {
@@ -87,7 +87,7 @@ pub fn gravity(gravity: Gravity) -> &'static str {
     }
 }
 
-/// What costs of code are per: ` per operation`.
+/// What costs of code are divided by: `per operation`.
 #[must_use]
 pub fn per(per: Per) -> &'static str {
     match per {
@@ -98,7 +98,7 @@ pub fn per(per: Per) -> &'static str {
     }
 }
 
-/// Which changes of code are shown.
+/// Which code changes are shown.
 #[must_use]
 pub fn shown_code(view: &CodeView) -> &'static str {
     if view.repeated {
@@ -120,7 +120,7 @@ pub(in crate::view::compare) fn no_code(base: &Side, new: &Side, per: Per) -> &'
     }
 }
 
-/// How it was compared, in a line.
+/// How the sides were compared, in one line.
 #[must_use]
 pub fn settings(settings: &SettingsView) -> String {
     format!(

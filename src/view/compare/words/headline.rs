@@ -1,12 +1,12 @@
-//! The sentences that say what a comparison comes to, and what they rest on.
-//! It never claims more than a verdict does, and names what would make an open one certain.
+//! The headline of a comparison: its conclusions, and what they rest on.
+//! Claims are no stronger than the verdict. For an open verdict, the text names what would settle it.
 
 use super::conditions::guard_text;
 use super::values::{change, interval, own_change, relative, shown, typed, within};
 use crate::analysis::compare::{PRIMARY, Settings};
 use crate::view::compare::{Adjustment, Basis, ComparisonView, Lead, MetricRow, Verdict};
 
-/// The sentences that say what a comparison comes to.
+/// The conclusions of a comparison, in sentences.
 pub(in crate::view::compare) fn headline(view: &ComparisonView, settings: &Settings) -> Vec<String> {
     let mut out = Vec::new();
     match &view.answer {
@@ -71,10 +71,10 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
     }
 }
 
-/// What would show how far runs differ.
+/// How to measure the variation between runs.
 const REPEAT: &str = "Repeats measure it: BASE1,BASE2,BASE3 NEW1,NEW2,NEW3.";
 
-/// Why the load leaves the answer open, and what would close it.
+/// Why the load leaves the answer open, and how to settle it.
 fn open_for_load(view: &ComparisonView) -> Option<String> {
     let undecided = view.answer.as_ref().is_some_and(|row| row.verdict == Verdict::Undecided && row.low.is_some());
     let text = match view.load.adjustment {
@@ -95,7 +95,7 @@ fn open_for_load(view: &ComparisonView) -> Option<String> {
     Some(text)
 }
 
-/// Where the uncertainty comes from, and what could have been seen.
+/// Where the uncertainty comes from, and how small a change could have been detected.
 fn basis(row: &MetricRow, settings: &Settings) -> String {
     let seen = row.detectable.map_or(String::new(), |least| {
         format!(" Four of five such comparisons would find a change of {}.", change(row, least).trim_start_matches('+'))

@@ -1,5 +1,4 @@
-//! What a comparison comes to, in words that are the same in every format.
-//! It never claims more than a verdict does.
+//! Describes a comparison in words that are the same in every format.
 
 mod conditions;
 mod headline;

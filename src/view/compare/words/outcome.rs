@@ -1,11 +1,10 @@
-//! How gates stand, and what became of expectations.
-//! It never leaves out the numbers that a standing rests on.
+//! Describes the results of gates and expectations, with the numbers they rest on.
 
 use super::values::{interval, own_change, relative, shown};
 use crate::view::compare::{Exceeds, ExpectationRow, GateRow, Outcome, Standing};
 use crate::view::number::three_digits;
 
-/// How a gate stands, in a sentence fragment.
+/// The result of a gate, in a sentence fragment.
 #[must_use]
 pub fn gate(row: &GateRow) -> String {
     let number = |value: f64| if row.relative { relative(value) } else { three_digits(value) };
@@ -31,7 +30,7 @@ pub fn gate(row: &GateRow) -> String {
     }
 }
 
-/// What became of an expectation, in a word or two.
+/// The outcome of an expectation, in a word or two.
 #[must_use]
 pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
@@ -42,7 +41,7 @@ pub fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The same with the numbers it rests on: `confirmed: 5.0 -> 3.1, -38.0% (-41.0% to -35.0%) at the same load`.
+/// The outcome with the numbers it rests on: `confirmed: 5.0 -> 3.1, -38.0% (-41.0% to -35.0%) at the same load`.
 #[must_use]
 pub fn expectation(row: &ExpectationRow) -> String {
     let told = outcome(row.outcome);

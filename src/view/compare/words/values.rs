@@ -1,5 +1,5 @@
-//! Values, changes and their intervals as text.
-//! It never rounds a number before the last step.
+//! Formats values, changes and their intervals.
+//! Numbers are rounded only in the last step.
 
 use crate::analysis::LawFactor;
 use crate::view::Measured;
@@ -16,19 +16,19 @@ pub fn shown(value: f64, unit: QuantityUnit) -> String {
     }
 }
 
-/// A change as a part: `+10.1%`, `-0.500%`; above a factor of ten `x 12.0`.
+/// A relative change: `+10.1%`, `-0.50%`; `x 12.0` from a factor of ten on.
 #[must_use]
 pub fn relative(part: f64) -> String {
     if part >= 9.0 {
         return format!("x {}", three_digits(part + 1.0));
     }
     let sign = if part > 0.0 { "+" } else { "" };
-    // More digits than one after the point are no one's measurement.
+    // No measurement is precise enough for more digits.
     let percent = part * 100.0;
     if percent.abs() < 10.0 { format!("{sign}{percent:.2}%") } else { format!("{sign}{percent:.1}%") }
 }
 
-/// A percentage that somebody typed: as few digits as it takes.
+/// A percentage typed by the user, with as few digits as possible.
 #[must_use]
 pub(super) fn typed(part: f64) -> String {
     format!("{}%", (part * 1e6).round() / 1e4)
@@ -44,33 +44,33 @@ pub fn change(row: &MetricRow, value: f64) -> String {
     }
 }
 
-/// The change of a row itself.
+/// The change of the row itself.
 #[must_use]
 pub fn own_change(row: &MetricRow) -> Option<String> {
     let value = if row.scale == Some(Scale::Relative) { row.relative? } else { row.difference? };
     Some(change(row, value))
 }
 
-/// `+9.2% to +11.0%`.
+/// The confidence interval: `+9.2% to +11.0%`.
 #[must_use]
 pub fn interval(row: &MetricRow) -> Option<String> {
     Some(format!("{} to {}", change(row, row.low?), change(row, row.high?)))
 }
 
-/// The same of single runs, by their windows alone.
+/// The same for single runs, from their windows alone.
 #[must_use]
 pub fn within(row: &MetricRow) -> Option<String> {
     Some(format!("{} to {}", change(row, row.within_low?), change(row, row.within_high?)))
 }
 
-/// Half of the interval's width, for narrow tables.
+/// Half the width of the interval, for narrow tables.
 #[must_use]
 pub fn half(row: &MetricRow) -> Option<String> {
     let half = (row.high? - row.low?) / 2.0;
     Some(change(row, half).trim_start_matches(['+', 'x', ' ']).to_string())
 }
 
-/// `worse`, `better`, `same`, `-`: what a verdict means for a row.
+/// What a verdict means for a row: `worse`, `better`, `more`, `less`, `same` or `-`.
 #[must_use]
 pub fn verdict(row: &MetricRow) -> &'static str {
     use crate::view::compare::Better::{Less, More, Neither};
@@ -84,13 +84,13 @@ pub fn verdict(row: &MetricRow) -> &'static str {
     }
 }
 
-/// A value of a row in its unit; a dash where there is none.
+/// A value of a row in its unit; a dash if it is missing.
 #[must_use]
 pub fn value(row: &MetricRow, measured: &Measured) -> String {
     measured.value().map_or("-".to_string(), |value| shown(value, row.unit))
 }
 
-/// A cost of code in its unit: `ns`, `cycles`; `share` for a part of all.
+/// A cost of code in its unit: `ns`, `cycles`; `share` for a fraction of all.
 #[must_use]
 pub fn cost(unit: &str, value: f64) -> String {
     match unit {
@@ -100,14 +100,14 @@ pub fn cost(unit: &str, value: f64) -> String {
     }
 }
 
-/// A change of such a cost, with its sign.
+/// A change in the cost of code, with its sign.
 #[must_use]
 pub fn growth(unit: &str, row: &CodeRow) -> String {
     let sign = if row.difference > 0.0 { "+" } else { "" };
     format!("{sign}{}", cost(unit, row.difference))
 }
 
-/// A probability; a very small one is no more than that.
+/// A probability; below 0.001 only the bound is shown.
 #[must_use]
 pub fn probability(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_string() } else { three_digits(p) }
@@ -136,7 +136,7 @@ pub(in crate::view::compare) fn factor_name(factor: LawFactor) -> &'static str {
     }
 }
 
-/// A factor for people.
+/// A factor's label for display.
 #[must_use]
 pub(in crate::view::compare) fn factor_label(factor: LawFactor) -> &'static str {
     match factor {

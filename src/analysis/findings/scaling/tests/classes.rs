@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Name of the class's rule, and the program.
+/// The name of each class's rule, and the program.
 pub(super) fn programs() -> Vec<(&'static str, Mill)> {
     let mill = |load: fn(f64, Load) -> Load| Mill::of(&WIDTHS, move |n| load(f64::from(n - 1), even()));
     let mut siblings = Mill::of(&WIDTHS, |n| even().stretched(if n == 16 { 1.7 } else { 1.0 }));
@@ -55,7 +55,7 @@ const FLUSH: &str =
     "worker;give_back;[kernel]!do_madvise;[kernel]!flush_tlb_mm_range;[kernel]!smp_call_function_many_cond";
 const FORGET: &str = "worker;part_0;[kernel]!asm_sysvec_call_function";
 
-/// What a hypervisor takes from a half-busy machine so that it runs 5% longer for each further thread.
+/// The steal share at which a half-busy machine runs 5% longer for each further thread.
 fn stolen(more: f64) -> f64 {
     0.5 * (1.0 - 1.0 / (1.0 + 0.05 * more))
 }
@@ -112,11 +112,11 @@ fn the_joint_finding_says_what_cannot_be_told_apart() {
     assert!(contended.claim.contains(told), "{}", contended.claim);
     assert_eq!(contended.confidence, Confidence::Medium);
     assert_eq!(contended.place.unwrap().frames, ["worker", "count"]);
-    // It had nearly all time before: memory bandwidth would look the same.
+    // It had nearly all the time before, and a shortage of memory bandwidth would look the same.
     let all = finding(&count(20_000.0, 1_000.0).judged(), "contended-line");
     assert!(all.claim.contains("memory bandwidth, cache or clock"), "{}", all.claim);
     assert_eq!(all.confidence, Confidence::Low);
-    // But bandwidth does not make throughput fall.
+    // But a shortage of bandwidth does not make throughput fall.
     assert_eq!(finding(&count(20_000.0, 30_000.0).judged(), "contended-line").confidence, Confidence::Medium);
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use mill::Load;
 
-/// Threads whose lines the last level holds no longer, as many as ever come down to it.
+/// Threads whose lines no longer fit into the last level, at a constant number of accesses to it.
 fn outgrown(load: Load, more: f64) -> Load {
     load.metric("llc_mpki", 1.0 + more).metric("l2_mpki", 30.0)
 }
@@ -12,12 +12,12 @@ fn slower(more: f64) -> Load {
     even().stretched(1.0 + 0.05 * more)
 }
 
-/// Nine gigabytes a second however many threads there are, and reads that take longer with each.
+/// 9 GB/s however many threads there are, and reads that take longer with each.
 fn strained(more: f64) -> Load {
     slower(more).metric("memory_bandwidth", 9e9).metric("l3_miss_latency", 90e-9 * (1.0 + 0.1 * more))
 }
 
-/// A program with that many instructions per operation at that clock in GHz.
+/// A program with the given instructions per operation and clock in GHz.
 fn counted(load: fn(f64) -> (Load, f64, f64)) -> Mill {
     Mill::of(&WIDTHS, move |n| {
         let (load, path, ghz) = load(f64::from(n - 1));
@@ -210,7 +210,7 @@ fn a_guest_whose_cpus_stand_still_is_not_told_that_its_clock_is_slow() {
     assert_eq!(slow.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["frequency"]);
 }
 
-/// Where no counter tells them apart: lines that move between caches are misses too, of one function that stands out.
+/// No counter distinguishes them: lines that move between caches are misses too, in one function that stands out.
 #[test]
 fn lines_that_move_are_not_taken_for_a_cache_that_is_too_small() {
     let program = |queued: f64| {

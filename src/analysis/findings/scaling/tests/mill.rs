@@ -1,4 +1,4 @@
-//! A program made of what one operation costs at each width, and the ladder that a sweep of it gives.
+//! A program defined by the cost of one operation at each width, and the ladder that a sweep of it produces.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::analysis::findings::families::tests::function;
@@ -10,10 +10,10 @@ use crate::analysis::{Cause, CodeKind, Metric, MetricUnit, Section, Totals};
 use crate::model::{Measure, Region, TaskState, Unit, Why};
 use std::collections::BTreeMap;
 
-/// Seconds of a run.
+/// Seconds per run.
 const WALL: f64 = 10.0;
 
-/// What one operation costs one worker, nanoseconds.
+/// The cost of one operation to one worker, nanoseconds.
 #[derive(Debug, Clone)]
 pub struct Load {
     pub cpu: Vec<(String, f64)>,
@@ -23,23 +23,23 @@ pub struct Load {
     pub throttled: f64,
     pub unseen: f64,
     pub balance: f64,
-    /// How many workers have any of the work; all by default.
+    /// How many workers do any of the work; all by default.
     pub busy: Option<u32>,
     /// Instructions per operation and GHz.
     pub counted: Option<(f64, f64)>,
-    /// By how much siblings slow each other's instructions down.
+    /// Factor by which siblings slow down each other's instructions.
     pub siblings: f64,
-    /// Metrics of each run as they are.
+    /// Metrics of each run, unchanged.
     pub metrics: Vec<(&'static str, f64)>,
-    /// Metrics that are rates, given per operation.
+    /// Rate metrics, given per operation.
     pub per_op: Vec<(&'static str, f64)>,
 }
 
-/// A program.
+/// A program to sweep.
 pub struct Mill {
     pub widths: Vec<(u32, Region)>,
     pub repeats: u32,
-    /// How much runs differ.
+    /// How much runs scatter.
     pub scatter: f64,
     pub off_cpu: bool,
     /// Whether it runs in a virtual machine.
@@ -47,7 +47,7 @@ pub struct Mill {
     pub load: Box<dyn Fn(u32) -> Load>,
 }
 
-/// All that the rules are given.
+/// The inputs of the rules.
 pub struct Ladder {
     pub points: Vec<Point>,
     pub stacks: Vec<Stack>,
@@ -55,7 +55,7 @@ pub struct Ladder {
     pub fits: Vec<Fit>,
 }
 
-/// A microsecond in five functions, on every width.
+/// A microsecond in five functions, at every width.
 pub fn even() -> Load {
     Load {
         cpu: (0..5).map(|part| (format!("worker;part_{part}"), 200.0)).collect(),
@@ -95,7 +95,7 @@ impl Load {
         self
     }
 
-    /// Every function takes that many times its time.
+    /// Multiplies the time of every function.
     pub fn stretched(mut self, times: f64) -> Load {
         self.cpu.iter_mut().for_each(|(_, ns)| *ns *= times);
         self
@@ -113,7 +113,7 @@ impl Load {
         causes
     }
 
-    /// All of one worker's time.
+    /// One worker's total time per operation.
     fn ns(&self) -> f64 {
         self.cpu_ns() + self.blocked_ns().values().sum::<f64>() + self.queued + self.throttled + self.unseen
     }
@@ -147,7 +147,7 @@ impl Mill {
         Mill { widths, repeats: 3, scatter: 0.003, off_cpu: true, guest: false, load: Box::new(load) }
     }
 
-    /// The same with each width's load changed; `more` are the threads beyond the first.
+    /// The same with each width's load changed; `more` is the number of threads beyond the first.
     pub fn with(self, change: impl Fn(Load, f64) -> Load + 'static) -> Mill {
         let load = self.load;
         Mill { load: Box::new(move |n| change(load(n), f64::from(n - 1))), ..self }
@@ -173,7 +173,7 @@ impl Mill {
         (self.load)(self.widths.first().unwrap().0)
     }
 
-    /// Runs differ in how many operations they get done.
+    /// Runs differ in the number of operations they complete.
     fn factors(&self) -> Vec<f64> {
         let spread = |repeat: u32| match repeat % 3 {
             0 => 1.0,
@@ -352,7 +352,7 @@ fn run(load: &Load, n: u32, factor: f64, off_cpu: bool) -> Run {
     }
 }
 
-/// `every` nanoseconds make a sample.
+/// One sample per `every` nanoseconds.
 fn cost(paths: &[(String, f64)], every: f64, seconds: &impl Fn(f64) -> f64) -> Cost {
     let path = |(path, ns): &(String, f64)| {
         let weight = seconds(*ns) * 1e9;

@@ -1,5 +1,5 @@
-//! Planted bottlenecks, each in a program that is healthy otherwise: its own rule comes first, and none speaks of a
-//! program that scales.
+//! Planted bottlenecks, each in an otherwise healthy program: its own rule comes first, and no rule reports a program
+//! that scales.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod classes;
@@ -23,7 +23,7 @@ fn signal(caller: &str) -> String {
     format!("worker;{caller};libc.so.6!pthread_cond_wait;{FUTEX}")
 }
 
-/// The finding of that rule.
+/// The finding of the given rule.
 fn finding(judged: &Judged, rule: &str) -> Finding {
     let found = judged.found.iter().find(|finding| finding.rule == rule);
     found.cloned().unwrap_or_else(|| panic!("{rule} is not among {:#?}", judged.found))
@@ -121,7 +121,7 @@ fn a_width_without_a_stack_is_undecided_and_a_base_out_of_range_is_no_panic() {
 
 #[test]
 fn a_serial_section_is_told_from_uneven_load_by_its_constant_fraction() {
-    // A tenth of the work is done by one thread, or one of n workers has twice the work of another.
+    // One thread does a tenth of the work, or one of n workers has twice the work of another.
     let serial = |n: f64| (0.1 + 0.9 / n, (1.0 / n) / (0.1 + 0.9 / n));
     let uneven = |n: f64| (2.0 / (n + 1.0), (n + 1.0) / n / 2.0);
     let mill = |of: fn(f64) -> (f64, f64)| {

@@ -1,4 +1,4 @@
-//! One cause, one finding: it holds all that its cause costs, wherever that shows, and no other finding tells it again.
+//! One cause, one finding: it covers everything its cause costs, wherever that shows, and no other finding repeats it.
 
 use super::*;
 use crate::analysis::coverage::Coverage;
@@ -11,7 +11,7 @@ fn rules(judged: &Judged) -> Vec<&'static str> {
     judged.found.iter().map(|finding| finding.rule).collect()
 }
 
-/// What a lock that is traded costs on a CPU: spinning, both system calls, the kernel's own lock and switch below them.
+/// The cost of a contended lock on a CPU: spinning, both system calls, and the kernel's own lock and switch below them.
 fn traded(load: Load, ns: f64) -> Load {
     load.on_cpu(TAKE, ns)
         .on_cpu(&format!("{TAKE};libc.so.6!__lll_lock_wait;{FUTEX};[kernel]!finish_task_switch.isra.0"), ns)
@@ -143,7 +143,7 @@ fn threads_that_come_and_go_or_share_work_unevenly_are_not_too_few() {
     let mut ladder = Mill::of(&[1, 8], |n| even().off_cpu(&signal("join"), 500.0 * f64::from(n - 1))).ladder();
     for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
         let all = *run.totals.cpu.value().unwrap();
-        // The dispatcher, and the longest of thousands that live for a moment.
+        // The dispatcher, and the longest-lived of thousands of short-lived threads.
         run.workers = vec![all * 0.2, all * 0.001, all * 0.001];
     }
     let judge = |ladder: &mill::Ladder| judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);

@@ -1,0 +1,284 @@
+//! The inputs of the rules, computed once per selection.
+
+use super::stacks::Stacks;
+use super::waits::Waits;
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, limits};
+use crate::analysis::MetricUnit;
+use crate::analysis::counters::Counters;
+use crate::analysis::coverage::{Coverage, clock};
+use crate::analysis::metrics::{Metric, metrics};
+use crate::analysis::names::Names;
+use crate::analysis::ranking::{GroupBy, Ranking, SortBy, rank};
+use crate::analysis::selection::{Axis, Selection, Who};
+use crate::analysis::summary::{Summary, summary};
+use crate::analysis::tasks::Tasks;
+use crate::analysis::threads::{ThreadRow, threads};
+use crate::analysis::time::Window;
+use crate::model::profile::Profile;
+use crate::model::{EventSpec, Measure, Scope, Unit, Why};
+use std::cell::Cell;
+
+/// The inputs of the rules.
+#[derive(Debug)]
+pub struct RuleContext<'a> {
+    /// The profile.
+    pub profile: &'a Profile,
+    /// Names of the frames.
+    pub names: &'a Names,
+    /// All threads of the profile.
+    pub tasks: &'a Tasks,
+    /// The counter readings.
+    pub counters: &'a Counters,
+    /// The part to judge. Its axis selects the event that represents CPU time, if possible.
+    pub selection: Selection,
+    /// Its threads.
+    pub who: Who,
+    /// Its time, extended to where counters were read.
+    pub window: Window,
+    /// The metrics of the window.
+    pub metrics: Vec<Metric>,
+    /// The functions by CPU time; empty if no event sampled it.
+    pub functions: Ranking,
+    /// The threads, most CPU time first.
+    pub threads: Vec<ThreadRow>,
+    summary: Summary,
+    /// Whether the current rule used samples.
+    sampled: Cell<bool>,
+    /// Whether the current rule used waits.
+    waited: Cell<bool>,
+    clock: Option<u16>,
+    stacks: Stacks<'a>,
+    waits: Option<Waits<'a>>,
+}
+
+/// Mean number of threads in each state at any moment of the selection.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Work {
+    /// Running.
+    pub running: f64,
+    /// Runnable without a CPU.
+    pub queued: f64,
+    /// Blocked by a lock that another thread holds.
+    pub locked: f64,
+    /// Blocked by mmap_lock, the lock of the address space.
+    pub mapping: f64,
+    /// Blocked by storage.
+    pub storage: f64,
+}
+
+impl Work {
+    /// Threads that had work to do. Threads that wait for work, sleep or wait for an answer do not count.
+    pub fn total(&self) -> f64 {
+        self.running + self.queued + self.locked + self.mapping + self.storage
+    }
+}
+
+impl<'a> RuleContext<'a> {
+    /// Computes what the rules share. `window` is the selection's time, extended to where counters were read.
+    #[must_use]
+    pub fn of(
+        profile: &'a Profile,
+        names: &'a Names,
+        tasks: &'a Tasks,
+        counters: &'a Counters,
+        selection: &Selection,
+        window: Window,
+    ) -> RuleContext<'a> {
+        let clock = clock(profile, selection.axis);
+        let mut selection = selection.clone();
+        selection.axis = Axis::Event(clock.unwrap_or(u16::MAX));
+        let who = selection.who(tasks);
+        let summary = summary(profile, tasks, counters, &selection, window);
+        let recorded = profile.meta.plan.off_cpu || !profile.off_cpu.is_empty();
+        RuleContext {
+            profile,
+            names,
+            tasks,
+            counters,
+            metrics: metrics(counters, &who, window, Some(&summary)),
+            functions: rank(profile, names, tasks, &selection, GroupBy::Function, SortBy::SelfWeight),
+            threads: threads(profile, tasks, counters, &selection, window),
+            summary,
+            sampled: Cell::new(false),
+            waited: Cell::new(false),
+            clock,
+            stacks: Stacks::of(profile, names, tasks, &selection, &who),
+            waits: recorded.then(|| Waits::of(profile, names, tasks, &selection)),
+            selection,
+            who,
+            window,
+        }
+    }
+
+    /// The value of a metric, or why it is missing.
+    pub(super) fn metric(&self, name: &str) -> Result<f64, Why> {
+        let metric = self.metrics.iter().find(|metric| metric.name == name);
+        match metric.map(|metric| metric.value) {
+            Some(Measure::Known { value, .. }) => Ok(value),
+            Some(Measure::Missing(why)) => Err(why),
+            None => Err(Why::NotRecorded),
+        }
+    }
+
+    /// The counter's growth for the selected threads.
+    pub(super) fn count(&self, name: &str) -> Result<f64, Why> {
+        let counted = match &self.who {
+            Who::All => self.counters.delta(name, Scope::Target, self.window),
+            Who::Only(tids) => self.counters.sum(name, tids.iter().copied(), self.window),
+        };
+        counted.value().copied().ok_or(counted.why().unwrap_or(Why::NotRecorded))
+    }
+
+    /// Elapsed seconds of the counters' window, if it is long enough for a rate.
+    pub(super) fn wall(&self) -> Result<f64, Why> {
+        enough(self.window.span().seconds())
+    }
+
+    /// Elapsed seconds of the selection itself, which bounds samples and waits.
+    pub(super) fn span(&self) -> Result<f64, Why> {
+        let end = self.selection.time.to.unwrap_or(self.window.to).min(self.window.to);
+        enough((end - self.selection.time.from).seconds())
+    }
+
+    /// CPU time in seconds: as counted, or else as sampled.
+    pub(super) fn cpu_time(&self) -> Result<f64, Why> {
+        self.metric("cpu_time").or_else(|why| match self.clock_event() {
+            Some(event) if event.unit == Unit::Nanos => Ok(self.functions.weight as f64 * 1e-9),
+            _ => Err(why),
+        })
+    }
+
+    /// The threads' states; a state that was not recorded counts as zero.
+    pub(super) fn work(&self) -> Result<Work, Why> {
+        let (wall, span) = (self.wall()?, self.span()?);
+        let running = self.cpu_time()? / wall;
+        let counted = |name| self.count(name).map_or(0.0, |ns| ns * 1e-9 / wall);
+        let queued = counted("run-delay");
+        let (locked, mapping, storage) = match &self.waits {
+            Some(waits) => {
+                let share = waits.blocked_share(queued * span) / span;
+                (waits.locked_seconds() * share, waits.mapping_seconds() * share, waits.storage_seconds() * share)
+            }
+            None => (0.0, 0.0, counted("blkio-delay")),
+        };
+        Ok(Work { running, queued, locked, mapping, storage })
+    }
+
+    /// Like `work`, but fails with `Idle` if the threads had too little to do.
+    pub(super) fn busy(&self) -> Result<Work, Why> {
+        self.work().and_then(|work| if work.total() < limits::IDLE_THREADS { Err(Why::Idle) } else { Ok(work) })
+    }
+
+    /// Fails with `Idle` if the threads ran too little for their CPU time to matter.
+    pub(super) fn runs(&self) -> Result<(), Why> {
+        if self.work()?.running < limits::IDLE_THREADS { Err(Why::Idle) } else { Ok(()) }
+    }
+
+    /// The sampled CPU time, if there are enough samples to judge shares.
+    pub(super) fn samples(&self) -> Result<&Stacks<'a>, Why> {
+        self.sampled.set(true);
+        if self.clock.is_none() {
+            return Err(Why::NotRecorded);
+        }
+        match self.stacks.samples {
+            _ if self.lost() > limits::LOST_SHARE => Err(Why::LostEvents),
+            few if few < limits::FEWEST_SAMPLES => Err(Why::TooFewSamples),
+            _ => Ok(&self.stacks),
+        }
+    }
+
+    /// Applies a rule. A finding from samples becomes less certain if they miss part of the CPU time, and one from
+    /// waits if too many of their causes are in doubt.
+    pub(super) fn judged_by(
+        &self,
+        judge: impl FnOnce(&RuleContext<'a>) -> Result<Option<Finding>, Why>,
+    ) -> Result<Option<Finding>, Why> {
+        self.sampled.set(false);
+        self.waited.set(false);
+        let mut found = judge(self)?;
+        let coverage = self.summary.coverage.value().filter(|coverage| coverage.is_too_low() && self.sampled.get());
+        if let (Some(finding), Some(coverage)) = (&mut found, coverage) {
+            less_certain(finding, coverage);
+        }
+        let doubtful = self.waits.as_ref().filter(|_| self.waited.get()).and_then(|waits| waits.coverage.doubtful());
+        if let (Some(finding), Some(share)) = (&mut found, doubtful) {
+            let said = format!("The causes of {} of the time blocked were not seen, or are estimates.", percent(share));
+            doubted(finding, &said, Evidence::plain("blocked, cause in doubt", share, MetricUnit::Share));
+        }
+        Ok(found)
+    }
+
+    /// Share of the CPU time that counting hardware events added to context switches; 0 if unknown.
+    pub(super) fn switching(&self) -> f64 {
+        self.summary.switching.value().copied().unwrap_or(0.0)
+    }
+
+    /// Like `samples`, but fails if the kernel's functions are not visible by name.
+    pub(super) fn kernel_samples(&self) -> Result<&Stacks<'a>, Why> {
+        let stacks = self.samples()?;
+        let hidden = self.clock_event().is_some_and(|event| event.exclude_kernel) || stacks.kernel_is_nameless();
+        if hidden { Err(Why::NotPermitted) } else { Ok(stacks) }
+    }
+
+    /// The off-CPU time, if it was recorded without too many losses.
+    pub(super) fn waits(&self) -> Result<&Waits<'a>, Why> {
+        self.waited.set(true);
+        let waits = self.waits.as_ref().ok_or(Why::NotRecorded)?;
+        let lost = self.summary.off_cpu_lost as f64 / (self.summary.off_cpu_lost + waits.spans).max(1) as f64;
+        if lost > limits::LOST_SHARE { Err(Why::LostEvents) } else { Ok(waits) }
+    }
+
+    /// Why a rule that needs a special hardware counter cannot decide.
+    pub(super) fn no_counter(&self) -> Why {
+        match self.metric("cycles") {
+            Err(why @ (Why::NotSupported | Why::NotPermitted)) => why,
+            // A recording without the counter does not show what the machine supports, but its sampling clock does.
+            Err(_) if self.clock_event().is_some_and(|event| event.unit == Unit::Nanos) => Why::NotSupported,
+            _ => Why::NotRecorded,
+        }
+    }
+
+    /// The axis of the samples that represent CPU time.
+    pub(super) fn axis(&self) -> Axis {
+        self.selection.axis
+    }
+
+    /// Upper bound on the share of CPU time whose samples were lost. The kind of a lost record is unknown, and with
+    /// off-CPU recording most are switches, so sampled time is also compared with counted time.
+    fn lost(&self) -> f64 {
+        let lost = self.summary.lost as f64;
+        let of_records = lost / (lost + self.summary.all_samples as f64).max(1.0);
+        let is_time = self.clock_event().is_some_and(|event| event.unit == Unit::Nanos);
+        match self.metric("cpu_time").and_then(|cpu| Ok(cpu / self.wall()? * self.span()?)) {
+            Ok(counted) if is_time && counted > 0.0 => {
+                of_records.min((1.0 - self.stacks.weight as f64 * 1e-9 / counted).max(0.0))
+            }
+            _ => of_records,
+        }
+    }
+
+    fn clock_event(&self) -> Option<&EventSpec> {
+        self.profile.meta.events.get(usize::from(self.clock?))
+    }
+}
+
+fn enough(seconds: f64) -> Result<f64, Why> {
+    if seconds < limits::SHORTEST_WINDOW { Err(Why::TooFewSamples) } else { Ok(seconds) }
+}
+
+/// Lowers a finding's confidence because samples miss part of the CPU time it is based on.
+pub(super) fn less_certain(finding: &mut Finding, coverage: &Coverage) {
+    let said = format!("Samples cover only {} of the CPU time.", percent(coverage.share));
+    doubted(finding, &said, Evidence::plain("CPU time that was sampled", coverage.share, MetricUnit::Share));
+}
+
+fn doubted(finding: &mut Finding, said: &str, evidence: Evidence) {
+    finding.confidence = match finding.confidence {
+        Confidence::High => Confidence::Medium,
+        Confidence::Medium | Confidence::Low => Confidence::Low,
+    };
+    finding.claim.push(' ');
+    finding.claim.push_str(said);
+    finding.evidence.push(evidence);
+}

@@ -1,0 +1,96 @@
+//! The latest state of a sweep, shared between the runner and its viewers. Each state is analysed at most once.
+//! Viewers never wait for the runner.
+
+use super::sweep_host::Source;
+use crate::analysis::scaling::{Run, Scaling};
+use crate::model::SweepMeta;
+use crate::sweep::scaling;
+use crate::view::scaling::{CostAxis, Difference, Progress, ScalingView, difference};
+use crate::view::snapshot::look_at_sweep;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// One state of a sweep.
+#[derive(Debug)]
+struct Standing {
+    meta: SweepMeta,
+    results: Vec<Option<Run>>,
+    over: bool,
+    scaling: OnceLock<Scaling>,
+}
+
+impl Standing {
+    fn scaling(&self) -> &Scaling {
+        self.scaling.get_or_init(|| scaling(&self.meta, &self.results))
+    }
+
+    fn view(&self) -> ScalingView {
+        ScalingView::of(&self.meta, self.scaling(), (!self.over).then(|| Progress::of(&self.meta)))
+    }
+
+    fn difference(&self, n: u32, axis: CostAxis) -> Option<Difference> {
+        let scaling = self.scaling();
+        let here = scaling.points.iter().find(|point| point.n == n)?;
+        difference(scaling.points.get(scaling.base)?, here, axis)
+    }
+}
+
+/// The latest known state.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct SharedSweep(Arc<Mutex<Arc<Standing>>>);
+
+impl SharedSweep {
+    /// Starts with this state; `over` if no more runs will be executed.
+    pub fn new(meta: SweepMeta, results: Vec<Option<Run>>, over: bool) -> SharedSweep {
+        SharedSweep(Arc::new(Mutex::new(Arc::new(Standing { meta, results, over, scaling: OnceLock::new() }))))
+    }
+
+    /// Replaces the state.
+    pub fn put(&self, meta: SweepMeta, results: Vec<Option<Run>>, over: bool) {
+        let standing = Arc::new(Standing { meta, results, over, scaling: OnceLock::new() });
+        // The state is replaced as a whole, so a panic cannot leave half of one.
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = standing;
+    }
+
+    fn standing(&self) -> Arc<Standing> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The data source for a session.
+    pub fn source(&self) -> Source {
+        let board = self.clone();
+        // Use one state for the whole snapshot.
+        let look = move |query| {
+            let standing = board.standing();
+            look_at_sweep(standing.view(), query, |n, axis| standing.difference(n, axis))
+        };
+        Source { look: Arc::new(look), live: !self.standing().over }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Axis;
+    use crate::view::scaling::fixture::{self, Machine};
+    use crate::view::snapshot::{Against, Query, ViewRequest, When, Whose};
+
+    #[test]
+    fn a_look_sees_the_state_that_was_put_last() {
+        let meta = fixture::meta(Machine::Clock);
+        let none = vec![None; meta.runs.len()];
+        let board = SharedSweep::new(meta.clone(), none.clone(), false);
+        let source = board.source();
+        assert!(source.live);
+        let progress = |source: &Source| {
+            let (when, axis, against) = (When::All, Axis::Event(0), Against::Nothing);
+            let whose = Whose::default();
+            let query =
+                Query { when, end: None, whose, axis, against, point: None, per: None, ask: ViewRequest::Scaling };
+            (source.look)(query).head.sweep.and_then(|sweep| sweep.progress)
+        };
+        assert_eq!(progress(&source).map(|progress| progress.planned), Some(21));
+        assert_eq!(board.standing().difference(2, CostAxis::Cpu), None, "nothing has been run");
+        board.put(meta, none, true);
+        assert_eq!((progress(&source), board.source().live), (None, false));
+    }
+}

@@ -1,0 +1,195 @@
+//! Executes the session's effects: snapshots on the live session's thread, opening and closing on separate threads.
+//! The result of an effect is returned as a message.
+
+use super::super::terminal_session::{Leaving, ShutdownGuard, TerminalSession};
+use super::choices::Chooser;
+use super::opening::{Opened, Opening};
+use super::writing;
+use crate::error::Result;
+use crate::session::{History, Limit};
+use crate::sys::clock::Clock;
+use crate::tui::app::App;
+use crate::tui::effect::Effect;
+use crate::tui::msg::Msg;
+use crate::tui::run::{Flow, Host};
+use crate::tui::term::Term;
+use crate::units::Nanos;
+use crate::view::picker::Choice;
+use crate::view::snapshot::{Bounds, Held, Query, look};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// The session's resources.
+#[derive(Debug)]
+pub(super) struct SessionHost {
+    term: Term<File>,
+    opening: Opening,
+    limit: Limit,
+    clock: Clock,
+    sender: Sender<Msg>,
+    chooser: Option<Chooser>,
+    /// The opening thread sends the opened session before it sends the message about it.
+    arrivals: (Sender<Opened>, Receiver<Opened>),
+    open: Option<Opened>,
+}
+
+impl SessionHost {
+    pub(super) fn new(seat: TerminalSession, opening: Opening) -> SessionHost {
+        SessionHost {
+            term: seat.term,
+            opening,
+            limit: seat.limit,
+            clock: Clock::start(),
+            sender: seat.sender,
+            chooser: None,
+            arrivals: channel(),
+            open: None,
+        }
+    }
+
+    /// Opens the chosen target, or the command line's.
+    pub(super) fn open(&mut self, choice: Option<Choice>) {
+        self.chooser = None;
+        let (opening, limit) = (self.opening.clone(), self.limit);
+        let (sender, arrival) = (self.sender.clone(), self.arrivals.0.clone());
+        std::thread::spawn(move || {
+            let msg = match opening.open(choice, limit, sender.clone()) {
+                Ok(opened) => {
+                    let msg = Msg::Opened { live: opened.live, baseline: opened.baseline.is_some() };
+                    // If the session is over, the opened session is dropped here.
+                    let _ = arrival.send(opened);
+                    msg
+                }
+                Err(error) => Msg::Failed(error),
+            };
+            let _ = sender.send(msg);
+        });
+    }
+
+    fn opened(&mut self) -> Option<&Opened> {
+        if let Ok(opened) = self.arrivals.1.try_recv() {
+            self.open = Some(opened);
+        }
+        self.open.as_ref()
+    }
+
+    /// Runs a job on the history; its message arrives when it is done.
+    fn ask(&mut self, job: impl FnOnce(&History) -> Msg + Send + 'static) {
+        let sender = self.sender.clone();
+        if let Some(opened) = self.opened() {
+            // The session may be over by then, and the answer is not needed.
+            opened.keeper.look(move |held| _ = sender.send(job(held)));
+        }
+    }
+
+    fn look(&mut self, query: Query) {
+        let opened = self.opened();
+        let baseline = opened.and_then(|opened| opened.baseline.clone());
+        let usual = opened.and_then(|opened| opened.usual.clone());
+        self.ask(move |held| {
+            let usual = usual.as_deref();
+            let against = usual.and_then(|usual| Some(Held { baseline: &usual.baseline, view: usual.standing(held)? }));
+            let seen = look(held.profile(), baseline.as_deref(), against, bounds(held), held.is_live(), query);
+            Msg::Seen(Box::new(seen))
+        });
+    }
+
+    fn record(&mut self, path: Option<PathBuf>) {
+        let usual = self.opened().and_then(|opened| opened.usual.clone());
+        self.ask(move |held| told(writing::recording(held, path, usual.as_deref())));
+    }
+
+    /// Ends the capture on a separate thread, because the last names may take a while.
+    fn close(&mut self) {
+        let sender = self.sender.clone();
+        if let Some(opened) = self.open.take() {
+            std::thread::spawn(move || match opened.keeper.finish() {
+                Ok(_) => {}
+                Err(error) => _ = sender.send(Msg::Failed(error)),
+            });
+        }
+    }
+}
+
+impl ShutdownGuard for SessionHost {
+    /// Restores the terminal and ends the capture. After a forced end, saves the history first, unless the whole
+    /// session was being recorded.
+    fn leave(mut self, by_force: bool) -> Leaving {
+        self.term.leave();
+        let mut leaving = Leaving::default();
+        self.opened();
+        let Some(opened) = self.open.take() else { return leaving };
+        if by_force && opened.live && opened.recorded.is_none() {
+            let (sender, answer) = channel();
+            let usual = opened.usual.clone();
+            opened.keeper.look(move |held| _ = sender.send(writing::recording(held, None, usual.as_deref())));
+            match answer.recv() {
+                Ok(Ok(said)) => leaving.said.push(said),
+                Ok(Err(error)) => leaving.failure = Some(error),
+                Err(_) => {}
+            }
+        }
+        match (opened.keeper.finish(), opened.recorded) {
+            (Err(error), _) => leaving.failure = Some(error),
+            (Ok(Some(outcome)), Some(path)) => match outcome.write_failure {
+                Some(error) => {
+                    let what = format!("{} holds only the first part of the session", path.display());
+                    leaving.failure = Some(error.context(what));
+                }
+                None => leaving.said.push(writing::said(&path, outcome.bytes)),
+            },
+            _ => {}
+        }
+        leaving
+    }
+}
+
+impl Host for SessionHost {
+    fn carry_out(&mut self, effect: Effect) -> Result<Flow> {
+        match effect {
+            Effect::Snapshot(query) => self.look(query),
+            Effect::Choose => self.chooser = Some(Chooser::start(self.sender.clone())?),
+            Effect::Open(choice) => self.open(Some(choice)),
+            Effect::Close => self.close(),
+            Effect::Mark(label) => {
+                if let Some(opened) = self.opened() {
+                    opened.keeper.mark(label);
+                }
+            }
+            Effect::Record(path) => self.record(path),
+            Effect::Export { query, root, inverted, path } => {
+                let usual = self.opened().and_then(|opened| opened.usual.clone());
+                self.ask(move |held| {
+                    let baseline = usual.as_deref().map(|usual| &*usual.baseline);
+                    let shown = writing::Shown { bounds: bounds(held), query: &query, root: &root, inverted, baseline };
+                    told(writing::picture(held, &shown, path))
+                });
+            }
+            Effect::Copy(text) => {
+                self.term.copy(&text)?;
+                let _ = self.sender.send(Msg::Done(format!("copied: {text}")));
+            }
+            Effect::Redraw => self.term.clear()?,
+            Effect::Suspend => self.term.suspend(crate::session::suspend)?,
+            Effect::Quit => return Ok(Flow::Quit),
+        }
+        Ok(Flow::On)
+    }
+
+    fn draw(&mut self, app: &App) -> Result<()> {
+        self.term.draw(|frame| app.draw(frame))
+    }
+
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+}
+
+fn bounds(held: &History) -> Bounds {
+    Bounds { since: held.since(), now: held.now() }
+}
+
+fn told(result: Result<String>) -> Msg {
+    result.map_or_else(Msg::Failed, Msg::Done)
+}

@@ -1,0 +1,188 @@
+//! Assigns numbers to the neighbours and reports each change of their usage once.
+
+use crate::model::{Definition, Event, NeighbourDef, NeighbourId, NeighbourKind, NeighbourUse};
+use crate::units::Nanos;
+
+/// How many neighbours are distinguished at once. When no room is left, new ones count toward the rest, so that a
+/// machine that starts a thousand processes a second cannot fill a disk with their names.
+const MOST: u64 = 100_000;
+
+/// Room for one more neighbour comes back at this interval.
+const EACH: Nanos = Nanos(100_000_000);
+
+/// A neighbour silent for longer gets a new number: a reader that keeps only the last minutes may have dropped it.
+const SILENCE: Nanos = Nanos(600_000_000_000);
+
+/// Identity of a neighbour.
+#[derive(Debug)]
+pub(super) struct Who {
+    pub kind: NeighbourKind,
+    pub name: String,
+    pub pid: Option<u32>,
+    pub cgroup: Option<String>,
+}
+
+/// What a neighbour has used since the capture began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Used {
+    pub cpu: Nanos,
+    pub on_cpu: Option<u32>,
+    pub io_bytes: Option<u64>,
+    pub llc_bytes: Option<u64>,
+    pub memory_bytes: Option<u64>,
+}
+
+/// What has been reported about a neighbour.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Said {
+    id: Option<NeighbourId>,
+    /// What it had used before it got its number; this belongs to its earlier number or to the rest.
+    before: Used,
+    /// As last seen.
+    used: Option<Used>,
+    at: Nanos,
+}
+
+impl Said {
+    /// Whether it has a number; usage without one counts toward the rest.
+    pub(super) fn is_named(&self) -> bool {
+        self.id.is_some()
+    }
+
+    /// Whether a report at this time must begin with its definition.
+    pub(super) fn is_to_be_named(&self, at: Nanos) -> bool {
+        self.id.is_none() || at - self.at > SILENCE
+    }
+}
+
+/// Hands out the numbers.
+#[derive(Debug)]
+pub(super) struct NeighbourUsage {
+    next: u32,
+    room: u64,
+    /// Time up to which returned room has been counted.
+    counted: Nanos,
+}
+
+impl Default for NeighbourUsage {
+    fn default() -> NeighbourUsage {
+        NeighbourUsage { next: 0, room: MOST, counted: Nanos(0) }
+    }
+}
+
+impl NeighbourUsage {
+    /// Reports the neighbour's identity unless that was done recently, and its usage if that changed. A neighbour that
+    /// used nothing is not defined.
+    pub(super) fn say(
+        &mut self,
+        said: &mut Said,
+        who: impl FnOnce() -> Who,
+        used: Used,
+        at: Nanos,
+        out: &mut Vec<Event>,
+    ) {
+        let nothing = |bytes: Option<u64>| bytes.map(|_| 0);
+        let idle = Used {
+            on_cpu: used.on_cpu,
+            io_bytes: nothing(used.io_bytes),
+            memory_bytes: nothing(used.memory_bytes),
+            ..Used::default()
+        };
+        let before = said.used.replace(used).unwrap_or(idle);
+        if (Used { on_cpu: used.on_cpu, ..before }) == used {
+            return;
+        }
+        if said.is_to_be_named(at) {
+            (said.id, said.before) = (self.number(at), before);
+            let Some(id) = said.id else { return };
+            let Who { kind, name, pid, cgroup } = who();
+            out.push(Event::Define(Definition::Neighbour(NeighbourDef { id, kind, name, pid, cgroup })));
+        }
+        let Some(neighbour) = said.id else { return };
+        said.at = at;
+        let Used { cpu, on_cpu, io_bytes, llc_bytes, memory_bytes } = used.since(said.before);
+        out.push(Event::Neighbour(NeighbourUse { neighbour, at, cpu, on_cpu, io_bytes, llc_bytes, memory_bytes }));
+    }
+
+    /// The next number, if there is room.
+    fn number(&mut self, at: Nanos) -> Option<NeighbourId> {
+        let back = (at - self.counted).0 / EACH.0;
+        self.counted += Nanos(back * EACH.0);
+        self.room = self.room.saturating_add(back).min(MOST);
+        let next = self.next.checked_add(1).filter(|_| self.room > 0)?;
+        self.room -= 1;
+        Some(NeighbourId(std::mem::replace(&mut self.next, next)))
+    }
+}
+
+impl Used {
+    /// The usage since `before`: counts as differences, everything else unchanged.
+    fn since(self, before: Used) -> Used {
+        let grown = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
+        Used {
+            cpu: self.cpu - before.cpu,
+            io_bytes: grown(self.io_bytes, before.io_bytes),
+            memory_bytes: grown(self.memory_bytes, before.memory_bytes),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number, CPU time and traffic.
+    type Told = (u32, u64, Option<u64>);
+
+    fn second(at: u64) -> Nanos {
+        Nanos(at * 1_000_000_000)
+    }
+
+    fn used(cpu: u64) -> Used {
+        Used { cpu: Nanos(cpu), io_bytes: Some(10 * cpu), ..Used::default() }
+    }
+
+    /// What is reported: the number if the neighbour is defined, and its CPU time and traffic.
+    fn say(ledger: &mut NeighbourUsage, said: &mut Said, cpu: u64, at: u64) -> (Option<u32>, Option<Told>) {
+        let mut out = Vec::new();
+        let who = || Who { kind: NeighbourKind::Process, name: "x".into(), pid: None, cgroup: None };
+        ledger.say(said, who, used(cpu), second(at), &mut out);
+        let named = out.iter().find_map(|event| match event {
+            Event::Define(Definition::Neighbour(def)) => Some(def.id.0),
+            _ => None,
+        });
+        let told = out.iter().find_map(|event| match event {
+            Event::Neighbour(used) => Some((used.neighbour.0, used.cpu.0, used.io_bytes)),
+            _ => None,
+        });
+        (named, told)
+    }
+
+    #[test]
+    fn one_that_was_silent_for_long_is_said_anew_and_counts_from_there() {
+        let (mut ledger, mut said) = (NeighbourUsage::default(), Said::default());
+        assert_eq!(say(&mut ledger, &mut said, 0, 1), (None, None));
+        assert_eq!(say(&mut ledger, &mut said, 5, 2), (Some(0), Some((0, 5, Some(50)))));
+        assert_eq!(say(&mut ledger, &mut said, 7, 602), (None, Some((0, 7, Some(70)))), "ten minutes are not long");
+        assert_eq!(say(&mut ledger, &mut said, 7, 5000), (None, None));
+        assert_eq!(say(&mut ledger, &mut said, 9, 5001), (Some(1), Some((1, 2, Some(20)))));
+        assert_eq!(say(&mut ledger, &mut said, 10, 5002), (None, Some((1, 3, Some(30)))));
+    }
+
+    #[test]
+    fn room_comes_back_and_what_was_used_without_it_is_not_told_later() {
+        let mut ledger = NeighbourUsage::default();
+        for _ in 0..MOST {
+            assert!(say(&mut ledger, &mut Said::default(), 1, 0).0.is_some());
+        }
+        let mut said = Said::default();
+        assert_eq!(say(&mut ledger, &mut said, 100, 0), (None, None));
+        assert!(!said.is_named());
+        assert_eq!(say(&mut ledger, &mut said, 104, 1), (Some(100_000), Some((100_000, 4, Some(40)))));
+        let named = (0..20).filter(|_| say(&mut ledger, &mut Said::default(), 1, 1).0.is_some());
+        assert_eq!(named.count(), 9, "ten a second");
+        let named = (0..MOST + 1).filter(|_| say(&mut ledger, &mut Said::default(), 1, 1_000_000).0.is_some());
+        assert_eq!(named.count() as u64, MOST, "never more at once");
+    }
+}

@@ -1,0 +1,101 @@
+//! One process's executable mappings: which module an address lies in, and how to unwind from it. The kernel does not
+//! report unmapping, so a later mapping replaces what it covers.
+
+use super::modules::Placed;
+use crate::model::ModuleId;
+use crate::unwind::AddressSpace;
+
+/// The mappings, in address order and without overlap.
+#[derive(Debug, Clone)]
+pub struct AddressMap {
+    ranges: Vec<Range>,
+    /// The same mappings for the unwinder.
+    pub unwind: AddressSpace,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Range {
+    start: u64,
+    end: u64,
+    module: ModuleId,
+    base: u64,
+}
+
+impl Default for AddressMap {
+    fn default() -> Self {
+        AddressMap { ranges: Vec::new(), unwind: AddressSpace::new() }
+    }
+}
+
+impl AddressMap {
+    /// Adds a mapping and cuts away what it covers.
+    pub fn map(&mut self, start: u64, end: u64, placed: &Placed) {
+        self.cut(start, end);
+        let at = self.ranges.partition_point(|range| range.start < start);
+        self.ranges.insert(at, Range { start, end, module: placed.module, base: placed.base });
+        self.unwind.unmap(start, end);
+        if let Some((code, offset)) = &placed.code {
+            self.unwind.map(start, end, *offset, code);
+        }
+    }
+
+    /// Whether nothing is mapped.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The module that contains an address, and the address in that module's own address space.
+    pub fn find(&self, address: u64) -> Option<(ModuleId, u64)> {
+        let after = self.ranges.partition_point(|range| range.start <= address);
+        let range = self.ranges.get(after.checked_sub(1)?).filter(|range| address < range.end)?;
+        Some((range.module, address.wrapping_sub(range.base)))
+    }
+
+    fn cut(&mut self, start: u64, end: u64) {
+        let mut at = self.ranges.partition_point(|range| range.end <= start);
+        while let Some(range) = self.ranges.get(at).copied().filter(|range| range.start < end) {
+            self.ranges.remove(at);
+            if range.start < start {
+                self.ranges.insert(at, Range { end: start, ..range });
+                at += 1;
+            }
+            if range.end > end {
+                self.ranges.insert(at, Range { start: end, ..range });
+                at += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mappings as (start, end, module), and the expected (module, offset) of addresses.
+    type Row = (&'static [(u64, u64, u32)], &'static [(u64, Option<(u32, u64)>)]);
+
+    fn space(mappings: &[(u64, u64, u32)]) -> AddressMap {
+        let mut space = AddressMap::default();
+        for (start, end, module) in mappings {
+            space.map(*start, *end, &Placed { module: ModuleId(*module), base: *start, code: None });
+        }
+        space
+    }
+
+    #[test]
+    fn a_later_mapping_replaces_what_it_covers_and_no_more() {
+        let table: [Row; 4] = [
+            (&[(10, 20, 1)], &[(9, None), (10, Some((1, 0))), (19, Some((1, 9))), (20, None)]),
+            (&[(10, 40, 1), (20, 30, 2)], &[(19, Some((1, 9))), (25, Some((2, 5))), (30, Some((1, 20)))]),
+            (&[(10, 20, 1), (20, 30, 2), (15, 25, 3)], &[(14, Some((1, 4))), (15, Some((3, 0))), (25, Some((2, 5)))]),
+            (&[(10, 20, 1), (30, 40, 2), (5, 50, 3)], &[(15, Some((3, 10))), (35, Some((3, 30))), (4, None)]),
+        ];
+        for (mappings, lookups) in table {
+            let space = space(mappings);
+            for (address, expected) in lookups {
+                let found = space.find(*address).map(|(module, offset)| (module.0, offset));
+                assert_eq!(found, *expected, "{mappings:?} at {address}");
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What the assembly of samples asks the system for: a process's mappings, a task's name, a mapped file. The fake in
+//! the tests answers from tables.
+
+use super::maps::Mapping;
+use crate::model::Bytes;
+use crate::sys::files;
+use std::path::{Path, PathBuf};
+
+/// The system as seen by the assembly of samples.
+pub trait ProcSource {
+    /// The text of `/proc/PID/maps`; `None` if the process is gone or may not be read.
+    fn maps(&mut self, pid: u32) -> Option<String>;
+    /// The name of a task.
+    fn comm(&mut self, pid: u32, tid: u32) -> Option<String>;
+    /// Whether a process (or thread) can still run: a zombie cannot, unless other threads of it are alive.
+    fn alive(&mut self, id: u32) -> bool;
+    /// Opens the file behind a mapping that names `path`.
+    fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<Opened>;
+}
+
+/// A mapped file, opened.
+pub struct Opened {
+    /// Its bytes.
+    pub bytes: Bytes,
+    /// The root below which the process sees it; debug files are searched there as well.
+    pub root: PathBuf,
+}
+
+/// The live system.
+#[derive(Debug)]
+pub struct Proc {
+    root: PathBuf,
+}
+
+impl Proc {
+    /// Reads below `root`, usually `/proc`.
+    pub fn new(root: impl Into<PathBuf>) -> Proc {
+        Proc { root: root.into() }
+    }
+
+    fn process(&self, pid: u32) -> PathBuf {
+        self.root.join(pid.to_string())
+    }
+}
+
+impl ProcSource for Proc {
+    fn maps(&mut self, pid: u32) -> Option<String> {
+        let bytes = std::fs::read(self.process(pid).join("maps")).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn comm(&mut self, pid: u32, tid: u32) -> Option<String> {
+        let path = self.process(pid).join("task").join(tid.to_string()).join("comm");
+        Some(std::fs::read_to_string(path).ok()?.trim_end_matches('\n').to_string())
+    }
+
+    fn alive(&mut self, id: u32) -> bool {
+        let process = self.process(id);
+        let Ok(stat) = std::fs::read(process.join("stat")) else { return false };
+        // The state follows the name, which is in parentheses and may itself contain some.
+        let after = stat.iter().rposition(|byte| *byte == b')').map_or(0, |at| at + 2);
+        match stat.get(after) {
+            Some(b'Z' | b'X') => std::fs::read_dir(process.join("task")).is_ok_and(|tasks| tasks.count() > 1),
+            _ => true,
+        }
+    }
+
+    /// Tries the name in the process's own root, then in ours in case the process is gone, and finally `map_files`,
+    /// which reaches deleted files but needs privilege. A different inode number means a different file.
+    fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<Opened> {
+        let theirs = self.process(pid).join("root");
+        for root in [theirs.clone(), PathBuf::from("/")] {
+            let named = root.join(path.trim_start_matches('/'));
+            if let Some(bytes) = open_if(&named, |identity| identity.inode == mapping.identity.inode) {
+                return Some(Opened { bytes, root });
+            }
+        }
+        let range = format!("{:x}-{:x}", mapping.start, mapping.end);
+        let bytes = open_if(&self.process(pid).join("map_files").join(range), |_| true)?;
+        Some(Opened { bytes, root: theirs })
+    }
+}
+
+fn open_if(path: &Path, right: impl FnOnce(files::Identity) -> bool) -> Option<Bytes> {
+    let (file, identity) = files::open_regular(path).ok()?;
+    if right(identity) { files::map(&file).ok() } else { None }
+}
+
+#[cfg(test)]
+pub mod fake {
+    //! A fake system made of tables.
+
+    use super::*;
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    /// Answers from its fields.
+    #[derive(Default)]
+    pub struct Tables {
+        /// Maps by process.
+        pub maps: HashMap<u32, String>,
+        /// How often maps were read.
+        pub reads: usize,
+        /// Paths that were opened, in order; every file has three bytes and is not ELF.
+        pub opened: Vec<String>,
+    }
+
+    impl ProcSource for Tables {
+        fn maps(&mut self, pid: u32) -> Option<String> {
+            self.reads += 1;
+            self.maps.get(&pid).cloned()
+        }
+
+        fn comm(&mut self, _: u32, tid: u32) -> Option<String> {
+            Some(format!("task-{tid}"))
+        }
+
+        fn alive(&mut self, id: u32) -> bool {
+            self.maps.contains_key(&id)
+        }
+
+        fn open(&mut self, _: u32, path: &str, _: &Mapping<'_>) -> Option<Opened> {
+            self.opened.push(path.to_string());
+            Some(Opened { bytes: Arc::new(*b"abc"), root: PathBuf::from("/") })
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::collect::sampler::maps::{What, parse};
+
+    #[test]
+    fn the_running_programs_own_file_is_found_by_name_and_inode() {
+        let mut proc = Proc::new("/proc");
+        let pid = std::process::id();
+        let text = proc.maps(pid).unwrap();
+        let own = parse(&text).find(|mapping| matches!(mapping.what, What::File(_))).unwrap();
+        let What::File(path) = own.what.clone() else { unreachable!() };
+        assert!((*proc.open(pid, &path, &own).unwrap().bytes).as_ref().starts_with(b"\x7fELF"));
+        let mut other = own;
+        other.identity.inode += 1;
+        (other.start, other.end) = (1, 2);
+        assert!(proc.open(pid, &path, &other).is_none(), "another inode is another file");
+    }
+}

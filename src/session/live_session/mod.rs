@@ -1,0 +1,127 @@
+//! Keeps a session in bounded memory while users explore it. One thread owns the profile, adds events, and runs jobs on
+//! the profile in between. A slow job delays only later jobs.
+//!
+//! The bound is [`Limit::bytes`] for events and definitions, of which the oldest quarter is dropped at the limit, plus
+//! the sampler's table of stacks, which is bounded by their number. Loaded symbols come on top, once per module.
+
+mod history;
+mod judging;
+mod worker;
+
+pub use history::{History, Limit};
+pub use judging::Judging;
+
+use super::live::{Live, Outcome, counters};
+use super::recorder::Recorder;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::profile::{Profile, ProfileBuilder};
+use crate::store::Writer;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use std::thread::JoinHandle;
+use worker::{HistoryWorker, Order};
+
+/// Notifications of a live session, sent from its own thread.
+#[derive(Debug)]
+pub enum News {
+    /// A window ended, so there is new data.
+    Fresh,
+    /// The capture ended, and why. The history stays available.
+    Ended(String),
+    /// A failure that does not end the session.
+    Failed(Error),
+}
+
+/// A session in memory, live or replayed.
+#[derive(Debug)]
+pub struct LiveSession {
+    orders: Sender<Order>,
+    /// Wakes the thread from its wait for events; `None` for a recording.
+    wake: Option<SyncSender<Vec<crate::model::Event>>>,
+    thread: JoinHandle<Result<Option<Outcome>>>,
+}
+
+impl LiveSession {
+    /// Starts the capture and keeps its history. Also records everything into `output` if given. `judging` compares its
+    /// windows with a baseline on the session's thread.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub fn live(
+        live: Live,
+        output: Option<Writer>,
+        limit: Limit,
+        judging: Option<Judging>,
+        tell: impl FnMut(News) + Send + 'static,
+    ) -> Result<LiveSession> {
+        let (flow, meta, clock) = live.start()?;
+        let counters = counters(&meta);
+        let mut recorder = output.map(|writer| Recorder::new(meta.clone(), writer, clock));
+        let mut builder = ProfileBuilder::new(meta);
+        if let Some(recorder) = &mut recorder {
+            recorder.keep(&counters);
+        }
+        counters.into_iter().for_each(|event| builder.apply(event));
+        let wake = Some(flow.waker());
+        let held = History::live(builder, limit, clock, judging);
+        LiveSession::start(wake, move |orders| {
+            HistoryWorker { held, recorder, tell: Box::new(tell), orders, told: false }.run_live(flow)
+        })
+    }
+
+    /// Keeps a recording. No events are added.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub fn replay(profile: Profile, tell: impl FnMut(News) + Send + 'static) -> Result<LiveSession> {
+        let held = History::replay(profile);
+        LiveSession::start(None, move |orders| {
+            let mut keeping = HistoryWorker { held, recorder: None, tell: Box::new(tell), orders, told: false };
+            keeping.answer();
+            Ok(None)
+        })
+    }
+
+    fn start(
+        wake: Option<SyncSender<Vec<crate::model::Event>>>,
+        run: impl FnOnce(Receiver<Order>) -> Result<Option<Outcome>> + Send + 'static,
+    ) -> Result<LiveSession> {
+        let (orders, mailbox) = channel();
+        let thread = std::thread::Builder::new().name("keeper".into()).spawn(move || run(mailbox));
+        Ok(LiveSession { orders, wake, thread: thread.context(|| "cannot start a thread")? })
+    }
+
+    /// Whether its thread runs. False only after a bug there, which [`LiveSession::finish`] reports.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        !self.thread.is_finished()
+    }
+
+    /// Queues a job on the history, after all earlier requests.
+    pub fn look(&self, job: impl FnOnce(&History) + Send + 'static) {
+        self.order(Order::Look(Box::new(job)));
+    }
+
+    /// Sets a mark now.
+    pub fn mark(&self, label: String) {
+        self.order(Order::Mark(label));
+    }
+
+    /// Ends the capture, including a started command, and finishes the recording on disk if there is one.
+    ///
+    /// # Errors
+    /// The capture failed. A full disk is not an error: it is reported in the outcome.
+    pub fn finish(self) -> Result<Option<Outcome>> {
+        self.order(Order::Finish);
+        drop((self.orders, self.wake));
+        self.thread.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the keeper's thread failed")))
+    }
+
+    fn order(&self, order: Order) {
+        // The thread has ended only after a failure, which `finish` reports.
+        let _ = self.orders.send(order);
+        if let Some(wake) = &self.wake {
+            // A full channel means that the thread is busy; it polls its orders after each batch anyway.
+            let _ = wake.try_send(Vec::new());
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The thread of a live session: adds events and runs jobs in between. It runs until no request can come.
+
+use super::{History, News};
+use crate::collect::sampler::EndReason;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Event;
+use crate::session::flow::{Flow, LastWord, Next};
+use crate::session::live::Outcome;
+use crate::session::recorder::Recorder;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::Receiver;
+
+/// A job on the history.
+pub(super) type Job = Box<dyn FnOnce(&History) + Send>;
+
+/// A request to the thread.
+pub(super) enum Order {
+    Look(Job),
+    Mark(String),
+    Finish,
+}
+
+/// The thread's state.
+pub(super) struct HistoryWorker {
+    pub held: History,
+    pub recorder: Option<Recorder>,
+    pub tell: Box<dyn FnMut(News) + Send>,
+    pub orders: Receiver<Order>,
+    /// Whether the disk's failure has been reported.
+    pub told: bool,
+}
+
+impl HistoryWorker {
+    /// Runs a capture to its end, then answers requests until no more can come.
+    pub(super) fn run_live(mut self, flow: Flow) -> Result<Option<Outcome>> {
+        let mut finishing = false;
+        loop {
+            match flow.next() {
+                Next::Events(events) => self.take(events),
+                Next::Quiet => {}
+                Next::Over => break,
+            }
+            self.take(flow.names());
+            self.write_out();
+            while let Ok(order) = self.orders.try_recv() {
+                finishing |= !self.carry_out(order);
+            }
+            if finishing {
+                flow.stop().stop();
+            }
+        }
+        let last = match flow.finish() {
+            Ok(last) => last,
+            Err(error) => {
+                // Later requests still see the data from before the failure.
+                (self.tell)(News::Failed(error));
+                self.held.end(None);
+                if !finishing {
+                    self.answer();
+                }
+                return Ok(None);
+            }
+        };
+        let outcome = self.recorder.take().map(|recorder| recorder.finish(&last));
+        let why = ending(&last);
+        self.held.end(Some(last));
+        (self.tell)(News::Ended(why));
+        if !finishing {
+            self.answer();
+        }
+        Ok(outcome)
+    }
+
+    /// Executes orders until the last one.
+    pub(super) fn answer(&mut self) {
+        while let Ok(order) = self.orders.recv() {
+            if !self.carry_out(order) {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, events: Vec<Event>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.keep(&events);
+        }
+        if self.held.take(events) {
+            (self.tell)(News::Fresh);
+        }
+    }
+
+    /// A disk failure does not end the session; it is reported once.
+    fn write_out(&mut self) {
+        let Some(recorder) = &mut self.recorder else { return };
+        if !recorder.flush_when_due()
+            && !std::mem::replace(&mut self.told, true)
+            && let Some(error) = recorder.failure()
+        {
+            let text = format!("the recording on disk is no longer complete: {error}");
+            (self.tell)(News::Failed(Error::new(error.kind(), text)));
+        }
+    }
+
+    /// Returns false for the last order.
+    fn carry_out(&mut self, order: Order) -> bool {
+        match order {
+            Order::Look(job) => {
+                // A view that panics must not take the session down.
+                if catch_unwind(AssertUnwindSafe(|| job(&self.held))).is_err() {
+                    (self.tell)(News::Failed(Error::new(
+                        ErrorKind::Corrupt,
+                        "a view of this data failed; this is a defect of ironlaw",
+                    )));
+                }
+            }
+            Order::Mark(label) => {
+                let mark = self.held.mark(label);
+                self.take(vec![mark]);
+            }
+            Order::Finish => return false,
+        }
+        true
+    }
+}
+
+/// Why the capture ended, in words.
+fn ending(last: &LastWord) -> String {
+    match (last.ended.reason, last.ended.exit_status) {
+        (EndReason::TargetGone, Some(status)) if status > 128 => {
+            format!("the command was ended by signal {}", status - 128)
+        }
+        (EndReason::TargetGone, Some(status)) => format!("the command ended with status {status}"),
+        (EndReason::TargetGone, None) => "the target has ended".to_string(),
+        (EndReason::Duration, _) => "the planned time is over".to_string(),
+        (EndReason::Stopped | EndReason::ReaderGone, _) => "the capture was stopped".to_string(),
+    }
+}

@@ -1,0 +1,152 @@
+//! The head that every screen shows: the target, the quality of the capture, and the history as a strip to navigate.
+
+use super::comparison::ComparisonHead;
+use super::context::ViewContext;
+use super::query::Bounds;
+use super::sweep::SweepHead;
+use crate::analysis::attribution::State;
+use crate::analysis::{Coverage, metrics, summary};
+use crate::model::{Measure, Note, Scope, Target};
+use crate::units::Nanos;
+use crate::view::notes;
+use crate::view::report::{axis_of, rate_of};
+use serde::Serialize;
+
+/// A moment with a label: a mark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Moment {
+    /// Time since the start of the session.
+    pub at: Nanos,
+    /// The label.
+    pub label: String,
+}
+
+/// The history in windows, for the strip at the bottom.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Strip {
+    /// Ends of the windows, ascending, since the start of the session.
+    pub at: Vec<Nanos>,
+    /// Busy cores in each window; `None` if nothing was read.
+    pub busy: Vec<Option<f64>>,
+}
+
+/// The head of every screen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Head {
+    /// What is profiled: the process's name and id, the group, the command.
+    pub target: String,
+    /// Mean number of threads alive in the selection; missing if unknown.
+    pub threads: Measure<f64>,
+    /// The axis's name: an event, or `off-cpu`.
+    pub event: String,
+    /// What its weights count: `ns`, `cycles`, ...
+    pub unit: &'static str,
+    /// Names of all events, in the order of `Axis::Event`.
+    pub events: Vec<String>,
+    /// Whether off-CPU time was recorded.
+    pub has_off_cpu: bool,
+    /// Requested sampling rate, e.g. `997 Hz`.
+    pub rate: String,
+    /// Samples in the selection.
+    pub samples: u64,
+    /// Share of the selection's stacks that are complete; `None` if none were taken.
+    pub whole: Option<f64>,
+    /// Sampled time over CPU time in the selection.
+    pub coverage: Measure<Coverage>,
+    /// Samples lost in all of the held time.
+    pub lost: u64,
+    /// ironlaw's own CPU use in the selection, as a share of one CPU.
+    pub own_cpu: Measure<f64>,
+    /// Whether the capture is running.
+    pub live: bool,
+    /// Start of the held time, since the start of the session.
+    pub since: Nanos,
+    /// End of the known time.
+    pub now: Nanos,
+    /// Start of the selected time.
+    pub from: Nanos,
+    /// End of the selected time.
+    pub to: Nanos,
+    /// Start of the session, nanoseconds since the Unix epoch.
+    pub started_unix_ns: u64,
+    /// The marks, by time.
+    pub marks: Vec<Moment>,
+    /// The history.
+    pub strip: Strip,
+    /// Notes to read before trusting the numbers.
+    pub notes: Vec<Note>,
+    /// CPUs of the machine; 0 if unknown.
+    pub cpus: usize,
+    /// The session's state against its baseline; `None` without a baseline.
+    pub standing: Option<State>,
+    /// The head of a sweep, shown instead of the quality of a capture; `None` for a profile.
+    pub sweep: Option<SweepHead>,
+    /// The head of a comparison; `None` for everything else.
+    pub comparison: Option<ComparisonHead>,
+}
+
+impl Head {
+    /// The head of a view context.
+    #[must_use]
+    pub fn of(scene: &ViewContext<'_>, live: bool) -> Head {
+        let (profile, selection) = (scene.profile, &scene.selection);
+        let meta = &profile.meta;
+        let summary = summary(profile, &scene.tasks, &scene.counters, selection, scene.window);
+        let who = selection.who(&scene.tasks);
+        let metrics = metrics(&scene.counters, &who, scene.window, Some(&summary));
+        let metric = |name| metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+        let missing = Measure::Missing(crate::model::Why::NotRecorded);
+        let (event, unit) = axis_of(meta, selection.axis);
+        let marks = profile.marks.iter().map(|mark| Moment { at: mark.at, label: mark.label.clone() }).collect();
+        let lost = profile.lost.iter().filter(|lost| lost.kind.is_samples()).map(|lost| lost.count);
+        Head {
+            target: target(scene),
+            threads: metric("threads").unwrap_or(missing),
+            event,
+            unit,
+            events: meta.events.iter().map(|event| event.name.clone()).collect(),
+            has_off_cpu: meta.plan.off_cpu || !profile.off_cpu.is_empty(),
+            rate: rate_of(meta.plan.rate),
+            samples: summary.count,
+            whole: summary.stack_share(summary.whole),
+            coverage: summary.coverage,
+            lost: lost.fold(0, u64::saturating_add),
+            own_cpu: metric("tool_cpu_share").unwrap_or(missing),
+            live,
+            since: scene.bounds.since,
+            now: scene.bounds.now,
+            from: selection.time.from,
+            to: selection.time.to.unwrap_or(scene.bounds.now),
+            started_unix_ns: meta.started_unix_ns,
+            marks,
+            strip: strip(scene, scene.bounds),
+            notes: notes::notes(meta, &summary),
+            cpus: meta.host.cpus.len(),
+            standing: None,
+            sweep: None,
+            comparison: None,
+        }
+    }
+}
+
+/// A process's name is easier to recognise than its id; both together distinguish two processes of one name.
+fn target(scene: &ViewContext<'_>) -> String {
+    match &scene.profile.meta.plan.target {
+        Target::Processes { pids, .. } if pids.len() == 1 && !scene.tasks.process_name(pids[0]).is_empty() => {
+            format!("{} {}", scene.tasks.process_name(pids[0]), pids[0])
+        }
+        other => other.label(),
+    }
+}
+
+fn strip(scene: &ViewContext<'_>, bounds: Bounds) -> Strip {
+    let ticks = scene.profile.ticks.iter().filter(|tick| tick.at > bounds.since && tick.span.0 > 0);
+    let mut strip = Strip::default();
+    for tick in ticks {
+        let window = crate::analysis::Window { from: tick.at - tick.span, to: tick.at };
+        let busy = scene.counters.delta("task-clock", Scope::Target, window);
+        strip.at.push(tick.at);
+        strip.busy.push(busy.value().map(|ns| ns / tick.span.as_f64()));
+    }
+    strip
+}

@@ -1,0 +1,191 @@
+//! What a screen requests: the time, the threads, the axis, and the view.
+
+use super::comparison::ComparisonTab;
+use crate::analysis::{Axis, GroupBy, Selection, TimeRange};
+use crate::units::Nanos;
+use crate::view::compare::Per;
+
+/// The known time. A live history loses its beginning and grows at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// First moment that is still held.
+    pub since: Nanos,
+    /// Last moment that is known.
+    pub now: Nanos,
+}
+
+/// Which part of the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// This many nanoseconds before `end`.
+    Last(Nanos),
+    /// From a moment on.
+    Since(Nanos),
+    /// Everything held.
+    All,
+    /// Exactly this range.
+    Between(Nanos, Nanos),
+}
+
+/// What changes are measured against.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Against {
+    /// No comparison: changes are not shown.
+    #[default]
+    Nothing,
+    /// The same profile before this moment.
+    Before(Nanos),
+    /// The recording that was loaded for comparison.
+    Baseline,
+}
+
+/// Which processes and threads; empty lists mean all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Whose {
+    /// Processes by id.
+    pub pids: Vec<u32>,
+    /// Threads by id.
+    pub tids: Vec<u32>,
+}
+
+/// What the roots of the call tree are grouped by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Grouping {
+    /// By process, where there are several.
+    #[default]
+    Plain,
+    /// By thread.
+    Threads,
+}
+
+impl Grouping {
+    /// The other one.
+    #[must_use]
+    pub fn next(self) -> Grouping {
+        match self {
+            Grouping::Plain => Grouping::Threads,
+            Grouping::Threads => Grouping::Plain,
+        }
+    }
+}
+
+/// The requested view, with its own parameters.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum ViewRequest {
+    /// The factors, rates and findings.
+    #[default]
+    Overview,
+    /// The call tree.
+    Flame {
+        /// What the roots are grouped by.
+        by: Grouping,
+        /// Whether to show the difference from the session's baseline, which has no threads.
+        usual: bool,
+    },
+    /// The table of functions.
+    Functions {
+        /// What a row represents.
+        by: GroupBy,
+        /// Name and module path of the function to show with callers, callees and lines. `None` for the first by self
+        /// weight.
+        detail: Option<(String, String)>,
+    },
+    /// The threads.
+    Threads {
+        /// The thread whose waits to show.
+        detail: Option<u32>,
+    },
+    /// The counters.
+    Counters,
+    /// The findings.
+    Findings,
+    /// The sweep; only in a session of a sweep.
+    Scaling,
+    /// The session compared with its baseline.
+    Baseline,
+    /// A comparison; only in its own session.
+    Comparison(ComparisonTab),
+}
+
+/// One request of a screen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    /// Which part of the history.
+    pub when: When,
+    /// The moment that counts as now; `None` follows the session.
+    pub end: Option<Nanos>,
+    /// Which processes and threads.
+    pub whose: Whose,
+    /// What is counted.
+    pub axis: Axis,
+    /// What changes are measured against.
+    pub against: Against,
+    /// The width of a sweep to compare with its base, or the index of a comparison. `None` for a profile, the widest
+    /// point, or the first comparison.
+    pub point: Option<u32>,
+    /// What costs of a comparison are divided by; `None` keeps the initial divisor.
+    pub per: Option<Per>,
+    /// The requested view.
+    pub ask: ViewRequest,
+}
+
+impl Query {
+    /// The selected time, limited to what is held; never empty.
+    #[must_use]
+    pub fn time(&self, bounds: Bounds) -> TimeRange {
+        let end = self.end.unwrap_or(bounds.now).clamp(bounds.since, bounds.now.max(bounds.since));
+        let (from, to) = match self.when {
+            When::Last(span) => (end - span, end),
+            When::Since(from) => (from, end),
+            When::All => (bounds.since, end),
+            When::Between(from, to) => (from, to.min(bounds.now)),
+        };
+        let from = from.max(bounds.since);
+        TimeRange { from, to: Some(to.max(from + Nanos(1))) }
+    }
+
+    /// The selection of a profile that it requests.
+    #[must_use]
+    pub fn selection(&self, bounds: Bounds) -> Selection {
+        Selection {
+            pids: self.whose.pids.clone(),
+            tids: self.whose.tids.clone(),
+            time: self.time(bounds),
+            axis: self.axis,
+            ..Selection::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_selected_time_stays_within_what_is_held() {
+        let bounds = Bounds { since: Nanos(100), now: Nanos(1000) };
+        for (when, end, expected) in [
+            (When::Last(Nanos(50)), None, (950, 1000)),
+            (When::Last(Nanos(5000)), None, (100, 1000)),
+            (When::Last(Nanos(50)), Some(Nanos(500)), (450, 500)),
+            (When::Last(Nanos(50)), Some(Nanos(10)), (100, 101)),
+            (When::Since(Nanos(700)), None, (700, 1000)),
+            (When::All, Some(Nanos(9999)), (100, 1000)),
+            (When::Between(Nanos(0), Nanos(300)), None, (100, 300)),
+            (When::Between(Nanos(900), Nanos(3000)), Some(Nanos(1)), (900, 1000)),
+        ] {
+            let query = Query {
+                when,
+                end,
+                whose: Whose::default(),
+                axis: Axis::Event(0),
+                against: Against::Nothing,
+                point: None,
+                per: None,
+                ask: ViewRequest::Overview,
+            };
+            let time = query.time(bounds);
+            assert_eq!((time.from.0, time.to.map(|to| to.0)), (expected.0, Some(expected.1)), "{when:?}");
+        }
+    }
+}

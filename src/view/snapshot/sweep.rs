@@ -1,0 +1,102 @@
+//! A snapshot of a sweep: its head, and the view that a screen requested.
+
+use super::{Body, Head, Query, Snapshot, Strip, ViewRequest};
+use crate::analysis::Axis;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Measure, Why};
+use crate::units::Nanos;
+use crate::view::flame_tree::FlameTree;
+use crate::view::scaling::{CostAxis, Difference, Progress, ScalingView};
+use serde::Serialize;
+
+/// What every screen of a sweep shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SweepHead {
+    /// How operations were counted, in words; `None` if nothing counted them.
+    pub ops: Option<String>,
+    /// The machine in a line.
+    pub machine: String,
+    /// How runs were placed on CPUs, in words.
+    pub placement: String,
+    /// Number of runs that count.
+    pub runs: u32,
+    /// Its progress; `None` if it is over.
+    pub progress: Option<Progress>,
+}
+
+/// Takes a snapshot of a sweep; `difference` compares the call trees of a width with those of the base.
+#[must_use]
+pub fn look_at_sweep(
+    view: ScalingView,
+    query: Query,
+    difference: impl FnOnce(u32, CostAxis) -> Option<Difference>,
+) -> Snapshot {
+    let head = Head::of_sweep(&view);
+    let body = match &query.ask {
+        ViewRequest::Scaling => Ok(Body::Scaling(Box::new(view))),
+        ViewRequest::Findings => Ok(Body::Findings(view.findings)),
+        ViewRequest::Flame { .. } => flame(&view, &query, difference),
+        _ => Err(Error::new(ErrorKind::Unsupported, "a sweep has no such view")
+            .hint("Open the recording of one of its runs: ironlaw view NAME.sweep/runs/...")),
+    };
+    Snapshot { query, head, body }
+}
+
+/// The call trees of the chosen width, or else the widest, compared with the base.
+fn flame(
+    view: &ScalingView,
+    query: &Query,
+    difference: impl FnOnce(u32, CostAxis) -> Option<Difference>,
+) -> Result<Body> {
+    let axis = if query.axis == Axis::OffCpu { CostAxis::Blocked } else { CostAxis::Cpu };
+    let chosen = query.point.filter(|n| view.points.iter().any(|point| point.n == *n));
+    let Some(n) = chosen.or(view.points.last().map(|point| point.n)) else {
+        return Err(Error::new(ErrorKind::NotFound, "no run is over yet: there is nothing to compare"));
+    };
+    let lacking = || {
+        Error::new(ErrorKind::NotFound, format!("n = {n} cannot be compared per operation with the base"))
+            .hint("Both need operations (--ops) and samples; time blocked needs --off-cpu.")
+    };
+    difference(n, axis).map(|difference| Body::Flame(FlameTree::of_difference(difference))).ok_or_else(lacking)
+}
+
+impl Head {
+    /// The head of a sweep. Fields that only a single profile has stay empty.
+    #[must_use]
+    pub fn of_sweep(view: &ScalingView) -> Head {
+        let missing = Measure::Missing(Why::NotRecorded);
+        Head {
+            target: view.title.clone(),
+            threads: missing,
+            event: "CPU time".to_string(),
+            unit: view.cost_unit,
+            events: vec!["CPU time".to_string()],
+            has_off_cpu: view.losses.iter().any(|loss| loss.blocked.is_some()),
+            rate: String::new(),
+            samples: 0,
+            whole: None,
+            coverage: Measure::Missing(Why::NotRecorded),
+            lost: 0,
+            own_cpu: missing,
+            live: view.progress.is_some(),
+            since: Nanos(0),
+            now: Nanos(0),
+            from: Nanos(0),
+            to: Nanos(0),
+            started_unix_ns: 0,
+            marks: Vec::new(),
+            strip: Strip::default(),
+            notes: view.notes.clone(),
+            cpus: 0,
+            standing: None,
+            sweep: Some(SweepHead {
+                ops: view.ops.clone(),
+                machine: view.machine.clone(),
+                placement: view.placement.clone(),
+                runs: view.points.iter().map(|point| point.runs).sum(),
+                progress: view.progress,
+            }),
+            comparison: None,
+        }
+    }
+}
