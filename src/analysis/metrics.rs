@@ -242,13 +242,13 @@ struct MetricContext<'a> {
 /// samples and of sampled time are missing.
 #[must_use]
 pub fn metrics(counters: &Counters, who: &Who, window: Window, summary: Option<&Summary>) -> Vec<Metric> {
-    let sight = MetricContext { counters, who, window, summary };
+    let context = MetricContext { counters, who, window, summary };
     let metric = |Def(name, label, section, unit, rule): &Def| Metric {
         name,
         label,
         section: *section,
         unit: *unit,
-        value: rule.apply(&sight),
+        value: rule.apply(&context),
         formula: rule.formula(),
         events: rule.events(),
         detail: if *name == "ipc" && *who == Who::All { ipc_by_kind(counters, window) } else { None },
@@ -286,45 +286,45 @@ impl MetricContext<'_> {
 }
 
 impl Rule {
-    fn apply(self, sight: &MetricContext<'_>) -> Measure<f64> {
-        let own = |name| sight.delta(Source::Tasks, name);
-        let wall = Measure::exact(sight.window.span().as_f64());
+    fn apply(self, context: &MetricContext<'_>) -> Measure<f64> {
+        let own = |name| context.delta(Source::Tasks, name);
+        let wall = Measure::exact(context.window.span().as_f64());
         match self {
-            Total(from, name, factor) => sight.delta(from, name).map(|value| value * factor),
-            PerSecond(from, name) => sight.delta(from, name).over(wall.map(|ns| ns * 1e-9)),
-            OverWall(from, name) => sight.delta(from, name).over(wall),
-            Over(from, a, b) => sight.delta(from, a).over(sight.delta(from, b)),
+            Total(from, name, factor) => context.delta(from, name).map(|value| value * factor),
+            PerSecond(from, name) => context.delta(from, name).over(wall.map(|ns| ns * 1e-9)),
+            OverWall(from, name) => context.delta(from, name).over(wall),
+            Over(from, a, b) => context.delta(from, a).over(context.delta(from, b)),
             Part(a, b) => own(a).over(own(a).ratio(own(b), |a, b| Some(a + b))),
             Rest(a, b, whole) => {
                 let used = own(a).ratio(own(b), |a, b| Some(a + b));
                 let wait = own(b).over(own("timeslices")).value().map_or(0, |ns| *ns as u64);
-                remainder(used.over(own(whole)), sight.window.span(), Nanos(wait))
+                remainder(used.over(own(whole)), context.window.span(), Nanos(wait))
             }
             Grouped(a, b) => {
                 let (above, below) = (own(a), own(b));
                 let ratio = above.over(below);
                 let known = ratio.value().is_some();
-                if known && !sight.counted_together(a, b, [above, below]) {
+                if known && !context.counted_together(a, b, [above, below]) {
                     return Measure::Missing(Why::Multiplexed);
                 }
                 ratio
             }
-            PerCpuSecond(..) if sight.counters.hardware().user_only() => Measure::Missing(Why::NotPermitted),
+            PerCpuSecond(..) if context.counters.hardware().user_only() => Measure::Missing(Why::NotPermitted),
             PerCpuSecond(a, clock) => own(a).over(own(clock).map(|ns| ns * 1e-9)),
             Peak(from, name) => {
                 let scope = if from == Source::Host { Scope::Host } else { Scope::Tool };
-                sight.counters.peak(name, scope, sight.window)
+                context.counters.peak(name, scope, context.window)
             }
             Gap([a, a_count], [b, b_count]) => {
-                let each = |time, count| sight.delta(Host, time).over(sight.delta(Host, count));
+                let each = |time, count| context.delta(Host, time).over(context.delta(Host, count));
                 // Negative where it drowns in noise: clamped to zero, noise would look like a cost.
                 each(a, a_count).ratio(each(b, b_count), |a, b| Some(a - b))
             }
-            Sampled => match sight.summary {
+            Sampled => match context.summary {
                 Some(summary) => summary.coverage.map(|coverage| coverage.share),
                 None => Measure::Missing(Why::NotRecorded),
             },
-            LostShare => match sight.summary {
+            LostShare => match context.summary {
                 Some(summary) => Measure::exact(summary.lost as f64)
                     .over(Measure::exact(summary.all_samples.saturating_add(summary.lost) as f64)),
                 None => Measure::Missing(Why::NotRecorded),

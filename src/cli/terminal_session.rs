@@ -30,7 +30,7 @@ pub(super) struct TerminalSession {
 
 /// Messages to print once the terminal is restored.
 #[derive(Debug, Default)]
-pub(super) struct Leaving {
+pub(super) struct ExitReport {
     pub said: Vec<String>,
     pub failure: Option<Error>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Leaving {
 /// A host that runs a session to its end.
 pub(super) trait ShutdownGuard: Host {
     /// Restores the terminal and releases all resources. `by_force` if the user did not ask for the end.
-    fn leave(self, by_force: bool) -> Leaving;
+    fn leave(self, by_force: bool) -> ExitReport;
 }
 
 /// Runs a session on this terminal. `begin` returns its state, its host and the first effects. Threads that it starts

@@ -14,7 +14,7 @@ const MOST_ROUNDS: usize = 100;
 
 /// A target whose CPU affinity is being changed.
 #[derive(Debug)]
-pub struct Narrowed {
+pub struct CpuConfinement {
     proc: ProcFs,
     target: Target,
     found: BTreeMap<u32, Found>,
@@ -24,17 +24,23 @@ pub struct Narrowed {
     confined_before: usize,
 }
 
-impl Narrowed {
+impl CpuConfinement {
     /// Records the current affinities in memory and in the journal. Changes nothing yet.
     ///
     /// # Errors
     /// `NotFound` if nothing of the target runs, `NotPermitted` for another user's process, or any journal file error.
-    pub fn begin(proc: ProcFs, target: Target, journals: &Path, allowed: &[u32]) -> Result<Narrowed> {
+    pub fn begin(proc: ProcFs, target: Target, journals: &Path, allowed: &[u32]) -> Result<CpuConfinement> {
         let sweeper = std::process::id();
         let started = started(&proc, sweeper).unwrap_or(0);
         let journal = Journal::create(journals, sweeper)?;
-        let mut narrowed =
-            Narrowed { proc, target, found: BTreeMap::new(), journal, sweeper: (sweeper, started), confined_before: 0 };
+        let mut narrowed = CpuConfinement {
+            proc,
+            target,
+            found: BTreeMap::new(),
+            journal,
+            sweeper: (sweeper, started),
+            confined_before: 0,
+        };
         narrowed.learn();
         if narrowed.found.is_empty() {
             let gone = Error::new(ErrorKind::NotFound, format!("nothing of {} runs", narrowed.target.label()));
@@ -140,7 +146,7 @@ impl Narrowed {
     }
 }
 
-impl Drop for Narrowed {
+impl Drop for CpuConfinement {
     fn drop(&mut self) {
         if !self.found.is_empty() {
             // Threads that could not be restored stay in the journal.
@@ -209,8 +215,8 @@ mod tests {
         }
     }
 
-    fn begin(busy: &Busy, dir: &Path) -> Narrowed {
-        Narrowed::begin(ProcFs::new("/proc"), busy.target(), dir, &affinity::get(0).unwrap()).unwrap()
+    fn begin(busy: &Busy, dir: &Path) -> CpuConfinement {
+        CpuConfinement::begin(ProcFs::new("/proc"), busy.target(), dir, &affinity::get(0).unwrap()).unwrap()
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub mod template;
 #[cfg(test)]
 mod testing;
 
-pub use cpu_confinement::{Narrowed, put_back, sweeper_runs};
+pub use cpu_confinement::{CpuConfinement, put_back, sweeper_runs};
 pub use folder::{EXTENSION, FORMAT, Folder};
 pub use journal::{Journal, folder as journal_folder};
 pub use load::{load, scaling};

@@ -2,7 +2,7 @@
 //! Calls `tell` after every change.
 
 use super::template::fill;
-use super::{Folder, Narrowed};
+use super::{CpuConfinement, Folder};
 use crate::analysis::TimeRange;
 use crate::analysis::scaling::Run;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -87,7 +87,7 @@ impl Sweep {
         &mut self,
         plan: &Plan,
         fetch: bool,
-        narrowed: &mut Narrowed,
+        narrowed: &mut CpuConfinement,
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&Sweep),
     ) -> Result<()> {

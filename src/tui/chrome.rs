@@ -25,7 +25,7 @@ const STRIP_RIGHT: u16 = 24;
 
 /// Session state that the head line shows in addition to [`Head`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Doing<'a> {
+pub struct SessionStatus<'a> {
     /// Whether this is a live capture, running or ended.
     pub live: bool,
     /// Whether the capture ended.
@@ -38,7 +38,7 @@ pub struct Doing<'a> {
 pub fn head_line(
     head: &Head,
     time: &Time,
-    doing: Doing<'_>,
+    doing: SessionStatus<'_>,
     (theme, glyphs): (&Theme, &Glyphs),
     area: Rect,
     buf: &mut Buffer,
@@ -66,7 +66,7 @@ pub fn head_line(
     }
 }
 
-fn who(head: &Head, doing: Doing<'_>, glyphs: &Glyphs) -> String {
+fn who(head: &Head, doing: SessionStatus<'_>, glyphs: &Glyphs) -> String {
     let mut who = visible(&head.target).into_owned();
     if doing.whose.is_empty() {
         if let Measure::Known { value, .. } = head.threads {
@@ -125,7 +125,7 @@ fn capture_parts(head: &Head) -> Vec<(String, bool)> {
     parts
 }
 
-fn state(head: &Head, time: &Time, doing: Doing<'_>) -> String {
+fn state(head: &Head, time: &Time, doing: SessionStatus<'_>) -> String {
     match head.sweep.as_ref().map(|sweep| sweep.progress) {
         Some(Some(Progress { over, planned, .. })) => return format!("RUNS {over}/{planned}"),
         Some(None) => return if doing.ended { "ENDED" } else { "SWEEP" }.to_string(),

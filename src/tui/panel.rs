@@ -63,7 +63,7 @@ pub enum ScreenId {
 #[derive(Debug, Clone, PartialEq)]
 pub enum PanelRequest {
     /// Take a new snapshot: the panel needs another view.
-    ViewRequest,
+    Refresh,
     /// Show another screen.
     Go(ScreenId),
     /// Show the flame graph zoomed into the cell with these names from the root, as far as they exist.

@@ -100,12 +100,12 @@ pub fn compared() -> Compared {
 
 /// A context for testing a panel of a session that is not live.
 #[derive(Default)]
-pub struct Stand(Settings);
+pub struct PanelFixture(Settings);
 
-impl Stand {
+impl PanelFixture {
     /// Without colours and without Unicode.
-    pub fn plain() -> Stand {
-        Stand(Settings { theme: Name::Mono, ascii: true, ..Settings::default() })
+    pub fn plain() -> PanelFixture {
+        PanelFixture(Settings { theme: Name::Mono, ascii: true, ..Settings::default() })
     }
 
     /// Runs `f` with the panel's context.

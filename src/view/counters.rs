@@ -65,13 +65,13 @@ pub struct CounterLine {
 impl CountersView {
     /// The counters of a view context.
     #[must_use]
-    pub fn of(scene: &ViewContext<'_>) -> CountersView {
-        let summary = summary(scene.profile, &scene.tasks, &scene.counters, &scene.selection, scene.window);
-        let now = WindowMetrics::of(scene, scene.window, Some(&summary));
-        let before = scene.against.as_deref().map(|past| WindowMetrics::of(past, past.window, None));
-        let history = past(scene);
+    pub fn of(context: &ViewContext<'_>) -> CountersView {
+        let summary = summary(context.profile, &context.tasks, &context.counters, &context.selection, context.window);
+        let now = WindowMetrics::of(context, context.window, Some(&summary));
+        let before = context.against.as_deref().map(|past| WindowMetrics::of(past, past.window, None));
+        let history = past(context);
         // Without hardware counters, the cycles metric reports the reason once for all hardware metrics.
-        let counted = !scene.profile.meta.hardware.groups.is_empty();
+        let counted = !context.profile.meta.hardware.groups.is_empty();
         let probed = is_probed(&now.metrics);
         let shown = now.metrics.iter().enumerate().filter(|(_, metric)| match metric.section {
             Section::Hardware => counted,
@@ -89,12 +89,15 @@ impl CountersView {
             events: metric.events.clone(),
             detail: metric.detail.clone(),
             threshold: metric.threshold,
-            history: history.iter().map(|sight| (sight.window.to, sight.metrics[at].value.value().copied())).collect(),
+            history: history
+                .iter()
+                .map(|context| (context.window.to, context.metrics[at].value.value().copied()))
+                .collect(),
         });
-        let windows: Vec<Window> = history.iter().map(|sight| sight.window).collect();
+        let windows: Vec<Window> = history.iter().map(|context| context.window).collect();
         CountersView {
             metrics: metrics.collect(),
-            counters: scene.profile.counters.iter().flat_map(|def| lines(scene, def, &windows)).collect(),
+            counters: context.profile.counters.iter().flat_map(|def| lines(context, def, &windows)).collect(),
         }
     }
 }
@@ -116,19 +119,19 @@ fn is_gauge(def: &CounterDef) -> bool {
 }
 
 /// One line for each scope in which the counter was read; if there is none, one line with the reason.
-fn lines(scene: &ViewContext<'_>, def: &CounterDef, windows: &[Window]) -> Vec<CounterLine> {
+fn lines(context: &ViewContext<'_>, def: &CounterDef, windows: &[Window]) -> Vec<CounterLine> {
     const SCOPES: [(Scope, &str); 3] = [(Scope::Target, "target"), (Scope::Host, "host"), (Scope::Tool, "ironlaw")];
     let read =
-        SCOPES.iter().filter(|(scope, _)| scene.counters.delta(&def.name, *scope, scene.window).value().is_some());
-    let mut lines: Vec<_> = read.map(|(scope, name)| line(scene, def, *scope, name, windows)).collect();
+        SCOPES.iter().filter(|(scope, _)| context.counters.delta(&def.name, *scope, context.window).value().is_some());
+    let mut lines: Vec<_> = read.map(|(scope, name)| line(context, def, *scope, name, windows)).collect();
     if lines.is_empty() {
-        lines.push(line(scene, def, Scope::Target, "target", windows));
+        lines.push(line(context, def, Scope::Target, "target", windows));
     }
     lines
 }
 
 fn line(
-    scene: &ViewContext<'_>,
+    context: &ViewContext<'_>,
     def: &CounterDef,
     scope: Scope,
     name: &'static str,
@@ -136,8 +139,8 @@ fn line(
 ) -> CounterLine {
     let gauge = is_gauge(def);
     let total = |window: Window| match gauge {
-        true => scene.counters.peak(&def.name, scope, window),
-        false => scene.counters.delta(&def.name, scope, window),
+        true => context.counters.peak(&def.name, scope, window),
+        false => context.counters.delta(&def.name, scope, window),
     };
     let rate = |window: Window| {
         let seconds = window.span().seconds();
@@ -152,8 +155,8 @@ fn line(
         scope: name,
         group: def.group,
         unit: super::report::unit_of(def.unit),
-        total: total(scene.window),
-        rate: rate(scene.window),
+        total: total(context.window),
+        rate: rate(context.window),
         history: windows.iter().map(|window| (window.to, rate(*window).value().copied())).collect(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::snapshot::ViewContext;
 use crate::analysis::attribution::Assessment;
-use crate::analysis::findings::{Evidence, Finding, Judged, Place, RuleContext, against, judge};
+use crate::analysis::findings::{Evidence, Finding, Place, RuleContext, RuleResults, against, judge};
 use crate::analysis::{Axis, Counters, MetricUnit, Names, Selection, Tasks};
 use crate::error::Result;
 use crate::model::Why;
@@ -90,26 +90,26 @@ impl FindingsView {
         selection.check(profile, &tasks)?;
         let (names, counters) = (Names::of(profile), Counters::of(profile));
         let window = selection.time.window(&profile.ticks, profile.duration());
-        Ok(FindingsView::of_sight(&RuleContext::of(profile, &names, &tasks, &counters, selection, window)))
+        Ok(FindingsView::of_context(&RuleContext::of(profile, &names, &tasks, &counters, selection, window)))
     }
 
     /// The verdicts on a view context.
     #[must_use]
-    pub fn of(scene: &ViewContext<'_>) -> FindingsView {
-        let ViewContext { profile, names, tasks, counters, selection, window, .. } = scene;
-        FindingsView::of_sight(&RuleContext::of(profile, names, tasks, counters, selection, *window))
+    pub fn of(context: &ViewContext<'_>) -> FindingsView {
+        let ViewContext { profile, names, tasks, counters, selection, window, .. } = context;
+        FindingsView::of_context(&RuleContext::of(profile, names, tasks, counters, selection, *window))
     }
 
     /// The verdicts on a rule context.
     #[must_use]
-    pub fn of_sight(sight: &RuleContext<'_>) -> FindingsView {
-        FindingsView::of_judged(judge(sight), sight.tasks)
+    pub fn of_context(context: &RuleContext<'_>) -> FindingsView {
+        FindingsView::of_judged(judge(context), context.tasks)
     }
 
     /// Builds the view from the verdicts; `tasks` resolves thread names.
     #[must_use]
-    pub fn of_judged(judged: Judged, tasks: &Tasks) -> FindingsView {
-        let Judged { found, undecided, clear } = judged;
+    pub fn of_judged(judged: RuleResults, tasks: &Tasks) -> FindingsView {
+        let RuleResults { found, undecided, clear } = judged;
         let undecided = undecided.into_iter().map(|(rule, title, why)| UndecidedView { rule, title, why }).collect();
         FindingsView {
             found: found.into_iter().map(|finding| FindingView::of(finding, tasks)).collect(),

@@ -109,16 +109,16 @@ pub struct PathLine {
 impl ThreadsView {
     /// The threads of a view context, with the waits of the requested one.
     #[must_use]
-    pub fn of(scene: &ViewContext<'_>, detail: Option<u32>) -> ThreadsView {
-        let ViewContext { profile, selection, window, tasks, names, counters, .. } = scene;
+    pub fn of(context: &ViewContext<'_>, detail: Option<u32>) -> ThreadsView {
+        let ViewContext { profile, selection, window, tasks, names, counters, .. } = context;
         let rows = threads(profile, tasks, counters, selection, *window);
-        let before = scene.against.as_deref().map(|past| {
+        let before = context.against.as_deref().map(|past| {
             let rows = threads(past.profile, &past.tasks, &past.counters, &past.selection, past.window);
             rows.into_iter().map(|row| (row.task.tid, row.utilisation())).collect::<FxHashMap<_, _>>()
         });
         let waits = waits_by_thread(profile, names, tasks, selection);
-        let placed = Placed::of(scene);
-        let windows = windows(scene);
+        let placed = Placed::of(context);
+        let windows = windows(context);
         let line = |row: &ThreadRow| {
             let tid = row.task.tid;
             let cpu = placed.last.get(&tid).copied();
@@ -131,7 +131,7 @@ impl ThreadsView {
                     .and_then(|cpu| profile.meta.host.cpus.iter().find(|place| place.cpu == cpu))
                     .map(|place| place.node),
                 cpu,
-                history: history(scene, tid, &windows),
+                history: history(context, tid, &windows),
                 change,
                 ..ThreadLine::plain(row, window.to)
             }
@@ -140,7 +140,7 @@ impl ThreadsView {
         let paths = wanted.map(|one| blocked_paths(profile, names, tasks, &one)).unwrap_or_default();
         ThreadsView {
             threads: rows.iter().map(line).collect(),
-            cpus: placed.cpus(scene),
+            cpus: placed.cpus(context),
             cpu_share_of: if placed.timed { "of its time" } else { "of the samples" },
             has_waits: profile.meta.plan.off_cpu || !profile.off_cpu.is_empty(),
             paths: paths
@@ -202,14 +202,14 @@ fn shares(waits: &[(Cause, Nanos)], life: Nanos) -> Vec<WaitLine> {
 }
 
 /// The last windows of the selected time.
-fn windows(scene: &ViewContext<'_>) -> Vec<Window> {
-    let all = past(scene);
-    all.iter().skip(all.len().saturating_sub(POINTS)).map(|sight| sight.window).collect()
+fn windows(context: &ViewContext<'_>) -> Vec<Window> {
+    let all = past(context);
+    all.iter().skip(all.len().saturating_sub(POINTS)).map(|context| context.window).collect()
 }
 
-fn history(scene: &ViewContext<'_>, tid: u32, windows: &[Window]) -> Vec<Option<f64>> {
+fn history(context: &ViewContext<'_>, tid: u32, windows: &[Window]) -> Vec<Option<f64>> {
     let share = |window: &Window| {
-        let cpu = scene.counters.delta("task-clock", Scope::Thread(tid), *window);
+        let cpu = context.counters.delta("task-clock", Scope::Thread(tid), *window);
         cpu.value().map(|ns| ns / window.span().as_f64().max(1.0))
     };
     windows.iter().map(share).collect()
@@ -225,8 +225,8 @@ struct Placed {
 }
 
 impl Placed {
-    fn of(scene: &ViewContext<'_>) -> Placed {
-        let (profile, selection) = (scene.profile, &scene.selection);
+    fn of(context: &ViewContext<'_>) -> Placed {
+        let (profile, selection) = (context.profile, &context.selection);
         // Waits have no CPU, so the first event shows where threads ran.
         let event = if let Axis::Event(event) = selection.axis { event } else { 0 };
         let unit = profile.meta.events.get(usize::from(event)).map(|event| event.unit);
@@ -236,7 +236,7 @@ impl Placed {
             total: 0,
             timed: unit == Some(Unit::Nanos),
         };
-        let who = selection.who(&scene.tasks);
+        let who = selection.who(&context.tasks);
         let samples = profile.samples.iter();
         for sample in samples.filter(|s| s.event == event && selection.time.contains(s.at) && who.has(s.tid)) {
             *placed.by_cpu.entry(sample.cpu).or_default() += sample.weight;
@@ -246,11 +246,11 @@ impl Placed {
         placed
     }
 
-    fn cpus(&self, scene: &ViewContext<'_>) -> Vec<CpuLine> {
-        let time = &scene.selection.time;
-        let span = time.to.unwrap_or(scene.bounds.now) - time.from;
+    fn cpus(&self, context: &ViewContext<'_>) -> Vec<CpuLine> {
+        let time = &context.selection.time;
+        let span = time.to.unwrap_or(context.bounds.now) - time.from;
         let whole = if self.timed { span.as_f64() } else { self.total as f64 };
-        let places = scene.profile.meta.host.cpus.iter();
+        let places = context.profile.meta.host.cpus.iter();
         places
             .map(|place| CpuLine {
                 cpu: place.cpu,

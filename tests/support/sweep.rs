@@ -1,7 +1,7 @@
 //! A sweep made by hand: a server that contends for a lock, with names that would act if they could.
 #![allow(clippy::unwrap_used, dead_code, reason = "tests; each uses a part")]
 
-use crate::analysis::findings::{Confidence, Evidence, Finding, Judged, Place};
+use crate::analysis::findings::{Confidence, Evidence, Finding, Place, RuleResults};
 use crate::analysis::scaling::{
     Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Scaling, Slice,
     SliceKind, Split, Stack, Usl,
@@ -114,7 +114,10 @@ pub fn thin() -> (SweepMeta, Scaling) {
     one.numbers.busy_cores = known(0.97, None);
     one.runs[0].totals.ops = Measure::Missing(Why::NoOpsSource);
     let fits = vec![Fit { region: Region::Cores, widths: vec![1], law: Err(NoFit::TooFewWidths) }];
-    (meta, Scaling { points: vec![one], base: 0, fits, stacks: vec![], losses: vec![], findings: Judged::default() })
+    (
+        meta,
+        Scaling { points: vec![one], base: 0, fits, stacks: vec![], losses: vec![], findings: RuleResults::default() },
+    )
 }
 
 fn law() -> Usl {
@@ -338,7 +341,7 @@ fn loss(n: u32) -> Loss {
     }
 }
 
-fn judged() -> Judged {
+fn judged() -> RuleResults {
     let finding = Finding {
         rule: "scaling-lock",
         title: "waiting for a lock",
@@ -357,7 +360,7 @@ fn judged() -> Judged {
         refuted_by: "a sweep in which the blocked slice does not grow",
         next_step: "Hold the lock for less time, or split it.".to_string(),
     };
-    Judged {
+    RuleResults {
         found: vec![finding],
         undecided: vec![("scaling-frequency", "clock frequency falls", Why::NotSupported)],
         clear: vec!["scaling-queue", "scaling-throttled"],

@@ -3,7 +3,7 @@
 
 use super::key::{differences, key};
 use super::{LEAST_CORES, extend};
-use crate::analysis::compare::{Cell, Digest, Gravity, Part, Side, Slot, WITHOUT_OPERATIONS, unlike};
+use crate::analysis::compare::{Cell, Digest, Part, Severity, Side, Slot, WITHOUT_OPERATIONS, unlike};
 use crate::analysis::{TimeRange, Window};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
@@ -207,7 +207,7 @@ fn alike(whole: &Baseline, first: Option<&Side>, next: &Baseline, side: &Side) -
     let of_key = differences(&whole.key, &next.key).into_iter().filter(|stale| stale.refuses);
     let mut found: Vec<_> = of_key.map(|stale| (stale.what, pair(&stale.then, &stale.now))).collect();
     let of_sides = first.map(|first| unlike(first, side)).unwrap_or_default();
-    for unlike in of_sides.into_iter().filter(|unlike| unlike.gravity == Gravity::Refuse) {
+    for unlike in of_sides.into_iter().filter(|unlike| unlike.gravity == Severity::Refuse) {
         if found.iter().all(|(what, _)| *what != unlike.what) {
             found.push((unlike.what, pair(&unlike.base, &unlike.new)));
         }

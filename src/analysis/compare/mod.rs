@@ -37,4 +37,4 @@ pub use quantity::{
 };
 pub use simpson::{GroupKind, GroupRow, SubgroupCheck};
 pub use types::{Change, Comparison, Factors, Lead, LoadBy, Per, Settings, Side, Verdict};
-pub use unlike::{Gravity, Unlike, unlike};
+pub use unlike::{Severity, Unlike, unlike};

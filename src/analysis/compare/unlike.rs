@@ -10,7 +10,7 @@ use serde::Serialize;
 /// The severity of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Gravity {
+pub enum Severity {
     /// For information; often the very thing that is compared.
     Tell,
     /// It may explain a change.
@@ -29,7 +29,7 @@ pub struct Unlike {
     /// Value on the other side.
     pub new: String,
     /// Its severity.
-    pub gravity: Gravity,
+    pub gravity: Severity,
 }
 
 /// Share of lost records above which a warning is issued.
@@ -38,13 +38,13 @@ const LOST: f64 = 0.01;
 const COVERED: f64 = 0.9;
 
 /// What is checked, its severity, and its value.
-type Check = (&'static str, Gravity, fn(&Facts) -> String);
+type Check = (&'static str, Severity, fn(&Facts) -> String);
 
 /// Everything in which the recordings of two sides differ, the most severe first; recordings of one side may differ
 /// too.
 #[must_use]
 pub fn unlike(base: &Side, new: &Side) -> Vec<Unlike> {
-    use Gravity::{Refuse, Tell, Warn};
+    use Severity::{Refuse, Tell, Warn};
     let checks: [Check; 13] = [
         ("CPU model", Refuse, |facts| facts.host.cpu_model.clone()),
         ("architecture", Refuse, |facts| facts.host.arch.clone()),
@@ -117,7 +117,7 @@ fn percent(share: f64) -> String {
 fn coverage(base: &Side, new: &Side) -> Option<Unlike> {
     let [a, b] = [base, new].map(|side| least(side, |facts| facts.coverage));
     let thin = a < COVERED || b < COVERED;
-    let (what, gravity) = ("coverage of the events", Gravity::Warn);
+    let (what, gravity) = ("coverage of the events", Severity::Warn);
     thin.then(|| Unlike { what, base: percent(a), new: percent(b), gravity })
 }
 
@@ -130,7 +130,7 @@ fn sampled(base: &Side, new: &Side) -> Option<Unlike> {
     let [a, b] = [base, new].map(least);
     let low = [a, b].into_iter().flatten().any(|coverage| coverage.is_low());
     let shown = |side: Option<Coverage>| side.map_or("unknown".to_string(), |coverage| percent(coverage.share));
-    low.then(|| Unlike { what: "CPU time sampled", base: shown(a), new: shown(b), gravity: Gravity::Warn })
+    low.then(|| Unlike { what: "CPU time sampled", base: shown(a), new: shown(b), gravity: Severity::Warn })
 }
 
 fn lost(base: &Side, new: &Side) -> Option<Unlike> {
@@ -139,7 +139,7 @@ fn lost(base: &Side, new: &Side) -> Option<Unlike> {
         what: "lost samples",
         base: format!("{:.1}%", a * 100.0),
         new: format!("{:.1}%", b * 100.0),
-        gravity: Gravity::Warn,
+        gravity: Severity::Warn,
     })
 }
 
@@ -154,7 +154,7 @@ fn lengths(base: &Side, new: &Side) -> Option<Unlike> {
         what: "duration",
         base: shown(a),
         new: shown(b),
-        gravity: if short < 1.0 { Gravity::Warn } else { Gravity::Tell },
+        gravity: if short < 1.0 { Severity::Warn } else { Severity::Tell },
     })
 }
 
@@ -173,7 +173,7 @@ fn together(base: &Side, new: &Side) -> Option<Unlike> {
         what: "recorded at the same time",
         base: a.name.clone(),
         new: b.name.clone(),
-        gravity: Gravity::Warn,
+        gravity: Severity::Warn,
     })
 }
 
@@ -183,7 +183,7 @@ mod tests {
     use super::super::testing::side;
     use super::*;
 
-    fn check(change: fn(&mut Facts), what: &str, gravity: Gravity, values: [&str; 2]) {
+    fn check(change: fn(&mut Facts), what: &str, gravity: Severity, values: [&str; 2]) {
         let (base, mut new) = (side(&[5000.0]), side(&[5000.0]));
         change(&mut new.runs[0].facts);
         let found = unlike(&base, &new);
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_is_not_alike_is_told_by_name_with_both_values() {
-        use Gravity::{Refuse, Tell, Warn};
+        use Severity::{Refuse, Tell, Warn};
         check(|f| f.host.cpu_model = "EPYC".into(), "CPU model", Refuse, ["Xeon Platinum 8383C", "EPYC"]);
         check(|f| f.events = vec!["cycles".into()], "sampled events", Refuse, ["cpu-clock", "cycles"]);
         check(|f| f.ops = None, "what counts operations", Refuse, ["a file", "nothing"]);

@@ -14,9 +14,9 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    sight.runs()?;
-    let part = sight.samples()?.part_of(&[Code::Allocator]);
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.runs()?;
+    let part = context.samples()?.part_of(&[Code::Allocator]);
     if part.share < limits::ALLOCATOR {
         return Ok(None);
     }

@@ -9,26 +9,26 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "block-io", title: "waiting for storage", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let place = match sight.waits() {
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let place = match context.waits() {
         Ok(waits) => waits.worst(&[Reason::Storage], false),
-        Err(Why::NotRecorded) if sight.count("blkio-delay").is_ok() => None,
+        Err(Why::NotRecorded) if context.count("blkio-delay").is_ok() => None,
         // No task waited for storage at all, not even one outside the target.
-        Err(why) => return if no_pressure(sight) { Ok(None) } else { Err(why) },
+        Err(why) => return if no_pressure(context) { Ok(None) } else { Err(why) },
     };
-    let (span, work) = (sight.span()?, sight.work()?);
+    let (span, work) = (context.span()?, context.work()?);
     let share = if work.storage > 0.0 { work.storage / work.total() } else { 0.0 };
     if share < limits::STORAGE {
         return Ok(None);
     }
-    if no_pressure(sight) {
+    if no_pressure(context) {
         return Ok(None);
     }
-    sight.busy()?;
-    let by_span = sight.waits().is_ok();
+    context.busy()?;
+    let by_span = context.waits().is_ok();
     let mut evidence = vec![Evidence::of("blocked, of working time", share, U::Share, limits::STORAGE)];
     for (name, label) in [("psi_io_some", "I/O pressure, group"), ("host_psi_io_some", "I/O pressure, machine")] {
-        evidence.extend(sight.metric(name).map(|value| Evidence::of(label, value, U::Share, limits::IO_PRESSURE)));
+        evidence.extend(context.metric(name).map(|value| Evidence::of(label, value, U::Share, limits::IO_PRESSURE)));
     }
     Ok(Some(Finding {
         rule: RULE.id,
@@ -59,7 +59,7 @@ fn next_step(place: Option<&Place>) -> String {
     text.to_string()
 }
 
-fn no_pressure(sight: &RuleContext<'_>) -> bool {
-    let pressure = sight.metric("psi_io_some").or_else(|_| sight.metric("host_psi_io_some"));
-    sight.wall().is_ok() && pressure.is_ok_and(|pressure| pressure < limits::IO_PRESSURE)
+fn no_pressure(context: &RuleContext<'_>) -> bool {
+    let pressure = context.metric("psi_io_some").or_else(|_| context.metric("host_psi_io_some"));
+    context.wall().is_ok() && pressure.is_ok_and(|pressure| pressure < limits::IO_PRESSURE)
 }

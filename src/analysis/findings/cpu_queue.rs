@@ -8,27 +8,27 @@ use crate::model::{Target, Why};
 pub(super) const RULE: Rule =
     Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let (wall, delay) = match sight.count("run-delay") {
-        Ok(delay) => (sight.wall()?, delay * 1e-9),
-        Err(why) => return by_pressure(sight, why),
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let (wall, delay) = match context.count("run-delay") {
+        Ok(delay) => (context.wall()?, delay * 1e-9),
+        Err(why) => return by_pressure(context, why),
     };
-    let work = sight.busy()?;
+    let work = context.busy()?;
     let share = work.queued / work.total();
     // Each time slice ends one wait.
-    let mean = sight.count("timeslices").ok().filter(|count| *count > 0.0).map(|count| delay / count);
-    let host = sight.metric("host_busy").ok();
+    let mean = context.count("timeslices").ok().filter(|count| *count > 0.0).map(|count| delay / count);
+    let host = context.metric("host_busy").ok();
     let crowded = host.is_some_and(|busy| busy >= limits::HOST_BUSY);
     let long = mean.is_none_or(|mean| mean >= limits::QUEUE_WAIT);
-    let throttled = sight.metric("throttled_share").is_ok_and(|share| share > limits::THROTTLED_PERIODS);
+    let throttled = context.metric("throttled_share").is_ok_and(|share| share > limits::THROTTLED_PERIODS);
     if share < limits::QUEUED || !(long || crowded) || (throttled && !crowded) {
         return Ok(None);
     }
-    let cpus = sight.profile.meta.host.cpus.len();
+    let cpus = context.profile.meta.host.cpus.len();
     let mut evidence = vec![Evidence::of("queued, of working time", share, U::Share, limits::QUEUED)];
     evidence.extend(mean.map(|mean| Evidence::of("mean wait", mean, U::Seconds, limits::QUEUE_WAIT)));
     evidence.extend(host.map(|busy| Evidence::of("machine busy", busy, U::Share, limits::HOST_BUSY)));
-    let preempted = sight.metric("involuntary_switches").ok();
+    let preempted = context.metric("involuntary_switches").ok();
     evidence.extend(preempted.map(|rate| Evidence::plain("preempted", rate, U::PerSecond)));
     Ok(Some(Finding {
         rule: RULE.id,
@@ -43,24 +43,24 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         ),
         evidence,
         confidence: if crowded && long { Confidence::High } else { Confidence::Medium },
-        place: waiting(sight),
+        place: waiting(context),
         refuted_by: "run_delay (second field of /proc/PID/schedstat) does not grow",
         next_step: next_step(work.running + work.queued, cpus, crowded),
     }))
 }
 
 /// Uses the CPU pressure of the cgroup, or of the machine if it is the target, where waits were not counted.
-fn by_pressure(sight: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, Why> {
-    let machine = matches!(&sight.profile.meta.plan.target, Target::Cpus { cpus } if cpus.is_empty());
-    let pressure = match sight.metric("psi_cpu_some") {
-        Err(_) if machine => sight.metric("host_psi_cpu_some"),
+fn by_pressure(context: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, Why> {
+    let machine = matches!(&context.profile.meta.plan.target, Target::Cpus { cpus } if cpus.is_empty());
+    let pressure = match context.metric("psi_cpu_some") {
+        Err(_) if machine => context.metric("host_psi_cpu_some"),
         group => group,
     };
-    let (pressure, wall) = (pressure.map_err(|_| why)?, sight.wall()?);
+    let (pressure, wall) = (pressure.map_err(|_| why)?, context.wall()?);
     if pressure < limits::CPU_PRESSURE {
         return Ok(None);
     }
-    let running = sight.busy()?.running;
+    let running = context.busy()?.running;
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -73,19 +73,19 @@ fn by_pressure(sight: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, Why
         next_step: format!(
             "{} CPUs were used of {}: see which processes wait longest (profile one of them, `top`).",
             digits(running),
-            sight.profile.meta.host.cpus.len()
+            context.profile.meta.host.cpus.len()
         ),
     }))
 }
 
 /// The threads that waited longest; no code is to blame.
-fn waiting(sight: &RuleContext<'_>) -> Option<Place> {
+fn waiting(context: &RuleContext<'_>) -> Option<Place> {
     const MOST: usize = 16;
     let waited = |row: &crate::analysis::ThreadRow| row.run_delay.value().copied().filter(|delay| *delay > 0.0);
-    let mut rows: Vec<_> = sight.threads.iter().filter_map(|row| Some((waited(row)?, row.task.tid))).collect();
+    let mut rows: Vec<_> = context.threads.iter().filter_map(|row| Some((waited(row)?, row.task.tid))).collect();
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));
     let threads: Vec<_> = rows.into_iter().take(MOST).map(|(_, tid)| tid).collect();
-    (!threads.is_empty()).then(|| Place { frames: Vec::new(), axis: sight.axis(), threads })
+    (!threads.is_empty()).then(|| Place { frames: Vec::new(), axis: context.axis(), threads })
 }
 
 fn next_step(wanted: f64, cpus: usize, crowded: bool) -> String {

@@ -34,8 +34,8 @@ impl RuleContext<'_> {
 }
 
 /// An evidence row, if the metric was measured.
-fn plain(sight: &RuleContext<'_>, name: &str, label: &'static str, unit: U) -> Option<Evidence> {
-    sight.metric(name).ok().map(|value| Evidence::plain(label, value, unit))
+fn plain(context: &RuleContext<'_>, name: &str, label: &'static str, unit: U) -> Option<Evidence> {
+    context.metric(name).ok().map(|value| Evidence::plain(label, value, unit))
 }
 
 fn found(
@@ -59,15 +59,15 @@ fn found(
     }
 }
 
-fn frequency(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let ratio = sight.hardware("clock_ratio")?;
+fn frequency(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let ratio = context.hardware("clock_ratio")?;
     if ratio > limits::BASE_CLOCK {
         return Ok(None);
     }
     // On mostly idle CPUs the governor lowers the clock, and nothing is lost.
-    let busy = sight.work()?.running >= limits::BUSY_FOR_CLOCK;
+    let busy = context.work()?.running >= limits::BUSY_FOR_CLOCK;
     let mut evidence = vec![Evidence::of("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK)];
-    evidence.extend(plain(sight, "frequency", "frequency", U::Hertz));
+    evidence.extend(plain(context, "frequency", "frequency", U::Hertz));
     Ok(Some(found(
         &FREQUENCY,
         Some(1.0 - ratio),
@@ -81,8 +81,8 @@ fn frequency(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-fn smt_sharing(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let share = sight.hardware("tma_smt_contention")?;
+fn smt_sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let share = context.hardware("tma_smt_contention")?;
     if share < limits::SMT_SLOTS {
         return Ok(None);
     }
@@ -100,7 +100,7 @@ fn smt_sharing(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 }
 
 /// Share of the cycles that waited for memory, by the most exact metric that was counted.
-fn memory_bound(sight: &RuleContext<'_>) -> Result<Evidence, Why> {
+fn memory_bound(context: &RuleContext<'_>) -> Result<Evidence, Why> {
     let known = [
         ("tma_dram_bound", "stalled on loads from memory", limits::DRAM_BOUND),
         ("tma_memory_bound", "slots lost to memory", limits::MEMORY_BOUND),
@@ -108,7 +108,7 @@ fn memory_bound(sight: &RuleContext<'_>) -> Result<Evidence, Why> {
     ];
     let mut why = Why::NotRecorded;
     for (name, label, threshold) in known {
-        match sight.hardware(name) {
+        match context.hardware(name) {
             Ok(value) => return Ok(Evidence::of(label, value, U::Share, threshold)),
             Err(reason) => why = reason,
         }
@@ -117,19 +117,19 @@ fn memory_bound(sight: &RuleContext<'_>) -> Result<Evidence, Why> {
 }
 
 /// The stalls, if memory costs enough to need a reason.
-fn waits_for_memory(sight: &RuleContext<'_>) -> Result<Option<Evidence>, Why> {
-    let bound = memory_bound(sight)?;
+fn waits_for_memory(context: &RuleContext<'_>) -> Result<Option<Evidence>, Why> {
+    let bound = memory_bound(context)?;
     Ok(bound.threshold.is_some_and(|threshold| bound.value >= threshold).then_some(bound))
 }
 
-fn bandwidth(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let many = sight.hardware("tma_memory_bandwidth")?;
-    let Some(bound) = waits_for_memory(sight)?.filter(|_| many >= limits::MEMORY_BANDWIDTH) else { return Ok(None) };
+fn bandwidth(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let many = context.hardware("tma_memory_bandwidth")?;
+    let Some(bound) = waits_for_memory(context)?.filter(|_| many >= limits::MEMORY_BANDWIDTH) else { return Ok(None) };
     let share = many.min(bound.value);
     let mut evidence =
         vec![bound, Evidence::of("four or more reads under way", many, U::Share, limits::MEMORY_BANDWIDTH)];
-    evidence.extend(plain(sight, "memory_bandwidth", "bytes a second, at least", U::BytesPerSecond));
-    evidence.extend(plain(sight, "l3_miss_latency", "latency of an L3 miss", U::Seconds));
+    evidence.extend(plain(context, "memory_bandwidth", "bytes a second, at least", U::BytesPerSecond));
+    evidence.extend(plain(context, "l3_miss_latency", "latency of an L3 miss", U::Seconds));
     Ok(Some(found(
         &BANDWIDTH,
         Some(share),
@@ -143,10 +143,10 @@ fn bandwidth(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-fn sharing(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let lines = sight.hardware("hitm_per_kinstr")?;
+fn sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let lines = context.hardware("hitm_per_kinstr")?;
     // Seconds waiting for these lines per second of CPU time; unknown if the clock frequency is.
-    let cost = sight.metric("cpi").and_then(|cpi| Ok((cpi, sight.metric("frequency")?)));
+    let cost = context.metric("cpi").and_then(|cpi| Ok((cpi, context.metric("frequency")?)));
     let cost = cost.ok().filter(|(cpi, _)| *cpi > 0.0);
     let cost = cost.map(|(cpi, hertz)| lines / 1000.0 * limits::HITM_SECONDS * hertz / cpi);
     if lines < limits::HITM || cost.is_some_and(|cost| cost < limits::CONTESTED) {
@@ -154,7 +154,7 @@ fn sharing(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let mut evidence = vec![Evidence::of("modified lines of others, per 1000", lines, U::Count, limits::HITM)];
     evidence.extend(cost.map(|cost| Evidence::of("waiting for them, at least", cost, U::Share, limits::CONTESTED)));
-    evidence.extend(plain(sight, "order_clears_per_kinstr", "ordering clears, per 1000", U::Count));
+    evidence.extend(plain(context, "order_clears_per_kinstr", "ordering clears, per 1000", U::Count));
     Ok(Some(found(
         &SHARING,
         cost,
@@ -169,12 +169,12 @@ fn sharing(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-fn remote(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let remote = sight.hardware("remote_dram_share")?;
+fn remote(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let remote = context.hardware("remote_dram_share")?;
     if remote < limits::REMOTE {
         return Ok(None);
     }
-    let Some(bound) = waits_for_memory(sight)? else { return Ok(None) };
+    let Some(bound) = waits_for_memory(context)? else { return Ok(None) };
     let share = remote * bound.value;
     Ok(Some(found(
         &REMOTE,
@@ -193,18 +193,18 @@ fn remote(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-fn capacity(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let misses = sight.hardware("llc_mpki")?;
-    let Some(bound) = waits_for_memory(sight)?.filter(|_| misses >= limits::LLC_MPKI) else { return Ok(None) };
+fn capacity(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let misses = context.hardware("llc_mpki")?;
+    let Some(bound) = waits_for_memory(context)?.filter(|_| misses >= limits::LLC_MPKI) else { return Ok(None) };
     // Then the same misses have another reason.
-    if matches!(bandwidth(sight), Ok(Some(_))) || matches!(remote(sight), Ok(Some(_))) {
+    if matches!(bandwidth(context), Ok(Some(_))) || matches!(remote(context), Ok(Some(_))) {
         return Ok(None);
     }
-    let depends = sight.metric("mlp").is_ok_and(|reads| reads < limits::FEW_READS);
+    let depends = context.metric("mlp").is_ok_and(|reads| reads < limits::FEW_READS);
     let share = bound.value;
     let mut evidence = vec![Evidence::of("LLC misses, per 1000", misses, U::Count, limits::LLC_MPKI), bound];
-    evidence.extend(plain(sight, "mlp", "reads under way at once", U::Count));
-    evidence.extend(plain(sight, "l3_miss_latency", "latency of an L3 miss", U::Seconds));
+    evidence.extend(plain(context, "mlp", "reads under way at once", U::Count));
+    evidence.extend(plain(context, "l3_miss_latency", "latency of an L3 miss", U::Seconds));
     Ok(Some(found(
         &CAPACITY,
         Some(share),
@@ -223,14 +223,14 @@ fn capacity(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     )))
 }
 
-fn walks(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let share = sight.hardware("page_walk_share")?;
+fn walks(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let share = context.hardware("page_walk_share")?;
     if share < limits::PAGE_WALKS {
         return Ok(None);
     }
     let mut evidence = vec![Evidence::of("cycles with a page walk under way", share, U::Share, limits::PAGE_WALKS)];
-    evidence.extend(plain(sight, "walks_per_kinstr", "page walks, per 1000", U::Count));
-    evidence.extend(plain(sight, "mean_walk_cycles", "cycles of a page walk", U::Count));
+    evidence.extend(plain(context, "walks_per_kinstr", "page walks, per 1000", U::Count));
+    evidence.extend(plain(context, "mean_walk_cycles", "cycles of a page walk", U::Count));
     Ok(Some(found(
         &WALKS,
         Some(share),

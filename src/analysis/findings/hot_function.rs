@@ -10,11 +10,11 @@ use crate::model::Why;
 
 pub(super) const RULE: Remainder = Remainder { id: "hot-function", title: "one hot function", judge };
 
-fn judge(sight: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
-    let stacks = sight.samples()?;
+fn judge(context: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
+    let stacks = context.samples()?;
     // `[unresolved]` and `[unknown]` stand for many functions.
     let mut named =
-        sight.functions.rows.iter().filter(|row| row.kind != CodeKind::Kernel && !row.name.starts_with('['));
+        context.functions.rows.iter().filter(|row| row.kind != CodeKind::Kernel && !row.name.starts_with('['));
     // At most three functions can have a third of the time each.
     let mut parts = named.by_ref().take(3).map(|row| {
         let part = stacks.gather_rows(|sample, calls| {
@@ -26,7 +26,7 @@ fn judge(sight: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding>,
     });
     let Some((hottest, part)) = parts.find(|(_, part)| part.share >= limits::HOT) else { return Ok(None) };
     let share = part.share;
-    let error = sight.functions.error(share).unwrap_or(0.0);
+    let error = context.functions.error(share).unwrap_or(0.0);
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

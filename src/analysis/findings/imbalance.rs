@@ -19,12 +19,12 @@ struct Member {
     wanted: f64,
 }
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    sight.busy()?;
-    sight.samples()?;
-    let total = sight.cpu_time()? / sight.wall()?;
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.busy()?;
+    context.samples()?;
+    let total = context.cpu_time()? / context.wall()?;
     let mut worst: Option<(f64, String, Vec<Member>)> = None;
-    for (name, members) in groups(sight) {
+    for (name, members) in groups(context) {
         let most = members.iter().map(|member| member.wanted).fold(0.0, f64::max);
         let mean = members.iter().map(|member| member.wanted).sum::<f64>() / members.len() as f64;
         let uneven = members.len() >= 2 && most >= limits::SATURATED && mean / most < limits::BALANCE;
@@ -52,7 +52,7 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         confidence: Confidence::Medium,
         place: Some(Place {
             frames: Vec::new(),
-            axis: sight.axis(),
+            axis: context.axis(),
             threads: members.iter().map(|member| member.tid).collect(),
         }),
         refuted_by: "over a longer time all of them are at work equally, or the others do other work",
@@ -62,10 +62,10 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 }
 
 /// Threads with similar work by their common name, busiest first. Idle threads are left out.
-fn groups(sight: &RuleContext<'_>) -> BTreeMap<String, Vec<Member>> {
-    let works = works(sight);
+fn groups(context: &RuleContext<'_>) -> BTreeMap<String, Vec<Member>> {
+    let works = works(context);
     let mut named: BTreeMap<String, Vec<(Member, &Work)>> = BTreeMap::new();
-    for row in &sight.threads {
+    for row in &context.threads {
         let (Some(work), Some(wanted)) = (works.get(&row.task.tid), wanted(row)) else { continue };
         if wanted >= limits::IDLE_THREADS {
             named.entry(stem(&row.task.comm)).or_default().push((Member { tid: row.task.tid, wanted }, work));
@@ -104,8 +104,8 @@ impl Work {
 }
 
 /// Work by thread; threads with few samples are left out.
-fn works(sight: &RuleContext<'_>) -> FxHashMap<u32, Work> {
-    let Ok(stacks) = sight.samples() else { return FxHashMap::default() };
+fn works(context: &RuleContext<'_>) -> FxHashMap<u32, Work> {
+    let Ok(stacks) = context.samples() else { return FxHashMap::default() };
     let mut works: FxHashMap<u32, Work> = FxHashMap::default();
     for row in &stacks.rows {
         let work = works.entry(row.tid).or_default();

@@ -15,9 +15,9 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    sight.runs()?;
-    let part = sight.kernel_samples()?.part_of(&[Code::KernelSpin]);
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.runs()?;
+    let part = context.kernel_samples()?.part_of(&[Code::KernelSpin]);
     if part.share < limits::KERNEL_SPIN {
         return Ok(None);
     }

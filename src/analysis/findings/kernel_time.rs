@@ -12,16 +12,16 @@ use crate::model::Why;
 
 pub(super) const RULE: Remainder = Remainder { id: "kernel-time", title: "time in the kernel", judge };
 
-fn judge(sight: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
-    let counted = sight.metric("system_share");
-    let Ok(stacks) = sight.kernel_samples() else { return by_count(sight, counted?) };
+fn judge(context: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
+    let counted = context.metric("system_share");
+    let Ok(stacks) = context.kernel_samples() else { return by_count(context, counted?) };
     let leaf_in_kernel = |row: &Row, calls: &[Call]| {
         let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);
         kernel && !explained.contains(&stacks.code(row))
     };
     let share = stacks.gather_rows(|row, calls| leaf_in_kernel(row, calls).then_some(0)).share;
     // Counting hardware events at context switches also takes kernel time, which is not the program's.
-    let switching = sight.switching();
+    let switching = context.switching();
     if share - switching < limits::KERNEL {
         return Ok(None);
     }
@@ -61,12 +61,12 @@ fn beyond(explained: &[Code]) -> &'static str {
 }
 
 /// Without visible kernel functions, reports the share alone.
-fn by_count(sight: &RuleContext<'_>, share: f64) -> Result<Option<Finding>, Why> {
-    sight.wall()?;
-    if share - sight.switching() < limits::KERNEL {
+fn by_count(context: &RuleContext<'_>, share: f64) -> Result<Option<Finding>, Why> {
+    context.wall()?;
+    if share - context.switching() < limits::KERNEL {
         return Ok(None);
     }
-    sight.busy()?;
+    context.busy()?;
     let evidence = vec![Evidence::of("in the kernel, counted", share, U::Share, limits::KERNEL)];
     Ok(Some(finding(share, format!("{} of the CPU time is spent in the kernel.", percent(share)), evidence, None)))
 }

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// How threads waited for each other, as mean numbers of threads.
-struct Held {
+struct ContentionCosts {
     locked: f64,
     signalled: f64,
     /// On a CPU in lock functions and below them.
@@ -30,22 +30,22 @@ struct Held {
     locks: Sum,
 }
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let waits = sight.waits();
-    let held = held(sight, waits.as_ref().ok().copied())?;
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let waits = context.waits();
+    let held = held(context, waits.as_ref().ok().copied())?;
     if held.share < limits::LOCKED {
         return waits.map(|_| None);
     }
     let only_locks = held.signalled == 0.0;
     let reasons: &[Reason] = if only_locks { &[Reason::Lock] } else { &[Reason::Lock, Reason::Signal] };
-    let running = || sight.samples().ok().and_then(|stacks| stacks.part_of(&[Code::Lock]).place);
+    let running = || context.samples().ok().and_then(|stacks| stacks.part_of(&[Code::Lock]).place);
     let place = match &waits {
         Ok(waits) if held.locked + held.signalled >= held.running => waits.worst(reasons, !only_locks),
         _ => running(),
     };
     let mostly_locks = held.locked + held.running >= held.signalled;
     // The lock holder may be waiting for a CPU: then that comes first.
-    let queued = sight.busy()?.queued > held.locked + held.running;
+    let queued = context.busy()?.queued > held.locked + held.running;
     let confidence = match (mostly_locks && !queued, held.share >= limits::LOCKED_MUCH && waits.is_ok()) {
         (true, true) => Confidence::High,
         (true, false) => Confidence::Medium,
@@ -61,14 +61,14 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     evidence.retain(|row| row.value > 0.0);
     evidence.extend(
-        sight.metric("voluntary_switches").map(|rate| Evidence::plain("switches, blocked", rate, U::PerSecond)),
+        context.metric("voluntary_switches").map(|rate| Evidence::plain("switches, blocked", rate, U::PerSecond)),
     );
     let at = mostly_below(place.as_ref());
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(held.share),
-        claim: claim(sight, &held, mostly_locks, waits.is_ok(), &at)?,
+        claim: claim(context, &held, mostly_locks, waits.is_ok(), &at)?,
         evidence,
         confidence,
         next_step: next_step(mostly_locks, waits.is_ok()),
@@ -77,16 +77,16 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-fn held(sight: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<Held, Why> {
-    let (span, work) = (sight.span()?, sight.busy()?);
+fn held(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<ContentionCosts, Why> {
+    let (span, work) = (context.span()?, context.busy()?);
     let sum = |reason| waits.map_or_else(Sum::default, |waits| waits.sum(&[reason]));
     let (locks, signals) = (sum(Reason::Lock), sum(Reason::Signal));
-    let running = contended(sight).unwrap_or(0.0) * work.running;
+    let running = contended(context).unwrap_or(0.0) * work.running;
     let cpu = work.running * span;
     let rate = if cpu > 0.0 { signals.short_count as f64 / cpu } else { 0.0 };
     let fine = rate >= limits::HAND_OVERS && work.running >= limits::HAND_OVER_BUSY;
     let signalled = if fine { signals.short_seconds / span } else { 0.0 };
-    Ok(Held {
+    Ok(ContentionCosts {
         locked: work.locked,
         signalled,
         running,
@@ -98,8 +98,8 @@ fn held(sight: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<Held, Why>
 
 /// The share of the CPU time in contended locks, which spend some of it in futex calls. Uncontended locks cost little
 /// each, which is the price of safety.
-fn contended(sight: &RuleContext<'_>) -> Result<f64, Why> {
-    let stacks = sight.samples()?;
+fn contended(context: &RuleContext<'_>) -> Result<f64, Why> {
+    let stacks = context.samples()?;
     let all = stacks.part_of(&[Code::Lock]);
     let in_kernel = stacks.gather_rows(|row, calls| {
         let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);
@@ -109,8 +109,14 @@ fn contended(sight: &RuleContext<'_>) -> Result<f64, Why> {
     Ok(if traded { all.share } else { 0.0 })
 }
 
-fn claim(sight: &RuleContext<'_>, held: &Held, mostly_locks: bool, recorded: bool, at: &str) -> Result<String, Why> {
-    let (span, waited) = (sight.span()?, held.locked + held.signalled);
+fn claim(
+    context: &RuleContext<'_>,
+    held: &ContentionCosts,
+    mostly_locks: bool,
+    recorded: bool,
+    at: &str,
+) -> Result<String, Why> {
+    let (span, waited) = (context.span()?, held.locked + held.signalled);
     if mostly_locks && held.running >= 0.1 * (waited + held.running) {
         let blocked = if recorded {
             format!("{} blocked", seconds(waited * span))

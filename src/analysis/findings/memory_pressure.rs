@@ -8,19 +8,20 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "memory-pressure", title: "short of memory", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    sight.wall()?;
-    let group = sight.metric("psi_memory_some");
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.wall()?;
+    let group = context.metric("psi_memory_some");
     let of_group = group.is_ok();
-    let some = group.or_else(|_| sight.metric("host_psi_memory_some"))?;
+    let some = group.or_else(|_| context.metric("host_psi_memory_some"))?;
     if some < limits::MEMORY_PRESSURE {
         return Ok(None);
     }
-    sight.busy()?;
-    let full = sight.metric(if of_group { "psi_memory_full" } else { "host_psi_memory_full" });
+    context.busy()?;
+    let full = context.metric(if of_group { "psi_memory_full" } else { "host_psi_memory_full" });
     let mut evidence = vec![Evidence::of("memory pressure, some", some, U::Share, limits::MEMORY_PRESSURE)];
     evidence.extend(full.map(|full| Evidence::plain("memory pressure, all", full, U::Share)));
-    evidence.extend(sight.metric("major_faults").map(|rate| Evidence::plain("major page faults", rate, U::PerSecond)));
+    evidence
+        .extend(context.metric("major_faults").map(|rate| Evidence::plain("major page faults", rate, U::PerSecond)));
     let whose = if of_group { "of the target's control group" } else { "of the machine" };
     Ok(Some(Finding {
         rule: RULE.id,

@@ -8,11 +8,11 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "migrations", title: "moving between CPUs", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    sight.wall()?;
-    let moves = sight.count("migrations")?;
-    sight.busy()?;
-    let cpu = sight.cpu_time()?;
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.wall()?;
+    let moves = context.count("migrations")?;
+    context.busy()?;
+    let cpu = context.cpu_time()?;
     let rate = if cpu > 0.0 { moves / cpu } else { 0.0 };
     if rate < limits::MIGRATIONS {
         return Ok(None);

@@ -15,10 +15,10 @@ pub(super) const RULE: Rule =
 pub(super) const NEXT_STEP: &str = "Map less often: keep memory instead of returning it (malloc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, \
                     pools), map large ranges once, use huge pages, or processes instead of threads.";
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let work = sight.busy()?;
-    let on = sight.kernel_samples().map(|stacks| stacks.part_of(&[Code::MmapLock]));
-    if on.is_err() && sight.waits().is_err() {
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let work = context.busy()?;
+    let on = context.kernel_samples().map(|stacks| stacks.part_of(&[Code::MmapLock]));
+    if on.is_err() && context.waits().is_err() {
         return on.map(|_| None);
     }
     let running = on.as_ref().map_or(0.0, |part| part.share * work.running / work.total());
@@ -27,7 +27,7 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if share < limits::LOCKED {
         return Ok(None);
     }
-    let waiting = sight.waits().ok().and_then(|waits| waits.worst(&[Reason::MmapLock], false));
+    let waiting = context.waits().ok().and_then(|waits| waits.worst(&[Reason::MmapLock], false));
     let place = waiting.filter(|_| blocked >= running).or_else(|| on.as_ref().ok().and_then(|part| part.place.clone()));
     let at = place
         .as_ref()
@@ -42,7 +42,7 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
              sleeping, wake-ups), {}{at}.",
             percent(share),
             percent(running),
-            blocked_words(sight.waits().is_ok(), blocked)
+            blocked_words(context.waits().is_ok(), blocked)
         ),
         evidence: vec![
             Evidence::of("of working time", share, U::Share, limits::LOCKED),

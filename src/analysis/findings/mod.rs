@@ -113,7 +113,7 @@ pub struct Place {
 
 /// The verdicts of all rules.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Judged {
+pub struct RuleResults {
     /// Findings, most important first.
     pub found: Vec<Finding>,
     /// Rules that could not decide: stable name, title, reason.
@@ -186,17 +186,18 @@ impl From<Result<Option<Finding>, Why>> for Verdict {
 
 /// Applies every rule.
 #[must_use]
-pub fn judge(sight: &RuleContext<'_>) -> Judged {
-    let mut judged = Judged::default();
+pub fn judge(context: &RuleContext<'_>) -> RuleResults {
+    let mut judged = RuleResults::default();
     let mut found: Vec<(Kind, Finding)> = Vec::new();
     let mut explained: Vec<Code> = Vec::new();
     for rule in RULES.iter().chain(&hardware::RULES) {
-        let finding = judged.sort(sight.judged_by(rule.judge).into(), rule.id, rule.title);
+        let finding = judged.sort(context.judged_by(rule.judge).into(), rule.id, rule.title);
         explained.extend(finding.iter().flat_map(|_| rule.explains));
         found.extend(finding.map(|finding| (rule.kind, finding)));
     }
     for rule in REMAINDERS {
-        let finding = judged.sort(sight.judged_by(|sight| (rule.judge)(sight, &explained)).into(), rule.id, rule.title);
+        let finding =
+            judged.sort(context.judged_by(|context| (rule.judge)(context, &explained)).into(), rule.id, rule.title);
         found.extend(finding.map(|finding| (Kind::Hint, finding)));
     }
     // The sort is stable: findings of equal weight stay in decision order.
@@ -208,7 +209,7 @@ pub fn judge(sight: &RuleContext<'_>) -> Judged {
     judged
 }
 
-impl Judged {
+impl RuleResults {
     /// Records a verdict without a finding, and returns a finding.
     fn sort(&mut self, verdict: Verdict, id: &'static str, title: &'static str) -> Option<Finding> {
         match verdict {

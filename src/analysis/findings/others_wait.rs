@@ -15,9 +15,9 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let waits = sight.waits()?;
-    let (span, work) = (sight.span()?, sight.work()?);
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let waits = context.waits()?;
+    let (span, work) = (context.span()?, context.work()?);
     let sum = waits.sum(&[Reason::Others]);
     let waited = sum.short_seconds / span;
     let (all, rate) = (work.total() + waited, sum.short_count as f64 / span);

@@ -12,21 +12,21 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "page-faults", title: "page faults", kind: Kind::Limit, explains: &[Code::AddressSpace], judge };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    sight.runs()?;
-    if let (Ok(rate), Ok(count)) = (sight.metric("major_faults"), sight.count("major-faults"))
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.runs()?;
+    if let (Ok(rate), Ok(count)) = (context.metric("major_faults"), context.count("major-faults"))
         && rate >= limits::MAJOR_FAULTS
         && count >= limits::STARTING_FAULTS
     {
-        return Ok(Some(major(sight, rate)));
+        return Ok(Some(major(context, rate)));
     }
-    if few(sight) {
+    if few(context) {
         return Ok(None);
     }
-    minor(sight)
+    minor(context)
 }
 
-fn major(sight: &RuleContext<'_>, rate: f64) -> Finding {
+fn major(context: &RuleContext<'_>, rate: f64) -> Finding {
     Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -34,7 +34,7 @@ fn major(sight: &RuleContext<'_>, rate: f64) -> Finding {
         claim: format!("{} page faults a second had to wait for storage.", digits(rate)),
         evidence: vec![Evidence::of("major page faults", rate, U::PerSecond, limits::MAJOR_FAULTS)],
         confidence: Confidence::Medium,
-        place: sight.kernel_samples().ok().and_then(|stacks| stacks.part(At::Anywhere, is_page_fault).place),
+        place: context.kernel_samples().ok().and_then(|stacks| stacks.part(At::Anywhere, is_page_fault).place),
         refuted_by: "the rate falls to nothing once the program has started up",
         next_step: "Memory or page cache is too small for what is touched: look for swapping, or read ahead."
             .to_string(),
@@ -42,13 +42,13 @@ fn major(sight: &RuleContext<'_>, rate: f64) -> Finding {
 }
 
 /// Faults that cost at most 1% of the CPU time are ruled out without samples.
-fn few(sight: &RuleContext<'_>) -> bool {
-    let per_cpu_second = sight.count("minor-faults").and_then(|faults| Ok(faults / sight.cpu_time()?));
+fn few(context: &RuleContext<'_>) -> bool {
+    let per_cpu_second = context.count("minor-faults").and_then(|faults| Ok(faults / context.cpu_time()?));
     per_cpu_second.is_ok_and(|rate| rate <= limits::FEW_FAULTS)
 }
 
-fn minor(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let stacks = sight.kernel_samples()?;
+fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let stacks = context.kernel_samples()?;
     let part = stacks.gather_rows(|row, calls| {
         let fault = calls.iter().rposition(|call| is_page_fault(stacks.function(*call)));
         fault.filter(|_| stacks.code(row) == Code::AddressSpace)
@@ -61,7 +61,8 @@ fn minor(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         Evidence::of("below page faults", part.share, U::Share, limits::FAULTS),
         Evidence::plain("clearing fresh pages", clearing, U::Share),
     ];
-    evidence.extend(sight.metric("minor_faults").map(|rate| Evidence::plain("minor page faults", rate, U::PerSecond)));
+    evidence
+        .extend(context.metric("minor_faults").map(|rate| Evidence::plain("minor page faults", rate, U::PerSecond)));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

@@ -10,10 +10,10 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "serial-thread", title: "one thread carries all", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let wall = sight.wall()?;
-    sight.busy()?;
-    let measured: Vec<_> = sight.threads.iter().filter_map(|row| Some((row, wanted(row)?))).collect();
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let wall = context.wall()?;
+    context.busy()?;
+    let measured: Vec<_> = context.threads.iter().filter_map(|row| Some((row, wanted(row)?))).collect();
     let busiest = measured.iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
     let Some((first, most)) = busiest else { return Err(Why::NotRecorded) };
     let lasts = first.lifetime.seconds() >= wall / 2.0;
@@ -21,18 +21,18 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let at_work = |wanted: f64, life: f64| wanted * life / wall;
     let all: f64 = measured.iter().map(|(row, wanted)| at_work(*wanted, row.lifetime.seconds())).sum();
     let others = all - at_work(*most, first.lifetime.seconds());
-    let spare = sight.profile.meta.host.cpus.len() != 1;
+    let spare = context.profile.meta.host.cpus.len() != 1;
     if *most < limits::SERIAL || !lasts || siblings < 2 || others > limits::SERIAL_OTHERS || !spare {
         return Ok(None);
     }
     // A thread that exited unread may have worked for its whole lifetime.
-    let unread = sight.threads.iter().filter(|row| wanted(row).is_none());
+    let unread = context.threads.iter().filter(|row| wanted(row).is_none());
     let hidden: f64 = unread.map(|row| row.lifetime.seconds() / wall).sum();
     if others + hidden > limits::SERIAL_OTHERS {
         return Err(Why::ThreadsUnread);
     }
     let tid = first.task.tid;
-    let hottest = sight.samples().ok().map(|stacks| {
+    let hottest = context.samples().ok().map(|stacks| {
         let rows = stacks.rows.iter().filter(|row| row.tid == tid);
         stacks.share(rows.fold(0, |sum, row| sum.saturating_add(row.weight)))
     });
@@ -53,7 +53,7 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             Evidence::of("all others at work", others.max(0.0), U::Threads, limits::SERIAL_OTHERS),
         ],
         confidence: Confidence::Medium,
-        place: Some(Place { frames: Vec::new(), axis: sight.axis(), threads: vec![tid] }),
+        place: Some(Place { frames: Vec::new(), axis: context.axis(), threads: vec![tid] }),
         refuted_by: "more load makes the other threads busier while this one stays as it is",
         next_step: format!(
             "Look at it alone (--thread {tid}): make its work cheaper, or move part of it to other threads."

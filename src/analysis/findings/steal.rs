@@ -9,15 +9,15 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "steal", title: "CPU taken by the hypervisor", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    sight.wall()?;
-    let stolen = sight.metric("steal_share")?;
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.wall()?;
+    let stolen = context.metric("steal_share")?;
     if stolen <= limits::STEAL {
         return Ok(None);
     }
-    sight.busy()?;
+    context.busy()?;
     // Busy time includes stolen time, which was wanted too.
-    let lost = sight.metric("host_busy").ok().filter(|busy| *busy > 0.0).map(|busy| (stolen / busy).min(1.0));
+    let lost = context.metric("host_busy").ok().filter(|busy| *busy > 0.0).map(|busy| (stolen / busy).min(1.0));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

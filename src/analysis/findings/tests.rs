@@ -71,11 +71,11 @@ fn wait(s: &mut Synthetic, tid: u32, state: TaskState, count: u64, each_ms: u64,
     }
 }
 
-fn judged(s: Synthetic) -> Judged {
+fn judged(s: Synthetic) -> RuleResults {
     judged_of(s, &Selection::default())
 }
 
-fn judged_of(s: Synthetic, selection: &Selection) -> Judged {
+fn judged_of(s: Synthetic, selection: &Selection) -> RuleResults {
     let profile = s.finish();
     let (names, tasks, counters) = (Names::of(&profile), Tasks::of(&profile), Counters::of(&profile));
     let window = selection.time.window(&profile.ticks, profile.duration());
@@ -83,7 +83,7 @@ fn judged_of(s: Synthetic, selection: &Selection) -> Judged {
 }
 
 #[track_caller]
-fn check(name: &str, s: Synthetic, expected: &[(&str, Confidence)]) -> Judged {
+fn check(name: &str, s: Synthetic, expected: &[(&str, Confidence)]) -> RuleResults {
     let judged = judged(s);
     let found: Vec<_> = judged.found.iter().map(|finding| (finding.rule, finding.confidence)).collect();
     assert_eq!(found, expected, "{name}: {:#?}", judged.found);
@@ -339,7 +339,7 @@ fn uneven_threads_and_one_that_carries_all() {
 
 #[test]
 fn what_was_not_recorded_is_undecided_and_says_so() {
-    let reasons = |judged: &Judged, rules: &[&str]| -> Vec<Why> {
+    let reasons = |judged: &RuleResults, rules: &[&str]| -> Vec<Why> {
         let why = |rule: &&str| judged.undecided.iter().find(|(id, ..)| id == rule).map(|(.., why)| *why);
         rules.iter().map(|rule| why(rule).unwrap()).collect()
     };

@@ -8,8 +8,8 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: Kind::Limit, explains: &[], judge };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let share = match sight.metric("throttled_share") {
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let share = match context.metric("throttled_share") {
         // No period in which the group ran under a quota.
         Err(Why::Idle) => return Ok(None),
         share => share?,
@@ -17,13 +17,13 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if share <= 0.0 {
         return Ok(None);
     }
-    let stood = sight.metric("throttled_time")?;
-    let lost = sight.cpu_time().ok().filter(|_| stood > 0.0).map(|ran| stood / (stood + ran));
+    let stood = context.metric("throttled_time")?;
+    let lost = context.cpu_time().ok().filter(|_| stood > 0.0).map(|ran| stood / (stood + ran));
     let mut evidence = vec![
         Evidence::of("periods throttled", share, U::Share, limits::THROTTLED_PERIODS),
         Evidence::plain("stood still, all CPUs", stood, U::Seconds),
     ];
-    if let Ok(rate) = sight.metric("throttled_periods") {
+    if let Ok(rate) = context.metric("throttled_periods") {
         evidence.push(Evidence::plain("throttled", rate, U::PerSecond));
     }
     Ok(Some(Finding {

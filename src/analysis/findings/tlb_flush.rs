@@ -19,9 +19,9 @@ pub(super) const RULE: Rule = Rule {
 pub(super) const NEXT_STEP: &str = "Unmap, protect or give back memory less often and in larger pieces, let the allocator keep it, or use \
                     processes instead of threads.";
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    sight.runs()?;
-    let stacks = sight.kernel_samples()?;
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.runs()?;
+    let stacks = context.kernel_samples()?;
     let flush = stacks.part_of(&[Code::TlbFlush]);
     // A single thread flushes only its own translations.
     if flush.share <= 0.0 || flush.threads < 2 {

@@ -13,9 +13,9 @@ use crate::model::Why;
 pub(super) const RULE: Rule =
     Rule { id: "spin-wait", title: "waiting actively", kind: Kind::Limit, explains: &[Code::UserSpin], judge };
 
-fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    sight.runs()?;
-    let stacks = sight.samples()?;
+fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.runs()?;
+    let stacks = context.samples()?;
     let spins = stacks.gather_rows(|row, calls| {
         let spins = calls.first().is_some_and(|call| is_user_spin(stacks.function(*call)));
         (spins && stacks.code(row) == Code::UserSpin).then_some(0)
@@ -30,7 +30,7 @@ fn judge(sight: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if yields.share >= limits::USER_SPIN {
         return Ok(Some(found(yields, Confidence::Low)));
     }
-    if in_a_tight_loop(sight, stacks) { Err(sight.no_counter()) } else { Ok(None) }
+    if in_a_tight_loop(context, stacks) { Err(context.no_counter()) } else { Ok(None) }
 }
 
 fn found(part: Part, confidence: Confidence) -> Finding {
@@ -56,17 +56,17 @@ fn found(part: Part, confidence: Confidence) -> Finding {
 
 /// Whether at least two threads spend their time in the same few bytes of code, as a wait does. Only a counter of pause
 /// instructions or of the loop's loads could decide.
-fn in_a_tight_loop(sight: &RuleContext<'_>, stacks: &Stacks<'_>) -> bool {
-    let hottest = sight.functions.rows.first();
+fn in_a_tight_loop(context: &RuleContext<'_>, stacks: &Stacks<'_>) -> bool {
+    let hottest = context.functions.rows.first();
     let Some(hottest) = hottest.filter(|row| row.kind == CodeKind::User) else { return false };
-    if sight.functions.share(hottest.self_weight) < limits::TIGHT_SHARE {
+    if context.functions.share(hottest.self_weight) < limits::TIGHT_SHARE {
         return false;
     }
     let leaf = stacks.part(At::Leaf, |function| function.name == hottest.name && function.module == hottest.module);
     let mut addresses: Vec<(u64, u64)> = Vec::new();
     for row in &stacks.rows {
         let inside = stacks.calls(row).first().is_some_and(|call| stacks.function(*call).name == hottest.name);
-        let frame = sight.profile.walk(row.stack).next().and_then(|id| sight.profile.frame(id));
+        let frame = context.profile.walk(row.stack).next().and_then(|id| context.profile.frame(id));
         addresses.extend(frame.filter(|_| inside).map(|frame| (frame.address, row.weight)));
     }
     leaf.threads >= 2 && narrow(addresses)

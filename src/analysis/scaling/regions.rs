@@ -2,7 +2,7 @@
 //! both would call that contention. Widths that were held back by something that wider runs were not are left out.
 
 use super::types::{Estimate, Fit, NoFit, Point};
-use super::usl::{Sighting, fit};
+use super::usl::{ThroughputPoint, fit};
 use std::collections::BTreeMap;
 
 /// A region of fewer widths is not reported.
@@ -39,7 +39,7 @@ fn region(points: &[&Point]) -> Fit {
 }
 
 /// Weighs each width by the inverse variance of its mean; all weigh the same without repeats or without any scatter.
-fn weighted(points: &[(f64, Estimate)]) -> Vec<Sighting> {
+fn weighted(points: &[(f64, Estimate)]) -> Vec<ThroughputPoint> {
     let common = common_scatter(points);
     let variances = points.iter().map(|(_, of)| {
         let freedom = f64::from(of.runs) - 1.0;
@@ -50,7 +50,7 @@ fn weighted(points: &[(f64, Estimate)]) -> Vec<Sighting> {
     let sound = mean.is_finite() && mean > 0.0;
     let weigh = |((n, of), weight): (&(f64, Estimate), &f64)| {
         let weight = if sound { weight / mean } else { 1.0 };
-        Sighting { n: *n, x: of.mean, weight }
+        ThroughputPoint { n: *n, x: of.mean, weight }
     };
     points.iter().zip(&weights).map(weigh).collect()
 }

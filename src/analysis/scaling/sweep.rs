@@ -3,7 +3,7 @@
 use super::regions::fits;
 use super::stack::Siblings;
 use super::types::{Loss, Point, Run, Scaling, Stack};
-use crate::analysis::findings::Judged;
+use crate::analysis::findings::RuleResults;
 use crate::model::Region;
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl Scaling {
             losses.extend(others.filter_map(|point| Loss::of(base, point)));
         }
         let fits = fits(&points);
-        Scaling { points, base: base.unwrap_or_default(), fits, stacks, losses, findings: Judged::default() }
+        Scaling { points, base: base.unwrap_or_default(), fits, stacks, losses, findings: RuleResults::default() }
     }
 }
 

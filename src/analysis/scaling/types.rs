@@ -1,6 +1,6 @@
 //! Plain data that the parts of the scaling analysis exchange.
 
-use crate::analysis::findings::Judged;
+use crate::analysis::findings::RuleResults;
 use crate::analysis::stats::student_two_sided;
 use crate::analysis::{Cause, CodeKind, Coverage, Metric, Totals};
 use crate::model::{Measure, Region, Unit};
@@ -168,7 +168,7 @@ pub struct Scaling {
     /// Which code lost, per point other than the base.
     pub losses: Vec<Loss>,
     /// The findings on it.
-    pub findings: Judged,
+    pub findings: RuleResults,
 }
 
 /// The law of one region.

@@ -8,7 +8,7 @@ use super::types::{Bound, NoFit, Peak, Usl};
 
 /// A width, its throughput in operations per second and the weight of that point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sighting {
+pub struct ThroughputPoint {
     /// Threads, or CPUs.
     pub n: f64,
     /// Operations per second.
@@ -31,8 +31,8 @@ const STARTS: [(f64, f64); 4] = [(0.01, 1e-4), (0.1, 0.01), (0.5, 0.1), (0.9, 0.
 ///
 /// # Errors
 /// Fewer than five distinct widths, or no minimum within a bounded number of steps.
-pub fn fit(points: &[Sighting]) -> Result<Usl, NoFit> {
-    let sane = |p: &&Sighting| p.n >= 1.0 && p.n.is_finite() && p.x > 0.0 && p.x.is_finite() && p.weight > 0.0;
+pub fn fit(points: &[ThroughputPoint]) -> Result<Usl, NoFit> {
+    let sane = |p: &&ThroughputPoint| p.n >= 1.0 && p.n.is_finite() && p.x > 0.0 && p.x.is_finite() && p.weight > 0.0;
     let mut points: Vec<_> = points.iter().filter(sane).copied().collect();
     points.sort_unstable_by(|a, b| a.n.total_cmp(&b.n).then(a.x.total_cmp(&b.x)));
     let mut widths: Vec<_> = points.iter().map(|point| point.n).collect();
@@ -52,7 +52,7 @@ pub fn fit(points: &[Sighting]) -> Result<Usl, NoFit> {
     Ok(usl)
 }
 
-fn fitted(points: &[Sighting], unit: f64, widest: f64) -> Result<Usl, NoFit> {
+fn fitted(points: &[ThroughputPoint], unit: f64, widest: f64) -> Result<Usl, NoFit> {
     let minima = STARTS.iter().filter_map(|(alpha, beta)| descend(points, [1.0, *alpha, *beta]));
     let (best, squares) = minima.min_by(|a, b| a.1.total_cmp(&b.1)).ok_or(NoFit::NoMinimum)?;
     law(points, best, squares, unit, widest).ok_or(NoFit::NoMinimum)
@@ -72,7 +72,7 @@ impl Peak {
     }
 }
 
-fn law(points: &[Sighting], best: Vector, squares: f64, unit: f64, widest: f64) -> Option<Usl> {
+fn law(points: &[ThroughputPoint], best: Vector, squares: f64, unit: f64, widest: f64) -> Option<Usl> {
     let freedom = points.len() - best.len();
     let variance = squares / freedom as f64;
     let free = free(best, [0.0; 3]);
@@ -147,15 +147,15 @@ fn denominator(n: f64, alpha: f64, beta: f64) -> f64 {
     1.0 + alpha * (n - 1.0) + beta * n * (n - 1.0)
 }
 
-fn squares(points: &[Sighting], [gamma, alpha, beta]: Vector) -> f64 {
-    let residual = |p: &Sighting| p.x - gamma * p.n / denominator(p.n, alpha, beta);
+fn squares(points: &[ThroughputPoint], [gamma, alpha, beta]: Vector) -> f64 {
+    let residual = |p: &ThroughputPoint| p.x - gamma * p.n / denominator(p.n, alpha, beta);
     points.iter().map(|point| point.weight * residual(point).powi(2)).sum()
 }
 
 /// `J'WJ` and `J'Wr` of the law's derivatives by gamma, alpha and beta.
-fn normal(points: &[Sighting], [gamma, alpha, beta]: Vector) -> (Matrix, Vector) {
+fn normal(points: &[ThroughputPoint], [gamma, alpha, beta]: Vector) -> (Matrix, Vector) {
     let (mut matrix, mut slope) = ([[0.0; 3]; 3], [0.0; 3]);
-    for Sighting { n, x, weight } in points {
+    for ThroughputPoint { n, x, weight } in points {
         let d = denominator(*n, alpha, beta);
         let residual = x - gamma * n / d;
         let by = [n / d, -gamma * n * (n - 1.0) / (d * d), -gamma * n * n * (n - 1.0) / (d * d)];
@@ -170,7 +170,7 @@ fn normal(points: &[Sighting], [gamma, alpha, beta]: Vector) -> (Matrix, Vector)
 }
 
 /// Levenberg-Marquardt steps, limited to `gamma >= 0`, alpha and beta in 0 to 1. `None` if it does not converge.
-fn descend(points: &[Sighting], start: Vector) -> Option<(Vector, f64)> {
+fn descend(points: &[ThroughputPoint], start: Vector) -> Option<(Vector, f64)> {
     let (mut at, mut damping) = (start, 1e-3);
     let mut best = squares(points, at);
     for _ in 0..STEPS {
@@ -229,7 +229,7 @@ mod tests {
         [(1.0, 1.0), (2.0, 1.8868), (4.0, 3.0769), (6.0, 3.5294), (8.0, 3.5398), (10.0, 3.3557)];
 
     fn fitted(points: &[(f64, f64)]) -> Usl {
-        let sightings: Vec<_> = points.iter().map(|(n, x)| Sighting { n: *n, x: *x, weight: 1.0 }).collect();
+        let sightings: Vec<_> = points.iter().map(|(n, x)| ThroughputPoint { n: *n, x: *x, weight: 1.0 }).collect();
         fit(&sightings).unwrap()
     }
 
@@ -335,7 +335,7 @@ mod tests {
         for _ in 0..trials {
             let mut one = |n: f64| (n, 1e6 * n / denominator(n, 0.05, beta) * (1.0 + noise * random.normal()));
             let points: Vec<_> = widths.iter().map(|n| one(*n)).collect();
-            let sightings: Vec<_> = points.iter().map(|(n, x)| Sighting { n: *n, x: *x, weight: 1.0 }).collect();
+            let sightings: Vec<_> = points.iter().map(|(n, x)| ThroughputPoint { n: *n, x: *x, weight: 1.0 }).collect();
             let Ok(usl) = fit(&sightings) else { continue };
             claimed.count(matches!(usl.peak, Peak::At { .. }));
             if let (Peak::At { low, high, .. }, Some(n)) = (usl.peak, peak(0.05, beta)) {
@@ -385,16 +385,16 @@ mod tests {
     fn four_widths_are_too_few_however_often_they_ran() {
         let mut points = vec![];
         for n in [1.0, 2.0, 4.0, 8.0] {
-            points.extend([Sighting { n, x: n, weight: 1.0 }; 3]);
+            points.extend([ThroughputPoint { n, x: n, weight: 1.0 }; 3]);
         }
-        points.push(Sighting { n: 16.0, x: f64::NAN, weight: 1.0 });
+        points.push(ThroughputPoint { n: 16.0, x: f64::NAN, weight: 1.0 });
         assert_eq!(fit(&points), Err(NoFit::TooFewWidths));
     }
 
     #[test]
     fn a_heavier_point_draws_the_curve_to_itself() {
         let weighted = |weight: f64| {
-            let heavy = |(n, x): (f64, f64)| Sighting { n, x, weight: if n == 216.0 { weight } else { 1.0 } };
+            let heavy = |(n, x): (f64, f64)| ThroughputPoint { n, x, weight: if n == 216.0 { weight } else { 1.0 } };
             (fit(&SPECSDM91.map(heavy)).unwrap().throughput(216.0) - 1702.2).abs()
         };
         assert!(weighted(100.0) < 0.2 * weighted(1.0), "{} {}", weighted(100.0), weighted(1.0));
@@ -416,7 +416,7 @@ mod tests {
         fn no_input_gives_a_number_that_is_none(
             points in prop::collection::vec((any::<f64>(), any::<f64>(), any::<f64>()), 0..9),
         ) {
-            let points: Vec<_> = points.into_iter().map(|(n, x, weight)| Sighting { n, x, weight }).collect();
+            let points: Vec<_> = points.into_iter().map(|(n, x, weight)| ThroughputPoint { n, x, weight }).collect();
             if let Ok(usl) = fit(&points) {
                 let bounds = [usl.gamma, usl.alpha, usl.beta];
                 let numbers = bounds.iter().flat_map(|b| [Some(b.value), b.error, b.half]).flatten();

@@ -5,7 +5,7 @@ mod watch;
 
 use super::args::{DiffArgs, DiffFormat, GlobalArgs, LoadArg, NormalizeArg};
 use super::out::{self, Terminal};
-use crate::analysis::compare::{Gravity, LoadBy, Per, Settings, Side, unlike};
+use crate::analysis::compare::{LoadBy, Per, Settings, Severity, Side, unlike};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::{compare, difference, html};
 use crate::view::compare::{ComparisonView, DiffView, GateRow, Standing, words};
@@ -76,7 +76,7 @@ impl Sides {
 /// Rejects sides whose numbers are not comparable.
 fn refuse(base: &Side, others: &[Side], force: bool) -> Result<()> {
     let grave = |new: &Side| {
-        let all = unlike(base, new).into_iter().filter(|unlike| unlike.gravity == Gravity::Refuse);
+        let all = unlike(base, new).into_iter().filter(|unlike| unlike.gravity == Severity::Refuse);
         all.map(|unlike| words::unlike(&unlike)).collect::<Vec<_>>().join("; ")
     };
     for new in others {

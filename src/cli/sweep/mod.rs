@@ -18,7 +18,7 @@ use super::{capture, plan as planning};
 use crate::collect::host;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Note, Plan, Target};
-use crate::sweep::{Folder, Journal, Narrowed, Recipe, Sweep, journal_folder, put_back, sweeper_runs};
+use crate::sweep::{CpuConfinement, Folder, Journal, Recipe, Sweep, journal_folder, put_back, sweeper_runs};
 use crate::sys::caps::Privileges;
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
@@ -92,7 +92,7 @@ pub(super) fn carry_out(
 ) -> Result<()> {
     let Some(target) = sweep.meta.target.clone() else { return sweep.run(recipe, stop, tell) };
     let allowed = affinity::get(0)?;
-    let mut narrowed = Narrowed::begin(ProcFs::new("/proc"), target, &journals(), &allowed)?;
+    let mut narrowed = CpuConfinement::begin(ProcFs::new("/proc"), target, &journals(), &allowed)?;
     if narrowed.confined_before() > 0 {
         let count = narrowed.confined_before();
         sweep.meta.notes.push(Note {

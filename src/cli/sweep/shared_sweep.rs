@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One state of a sweep.
 #[derive(Debug)]
-struct Standing {
+struct SweepState {
     meta: SweepMeta,
     results: Vec<Option<Run>>,
     over: bool,
     scaling: OnceLock<Scaling>,
 }
 
-impl Standing {
+impl SweepState {
     fn scaling(&self) -> &Scaling {
         self.scaling.get_or_init(|| scaling(&self.meta, &self.results))
     }
@@ -36,22 +36,22 @@ impl Standing {
 
 /// The latest known state.
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct SharedSweep(Arc<Mutex<Arc<Standing>>>);
+pub(in crate::cli) struct SharedSweep(Arc<Mutex<Arc<SweepState>>>);
 
 impl SharedSweep {
     /// Starts with this state; `over` if no more runs will be executed.
     pub fn new(meta: SweepMeta, results: Vec<Option<Run>>, over: bool) -> SharedSweep {
-        SharedSweep(Arc::new(Mutex::new(Arc::new(Standing { meta, results, over, scaling: OnceLock::new() }))))
+        SharedSweep(Arc::new(Mutex::new(Arc::new(SweepState { meta, results, over, scaling: OnceLock::new() }))))
     }
 
     /// Replaces the state.
     pub fn put(&self, meta: SweepMeta, results: Vec<Option<Run>>, over: bool) {
-        let standing = Arc::new(Standing { meta, results, over, scaling: OnceLock::new() });
+        let standing = Arc::new(SweepState { meta, results, over, scaling: OnceLock::new() });
         // The state is replaced as a whole, so a panic cannot leave half of one.
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = standing;
     }
 
-    fn standing(&self) -> Arc<Standing> {
+    fn standing(&self) -> Arc<SweepState> {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

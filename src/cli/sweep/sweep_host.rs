@@ -2,7 +2,7 @@
 //! the sweep with the session. All data comes from its [`Source`].
 
 use crate::cli::out::Terminal;
-use crate::cli::terminal_session::{self, Leaving, ShutdownGuard, TerminalSession};
+use crate::cli::terminal_session::{self, ExitReport, ShutdownGuard, TerminalSession};
 use crate::error::{Context, Result};
 use crate::sys::clock::Clock;
 use crate::tui::app::App;
@@ -158,9 +158,9 @@ impl Host for SweepHost {
 }
 
 impl ShutdownGuard for SweepHost {
-    fn leave(mut self, _by_force: bool) -> Leaving {
+    fn leave(mut self, _by_force: bool) -> ExitReport {
         self.term.leave();
         (self.stop)();
-        Leaving::default()
+        ExitReport::default()
     }
 }

@@ -1,7 +1,7 @@
 //! Executes the session's effects: snapshots on the live session's thread, opening and closing on separate threads.
 //! The result of an effect is returned as a message.
 
-use super::super::terminal_session::{Leaving, ShutdownGuard, TerminalSession};
+use super::super::terminal_session::{ExitReport, ShutdownGuard, TerminalSession};
 use super::choices::Chooser;
 use super::opening::{Opened, Opening};
 use super::writing;
@@ -15,7 +15,7 @@ use crate::tui::run::{Flow, Host};
 use crate::tui::term::Term;
 use crate::units::Nanos;
 use crate::view::picker::Choice;
-use crate::view::snapshot::{Bounds, Held, Query, look};
+use crate::view::snapshot::{Bounds, Query, SessionBaseline, look};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -79,7 +79,7 @@ impl SessionHost {
         let sender = self.sender.clone();
         if let Some(opened) = self.opened() {
             // The session may be over by then, and the answer is not needed.
-            opened.keeper.look(move |held| _ = sender.send(job(held)));
+            opened.live_session.look(move |held| _ = sender.send(job(held)));
         }
     }
 
@@ -89,7 +89,8 @@ impl SessionHost {
         let usual = opened.and_then(|opened| opened.usual.clone());
         self.ask(move |held| {
             let usual = usual.as_deref();
-            let against = usual.and_then(|usual| Some(Held { baseline: &usual.baseline, view: usual.standing(held)? }));
+            let against = usual
+                .and_then(|usual| Some(SessionBaseline { baseline: &usual.baseline, view: usual.standing(held)? }));
             let seen = look(held.profile(), baseline.as_deref(), against, bounds(held), held.is_live(), query);
             Msg::Seen(Box::new(seen))
         });
@@ -104,7 +105,7 @@ impl SessionHost {
     fn close(&mut self) {
         let sender = self.sender.clone();
         if let Some(opened) = self.open.take() {
-            std::thread::spawn(move || match opened.keeper.finish() {
+            std::thread::spawn(move || match opened.live_session.finish() {
                 Ok(_) => {}
                 Err(error) => _ = sender.send(Msg::Failed(error)),
             });
@@ -115,22 +116,22 @@ impl SessionHost {
 impl ShutdownGuard for SessionHost {
     /// Restores the terminal and ends the capture. After a forced end, saves the history first, unless the whole
     /// session was being recorded.
-    fn leave(mut self, by_force: bool) -> Leaving {
+    fn leave(mut self, by_force: bool) -> ExitReport {
         self.term.leave();
-        let mut leaving = Leaving::default();
+        let mut leaving = ExitReport::default();
         self.opened();
         let Some(opened) = self.open.take() else { return leaving };
         if by_force && opened.live && opened.recorded.is_none() {
             let (sender, answer) = channel();
             let usual = opened.usual.clone();
-            opened.keeper.look(move |held| _ = sender.send(writing::recording(held, None, usual.as_deref())));
+            opened.live_session.look(move |held| _ = sender.send(writing::recording(held, None, usual.as_deref())));
             match answer.recv() {
                 Ok(Ok(said)) => leaving.said.push(said),
                 Ok(Err(error)) => leaving.failure = Some(error),
                 Err(_) => {}
             }
         }
-        match (opened.keeper.finish(), opened.recorded) {
+        match (opened.live_session.finish(), opened.recorded) {
             (Err(error), _) => leaving.failure = Some(error),
             (Ok(Some(outcome)), Some(path)) => match outcome.write_failure {
                 Some(error) => {
@@ -154,7 +155,7 @@ impl Host for SessionHost {
             Effect::Close => self.close(),
             Effect::Mark(label) => {
                 if let Some(opened) = self.opened() {
-                    opened.keeper.mark(label);
+                    opened.live_session.mark(label);
                 }
             }
             Effect::Record(path) => self.record(path),

@@ -28,7 +28,7 @@ pub(in crate::cli) struct Opening {
 /// An open session.
 #[derive(Debug)]
 pub(super) struct Opened {
-    pub keeper: LiveSession,
+    pub live_session: LiveSession,
     pub baseline: Option<Arc<Profile>>,
     /// The baseline and the session's comparison with it, if there is one.
     pub usual: Option<Arc<Usual>>,
@@ -67,8 +67,8 @@ impl Opening {
                 profile.drop_inlined();
             }
             let usual = Usual::of_recording(&path, usual, &profile)?.map(Arc::new);
-            let keeper = LiveSession::replay(profile, tell)?;
-            return Ok(Opened { keeper, baseline: compared, usual, live: false, recorded: None });
+            let live_session = LiveSession::replay(profile, tell)?;
+            return Ok(Opened { live_session, baseline: compared, usual, live: false, recorded: None });
         }
         let target = choice.map_or_else(|| Ok(self.target.clone()), chosen)?;
         let (mut request, mut notes) = capture::plan(&target, &self.capture)?;
@@ -86,8 +86,8 @@ impl Opening {
             store::baseline::write_within(path, &usual.baseline)?;
         }
         let judging = usual.as_ref().map(|usual| Judging::new(usual.baseline.clone(), live.meta().host.clone()));
-        let keeper = LiveSession::live(live, writer, limit, judging, tell)?;
-        Ok(Opened { keeper, baseline: compared, usual, live: true, recorded })
+        let live_session = LiveSession::live(live, writer, limit, judging, tell)?;
+        Ok(Opened { live_session, baseline: compared, usual, live: true, recorded })
     }
 }
 

@@ -43,7 +43,7 @@ impl Commands {
             // If the watch is over, there is nobody left to report to.
             let tell = |what| _ = tell.send(Msg::Tell(what));
             let failed = |error: Error, what: &str| tell(What::Error(Said::of(&error.context(what))));
-            let file = EmitResult::write(&std::env::temp_dir(), &order.alarm);
+            let file = AlarmFile::write(&std::env::temp_dir(), &order.alarm);
             let file = file.map_err(|error| failed(error, "the command for alarms runs without the alarm's file")).ok();
             match run(&line, &order, file.as_ref(), &asked) {
                 Ok(ran) => tell(What::Command(ran)),
@@ -73,7 +73,7 @@ impl Commands {
     }
 }
 
-fn run(line: &str, order: &Order, file: Option<&EmitResult>, stop: &StopToken) -> Result<Ran> {
+fn run(line: &str, order: &Order, file: Option<&AlarmFile>, stop: &StopToken) -> Result<Ran> {
     let variables = [
         ("IRONLAW_ALARM_JSON", file.map(|file| file.0.display().to_string()).unwrap_or_default()),
         ("IRONLAW_TARGET", order.target.clone()),
@@ -85,27 +85,27 @@ fn run(line: &str, order: &Order, file: Option<&EmitResult>, stop: &StopToken) -
 }
 
 /// A file that only its owner can read, removed after the command.
-struct EmitResult(PathBuf);
+struct AlarmFile(PathBuf);
 
-impl EmitResult {
-    fn write(dir: &Path, bytes: &[u8]) -> Result<EmitResult> {
+impl AlarmFile {
+    fn write(dir: &Path, bytes: &[u8]) -> Result<AlarmFile> {
         // The name is unpredictable, so nobody can create it first: a hash of nothing with random keys from the system.
         let any = RandomState::new().build_hasher().finish();
-        EmitResult::write_at(dir.join(format!("ironlaw-alarm-{}-{any:016x}.json", std::process::id())), bytes)
+        AlarmFile::write_at(dir.join(format!("ironlaw-alarm-{}-{any:016x}.json", std::process::id())), bytes)
     }
 
-    fn write_at(path: PathBuf, bytes: &[u8]) -> Result<EmitResult> {
+    fn write_at(path: PathBuf, bytes: &[u8]) -> Result<AlarmFile> {
         let context = || format!("cannot write {}", path.display());
         // Do not write into an existing file or through a link that somebody else created.
         let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path).context(context)?;
         let written = file.write_all(bytes).context(context);
         // Dropped, and with it the partial file, if not everything was written.
-        let told = EmitResult(path);
+        let told = AlarmFile(path);
         written.map(|()| told)
     }
 }
 
-impl Drop for EmitResult {
+impl Drop for AlarmFile {
     fn drop(&mut self) {
         // The command may already have removed it.
         let _ = std::fs::remove_file(&self.0);
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn the_alarm_lies_in_a_file_of_our_own_as_long_as_it_is_needed() {
         let dir = tempfile::tempdir().unwrap();
-        let told = EmitResult::write(dir.path(), b"{}").unwrap();
+        let told = AlarmFile::write(dir.path(), b"{}").unwrap();
         let path = told.0.clone();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read(&path).unwrap(), b"{}");
@@ -129,9 +129,9 @@ mod tests {
         assert!(!path.exists());
         let victim = dir.path().join("victim");
         symlink(&victim, &path).unwrap();
-        assert!(EmitResult::write_at(path.clone(), b"{}").is_err());
+        assert!(AlarmFile::write_at(path.clone(), b"{}").is_err());
         assert!(!victim.exists() && path.is_symlink(), "a link that lies there is neither followed nor removed");
-        assert!(EmitResult::write(dir.path(), b"{}").is_ok(), "what is left behind does not keep the next one out");
+        assert!(AlarmFile::write(dir.path(), b"{}").is_ok(), "what is left behind does not keep the next one out");
     }
 
     #[test]
@@ -139,10 +139,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let order = Order { alarm: b"{}".to_vec(), target: "redis".into(), cause: "steal", suspect: String::new() };
         let stop = StopToken::new().unwrap();
-        let status = |line: &str, file: Option<&EmitResult>| run(line, &order, file, &stop).unwrap().status;
-        assert!(EmitResult::write(&dir.path().join("nowhere"), b"{}").is_err());
+        let status = |line: &str, file: Option<&AlarmFile>| run(line, &order, file, &stop).unwrap().status;
+        assert!(AlarmFile::write(&dir.path().join("nowhere"), b"{}").is_err());
         assert_eq!(status(r#"test -z "$IRONLAW_ALARM_JSON" && test "$IRONLAW_TARGET" = redis"#, None), 0);
-        let told = EmitResult::write(dir.path(), b"{}").unwrap();
+        let told = AlarmFile::write(dir.path(), b"{}").unwrap();
         assert_eq!(status(r#"test "$(cat "$IRONLAW_ALARM_JSON")" = "{}""#, Some(&told)), 0);
     }
 }

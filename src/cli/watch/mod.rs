@@ -36,7 +36,7 @@ enum Msg {
     /// A window ended.
     Fresh,
     /// The requested snapshot.
-    Looked(Box<desk::Look>),
+    Looked(Box<desk::WatchSnapshot>),
     /// A line to print.
     Tell(What),
     /// Part of the capture failed, or all of it.
@@ -69,8 +69,8 @@ pub(super) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<ExitCode> {
     let setting = Setting::of(args, live.meta(), baseline.clone());
     let judging = Judging::new(baseline, live.meta().host.clone());
     let limit = Limit { bytes: MOST_BYTES, span: args.before };
-    let keeper = LiveSession::live(live, None, limit, Some(judging), tell(sender.clone()))?;
-    WatchLoop::new(setting, detail, keeper, metrics, lines, sender)?.run(start, &inbox)
+    let live_session = LiveSession::live(live, None, limit, Some(judging), tell(sender.clone()))?;
+    WatchLoop::new(setting, detail, live_session, metrics, lines, sender)?.run(start, &inbox)
 }
 
 fn tell(sender: Sender<Msg>) -> impl FnMut(News) + Send + 'static {

@@ -173,9 +173,9 @@ fn capture(order: &Order, folder: &Folder, detail: &Detail, baseline: &Baseline,
         }
     };
     let limit = Limit { bytes: MOST_BYTES, span: detail.plan.interval };
-    let keeper = LiveSession::live(live, Some(writer), limit, None, news)?;
+    let live_session = LiveSession::live(live, Some(writer), limit, None, news)?;
     while !stop.load(Ordering::Relaxed) && ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {}
-    let outcome = keeper.finish()?;
+    let outcome = live_session.finish()?;
     let failed = || Error::new(ErrorKind::Io, "the capture gave nothing");
     let outcome = outcome.ok_or_else(failed);
     let whole = outcome.and_then(|outcome| outcome.write_failure.map_or(Ok(outcome.bytes), Err));

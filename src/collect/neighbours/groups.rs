@@ -1,7 +1,7 @@
 //! Reads the control groups outside the target: CPU time and storage traffic of each, everything below it included. It
 //! reads a few hundred at most, those nearest the root first, and skips groups that contain part of the target.
 
-use super::usage::{NeighbourUsage, Said, Used, Who};
+use super::usage::{NeighbourUsage, ReportedUsage, Used, Who};
 use super::{Ours, is_ours};
 use crate::model::{Event, NeighbourKind};
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories_within, membership};
@@ -40,7 +40,7 @@ struct Listed {
 struct Group {
     cpu_before: Nanos,
     io_before: Option<u64>,
-    said: Said,
+    said: ReportedUsage,
 }
 
 /// The hierarchy that counts CPU time. Version 1 wins where it is mounted, because a version 2 hierarchy mounted
@@ -112,7 +112,7 @@ impl Groups {
 
     /// A group that counts from now.
     fn as_now(&self, directory: &Path) -> Option<Group> {
-        Some(Group { cpu_before: self.cpu(directory)?, io_before: self.io(directory), said: Said::default() })
+        Some(Group { cpu_before: self.cpu(directory)?, io_before: self.io(directory), said: ReportedUsage::default() })
     }
 
     fn list(&self, ours: &Ours) -> Listed {

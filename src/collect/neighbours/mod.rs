@@ -29,7 +29,7 @@ use monitors::Monitors;
 use processes::Processes;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
-use usage::{NeighbourUsage, Said, Used, Who};
+use usage::{NeighbourUsage, ReportedUsage, Used, Who};
 
 /// Where neighbours are read from.
 #[derive(Debug, Clone)]
@@ -89,7 +89,7 @@ pub struct Neighbours {
     monitors: Option<Monitors>,
     busy_before: Option<u64>,
     rest: Nanos,
-    rest_said: Said,
+    rest_said: ReportedUsage,
     processes_due: Due,
     groups_due: Due,
 }
@@ -111,7 +111,7 @@ impl Neighbours {
             ledger: NeighbourUsage::default(),
             busy_before: None,
             rest: Nanos(0),
-            rest_said: Said::default(),
+            rest_said: ReportedUsage::default(),
             processes_due: Due::default(),
             groups_due: Due::default(),
         };

@@ -2,7 +2,7 @@
 //! set up. It creates no group and moves no task.
 
 use super::Ours;
-use super::usage::{NeighbourUsage, Said, Used, Who};
+use super::usage::{NeighbourUsage, ReportedUsage, Used, Who};
 use crate::model::{Event, NeighbourKind};
 use crate::sys::resctrl::{MonGroup, ResctrlFs};
 use crate::units::Nanos;
@@ -18,7 +18,7 @@ pub(super) struct Monitors {
 #[derive(Debug, Default)]
 struct Known {
     before: Option<u64>,
-    said: Said,
+    said: ReportedUsage,
 }
 
 impl Monitors {

@@ -1,7 +1,7 @@
 //! Reads what every process outside the target has used since the capture began. It keeps no file open: the CPU clock
 //! alone shows that a process has not run, and costs no more than reading an open file.
 
-use super::usage::{NeighbourUsage, Said, Used, Who};
+use super::usage::{NeighbourUsage, ReportedUsage, Used, Who};
 use super::{Ours, Places};
 use crate::collect::readings::CpuClock;
 use crate::error::Result;
@@ -42,7 +42,7 @@ struct Process {
     /// What it had used before it became this neighbour.
     cpu_before: Nanos,
     io_before: Option<u64>,
-    said: Said,
+    said: ReportedUsage,
     ours: bool,
     renamed: u8,
     round: u64,
@@ -167,7 +167,7 @@ impl Processes {
             io,
             cpu_before: before,
             io_before: io,
-            said: Said::default(),
+            said: ReportedUsage::default(),
             ours: false,
             renamed: 0,
             round: self.round,
@@ -227,7 +227,7 @@ impl Process {
         self.name.clone_from(&seen.name);
         if self.said.is_named() && !seen.kernel && self.renamed < RENAMED {
             self.renamed += 1;
-            self.said = Said::default();
+            self.said = ReportedUsage::default();
             self.cpu_before = self.cpu;
             self.io_before = self.io;
         }

@@ -34,7 +34,7 @@ pub(super) struct Used {
 
 /// What has been reported about a neighbour.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Said {
+pub(super) struct ReportedUsage {
     id: Option<NeighbourId>,
     /// What it had used before it got its number; this belongs to its earlier number or to the rest.
     before: Used,
@@ -43,7 +43,7 @@ pub(super) struct Said {
     at: Nanos,
 }
 
-impl Said {
+impl ReportedUsage {
     /// Whether it has a number; usage without one counts toward the rest.
     pub(super) fn is_named(&self) -> bool {
         self.id.is_some()
@@ -75,7 +75,7 @@ impl NeighbourUsage {
     /// used nothing is not defined.
     pub(super) fn say(
         &mut self,
-        said: &mut Said,
+        said: &mut ReportedUsage,
         who: impl FnOnce() -> Who,
         used: Used,
         at: Nanos,
@@ -144,7 +144,7 @@ mod tests {
     }
 
     /// What is reported: the number if the neighbour is defined, and its CPU time and traffic.
-    fn say(ledger: &mut NeighbourUsage, said: &mut Said, cpu: u64, at: u64) -> (Option<u32>, Option<Told>) {
+    fn say(ledger: &mut NeighbourUsage, said: &mut ReportedUsage, cpu: u64, at: u64) -> (Option<u32>, Option<Told>) {
         let mut out = Vec::new();
         let who = || Who { kind: NeighbourKind::Process, name: "x".into(), pid: None, cgroup: None };
         ledger.say(said, who, used(cpu), second(at), &mut out);
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn one_that_was_silent_for_long_is_said_anew_and_counts_from_there() {
-        let (mut ledger, mut said) = (NeighbourUsage::default(), Said::default());
+        let (mut ledger, mut said) = (NeighbourUsage::default(), ReportedUsage::default());
         assert_eq!(say(&mut ledger, &mut said, 0, 1), (None, None));
         assert_eq!(say(&mut ledger, &mut said, 5, 2), (Some(0), Some((0, 5, Some(50)))));
         assert_eq!(say(&mut ledger, &mut said, 7, 602), (None, Some((0, 7, Some(70)))), "ten minutes are not long");
@@ -174,15 +174,15 @@ mod tests {
     fn room_comes_back_and_what_was_used_without_it_is_not_told_later() {
         let mut ledger = NeighbourUsage::default();
         for _ in 0..MOST {
-            assert!(say(&mut ledger, &mut Said::default(), 1, 0).0.is_some());
+            assert!(say(&mut ledger, &mut ReportedUsage::default(), 1, 0).0.is_some());
         }
-        let mut said = Said::default();
+        let mut said = ReportedUsage::default();
         assert_eq!(say(&mut ledger, &mut said, 100, 0), (None, None));
         assert!(!said.is_named());
         assert_eq!(say(&mut ledger, &mut said, 104, 1), (Some(100_000), Some((100_000, 4, Some(40)))));
-        let named = (0..20).filter(|_| say(&mut ledger, &mut Said::default(), 1, 1).0.is_some());
+        let named = (0..20).filter(|_| say(&mut ledger, &mut ReportedUsage::default(), 1, 1).0.is_some());
         assert_eq!(named.count(), 9, "ten a second");
-        let named = (0..MOST + 1).filter(|_| say(&mut ledger, &mut Said::default(), 1, 1_000_000).0.is_some());
+        let named = (0..MOST + 1).filter(|_| say(&mut ledger, &mut ReportedUsage::default(), 1, 1_000_000).0.is_some());
         assert_eq!(named.count() as u64, MOST, "never more at once");
     }
 }

@@ -58,18 +58,18 @@ impl EventQueue {
                 Err(TrySendError::Disconnected(_)) => return Err(ReaderGone),
             }
         }
-        self.confess(now);
+        self.report_dropped(now);
         Ok(())
     }
 
     /// Sends everything that is left, and waits for the reader as long as it takes.
     pub fn finish(&mut self, now: Nanos, to: &SyncSender<Vec<Event>>) -> Result<(), ReaderGone> {
-        self.confess(now);
+        self.report_dropped(now);
         self.close();
         self.waiting.drain(..).try_for_each(|batch| to.send(batch)).map_err(|_| ReaderGone)
     }
 
-    fn confess(&mut self, at: Nanos) {
+    fn report_dropped(&mut self, at: Nanos) {
         if self.dropped > 0 {
             let lost = Lost { at, cpu: self.dropped_on, kind: LossKind::Samples, count: self.dropped };
             self.dropped = 0;

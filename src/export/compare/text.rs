@@ -8,7 +8,7 @@ use crate::export::text::page::{Ink, Page};
 use crate::view::CodeKind;
 use crate::view::compare::words::{cost, growth, value};
 use crate::view::compare::{
-    CodeRow, CodeView, ComparisonView, DiffView, ExpectationRow, GateRow, Gravity, Outcome, RecordingView, SideView,
+    CodeRow, CodeView, ComparisonView, DiffView, ExpectationRow, GateRow, Outcome, RecordingView, Severity, SideView,
     words,
 };
 use crate::view::escape::visible;
@@ -113,8 +113,8 @@ fn unlike(page: &mut Page, comparison: &ComparisonView) {
     }
     page.heading("Not alike", "");
     for unlike in &comparison.unlike {
-        let mark = if unlike.gravity == Gravity::Tell { "  - " } else { "  ! " };
-        let ink = (unlike.gravity == Gravity::Refuse).then_some(Ink::Alert);
+        let mark = if unlike.gravity == Severity::Tell { "  - " } else { "  ! " };
+        let ink = (unlike.gravity == Severity::Refuse).then_some(Ink::Alert);
         let text = format!("{}  ({})", words::unlike(unlike), words::gravity(unlike.gravity));
         page.paragraph(mark, &visible(&text), ink);
     }

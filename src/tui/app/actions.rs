@@ -236,7 +236,7 @@ impl App {
 
     fn grant_one(&mut self, wish: PanelRequest) -> Vec<Effect> {
         match wish {
-            PanelRequest::ViewRequest => self.ask(),
+            PanelRequest::Refresh => self.ask(),
             PanelRequest::Go(screen) => self.go(screen),
             PanelRequest::Zoom(path) => {
                 self.panels.flame.zoom_to(path);

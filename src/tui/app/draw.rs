@@ -1,7 +1,7 @@
 //! Draws the session: head line, tabs, open screen, history strip, status line and overlay.
 
 use super::{App, Stage};
-use crate::tui::chrome::{self, Doing, put};
+use crate::tui::chrome::{self, SessionStatus, put};
 use crate::tui::keys::Action;
 use crate::tui::layout::{Areas, LEAST};
 use crate::tui::overlay::{Overlay, Palette, PromptKind};
@@ -57,7 +57,7 @@ impl App {
 
     fn draw_session(&self, head: &Head, areas: Areas, buf: &mut Buffer) {
         let live = matches!(self.stage, Stage::Open { live: true });
-        let doing = Doing { live, ended: self.ended.is_some(), whose: &self.whose_label };
+        let doing = SessionStatus { live, ended: self.ended.is_some(), whose: &self.whose_label };
         let look = (&self.theme, &self.glyphs);
         chrome::head_line(head, &self.time, doing, look, areas.head, buf);
         chrome::tab_line(&self.tabs(), self.screen, &self.keys.first(Action::Help), &self.theme, areas.tabs, buf);

@@ -83,7 +83,7 @@ pub enum Section {
     /// The shown time.
     Time,
     /// Output: recordings, images, the clipboard.
-    HistoryWorker,
+    Record,
     /// The session itself.
     Session,
 }
@@ -97,7 +97,7 @@ impl Section {
             Section::Moving => "Moving",
             Section::Showing => "What is shown",
             Section::Time => "Time",
-            Section::HistoryWorker => "Keeping it",
+            Section::Record => "Keeping it",
             Section::Session => "Session",
         }
     }
@@ -129,7 +129,7 @@ const fn row(
 }
 
 use Action as A;
-use Section::{HistoryWorker, Moving, Screens, Session, Showing, Time};
+use Section::{Moving, Record, Screens, Session, Showing, Time};
 
 /// Every action, in the order of the help.
 pub const TABLE: &[Row] = &[
@@ -181,9 +181,9 @@ pub const TABLE: &[Row] = &[
     row(A::RangeStart, "range", Time, "begin a range, or end it", &["v"]),
     row(A::Mark, "mark", Time, "mark now, compare with before", &["m"]),
     row(A::CompareMark, "compare", Time, "show changes, or not", &["M"]),
-    row(A::Record, "record", HistoryWorker, "write what is held as a recording", &["w"]),
-    row(A::Export, "export", HistoryWorker, "write the flame graph as SVG", &["e"]),
-    row(A::Copy, "copy", HistoryWorker, "copy the selected name", &["y"]),
+    row(A::Record, "record", Record, "write what is held as a recording", &["w"]),
+    row(A::Export, "export", Record, "write the flame graph as SVG", &["e"]),
+    row(A::Copy, "copy", Record, "copy the selected name", &["y"]),
     row(A::Help, "help", Session, "these keys", &["?", "F1"]),
     row(A::Notes, "notes", Session, "notes on these numbers", &["!"]),
     row(A::Palette, "palette", Session, "every command by name", &[":"]),

@@ -13,17 +13,17 @@ use crate::view::snapshot::ViewContext;
 ///
 /// # Errors
 /// `Unsupported` for any axis but CPU time; `NotFound` if the baseline contains no call paths.
-pub fn difference(scene: &ViewContext<'_>, baseline: &Baseline) -> Result<Option<Difference>> {
-    check(scene, baseline)?;
-    let ViewContext { profile, names, tasks, selection, window, .. } = scene;
-    let cpu_ns = scene.counters.delta("task-clock", Scope::Target, *window);
+pub fn difference(context: &ViewContext<'_>, baseline: &Baseline) -> Result<Option<Difference>> {
+    check(context, baseline)?;
+    let ViewContext { profile, names, tasks, selection, window, .. } = context;
+    let cpu_ns = context.counters.delta("task-clock", Scope::Target, *window);
     let spent = Spent { cpu_ns, ops: operations(profile, *window) };
     Ok(Code::of(profile, names, tasks, selection, spent, baseline).and_then(|code| drawn(&code)))
 }
 
-fn check(scene: &ViewContext<'_>, baseline: &Baseline) -> Result<()> {
-    let events = &scene.profile.meta.events;
-    let is_time = match scene.selection.axis {
+fn check(context: &ViewContext<'_>, baseline: &Baseline) -> Result<()> {
+    let events = &context.profile.meta.events;
+    let is_time = match context.selection.axis {
         Axis::Event(at) => {
             events.get(usize::from(at)).is_some_and(|event| matches!(event.unit, Unit::Nanos | Unit::Cycles))
         }

@@ -12,8 +12,8 @@ use serde::Serialize;
 
 pub use crate::analysis::LawFactor;
 pub use crate::analysis::compare::{
-    Adjustment, Basis, Better, Driver, Exceeds, Gravity, GroupKind, GroupRow, Lead, Load, Outcome, Per, QuantityUnit,
-    Role, Scale, Spread, Standing, SubgroupCheck, Through, Unlike, Verdict,
+    Adjustment, Basis, Better, Driver, Exceeds, GroupKind, GroupRow, Lead, Load, Outcome, Per, QuantityUnit, Role,
+    Scale, Severity, Spread, Standing, SubgroupCheck, Through, Unlike, Verdict,
 };
 use picture::pictures;
 pub use scale::most;

@@ -87,16 +87,17 @@ mod tests {
     fn cells_are_as_wide_as_the_larger_cost_and_lie_within_their_callers() {
         let points = fixture::scaling(Machine::Clock).points;
         let difference = difference(&points[0], &points[6], CostAxis::Cpu).expect("both have operations");
-        let icicle = FlameTree::of_difference(difference.clone());
-        assert_eq!((icicle.nodes.len(), icicle.is_compared()), (difference.cells.len(), true));
-        for (at, node) in icicle.nodes.iter().enumerate() {
+        let flame_tree = FlameTree::of_difference(difference.clone());
+        assert_eq!((flame_tree.nodes.len(), flame_tree.is_compared()), (difference.cells.len(), true));
+        for (at, node) in flame_tree.nodes.iter().enumerate() {
             let cell = &difference.cells[at];
-            assert_eq!(icicle.label(at as u32).map(|label| &label.text), Some(&cell.function.name));
-            let below: u64 = icicle.below(Some(at as u32)).map(|child| icicle.nodes[child as usize].value).sum();
+            assert_eq!(flame_tree.label(at as u32).map(|label| &label.text), Some(&cell.function.name));
+            let below: u64 =
+                flame_tree.below(Some(at as u32)).map(|child| flame_tree.nodes[child as usize].value).sum();
             assert_eq!(node.value, node.own + below);
-            assert!((icicle.share(node.value) - cell.width / difference.width).abs() < 1e-9);
-            assert_eq!(icicle.step(at as u32), Some(cell.step));
+            assert!((flame_tree.share(node.value) - cell.width / difference.width).abs() < 1e-9);
+            assert_eq!(flame_tree.step(at as u32), Some(cell.step));
         }
-        assert!(icicle.find(&["fast_path_alone".to_string()]).is_some(), "what is gone is still there");
+        assert!(flame_tree.find(&["fast_path_alone".to_string()]).is_some(), "what is gone is still there");
     }
 }

@@ -89,16 +89,16 @@ pub struct Change {
 impl FlameTree {
     /// The call tree of a view context.
     #[must_use]
-    pub fn of(scene: &ViewContext<'_>, by: Grouping) -> FlameTree {
-        let grow = |scene: &ViewContext<'_>| {
-            let ViewContext { profile, names, tasks, selection, .. } = scene;
+    pub fn of(context: &ViewContext<'_>, by: Grouping) -> FlameTree {
+        let grow = |context: &ViewContext<'_>| {
+            let ViewContext { profile, names, tasks, selection, .. } = context;
             match by {
                 Grouping::Plain => CallTree::of(profile, names, tasks, selection),
                 Grouping::Threads => CallTree::by_thread(profile, names, tasks, selection),
             }
         };
-        let (tree, before) = (grow(scene), scene.against.as_deref().map(grow));
-        FlameTree::build(&tree, before.as_ref(), axis_of(&scene.profile.meta, scene.selection.axis).1)
+        let (tree, before) = (grow(context), context.against.as_deref().map(grow));
+        FlameTree::build(&tree, before.as_ref(), axis_of(&context.profile.meta, context.selection.axis).1)
     }
 
     fn build(tree: &CallTree, before: Option<&CallTree>, unit: &'static str) -> FlameTree {
@@ -113,7 +113,7 @@ impl FlameTree {
         };
         by_name(&mut roots);
         children.iter_mut().for_each(by_name);
-        let mut icicle = FlameTree {
+        let mut flame_tree = FlameTree {
             labels: tree.labels.iter().map(Label::of).collect(),
             nodes: Vec::with_capacity(tree.nodes.len()),
             roots: roots.len() as u32,
@@ -129,7 +129,7 @@ impl FlameTree {
         while let Some((index, parent)) = order.get(at).copied() {
             let node = &tree.nodes[index as usize];
             let below = &children[index as usize];
-            icicle.nodes.push(Node {
+            flame_tree.nodes.push(Node {
                 parent,
                 label: node.label,
                 first_child: order.len() as u32,
@@ -143,9 +143,9 @@ impl FlameTree {
             at += 1;
         }
         if let Some(before) = before {
-            past::compare(&mut icicle, before);
+            past::compare(&mut flame_tree, before);
         }
-        icicle
+        flame_tree
     }
 
     /// A cell's name.
@@ -258,34 +258,41 @@ pub(crate) mod testing;
 
 #[cfg(test)]
 mod tests {
-    use super::testing::icicle;
+    use super::testing::flame_tree;
     use super::*;
 
-    fn named(icicle: &FlameTree, name: &str) -> u32 {
-        (0..icicle.nodes.len() as u32)
-            .find(|node| icicle.label(*node).is_some_and(|label| label.text == name))
+    fn named(flame_tree: &FlameTree, name: &str) -> u32 {
+        (0..flame_tree.nodes.len() as u32)
+            .find(|node| flame_tree.label(*node).is_some_and(|label| label.text == name))
             .unwrap_or(u32::MAX)
     }
 
     #[test]
     fn cells_weigh_what_lies_below_them_and_children_are_neighbours_by_name() {
-        let icicle = icicle("main;parse 10 main;work;b 30 main;work;a 50 main;work 5 other 5", None);
-        assert_eq!((icicle.total, icicle.roots), (100, 2));
-        let work = named(&icicle, "work");
-        let node = icicle.nodes[work as usize];
+        let flame_tree = flame_tree("main;parse 10 main;work;b 30 main;work;a 50 main;work 5 other 5", None);
+        assert_eq!((flame_tree.total, flame_tree.roots), (100, 2));
+        let work = named(&flame_tree, "work");
+        let node = flame_tree.nodes[work as usize];
         assert_eq!((node.value, node.own), (85, 5));
-        let names: Vec<_> =
-            icicle.below(Some(work)).filter_map(|child| icicle.label(child)).map(|label| label.text.as_str()).collect();
+        let names: Vec<_> = flame_tree
+            .below(Some(work))
+            .filter_map(|child| flame_tree.label(child))
+            .map(|label| label.text.as_str())
+            .collect();
         assert_eq!(names, ["a", "b"]);
-        for (at, node) in icicle.nodes.iter().enumerate() {
-            assert!(icicle.below(Some(at as u32)).all(|child| icicle.nodes[child as usize].parent == Some(at as u32)));
+        for (at, node) in flame_tree.nodes.iter().enumerate() {
+            assert!(
+                flame_tree
+                    .below(Some(at as u32))
+                    .all(|child| flame_tree.nodes[child as usize].parent == Some(at as u32))
+            );
             assert!(node.parent.is_none_or(|parent| (parent as usize) < at));
         }
     }
 
     #[test]
     fn a_path_is_found_by_names_with_gaps() {
-        let icicle = icicle("[p 1];start;main;work;leaf 10 [p 1];start;idle 5 a;b;c;d;e;f;deep 1", None);
+        let flame_tree = flame_tree("[p 1];start;main;work;leaf 10 [p 1];start;idle 5 a;b;c;d;e;f;deep 1", None);
         for (names, expected) in [
             (&["main", "work"][..], "work"),
             (&["start", "main", "work", "gone", "leaf"], "leaf"),
@@ -293,18 +300,19 @@ mod tests {
             (&["deep"], "deep"),
         ] {
             let names: Vec<_> = names.iter().map(ToString::to_string).collect();
-            let found = icicle.find(&names).and_then(|node| icicle.label(node)).map(|label| label.text.as_str());
+            let found =
+                flame_tree.find(&names).and_then(|node| flame_tree.label(node)).map(|label| label.text.as_str());
             assert_eq!(found, Some(expected), "{names:?}");
         }
-        assert_eq!(icicle.find(&["nothing".to_string()]), None);
+        assert_eq!(flame_tree.find(&["nothing".to_string()]), None);
     }
 
     #[test]
     fn a_change_is_told_from_chance() {
-        let icicle = icicle("main;a 500 main;b 480 main;new 20", Some("main;a 100 main;b 880 main;gone 20"));
-        let step = |name| icicle.change(named(&icicle, name)).map(|change| change.step);
+        let flame_tree = flame_tree("main;a 500 main;b 480 main;new 20", Some("main;a 100 main;b 880 main;gone 20"));
+        let step = |name| flame_tree.change(named(&flame_tree, name)).map(|change| change.step);
         assert_eq!((step("a"), step("b"), step("new"), step("main")), (Some(2), Some(-2), Some(2), Some(0)));
-        let alike = testing::icicle("main;a 52 main;b 48", Some("main;a 50 main;b 50"));
+        let alike = testing::flame_tree("main;a 52 main;b 48", Some("main;a 50 main;b 50"));
         assert_eq!(alike.change(named(&alike, "a")).map(|change| change.step), Some(0));
     }
 }

@@ -6,7 +6,7 @@ use crate::analysis::CallTree;
 use rustc_hash::FxHashMap;
 
 /// Stores the other tree's weights in the cells.
-pub(super) fn compare(icicle: &mut FlameTree, other: &CallTree) {
+pub(super) fn compare(flame_tree: &mut FlameTree, other: &CallTree) {
     let (values, samples) = inclusive(other);
     let mut by_place: FxHashMap<(Option<u32>, &str, bool), u32> = FxHashMap::default();
     let mut past = Past { total: 0, samples: 0 };
@@ -18,10 +18,10 @@ pub(super) fn compare(icicle: &mut FlameTree, other: &CallTree) {
             past.samples += samples[at];
         }
     }
-    let mut there: Vec<Option<u32>> = Vec::with_capacity(icicle.nodes.len());
-    for at in 0..icicle.nodes.len() {
-        let node = icicle.nodes[at];
-        let Label { text, inlined, .. } = &icicle.labels[node.label as usize];
+    let mut there: Vec<Option<u32>> = Vec::with_capacity(flame_tree.nodes.len());
+    for at in 0..flame_tree.nodes.len() {
+        let node = flame_tree.nodes[at];
+        let Label { text, inlined, .. } = &flame_tree.labels[node.label as usize];
         let above = node.parent.map(|parent| there[parent as usize]);
         let found = match above {
             Some(None) => None,
@@ -29,7 +29,7 @@ pub(super) fn compare(icicle: &mut FlameTree, other: &CallTree) {
             None => by_place.get(&(None, text.as_str(), *inlined)).copied(),
         };
         there.push(found);
-        icicle.nodes[at].before = found.map_or(0, |found| values[found as usize]);
+        flame_tree.nodes[at].before = found.map_or(0, |found| values[found as usize]);
     }
-    icicle.past = Some(past);
+    flame_tree.past = Some(past);
 }

@@ -6,7 +6,7 @@ use crate::analysis::{CallTree, CodeKind, Label, Node};
 
 /// The tree of `a;b 10 a;c 5`, compared with another one. Names in brackets are headings, names that begin with `k_`
 /// are kernel code, with `j_` JIT code, and names that end with `'` are inlined.
-pub fn icicle(folded: &str, before: Option<&str>) -> FlameTree {
+pub fn flame_tree(folded: &str, before: Option<&str>) -> FlameTree {
     FlameTree::build(&tree(folded), before.map(tree).as_ref(), "ns")
 }
 

@@ -52,12 +52,12 @@ fn key(name: &str, module: &str, id: Option<u32>) -> Key {
 impl Before {
     /// Returns `None` without samples, and if the rows of the two sides cannot be matched: threads of another run.
     pub(super) fn of(
-        scene: &ViewContext<'_>,
+        context: &ViewContext<'_>,
         against: &ViewContext<'_>,
         ranking: Ranking,
         by: GroupBy,
     ) -> Option<Before> {
-        let same_run = std::ptr::eq(scene.profile, against.profile);
+        let same_run = std::ptr::eq(context.profile, against.profile);
         let is_code = matches!(by, GroupBy::Function | GroupBy::Module);
         if (!same_run && !is_code) || ranking.samples == 0 {
             return None;

@@ -73,12 +73,13 @@ pub struct InstructionRow {
 }
 
 impl Detail {
-    pub(super) fn of(scene: &ViewContext<'_>, name: &str, module: &str, row: Option<Row>) -> Detail {
-        let butterfly = Butterfly::of(scene.profile, &scene.names, &scene.tasks, &scene.selection, (name, module));
+    pub(super) fn of(context: &ViewContext<'_>, name: &str, module: &str, row: Option<Row>) -> Detail {
+        let butterfly =
+            Butterfly::of(context.profile, &context.names, &context.tasks, &context.selection, (name, module));
         let whole = butterfly.weight;
-        let mut paths = Paths::new(scene, &butterfly);
-        let callers = Tree::of(&butterfly.callers, &scene.names, whole, &mut paths);
-        let callees = Tree::of(&butterfly.callees, &scene.names, whole, &mut paths);
+        let mut paths = Paths::new(context, &butterfly);
+        let callers = Tree::of(&butterfly.callers, &context.names, whole, &mut paths);
+        let callees = Tree::of(&butterfly.callees, &context.names, whole, &mut paths);
         let (texts, paths) = paths.finish();
         Detail {
             name: name.to_string(),
@@ -92,7 +93,7 @@ impl Detail {
                 .instructions
                 .iter()
                 .take(MOST_PLACES)
-                .map(|own| instruction_row(scene, own, whole))
+                .map(|own| instruction_row(context, own, whole))
                 .collect(),
             instructions_left_out: butterfly.instructions.len().saturating_sub(MOST_PLACES),
             texts,
@@ -124,10 +125,10 @@ fn line_row(line: &SourceLine, whole: u64) -> LineRow {
     }
 }
 
-fn instruction_row(scene: &ViewContext<'_>, own: &Instruction, whole: u64) -> InstructionRow {
-    let frame = scene.profile.frame(own.frame);
+fn instruction_row(context: &ViewContext<'_>, own: &Instruction, whole: u64) -> InstructionRow {
+    let frame = context.profile.frame(own.frame);
     let address = frame.map_or(0, |frame| frame.address);
-    let module = frame.and_then(|frame| frame.module).and_then(|id| scene.profile.module(id));
+    let module = frame.and_then(|frame| frame.module).and_then(|id| context.profile.module(id));
     let place = match module {
         Some(module) if matches!(module.kind, ModuleKind::File | ModuleKind::Vdso) => {
             format!("{}+{address:#x}", crate::analysis::short(&module.path))
@@ -145,7 +146,7 @@ fn instruction_row(scene: &ViewContext<'_>, own: &Instruction, whole: u64) -> In
 
 /// Collects the paths to the entries; the names of each stack are stored once.
 pub(super) struct Paths<'a> {
-    scene: &'a ViewContext<'a>,
+    context: &'a ViewContext<'a>,
     butterfly: &'a Butterfly,
     known: FxHashMap<u32, u32>,
     paths: Vec<Path>,
@@ -154,9 +155,9 @@ pub(super) struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    fn new(scene: &'a ViewContext<'a>, butterfly: &'a Butterfly) -> Paths<'a> {
+    fn new(context: &'a ViewContext<'a>, butterfly: &'a Butterfly) -> Paths<'a> {
         let (known, ids) = (FxHashMap::default(), FxHashMap::default());
-        Paths { scene, butterfly, known, paths: Vec::new(), texts: Vec::new(), ids }
+        Paths { context, butterfly, known, paths: Vec::new(), texts: Vec::new(), ids }
     }
 
     /// The path to a branch: its index, and how many of its names to take.
@@ -165,7 +166,7 @@ impl<'a> Paths<'a> {
         if let Some(path) = self.known.get(&branch.stack) {
             return (*path, names);
         }
-        let texts = self.butterfly.path(self.scene.profile, &self.scene.names, &self.scene.tasks, branch.stack);
+        let texts = self.butterfly.path(self.context.profile, &self.context.names, &self.context.tasks, branch.stack);
         let path = texts.into_iter().map(|text| self.text(text)).collect();
         self.paths.push(path);
         let path = self.paths.len() as u32 - 1;

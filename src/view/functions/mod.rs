@@ -82,13 +82,13 @@ pub struct Row {
 impl FunctionsView {
     /// The view of a context. `detail` is the name and module of the function to detail; `None` takes the first row.
     #[must_use]
-    pub fn of(scene: &ViewContext<'_>, by: GroupBy, detail: Option<&(String, String)>) -> FunctionsView {
-        let ranked = |scene: &ViewContext<'_>| {
-            rank(scene.profile, &scene.names, &scene.tasks, &scene.selection, by, SortBy::SelfWeight)
+    pub fn of(context: &ViewContext<'_>, by: GroupBy, detail: Option<&(String, String)>) -> FunctionsView {
+        let ranked = |context: &ViewContext<'_>| {
+            rank(context.profile, &context.names, &context.tasks, &context.selection, by, SortBy::SelfWeight)
         };
-        let ranking = ranked(scene);
-        let off_cpu = scene.selection.axis == Axis::OffCpu;
-        let before = scene.against.as_deref().and_then(|against| Before::of(scene, against, ranked(against), by));
+        let ranking = ranked(context);
+        let off_cpu = context.selection.axis == Axis::OffCpu;
+        let before = context.against.as_deref().and_then(|against| Before::of(context, against, ranked(against), by));
         let mut rows: Vec<Row> = ranking.rows.iter().map(|rank| Row::of(&ranking, rank, off_cpu)).collect();
         // A thread that was only preempted was not blocked: it waited for a CPU.
         rows.retain(|row| !off_cpu || row.total_weight > 0);
@@ -97,31 +97,31 @@ impl FunctionsView {
         }
         let around = (by == GroupBy::Function).then(|| match detail {
             Some((name, module)) => match find(&rows, name, module) {
-                Some(row) => Some(Detail::of(scene, &row.name, &row.module, Some(row.clone()))),
-                None => Some(Detail::of(scene, name, module, None)),
+                Some(row) => Some(Detail::of(context, &row.name, &row.module, Some(row.clone()))),
+                None => Some(Detail::of(context, name, module, None)),
             },
-            None => rows.first().map(|row| Detail::of(scene, &row.name, &row.module, Some(row.clone()))),
+            None => rows.first().map(|row| Detail::of(context, &row.name, &row.module, Some(row.clone()))),
         });
         let (left_out, left_out_share) = keep_largest(&mut rows, MOST_ROWS);
         FunctionsView {
             by,
             off_cpu,
-            unit: axis_of(&scene.profile.meta, scene.selection.axis).1,
+            unit: axis_of(&context.profile.meta, context.selection.axis).1,
             weight: ranking.weight,
             samples: ranking.samples,
-            cpu_time: (ranking.samples == 0).then(|| cpu_time(scene)),
+            cpu_time: (ranking.samples == 0).then(|| cpu_time(context)),
             rows,
             left_out,
             left_out_share,
-            compared: scene.against.is_some(),
+            compared: context.against.is_some(),
             detail: around.flatten().map(Box::new),
         }
     }
 }
 
-fn cpu_time(scene: &ViewContext<'_>) -> Measured {
-    let who = scene.selection.who(&scene.tasks);
-    let metrics = metrics(&scene.counters, &who, scene.window, None);
+fn cpu_time(context: &ViewContext<'_>) -> Measured {
+    let who = context.selection.who(&context.tasks);
+    let metrics = metrics(&context.counters, &who, context.window, None);
     let known = metrics.iter().find(|metric| metric.name == "cpu_time").map(|metric| metric.value);
     known.unwrap_or(Measure::Missing(Why::NotRecorded)).into()
 }

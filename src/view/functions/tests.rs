@@ -19,9 +19,9 @@ fn query(against: Against, axis: Axis) -> Query {
 
 fn view(profile: &Profile, query: &Query, by: GroupBy, detail: Option<(&str, &str)>) -> FunctionsView {
     let bounds = Bounds { since: ms(0), now: ms(10_000) };
-    let scene = ViewContext::of(profile, None, bounds, query);
+    let context = ViewContext::of(profile, None, bounds, query);
     let detail = detail.map(|(name, module)| (name.to_string(), module.to_string()));
-    FunctionsView::of(&scene, by, detail.as_ref())
+    FunctionsView::of(&context, by, detail.as_ref())
 }
 
 fn plain(synthetic: Synthetic, by: GroupBy, detail: Option<(&str, &str)>) -> FunctionsView {

@@ -82,8 +82,8 @@ impl Factor {
         of: impl Fn(&WindowMetrics) -> Measure<f64>,
     ) -> Factor {
         let value = of(from.now);
-        let known = |sight: &WindowMetrics| of(sight).value().copied();
-        let history: Vec<_> = from.past.iter().map(|sight| (sight.window.to, known(sight))).collect();
+        let known = |context: &WindowMetrics| of(context).value().copied();
+        let history: Vec<_> = from.past.iter().map(|context| (context.window.to, known(context))).collect();
         let change = from.against.and_then(|(then, past)| {
             let scatter = |values: Vec<f64>| error_of_mean(&values);
             let now = scatter(history.iter().filter_map(|(_, value)| *value).collect());
@@ -100,7 +100,7 @@ impl Factor {
         let found = from.now.metrics.iter().find(|metric| metric.name == name);
         let unit = found.map_or(MetricUnit::Count, |metric| metric.unit);
         let formula = found.map_or("", |metric| metric.formula.as_str());
-        Factor::new(Kind { name, label, unit, noun: "" }, formula, from, |sight| sight.metric(name))
+        Factor::new(Kind { name, label, unit, noun: "" }, formula, from, |context| context.metric(name))
     }
 }
 

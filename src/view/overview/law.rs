@@ -55,7 +55,7 @@ pub(super) fn factors(from: &Sources<'_>) -> Vec<Factor> {
         parts.iter().find(|part| Some(part.factor) == factor)?.share
     };
     let factor = |Row(kind, formula, of, part): &Row| {
-        let factor = Factor::new(*kind, formula, from, |sight: &WindowMetrics| of(&sight.law));
+        let factor = Factor::new(*kind, formula, from, |context: &WindowMetrics| of(&context.law));
         Factor { share_of_change: share(*part), ..factor }
     };
     LAW.iter().map(factor).collect()
@@ -66,7 +66,7 @@ pub(super) fn stand_ins(from: &Sources<'_>) -> Vec<Factor> {
     let rate = kind("instruction_rate", "instr/s", MetricUnit::Count, "/s");
     vec![
         Factor::metric("ipc", "IPC", from),
-        Factor::new(rate, "d instructions / wall", from, |sight| sight.law.instruction_rate),
+        Factor::new(rate, "d instructions / wall", from, |context| context.law.instruction_rate),
         Factor::metric("run_share", "running", from),
         Factor::metric("run_queue_delay", "run queue", from),
         Factor::metric("system_share", "in kernel", from),

@@ -63,24 +63,24 @@ const HOTTEST: usize = 16;
 impl Overview {
     /// The overview of a view context.
     #[must_use]
-    pub fn of(scene: &ViewContext<'_>) -> Overview {
-        let summary = summary(scene.profile, &scene.tasks, &scene.counters, &scene.selection, scene.window);
-        let now = WindowMetrics::of(scene, scene.window, Some(&summary));
-        let history = past(scene);
+    pub fn of(context: &ViewContext<'_>) -> Overview {
+        let summary = summary(context.profile, &context.tasks, &context.counters, &context.selection, context.window);
+        let now = WindowMetrics::of(context, context.window, Some(&summary));
+        let history = past(context);
         let then =
-            scene.against.as_deref().map(|against| (WindowMetrics::of(against, against.window, None), past(against)));
-        let against = then.as_ref().map(|(sight, past)| (sight, past.as_slice()));
+            context.against.as_deref().map(|against| (WindowMetrics::of(against, against.window, None), past(against)));
+        let against = then.as_ref().map(|(context, past)| (context, past.as_slice()));
         let from = Sources { now: &now, past: &history, against };
         Overview {
             law: law::factors(&from),
             stand_ins: law::stand_ins(&from),
-            split: Split::of(scene, &from),
+            split: Split::of(context, &from),
             groups: rates::groups(&from),
-            hot: hot(scene),
+            hot: hot(context),
             samples: summary.count,
-            findings: FindingsView::of(scene),
-            cpus: scene.profile.meta.host.cpus.len(),
-            virtual_machine: scene.profile.meta.host.virtual_machine,
+            findings: FindingsView::of(context),
+            cpus: context.profile.meta.host.cpus.len(),
+            virtual_machine: context.profile.meta.host.virtual_machine,
         }
     }
 
@@ -93,14 +93,14 @@ impl Overview {
     }
 }
 
-fn ranking(scene: &ViewContext<'_>) -> Ranking {
-    let (names, tasks) = (&scene.names, &scene.tasks);
-    rank(scene.profile, names, tasks, &scene.selection, GroupBy::Function, SortBy::SelfWeight)
+fn ranking(context: &ViewContext<'_>) -> Ranking {
+    let (names, tasks) = (&context.names, &context.tasks);
+    rank(context.profile, names, tasks, &context.selection, GroupBy::Function, SortBy::SelfWeight)
 }
 
-fn hot(scene: &ViewContext<'_>) -> Vec<Hot> {
-    let now = ranking(scene);
-    let then = scene.against.as_deref().map(ranking);
+fn hot(context: &ViewContext<'_>) -> Vec<Hot> {
+    let now = ranking(context);
+    let then = context.against.as_deref().map(ranking);
     let hottest = now.rows.iter().filter(|row| row.self_weight > 0).take(HOTTEST);
     hottest
         .map(|row| {

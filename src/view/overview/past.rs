@@ -19,10 +19,10 @@ pub(in crate::view) struct WindowMetrics {
 
 impl WindowMetrics {
     /// The metrics of a window in a view context.
-    pub fn of(scene: &ViewContext<'_>, window: Window, summary: Option<&Summary>) -> WindowMetrics {
-        let who = scene.selection.who(&scene.tasks);
-        let metrics = metrics(&scene.counters, &who, window, summary);
-        let ops = operations(scene.profile, window);
+    pub fn of(context: &ViewContext<'_>, window: Window, summary: Option<&Summary>) -> WindowMetrics {
+        let who = context.selection.who(&context.tasks);
+        let metrics = metrics(&context.counters, &who, window, summary);
+        let ops = operations(context.profile, window);
         let law = Law::of(&Totals::of(&metrics, ops, window.span().seconds()));
         WindowMetrics { window, metrics, law }
     }
@@ -35,14 +35,14 @@ impl WindowMetrics {
 }
 
 /// The windows of the selected time, oldest first.
-pub(in crate::view) fn past(scene: &ViewContext<'_>) -> Vec<WindowMetrics> {
-    let within = |window: &Window| window.from >= scene.window.from && window.to <= scene.window.to;
-    let ticks = scene.profile.ticks.iter().filter(|tick| tick.span.0 > 0);
+pub(in crate::view) fn past(context: &ViewContext<'_>) -> Vec<WindowMetrics> {
+    let within = |window: &Window| window.from >= context.window.from && window.to <= context.window.to;
+    let ticks = context.profile.ticks.iter().filter(|tick| tick.span.0 > 0);
     let mut windows: Vec<_> =
         ticks.map(|tick| Window { from: tick.at - tick.span, to: tick.at }).filter(within).collect();
     join_stub(&mut windows);
     let together = windows.len().div_ceil(MOST_POINTS).max(1);
-    windows.chunks(together).map(|run| WindowMetrics::of(scene, joined(run), None)).collect()
+    windows.chunks(together).map(|run| WindowMetrics::of(context, joined(run), None)).collect()
 }
 
 /// Merges a short last window into the one before: a capture ends within a window, which would look like a drop.
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::analysis::testing::{Synthetic, ms};
     use crate::model::Scope;
-    use crate::view::overview::tests::scene;
+    use crate::view::overview::tests::context;
 
     #[test]
     fn the_stub_at_the_end_of_a_capture_belongs_to_the_window_before() {
@@ -92,10 +92,10 @@ mod tests {
             }
             synthetic.meta.duration_ns = Some(ms(windows * 1000).0);
             let profile = synthetic.finish();
-            let past = past(&scene(&profile));
+            let past = past(&context(&profile));
             assert!(past.len() <= MOST_POINTS && (past.len() > MOST_POINTS / 2 || past.len() as u64 == windows));
-            assert!(past.iter().all(|sight| sight.law.busy == Measure::exact(0.5)), "{windows}");
-            let ends = (past.first().map(|sight| sight.window.from), past.last().map(|sight| sight.window.to));
+            assert!(past.iter().all(|context| context.law.busy == Measure::exact(0.5)), "{windows}");
+            let ends = (past.first().map(|context| context.window.from), past.last().map(|context| context.window.to));
             assert_eq!(ends, if windows == 0 { (None, None) } else { (Some(ms(0)), Some(ms(windows * 1000))) });
         }
     }

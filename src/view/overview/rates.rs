@@ -69,12 +69,12 @@ pub(super) fn groups(from: &Sources<'_>) -> Vec<RateGroup> {
 mod tests {
     use crate::analysis::testing::Synthetic;
     use crate::view::overview::Overview;
-    use crate::view::overview::tests::scene;
+    use crate::view::overview::tests::context;
 
     #[test]
     fn every_rate_names_a_metric_that_exists_and_says_why_it_is_missing() {
         let profile = Synthetic::new().finish();
-        let view = Overview::of(&scene(&profile));
+        let view = Overview::of(&context(&profile));
         let rates = view.groups.iter().flat_map(|group| &group.rates);
         for rate in rates.chain(&view.law).chain(&view.stand_ins) {
             assert!(!rate.formula.is_empty(), "{} is no metric", rate.name);

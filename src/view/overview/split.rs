@@ -30,24 +30,24 @@ pub struct Split {
 const LEAST_REST: f64 = 0.001;
 
 impl Split {
-    pub(super) fn of(scene: &ViewContext<'_>, from: &Sources<'_>) -> Split {
+    pub(super) fn of(context: &ViewContext<'_>, from: &Sources<'_>) -> Split {
         let parts = [("run_share", "run"), ("run_queue_delay", "queue"), ("blocked_share", "blocked")];
         let parts: Vec<_> = parts.iter().map(|(name, label)| Factor::metric(name, label, from)).collect();
         let threads = Box::new(Factor::metric("threads", "threads", from));
         let blocked = parts[2].value.value().copied();
-        let waits = threads.value.value().map_or_else(Vec::new, |threads| waits(scene, *threads, blocked));
+        let waits = threads.value.value().map_or_else(Vec::new, |threads| waits(context, *threads, blocked));
         Split { parts, threads, waits }
     }
 }
 
-fn waits(scene: &ViewContext<'_>, threads: f64, blocked: Option<f64>) -> Vec<Wait> {
-    let time = scene.selection.time;
-    let span = time.to.unwrap_or(scene.bounds.now) - time.from;
+fn waits(context: &ViewContext<'_>, threads: f64, blocked: Option<f64>) -> Vec<Wait> {
+    let time = context.selection.time;
+    let span = time.to.unwrap_or(context.bounds.now) - time.from;
     let whole = threads * span.as_f64();
-    if whole <= 0.0 || (scene.profile.off_cpu.is_empty() && !scene.profile.meta.plan.off_cpu) {
+    if whole <= 0.0 || (context.profile.off_cpu.is_empty() && !context.profile.meta.plan.off_cpu) {
         return Vec::new();
     }
-    let totals = off_cpu_totals(scene.profile, &scene.names, &scene.tasks, &scene.selection);
+    let totals = off_cpu_totals(context.profile, &context.names, &context.tasks, &context.selection);
     let causes = totals.causes.iter().filter(|total| total.cause != Cause::RunQueue);
     let mut waits: Vec<_> =
         causes.map(|total| Wait { label: short(total.cause), share: total.total.as_f64() / whole }).collect();

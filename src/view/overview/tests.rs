@@ -21,7 +21,7 @@ fn query(when: When, against: Against) -> Query {
     }
 }
 
-pub fn scene(profile: &Profile) -> ViewContext<'_> {
+pub fn context(profile: &Profile) -> ViewContext<'_> {
     scene_of(profile, When::All, Against::Nothing)
 }
 
@@ -104,7 +104,7 @@ fn what_was_not_counted_says_why_and_the_rest_is_there() {
     synthetic.reading("task-clock", Scope::Target, 1000, ms(500).0).tick(1000, 1000);
     synthetic.meta.duration_ns = Some(ms(1000).0);
     let profile = synthetic.finish();
-    let view = Overview::of(&scene(&profile));
+    let view = Overview::of(&context(&profile));
     for (name, expected) in [
         ("throughput", Measure::Missing(Why::NoOpsSource)),
         ("cpu_per_op", Measure::Missing(Why::NoOpsSource)),
@@ -132,7 +132,7 @@ fn blocked_time_is_named_as_far_as_its_end_was_seen() {
         .off_cpu(900, 41, TaskState::Runnable, 0, Some(50), "app!main");
     synthetic.meta.duration_ns = Some(ms(1000).0);
     let profile = synthetic.finish();
-    let split = Overview::of(&scene(&profile)).split;
+    let split = Overview::of(&context(&profile)).split;
     let waits: Vec<_> = split.waits.iter().map(|wait| (wait.label, (wait.share * 1e6).round() / 1e6)).collect();
     assert_eq!(waits, [("still waiting", 0.5), ("lock", 0.25), ("sleep", 0.1)]);
     let parts: f64 = split.parts.iter().filter_map(|part| part.value.value()).sum();
@@ -151,7 +151,7 @@ fn waits_that_hold_time_in_the_queue_stay_within_the_blocked_time() {
         .off_cpu(700, 41, TaskState::Sleeping, 200, None, "app!main;[kernel]!do_nanosleep");
     synthetic.meta.duration_ns = Some(ms(1000).0);
     let profile = synthetic.finish();
-    let waits = Overview::of(&scene(&profile)).split.waits;
+    let waits = Overview::of(&context(&profile)).split.waits;
     let shown: Vec<_> = waits.iter().map(|wait| (wait.label, (wait.share * 1e6).round() / 1e6)).collect();
     assert_eq!(shown, [("lock", 0.3), ("sleep", 0.1)]);
 }

@@ -76,7 +76,7 @@ impl Report {
             let source = profile.meta.waits.unwrap_or(WaitSource::Tracepoints);
             OffCpuView::of(source, &totals, &paths, options.detail_limit())
         });
-        let sight = RuleContext::of(profile, &names, &tasks, &counters, selection, window);
+        let context = RuleContext::of(profile, &names, &tasks, &counters, selection, window);
         let meta = &profile.meta;
         Ok(Report {
             schema_version: super::SCHEMA_VERSION,
@@ -94,7 +94,7 @@ impl Report {
             samples: samples(&summary, &functions),
             notes: notes(meta, &summary),
             against_baseline: None,
-            findings: FindingsView::of_sight(&sight),
+            findings: FindingsView::of_context(&context),
             metrics: metric_views(profile, &counters, &tasks, selection, window, &summary),
             hardware: HardwareView::of(&meta.hardware),
             functions: rows(&functions, options.limit()),

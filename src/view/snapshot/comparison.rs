@@ -5,7 +5,7 @@ use crate::analysis::Axis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, Note, Why};
 use crate::units::Nanos;
-use crate::view::compare::{ComparisonView, DiffView, Gravity, Per, words};
+use crate::view::compare::{ComparisonView, DiffView, Per, Severity, words};
 use crate::view::flame_tree::FlameTree;
 use crate::view::scaling::CostAxis;
 use serde::Serialize;
@@ -132,7 +132,7 @@ impl Head {
 /// Differences in conditions that may explain a change.
 fn notes(found: &ComparisonView) -> Vec<Note> {
     let note = |topic: &str, text: String| Note { topic: topic.to_string(), text, fix: None };
-    let unlike = found.unlike.iter().filter(|unlike| unlike.gravity != Gravity::Tell);
+    let unlike = found.unlike.iter().filter(|unlike| unlike.gravity != Severity::Tell);
     let unlike =
         unlike.map(|unlike| note("unlike", format!("{} ({})", words::unlike(unlike), words::gravity(unlike.gravity))));
     let guards = found.groups.iter().filter(|guard| guard.disagrees);
@@ -158,7 +158,9 @@ mod tests {
             let look = looked(ViewRequest::Comparison(leaf), Axis::Event(0), Some(9));
             assert!(matches!(look.body, Ok(Body::Comparison(seen, one)) if seen == leaf && one.one().is_some()));
         }
-        assert!(matches!(looked(flame(), Axis::Event(0), None).body, Ok(Body::Flame(icicle)) if icicle.is_compared()));
+        assert!(
+            matches!(looked(flame(), Axis::Event(0), None).body, Ok(Body::Flame(flame_tree)) if flame_tree.is_compared())
+        );
         let blocked = looked(flame(), Axis::OffCpu, None).body;
         assert!(blocked.is_err_and(|error| error.remedy().is_some_and(|remedy| remedy.contains("--off-cpu"))));
         assert!(looked(ViewRequest::Counters, Axis::Event(0), None).body.is_err());

@@ -88,19 +88,19 @@ pub struct Head {
 impl Head {
     /// The head of a view context.
     #[must_use]
-    pub fn of(scene: &ViewContext<'_>, live: bool) -> Head {
-        let (profile, selection) = (scene.profile, &scene.selection);
+    pub fn of(context: &ViewContext<'_>, live: bool) -> Head {
+        let (profile, selection) = (context.profile, &context.selection);
         let meta = &profile.meta;
-        let summary = summary(profile, &scene.tasks, &scene.counters, selection, scene.window);
-        let who = selection.who(&scene.tasks);
-        let metrics = metrics(&scene.counters, &who, scene.window, Some(&summary));
+        let summary = summary(profile, &context.tasks, &context.counters, selection, context.window);
+        let who = selection.who(&context.tasks);
+        let metrics = metrics(&context.counters, &who, context.window, Some(&summary));
         let metric = |name| metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
         let missing = Measure::Missing(crate::model::Why::NotRecorded);
         let (event, unit) = axis_of(meta, selection.axis);
         let marks = profile.marks.iter().map(|mark| Moment { at: mark.at, label: mark.label.clone() }).collect();
         let lost = profile.lost.iter().filter(|lost| lost.kind.is_samples()).map(|lost| lost.count);
         Head {
-            target: target(scene),
+            target: target(context),
             threads: metric("threads").unwrap_or(missing),
             event,
             unit,
@@ -113,13 +113,13 @@ impl Head {
             lost: lost.fold(0, u64::saturating_add),
             own_cpu: metric("tool_cpu_share").unwrap_or(missing),
             live,
-            since: scene.bounds.since,
-            now: scene.bounds.now,
+            since: context.bounds.since,
+            now: context.bounds.now,
             from: selection.time.from,
-            to: selection.time.to.unwrap_or(scene.bounds.now),
+            to: selection.time.to.unwrap_or(context.bounds.now),
             started_unix_ns: meta.started_unix_ns,
             marks,
-            strip: strip(scene, scene.bounds),
+            strip: strip(context, context.bounds),
             notes: notes::notes(meta, &summary),
             cpus: meta.host.cpus.len(),
             standing: None,
@@ -130,21 +130,21 @@ impl Head {
 }
 
 /// A process's name is easier to recognise than its id; both together distinguish two processes of one name.
-fn target(scene: &ViewContext<'_>) -> String {
-    match &scene.profile.meta.plan.target {
-        Target::Processes { pids, .. } if pids.len() == 1 && !scene.tasks.process_name(pids[0]).is_empty() => {
-            format!("{} {}", scene.tasks.process_name(pids[0]), pids[0])
+fn target(context: &ViewContext<'_>) -> String {
+    match &context.profile.meta.plan.target {
+        Target::Processes { pids, .. } if pids.len() == 1 && !context.tasks.process_name(pids[0]).is_empty() => {
+            format!("{} {}", context.tasks.process_name(pids[0]), pids[0])
         }
         other => other.label(),
     }
 }
 
-fn strip(scene: &ViewContext<'_>, bounds: Bounds) -> Strip {
-    let ticks = scene.profile.ticks.iter().filter(|tick| tick.at > bounds.since && tick.span.0 > 0);
+fn strip(context: &ViewContext<'_>, bounds: Bounds) -> Strip {
+    let ticks = context.profile.ticks.iter().filter(|tick| tick.at > bounds.since && tick.span.0 > 0);
     let mut strip = Strip::default();
     for tick in ticks {
         let window = crate::analysis::Window { from: tick.at - tick.span, to: tick.at };
-        let busy = scene.counters.delta("task-clock", Scope::Target, window);
+        let busy = context.counters.delta("task-clock", Scope::Target, window);
         strip.at.push(tick.at);
         strip.busy.push(busy.value().map(|ns| ns / tick.span.as_f64()));
     }

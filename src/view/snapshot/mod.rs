@@ -61,7 +61,7 @@ pub enum Body {
 
 /// A session's baseline, and the comparison with it.
 #[derive(Debug)]
-pub struct Held<'a> {
+pub struct SessionBaseline<'a> {
     /// The baseline.
     pub baseline: &'a Baseline,
     /// The session compared with the baseline.
@@ -74,43 +74,43 @@ pub struct Held<'a> {
 pub fn look(
     profile: &Profile,
     recording: Option<&Profile>,
-    held: Option<Held<'_>>,
+    held: Option<SessionBaseline<'_>>,
     bounds: Bounds,
     live: bool,
     query: Query,
 ) -> Snapshot {
-    let scene = ViewContext::of(profile, recording, bounds, &query);
-    let head = Head { standing: held.as_ref().map(|held| held.view.state), ..Head::of(&scene, live) };
+    let context = ViewContext::of(profile, recording, bounds, &query);
+    let head = Head { standing: held.as_ref().map(|held| held.view.state), ..Head::of(&context, live) };
     let body = match query.ask {
         // It covers the whole session, whatever is selected.
         ViewRequest::Baseline => Ok(Body::Baseline(held.map(|held| Box::new(held.view)))),
         _ => {
             let baseline = held.as_ref().map(|held| held.baseline);
-            scene.selection.check(profile, &scene.tasks).and_then(|()| body(&scene, &query.ask, baseline))
+            context.selection.check(profile, &context.tasks).and_then(|()| body(&context, &query.ask, baseline))
         }
     };
     Snapshot { query, head, body }
 }
 
-fn body(scene: &ViewContext<'_>, ask: &ViewRequest, baseline: Option<&Baseline>) -> Result<Body, Error> {
+fn body(context: &ViewContext<'_>, ask: &ViewRequest, baseline: Option<&Baseline>) -> Result<Body, Error> {
     Ok(match ask {
-        ViewRequest::Overview => Body::Overview(Overview::of(scene)),
-        ViewRequest::Flame { usual: true, .. } => Body::Flame(against_usual(scene, baseline)?),
-        ViewRequest::Flame { by, usual: false } => Body::Flame(FlameTree::of(scene, *by)),
-        ViewRequest::Threads { detail } => Body::Threads(ThreadsView::of(scene, *detail)),
-        ViewRequest::Functions { by, detail } => Body::Functions(FunctionsView::of(scene, *by, detail.as_ref())),
-        ViewRequest::Counters => Body::Counters(CountersView::of(scene)),
-        ViewRequest::Findings => Body::Findings(FindingsView::of(scene)),
+        ViewRequest::Overview => Body::Overview(Overview::of(context)),
+        ViewRequest::Flame { usual: true, .. } => Body::Flame(against_usual(context, baseline)?),
+        ViewRequest::Flame { by, usual: false } => Body::Flame(FlameTree::of(context, *by)),
+        ViewRequest::Threads { detail } => Body::Threads(ThreadsView::of(context, *detail)),
+        ViewRequest::Functions { by, detail } => Body::Functions(FunctionsView::of(context, *by, detail.as_ref())),
+        ViewRequest::Counters => Body::Counters(CountersView::of(context)),
+        ViewRequest::Findings => Body::Findings(FindingsView::of(context)),
         ViewRequest::Baseline => Body::Baseline(None),
         ViewRequest::Scaling => return Err(Error::new(ErrorKind::Unsupported, "one recording is no sweep")),
         ViewRequest::Comparison(_) => return Err(Error::new(ErrorKind::Unsupported, "one recording is no comparison")),
     })
 }
 
-fn against_usual(scene: &ViewContext<'_>, baseline: Option<&Baseline>) -> Result<FlameTree, Error> {
+fn against_usual(context: &ViewContext<'_>, baseline: Option<&Baseline>) -> Result<FlameTree, Error> {
     let Some(baseline) = baseline else {
         return Err(Error::new(ErrorKind::NotFound, "the session is held against no baseline")
             .hint("Give one: --baseline NAME.baseline; `ironlaw baseline build` makes it."));
     };
-    Ok(against::difference(scene, baseline)?.map(FlameTree::of_difference).unwrap_or_default())
+    Ok(against::difference(context, baseline)?.map(FlameTree::of_difference).unwrap_or_default())
 }

@@ -39,7 +39,7 @@ mod tlb_flush;
 mod unseen;
 
 use super::context::less_certain;
-use super::{Confidence, Evidence, Finding, Judged, Place, Verdict, weight, words};
+use super::{Confidence, Evidence, Finding, Place, RuleResults, Verdict, weight, words};
 use crate::analysis::findings::paths::Code;
 use crate::analysis::scaling::{Fit, Loss, Point, Stack};
 use crate::model::{Region, Why};
@@ -135,20 +135,20 @@ struct WidthVerdicts {
 /// `points` ascend by width; `base` is the index of the point that the others are compared with. If a rule finds
 /// something in several regions, the finding with the largest weight is kept.
 #[must_use]
-pub fn judge_scaling(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> Judged {
-    let mut judged = Judged::default();
+pub fn judge_scaling(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> RuleResults {
+    let mut judged = RuleResults::default();
     if let Err(why) = comparable(points, base) {
         judged.undecided = RULES.iter().map(|rule| (rule.id, rule.title, why)).collect();
         return judged;
     }
-    let rungs = rungs(points, base, stacks, losses, fits);
-    if rungs.is_empty() && points.iter().skip(base.saturating_add(1)).any(seems_lost) {
+    let verdicts_by_width = verdicts_by_width(points, base, stacks, losses, fits);
+    if verdicts_by_width.is_empty() && points.iter().skip(base.saturating_add(1)).any(seems_lost) {
         // The loss is as large as the scatter of the runs: it may not exist, and its cause is open.
         judged.undecided = RULES.iter().map(|rule| (rule.id, rule.title, Why::RunsScatter)).collect();
         return judged;
     }
     for (index, rule) in RULES.iter().enumerate() {
-        match decide(&rungs, index) {
+        match decide(&verdicts_by_width, index) {
             Verdict::Found(finding) => judged.found.push(finding),
             Verdict::Undecided(why) => judged.undecided.push((rule.id, rule.title, why)),
             Verdict::Clear => judged.clear.push(rule.id),
@@ -188,7 +188,13 @@ fn seems_lost(point: &Point) -> bool {
     point.numbers.efficiency.value().is_some_and(|efficiency| efficiency.mean < limits::SCALES)
 }
 
-fn rungs(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> Vec<WidthVerdicts> {
+fn verdicts_by_width(
+    points: &[Point],
+    base: usize,
+    stacks: &[Stack],
+    losses: &[Loss],
+    fits: &[Fit],
+) -> Vec<WidthVerdicts> {
     let after = points.iter().enumerate().skip(base.saturating_add(1));
     let lossy: Vec<(usize, &Point)> = after.filter(|(_, point)| lost(point)).collect();
     let widest = |region: Region| lossy.iter().rev().find(|(_, point)| point.region == region).map(|(at, _)| *at);
@@ -221,32 +227,32 @@ fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
 }
 
 /// The verdict of a rule, given by its index, over all widths that lost.
-fn decide(rungs: &[WidthVerdicts], rule: usize) -> Verdict {
+fn decide(verdicts_by_width: &[WidthVerdicts], rule: usize) -> Verdict {
     let found = |rung: &WidthVerdicts| match rung.verdicts.get(rule) {
         Some(Verdict::Found(finding)) => Some(finding.clone()),
         _ => None,
     };
     let mut best: Option<(usize, Finding)> = None;
-    for (index, rung) in rungs.iter().enumerate().filter(|(_, rung)| rung.widest) {
+    for (index, rung) in verdicts_by_width.iter().enumerate().filter(|(_, rung)| rung.widest) {
         let heavier = |finding: &Finding| best.as_ref().is_none_or(|(_, known)| weight(finding) >= weight(known));
         if let Some(finding) = found(rung).filter(heavier) {
             best = Some((index, finding));
         }
     }
     if let Some((index, finding)) = best {
-        let first = since(rungs, index, |rung| found(rung).is_some());
-        return Verdict::Found(told(finding, rungs, index, first));
+        let first = since(verdicts_by_width, index, |rung| found(rung).is_some());
+        return Verdict::Found(told(finding, verdicts_by_width, index, first));
     }
-    let reasons = rungs.iter().filter(|rung| rung.widest).filter_map(|rung| rung.verdicts.get(rule));
+    let reasons = verdicts_by_width.iter().filter(|rung| rung.widest).filter_map(|rung| rung.verdicts.get(rule));
     let undecided = reasons.rev().find(|verdict| matches!(verdict, Verdict::Undecided(_)));
     undecided.cloned().unwrap_or(Verdict::Clear)
 }
 
 /// Index of the first of the consecutive widths up to `index` that all have the finding.
-fn since(rungs: &[WidthVerdicts], index: usize, found: impl Fn(&WidthVerdicts) -> bool) -> usize {
+fn since(verdicts_by_width: &[WidthVerdicts], index: usize, found: impl Fn(&WidthVerdicts) -> bool) -> usize {
     let mut first = index;
     while let Some(before) = first.checked_sub(1)
-        && let (Some(narrower), Some(rung)) = (rungs.get(before), rungs.get(first))
+        && let (Some(narrower), Some(rung)) = (verdicts_by_width.get(before), verdicts_by_width.get(first))
         && narrower.at + 1 == rung.at
         && found(narrower)
     {
@@ -256,8 +262,8 @@ fn since(rungs: &[WidthVerdicts], index: usize, found: impl Fn(&WidthVerdicts) -
 }
 
 /// Adds the widths to the claim.
-fn told(mut finding: Finding, rungs: &[WidthVerdicts], index: usize, first: usize) -> Finding {
-    if let (Some(here), Some(first)) = (rungs.get(index), rungs.get(first)) {
+fn told(mut finding: Finding, verdicts_by_width: &[WidthVerdicts], index: usize, first: usize) -> Finding {
+    if let (Some(here), Some(first)) = (verdicts_by_width.get(index), verdicts_by_width.get(first)) {
         let from = if first.n < here.n { format!(", and from n={} on", first.n) } else { String::new() };
         finding.claim = format!("At n={}{from}: {}", here.n, finding.claim);
     }

@@ -19,9 +19,10 @@ impl WatchLoop {
         self.hurry |= self.lines.is_closed();
         self.finish_actions(inbox);
         self.last_look(inbox);
-        let WatchLoop { keeper, mut lines, metrics, recording, commands, failure, exit_status, setting, .. } = self;
+        let WatchLoop { live_session, mut lines, metrics, recording, commands, failure, exit_status, setting, .. } =
+            self;
         // The live session first: this ends a started command and its sampling.
-        let finished = keeper.finish();
+        let finished = live_session.finish();
         recording.into_iter().for_each(Recording::finish);
         commands.into_iter().for_each(Commands::finish);
         while let Ok(message) = inbox.try_recv() {

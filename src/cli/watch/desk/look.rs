@@ -8,7 +8,7 @@ use crate::units::Nanos;
 
 /// The parts of the history that the watch needs.
 #[derive(Debug)]
-pub(in super::super) struct Look {
+pub(in super::super) struct WatchSnapshot {
     pub assessment: Option<Assessment>,
     /// Whether the capture is running.
     pub live: bool,
@@ -21,12 +21,12 @@ pub(in super::super) struct Look {
     pub held: Option<History>,
 }
 
-impl Look {
+impl WatchSnapshot {
     /// Takes the snapshot, on the live session's thread.
-    pub fn at(held: &History, seen: Nanos, wants_key: bool, records: bool) -> Look {
+    pub fn at(held: &History, seen: Nanos, wants_key: bool, records: bool) -> WatchSnapshot {
         let assessment = held.assessment();
         let raised = assessment.iter().flat_map(|it| &it.steps).any(|step| step.window.to > seen && step.raised);
-        Look {
+        WatchSnapshot {
             live: held.is_live(),
             now: held.now(),
             lost: held.lost(),

@@ -5,7 +5,7 @@ mod leaving;
 mod look;
 mod setting;
 
-pub(super) use look::Look;
+pub(super) use look::WatchSnapshot;
 pub(super) use setting::Setting;
 
 use super::command::{self, Commands};
@@ -38,7 +38,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// The current alarm, as last reported.
 #[derive(Debug, Clone, PartialEq)]
-struct EmitResult {
+struct ReportedAlarm {
     at_window: u64,
     what: (&'static str, String, Option<String>),
 }
@@ -47,7 +47,7 @@ struct EmitResult {
 #[derive(Debug)]
 pub(super) struct WatchLoop {
     setting: Setting,
-    keeper: LiveSession,
+    live_session: LiveSession,
     metrics: Metrics,
     lines: Lines,
     sender: Sender<Msg>,
@@ -59,7 +59,7 @@ pub(super) struct WatchLoop {
     /// End of the last reported window.
     seen: Nanos,
     state: State,
-    told: Option<EmitResult>,
+    told: Option<ReportedAlarm>,
     program_known: bool,
     exit_status: Option<i32>,
     ending: Option<String>,
@@ -72,7 +72,7 @@ impl WatchLoop {
     pub(super) fn new(
         setting: Setting,
         detail: Detail,
-        keeper: LiveSession,
+        live_session: LiveSession,
         metrics: Metrics,
         lines: Lines,
         sender: Sender<Msg>,
@@ -90,7 +90,7 @@ impl WatchLoop {
         let (seen, state) = (Nanos(0), State::Waiting);
         Ok(WatchLoop {
             setting,
-            keeper,
+            live_session,
             metrics,
             lines,
             sender,
@@ -115,7 +115,7 @@ impl WatchLoop {
         while self.ending.is_none() {
             match inbox.recv_timeout(LOOK) {
                 Ok(message) => self.take(message),
-                Err(RecvTimeoutError::Timeout) if self.keeper.is_running() => {}
+                Err(RecvTimeoutError::Timeout) if self.live_session.is_running() => {}
                 Err(_) => self.end(FAILED),
             }
             if self.lines.is_closed() {
@@ -161,8 +161,8 @@ impl WatchLoop {
         }
         let (sender, seen, records) = (self.sender.clone(), self.seen, self.recording.is_some());
         let wants_key = !self.program_known && self.windows() + 1 >= PROGRAM_AFTER;
-        self.keeper.look(move |held| {
-            let look = Look::at(held, seen, wants_key, records);
+        self.live_session.look(move |held| {
+            let look = WatchSnapshot::at(held, seen, wants_key, records);
             // The watch is over, and the snapshot is not needed.
             let _ = sender.send(Msg::Looked(Box::new(look)));
         });
@@ -172,7 +172,7 @@ impl WatchLoop {
         self.metrics.gauges().all_windows()
     }
 
-    fn looked(&mut self, look: Look) {
+    fn looked(&mut self, look: WatchSnapshot) {
         self.setting.follow_clock();
         self.exit_status = look.exit_status;
         self.known(look.key);
@@ -275,16 +275,16 @@ impl WatchLoop {
     fn go_on(&mut self, assessment: &Assessment) {
         let Some(alarm) = assessment.alarms.last().filter(|alarm| alarm.on) else { return };
         let now = self.as_told(alarm);
-        let due = |told: &EmitResult| now.at_window >= told.at_window + NEWS_AFTER && now.what != told.what;
+        let due = |told: &ReportedAlarm| now.at_window >= told.at_window + NEWS_AFTER && now.what != told.what;
         if self.told.as_ref().is_none_or(due) {
             self.lines.tell(What::Alarm(Box::new(trouble(assessment, alarm, true, self.setting.clock))));
             self.told = Some(now);
         }
     }
 
-    fn as_told(&self, alarm: &Alarm) -> EmitResult {
+    fn as_told(&self, alarm: &Alarm) -> ReportedAlarm {
         let confidence = format!("{:?}", alarm.confidence);
-        EmitResult { at_window: self.windows(), what: (alarm.cause.name(), confidence, alarm.suspect.clone()) }
+        ReportedAlarm { at_window: self.windows(), what: (alarm.cause.name(), confidence, alarm.suspect.clone()) }
     }
 
     /// Checks the program once it is known: a baseline of another program is rejected even then.

@@ -30,7 +30,7 @@ pub struct WaitSample {
 
 /// Result of sampling a thread.
 #[derive(Debug)]
-pub enum Look {
+pub enum ThreadState {
     /// The thread is blocked.
     Blocked(WaitSample),
     /// It runs.
@@ -76,16 +76,16 @@ impl Place {
     }
 
     /// Samples the thread; with `stacks` its user stack is read too.
-    pub fn look(&self, stacks: bool) -> Look {
+    pub fn look(&self, stacks: bool) -> ThreadState {
         let mut line = [0; LINE];
         let from = monotonic_ns();
         let call = match self.read(0, &mut line) {
             Ok(line) => match Call::parse(line) {
                 Some(call) => Some(call),
-                None => return Look::Running,
+                None => return ThreadState::Running,
             },
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-            Err(_) => return Look::Ended,
+            Err(_) => return ThreadState::Ended,
         };
         let user = call.map(|call| (call.ip, call.sp));
         let mut stack = Vec::new();
@@ -100,9 +100,9 @@ impl Place {
         kernel.extend(call.as_ref().and_then(|call| call.object(self.tid)).map(str::to_string));
         kernel.extend(call.as_ref().and_then(Call::function));
         if kernel.is_empty() {
-            return if call.is_none() { Look::Refused } else { Look::Running };
+            return if call.is_none() { ThreadState::Refused } else { ThreadState::Running };
         }
-        Look::Blocked(WaitSample { from, to, tid: self.tid, kernel, user, stack })
+        ThreadState::Blocked(WaitSample { from, to, tid: self.tid, kernel, user, stack })
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
         let tid: u32 = receiver.recv().unwrap();
         let seen = (0..200).find_map(|_| {
             std::thread::sleep(std::time::Duration::from_millis(10));
-            if let Look::Blocked(sample) = Place::new(tid, true).look(true) { Some(sample) } else { None }
+            if let ThreadState::Blocked(sample) = Place::new(tid, true).look(true) { Some(sample) } else { None }
         });
         drop(writer);
         blocked.join().unwrap().unwrap();
@@ -198,7 +198,7 @@ mod tests {
         assert!(sample.kernel.ends_with(&["on a pipe".to_string(), "sys_read".to_string()]), "{:?}", sample.kernel);
         assert!(sample.from < sample.to && sample.user.is_some() && sample.stack.len() > 256);
         for keep in [true, false] {
-            assert!(matches!(Place::new(tid, keep).look(true), Look::Ended));
+            assert!(matches!(Place::new(tid, keep).look(true), ThreadState::Ended));
         }
     }
 }

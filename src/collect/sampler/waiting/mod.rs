@@ -11,7 +11,7 @@ use crate::error::{Context, Result};
 use crate::model::Note;
 use crate::sys::clock::{monotonic_ns, thread_cpu};
 use crate::units::Nanos;
-use look::{Look, Place};
+use look::{Place, ThreadState};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -134,12 +134,12 @@ impl Shared {
             }
             threads.retain(|place| {
                 let seen = place.look(stacks);
-                let has_ended = matches!(seen, Look::Ended);
+                let has_ended = matches!(seen, ThreadState::Ended);
                 let counter = match seen {
                     // The drain thread is behind: this sample is dropped.
-                    Look::Blocked(sample) => out.try_send(sample).ok().map(|()| &self.taken),
-                    Look::Refused => Some(&self.refused),
-                    Look::Running | Look::Ended => None,
+                    ThreadState::Blocked(sample) => out.try_send(sample).ok().map(|()| &self.taken),
+                    ThreadState::Refused => Some(&self.refused),
+                    ThreadState::Running | ThreadState::Ended => None,
                 };
                 counter.map(|counter| counter.fetch_add(1, Ordering::Relaxed));
                 !has_ended

@@ -3,7 +3,7 @@
 
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
-use crate::view::compare::{ComparisonView, Gravity, Outcome, words};
+use crate::view::compare::{ComparisonView, Outcome, Severity, words};
 
 pub(super) fn answer(found: &ComparisonView) -> String {
     let verdict = found.answer.as_ref().map_or("-", words::verdict);
@@ -61,7 +61,7 @@ pub(super) fn unlike(found: &ComparisonView) -> String {
     let mut table = Html::table("In what the recordings differ besides what is compared");
     table.head(["what", "base", "new", ""].map(str::to_string).into_iter(), 4);
     for unlike in &found.unlike {
-        let class = if unlike.gravity == Gravity::Tell { "" } else { "fail" };
+        let class = if unlike.gravity == Severity::Tell { "" } else { "fail" };
         let weight = format!("<span class=\"{class}\">{}</span>", words::gravity(unlike.gravity));
         table.row(unlike.what, [escaped(&unlike.base), escaped(&unlike.new), weight].into_iter());
     }

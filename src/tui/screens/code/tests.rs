@@ -1,5 +1,5 @@
 use super::*;
-use crate::tui::testing::{Stand, compared};
+use crate::tui::testing::{PanelFixture, compared};
 
 fn state() -> State {
     let mut state = State::default();
@@ -9,29 +9,29 @@ fn state() -> State {
 
 #[test]
 fn functions_stand_by_change_with_error_bars_and_what_chance_may_do_is_marked_so() {
-    let stand = Stand::default();
+    let stand = PanelFixture::default();
     for (name, width, height) in [("wide_160x14", 160, 14), ("usual_100x12", 100, 12), ("narrow_40x8", 40, 8)] {
         insta::assert_snapshot!(name, stand.drawn(&state(), width, height));
     }
-    insta::assert_snapshot!("ascii_mono_120x10", Stand::plain().drawn(&state(), 120, 10));
+    insta::assert_snapshot!("ascii_mono_120x10", PanelFixture::plain().drawn(&state(), 120, 10));
 }
 
 #[test]
 fn it_is_drawn_at_any_size_and_no_name_acts() {
-    for stand in [Stand::default(), Stand::plain()] {
+    for stand in [PanelFixture::default(), PanelFixture::plain()] {
         for (width, height) in [(1, 1), (20, 2), (20, 5), (3, 40), (300, 90)] {
             stand.drawn(&State::default(), width, height);
             let text = stand.drawn(&state(), width, height);
             assert!(!text.contains('\u{1b}'), "{text:?}");
         }
     }
-    let said = Stand::default().with(|cx| state().status(cx)).unwrap_or_default();
+    let said = PanelFixture::default().with(|cx| state().status(cx)).unwrap_or_default();
     assert!(!said.contains('\u{1b}') && said.contains("per operation") && said.contains(", q "), "{said}");
 }
 
 #[test]
 fn call_paths_and_waits_are_a_key_away_and_lead_into_the_flame_graph() {
-    let (mut state, stand) = (state(), Stand::default());
+    let (mut state, stand) = (state(), PanelFixture::default());
     stand.act(&mut state, Action::Who);
     let wishes = stand.act(&mut state, Action::Enter);
     assert!(matches!(wishes.as_deref(), Some([PanelRequest::Zoom(path)]) if path.len() == 2), "{wishes:?}");

@@ -1,6 +1,6 @@
 //! The lines of the screen, from the expectations to the recordings that were read. The caller wraps and escapes them.
 
-use crate::view::compare::{ComparisonView, DiffView, Gravity, GroupKind, Outcome, SideView, SubgroupCheck, words};
+use crate::view::compare::{ComparisonView, DiffView, GroupKind, Outcome, Severity, SideView, SubgroupCheck, words};
 use crate::view::number::{date, percent, seconds};
 
 /// The kind of a line.
@@ -68,7 +68,7 @@ fn gates(found: &ComparisonView) -> Part {
 
 fn unlike(found: &ComparisonView) -> Part {
     let rows = found.unlike.iter().map(|unlike| {
-        let tone = if unlike.gravity == Gravity::Tell { Tone::Text } else { Tone::Bad };
+        let tone = if unlike.gravity == Severity::Tell { Tone::Text } else { Tone::Bad };
         Line::of(tone, format!("  {} ({})", words::unlike(unlike), words::gravity(unlike.gravity)))
     });
     let mut lines: Vec<Line> = rows.collect();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::tui::testing::{Stand, compared};
+use crate::tui::testing::{PanelFixture, compared};
 
 fn state() -> State {
     let mut state = State::default();
@@ -9,12 +9,12 @@ fn state() -> State {
 
 #[test]
 fn what_was_expected_what_broke_and_what_is_not_alike_are_all_there() {
-    insta::assert_snapshot!("all_100x50", Stand::default().drawn(&state(), 100, 50));
+    insta::assert_snapshot!("all_100x50", PanelFixture::default().drawn(&state(), 100, 50));
 }
 
 #[test]
 fn it_scrolls_to_its_end_and_no_further_at_any_size() {
-    let stand = Stand::default();
+    let stand = PanelFixture::default();
     for (width, height) in [(20, 5), (40, 8), (100, 12), (1, 1), (300, 200)] {
         let mut state = state();
         stand.act_in(&mut state, &[Action::Bottom, Action::Down, Action::PageDown], width, height);
@@ -27,7 +27,7 @@ fn it_scrolls_to_its_end_and_no_further_at_any_size() {
 
 #[test]
 fn a_search_goes_to_the_next_line_that_holds_it() {
-    let (mut state, stand) = (state(), Stand::default());
+    let (mut state, stand) = (state(), PanelFixture::default());
     state.search("KERNEL");
     stand.act_in(&mut state, &[Action::SearchNext], 60, 4);
     assert!(stand.drawn(&state, 60, 4).contains("kernel"), "{}", stand.drawn(&state, 60, 4));

@@ -22,7 +22,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;
     }
-    if state.icicle.total == 0 {
+    if state.tree.total == 0 {
         let text = match (state.seen, cx.axis) {
             (false, _) => "waiting for the first window",
             (true, Axis::OffCpu) => "nobody waited in this time",
@@ -42,19 +42,19 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 
 /// Draws the title: the shown data and its amount, the shares of match and zoom, and the visible rows.
 fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
-    let icicle = &state.icicle;
+    let tree = &state.tree;
     let what = match cx.axis {
         Axis::OffCpu => "time waiting".to_string(),
         Axis::Event(_) => format!("time running, by {}", visible(&cx.head.event)),
     };
-    let mut text = match &icicle.difference {
+    let mut text = match &tree.difference {
         Some(difference) => words::title(difference),
-        None => format!("{what}: {} in {} samples", amount(icicle.total, icicle.unit), number::count(icicle.samples)),
+        None => format!("{what}: {} in {} samples", amount(tree.total, tree.unit), number::count(tree.samples)),
     };
-    if icicle.difference.is_none() && cx.head.standing.is_some() {
+    if tree.difference.is_none() && cx.head.standing.is_some() {
         text += &format!("  [{} against baseline]", cx.keys.first(Action::Usual));
     }
-    text += &match (state.colours, &icicle.difference) {
+    text += &match (state.colours, &tree.difference) {
         (Colours::Kind, _) => "  [k kernel, J just in time, pale: inlined]".to_string(),
         (Colours::Name, _) => "  [shaded by name]".to_string(),
         (Colours::Change, Some(difference)) => words::legend(difference),
@@ -66,7 +66,7 @@ fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
         right.push(format!("match {}", number::percent(share).joined()));
     }
     if let Some(zoom) = state.zoom_node {
-        let share = icicle.share(icicle.nodes[zoom as usize].value);
+        let share = tree.share(tree.nodes[zoom as usize].value);
         right.push(format!("zoom {}", number::percent(share).joined()));
     }
     if depth > height {
@@ -86,7 +86,7 @@ fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
 }
 
 fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buffer) {
-    let Some(label) = state.icicle.label(cell.node) else { return };
+    let Some(label) = state.tree.label(cell.node) else { return };
     let style = style(state, cx, cell);
     // The last column stays free, so that neighbours of one colour are visible as two cells.
     let filled = if area.width > 1 { area.width - 1 } else { 1 };
@@ -114,10 +114,10 @@ fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buff
 
 /// The letter that repeats the meaning of the hue: change, kernel, JIT.
 fn mark(state: &State, cx: &Cx<'_>, node: u32, kind: CodeKind) -> String {
-    let compared = cx.compared || state.icicle.difference.is_some();
-    let step = state.icicle.step(node).filter(|_| compared);
+    let compared = cx.compared || state.tree.difference.is_some();
+    let step = state.tree.step(node).filter(|_| compared);
     let change = step.map(Theme::change_mark);
-    let change = match (&state.icicle.difference, change) {
+    let change = match (&state.tree.difference, change) {
         (Some(difference), Some(change)) => format!("{} ", words::mark(difference, node, change)),
         (None, Some(change)) => format!("{change} "),
         (_, None) => String::new(),
@@ -131,17 +131,17 @@ fn mark(state: &State, cx: &Cx<'_>, node: u32, kind: CodeKind) -> String {
 }
 
 fn style(state: &State, cx: &Cx<'_>, cell: &Cell) -> Style {
-    let Some(label) = state.icicle.label(cell.node) else { return cx.theme.dim };
-    let base = match (state.colours, state.icicle.step(cell.node)) {
+    let Some(label) = state.tree.label(cell.node) else { return cx.theme.dim };
+    let base = match (state.colours, state.tree.step(cell.node)) {
         (Colours::Change, Some(step)) => cx.theme.change(step),
         (Colours::Name, _) => cx.theme.cell(CodeKind::User, false, shade(&label.text)),
         _ => cx.theme.cell(label.kind, label.inlined, shade(&label.text) / 2),
     };
     let zoomed_past =
-        state.zoom_node.is_some_and(|zoom| zoom != cell.node && state.icicle.path(zoom).contains(&cell.node));
+        state.zoom_node.is_some_and(|zoom| zoom != cell.node && state.tree.path(zoom).contains(&cell.node));
     let style = match () {
         () if state.selected == Some(cell.node) => base.add_modifier(Modifier::BOLD | Modifier::REVERSED),
-        () if state.found.has(&state.icicle, cell.node) => cx.theme.found,
+        () if state.found.has(&state.tree, cell.node) => cx.theme.found,
         () if cell.more > 0 && cell.width < LEAST_LABEL || zoomed_past => cx.theme.dim,
         () => base,
     };

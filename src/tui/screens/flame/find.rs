@@ -13,16 +13,16 @@ pub struct Found {
 
 impl Found {
     /// Searches for a text; a capital letter makes the search case-sensitive.
-    pub fn of(icicle: &FlameTree, text: &str) -> Found {
+    pub fn of(tree: &FlameTree, text: &str) -> Found {
         if text.is_empty() {
             return Found::default();
         }
         let exact = text.chars().any(char::is_uppercase);
         let holds = |name: &str| if exact { name.contains(text) } else { name.to_lowercase().contains(text) };
-        let labels: Vec<bool> = icicle.labels.iter().map(|label| holds(&label.text)).collect();
-        let mut inside = vec![false; icicle.nodes.len()];
+        let labels: Vec<bool> = tree.labels.iter().map(|label| holds(&label.text)).collect();
+        let mut inside = vec![false; tree.nodes.len()];
         let mut sum = 0_u64;
-        for (at, node) in icicle.nodes.iter().enumerate() {
+        for (at, node) in tree.nodes.iter().enumerate() {
             let above = node.parent.is_some_and(|parent| inside[parent as usize]);
             let here = labels[node.label as usize];
             if here && !above {
@@ -30,12 +30,12 @@ impl Found {
             }
             inside[at] = above || here;
         }
-        Found { labels, share: Some(icicle.share(sum)) }
+        Found { labels, share: Some(tree.share(sum)) }
     }
 
     /// Whether a cell's name contains the text.
-    pub fn has(&self, icicle: &FlameTree, node: u32) -> bool {
-        let label = icicle.nodes.get(node as usize).map(|node| node.label as usize);
+    pub fn has(&self, tree: &FlameTree, node: u32) -> bool {
+        let label = tree.nodes.get(node as usize).map(|node| node.label as usize);
         label.and_then(|label| self.labels.get(label)).copied().unwrap_or(false)
     }
 }

@@ -36,7 +36,7 @@ enum Colours {
 /// The screen's state. Cells are remembered by the names from the root: node numbers change with every snapshot.
 #[derive(Debug, Default)]
 pub struct State {
-    icicle: FlameTree,
+    tree: FlameTree,
     seen: bool,
     by: Grouping,
     /// Whether it shows the difference against the session's baseline.
@@ -74,7 +74,7 @@ impl State {
         if !self.seen {
             return;
         }
-        self.zoom_node = self.icicle.find(&self.zoom);
+        self.zoom_node = self.tree.find(&self.zoom);
         self.zoom = self.zoom_node.map(|node| self.names(node)).unwrap_or_default();
         self.select(self.zoom_node);
     }
@@ -83,15 +83,15 @@ impl State {
         self.zoom_node = self.exactly(&self.zoom);
         self.selected = self.exactly(&self.selected_path);
         self.hovered = None;
-        self.found = Found::of(&self.icicle, &self.search);
+        self.found = Found::of(&self.tree, &self.search);
     }
 
     /// The deepest existing cell of this path.
     fn exactly(&self, path: &[String]) -> Option<u32> {
         let mut at = None;
         for name in path {
-            let same = |node: &u32| self.icicle.label(*node).is_some_and(|label| label.text == *name);
-            match self.icicle.below(at).find(same) {
+            let same = |node: &u32| self.tree.label(*node).is_some_and(|label| label.text == *name);
+            match self.tree.below(at).find(same) {
                 Some(next) => at = Some(next),
                 None => break,
             }
@@ -100,8 +100,8 @@ impl State {
     }
 
     fn names(&self, node: u32) -> Vec<String> {
-        let text = |node: u32| self.icicle.label(node).map(|label| label.text.clone()).unwrap_or_default();
-        self.icicle.path(node).into_iter().map(text).collect()
+        let text = |node: u32| self.tree.label(node).map(|label| label.text.clone()).unwrap_or_default();
+        self.tree.path(node).into_iter().map(text).collect()
     }
 
     fn select(&mut self, node: Option<u32>) {
@@ -123,7 +123,7 @@ impl State {
 
     fn layout(&self, area: Rect) -> Layout {
         let rows = State::rows(area);
-        lay_out(&self.icicle, Place { zoom: self.zoom_node, scroll: self.scroll }, rows.width, rows.height)
+        lay_out(&self.tree, Place { zoom: self.zoom_node, scroll: self.scroll }, rows.width, rows.height)
     }
 
     /// The cell at a screen position.
@@ -157,27 +157,27 @@ impl State {
             return vec![PanelRequest::Say(why.to_string())];
         }
         self.usual = !self.usual;
-        vec![PanelRequest::ViewRequest]
+        vec![PanelRequest::Refresh]
     }
 
     /// A cell in full, in one line.
     fn describe(&self, node: u32) -> Option<String> {
-        let (label, cell) = (self.icicle.label(node)?, self.icicle.nodes.get(node as usize)?);
-        if let Some(difference) = &self.icicle.difference {
+        let (label, cell) = (self.tree.label(node)?, self.tree.nodes.get(node as usize)?);
+        if let Some(difference) = &self.tree.difference {
             return words::cell(difference, node, label.inlined);
         }
-        let percent = |value: u64| number::percent(self.icicle.share(value)).joined();
+        let percent = |value: u64| number::percent(self.tree.share(value)).joined();
         let mut text = format!("{}  total {}", visible(&label.text), percent(cell.value));
         if let Some(zoom) = self.zoom_node.filter(|zoom| *zoom != node) {
-            let of = self.icicle.nodes[zoom as usize].value.max(1);
+            let of = self.tree.nodes[zoom as usize].value.max(1);
             text += &format!(" ({} of the zoom)", number::percent(cell.value as f64 / of as f64).joined());
         }
-        text += &format!("  self {}  {}", percent(cell.own), amount(cell.value, self.icicle.unit));
+        text += &format!("  self {}  {}", percent(cell.own), amount(cell.value, self.tree.unit));
         text += &format!("  {} samples", number::count(cell.samples));
         if label.inlined {
             text += "  inlined";
         }
-        if let Some(Change { points, error, .. }) = self.icicle.change(node) {
+        if let Some(Change { points, error, .. }) = self.tree.change(node) {
             text += &format!("  change {:+.2} ±{:.2} points", points * 100.0, error * 100.0);
         }
         Some(text)
@@ -198,16 +198,16 @@ impl Panel for State {
     }
 
     fn show(&mut self, body: Body) {
-        let Body::Flame(icicle) = body else { return };
-        let compared = icicle.is_compared();
+        let Body::Flame(tree) = body else { return };
+        let compared = tree.is_compared();
         if compared != self.compared {
             self.colours = if compared { Colours::Change } else { Colours::Kind };
             self.compared = compared;
         }
         let first = !std::mem::replace(&mut self.seen, true);
         // In a graph of another kind, paths may have other names in between.
-        let turned = self.icicle.difference.is_some() != icicle.difference.is_some();
-        self.icicle = icicle;
+        let turned = self.tree.difference.is_some() != tree.difference.is_some();
+        self.tree = tree;
         if (first || turned) && !self.zoom.is_empty() {
             self.settle_loosely();
         }
@@ -226,7 +226,7 @@ impl Panel for State {
             }
             Action::Back => {
                 let zoom = self.zoom_node?;
-                let parent = self.icicle.nodes.get(zoom as usize).and_then(|node| node.parent);
+                let parent = self.tree.nodes.get(zoom as usize).and_then(|node| node.parent);
                 self.zoom_into(parent);
                 self.select(Some(zoom));
                 Some(Vec::new())
@@ -242,7 +242,7 @@ impl Panel for State {
             Action::Who => {
                 self.by = self.by.next();
                 self.zoom_into(None);
-                Some(vec![PanelRequest::ViewRequest])
+                Some(vec![PanelRequest::Refresh])
             }
             Action::Invert => {
                 self.upside_down = !self.upside_down;
@@ -276,7 +276,7 @@ impl Panel for State {
 
     fn search(&mut self, text: &str) {
         self.search = text.to_string();
-        self.found = Found::of(&self.icicle, &self.search);
+        self.found = Found::of(&self.tree, &self.search);
     }
 
     fn status(&self, _: &Cx<'_>) -> Option<String> {
@@ -284,6 +284,6 @@ impl Panel for State {
     }
 
     fn selected_name(&self) -> Option<String> {
-        self.selected.and_then(|node| self.icicle.label(node)).map(|label| label.text.clone())
+        self.selected.and_then(|node| self.tree.label(node)).map(|label| label.text.clone())
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn act(state: &mut State, action: Action, area: Rect) -> Option<Vec<P
         (Action::HalfPageUp, _) => state.scroll_by(-page / 2, area),
         (Action::PageDown, _) => state.scroll_by(page, area),
         (Action::PageUp, _) => state.scroll_by(-page, area),
-        (Action::Top, _) => state.select(state.icicle.below(None).next()),
+        (Action::Top, _) => state.select(state.tree.below(None).next()),
         (Action::Bottom, _) => deepest(state),
         (Action::SearchNext, _) => matching(state, 1),
         (Action::SearchPrevious, _) => matching(state, -1),
@@ -33,10 +33,10 @@ pub(super) fn act(state: &mut State, action: Action, area: Rect) -> Option<Vec<P
 
 /// Selects the heaviest callee; without a selection, the zoomed cell or the heaviest root.
 fn inwards(state: &mut State) {
-    let heaviest = |below: std::ops::Range<u32>| below.max_by_key(|node| state.icicle.nodes[*node as usize].value);
+    let heaviest = |below: std::ops::Range<u32>| below.max_by_key(|node| state.tree.nodes[*node as usize].value);
     let next = match state.selected {
-        Some(node) => heaviest(state.icicle.below(Some(node))),
-        None => state.zoom_node.or_else(|| heaviest(state.icicle.below(None))),
+        Some(node) => heaviest(state.tree.below(Some(node))),
+        None => state.zoom_node.or_else(|| heaviest(state.tree.below(None))),
     };
     if next.is_some() {
         state.select(next);
@@ -44,7 +44,7 @@ fn inwards(state: &mut State) {
 }
 
 fn outwards(state: &mut State) {
-    let parent = state.selected.and_then(|node| state.icicle.nodes[node as usize].parent);
+    let parent = state.selected.and_then(|node| state.tree.nodes[node as usize].parent);
     if parent.is_some() {
         state.select(parent);
     }
@@ -75,11 +75,11 @@ fn deepest(state: &mut State) {
 
 /// Selects the next cell that matches the search, in the order of the tree.
 fn matching(state: &mut State, by: i64) {
-    let count = state.icicle.nodes.len() as i64;
-    let zoomed = |node: u32| state.zoom_node.is_none_or(|zoom| state.icicle.path(node).contains(&zoom));
+    let count = state.tree.nodes.len() as i64;
+    let zoomed = |node: u32| state.zoom_node.is_none_or(|zoom| state.tree.path(node).contains(&zoom));
     let start = state.selected.map_or(if by > 0 { -1 } else { count }, i64::from);
     let order = (1..=count).map(|step| (start + by * step).rem_euclid(count.max(1)) as u32);
-    let next = order.into_iter().find(|node| state.found.has(&state.icicle, *node) && zoomed(*node));
+    let next = order.into_iter().find(|node| state.found.has(&state.tree, *node) && zoomed(*node));
     if next.is_some() {
         state.select(next);
     }
@@ -88,7 +88,7 @@ fn matching(state: &mut State, by: i64) {
 /// Scrolls so that the selected cell's row is visible.
 fn keep_in_sight(state: &mut State, area: Rect) {
     let Some(selected) = state.selected else { return };
-    let row = state.icicle.path(selected).len() as u32 - 1;
+    let row = state.tree.path(selected).len() as u32 - 1;
     let height = u32::from(State::rows(area).height.max(1));
     state.scroll = state.scroll.clamp((row + 1).saturating_sub(height), row);
 }

@@ -5,7 +5,7 @@ use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::against::testing::dearer;
-use crate::view::flame_tree::testing::icicle;
+use crate::view::flame_tree::testing::flame_tree;
 use crate::view::snapshot::Whose;
 use crate::view::watch::State as Standing;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ const TREE: &str = "main;parse 100 main;work;inner' 250 main;work;k_sys_write;k_
 
 fn state(folded: &str, before: Option<&str>) -> State {
     let mut state = State::default();
-    state.show(Body::Flame(icicle(folded, before)));
+    state.show(Body::Flame(flame_tree(folded, before)));
     state
 }
 
@@ -84,9 +84,9 @@ fn zoom_and_selection_survive_a_new_picture_by_name() {
     let mut state = state(TREE, None);
     act(&mut state, &[A::Down, A::Down, A::Enter, A::Down]);
     let selected = state.selected_name();
-    state.show(Body::Flame(icicle("aaa;b 500 main;parse 1 main;work;inner' 5 main;work;k_sys_write 9", None)));
+    state.show(Body::Flame(flame_tree("aaa;b 500 main;parse 1 main;work;inner' 5 main;work;k_sys_write 9", None)));
     assert_eq!((state.shown().0, state.selected_name()), (vec!["main".to_string(), "work".to_string()], selected));
-    state.show(Body::Flame(icicle("main;parse 10", None)));
+    state.show(Body::Flame(flame_tree("main;parse 10", None)));
     assert_eq!(state.shown().0, ["main"], "what is gone leaves its caller zoomed");
 }
 
@@ -119,7 +119,7 @@ fn a_path_given_by_another_screen_is_zoomed_into_before_and_after_the_picture_co
     let path = vec!["main".to_string(), "k_vfs_write".to_string()];
     let mut early = State::default();
     early.zoom_to(path.clone());
-    early.show(Body::Flame(icicle(TREE, None)));
+    early.show(Body::Flame(flame_tree(TREE, None)));
     let mut late = state(TREE, None);
     late.zoom_to(path);
     for state in [early, late] {
@@ -257,10 +257,10 @@ fn the_key_is_offered_with_a_baseline_only_and_says_why_not_without() {
     let on = with_held(|cx| state.act(A::Usual, cx, area)).unwrap_or_default();
     assert_eq!(
         (on, state.ask()),
-        (vec![PanelRequest::ViewRequest], ViewRequest::Flame { by: Grouping::Plain, usual: true })
+        (vec![PanelRequest::Refresh], ViewRequest::Flame { by: Grouping::Plain, usual: true })
     );
     assert!(matches!(act(&mut state, &[A::Who]).as_slice(), [PanelRequest::Say(_)]), "a baseline knows no threads");
-    assert_eq!(act(&mut state, &[A::Usual]), [PanelRequest::ViewRequest], "back, even where the baseline is gone");
+    assert_eq!(act(&mut state, &[A::Usual]), [PanelRequest::Refresh], "back, even where the baseline is gone");
 }
 
 #[test]
@@ -281,6 +281,6 @@ fn zoom_search_and_mouse_work_on_the_difference_as_on_the_plain_one_and_the_zoom
     };
     with_held(|cx| state.mouse(click, cx, area));
     assert_eq!(state.shown().0, ["main"]);
-    state.show(Body::Flame(icicle("[app_41];main;serve;hash 60", None)));
+    state.show(Body::Flame(flame_tree("[app_41];main;serve;hash 60", None)));
     assert_eq!(state.shown().0, ["[app_41]", "main"]);
 }

@@ -73,7 +73,7 @@ impl State {
         }
         self.pane.leave(from);
         self.look_around(to);
-        vec![PanelRequest::ViewRequest]
+        vec![PanelRequest::Refresh]
     }
 
     fn zoom_to(&self, item: Item) -> Vec<PanelRequest> {
@@ -104,7 +104,7 @@ impl State {
         match self.pane.back() {
             Some(key) => {
                 self.look_around(key);
-                vec![PanelRequest::ViewRequest]
+                vec![PanelRequest::Refresh]
             }
             None => {
                 self.pane.focus = false;

@@ -60,7 +60,7 @@ fn sort_by(state: &mut State, sort: Sort) -> Vec<PanelRequest> {
     let reversed = state.rows.sort == sort && !state.rows.reversed;
     (state.rows.sort, state.rows.reversed) = (sort, reversed);
     state.arrange();
-    vec![PanelRequest::ViewRequest]
+    vec![PanelRequest::Refresh]
 }
 
 fn sort_of(field: Field) -> Option<Sort> {

@@ -46,7 +46,7 @@ impl State {
             _ => return None,
         }
         self.arrange();
-        Some(vec![PanelRequest::ViewRequest])
+        Some(vec![PanelRequest::Refresh])
     }
 
     fn group(&mut self, by: GroupBy) {
@@ -82,7 +82,7 @@ impl State {
             }
             (_, None) => return Vec::new(),
         }
-        vec![PanelRequest::ViewRequest]
+        vec![PanelRequest::Refresh]
     }
 
     fn jump(&mut self, backwards: bool, areas: &Areas) -> Vec<PanelRequest> {
@@ -98,7 +98,7 @@ impl State {
 
     /// Updates the detail for the selection, if it is visible.
     pub(super) fn follow(&self, areas: &Areas) -> Vec<PanelRequest> {
-        if areas.pane.is_empty() { Vec::new() } else { vec![PanelRequest::ViewRequest] }
+        if areas.pane.is_empty() { Vec::new() } else { vec![PanelRequest::Refresh] }
     }
 
     pub(super) fn zoom_to_row(&self) -> Vec<PanelRequest> {
@@ -119,6 +119,6 @@ impl State {
             return None;
         }
         self.arrange();
-        Some(vec![PanelRequest::ViewRequest])
+        Some(vec![PanelRequest::Refresh])
     }
 }

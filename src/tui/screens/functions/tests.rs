@@ -111,10 +111,10 @@ impl Stage {
     /// Carries out an action and serves snapshot requests at once; returns the other requests.
     fn act(&mut self, action: Action, area: Rect) -> Option<Vec<PanelRequest>> {
         let wishes = self.with(|panel, cx| panel.act(action, cx, area))?;
-        if wishes.contains(&PanelRequest::ViewRequest) {
+        if wishes.contains(&PanelRequest::Refresh) {
             self.look();
         }
-        Some(wishes.into_iter().filter(|wish| *wish != PanelRequest::ViewRequest).collect())
+        Some(wishes.into_iter().filter(|wish| *wish != PanelRequest::Refresh).collect())
     }
 
     fn press(&mut self, actions: &[Action], area: Rect) -> Vec<PanelRequest> {
@@ -152,7 +152,7 @@ impl Stage {
         let kind = MouseEventKind::Down(MouseButton::Left);
         let event = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
         let wishes = self.with(|panel, cx| panel.mouse(event, cx, area));
-        if wishes.contains(&PanelRequest::ViewRequest) {
+        if wishes.contains(&PanelRequest::Refresh) {
             self.look();
         }
         wishes

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 const HOSTILE: &str = "app!\u{1b}[31mévil\u{202e}名前<std::vec::Vec<alloc::string::String>>::drop";
 
 /// Twelve windows of a program on a machine without cycle counters: it computes, waits for a lock, and is preempted.
-fn blind() -> Synthetic {
+fn no_pmu() -> Synthetic {
     let mut synthetic = Synthetic::new();
     // The samples of twelve windows must add up to the kernel's counts.
     synthetic.weight = 12_000_000;
@@ -59,7 +59,7 @@ fn blind() -> Synthetic {
 
 /// The same with cycles, instructions and operations; its CPI doubles in the second half.
 fn counted() -> Profile {
-    let mut synthetic = blind();
+    let mut synthetic = no_pmu();
     let mut ops = vec![(Nanos(0), Ops(0))];
     for at in 1..=12_u64 {
         let slow = at.saturating_sub(6);
@@ -132,7 +132,7 @@ impl Stage {
 
 #[test]
 fn a_machine_that_counts_no_cycles_shows_what_is_known() {
-    let profile = blind().finish();
+    let profile = no_pmu().finish();
     insta::assert_snapshot!("blind_80x19", Stage::of(&profile, None).drawn(80, 19));
     insta::assert_snapshot!("blind_160x45", Stage::of(&profile, None).drawn(160, 45));
 }
@@ -159,7 +159,7 @@ fn an_idle_target_says_so() {
     synthetic.meta.duration_ns = Some(ms(1000).0);
     let shown = Stage::of(&synthetic.finish(), None).drawn(80, 19);
     assert!(shown.contains("no samples in this time") && shown.contains("for 0 s of CPU time"), "{shown}");
-    let mut empty = Stage::of(&blind().finish(), None);
+    let mut empty = Stage::of(&no_pmu().finish(), None);
     empty.panel = State::default();
     assert!(empty.drawn(80, 19).contains("waiting for the first window"));
 }
@@ -183,7 +183,7 @@ fn the_selection_walks_over_factors_rates_and_functions_and_says_all_about_each(
 #[test]
 fn a_function_stays_selected_when_others_overtake_it_and_enter_opens_it() {
     let area = Rect::new(0, 0, 80, 19);
-    let profile = blind().finish();
+    let profile = no_pmu().finish();
     let mut stage = Stage::of(&profile, None);
     stage.panel.selected = Some(Item::Function("parse".into(), "app".into()));
     stage.panel.show(looked(&profile, Some(6000)).body.unwrap());
@@ -195,7 +195,7 @@ fn a_function_stays_selected_when_others_overtake_it_and_enter_opens_it() {
 
 #[test]
 fn names_that_would_act_on_the_terminal_are_shown_instead() {
-    let mut stage = Stage::of(&blind().finish(), None);
+    let mut stage = Stage::of(&no_pmu().finish(), None);
     stage.panel.selected = Some(Item::Function(HOSTILE[4..].to_string(), "app".into()));
     let shown = stage.drawn(120, 30);
     assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown}");

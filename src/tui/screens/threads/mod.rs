@@ -93,7 +93,7 @@ impl State {
 
     /// Requests a new snapshot if the detail now shows another thread.
     fn moved(&self) -> Vec<PanelRequest> {
-        if self.detail { vec![PanelRequest::ViewRequest] } else { Vec::new() }
+        if self.detail { vec![PanelRequest::Refresh] } else { Vec::new() }
     }
 
     fn find(&mut self, by: isize, height: u16) -> Vec<PanelRequest> {
@@ -136,7 +136,7 @@ impl Panel for State {
             Action::Enter => return Some(self.enter()),
             Action::Detail => {
                 self.detail = !self.detail;
-                return Some(vec![PanelRequest::ViewRequest]);
+                return Some(vec![PanelRequest::Refresh]);
             }
             Action::Back if self.detail => self.detail = false,
             Action::Sort => {

@@ -129,9 +129,9 @@ fn enter_shows_the_thread_alone_and_detail_asks_for_its_waits() {
     let wishes = act(&mut state, &[A::Down, A::Enter]);
     let whose = Whose { pids: vec![], tids: vec![102] };
     assert_eq!(wishes, [PanelRequest::Only(whose, "thread worker-1 102".into()), PanelRequest::Go(ScreenId::Flame)]);
-    assert_eq!(act(&mut state, &[A::Detail]), [PanelRequest::ViewRequest]);
+    assert_eq!(act(&mut state, &[A::Detail]), [PanelRequest::Refresh]);
     assert_eq!(state.ask(), ViewRequest::Threads { detail: Some(102) });
-    assert_eq!(act(&mut state, &[A::Up]), [PanelRequest::ViewRequest], "another thread, other waits");
+    assert_eq!(act(&mut state, &[A::Up]), [PanelRequest::Refresh], "another thread, other waits");
 }
 
 #[test]

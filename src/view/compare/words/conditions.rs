@@ -4,7 +4,7 @@ use super::values::{relative, typed};
 use crate::analysis::compare::Side;
 use crate::view::MetricUnit;
 use crate::view::compare::{
-    Adjustment, CodeView, Driver, Gravity, GroupKind, Load, Per, SettingsView, SideView, Spread, SubgroupCheck,
+    Adjustment, CodeView, Driver, GroupKind, Load, Per, SettingsView, Severity, SideView, Spread, SubgroupCheck,
     Through, Unlike,
 };
 use crate::view::number::quantity;
@@ -79,11 +79,11 @@ pub fn unlike(unlike: &Unlike) -> String {
 
 /// How much a differing condition matters, in a few words.
 #[must_use]
-pub fn gravity(gravity: Gravity) -> &'static str {
+pub fn gravity(gravity: Severity) -> &'static str {
     match gravity {
-        Gravity::Refuse => "not comparable",
-        Gravity::Warn => "may be the reason",
-        Gravity::Tell => "for your information",
+        Severity::Refuse => "not comparable",
+        Severity::Warn => "may be the reason",
+        Severity::Tell => "for your information",
     }
 }
 

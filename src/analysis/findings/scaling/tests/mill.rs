@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::analysis::findings::families::tests::function;
-use crate::analysis::findings::{Judged, judge_scaling};
+use crate::analysis::findings::{RuleResults, judge_scaling};
 use crate::analysis::scaling::{
     Cost, Estimate, Fit, FunctionId, Loss, LossRow, Numbers, PathCost, Point, Run, Slice, SliceKind, Split, Stack,
 };
@@ -153,7 +153,7 @@ impl Mill {
         Mill { load: Box::new(move |n| change(load(n), f64::from(n - 1))), ..self }
     }
 
-    pub fn judged(&self) -> Judged {
+    pub fn judged(&self) -> RuleResults {
         let ladder = self.ladder();
         judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &ladder.fits)
     }

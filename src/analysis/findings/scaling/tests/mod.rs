@@ -24,7 +24,7 @@ fn signal(caller: &str) -> String {
 }
 
 /// The finding of the given rule.
-fn finding(judged: &Judged, rule: &str) -> Finding {
+fn finding(judged: &RuleResults, rule: &str) -> Finding {
     let found = judged.found.iter().find(|finding| finding.rule == rule);
     found.cloned().unwrap_or_else(|| panic!("{rule} is not among {:#?}", judged.found))
 }

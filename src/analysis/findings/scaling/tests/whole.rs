@@ -7,7 +7,7 @@ use mill::Load;
 const TAKE: &str = "worker;take;libc.so.6!pthread_mutex_lock";
 const GIVE: &str = "worker;take;libc.so.6!__pthread_mutex_unlock_usercnt;libc.so.6!__lll_lock_wake";
 
-fn rules(judged: &Judged) -> Vec<&'static str> {
+fn rules(judged: &RuleResults) -> Vec<&'static str> {
     judged.found.iter().map(|finding| finding.rule).collect()
 }
 
