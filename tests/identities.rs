@@ -165,7 +165,8 @@ fn a_thread_that_ends_between_two_readings_was_busy_until_its_end() {
         if running > 0.1e9 {
             busy += 1;
             let used = (running + queued) * 1e-9;
-            let error = 0.1 * life + 2.0 * TICK;
+            // A wait for a CPU that goes on at the last reading is not in it yet.
+            let error = 0.12 * life + 3.0 * TICK;
             assert!((used - life).abs() < error, "{tid}: {used} s of {life} s, {quality:?}");
         }
     }
