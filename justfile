@@ -85,6 +85,11 @@ accept:
     INSTA_UPDATE=always cargo test --locked
     git diff --stat -- tests/golden
 
+# Take the pictures of the README anew, from real terminal sessions (needs tmux).
+pictures:
+    cargo build --release --locked
+    tests/pictures.py target/release/ironlaw assets/pictures
+
 # What CI runs.
 ci:
     .ci/run

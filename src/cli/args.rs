@@ -27,7 +27,9 @@ pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, 
 pub use session::{TopArgs, ViewArgs};
 pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
 pub use target::TargetArgs;
-pub use tools::{CompletionsArgs, ConfigArgs, DemoArg, DemoArgs, DoctorArgs, DoctorFormat, ManArgs, WorkloadArgs};
+pub use tools::{
+    CompletionsArgs, ConfigArgs, DemoArg, DemoArgs, DoctorArgs, DoctorFormat, HelpArgs, ManArgs, WorkloadArgs,
+};
 pub use values::{CpuList, FrequencyArg, ThreadFilter};
 pub use watch::{Listen, METRICS_PORT, OnAlarm, WatchArgs, WatchFormat, WatchRate};
 
@@ -167,6 +169,8 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
+    /// Print a page of the guide
+    Help(HelpArgs),
 }
 
 #[cfg(test)]

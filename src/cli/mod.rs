@@ -11,6 +11,7 @@ mod diff;
 mod doctor;
 mod export;
 mod flamegraph;
+mod guide;
 mod hardware;
 mod import;
 mod metrics;
@@ -60,6 +61,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Workload(args) => demo::workload(args)?,
         Command::Config(args) => config::run(args)?,
         Command::Completions(args) => out::deliver(&args::completions(args.shell), None)?,
+        Command::Help(args) => out::deliver(guide::page(args.subject.as_deref())?.as_bytes(), None)?,
         Command::Man(args) => out::deliver(&args::man_page(args.command.as_deref())?, None)?,
     }
     Ok(ExitCode::SUCCESS)

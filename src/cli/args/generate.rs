@@ -2,6 +2,7 @@
 //! It returns bytes and never writes them.
 
 use super::Cli;
+use crate::cli::guide;
 use crate::error::{Context, Error, ErrorKind, Result};
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -24,6 +25,7 @@ pub fn man_page(command: Option<&str>) -> Result<Vec<u8>> {
     };
     let mut page = Vec::new();
     clap_mangen::Man::new(described).render(&mut page).context(|| "cannot make the manual page")?;
+    page.extend(guide::roff(command.unwrap_or_default()).into_bytes());
     Ok(page)
 }
 

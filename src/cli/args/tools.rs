@@ -100,6 +100,15 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
+/// `ironlaw help`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Example: ironlaw help operations")]
+pub struct HelpArgs {
+    /// The subject, or a command [default: list the subjects]
+    #[arg(value_name = "SUBJECT")]
+    pub subject: Option<String>,
+}
+
 /// `ironlaw man`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example: ironlaw man record | man -l -")]

@@ -1,6 +1,8 @@
 //! `ironlaw top`, `ironlaw view` and bare `ironlaw`: connects the terminal session to a capture or a recording.
 
 mod choices;
+#[cfg(test)]
+pub(in crate::cli) use choices::words;
 mod host;
 mod opening;
 mod usual;

@@ -9,4 +9,4 @@ mod recordings;
 mod words;
 
 pub(super) use chooser::Chooser;
-pub(super) use words::split as words;
+pub(in crate::cli) use words::split as words;
