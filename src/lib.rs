@@ -12,7 +12,7 @@
 //!
 //! # The map
 //!
-//! | module | why it exists | what it never does |
+//! | module | what it does | what it must not do (`tests/layering.rs`) |
 //! |---|---|---|
 //! | [`error`] | one error type: what failed, on which object, what to do | prints, exits |
 //! | [`units`] | numbers with units | formats for people |
@@ -37,8 +37,8 @@
 //!
 //! `Target -> Plan -> collect --Event--> session -> { store, ProfileBuilder } -> analysis -> view -> export -> bytes`
 //!
-//! The terminal session is one more reader: a keeper in [`session`] holds the profile and answers looks,
-//! `keeper -> view::snapshot -> Msg -> tui::app -> Effect -> cli::top -> keeper`, so that drawing never waits for anything.
+//! The terminal session is one more reader: `LiveSession` in [`session`] owns the profile on a thread of its own and answers
+//! requests, `LiveSession -> view::snapshot -> Msg -> tui::app -> Effect -> cli::top -> LiveSession`, so drawing never waits.
 //!
 //! A sweep is many recordings: `sweep -> session -> recording -> analysis::scaling::Run`; runs make points, points a stack of
 //! lost cores and a loss per function. Only these digests are kept, so a sweep of any length is worked out in little memory.
@@ -50,6 +50,23 @@
 //!
 //! A recording read back yields the same [`model::Event`] stream, so live and replay share everything after the source.
 //!
+//! # Words
+//!
+//! | word | means |
+//! |---|---|
+//! | operation | what the program is asked for; counted by `--ops` |
+//! | path length | instructions per operation |
+//! | window | the time between two readings of all counters, one `--interval` |
+//! | reading | a cumulative counter value with its enabled and running time |
+//! | coverage | measured over total: counted over enabled time, sampled over CPU time, seen waits over blocked time |
+//! | wait | time off the CPU, with its cause; run queue: runnable without a CPU |
+//! | recording | `NAME.ironlaw`; the reference is a recording compared with, the baseline a learnt `NAME.baseline` |
+//! | sweep, width | runs of one program at several widths (threads or CPUs); a loss is cores lost against the base width |
+//! | rule, finding | a rule finds, clears or is undecided with a reason; a finding has evidence, confidence and a next step |
+//! | remainder | a cost that no rule with a reason explains |
+//! | neighbour, canary | another program on the machine; a memory walk that measures what neighbours do to caches |
+//! | snapshot | what one view shows of a profile at one moment |
+//!
 //! # Invariants
 //!
 //! - The stream is self-contained: whatever an event refers to by number was defined by an earlier [`model::Definition`].
@@ -60,7 +77,7 @@
 //! # Walls that moved, and why
 //!
 //! - `collect` uses [`unwind`]: stack bytes are unwound at once, while they still lie in the ring, instead of being stored.
-//! - `session` uses [`analysis`]: windows are held against a baseline as they end, where the profile lies.
+//! - `session` uses [`analysis`]: windows are compared with a baseline as they end, where the profile lies.
 //! - `session` uses [`pmu`]: an imported event that has no name gets the one its numbers stand for.
 //! - [`model::Event`] also carries definitions: samples refer to interned stacks, which keeps them fixed-size.
 
