@@ -7,7 +7,6 @@ use crate::model::profile::Profile;
 use crate::model::{CounterDef, CounterId, CounterReading, HardwarePlan, Measure, Quality, Scope, Unit, Why};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
 
 /// Below this share of running time a scaled count is a guess and is reported as missing.
 pub const COVERAGE_FLOOR: f64 = 0.1;
@@ -90,9 +89,10 @@ impl Counters {
         let complete = profile.meta.format >= COMPLETE_FROM;
         let of_threads =
             series.iter().filter(|((_, scope), _)| thread(*scope).is_some()).flat_map(|(_, points)| points);
-        let read_at: BTreeSet<Nanos> =
+        let read_at: FxHashSet<Nanos> =
             of_threads.map(|point| point.at).chain(profile.ticks.iter().map(|tick| tick.at)).collect();
-        let read_at = read_at.into_iter().collect();
+        let mut read_at: Vec<Nanos> = read_at.into_iter().collect();
+        read_at.sort_unstable();
         Counters { defs, series, tids, read, read_by_thread, hardware, kind, lifetimes, read_at, complete }
     }
 

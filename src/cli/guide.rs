@@ -91,7 +91,8 @@ pub(super) fn roff(command: &str) -> String {
 /// Text without Markdown's emphasis; of a link only its words.
 fn unmarked(line: &str) -> String {
     let mut text = line.replace("**", "").replace('`', "");
-    while let Some((start, middle)) = text.find('[').zip(text.find("](")).filter(|(start, middle)| start < middle) {
+    while let Some(middle) = text.find("](") {
+        let Some(start) = text[..middle].rfind('[') else { break };
         let Some(end) = text[middle..].find(')') else { break };
         text = format!("{}{}{}", &text[..start], &text[start + 1..middle], &text[middle + end + 1..]);
     }
@@ -159,7 +160,7 @@ mod tests {
         );
         assert_eq!(page.matches(".nf\n").count(), page.matches(".fi\n").count());
         assert_eq!(escaped(".5 \\n"), "\\&.5 \\en");
-        assert_eq!(unmarked("see **the** [page](a.md) and `x`, [b](c)"), "see the page and x, b");
+        assert_eq!(unmarked("see **the** [page](a.md) and `x`, [y] [b](c)"), "see the page and x, [y] b");
         assert_eq!(roff("completions"), "");
     }
 }

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Readings of the threads in the first window. Without them, a program that ends within it would have none.
-const FIRST_LOOKS: u64 = 10;
+const FIRST_READINGS: u64 = 10;
 
 enum Order {
     /// The first window begins.
@@ -44,7 +44,7 @@ struct Windows {
     /// End of the current window; `None` before the first window begins.
     due: Option<Nanos>,
     /// Time of the next reading of the threads within the first window; unused afterwards.
-    look: Nanos,
+    threads_due: Nanos,
 }
 
 impl Counting {
@@ -57,7 +57,7 @@ impl Counting {
         out: SyncSender<Vec<Event>>,
     ) -> Result<Counting> {
         let (orders, mailbox) = channel();
-        let windows = Windows { kernel, readings, interval, clock, due: None, look: Nanos(u64::MAX) };
+        let windows = Windows { kernel, readings, interval, clock, due: None, threads_due: Nanos(u64::MAX) };
         let thread = std::thread::Builder::new().name("counters".into()).spawn(move || windows.run(&out, &mailbox));
         Ok(Counting { orders, thread: thread.context(|| "cannot start a thread")? })
     }
@@ -120,8 +120,8 @@ impl Windows {
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     let at = self.clock.now();
-                    let ends = self.due.is_none_or(|due| due <= self.look);
-                    let events = if ends { self.window(at) } else { self.look(at) };
+                    let ends = self.due.is_none_or(|due| due <= self.threads_due);
+                    let events = if ends { self.window(at) } else { self.read_threads(at) };
                     if out.send(events).is_err() {
                         return;
                     }
@@ -133,7 +133,7 @@ impl Windows {
 
     fn next_order(&self, mailbox: &Receiver<Order>) -> std::result::Result<Order, RecvTimeoutError> {
         match self.due {
-            Some(due) => mailbox.recv_timeout(Duration::from_nanos((due.min(self.look) - self.clock.now()).0)),
+            Some(due) => mailbox.recv_timeout(Duration::from_nanos((due.min(self.threads_due) - self.clock.now()).0)),
             None => mailbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
         }
     }
@@ -142,23 +142,23 @@ impl Windows {
     fn begin(&mut self) -> Vec<Event> {
         let at = self.clock.now();
         self.due = Some(at + self.interval);
-        self.look = at + Nanos(self.interval.0 / FIRST_LOOKS);
+        self.threads_due = at + Nanos(self.interval.0 / FIRST_READINGS);
         let mut events = self.kernel.as_mut().map(|kernel| kernel.start(at)).unwrap_or_default();
         self.readings.begin(at, &mut events);
         events
     }
 
-    fn look(&mut self, at: Nanos) -> Vec<Event> {
-        let step = Nanos(self.interval.0 / FIRST_LOOKS);
-        self.look = at + step;
+    fn read_threads(&mut self, at: Nanos) -> Vec<Event> {
+        let step = Nanos(self.interval.0 / FIRST_READINGS);
+        self.threads_due = at + step;
         let mut events = Vec::new();
-        self.readings.look(at, step, &mut events);
+        self.readings.read_threads_only(at, step, &mut events);
         events
     }
 
     /// Ends a window.
     fn window(&mut self, at: Nanos) -> Vec<Event> {
-        self.look = Nanos(u64::MAX);
+        self.threads_due = Nanos(u64::MAX);
         // Missed windows on a busy machine are not made up; the next window is longer.
         self.due = self.due.map(|due| (due + self.interval).max(at));
         let mut events = self.kernel.as_mut().map(|kernel| kernel.read(at)).unwrap_or_default();

@@ -1,5 +1,5 @@
 //! Finds the function of the target that took more CPU time than usual: without counted instructions, the best sign
-//! that the program changed. It is no proof: a busy cache also slows some functions more than others.
+//! that the program changed. It is not proof: a busy cache also slows some functions more than others.
 
 use super::types::{Cause, Confidence, Evidence};
 use crate::analysis::findings::words::{name, percent, seconds};

@@ -1,5 +1,5 @@
 //! More CPU time in the kernel than in the program, excluding code that other findings explain, and what the kernel
-//! does in it. This alone is no fault: a server's work is in the kernel.
+//! does in it. This alone is not a fault: a server's work is in the kernel.
 
 use super::families::{Service, service};
 use super::paths::Code;

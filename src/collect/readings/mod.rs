@@ -181,7 +181,7 @@ impl Readings {
     }
 
     /// Reads only the threads, `span` after their last reading; the window continues.
-    pub fn look(&mut self, at: Nanos, span: Nanos, out: &mut Vec<Event>) {
+    pub fn read_threads_only(&mut self, at: Nanos, span: Nanos, out: &mut Vec<Event>) {
         self.read_threads(span, false, Moment::whole(at, at - self.opened), out);
     }
 

@@ -1,4 +1,4 @@
-//! Kernel time per operation that grows, as far as no rule explains it. Kernel time as such is no fault; only its
+//! Kernel time per operation that grows, as far as no rule explains it. Kernel time as such is not a fault; only its
 //! growth counts.
 
 use super::places::{below, cpu_place, kernel_seen};
