@@ -152,6 +152,8 @@ fn one_busy_thread_is_one_thread_however_long_it_runs() {
 #[test]
 fn a_thread_that_ends_between_two_readings_was_busy_until_its_end() {
     require!("perf");
+    // The first start of a program waits for the disk.
+    std::process::Command::new(python()).args(["-c", &busy(0.0)]).status().unwrap();
     let both = format!("{python} -c '{}' & {python} -c '{}'; wait", busy(0.95), busy(0.5), python = python());
     let recorded = record(&["sh", "-c", &both]);
     let whole = recorded.whole();

@@ -87,7 +87,7 @@ pub const HOT: f64 = 0.3;
 
 /// Clock over base clock below which the CPU is held back: turbo is above 1, and readings vary little. [P]
 pub const BASE_CLOCK: f64 = 0.95;
-/// Busy CPUs from which an idle machine's low clock does not explain anything. [P]
+/// Busy CPUs from which an idle machine's low clock explains nothing. [P]
 pub const BUSY_FOR_CLOCK: f64 = 0.5;
 /// Share of slots that the core's other thread took: `smt_contention` in AMD's pipeline utilization. [P]
 pub const SMT_SLOTS: f64 = 0.1;
