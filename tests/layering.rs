@@ -2,6 +2,8 @@
 //! It reads source text, so a path that is built by a macro escapes it; everything written plainly does not.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+#[path = "layering/circles.rs"]
+mod circles;
 #[path = "layering/source.rs"]
 mod source;
 
@@ -180,6 +182,110 @@ fn no_file_breaks_a_wall() {
         })
         .collect();
     assert!(breaches.is_empty(), "{} breaches:\n{}", breaches.len(), breaches.join("\n"));
+}
+
+/// Circles that still stand. A line goes when its circle is cut; none may be added.
+const KNOWN_CIRCLES: &[(&str, &str)] = &[
+    ("analysis", "attribution baseline compare findings scaling stats"),
+    ("analysis", "counters coverage hardware kinds metrics summary"),
+    ("analysis/attribution", "alarm_criteria deviation reference wait_ratio"),
+    ("analysis/attribution", "cpu_placement suspects"),
+    ("analysis/baseline", "code sides"),
+    ("analysis/baseline", "levels strength"),
+    ("analysis/compare", "change effect expect functions load pairing simpson types unlike"),
+    ("analysis/findings/scaling", "address_space growth hot places step"),
+    ("cli/top/choices", "cgroups lister processes"),
+    ("collect", "neighbours readings"),
+    ("collect/sampler", "assemble attach request rings stacks switches waiting"),
+    ("collect/sampler", "counters operations run"),
+    ("model", "hardware plan"),
+    ("session", "live recorder"),
+    ("store", "baseline folder part"),
+    ("store/perfdata", "header records"),
+    ("symbols", "debug elf"),
+    ("tui", "chrome screens"),
+    ("tui", "theme widgets"),
+    ("tui/screens/baseline", "rows words"),
+    ("tui/screens/changes", "rows words"),
+    ("tui/screens/functions", "draw sections"),
+    ("tui/screens/overview", "below charts page rates split tiles"),
+    ("tui/screens/scaling", "losses table words"),
+    ("view", "against compare counters findings flame flame_tree functions overview report scaling snapshot threads"),
+    ("view/functions", "detail tree"),
+    ("view/scaling", "difference merged"),
+    ("view/snapshot", "comparison context head query sweep"),
+];
+
+/// In every folder, files and folders that lie side by side depend on each other in one direction.
+#[test]
+fn no_files_of_a_room_form_a_circle() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let read = |file: std::path::PathBuf| {
+        let path = file.strip_prefix(&root).unwrap().to_str().unwrap().to_string();
+        (path, std::fs::read_to_string(&file).unwrap())
+    };
+    let files: Vec<_> = source::rust_files(&root).into_iter().map(read).collect();
+    let known = |circle: &circles::Circle| {
+        let mut rows = KNOWN_CIRCLES.iter().filter(|(folder, _)| *folder == circle.folder);
+        rows.any(|(_, entries)| circle.entries.iter().all(|entry| entries.split(' ').any(|known| known == entry)))
+    };
+    let lines = circles::Modules::of(&files).circles().into_iter().filter(|circle| !known(circle)).map(|circle| {
+        format!("src/{}: {}\n    {}", circle.folder, circle.entries.join(", "), circle.edges.join("\n    "))
+    });
+    let lines: Vec<_> = lines.collect();
+    assert!(lines.is_empty(), "{} circles:\n{}", lines.len(), lines.join("\n"));
+}
+
+#[test]
+fn a_planted_circle_is_found_and_a_parent_is_none() {
+    let circles = |files: &[(&str, &str)]| {
+        let files: Vec<_> = files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect();
+        let found = circles::Modules::of(&files).circles();
+        found.into_iter().map(|circle| format!("{}: {}", circle.folder, circle.entries.join(" "))).collect::<Vec<_>>()
+    };
+    let parent = ("v/mod.rs", "pub mod a; pub mod b; pub use a::A; pub use b::B as Other; pub struct P;");
+    let a = |text| ("v/a.rs", text);
+    let b = |text| ("v/b.rs", text);
+    for (what, files, expected) in [
+        (
+            "direct",
+            vec![parent, a("use super::b::B; struct A;"), b("use crate::v::a; struct B; fn f() { a::A }")],
+            "v: a b",
+        ),
+        (
+            "through what the parent hands on",
+            vec![parent, a("use super::Other; struct A;"), b("use super::A;")],
+            "v: a b",
+        ),
+        (
+            "through a glob",
+            vec![("v/mod.rs", "pub use b::*;"), a("use super::B; struct A;"), b("use super::a::A; pub struct B;")],
+            "v: a b",
+        ),
+        (
+            "of folders",
+            vec![
+                ("v/mod.rs", ""),
+                ("v/a/x.rs", "use crate::v::b::y::Y; struct X;"),
+                ("v/b/y.rs", "struct Y;"),
+                ("v/b/z.rs", "use super::super::a::x::X;"),
+            ],
+            "v: a b",
+        ),
+        ("a child and its parent", vec![parent, a("use super::P; struct A;"), b("use super::a::A; struct B;")], ""),
+        (
+            "in tests only",
+            vec![
+                parent,
+                a("use super::b::B; struct A;"),
+                b("struct B; #[cfg(test)] mod tests { use crate::v::a::A; }"),
+            ],
+            "",
+        ),
+        ("walls of the top level", vec![("a.rs", "use crate::b::B;"), ("b.rs", "use crate::a::A; struct B;")], ""),
+    ] {
+        assert_eq!(circles(&files).join("; "), expected, "{what}");
+    }
 }
 
 #[test]

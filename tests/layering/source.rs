@@ -140,11 +140,18 @@ pub fn paths_below(tokens: &[Token], roots: &[&str]) -> Vec<(usize, String)> {
             branches(tokens, at + 2, "", &mut found);
         }
     }
-    found
+    found.into_iter().map(|branch| (branch.line, branch.path)).collect()
+}
+
+/// Where a path of a use tree ends: `path as alias`.
+struct Branch {
+    line: usize,
+    path: String,
+    alias: Option<String>,
 }
 
 /// Follows one branch of a use tree from `at`; returns where it ends.
-fn branches(tokens: &[Token], mut at: usize, prefix: &str, found: &mut Vec<(usize, String)>) -> usize {
+fn branches(tokens: &[Token], mut at: usize, prefix: &str, found: &mut Vec<Branch>) -> usize {
     let mut path = prefix.to_string();
     while let Some(token) = tokens.get(at) {
         if token.text == "{" {
@@ -164,12 +171,31 @@ fn branches(tokens: &[Token], mut at: usize, prefix: &str, found: &mut Vec<(usiz
         path.push_str(&token.text);
         at += 1;
         if tokens.get(at).is_none_or(|token| token.text != "::") {
-            found.push((token.line, path));
+            let renamed = tokens.get(at).is_some_and(|token| token.text == "as");
+            let alias = tokens.get(at + 1).filter(|_| renamed).map(|token| token.text.clone());
+            found.push(Branch { line: token.line, path, alias });
             return at;
         }
         at += 1;
     }
     at
+}
+
+/// Every path of two or more words, and every path of a `use` item: place of its first token, line, words, and the name
+/// after `as`. A tree of braces gives each of its branches.
+pub fn paths(tokens: &[Token]) -> Vec<(usize, usize, Vec<String>, Option<String>)> {
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let word = token.text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let inner = at > 0 && tokens[at - 1].text == "::";
+        if word && !inner && tokens.get(at + 1).is_some_and(|next| next.text == "::") {
+            let mut ends = Vec::new();
+            branches(tokens, at, "", &mut ends);
+            let words = |path: &str| path.split("::").map(String::from).collect();
+            found.extend(ends.into_iter().map(|branch| (at, branch.line, words(&branch.path), branch.alias)));
+        }
+    }
+    found
 }
 
 /// All Rust files below a folder, test files left out, sorted.

@@ -13,7 +13,7 @@ use crate::view::report::Report;
 use serde::Serialize;
 
 /// The schema of [`report`], draft 2020-12.
-pub const SCHEMA: &str = include_str!("../../assets/schema/report.schema.json");
+pub const SCHEMA: &str = include_str!("../../../assets/schema/report.schema.json");
 
 /// The report as indented JSON with a newline at its end.
 ///

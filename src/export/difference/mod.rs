@@ -28,7 +28,7 @@ const STEPS: [(&str, &str, &str); 5] = [
 ];
 
 /// Search and zoom for every picture in its document. It reads the positions of the cells from their attributes.
-pub(super) const SCRIPT: &str = include_str!("../../assets/svg/difference.js");
+pub(super) const SCRIPT: &str = include_str!("../../../assets/svg/difference.js");
 
 /// The picture as a file of its own, with the root at the bottom: click to zoom, Ctrl-F to search.
 #[must_use]

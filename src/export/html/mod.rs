@@ -17,8 +17,8 @@ use crate::view::scaling::SweepReport;
 
 pub use comparison::comparison;
 
-const PAGE: &str = include_str!("../../assets/html/sweep.html");
-const STYLE: &str = include_str!("../../assets/html/style.css");
+const PAGE: &str = include_str!("../../../assets/html/sweep.html");
+const STYLE: &str = include_str!("../../../assets/html/style.css");
 
 /// The sweep as an HTML page.
 ///

@@ -11,7 +11,7 @@ use crate::export::markup::escaped;
 use crate::view::compare::{ComparisonView, DiffView, RecordingView, SideView, words};
 use crate::view::number::{date, seconds};
 
-const PAGE: &str = include_str!("../../../assets/html/diff.html");
+const PAGE: &str = include_str!("../../../../assets/html/diff.html");
 
 /// The comparison as an HTML page.
 #[must_use]
