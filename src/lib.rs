@@ -40,13 +40,13 @@
 //! The terminal session is one more reader: `LiveSession` in [`session`] owns the profile on a thread of its own and answers
 //! requests, `LiveSession -> view::snapshot -> Msg -> tui::app -> Effect -> cli::top -> LiveSession`, so drawing never waits.
 //!
-//! A sweep is many recordings: `sweep -> session -> recording -> analysis::scaling::Run`; runs make points, points a stack of
+//! A sweep is many recordings: `sweep -> session -> recording -> analysis::sweep::Run`; runs make points, points a stack of
 //! lost cores and a loss per function. Only these digests are kept, so a sweep of any length is worked out in little memory.
 //!
 //! An import joins in the middle: `store::perfdata --Record--> session::import --Event--> store`, through the sampler's own mappings,
 //! stacks and unwinder; `perfdata` is the pure reading of the format, `session::import` what needs files and names.
 //!
-//! A comparison digests each recording on its own: `sweep | session -> analysis::compare::Digest -> Comparison -> view::compare`.
+//! A comparison digests each recording on its own: `sweep | session -> analysis::diff::Digest -> Comparison -> view::diff`.
 //!
 //! A recording read back yields the same [`model::Event`] stream, so live and replay share everything after the source.
 //!

@@ -7,7 +7,7 @@ mod sweep;
 
 use ironlaw::export;
 use ironlaw::export::text::Style;
-use ironlaw::view::scaling::{Peak, SweepReport, Value};
+use ironlaw::view::sweep::{Peak, SweepReport, Value};
 use sweep::Machine;
 
 fn report(machine: Machine) -> SweepReport {

@@ -3,8 +3,8 @@
 pub mod baseline;
 mod colours;
 mod columns;
-pub mod compare;
 pub mod csv;
+pub mod diff;
 pub mod difference;
 pub mod firefox;
 pub mod folded;

@@ -18,7 +18,7 @@ pub struct Baseline {
     pub key: BaselineKey,
     /// The recordings it was built from.
     pub sources: Vec<BaselineSource>,
-    /// Names of the quantities (as in `analysis::compare`), in the order of the windows' cells.
+    /// Names of the quantities (as in `analysis::diff`), in the order of the windows' cells.
     pub quantities: Vec<String>,
     /// The windows, in the order of their sources.
     pub windows: Vec<BaselineWindow>,

@@ -3,7 +3,7 @@
 use super::runner::digest;
 use super::{Folder, per_core};
 use crate::analysis::findings::judge_scaling;
-use crate::analysis::scaling::{Run, Scaling};
+use crate::analysis::sweep::{Run, Scaling};
 use crate::error::Result;
 use crate::model::{Note, Region, RunMeta, RunState, SweepMeta};
 use std::collections::BTreeMap;

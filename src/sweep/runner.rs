@@ -4,7 +4,7 @@
 use super::template::fill;
 use super::{CpuConfinement, Folder};
 use crate::analysis::TimeRange;
-use crate::analysis::scaling::Run;
+use crate::analysis::sweep::Run;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Note, Plan, RunMeta, RunState, SweepMeta, Target};
 use crate::session::{self, EndReason, Live, Outcome};

@@ -3,8 +3,8 @@
 
 pub mod against;
 pub mod baseline;
-pub mod compare;
 pub mod counters;
+pub mod diff;
 pub mod escape;
 pub mod findings;
 pub mod flame;
@@ -17,8 +17,8 @@ pub mod overview;
 pub mod picker;
 pub mod report;
 pub mod sampled;
-pub mod scaling;
 pub mod snapshot;
+pub mod sweep;
 pub mod threads;
 pub mod watch;
 

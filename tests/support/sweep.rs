@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, dead_code, reason = "tests; each uses a part")]
 
 use crate::analysis::findings::{Confidence, Evidence, Finding, Place, RuleResults};
-use crate::analysis::scaling::{
+use crate::analysis::sweep::{
     Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Scaling, Slice,
     SliceKind, Split, Stack, Usl,
 };

@@ -3,7 +3,7 @@
 
 use super::deviation::{Deviation, WindowVerdict};
 use super::settings::Settings;
-use crate::analysis::compare::{PRIMARY, RATE};
+use crate::analysis::diff::{PRIMARY, RATE};
 
 /// Which direction is worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::types::{Alarm, Assessment, Observed, State, Step};
 use crate::analysis::Window;
 use crate::analysis::baseline::{Levels, LoadAxis};
-use crate::analysis::compare::{PRIMARY, WITHOUT_OPERATIONS};
+use crate::analysis::diff::{PRIMARY, WITHOUT_OPERATIONS};
 use crate::model::{HostFacts, NeighbourDef};
 use crate::units::Nanos;
 use std::collections::VecDeque;

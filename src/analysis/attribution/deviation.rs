@@ -8,7 +8,7 @@ use super::types::{Observed, State};
 use super::wait_ratio::{WaitRatio, stretch};
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, load_of};
-use crate::analysis::compare::{Cell, PRIMARY, RATE, Reading, WITHOUT_OPERATIONS};
+use crate::analysis::diff::{Cell, PRIMARY, RATE, Reading, WITHOUT_OPERATIONS};
 use crate::analysis::findings::words::digits;
 
 /// A quantity of one window compared with its usual value.

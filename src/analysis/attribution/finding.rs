@@ -10,7 +10,7 @@ use super::series::{Past, is_wait};
 use super::settings::Settings;
 use super::suspects::{CONVINCING, Question, Ranked, suspects};
 use super::types::{Cause, Confidence, Evidence, Suspect, Where};
-use crate::analysis::compare::PRIMARY;
+use crate::analysis::diff::PRIMARY;
 use crate::analysis::findings::words::percent;
 use crate::model::{HostFacts, NeighbourDef, NeighbourKind};
 use crate::units::Nanos;

@@ -3,7 +3,7 @@
 
 use super::types::{Cause, Confidence, Evidence};
 use crate::analysis::findings::words::{name, percent, seconds};
-use crate::analysis::scaling::Run;
+use crate::analysis::sweep::Run;
 use crate::analysis::{CodeKind, Window, operations};
 use crate::model::Baseline;
 use crate::model::profile::Profile;

@@ -2,7 +2,7 @@
 //! part of a long profile that the window needs.
 
 use super::types::{NeighbourWindow, Observed};
-use crate::analysis::compare::readings;
+use crate::analysis::diff::readings;
 use crate::analysis::{Counters, Window, operations};
 use crate::model::profile::Profile;
 use crate::model::{Measure, NeighbourId, NeighbourUse, OpsSpec, Why};

@@ -6,7 +6,7 @@ use super::deviation::WindowVerdict;
 use super::settings::Settings;
 use super::types::Moved;
 use super::wait_ratio::WaitRatio;
-use crate::analysis::compare::{PRIMARY, Quantity, Role};
+use crate::analysis::diff::{PRIMARY, Quantity, Role};
 use crate::analysis::stats::{benjamini_hochberg, normal_cdf};
 use crate::units::Nanos;
 

@@ -4,7 +4,7 @@
 use super::deviation::value;
 use super::wait_ratio::stretch;
 use crate::analysis::baseline::{Level, Levels, LoadAxis, Place};
-use crate::analysis::compare::{RATE, Reading, WITHOUT_OPERATIONS};
+use crate::analysis::diff::{RATE, Reading, WITHOUT_OPERATIONS};
 
 /// A level, and the part of a window it applies to.
 #[derive(Debug, Clone, Copy, PartialEq)]

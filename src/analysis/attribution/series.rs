@@ -4,7 +4,7 @@
 use super::deviation::WindowVerdict;
 use super::settings::Settings;
 use super::types::{Cause, NeighbourWindow, Observed};
-use crate::analysis::compare::PRIMARY;
+use crate::analysis::diff::PRIMARY;
 use crate::model::NeighbourId;
 use crate::units::Nanos;
 

@@ -2,7 +2,7 @@
 
 use crate::analysis::Window;
 use crate::analysis::baseline::LoadAxis;
-use crate::analysis::compare::{Quantity, Reading};
+use crate::analysis::diff::{Quantity, Reading};
 use crate::model::{NeighbourDef, NeighbourId};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct Observed {
     /// Its time range.
     pub window: Window,
-    /// Every quantity, as returned by [`crate::analysis::compare::readings`].
+    /// Every quantity, as returned by [`crate::analysis::diff::readings`].
     pub readings: Vec<Reading>,
     /// What each neighbour used in it; a neighbour without an entry used nothing.
     pub neighbours: Vec<NeighbourWindow>,

@@ -2,7 +2,7 @@
 
 use super::deviation::value;
 use crate::analysis::baseline::{Expected, Level};
-use crate::analysis::compare::Reading;
+use crate::analysis::diff::Reading;
 
 /// Shares of the threads' time in which they had work and did not run.
 pub(super) const WAITS: [&str; 2] = ["run_queue_delay", "block_io_delay"];

@@ -4,9 +4,9 @@
 use super::expect::expect;
 use super::levels::recordings;
 use super::sides::{Here, Tree};
-use crate::analysis::compare::{PRIMARY, quantities, run_noise, with_noise};
-use crate::analysis::scaling::{FunctionId, share_variance};
+use crate::analysis::diff::{PRIMARY, quantities, run_noise, with_noise};
 use crate::analysis::stats::corrected;
+use crate::analysis::sweep::{FunctionId, share_variance};
 use crate::analysis::{Names, Selection, Tasks};
 use crate::model::profile::Profile;
 use crate::model::{Baseline, BaselineWindow, Measure};

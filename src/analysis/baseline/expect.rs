@@ -4,7 +4,7 @@
 
 use super::Expected;
 use crate::analysis::MetricUnit;
-use crate::analysis::compare::{Quantity, QuantityUnit};
+use crate::analysis::diff::{Quantity, QuantityUnit};
 use crate::analysis::stats::{Moments, student_quantile};
 
 /// Scales the median absolute deviation to the standard deviation of a normal distribution.
@@ -136,7 +136,7 @@ pub(super) fn median(values: &mut [f64]) -> Option<f64> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::analysis::compare::{PRIMARY, quantities};
+    use crate::analysis::diff::{PRIMARY, quantities};
     use crate::analysis::stats::Random;
     use crate::analysis::stats::simulate::{Program, STEADY};
 

@@ -1,7 +1,7 @@
 //! Identifies whose behaviour a baseline describes, and whether it still applies here and now: another build or another
 //! CPU has another normal. It reports what should be refused; the caller refuses.
 
-use crate::analysis::compare::Facts;
+use crate::analysis::diff::Facts;
 use crate::model::profile::Profile;
 use crate::model::{Baseline, BaselineKey};
 use crate::units::Utc;

@@ -3,7 +3,7 @@
 
 use super::key::{differences, key};
 use super::{LEAST_CORES, extend};
-use crate::analysis::compare::{Cell, Digest, Part, Severity, Side, Slot, WITHOUT_OPERATIONS, unlike};
+use crate::analysis::diff::{Cell, Digest, Part, Severity, Side, Slot, WITHOUT_OPERATIONS, unlike};
 use crate::analysis::{TimeRange, Window};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
@@ -194,7 +194,7 @@ fn stacks(digest: &Digest, cpu_ns: f64) -> Vec<BaselineStack> {
         Unit::Nanos => 1.0,
         _ => return vec![],
     };
-    let stack = |path: &crate::analysis::scaling::PathCost| BaselineStack {
+    let stack = |path: &crate::analysis::sweep::PathCost| BaselineStack {
         frames: path.frames.iter().map(|frame| frame.name.clone()).collect(),
         cpu_ns: path.weight * scale,
         samples: Some(path.samples),

@@ -4,7 +4,7 @@ use super::bins;
 use super::expect::expect;
 use super::strength;
 use super::{Expected, LEAST_WINDOWS, Level, Levels, LoadAxis, Place, UNUSUAL};
-use crate::analysis::compare::{
+use crate::analysis::diff::{
     Dependence, Driver, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, depends_less, quantities,
 };
 use crate::model::{Baseline, BaselineWindow};

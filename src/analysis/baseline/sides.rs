@@ -3,7 +3,7 @@
 use super::code::CodeNode;
 use crate::analysis::names::CodeKind;
 use crate::analysis::observe::{Observation, observations};
-use crate::analysis::scaling::{FunctionId, PathCost, Sums};
+use crate::analysis::sweep::{FunctionId, PathCost, Sums};
 use crate::analysis::{Names, Selection, Tasks, Who};
 use crate::model::profile::Profile;
 use crate::model::{Baseline, Measure, Unit, Why};

@@ -3,7 +3,7 @@
 
 use super::levels::{Columns, TELLING, is_unusual, levels, telling};
 use super::{LEAST_COST, LEAST_RECORDINGS, LEAST_WINDOWS, Level, LoadAxis, Strength, UNUSUAL};
-use crate::analysis::compare::PRIMARY;
+use crate::analysis::diff::PRIMARY;
 use crate::model::{Baseline, BaselineWindow};
 
 /// A single recording is split into this many stretches, which are left out one after the other.

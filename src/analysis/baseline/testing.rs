@@ -1,6 +1,6 @@
 //! Hand-made baselines for tests, in which every number is known.
 
-use crate::analysis::compare::{PRIMARY, RATE, WITHOUT_OPERATIONS};
+use crate::analysis::diff::{PRIMARY, RATE, WITHOUT_OPERATIONS};
 use crate::analysis::testing;
 use crate::model::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, BaselineStack, BaselineWindow, OpsSpec};
 

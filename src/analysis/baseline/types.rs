@@ -1,6 +1,6 @@
 //! Plain data of a baseline's levels.
 
-use crate::analysis::compare::Quantity;
+use crate::analysis::diff::Quantity;
 use serde::Serialize;
 
 /// What measures how much there was to do.

@@ -4,7 +4,7 @@
 use super::{Confidence, Evidence, Finding};
 use crate::analysis::MetricUnit;
 use crate::analysis::attribution::{self, Assessment, Moved, Where};
-use crate::analysis::compare::QuantityUnit;
+use crate::analysis::diff::QuantityUnit;
 
 /// The rule's stable name.
 pub const AGAINST: &str = "slower-than-usual";

@@ -21,10 +21,10 @@ mod mmap_lock;
 mod others_wait;
 mod page_faults;
 mod paths;
-mod scaling;
 mod serial;
 mod stacks;
 mod steal;
+mod sweep;
 mod throttling;
 mod tlb_flush;
 mod user_spin;
@@ -33,7 +33,7 @@ pub(in crate::analysis) mod words;
 
 pub use against::{AGAINST, against};
 pub use context::RuleContext;
-pub use scaling::judge_scaling;
+pub use sweep::judge_scaling;
 
 use super::metrics::MetricUnit;
 use super::selection::Axis;

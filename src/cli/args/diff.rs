@@ -3,7 +3,7 @@
 
 use super::values;
 use crate::analysis::TimeRange;
-use crate::analysis::compare::{Expectation, Gate};
+use crate::analysis::diff::{Expectation, Gate};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 

@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn the_help_of_every_command_is_as_published() {
         let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path("../../tests/golden/help");
+        settings.set_snapshot_path("../../../tests/golden/help");
         settings.set_prepend_module_to_snapshot(false);
         settings.bind(|| {
             insta::assert_snapshot!("ironlaw", printed(&["ironlaw", "--help"]));

@@ -5,11 +5,11 @@ mod watch;
 
 use super::args::{DiffArgs, DiffFormat, GlobalArgs, LoadArg, NormalizeArg};
 use super::out::{self, Terminal};
-use crate::analysis::compare::{LoadBy, Per, Settings, Severity, Side, unlike};
+use crate::analysis::diff::{LoadBy, Per, Settings, Severity, Side, unlike};
 use crate::error::{Error, ErrorKind, Result};
-use crate::export::{compare, difference, html};
-use crate::view::compare::{ComparisonView, DiffView, GateRow, Standing, words};
-use crate::view::scaling::CostAxis;
+use crate::export::{diff, difference, html};
+use crate::view::diff::{ComparisonView, DiffView, GateRow, Standing, words};
+use crate::view::sweep::CostAxis;
 use source::Source;
 use std::path::Path;
 
@@ -21,10 +21,10 @@ pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> 
     }
     let view = Sides::read(args)?.compare(args);
     let bytes = match args.format {
-        DiffFormat::Text => compare::text(&view, out::style(global, args.output.is_some()), args.limit),
-        DiffFormat::Json => compare::json(&view)?,
-        DiffFormat::Csv => compare::csv(&view),
-        DiffFormat::Markdown => compare::markdown(&view, args.limit),
+        DiffFormat::Text => diff::text(&view, out::style(global, args.output.is_some()), args.limit),
+        DiffFormat::Json => diff::json(&view)?,
+        DiffFormat::Csv => diff::csv(&view),
+        DiffFormat::Markdown => diff::markdown(&view, args.limit),
         DiffFormat::Html => html::comparison(&view),
     };
     out::deliver(&bytes, args.output.as_deref())?;

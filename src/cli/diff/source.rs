@@ -2,7 +2,7 @@
 
 use super::super::args::DiffArgs;
 use crate::analysis::TimeRange;
-use crate::analysis::compare::{Digest, Part, Side};
+use crate::analysis::diff::{Digest, Part, Side};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{RunState, SweepMeta};
 use crate::session;

@@ -1,12 +1,12 @@
 //! A comparison in a terminal session: computed while the session opens, and divided differently on request.
 
 use super::{DiffArgs, Sides, settings};
-use crate::analysis::compare::Per;
+use crate::analysis::diff::Per;
 use crate::cli::out::Terminal;
 use crate::cli::sweep::{Notifier, Source, session as host};
 use crate::error::Result;
 use crate::tui::app::App;
-use crate::view::compare::DiffView;
+use crate::view::diff::DiffView;
 use crate::view::snapshot::look_at_comparison;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -1,13 +1,13 @@
 //! The result of a sweep in all output formats.
 
-use crate::analysis::scaling::Run;
+use crate::analysis::sweep::Run;
 use crate::cli::args::{GlobalArgs, SweepFormat};
 use crate::cli::out;
 use crate::error::Result;
 use crate::export;
 use crate::model::SweepMeta;
 use crate::sweep::scaling;
-use crate::view::scaling::SweepReport;
+use crate::view::sweep::SweepReport;
 
 /// The report on a sweep with the runs so far.
 pub(in crate::cli) fn report(meta: &SweepMeta, results: &[Option<Run>]) -> SweepReport {

@@ -2,11 +2,11 @@
 //! Viewers never wait for the runner.
 
 use super::sweep_host::Source;
-use crate::analysis::scaling::{Run, Scaling};
+use crate::analysis::sweep::{Run, Scaling};
 use crate::model::SweepMeta;
 use crate::sweep::scaling;
-use crate::view::scaling::{CostAxis, Difference, Progress, ScalingView, difference};
 use crate::view::snapshot::look_at_sweep;
+use crate::view::sweep::{CostAxis, Difference, Progress, ScalingView, difference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One state of a sweep.
@@ -71,8 +71,8 @@ impl SharedSweep {
 mod tests {
     use super::*;
     use crate::analysis::Axis;
-    use crate::view::scaling::fixture::{self, Machine};
     use crate::view::snapshot::{Against, Query, ViewRequest, When, Whose};
+    use crate::view::sweep::fixture::{self, Machine};
 
     #[test]
     fn a_look_sees_the_state_that_was_put_last() {

@@ -6,7 +6,7 @@ use crate::export::text::Style;
 use crate::export::text::page::{Ink, Page};
 use crate::view::MetricUnit;
 use crate::view::baseline::{BaselineView, ExpectedView, QuantityUnit, words};
-use crate::view::compare::words::shown;
+use crate::view::diff::words::shown;
 use crate::view::escape::visible;
 use crate::view::number::{date, seconds};
 

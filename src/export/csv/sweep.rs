@@ -3,7 +3,7 @@
 
 use super::line;
 use crate::view::MetricUnit;
-use crate::view::scaling::{Column, SweepReport, Value};
+use crate::view::sweep::{Column, SweepReport, Value};
 
 /// The points. `_ci95` is half the width of the 95% confidence interval.
 #[must_use]

@@ -6,7 +6,7 @@ use crate::export::columns;
 use crate::export::markup::{escaped, px};
 use crate::export::shape::cost;
 use crate::view::escape::visible;
-use crate::view::scaling::{Difference, DifferenceCell};
+use crate::view::sweep::{Difference, DifferenceCell};
 
 /// Narrower cells are left out, with their callees. As in the flame graph, zooming makes room for the others.
 const LEAST: f64 = 0.1;
@@ -181,7 +181,7 @@ fn title(cell: &DifferenceCell, difference: &Difference, mark: &str) -> String {
 pub(super) mod testing {
     use super::*;
     use crate::view::CodeKind;
-    use crate::view::scaling::{CostAxis, FunctionId, Terms};
+    use crate::view::sweep::{CostAxis, FunctionId, Terms};
 
     fn cell(name: &str, parent: Option<u32>, below: (u32, u32), base: f64, here: f64, width: f64) -> DifferenceCell {
         let function =

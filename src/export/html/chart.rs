@@ -5,7 +5,7 @@ use crate::export::markup::{escaped, px};
 use crate::export::shape::Shape;
 use crate::model::Region;
 use crate::view::MetricUnit;
-use crate::view::scaling::{Fit, ScalingView, Usl, Value, words};
+use crate::view::sweep::{Fit, ScalingView, Usl, Value, words};
 
 const WIDTH: f64 = 1100.0;
 const HEIGHT: f64 = 420.0;

@@ -6,7 +6,7 @@ use crate::export::difference;
 use crate::export::markup::{attribute, escaped};
 use crate::export::svg::{self, SvgOptions};
 use crate::view::flame::Flame;
-use crate::view::scaling::{CostAxis, Difference, SweepReport};
+use crate::view::sweep::{CostAxis, Difference, SweepReport};
 
 pub(super) fn differences(report: &SweepReport) -> String {
     let both = [&report.cpu, &report.blocked];

@@ -4,7 +4,7 @@ use crate::export::markup::escaped;
 use crate::model::RunState;
 use crate::view::MetricUnit;
 use crate::view::number::{date, percent, quantity, three_digits};
-use crate::view::scaling::{PointView, ScalingView, SweepReport, words};
+use crate::view::sweep::{PointView, ScalingView, SweepReport, words};
 
 pub(super) fn facts(report: &SweepReport) -> String {
     let (view, meta) = (&report.view, &report.meta);

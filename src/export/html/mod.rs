@@ -13,7 +13,7 @@ mod template;
 
 use super::difference;
 use crate::error::Result;
-use crate::view::scaling::SweepReport;
+use crate::view::sweep::SweepReport;
 
 pub use comparison::comparison;
 

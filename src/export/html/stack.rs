@@ -4,7 +4,7 @@
 use super::tables::Html;
 use crate::export::markup::{escaped, px};
 use crate::export::shape::Shape;
-use crate::view::scaling::{ScalingView, SliceKind, Stack, words};
+use crate::view::sweep::{ScalingView, SliceKind, Stack, words};
 
 const WIDTH: f64 = 1100.0;
 const LEFT: f64 = 56.0;

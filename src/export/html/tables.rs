@@ -5,7 +5,7 @@ use crate::export::markup::escaped;
 use crate::export::shape::{Shape, cost};
 use crate::view::CodeKind;
 use crate::view::number::percent;
-use crate::view::scaling::{Column, LossRow, PointView, ScalingView, Value, words};
+use crate::view::sweep::{Column, LossRow, PointView, ScalingView, Value, words};
 
 /// Maximum rows of a table of losses.
 const MOST: usize = 25;

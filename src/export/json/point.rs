@@ -2,7 +2,7 @@
 //! Every column is present.
 
 use crate::model::{Region, Why};
-use crate::view::scaling::{PointView, ScalingView, Value, words};
+use crate::view::sweep::{PointView, ScalingView, Value, words};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 

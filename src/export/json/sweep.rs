@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::{HostFacts, Note, OpsSpec, Placement, RunMeta, Target, Width};
 use crate::view::CodeKind;
 use crate::view::findings::FindingView;
-use crate::view::scaling::{
+use crate::view::sweep::{
     Bound, CostAxis, Fit, Loss, LossRow, Peak, ScalingView, Slice, Stack, SweepReport, Usl, words,
 };
 use serde::Serialize;

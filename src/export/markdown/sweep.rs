@@ -4,7 +4,7 @@
 use super::{code, findings, notes, plain};
 use crate::export::shape::{Shape, cost};
 use crate::view::number::{date, percent};
-use crate::view::scaling::{Column, LossRow, ScalingView, SliceKind, Stack, SweepReport, Value, words};
+use crate::view::sweep::{Column, LossRow, ScalingView, SliceKind, Stack, SweepReport, Value, words};
 
 /// Maximum rows of a table of losses.
 const MOST: usize = 20;

@@ -17,7 +17,7 @@ use super::settings::Settings;
 use super::theme::{Glyphs, Theme};
 use super::time::Time;
 use crate::view::Axis;
-use crate::view::compare::Per;
+use crate::view::diff::Per;
 use crate::view::snapshot::{Head, Query, Whose};
 
 /// A line for the user and its severity.

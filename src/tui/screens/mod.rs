@@ -1,15 +1,15 @@
 //! The screens, one module each: state, keys, drawing. Screens do not depend on each other.
 
 mod baseline;
-mod changes;
 mod code;
 mod conditions;
 mod counters;
+mod diff;
 mod findings;
 mod flame;
 mod functions;
 mod overview;
-mod scaling;
+mod sweep;
 mod threads;
 
 use super::panel::{Panel, ScreenId};
@@ -101,9 +101,9 @@ pub fn all() -> Panels {
         threads: threads::State::default(),
         counters: counters::State::default(),
         findings: findings::State::default(),
-        scaling: scaling::State::default(),
+        scaling: sweep::State::default(),
         baseline: baseline::State::default(),
-        changes: changes::State::default(),
+        changes: diff::State::default(),
         code: code::State::default(),
         conditions: conditions::State::default(),
     }
@@ -121,9 +121,9 @@ pub struct Panels {
     counters: counters::State,
     findings: findings::State,
     /// The sweep; the session queries the point chosen there.
-    pub scaling: scaling::State,
+    pub scaling: sweep::State,
     baseline: baseline::State,
-    changes: changes::State,
+    changes: diff::State,
     /// The code that changed; other screens point into it.
     pub code: code::State,
     conditions: conditions::State,

@@ -5,9 +5,9 @@ use crate::analysis::baseline::{Code, CodeNode, Spent};
 use crate::analysis::{Axis, operations};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, Measure, Scope, Unit};
-use crate::view::scaling::merged::{Branch, Drawn, cells, step};
-use crate::view::scaling::{CostAxis, Difference, DifferenceCell, Terms, Usual};
 use crate::view::snapshot::ViewContext;
+use crate::view::sweep::merged::{Branch, Drawn, cells, step};
+use crate::view::sweep::{CostAxis, Difference, DifferenceCell, Terms, Usual};
 
 /// Compares a context's CPU time with the usual CPU time of its baseline; `None` if the time has no samples.
 ///

@@ -7,7 +7,7 @@ mod words;
 
 use crate::analysis::attribution::{self, Assessment, Cause, Confidence, Moved, Settings, State, Suspect, Where};
 use crate::analysis::baseline::{Levels, LoadAxis, Stale, Strength, key_of, stale};
-use crate::analysis::compare::QuantityUnit;
+use crate::analysis::diff::QuantityUnit;
 use crate::model::profile::Profile;
 use crate::model::{Baseline, NeighbourKind};
 use crate::view::findings::FindingView;

@@ -8,8 +8,8 @@ use crate::analysis::testing::{Synthetic, ms};
 use crate::error::Result;
 use crate::model::{Baseline, BaselineStack, Scope};
 use crate::units::{Nanos, Ops};
-use crate::view::scaling::Difference;
 use crate::view::snapshot::{Against, Bounds, Query, ViewContext, ViewRequest, When, Whose};
+use crate::view::sweep::Difference;
 
 /// A baseline with these call paths: 1 ms of CPU time per sample, 0.5 ms of CPU time per operation.
 pub fn usual(stacks: &[(&str, u64)]) -> Baseline {

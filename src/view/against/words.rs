@@ -3,7 +3,7 @@
 
 use super::{BaselineHead, WindowCounts};
 use crate::analysis::attribution::{Alarm, Assessment, Moved, State, Suspect, amount, change};
-use crate::analysis::compare::RATE;
+use crate::analysis::diff::RATE;
 use crate::model::NeighbourKind;
 use crate::view::number;
 

@@ -2,7 +2,7 @@
 
 use super::{BaselineView, ExpectedView, KeyView, LevelView, SCHEMA_VERSION, SourceView};
 use crate::analysis::baseline::{Expected, Level, Levels, Stale, outliers};
-use crate::analysis::compare::{PRIMARY, RATE, WITHOUT_OPERATIONS};
+use crate::analysis::diff::{PRIMARY, RATE, WITHOUT_OPERATIONS};
 use crate::model::{Baseline, BaselineKey};
 
 /// The quantities listed first: the cost, the factors of the law, and where a thread's time goes.

@@ -6,7 +6,7 @@ pub mod words;
 use serde::Serialize;
 
 pub use crate::analysis::baseline::{LoadAxis, Stale, Strength};
-pub use crate::analysis::compare::{QuantityUnit, Role};
+pub use crate::analysis::diff::{QuantityUnit, Role};
 
 /// Version of the JSON form. It changes only if a field changes its meaning, not if fields are added.
 pub const SCHEMA_VERSION: u32 = 1;

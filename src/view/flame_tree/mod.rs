@@ -8,8 +8,8 @@ mod past;
 pub use layout::{Cell, Layout, Place, lay_out};
 
 use super::report::axis_of;
-use super::scaling::Difference;
 use super::snapshot::{Grouping, ViewContext};
+use super::sweep::Difference;
 use crate::analysis::{CallTree, CodeKind};
 use serde::Serialize;
 

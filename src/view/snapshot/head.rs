@@ -1,7 +1,7 @@
 //! The head that every screen shows: the target, the quality of the capture, and the history as a strip to navigate.
 
-use super::comparison::ComparisonHead;
 use super::context::ViewContext;
+use super::diff::ComparisonHead;
 use super::query::Bounds;
 use super::sweep::SweepHead;
 use crate::analysis::attribution::State;

@@ -1,14 +1,14 @@
 //! A snapshot of a profile (live or recorded), a sweep or a comparison: the head that every screen shows, and the view
 //! that a screen requested.
 
-mod comparison;
 mod context;
+mod diff;
 mod head;
 mod query;
 mod sweep;
 
-pub use comparison::{Compared, ComparisonHead, ComparisonTab, look_at_comparison};
 pub use context::ViewContext;
+pub use diff::{Compared, ComparisonHead, ComparisonTab, look_at_comparison};
 pub use head::{Head, Moment, Strip};
 pub use query::{Against, Bounds, Grouping, Query, ViewRequest, When, Whose};
 pub use sweep::{SweepHead, look_at_sweep};
@@ -19,7 +19,7 @@ use super::findings::FindingsView;
 use super::flame_tree::FlameTree;
 use super::functions::FunctionsView;
 use super::overview::Overview;
-use super::scaling::ScalingView;
+use super::sweep::ScalingView;
 use super::threads::ThreadsView;
 use crate::error::{Error, ErrorKind};
 use crate::model::Baseline;

@@ -1,9 +1,9 @@
 //! What a screen requests: the time, the threads, the axis, and the view.
 
-use super::comparison::ComparisonTab;
+use super::diff::ComparisonTab;
 use crate::analysis::{Axis, GroupBy, Selection, TimeRange};
 use crate::units::Nanos;
-use crate::view::compare::Per;
+use crate::view::diff::Per;
 
 /// The known time. A live history loses its beginning and grows at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, Why};
 use crate::units::Nanos;
 use crate::view::flame_tree::FlameTree;
-use crate::view::scaling::{CostAxis, Difference, Progress, ScalingView};
+use crate::view::sweep::{CostAxis, Difference, Progress, ScalingView};
 use serde::Serialize;
 
 /// What every screen of a sweep shows.

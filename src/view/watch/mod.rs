@@ -6,7 +6,7 @@ mod moment;
 
 pub use crate::analysis::attribution::{Cause, Confidence, State, Where};
 pub use crate::analysis::baseline::{LoadAxis, Strength};
-pub use crate::analysis::compare::{PRIMARY, QuantityUnit, RATE};
+pub use crate::analysis::diff::{PRIMARY, QuantityUnit, RATE};
 pub use crate::model::NeighbourKind;
 pub use build::{cleared, first_suspect, trouble, window};
 pub use gauges::{Gauge, Gauges, Score, gauges};

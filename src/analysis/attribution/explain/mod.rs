@@ -10,7 +10,7 @@ mod waits;
 use super::pooled::PooledWindows;
 use super::types::{Cause, Confidence, Evidence, Moved, Where};
 use super::words::against;
-use crate::analysis::compare::PRIMARY;
+use crate::analysis::diff::PRIMARY;
 use crate::model::HostFacts;
 use shares::Shares;
 use stolen::{Stolen, stolen};

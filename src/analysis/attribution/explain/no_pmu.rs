@@ -5,7 +5,7 @@ use super::super::pooled::PooledWindows;
 use super::super::types::{Cause, Confidence, Evidence, Moved};
 use super::super::words::{against, change};
 use super::worse;
-use crate::analysis::compare::PRIMARY;
+use crate::analysis::diff::PRIMARY;
 use crate::analysis::findings::words::percent;
 
 /// Latencies that memory probes measure, ordered by the cost of the access.

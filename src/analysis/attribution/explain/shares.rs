@@ -2,7 +2,7 @@
 //! to split has no shares.
 
 use super::super::pooled::PooledWindows;
-use crate::analysis::compare::PRIMARY;
+use crate::analysis::diff::PRIMARY;
 use crate::analysis::{Law, LawFactor, Slowdown, Totals};
 use crate::model::{Measure, Why};
 

@@ -78,7 +78,7 @@ fn io(pool: &PooledWindows, share: Option<f64>) -> Option<Evidence> {
 /// Blocked longer while less was completed, and not on storage.
 fn waiting(pool: &PooledWindows) -> Option<Evidence> {
     let blocked = worse(pool, "blocked_share")?;
-    let fewer = pool.get(crate::analysis::compare::RATE).filter(|rate| rate.moved && rate.deviations < 0.0)?;
+    let fewer = pool.get(crate::analysis::diff::RATE).filter(|rate| rate.moved && rate.deviations < 0.0)?;
     Some(Evidence {
         cause: Cause::Waiting,
         share: None,

@@ -10,7 +10,7 @@ mod starved;
 use super::*;
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Strength};
-use crate::analysis::compare::{Cell, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, quantities};
+use crate::analysis::diff::{Cell, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, quantities};
 use crate::analysis::testing::ms;
 use crate::model::{CpuTopology, HostFacts, Measure, NeighbourDef, NeighbourId, NeighbourKind, Why};
 

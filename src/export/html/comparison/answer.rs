@@ -3,7 +3,7 @@
 
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
-use crate::view::compare::{ComparisonView, Outcome, Severity, words};
+use crate::view::diff::{ComparisonView, Outcome, Severity, words};
 
 pub(super) fn answer(found: &ComparisonView) -> String {
     let verdict = found.answer.as_ref().map_or("-", words::verdict);

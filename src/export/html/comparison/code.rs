@@ -1,15 +1,15 @@
 //! Which code changed, as tables with error bars and as differential flame graphs.
 //! Changes that chance may explain are only in the flame graph, where their mark shows it.
 
-use crate::export::compare::real;
+use crate::export::diff::real;
 use crate::export::difference;
 use crate::export::html::interval::interval;
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
 use crate::view::CodeKind;
-use crate::view::compare::words::{cost, growth};
-use crate::view::compare::{CodeRow, CodeView, ComparisonView, most, words};
-use crate::view::scaling::{CostAxis, Difference};
+use crate::view::diff::words::{cost, growth};
+use crate::view::diff::{CodeRow, CodeView, ComparisonView, most, words};
+use crate::view::sweep::{CostAxis, Difference};
 
 /// Maximum rows of a table.
 const MOST: usize = 40;

@@ -8,7 +8,7 @@ mod tables;
 use super::{STYLE, template};
 use crate::export::difference;
 use crate::export::markup::escaped;
-use crate::view::compare::{ComparisonView, DiffView, RecordingView, SideView, words};
+use crate::view::diff::{ComparisonView, DiffView, RecordingView, SideView, words};
 use crate::view::number::{date, seconds};
 
 const PAGE: &str = include_str!("../../../../assets/html/diff.html");
@@ -77,7 +77,7 @@ fn recording(run: &RecordingView, with_program: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::compare::testing::dearer;
+    use crate::view::diff::testing::dearer;
 
     fn page(view: &DiffView) -> String {
         String::from_utf8(comparison(view)).expect("it is UTF-8")

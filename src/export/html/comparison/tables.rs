@@ -4,8 +4,8 @@
 use crate::export::html::interval::interval;
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
-use crate::view::compare::words::value;
-use crate::view::compare::{ComparisonView, GroupKind, MetricRow, PartRow, SubgroupCheck, most, words};
+use crate::view::diff::words::value;
+use crate::view::diff::{ComparisonView, GroupKind, MetricRow, PartRow, SubgroupCheck, most, words};
 use crate::view::number::{percent, seconds};
 
 pub(super) fn factors(found: &ComparisonView) -> String {

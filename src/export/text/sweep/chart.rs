@@ -5,7 +5,7 @@ use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
 use crate::export::text::page::{Ink, Page};
 use crate::view::MetricUnit;
-use crate::view::scaling::{ScalingView, words};
+use crate::view::sweep::{ScalingView, words};
 
 const ROWS: usize = 12;
 const MEASURED: char = '●';
@@ -74,7 +74,7 @@ fn draw(page: &mut Page, view: &ScalingView, points: &[(f64, f64)]) {
         if let Some((base, x)) = base.filter(|_| column % 2 == 0) {
             canvas.put(n, n * x / base, IDEAL);
         }
-        let inside = |fit: &crate::view::scaling::Fit| {
+        let inside = |fit: &crate::view::sweep::Fit| {
             let ends = fit.widths.first().zip(fit.widths.last());
             ends.is_some_and(|(first, last)| (f64::from(*first)..=f64::from(*last)).contains(&n))
         };

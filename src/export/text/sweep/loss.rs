@@ -7,7 +7,7 @@ use crate::export::text::page::Page;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::number::percent;
-use crate::view::scaling::{LossRow, ScalingView};
+use crate::view::sweep::{LossRow, ScalingView};
 
 const MOST: usize = 12;
 const MODULE: usize = 16;

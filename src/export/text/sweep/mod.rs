@@ -12,7 +12,7 @@ use crate::export::columns;
 use crate::model::RunState;
 use crate::view::escape::visible;
 use crate::view::number;
-use crate::view::scaling::{SweepReport, words};
+use crate::view::sweep::{SweepReport, words};
 
 const WIDEST: usize = 100;
 

@@ -3,7 +3,7 @@
 use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
 use crate::export::text::page::Page;
-use crate::view::scaling::{ScalingView, Stack, words};
+use crate::view::sweep::{ScalingView, Stack, words};
 
 const LABEL: usize = 28;
 

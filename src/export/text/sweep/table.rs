@@ -4,7 +4,7 @@
 use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
 use crate::export::text::page::{Ink, Page};
-use crate::view::scaling::{Column, PointView, ScalingView, Value, words};
+use crate::view::sweep::{Column, PointView, ScalingView, Value, words};
 
 /// Columns that show their interval; the intervals of the others follow from these.
 const WITH_INTERVAL: [&str; 5] = ["ops_per_s", "speedup", "cpu_ns_per_op", "path_length", "cpi"];

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::tui::panel::ScreenId;
-use crate::view::compare::testing::{dearer, sides};
-use crate::view::compare::{DiffView, Per};
+use crate::view::diff::testing::{dearer, sides};
+use crate::view::diff::{DiffView, Per};
 use crate::view::snapshot::look_at_comparison;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn looked(effect: &Effect, view: &DiffView) -> Snapshot {
     let Effect::Snapshot(query) = effect else { panic!("{effect:?}") };
     let (base, new) = sides();
     let others = vec![new; view.comparisons.len()];
-    let settings = crate::analysis::compare::Settings::default();
+    let settings = crate::analysis::diff::Settings::default();
     let view = query.per.map_or(view.clone(), |per| view.divided_by(per, &base, &others, &settings));
     look_at_comparison(&Arc::new(view), &[Per::Op, Per::Share, Per::None], query.clone())
 }

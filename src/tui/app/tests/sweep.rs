@@ -3,9 +3,9 @@
 use super::*;
 use crate::tui::panel::ScreenId;
 use crate::view::flame_tree::FlameTree;
-use crate::view::scaling::fixture::{self, Machine};
-use crate::view::scaling::{Progress, ScalingView, difference};
 use crate::view::snapshot::{Body, look_at_sweep};
+use crate::view::sweep::fixture::{self, Machine};
+use crate::view::sweep::{Progress, ScalingView, difference};
 
 fn view(progress: Option<Progress>) -> ScalingView {
     ScalingView::of(&fixture::meta(Machine::Clock), &fixture::scaling(Machine::Clock), progress)

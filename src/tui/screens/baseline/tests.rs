@@ -6,7 +6,7 @@ use crate::analysis::attribution::{
     Alarm, Assessment, Cause, Confidence, Evidence, Moved, State as Standing, Step, Suspect, Where,
 };
 use crate::analysis::baseline::{LoadAxis, Stale};
-use crate::analysis::compare::{PRIMARY, quantities};
+use crate::analysis::diff::{PRIMARY, quantities};
 use crate::model::{NeighbourDef, NeighbourId, NeighbourKind};
 use crate::tui::settings::Settings;
 use crate::tui::testing::{self, text};

@@ -11,7 +11,7 @@ use crate::tui::widgets::interval::interval;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, widened};
 use crate::tui::widgets::text::{end, width};
 use crate::view::CodeKind;
-use crate::view::compare::{CodeRow, CodeView, most, words};
+use crate::view::diff::{CodeRow, CodeView, most, words};
 use crate::view::escape::visible;
 use crate::view::number::percent;
 use ratatui::buffer::Buffer;

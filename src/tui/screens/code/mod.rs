@@ -10,7 +10,7 @@ use crate::tui::keys::Action;
 use crate::tui::list::List;
 use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::Axis;
-use crate::view::compare::{CodeRow, CodeView, ComparisonView};
+use crate::view::diff::{CodeRow, CodeView, ComparisonView};
 use crate::view::snapshot::{Body, Compared, ComparisonTab, ViewRequest};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;

@@ -1,6 +1,6 @@
 //! The rows, their order, and a step that summarises each row. Only the search hides rows.
 
-use crate::view::compare::{CodeRow, CodeView};
+use crate::view::diff::{CodeRow, CodeView};
 
 /// Identifies a row by its callers, name and module.
 pub(super) type Key = (Vec<String>, String, String);

@@ -1,6 +1,6 @@
 //! The lines of the screen, from the expectations to the recordings that were read. The caller wraps and escapes them.
 
-use crate::view::compare::{ComparisonView, DiffView, GroupKind, Outcome, Severity, SideView, SubgroupCheck, words};
+use crate::view::diff::{ComparisonView, DiffView, GroupKind, Outcome, Severity, SideView, SubgroupCheck, words};
 use crate::view::number::{date, percent, seconds};
 
 /// The kind of a line.
@@ -101,7 +101,7 @@ fn group(guard: &SubgroupCheck) -> Vec<Line> {
     } else {
         Line::of(Tone::Text, format!("  {} by {by}: the whole and its groups tell the same.", guard.quantity))
     };
-    let row = |group: &crate::view::compare::GroupRow| {
+    let row = |group: &crate::view::diff::GroupRow| {
         let change = words::relative(group.value[1] / group.value[0] - 1.0);
         let [base, new] = group.share.map(|share| percent(share).joined());
         Line::of(Tone::Quiet, format!("    {}: {change}; {base} of the base, {new} of the new", group.name))

@@ -3,7 +3,7 @@
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::number::{quantity, seconds};
-use crate::view::scaling::{CostAxis, Difference, DifferenceCell, Terms, Usual};
+use crate::view::sweep::{CostAxis, Difference, DifferenceCell, Terms, Usual};
 
 /// The hint for a session without a baseline.
 pub(super) const NO_BASELINE: &str =

@@ -1,0 +1,133 @@
+//! Compares costs at the same load: each run's cost is moved along one curve to a load that all can be compared at,
+//! then the runs are compared as usual. Windows of a run do not count as runs, and the curve's own uncertainty is part
+//! of every result.
+
+use super::curve::{Curve, Dot, basis};
+use super::effect::{Basis, Effect, Scale, SideEstimate, Uncertainty, by_windows};
+use super::load::{Adjustment, Driver, Load, Through, dots, loads};
+use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, Role};
+use super::types::{Change, Settings, Side};
+use crate::analysis::stats::{Ancova, Observation};
+use crate::analysis::sweep::linear::Vector;
+use crate::model::Measure;
+
+/// A quantity of both sides, and the range of loads to compare it at.
+struct Adjusting<'a> {
+    sides: [&'a Side; 2],
+    driver: Driver,
+    at: usize,
+    quantity: Quantity,
+    range: (f64, f64),
+    bent: bool,
+}
+
+/// The costs of both sides at the same load; empty if no adjustment is needed or possible.
+pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settings) -> Vec<Change> {
+    let (Adjustment::Done { from, to, through, bent, .. }, Some(driver), Some(first)) =
+        (&mut load.adjustment, load.driver, base.runs.first())
+    else {
+        return vec![];
+    };
+    let (mut out, wanted) = (Vec::new(), *bent);
+    for (at, reading) in first.whole.iter().enumerate() {
+        let quantity = reading.quantity;
+        let expected = settings.expect.iter().any(|expected| expected.name == quantity.name);
+        if !(quantity.role == Role::Cost || quantity.role == Role::Context && expected) || quantity.name == INVERSE {
+            continue;
+        }
+        let one = Adjusting { sides: [base, new], driver, at, quantity, range: (*from, *to), bent: wanted };
+        let found = match through {
+            Through::Windows => one.by_windows(settings),
+            Through::Runs => one.by_runs(),
+        };
+        let Some((effect, is_bent)) = found else { continue };
+        if quantity.name == PRIMARY {
+            *bent = is_bent;
+        }
+        out.push(change(quantity, effect, settings));
+    }
+    let inverse = first.whole.iter().map(|reading| reading.quantity).find(|quantity| quantity.name == INVERSE);
+    let primary = out.iter().find(|change| change.quantity.name == PRIMARY).and_then(|change| change.effect);
+    if let (Some(quantity), Some(effect)) = (inverse, primary) {
+        // A curve of its own would yield a slightly different result for the same thing.
+        let (base, new) = (1e9 / effect.base, 1e9 / effect.new);
+        out.insert(1, change(quantity, Effect { base, new, estimate: -effect.estimate, ..effect }, settings));
+    }
+    out
+}
+
+fn change(quantity: Quantity, effect: Effect, settings: &Settings) -> Change {
+    let [base, new] = [effect.base, effect.new].map(Measure::exact);
+    Change::of(quantity, base, new, Some(effect), settings)
+}
+
+impl Adjusting<'_> {
+    /// Adjusts along a curve through the windows at loads that both sides have; runs are then compared as usual.
+    fn by_windows(&self, settings: &Settings) -> Option<(Effect, bool)> {
+        let inside = |dot: &Dot| (self.range.0..=self.range.1).contains(&dot.load);
+        let run = |side: &Side| {
+            let all = side.runs.iter().map(|run| dots(run, self.at, self.driver));
+            all.map(|dots| dots.into_iter().filter(inside).collect()).collect::<Vec<Vec<Dot>>>()
+        };
+        let sides = self.sides.map(run);
+        let all: Vec<Vec<Dot>> = sides.iter().flatten().cloned().collect();
+        let curve = Curve::within(&all, self.bent)?;
+        let below = |of: &dyn Fn(&Dot) -> f64| all.iter().flatten().map(|dot| dot.cell.below * of(dot)).sum::<f64>();
+        // The mean of the curve over the windows.
+        let reference = below(&|dot| curve.at(dot.load)) / below(&|_| 1.0);
+        let seeds = [settings.seed, settings.seed ^ 0x9e37];
+        let estimate = |at: usize| self.estimate(&sides[at], &curve, reference, seeds[at]);
+        let (a, b) = (estimate(0)?, estimate(1)?);
+        let levers = [lever(&curve, &sides[0])?, lever(&curve, &sides[1])?];
+        let common = curve.variance(&all, [0, 1, 2].map(|at| levers[1][at] - levers[0][at]));
+        let effect = Effect::of(&self.quantity, &a, &b, Some(common?), settings)?;
+        (effect.base > 0.0 && effect.new > 0.0).then_some((effect, curve.is_bent()))
+    }
+
+    /// A side's runs, each at the reference: work counts more where it costs more.
+    fn estimate(&self, runs: &[Vec<Dot>], curve: &Curve, reference: f64, seed: u64) -> Option<SideEstimate> {
+        let cell = |dot: &Dot| Cell { below: dot.cell.below * curve.at(dot.load) / reference, ..dot.cell };
+        let cells: Vec<Vec<Cell>> = runs.iter().map(|run| run.iter().map(cell).collect()).collect();
+        let sum = |of: fn(&Cell) -> f64, cells: &[Cell]| cells.iter().map(of).sum::<f64>();
+        let own = |cells: &Vec<Cell>| sum(|cell| cell.above, cells) / sum(|cell| cell.below, cells);
+        let values: Vec<f64> = cells.iter().map(own).collect();
+        let value = values.iter().sum::<f64>() / values.len() as f64;
+        let windows = match &cells[..] {
+            [cells] => by_windows(cells, value > 0.0 && !self.quantity.is_share(), seed),
+            _ => None,
+        };
+        value.is_finite().then_some(SideEstimate { value, runs: values, windows })
+    }
+
+    /// Adjusts along a curve through whole runs: the residuals show how far runs differ, and the curve uses up degrees
+    /// of freedom.
+    fn by_runs(&self) -> Option<(Effect, bool)> {
+        if self.quantity.is_share() {
+            return None;
+        }
+        let sides = self.sides.map(|side| loads(side, self.driver));
+        let all: Vec<f64> = sides.iter().flatten().flatten().copied().collect();
+        let centre = (all.iter().map(|load| load.ln()).sum::<f64>() / all.len() as f64).exp();
+        let points = |at: usize| -> Option<Vec<Observation>> {
+            let runs = self.sides[at].runs.iter().zip(sides[at].as_ref()?);
+            let value = runs.map(|(run, load)| Some((*run.whole.get(self.at)?.value.value()?, *load)));
+            let point = |(value, load): (f64, f64)| Observation { y: value.ln(), terms: basis(load, centre) };
+            value.map(|pair| pair.filter(|pair| pair.0 > 0.0).map(point)).collect()
+        };
+        let (a, b) = (points(0)?, points(1)?);
+        let found = Ancova::of([&a, &b], 1 + usize::from(self.bent))?;
+        let [base, new] = found.levels.map(f64::exp);
+        let uncertainty = Some(Uncertainty { error: found.error, freedom: found.freedom }.at_best());
+        let basis = Basis::Runs { base: a.len(), new: b.len() };
+        let effect =
+            Effect { base, new, scale: Scale::Relative, estimate: found.estimate, uncertainty, within: None, basis };
+        Some((effect, self.bent))
+    }
+}
+
+/// How far the mean of the runs' adjusted costs moves with the curve's terms.
+fn lever(curve: &Curve, runs: &[Vec<Dot>]) -> Option<Vector> {
+    let all: Option<Vec<Vector>> = runs.iter().map(|run| curve.lever(run)).collect();
+    let all = all.filter(|all| !all.is_empty())?;
+    Some([0, 1, 2].map(|at| all.iter().map(|lever| lever[at]).sum::<f64>() / all.len() as f64))
+}

@@ -1,0 +1,200 @@
+//! The data that a comparison keeps of one recording: its conditions, its quantities as a whole and by window, its call
+//! paths. The recording is not kept, so any number of repeats can be compared in little memory.
+
+use super::facts::Facts;
+use super::quantity::{Cell, Reading, readings};
+use crate::analysis::sweep::Run;
+use crate::analysis::{Counters, Tasks, TimeRange, Window, operations};
+use crate::model::profile::Profile;
+use crate::model::{Measure, OpsSpec, Scope, Why};
+use std::collections::BTreeMap;
+
+/// The part of a recording to compare, and what a sweep knows of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Part {
+    /// The recording's name, as the user gave it.
+    pub name: String,
+    /// The time range to compare.
+    pub time: TimeRange,
+    /// The CPUs of a sweep's run; empty if not confined.
+    pub cpus: Vec<u32>,
+    /// Threads or CPUs of a sweep's run.
+    pub width: Option<u32>,
+}
+
+/// The digest of one recording.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Digest {
+    /// The conditions it was made under.
+    pub facts: Facts,
+    /// Its counts and call paths.
+    pub run: Run,
+    /// The quantities over all of its time.
+    pub whole: Vec<Reading>,
+    /// The same by window: one per tick, with a cell for each quantity.
+    pub windows: Vec<Slot>,
+    /// Cycles over instructions by thread name, if they were counted.
+    pub threads: BTreeMap<String, Cell>,
+    /// Whether operations are known window by window, not only over many windows.
+    pub ops_by_window: bool,
+}
+
+/// One window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slot {
+    /// Its time range.
+    pub window: Window,
+    /// A cell for each quantity.
+    pub cells: Vec<Option<Cell>>,
+}
+
+/// A last window shorter than this fraction of the others is left out: it is mostly the end of the program.
+const LEAST_PART: f64 = 0.5;
+
+impl Digest {
+    /// Digests a part of a recording.
+    #[must_use]
+    pub fn of(profile: &Profile, part: &Part) -> Digest {
+        let window = part.time.window(&profile.ticks, profile.duration());
+        let (tasks, counters) = (Tasks::of(profile), Counters::of(profile));
+        let seconds = window.span().seconds();
+        let alive = u32::try_from(tasks.iter().count()).unwrap_or(u32::MAX).max(1);
+        let run = Run::of(profile, part.width.unwrap_or(alive), window);
+        // A sweep knows how many threads should work; otherwise all threads that lived count.
+        let had = |seconds: f64| part.width.map(|n| f64::from(n) * seconds);
+        let read = |window: Window, ops| readings(&counters, window, ops, had(window.span().seconds()));
+        let whole = read(window, operations(profile, window));
+        let spans = windows(profile, window);
+        let ops_by_window = counted_by_window(profile, window, spans.len());
+        let slot = |window: &Window| {
+            let ops = if ops_by_window { operations(profile, *window) } else { Measure::Missing(Why::TooFewSamples) };
+            Slot { window: *window, cells: read(*window, ops).into_iter().map(|reading| reading.cell).collect() }
+        };
+        Digest {
+            facts: Facts::of(profile, &part.name, seconds, &part.cpus, part.width),
+            threads: threads(&tasks, &counters, window),
+            windows: spans.iter().map(slot).collect(),
+            ops_by_window,
+            whole,
+            run: with_threads(run, &counters, part.width, window),
+        }
+    }
+
+    /// The position of a quantity in the lists.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.whole.iter().position(|reading| reading.quantity.name == name)
+    }
+}
+
+/// Takes the factors of the threads that lived, unless a sweep defines how many should work.
+fn with_threads(mut run: Run, counters: &Counters, width: Option<u32>, window: Window) -> Run {
+    if width.is_none() {
+        let metrics = crate::analysis::metrics(counters, &crate::analysis::Who::All, window, None);
+        let alive = super::facts::metric(&metrics, "threads").map(|metric| metric.value);
+        let wall = run.totals.wall;
+        run.totals.threads = alive.unwrap_or(Measure::Missing(Why::NotRecorded)).map(|threads| threads * wall);
+    }
+    run
+}
+
+fn windows(profile: &Profile, within: Window) -> Vec<Window> {
+    let all = profile.ticks.iter().map(|tick| Window { from: tick.at - tick.span, to: tick.at });
+    let inside = all.filter(|window| window.span().0 > 0 && window.from >= within.from && window.to <= within.to);
+    let mut windows: Vec<Window> = inside.collect();
+    let mut spans: Vec<u64> = windows.iter().map(|window| window.span().0).collect();
+    spans.sort_unstable();
+    let usual = spans.get(spans.len() / 2).copied().unwrap_or(0) as f64;
+    windows.retain(|window| window.span().as_f64() >= LEAST_PART * usual);
+    windows
+}
+
+/// A total that was read less often than windows end cannot be split by window.
+fn counted_by_window(profile: &Profile, within: Window, windows: usize) -> bool {
+    let known = matches!(profile.meta.plan.ops, Some(OpsSpec::Rate { .. }));
+    let read = profile.ops.iter().filter(|(at, _)| *at >= within.from && *at <= within.to).count();
+    known || (windows > 0 && read as f64 >= 0.8 * windows as f64)
+}
+
+fn threads(tasks: &Tasks, counters: &Counters, window: Window) -> BTreeMap<String, Cell> {
+    let mut groups: BTreeMap<String, Cell> = BTreeMap::new();
+    for task in tasks.iter() {
+        let read = |name| counters.delta(name, Scope::Thread(task.tid), window);
+        if let (Measure::Known { value: above, .. }, Measure::Known { value: below, .. }) =
+            (read("cycles"), read("instructions"))
+        {
+            let group = groups.entry(group(&task.comm)).or_insert(Cell { above: 0.0, below: 0.0 });
+            *group = Cell { above: group.above + above, below: group.below + below };
+        }
+    }
+    groups
+}
+
+/// `worker-12` and `worker-3` are of the same kind.
+fn group(comm: &str) -> String {
+    let kind = comm.trim_end_matches(|c: char| c.is_ascii_digit());
+    let kind = kind.trim_end_matches(['-', '_', '/', '#', ':', ' ', '.']);
+    if kind.is_empty() { comm.to_string() } else { kind.to_string() }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+    use crate::units::Ops;
+
+    fn profile(readings_of_ops: u64) -> Profile {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "io-1").alive(42, "io-2").alive(43, "7");
+        for at in 1..=8_u64 {
+            synthetic.reading("task-clock", Scope::Target, at * 1000, ms(at * 500).0).tick(at * 1000, 1000);
+        }
+        synthetic.tick(8100, 100);
+        for (tid, cycles) in [(41, 300), (42, 500), (43, 7)] {
+            synthetic.reading("cycles", Scope::Thread(tid), 8000, cycles);
+            synthetic.reading("instructions", Scope::Thread(tid), 8000, 200);
+        }
+        synthetic.reading("thread-time", Scope::Target, 8100, ms(24_000).0);
+        let mut profile = synthetic.finish();
+        profile.meta.duration_ns = Some(ms(8100).0);
+        let step = 8000 / readings_of_ops;
+        profile.ops = (0..=readings_of_ops).map(|at| (ms(at * step), Ops(at * step / 10))).collect();
+        profile
+    }
+
+    #[test]
+    fn a_recording_comes_to_its_windows_and_their_kinds_of_threads() {
+        let digest = Digest::of(&profile(16), &Part::default());
+        let at = digest.position("cpu_ns_per_op").unwrap();
+        assert_eq!(digest.windows.len(), 8, "the stump at the end is no window");
+        let costs: Vec<f64> = digest.windows.iter().map(|slot| slot.cells[at].unwrap().value().unwrap()).collect();
+        assert!(digest.ops_by_window && costs.iter().all(|cost| (cost / 5e6 - 1.0).abs() < 1e-9), "{costs:?}");
+        let cell = |name: &str| digest.threads[name];
+        assert_eq!((cell("io"), cell("7")), (Cell { above: 800.0, below: 400.0 }, Cell { above: 7.0, below: 200.0 }));
+    }
+
+    #[test]
+    fn a_total_read_once_says_nothing_about_windows() {
+        let digest = Digest::of(&profile(1), &Part::default());
+        let at = digest.position("cpu_ns_per_op").unwrap();
+        assert!(!digest.ops_by_window && digest.windows.iter().all(|slot| slot.cells[at].is_none()));
+        assert!(digest.whole[at].value.value().is_some());
+    }
+
+    #[test]
+    fn a_sweep_knows_how_many_threads_were_to_work() {
+        let util = |width| {
+            let digest = Digest::of(&profile(8), &Part { width, ..Part::default() });
+            let at = digest.position("utilisation").unwrap();
+            *digest.whole[at].value.value().unwrap()
+        };
+        assert!((util(None) - 4.0 / 24.3).abs() < 1e-9 && (util(Some(1)) - 4.0 / 8.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_empty_recording_has_no_window_and_no_number() {
+        let digest = Digest::of(&Synthetic::new().finish(), &Part::default());
+        assert!(digest.windows.is_empty() && digest.whole.iter().all(|reading| reading.value.value().is_none()));
+    }
+}

@@ -1,0 +1,92 @@
+//! Exhausted memory bandwidth: more threads do not get more of it. The machine's peak is unknown, so a flat byte rate
+//! is not enough: reads must also take longer, or queue up.
+
+use super::places::{grower_place, growers};
+use super::slower::{counted, evidence};
+use super::step::{Step, metric};
+use super::words::{digits, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::sweep::Point;
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "memory-bandwidth", title: "memory bandwidth used up", kind: Kind::Cpi, explains: &[], judge };
+
+/// Bytes per second over the highest rate seen, if additional threads brought hardly more. `None` if there was more to
+/// have, or if the rate is too low to matter.
+pub(super) fn saturated(step: &Step<'_>) -> Result<Option<f64>, Why> {
+    step.hardware("memory_bandwidth")?;
+    let mean = |point: &Point| {
+        let values: Result<Vec<f64>, Why> = point.runs.iter().map(|run| metric(run, "memory_bandwidth")).collect();
+        values.map(|values| values.iter().sum::<f64>() / values.len().max(1) as f64)
+    };
+    let here = mean(step.here)?;
+    let narrower = step.points.iter().rev().skip(1);
+    let known: Vec<(u32, f64)> = narrower.filter_map(|point| Some((point.n, mean(point).ok()?))).collect();
+    if here < limits::LEAST_BANDWIDTH {
+        return Ok(None);
+    }
+    let most = known.iter().map(|(_, bytes)| *bytes).fold(here, f64::max);
+    let Some((n, before)) = known.first().copied().filter(|(n, before)| *n > 0 && *before > 0.0) else {
+        return Ok(None);
+    };
+    let wider = f64::from(step.here.n) / f64::from(n) - 1.0;
+    let flat = here / before - 1.0 <= limits::FLAT * wider;
+    Ok((most > 0.0 && flat && here / most >= limits::BANDWIDTH).then(|| here / most))
+}
+
+/// Evidence that memory delivers no more, rather than that no more was requested: reads that take longer, or many in
+/// flight at once.
+///
+/// # Errors
+/// Why that cannot be decided.
+fn strained(step: &Step<'_>) -> Result<Option<Evidence>, Why> {
+    for latency in ["l3_miss_latency", "probe_dram_latency"] {
+        if let Ok(change) = step.metric(latency) {
+            let ratio = change.ratio().filter(|_| change.by(limits::LATENCY) && change.grew());
+            return Ok(ratio.map(|ratio| Evidence::of("time of a miss, growth", ratio, U::Ratio, limits::LATENCY)));
+        }
+    }
+    let several = [
+        ("tma_memory_bandwidth", "four or more reads under way", U::Share, limits::MEMORY_BANDWIDTH),
+        ("mlp", "reads under way at once", U::Count, limits::FEW_READS),
+    ];
+    for (name, label, unit, threshold) in several {
+        if let Ok(change) = step.metric(name) {
+            let many = change.here.value >= threshold && change.grew();
+            return Ok(many.then(|| Evidence::of(label, change.here.value, unit, threshold)));
+        }
+    }
+    Err(step.no_counter())
+}
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let Some((slower, bytes)) = counted(step, "memory_bandwidth")? else { return Ok(None) };
+    let Some(used) = saturated(step)? else { return Ok(None) };
+    let Some(strain) = strained(step)? else { return Ok(None) };
+    let mut evidence = evidence(slower.share, &slower);
+    evidence.push(Evidence::of("of the most bandwidth seen", used, U::Share, limits::BANDWIDTH));
+    evidence.push(Evidence::plain("bytes a second", bytes.here.value, U::BytesPerSecond));
+    evidence.push(strain);
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(slower.share),
+        claim: format!(
+            "{} of the lost cores wait for memory that gives no more: {} GB/s, {} of the most seen at any width{}.",
+            percent(slower.share),
+            digits(bytes.here.value * 1e-9),
+            percent(used),
+            growers(step)
+        ),
+        evidence,
+        confidence: if strain.unit == U::Ratio { Confidence::High } else { Confidence::Medium },
+        place: grower_place(step),
+        refuted_by: "bandwidth still grows with n, or the time of a miss stays flat",
+        next_step:
+            "Compare with what the machine can do (STREAM); touch less memory per operation, in smaller or reused \
+                    blocks, or spread over more nodes."
+                .to_string(),
+    }))
+}

@@ -1,0 +1,59 @@
+//! A clock that slows down as more cores work. It is not inferred from time alone, nor from cycles alone in a virtual
+//! machine, whose CPUs stop at times.
+
+use super::mean::Change;
+use super::step::Step;
+use super::words::{digits, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::sweep::SliceKind;
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "frequency", title: "lower clock frequency", kind: Kind::Clock, explains: &[], judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    if !step.cpu_grew()? {
+        return Ok(None);
+    }
+    let clock = step.number(|numbers| numbers.frequency)?;
+    let part = step.clock()?;
+    let slower = Change { base: clock.here, here: clock.base };
+    // Stolen time may be counted as CPU time without cycles.
+    let share = (step.share(&[SliceKind::Frequency]) * part - step.taken.clock).max(0.0);
+    let ratio = slower.ratio().unwrap_or(1.0);
+    if share < limits::FACTOR || ratio < limits::FREQUENCY || !slower.grew() {
+        return Ok(None);
+    }
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: claim(&clock, part, share),
+        evidence: vec![
+            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+            Evidence::of("time per cycle, growth", ratio, U::Ratio, limits::FREQUENCY),
+            Evidence::plain("frequency", clock.here.value, U::Hertz),
+        ],
+        confidence: Confidence::High,
+        place: None,
+        refuted_by: "cycles per cycle of a constant clock (ref-cycles) stay as they are: then the virtual CPU did not run",
+        next_step:
+            "Repeat the sweep with a fixed clock (turbo off) to see what the program loses itself; see the power \
+                    limit and heavy vector code."
+                .to_string(),
+    }))
+}
+
+/// Cycles per second of CPU time also fall where the virtual CPU stops: only `part` of the fall is the clock's.
+fn claim(cycles: &Change, part: f64, share: f64) -> String {
+    let (base, here) = (digits(cycles.base.value * 1e-9), digits(cycles.here.value * 1e-9));
+    let share = percent(share);
+    if part >= 1.0 {
+        return format!("the clock falls from {base} to {here} GHz, {share} of the lost cores.");
+    }
+    let part = percent(part);
+    format!(
+        "cycles per second of CPU time fall from {base} to {here} G, {part} of it by the clock: {share} of the lost cores."
+    )
+}

@@ -1,0 +1,59 @@
+//! Workers that wait for each other's signals, where no worker does most of the work. Such a wait is not called a lock:
+//! queues, barriers and a program's own locks look the same.
+
+use super::places::blocked_place;
+use super::words::{name, percent, seconds};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::findings::paths::{Code, Wait};
+use crate::analysis::sweep::SliceKind;
+use crate::analysis::{Cause, MetricUnit as U};
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "hand-over", title: "waiting for other threads", kind: Kind::Idle, explains: &[Code::Signal], judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let waits = match step.waits() {
+        Err(_) if step.share(&[SliceKind::Unseen]) + step.blocked(Cause::Lock) < limits::FACTOR => return Ok(None),
+        waits => waits?,
+    };
+    let share = (step.left_idle(step.wait_share(Wait::Signal)) + step.code_share(Code::Signal)).min(1.0);
+    let blocked = step.blocked_per_op(Cause::Lock)?;
+    if share < limits::FACTOR || !blocked.shown()? {
+        return Ok(None);
+    }
+    let mut evidence = vec![
+        Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+        Evidence::plain("blocked in futexes, per operation", blocked.here.value, U::Seconds),
+        Evidence::plain("the same at the base", blocked.base.value, U::Seconds),
+    ];
+    let switches = step.per_op("voluntary_switches").ok();
+    evidence.extend(
+        switches.map(|change| Evidence::plain("switches, blocked, per operation", change.here.value, U::Count)),
+    );
+    let lead = waits.lead(Wait::Signal);
+    let at = lead.map_or(String::new(), |lead| format!(", most of it in {}", name(&lead.function)));
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "{} of the lost cores wait for another thread's signal{at}, {} per operation: for work, at a barrier, or for \
+             a lock of the program's own, which look the same.",
+            percent(share),
+            seconds(blocked.here.value)
+        ),
+        evidence,
+        confidence: if switches.is_some_and(|change| change.by(limits::SWITCHES)) {
+            Confidence::Medium
+        } else {
+            Confidence::Low
+        },
+        place: lead.map(blocked_place),
+        refuted_by: "more load from outside keeps the workers busy",
+        next_step:
+            "See in the off-CPU flame graph of this width who waits for whom; hand over more work at a time, or \
+                    offer more load."
+                .to_string(),
+    }))
+}

@@ -1,0 +1,75 @@
+//! Fewer busy threads than the width: one thread, or a few, do all the work, however many there are. The others must
+//! have next to none; otherwise it is uneven load.
+
+use super::step::{Step, known};
+use super::words::{digits, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::findings::paths::Code;
+use crate::analysis::sweep::Run;
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "one-worker", title: "too few threads do the work", kind: Kind::Idle, explains: &[Code::Signal], judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let idle = step.left_idle(step.idle());
+    if idle < limits::FACTOR {
+        return Ok(None);
+    }
+    let busy: Option<Vec<usize>> = step.here.runs.iter().map(busy).collect();
+    let Some(busy) = busy.and_then(|counts| counts.into_iter().max()) else { return Ok(None) };
+    let (n, k) = (f64::from(step.here.n), busy as f64);
+    // At most as many lost cores as there are missing workers.
+    let share = ((n - k) / step.lost()).min(idle);
+    if k >= n || share < limits::FACTOR {
+        return Ok(None);
+    }
+    let worked = step.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
+    let at_work = (worked.here.value * n / k).min(1.0);
+    let who = if busy == 1 {
+        format!("one thread does the work, and is at work {} of the time", percent(at_work))
+    } else {
+        format!("{busy} threads do the work, and are at work {} of the time", percent(at_work))
+    };
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some((share + step.code_share(Code::Signal)).min(1.0)),
+        claim: format!("{who}: {} of the lost cores have nobody to use them, at a width of {n}.", percent(share)),
+        evidence: vec![
+            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+            Evidence::of("busy threads (are fewer)", k, U::Threads, n),
+            Evidence::plain("these at work", at_work, U::Share),
+            Evidence::plain("CPUs kept busy", worked.here.value * n, U::Cores),
+        ],
+        confidence: match at_work {
+            all if all >= limits::SATURATED => Confidence::High,
+            half if half >= 0.5 => Confidence::Medium,
+            _ => Confidence::Low,
+        },
+        place: None,
+        refuted_by: "under more load further threads have as much CPU time as the busiest",
+        next_step: format!(
+            "See what the busy thread does in the run at n={} (`ironlaw report --by thread`): make it cheaper, share it out, \
+             or run {} of the program.",
+            step.here.n,
+            if busy == 1 { "several".to_string() } else { format!("{} times as many", digits((n / k).ceil())) }
+        ),
+    }))
+}
+
+/// Number of threads with at least half the CPU time of the busiest, if all others together have next to none. `None`
+/// if the work is distributed otherwise, or by threads that come and go.
+fn busy(run: &Run) -> Option<usize> {
+    let most = run.workers.first().copied().filter(|most| *most > 0.0)?;
+    let busy = run.workers.iter().filter(|cpu| **cpu >= most / 2.0).count();
+    // A thread that does a tenth as much works too, only less: that is uneven load.
+    let less = |cpu: &f64| *cpu < most / 2.0 && *cpu > most * limits::IDLE;
+    if run.workers.iter().any(less) {
+        return None;
+    }
+    let theirs: f64 = run.workers.iter().take(busy).sum();
+    let all = run.totals.cpu.value()?;
+    (theirs >= all * (1.0 - limits::HELPERS)).then_some(busy)
+}

@@ -1,0 +1,55 @@
+//! Runnable workers without a CPU.
+
+use super::step::known;
+use super::words::{digits, percent};
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::sweep::SliceKind;
+use crate::model::{Region, Why};
+
+pub(super) const RULE: Rule =
+    Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Wait, explains: &[], judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let queued = step.state(|run| known(run.split.queued))?;
+    let share = step.share(&[SliceKind::RunQueue]);
+    if share < limits::FACTOR || queued.here.value < limits::QUEUED || !queued.shown()? {
+        return Ok(None);
+    }
+    let mut evidence = vec![
+        Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+        Evidence::of("runnable without a CPU", queued.here.value, U::Share, limits::QUEUED),
+    ];
+    if let Ok(switches) = step.per_op("involuntary_switches") {
+        evidence.push(Evidence::plain("preempted, per operation", switches.here.value, U::Count));
+    }
+    if let Ok(busy) = step.number(|numbers| numbers.busy_cores) {
+        evidence.push(Evidence::plain("CPUs kept busy", busy.here.value, U::Cores));
+    }
+    let crowded = step.here.region == Region::Oversubscribed;
+    let why = if crowded {
+        "there are more threads than CPUs"
+    } else {
+        "others use the CPUs, or there are fewer than n that they may use"
+    };
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "{} of the lost cores are workers that could run but have no CPU, {} of {} workers at any moment: {why}.",
+            percent(share),
+            digits(queued.here.value * f64::from(step.here.n)),
+            step.here.n
+        ),
+        evidence,
+        confidence: Confidence::High,
+        place: None,
+        refuted_by: "run delay in the threads' schedstat does not grow with n",
+        next_step: if crowded {
+            "Do not run more threads than there are CPUs; widths beyond them say nothing of the program.".to_string()
+        } else {
+            "See who else runs (`ironlaw top -a`), and widen the CPU set or quota of the run.".to_string()
+        },
+    }))
+}

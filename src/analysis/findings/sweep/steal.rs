@@ -1,0 +1,64 @@
+//! CPU time that the hypervisor gave to others. Kernels that know of it leave it out of their threads' CPU time, so it
+//! appears as time with an unknown thread state; others count it as CPU time without cycles. No neighbour is blamed:
+//! the machine's own quota on its host looks the same.
+
+use super::mean::Change;
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::sweep::SliceKind;
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "steal", title: "CPU taken by the hypervisor", kind: Kind::Stolen, explains: &[], judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let stolen = step.metric("steal_share")?;
+    if !stolen.grew() || stolen.amount() < limits::STEAL {
+        return Ok(None);
+    }
+    let unseen = step.unseen_by_steal();
+    let counted = step.number(|numbers| numbers.frequency).is_ok();
+    let left_out = step.here.runs.iter().all(|run| run.stolen_in_cpu_time == Some(false));
+    let on_cpu = if left_out {
+        0.0
+    } else if counted {
+        step.share(&[SliceKind::Frequency])
+    } else {
+        step.work()
+    };
+    let share = stretched(&stolen, &step.metric("host_busy")?, step).min(unseen + on_cpu);
+    if share < limits::FACTOR {
+        return Ok(None);
+    }
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "the hypervisor keeps {} of all CPUs' time from this machine while they have work ({} at n={}), {} of the \
+             slowdown.",
+            percent(stolen.here.value),
+            percent(stolen.base.value),
+            step.base.n,
+            percent(share)
+        ),
+        evidence: vec![
+            Evidence::of("of the slowdown", share, U::Share, limits::FACTOR),
+            Evidence::of("stolen", stolen.here.value, U::Share, limits::STEAL),
+        ],
+        confidence: Confidence::High,
+        place: None,
+        refuted_by: "the steal column of /proc/stat does not grow",
+        next_step: "Nothing in the program changes this: repeat the sweep on dedicated CPUs, or on the host itself."
+            .to_string(),
+    }))
+}
+
+/// Stolen time stretches the time that was wanted. Returns its share of the slowdown, by logarithms.
+fn stretched(stolen: &Change, busy: &Change, step: &Step<'_>) -> f64 {
+    let stretch = |stolen: f64, busy: f64| 1.0 / (1.0 - (stolen / busy.max(stolen)).min(0.99));
+    let ratio = stretch(stolen.here.value, busy.here.value) / stretch(stolen.base.value, busy.base.value.max(1e-9));
+    let slowdown = f64::from(step.here.n) / step.stack.useful.max(1e-9);
+    (ratio.ln() / slowdown.ln()).clamp(0.0, 1.0)
+}

@@ -1,0 +1,323 @@
+//! One width compared with the base: the inputs of a scaling rule.
+
+use super::address_space;
+use super::growth::Growths;
+use super::mean::{Change, Mean};
+use super::{Finding, Kind, Rule, limits};
+use crate::analysis::Cause;
+use crate::analysis::coverage::Coverage;
+use crate::analysis::findings::paths::{Code, Wait, code, wait};
+use crate::analysis::sweep::{Estimate, Fit, Loss, Numbers, Point, Run, SliceKind, Stack};
+use crate::model::{Measure, Region, Why};
+use std::collections::BTreeSet;
+
+/// What earlier rules have explained, in shares of the lost cores.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Taken {
+    /// CPU time without cycles, or with slower ones.
+    pub clock: f64,
+    /// Growth of CPU time per operation.
+    pub cpu: f64,
+    /// The largest share that one reason for slower instructions explains: they all refer to the same cycles.
+    pub cpi: f64,
+    /// Time in which workers had nothing to do.
+    pub idle: f64,
+    /// Code whose growth a finding explains.
+    pub codes: Vec<Code>,
+    /// Functions in other code that findings name for their CPU time.
+    pub functions: Vec<String>,
+}
+
+/// One width compared with the base.
+#[derive(Debug)]
+pub(super) struct Step<'a> {
+    pub base: &'a Point,
+    pub here: &'a Point,
+    /// All points from the base to here, by width.
+    pub points: &'a [Point],
+    /// The losses of these points.
+    pub losses: &'a [Loss],
+    pub stack: &'a Stack,
+    pub loss: Option<&'a Loss>,
+    pub fits: &'a [Fit],
+    pub taken: Taken,
+    cpu: Result<Growths<Code>, Why>,
+    waits: Result<Growths<Wait>, Why>,
+}
+
+/// What CPU time per operation grew by: more or slower instructions, or both where they were not counted.
+const WORK: [SliceKind; 3] = [SliceKind::MoreWork, SliceKind::Cpi, SliceKind::CpuTime];
+const CPU: [SliceKind; 5] =
+    [SliceKind::MoreWork, SliceKind::Cpi, SliceKind::CpuTime, SliceKind::Smt, SliceKind::Frequency];
+
+impl<'a> Step<'a> {
+    /// `points` run from the base to the width to judge. `None` for fewer than two points, or if nothing was lost.
+    pub fn of(points: &'a [Point], stack: &'a Stack, losses: &'a [Loss], fits: &'a [Fit]) -> Option<Step<'a>> {
+        let [base, .., here] = points else { return None };
+        if f64::from(here.n) - stack.useful <= 0.0 {
+            return None;
+        }
+        Some(Step {
+            base,
+            here,
+            points,
+            losses,
+            stack,
+            loss: losses.iter().find(|loss| loss.n == here.n),
+            fits,
+            taken: Taken::default(),
+            cpu: Growths::of(&base.runs, &here.runs, |run| Some(&run.cpu), limits::FEWEST_SAMPLES, code),
+            waits: Growths::of(&base.runs, &here.runs, |run| run.blocked.as_ref(), 0, wait),
+        })
+    }
+
+    /// Sampled share of the CPU time, if it is too low for certain shares.
+    pub fn coverage(&self) -> Option<&'a Coverage> {
+        self.loss.and_then(|loss| loss.coverage.as_ref()).filter(|coverage| coverage.is_too_low())
+    }
+
+    /// Number of cores lost.
+    pub fn lost(&self) -> f64 {
+        f64::from(self.here.n) - self.stack.useful
+    }
+
+    /// The share of the lost cores in these slices, 0 to 1.
+    pub fn share(&self, kinds: &[SliceKind]) -> f64 {
+        let slices = self.stack.slices.iter().filter(|slice| kinds.contains(&slice.kind));
+        (slices.map(|slice| slice.cores).sum::<f64>() / self.lost()).clamp(0.0, 1.0)
+    }
+
+    /// The share of the lost cores in which workers were blocked by a cause.
+    pub fn blocked(&self, cause: Cause) -> f64 {
+        self.share(&[SliceKind::Blocked(cause)])
+    }
+
+    /// The share of more and slower instructions, plus CPU time without cycles that the clock does not explain.
+    pub fn work(&self) -> f64 {
+        self.share(&WORK) + self.share(&[SliceKind::Frequency]) * (1.0 - self.clock().unwrap_or(0.0))
+    }
+
+    /// The share of the fall in cycles per second that is due to the clock, 0 to 1, from the ratio to cycles of a
+    /// constant rate. In a virtual machine the rest is time in which the virtual CPU did not run.
+    ///
+    /// # Errors
+    /// Why the share is unknown.
+    pub fn clock(&self) -> Result<f64, Why> {
+        let runs = self.base.runs.iter().chain(&self.here.runs);
+        let Ok(ratio) = self.metric("clock_ratio") else {
+            let guest = { runs }.any(|run| run.virtual_machine);
+            return if guest { Err(Why::NotSupported) } else { Ok(1.0) };
+        };
+        let cycles = self.number(|numbers| numbers.frequency)?;
+        let fall = |change: Change| (change.base.value / change.here.value).ln();
+        let part = fall(ratio) / fall(cycles);
+        Ok(if part.is_finite() { part.clamp(0.0, 1.0) } else { 1.0 })
+    }
+
+    /// Whether CPU time per operation is a reason at all. Its factors matter only then.
+    ///
+    /// # Errors
+    /// `RunsScatter` if it is one on average but the runs scatter by as much.
+    pub fn cpu_grew(&self) -> Result<bool, Why> {
+        let all = self.share(&CPU).max(self.share(&WORK));
+        match self.number(|numbers| numbers.cpu_ns_per_op) {
+            Ok(change) if all >= limits::FACTOR => change.shown(),
+            _ => Ok(false),
+        }
+    }
+
+    /// The share of the growth of CPU time that is left to explain. Siblings and the clock have their own slices if
+    /// cycles were counted, and are part of the CPU time slice if not.
+    pub fn left(&self) -> f64 {
+        let clock = self.share(&[SliceKind::Frequency]) * self.clock().unwrap_or(0.0);
+        let clock = clock.min(self.taken.clock);
+        let whole = self.work() + self.share(&[SliceKind::Smt]) + clock;
+        (whole - self.taken.clock - self.taken.cpu).max(0.0)
+    }
+
+    /// The same, less what reasons for slower instructions explain.
+    pub fn unexplained(&self) -> f64 {
+        (self.left() - self.taken.cpi).max(0.0)
+    }
+
+    /// A column of the table at both widths.
+    pub fn number(&self, of: impl Fn(&Numbers) -> Measure<Estimate>) -> Result<Change, Why> {
+        let known = |point: &Point| match of(&point.numbers) {
+            Measure::Known { value, .. } => Ok(Mean::from(value)),
+            Measure::Missing(why) => Err(why),
+        };
+        Ok(Change { base: known(self.base)?, here: known(self.here)? })
+    }
+
+    /// Any value of a run, at both widths.
+    pub fn change(&self, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Change, Why> {
+        Ok(Change { base: mean(self.base, &of)?, here: mean(self.here, &of)? })
+    }
+
+    /// A metric at both widths.
+    pub fn metric(&self, name: &str) -> Result<Change, Why> {
+        self.change(|run| metric(run, name))
+    }
+
+    /// A rate metric at both widths, as growth per operation.
+    pub fn per_op(&self, name: &str) -> Result<Change, Why> {
+        self.change(|run| Ok(metric(run, name)? * run.totals.wall / ops(run)?))
+    }
+
+    /// A metric that only hardware counters provide.
+    pub fn hardware(&self, name: &str) -> Result<Change, Why> {
+        let absent = !self.here.runs.iter().flat_map(|run| &run.metrics).any(|metric| metric.name == name);
+        if absent { Err(self.no_counter()) } else { self.metric(name) }
+    }
+
+    /// Why a counter that was not recorded is missing: the same reason as for cycles.
+    pub fn no_counter(&self) -> Why {
+        match self.metric("cycles") {
+            Err(why @ (Why::NotSupported | Why::NotPermitted)) => why,
+            _ => Why::NotRecorded,
+        }
+    }
+
+    /// Share of the workers' time in a state, here and at the base. `of` returns the state in seconds per run.
+    pub fn state(&self, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Change, Why> {
+        self.change(|run| {
+            let whole = f64::from(run.n) * run.totals.wall;
+            if whole > 0.0 { Ok(of(run)? / whole) } else { Err(Why::Idle) }
+        })
+    }
+
+    /// Whether the workers ran or were runnable nearly all the time, so that waits do not matter.
+    pub fn busy(&self) -> Result<bool, Why> {
+        let busy = self.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
+        Ok(busy.here.value >= limits::BUSY)
+    }
+
+    /// Seconds that workers were blocked by a cause, per operation.
+    pub fn blocked_per_op(&self, cause: Cause) -> Result<Change, Why> {
+        self.change(|run| Ok(seconds_blocked(run, cause) / ops(run)?))
+    }
+
+    /// Sampled CPU time by class of code.
+    pub fn cpu(&self) -> Result<&Growths<Code>, Why> {
+        self.cpu.as_ref().map_err(|why| *why)
+    }
+
+    /// Blocked time by class of wait.
+    pub fn waits(&self) -> Result<&Growths<Wait>, Why> {
+        self.waits.as_ref().map_err(|why| *why)
+    }
+
+    /// The share of the lost cores that this code took on the CPU; 0 if a finding already explains it.
+    pub fn code_share(&self, code: Code) -> f64 {
+        let taken = self.taken.codes.contains(&code);
+        self.cpu.as_ref().map_or(0.0, |growths| if taken { 0.0 } else { self.work() * growths.part(code) })
+    }
+
+    /// The share of the lost cores with unknown worker state that stolen time may explain.
+    pub fn unseen_by_steal(&self) -> f64 {
+        let counted = self.here.runs.iter().all(|run| run.stolen_in_cpu_time == Some(true));
+        if counted { 0.0 } else { self.left_idle(self.share(&[SliceKind::Unseen])) }
+    }
+
+    /// Whether this code grew far beyond its share of the time. A slowdown of all code does not cause that.
+    pub fn stands_out(&self, code: Code) -> bool {
+        self.cpu.as_ref().is_ok_and(|growths| {
+            let before = growths.get(code).base.value / growths.total.base.value.max(f64::MIN_POSITIVE);
+            growths.part(code) >= before * limits::STANDS_OUT
+        })
+    }
+
+    /// Marks what a finding explains as taken, so that no later rule reports it again.
+    pub fn take(&mut self, rule: &Rule, finding: &Finding) {
+        let share = finding.share.unwrap_or(0.0);
+        let with = rule.explains.contains(&address_space::costs(self).holder).then_some(Code::AddressSpace);
+        let codes: BTreeSet<Code> = rule.explains.iter().copied().chain(with).collect();
+        let code: f64 = codes.iter().map(|code| self.code_share(*code)).sum();
+        let beyond = (share - code).max(0.0);
+        self.taken.codes.extend(codes);
+        self.taken.cpu += code;
+        if rule.explains.is_empty() && matches!(rule.kind, Kind::Cpu | Kind::Cpi) {
+            self.taken.functions.extend(finding.place.iter().filter_map(|place| place.frames.last().cloned()));
+        }
+        match rule.kind {
+            Kind::Wait => {}
+            Kind::Idle => self.taken.idle += beyond,
+            Kind::Clock => self.taken.clock += share,
+            Kind::Stolen => {
+                let unseen = share.min(self.unseen_by_steal());
+                self.taken.idle += unseen;
+                self.taken.clock += share - unseen;
+            }
+            Kind::Cpu | Kind::Rest => self.taken.cpu += beyond,
+            Kind::Cpi => self.taken.cpi = self.taken.cpi.max(share),
+        }
+    }
+
+    /// The share of the lost cores in this kind of wait in lock system calls. A wait without a stack counts as one for
+    /// a signal, which blames no lock.
+    pub fn wait_share(&self, wait: Wait) -> f64 {
+        let whole = self.blocked(Cause::Lock);
+        let unknown = if wait == Wait::Signal { whole } else { 0.0 };
+        self.waits.as_ref().map_or(unknown, |growths| {
+            let sum: f64 = Wait::LOCKS.iter().map(|one| growths.get(*one).amount().max(0.0)).sum();
+            if sum > 0.0 { whole * growths.get(wait).amount().max(0.0) / sum } else { unknown }
+        })
+    }
+
+    /// The share of the lost cores in which workers had nothing to do: they waited for a signal, for work, for
+    /// something outside, or for an unknown reason.
+    pub fn idle(&self) -> f64 {
+        use Cause::{Events, Network, Other, Pipe, Sleep, Unknown};
+        let outside = [Events, Network, Other, Pipe, Sleep, Unknown].map(SliceKind::Blocked);
+        self.wait_share(Wait::Signal) + self.share(&outside) + self.share(&[SliceKind::Unseen])
+    }
+
+    /// What remains of a part of [`Step::idle`] after earlier rules explained some of it.
+    pub fn left_idle(&self, part: f64) -> f64 {
+        let idle = self.idle();
+        if idle > 0.0 { part * (1.0 - self.taken.idle / idle).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The widest point before siblings joined, if they have joined at this width.
+    pub fn before_siblings(&self) -> Option<&'a Point> {
+        let whole = |point: &&Point| matches!(point.region, Region::Cores | Region::Nodes(_));
+        self.points.iter().rev().find(whole).filter(|_| self.here.region == Region::Smt)
+    }
+}
+
+/// The mean over the runs that have the value.
+fn mean(point: &Point, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Mean, Why> {
+    let (mut values, mut reason) = (Vec::new(), Why::NotRecorded);
+    for run in &point.runs {
+        match of(run) {
+            Ok(value) => values.push(value),
+            Err(why) => reason = why,
+        }
+    }
+    Mean::of(&values).ok_or(reason)
+}
+
+/// A metric of a run.
+pub(super) fn metric(run: &Run, name: &str) -> Result<f64, Why> {
+    let metric = run.metrics.iter().find(|metric| metric.name == name);
+    metric.map_or(Err(Why::NotRecorded), |metric| known(metric.value))
+}
+
+/// Operations of a run; fails with `Idle` if there are none.
+pub(super) fn ops(run: &Run) -> Result<f64, Why> {
+    let ops = known(run.totals.ops)?;
+    if ops > 0.0 { Ok(ops) } else { Err(Why::Idle) }
+}
+
+/// Seconds that the workers of a run were blocked by a cause.
+pub(super) fn seconds_blocked(run: &Run, cause: Cause) -> f64 {
+    run.split.blocked.iter().filter(|(known, _)| *known == cause).map(|(_, seconds)| seconds).sum()
+}
+
+/// Converts a measure to a result.
+pub(super) fn known(measure: Measure<f64>) -> Result<f64, Why> {
+    match measure {
+        Measure::Known { value, .. } => Ok(value),
+        Measure::Missing(why) => Err(why),
+    }
+}

@@ -1,0 +1,201 @@
+//! Planted bottlenecks, each in an otherwise healthy program: its own rule comes first, and no rule reports a program
+//! that scales.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod classes;
+mod counters;
+mod mill;
+mod whole;
+
+use super::*;
+use crate::analysis::Axis;
+use crate::analysis::sweep::{Bound, Peak, Usl};
+use mill::{Load, Mill, even};
+
+const WIDTHS: [u32; 5] = [1, 2, 4, 8, 16];
+const FUTEX: &str = "[kernel]!do_futex;[kernel]!futex_wait;[kernel]!schedule";
+
+fn lock(caller: &str) -> String {
+    format!("worker;{caller};libc.so.6!pthread_mutex_lock;libc.so.6!__lll_lock_wait;{FUTEX}")
+}
+
+fn signal(caller: &str) -> String {
+    format!("worker;{caller};libc.so.6!pthread_cond_wait;{FUTEX}")
+}
+
+/// The finding of the given rule.
+fn finding(judged: &RuleResults, rule: &str) -> Finding {
+    let found = judged.found.iter().find(|finding| finding.rule == rule);
+    found.cloned().unwrap_or_else(|| panic!("{rule} is not among {:#?}", judged.found))
+}
+
+fn locked() -> Mill {
+    Mill::of(&WIDTHS, |n| {
+        even()
+            .off_cpu(&lock("take"), 150.0 * f64::from(n - 1))
+            .each("voluntary_switches", 0.01 + 0.2 * f64::from(n - 1))
+    })
+}
+
+#[test]
+fn a_program_that_scales_has_no_findings() {
+    for load in [1.0, 1.05] {
+        let mut mill = Mill::of(&WIDTHS, move |n| if n == 1 { even() } else { even().stretched(load) });
+        for repeats in [1, 3] {
+            mill.repeats = repeats;
+            let judged = mill.judged();
+            assert_eq!(judged.found, []);
+            assert_eq!(judged.undecided, []);
+            assert_eq!(judged.clear.len(), RULES.len());
+        }
+    }
+}
+
+#[test]
+fn a_loss_within_the_scatter_of_runs_is_none() {
+    let mut mill = Mill::of(&WIDTHS, |n| if n == 1 { even() } else { even().stretched(1.15) });
+    assert!(!mill.judged().found.is_empty());
+    mill.scatter = 0.05;
+    let judged = mill.judged();
+    assert_eq!((judged.found.len(), judged.clear.len(), judged.undecided.len()), (0, 0, RULES.len()));
+}
+
+#[test]
+fn a_cost_that_grew_within_the_scatter_of_runs_is_neither_found_nor_denied() {
+    let mut mill = Mill::of(&WIDTHS, |n| if n == 1 { even() } else { Load { queued: 600.0, ..even().stretched(1.1) } });
+    let cost = |mill: &Mill| {
+        let judged = mill.judged();
+        let found: Vec<_> = judged.found.iter().map(|finding| finding.rule).collect();
+        let why = judged.undecided.iter().find(|(rule, ..)| *rule == "cpu-time-growth").map(|(.., why)| *why);
+        (found, why)
+    };
+    assert_eq!(cost(&mill), (vec!["cpu-queue", "cpu-time-growth"], None));
+    mill.scatter = 0.06;
+    assert_eq!(cost(&mill), (vec!["cpu-queue"], Some(Why::RunsScatter)));
+}
+
+#[test]
+fn a_finding_names_the_widths_it_holds_at_and_the_code() {
+    let judged = locked().judged();
+    let found = finding(&judged, "lock-wait");
+    let numbers = "At n=16, and from n=2 on: 100% of the lost cores wait for locks that others hold, most of it in `take`; \
+                   each operation is blocked 2.25 us by locks, 0 ns at n=1.";
+    assert_eq!(found.claim, numbers);
+    assert_eq!(found.confidence, Confidence::High);
+    let place = found.place.unwrap();
+    assert_eq!((place.frames, place.axis, place.threads), (vec!["worker".into(), "take".into()], Axis::OffCpu, vec![]));
+}
+
+#[test]
+fn a_single_run_of_each_width_leaves_the_finding_less_sure() {
+    let mut mill = locked();
+    mill.repeats = 1;
+    assert_eq!(finding(&mill.judged(), "lock-wait").confidence, Confidence::Medium);
+}
+
+#[test]
+fn without_operations_or_other_widths_nothing_is_decided() {
+    let mut ladder = locked().ladder();
+    for point in &mut ladder.points {
+        point.numbers.efficiency = crate::model::Measure::Missing(Why::NoOpsSource);
+    }
+    let judge = |points: &[Point]| judge_scaling(points, 0, &ladder.stacks, &ladder.losses, &[]);
+    let whole = judge(&ladder.points);
+    assert!(whole.found.is_empty() && whole.clear.is_empty());
+    assert!(whole.undecided.iter().all(|(.., why)| *why == Why::NoOpsSource));
+    for points in [&ladder.points[..1], &[]] {
+        assert_eq!(judge(points).undecided.len(), RULES.len());
+        assert!(judge(points).undecided.iter().all(|(.., why)| *why == Why::NotRecorded));
+    }
+}
+
+#[test]
+fn a_width_without_a_stack_is_undecided_and_a_base_out_of_range_is_no_panic() {
+    let ladder = locked().ladder();
+    let judged = judge_scaling(&ladder.points, 0, &[], &[], &[]);
+    assert_eq!((judged.found.len(), judged.undecided.len()), (0, RULES.len()));
+    for base in [4, 5, usize::MAX] {
+        assert_eq!(judge_scaling(&ladder.points, base, &ladder.stacks, &ladder.losses, &[]).found, []);
+    }
+}
+
+#[test]
+fn a_serial_section_is_told_from_uneven_load_by_its_constant_fraction() {
+    // One thread does a tenth of the work, or one of n workers has twice the work of another.
+    let serial = |n: f64| (0.1 + 0.9 / n, (1.0 / n) / (0.1 + 0.9 / n));
+    let uneven = |n: f64| (2.0 / (n + 1.0), (n + 1.0) / n / 2.0);
+    let mill = |of: fn(f64) -> (f64, f64)| {
+        Mill::of(&WIDTHS, move |n| {
+            let (elapsed, balance) = of(f64::from(n));
+            let mut load = even().off_cpu(&signal("join_in"), 1000.0 * (elapsed * f64::from(n) - 1.0));
+            load.balance = balance;
+            load
+        })
+    };
+    let (first, second) = (mill(serial).judged(), mill(uneven).judged());
+    assert_eq!(first.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["serial-section"]);
+    assert!(first.found[0].claim.contains("10.0% of the work is serial"), "{}", first.found[0].claim);
+    assert_eq!(second.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["load-imbalance"]);
+    let mut two = mill(serial);
+    two.widths.truncate(1);
+    two.widths.push((8, Region::Cores));
+    let found = finding(&two.judged(), "load-imbalance");
+    assert!(found.claim.contains("a serial section looks the same"), "{}", found.claim);
+    assert_eq!(found.confidence, Confidence::Low);
+}
+
+#[test]
+fn the_law_of_the_region_is_evidence() {
+    let mut ladder = Mill::of(&WIDTHS, |n| even().on_cpu("worker;count", 20.0 * f64::from(n * n))).ladder();
+    let bound = |value| Bound { value, error: None, half: None };
+    let law =
+        Usl { gamma: bound(1e6), alpha: bound(0.01), beta: bound(0.02), residual: 1.0, freedom: 2, peak: Peak::None };
+    ladder.fits.push(Fit { region: Region::Cores, widths: WIDTHS.to_vec(), law: Ok(law) });
+    let judged = judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &ladder.fits);
+    let found = finding(&judged, "contended-line");
+    assert!(found.evidence.iter().any(|row| row.label.starts_with("coherency") && row.value == 0.02));
+}
+
+#[test]
+fn runs_that_lack_a_number_do_not_hide_it_in_others() {
+    let mut ladder = locked().ladder();
+    for point in &mut ladder.points {
+        point.runs[1].totals.ops = crate::model::Measure::Missing(Why::NoOpsSource);
+        point.runs[2].metrics.clear();
+    }
+    let judged = judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
+    assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["lock-wait"]);
+}
+
+#[test]
+fn growth_that_a_few_samples_show_is_noise() {
+    let mut ladder = Mill::of(&WIDTHS, |n| {
+        even().on_cpu("worker;count", 20.0 * f64::from(n)).on_cpu("worker;malloc", 30.0 * f64::from(n - 1))
+    })
+    .ladder();
+    let judge = |ladder: &mill::Ladder| judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
+    assert!(judge(&ladder).found.iter().any(|found| found.rule == "allocator"));
+    for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+        run.cpu.samples = 150;
+        run.cpu.paths.iter_mut().for_each(|path| path.samples = 1);
+    }
+    assert!(!judge(&ladder).found.iter().any(|found| found.rule == "allocator"));
+    for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+        run.cpu.samples = 20;
+    }
+    assert!(judge(&ladder).undecided.contains(&("allocator", allocator::RULE.title, Why::TooFewSamples)));
+}
+
+#[test]
+fn each_region_is_judged_and_the_finding_that_weighs_most_is_kept() {
+    let mut mill = Mill::of(&WIDTHS, |n| {
+        let mut load = even().off_cpu(&lock("take"), 100.0 * f64::from(n.min(8) - 1));
+        load.queued = if n == 16 { 1700.0 } else { 0.0 };
+        load
+    });
+    mill.widths[4].1 = Region::Oversubscribed;
+    let judged = mill.judged();
+    assert!(finding(&judged, "lock-wait").claim.starts_with("At n=8, and from n=4 on: 100%"));
+    let queue = finding(&judged, "cpu-queue");
+    assert!(queue.claim.starts_with("At n=16: ") && queue.claim.contains("more threads than CPUs"), "{}", queue.claim);
+}

@@ -1,0 +1,51 @@
+//! The cgroup's CPU quota: more threads use it up sooner, and then the whole group is throttled.
+
+use super::step::known;
+use super::words::percent;
+use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::MetricUnit as U;
+use crate::analysis::sweep::SliceKind;
+use crate::model::Why;
+
+pub(super) const RULE: Rule =
+    Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: Kind::Wait, explains: &[], judge };
+
+fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
+    let stood = match step.state(|run| known(run.split.throttled)) {
+        // No period in which the group ran under a quota.
+        Err(Why::Idle) => return Ok(None),
+        stood => stood?,
+    };
+    let share = step.share(&[SliceKind::Throttled]);
+    if share < limits::FACTOR || !stood.shown()? {
+        return Ok(None);
+    }
+    let mut evidence = vec![
+        Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+        Evidence::plain("stood still, of the workers' time", stood.here.value, U::Share),
+    ];
+    let periods = step.metric("throttled_share").ok();
+    evidence.extend(
+        periods.map(|change| Evidence::of("periods throttled", change.here.value, U::Share, limits::THROTTLED_PERIODS)),
+    );
+    let counted = periods.is_some_and(|change| change.here.value > limits::THROTTLED_PERIODS);
+    Ok(Some(Finding {
+        rule: RULE.id,
+        title: RULE.title,
+        share: Some(share),
+        claim: format!(
+            "the control group's CPU quota takes {} of the lost cores; the workers stand still {} of their time, {} at \
+             n={}.",
+            percent(share),
+            percent(stood.here.value),
+            percent(stood.base.value),
+            step.base.n
+        ),
+        evidence,
+        confidence: if counted { Confidence::High } else { Confidence::Medium },
+        place: None,
+        refuted_by: "nr_throttled in the group's cpu.stat does not grow",
+        next_step: "Raise the quota (cpu.max, the container's CPU limit), or run no more threads than it pays for."
+            .to_string(),
+    }))
+}

@@ -1,0 +1,63 @@
+//! A comparison in every output format.
+
+mod csv;
+mod json;
+mod markdown;
+mod text;
+
+pub use csv::csv;
+pub use json::{DIFF_SCHEMA, json};
+pub use markdown::markdown;
+pub use text::text;
+
+use crate::view::diff::CodeRow;
+
+/// The changes beyond chance, up to `limit` (0: all), and how many more there are.
+pub(in crate::export) fn real(rows: &[CodeRow], limit: usize) -> (Vec<&CodeRow>, usize) {
+    let all: Vec<&CodeRow> = rows.iter().filter(|row| row.real).collect();
+    let shown = if limit == 0 { all.len() } else { all.len().min(limit) };
+    (all[..shown].to_vec(), all.len() - shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::text::Style;
+    use crate::view::diff::testing::dearer;
+
+    #[test]
+    fn every_form_tells_the_answer_and_no_name_acts_in_any() {
+        let view = dearer();
+        let forms = [text(&view, Style::default(), 20), markdown(&view, 20), csv(&view)];
+        for bytes in forms {
+            let text = String::from_utf8(bytes).expect("it is UTF-8");
+            assert!(text.contains("cpu_ns_per_op") || text.contains("CPU time per operation"), "{text}");
+            assert!(!text.contains('\x1b'), "{text}");
+        }
+        let page = String::from_utf8(markdown(&view, 20)).expect("it is UTF-8");
+        assert!(page.contains("`parse<&str>\\|␛[31m`"), "{page}");
+    }
+
+    #[test]
+    fn text_and_markdown_are_as_published() {
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path("../../../tests/golden/diff");
+        settings.set_prepend_module_to_snapshot(false);
+        let shown = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        settings.bind(|| {
+            insta::assert_snapshot!("text", shown(text(&dearer(), Style::default(), 20)));
+            insta::assert_snapshot!("markdown", shown(markdown(&dearer(), 20)));
+            insta::assert_snapshot!("csv", shown(csv(&dearer())));
+        });
+    }
+
+    #[test]
+    fn no_line_of_text_is_wider_than_the_terminal() {
+        for width in [80, 100, 200] {
+            let bytes = text(&dearer(), Style { width, colour: false }, 20);
+            for line in String::from_utf8_lossy(&bytes).lines() {
+                assert!(line.chars().count() <= width, "{} columns: {line}", line.chars().count());
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Words for the rows: the remark on a part of the table, and the selected row in full.
+//! They claim no more than the verdict does.
+
+use super::rows::Row;
+use crate::tui::panel::Cx;
+use crate::view::diff::{Basis, ComparisonView, FactorsView, MetricRow, PartRow, words};
+use crate::view::number::{percent, seconds};
+
+/// `a thread's time per op: 2.91 ms -> 3.27 ms, +12.4%`, or why there are no factors.
+pub(super) fn factors(view: &FactorsView) -> String {
+    match (view.ns_per_op, view.ratio, view.missing) {
+        (_, _, Some(why)) => format!("not worked out: {why}"),
+        (Some(times), Some(ratio), None) => {
+            let [base, new] = times.map(|ns| seconds(ns * 1e-9).joined());
+            format!("a thread's time per op: {base} -> {new}, {}", words::relative(ratio - 1.0))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The selected row in full.
+pub(super) fn status(view: &ComparisonView, row: &Row<'_>, cx: &Cx<'_>) -> String {
+    match row {
+        Row::Heading(_, about) if about.is_empty() => view.load_text.clone(),
+        Row::Heading(_, about) => about.clone(),
+        Row::Factor(part) => factor(part),
+        Row::Quantity(row, same_load) => quantity(row, *same_load, cx),
+        Row::Text(text) => text.clone(),
+    }
+}
+
+fn factor(part: &PartRow) -> String {
+    let value = |at: usize| part.values[at].map_or("-".to_string(), |value| words::factor_value(part.factor, value));
+    let share = part.share.map_or(String::new(), |share| format!(", {} of the change", percent(share).joined()));
+    format!(
+        "{}: {} -> {}; it alone makes the time {}, {}{share}",
+        part.label,
+        value(0),
+        value(1),
+        words::relative(part.ratio - 1.0),
+        amount(part)
+    )
+}
+
+/// How much a factor changed the time of an operation.
+pub(super) fn amount(part: &PartRow) -> String {
+    format!("{}{} per op", if part.ns > 0.0 { "+" } else { "" }, seconds(part.ns * 1e-9).joined())
+}
+
+fn quantity(row: &MetricRow, same_load: bool, cx: &Cx<'_>) -> String {
+    let at = if same_load { " at the same load" } else { "" };
+    let mut text = format!(
+        "{} ({}){at}: {} -> {}",
+        row.label,
+        row.name,
+        words::value(row, &row.base),
+        words::value(row, &row.new)
+    );
+    if let Some(change) = words::own_change(row) {
+        text += &format!(", {change}");
+    }
+    if let Some(ends) = words::interval(row) {
+        text += &format!(" ({ends})");
+    }
+    text += &match words::verdict(row) {
+        "-" => " not decided".to_string(),
+        verdict => format!(" {} {verdict}", cx.glyphs.dot),
+    };
+    if let Some(p) = row.corrected_p {
+        text += &format!(" {} p {}", cx.glyphs.dot, words::probability(p));
+    }
+    if let Some(least) = row.detectable {
+        text += &format!(" {} would find {}", cx.glyphs.dot, words::change(row, least).trim_start_matches('+'));
+    }
+    match row.basis {
+        Some(Basis::Runs { base, new }) => text += &format!(" {} {base} and {new} runs", cx.glyphs.dot),
+        Some(Basis::Windows { base, new }) => text += &format!(" {} {base} and {new} windows", cx.glyphs.dot),
+        Some(Basis::Nothing) | None => {}
+    }
+    text
+}

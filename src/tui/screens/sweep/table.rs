@@ -1,0 +1,145 @@
+//! The table of points: one row per width, with the most important columns at the left.
+//! A value that was not measured is a dash, never a zero.
+
+use super::{Page, State, words};
+use crate::tui::chrome::put;
+use crate::tui::panel::Cx;
+use crate::tui::widgets::Pen;
+use crate::tui::widgets::table::{Cell, Column, Cut, Table, scrolled};
+use crate::tui::widgets::text::{end, width, wrap};
+use crate::view::MetricUnit;
+use crate::view::number::{percent, quantity, three_digits};
+use crate::view::sweep::{Column as Measured, PointView, ScalingView, Value};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Columns that stay on a narrow terminal, most important first; all others are dropped before them, from the last.
+const FIRST: [&str; 9] = [
+    "ops_per_s",
+    "efficiency",
+    "us_per_op",
+    "cpu_ns_per_op",
+    "path_length",
+    "cpi",
+    "frequency",
+    "utilisation",
+    "speedup",
+];
+/// The contents of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Width,
+    Region,
+    Runs,
+    /// A measured value, by its index among the view's columns.
+    Value(usize),
+    /// The interval of the throughput.
+    Spread,
+}
+
+/// Draws the table; below it the laws and the reasons for missing values, as far as there is room.
+pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    let shown = shown(view);
+    let columns: Vec<Column<'_>> = shown.iter().map(|shown| column(view, cx, *shown)).collect();
+    let table = Table {
+        columns: &columns,
+        sorted: None,
+        rows: view.points.len(),
+        selected: state.at().filter(|_| state.page != Page::Functions),
+        top: top(state, area.height),
+    };
+    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
+    let cell = |row: usize, column: usize| {
+        let text = text(view, &view.points[row], shown[column], cx);
+        let style = match (shown[column], text.as_str()) {
+            (Shown::Value(_), "-") => cx.theme.missing,
+            (Shown::Width, _) => cx.theme.heading,
+            (Shown::Value(_), _) => cx.theme.text,
+            _ => cx.theme.dim,
+        };
+        Cell::new(text, style)
+    };
+    table.draw(cell, pen, area, buf);
+    let used = (view.points.len() as u16).saturating_add(1).min(area.height);
+    let below = Rect { y: area.y + used, height: area.height - used, ..area };
+    let room = usize::from(below.width.saturating_sub(2));
+    let lines = words::below(view).into_iter().flat_map(|text| wrap(&text, room.max(10)));
+    for (line, y) in lines.zip(below.top()..below.bottom()) {
+        let row = Rect { y, height: 1, ..below };
+        put(buf, row, row.x + 1, &end(&line, room, cx.glyphs.ellipsis), cx.theme.dim);
+    }
+}
+
+/// The row at a terminal line.
+pub(super) fn row_at(state: &State, area: Rect, y: u16) -> Option<usize> {
+    let row = usize::from(y.checked_sub(area.y + 1)?) + top(state, area.height);
+    (row < state.points().len()).then_some(row)
+}
+
+fn top(state: &State, height: u16) -> usize {
+    scrolled(0, state.at().unwrap_or(0), state.points().len(), height)
+}
+
+fn shown(view: &ScalingView) -> Vec<Shown> {
+    let mut shown = vec![Shown::Width, Shown::Region, Shown::Runs];
+    for (at, column) in view.columns.iter().enumerate() {
+        shown.push(Shown::Value(at));
+        if column.name == "ops_per_s" {
+            shown.push(Shown::Spread);
+        }
+    }
+    shown
+}
+
+fn column<'a>(view: &'a ScalingView, cx: &Cx<'_>, shown: Shown) -> Column<'a> {
+    let (title, rank) = match shown {
+        Shown::Width => ("n", 0),
+        Shown::Region => ("CPUs", 19),
+        Shown::Runs => ("runs", 20),
+        Shown::Spread => (cx.glyphs.plus_minus, 11),
+        Shown::Value(at) => {
+            view.columns.get(at).map_or(("", u8::MAX), |column| (column.label, rank(view, column.name, at)))
+        }
+    };
+    let widest = view.points.iter().map(|point| width(&text(view, point, shown, cx))).max().unwrap_or(0);
+    let least = widest.max(width(title)).min(24) as u16;
+    Column { title, least, grows: 0, right: shown != Shown::Region, rank, cut: Cut::End }
+}
+
+/// Columns that were never measured are dropped first; throughput stays.
+fn rank(view: &ScalingView, name: &str, at: usize) -> u8 {
+    let known = |point: &PointView| point.values.get(name).is_some_and(|value| value.mean().is_some());
+    if !view.points.iter().any(known) {
+        return 140_u8.saturating_add(at.min(100) as u8);
+    }
+    let first = FIRST.iter().position(|first| *first == name).map(|at| at as u8);
+    first.unwrap_or_else(|| 30_u8.saturating_add(at.min(100) as u8))
+}
+
+fn text(view: &ScalingView, point: &PointView, shown: Shown, cx: &Cx<'_>) -> String {
+    match shown {
+        Shown::Width => point.n.to_string(),
+        Shown::Region => point.region.label(),
+        Shown::Runs => point.runs.to_string(),
+        Shown::Spread => spread(point).map_or(String::new(), |half| format!("{}{half}", cx.glyphs.plus_minus)),
+        Shown::Value(at) => view.columns.get(at).map_or(String::new(), |column| value(point, column)),
+    }
+}
+
+/// Half the interval of the throughput, relative to its mean.
+pub(super) fn spread(point: &PointView) -> Option<String> {
+    match point.values.get("ops_per_s") {
+        Some(Value::Known { mean, half: Some(half) }) if mean != 0.0 => Some(percent((half / mean).abs()).joined()),
+        _ => None,
+    }
+}
+
+/// A value without the unit, which the heading shows; a dash if it was not measured.
+pub(super) fn value(point: &PointView, column: &Measured) -> String {
+    let Some(mean) = point.values.get(column.name).and_then(|value| value.mean()) else { return "-".to_string() };
+    match column.unit {
+        MetricUnit::PerSecond => quantity(mean, MetricUnit::Count).joined(),
+        MetricUnit::Ratio => three_digits(mean),
+        unit => quantity(mean, unit).joined(),
+    }
+}

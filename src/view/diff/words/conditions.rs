@@ -1,0 +1,132 @@
+//! Describes the conditions of a comparison: sides, load, mixtures, and what differs.
+
+use super::values::{relative, typed};
+use crate::analysis::diff::Side;
+use crate::view::MetricUnit;
+use crate::view::diff::{
+    Adjustment, CodeView, Driver, GroupKind, Load, Per, SettingsView, Severity, SideView, Spread, SubgroupCheck,
+    Through, Unlike,
+};
+use crate::view::number::quantity;
+
+/// Short name of a side: its label, or its first recording and the number of further ones.
+#[must_use]
+pub fn label(side: &SideView) -> String {
+    match &side.recordings[..] {
+        [first, rest @ ..] if !rest.is_empty() => format!("{} and {} more", first.name, rest.len()),
+        _ => side.label.clone(),
+    }
+}
+
+/// What is known about the load, in one sentence.
+pub(in crate::view::diff) fn load(load: &Load) -> String {
+    let Some((driver, base, new)) = load.driver.zip(load.base).zip(load.new).map(|((d, b), n)| (d, b, n)) else {
+        return "load was not looked at".to_string();
+    };
+    let (what, unit) = match driver {
+        Driver::OpsPerS => ("operations per second", MetricUnit::PerSecond),
+        Driver::BusyCores => ("busy CPUs", MetricUnit::Cores),
+    };
+    let value = |value: f64| quantity(value, unit).joined();
+    let both = format!("{} -> {}", value(base.mean), value(new.mean));
+    let range = |spread: Spread| format!("{} to {}", value(spread.low), value(spread.high));
+    match load.adjustment {
+        Adjustment::Same => format!("{what} were the same ({both}): nothing to adjust"),
+        Adjustment::Near => format!("{what} were about the same ({both}), and too steady to tell what the rest does"),
+        Adjustment::Done { from, to, windows, through: Through::Windows, .. } => format!(
+            "by {what}, {both}; costs are compared over {} to {}, where both have windows ({} and {})",
+            value(from),
+            value(to),
+            windows[0],
+            windows[1]
+        ),
+        Adjustment::Done { from, to, through: Through::Runs, .. } => format!(
+            "by {what}, {both}; it differed from run to run ({} to {} on both sides), and costs are compared by a curve through the runs",
+            value(from),
+            value(to)
+        ),
+        Adjustment::TooFewRuns { runs, needed } => format!(
+            "{what} differed from run to run ({both}), and {runs} runs cannot tell that from the cost: it takes {needed}"
+        ),
+        Adjustment::Apart => format!("{what} never met: {} against {}", range(base), range(new)),
+        Adjustment::Opposed => format!("{what} {both}: more was done with less CPU time, or less with more"),
+        Adjustment::Unknown => "load is not known".to_string(),
+    }
+}
+
+/// Why the total and its subgroups disagree.
+#[must_use]
+pub fn guard_text(guard: &SubgroupCheck) -> String {
+    let what = match guard.by {
+        GroupKind::Load => "levels of load",
+        GroupKind::Host => "hosts",
+        GroupKind::Thread => "kinds of threads",
+    };
+    let [base, new] = guard.whole;
+    format!(
+        "The whole deceives: {} is {} as it stands, but {} with the base's mixture of {what}; the mixture moved.",
+        guard.quantity,
+        relative(new / base - 1.0),
+        relative(guard.standardised / base - 1.0)
+    )
+}
+
+/// A condition that differs, in a sentence fragment.
+#[must_use]
+pub fn unlike(unlike: &Unlike) -> String {
+    format!("{}: {} -> {}", unlike.what, unlike.base, unlike.new)
+}
+
+/// How much a differing condition matters, in a few words.
+#[must_use]
+pub fn gravity(gravity: Severity) -> &'static str {
+    match gravity {
+        Severity::Refuse => "not comparable",
+        Severity::Warn => "may be the reason",
+        Severity::Tell => "for your information",
+    }
+}
+
+/// What costs of code are divided by: `per operation`.
+#[must_use]
+pub fn per(per: Per) -> &'static str {
+    match per {
+        Per::Op => "per operation",
+        Per::Cpu => "per CPU second",
+        Per::Share => "of all samples",
+        Per::None => "in all",
+    }
+}
+
+/// Which code changes are shown.
+#[must_use]
+pub fn shown_code(view: &CodeView) -> &'static str {
+    if view.repeated {
+        "changes beyond chance only"
+    } else {
+        "changes between these two recordings beyond sampling error"
+    }
+}
+
+/// Why there is no code to compare.
+pub(in crate::view::diff) fn no_code(base: &Side, new: &Side, per: Per) -> &'static str {
+    let sampled = |side: &Side| side.runs.iter().all(|run| run.run.cpu.samples > 0);
+    let alike = |side: &Side| side.runs.first().map(|run| run.run.cpu.unit);
+    match (sampled(base) && sampled(new), alike(base) == alike(new), per) {
+        (false, ..) => "no samples on one side",
+        (_, false, _) => "cycles were sampled on one side and time on the other",
+        (_, _, Per::Op) => "no operations on one side: try --normalize cpu",
+        _ => "no CPU time on one side",
+    }
+}
+
+/// How the sides were compared, in one line.
+#[must_use]
+pub fn settings(settings: &SettingsView) -> String {
+    format!(
+        "{} intervals, the same within {}, seed {}",
+        typed(settings.confidence),
+        typed(settings.margin),
+        settings.seed
+    )
+}

@@ -1,0 +1,125 @@
+//! The headline of a comparison: its conclusions, and what they rest on.
+//! Claims are no stronger than the verdict. For an open verdict, the text names what would settle it.
+
+use super::conditions::guard_text;
+use super::values::{change, interval, own_change, relative, shown, typed, within};
+use crate::analysis::diff::{PRIMARY, Settings};
+use crate::view::diff::{Adjustment, Basis, ComparisonView, Lead, MetricRow, Verdict};
+
+/// The conclusions of a comparison, in sentences.
+pub(in crate::view::diff) fn headline(view: &ComparisonView, settings: &Settings) -> Vec<String> {
+    let mut out = Vec::new();
+    match &view.answer {
+        Some(row) if row.difference.is_some() => answer(&mut out, view, row, settings),
+        Some(row) => out.push(format!("Nothing can be compared: {} has no value on one side.", row.label)),
+        None => out.push("Nothing can be compared: there are no recordings.".to_string()),
+    }
+    if view.primary != PRIMARY {
+        out.push(
+            "Nothing counted operations on both sides: more load and dearer operations cannot be told apart. Give a source \
+             with --ops when recording."
+                .to_string(),
+        );
+    }
+    if let Some(text) = open_for_load(view) {
+        out.push(text);
+    }
+    for guard in view.groups.iter().filter(|guard| guard.disagrees) {
+        out.push(guard_text(guard));
+    }
+    out
+}
+
+fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, settings: &Settings) {
+    let values = [row.base.value(), row.new.value()].map(|value| value.map_or("-".to_string(), |v| shown(v, row.unit)));
+    let sure = typed(settings.confidence);
+    let interval = match (interval(row), within(row)) {
+        (Some(ends), _) => format!(" ({sure} interval {ends})"),
+        (None, Some(ends)) => format!(" between these two recordings ({ends} by their windows)"),
+        (None, None) => String::new(),
+    };
+    let change = own_change(row).unwrap_or_default();
+    let at = match view.lead {
+        Lead::Raw => "",
+        Lead::LoadAdjusted => " at the same load",
+        Lead::Standardised => " with the base's mixture of hosts",
+    };
+    let numbers = format!("{}{at} {} -> {}, {change}{interval}", row.label, values[0], values[1]);
+    let lead = match (row.verdict, row.name == PRIMARY) {
+        (Verdict::More, true) => "Dearer, beyond chance",
+        (Verdict::Less, true) => "Cheaper, beyond chance",
+        (Verdict::More | Verdict::Less, false) => "Different, beyond chance",
+        (Verdict::Same, _) => "The same",
+        (Verdict::Undecided, _) => "Not decided",
+    };
+    out.push(format!("{lead}: {numbers}."));
+    let margin = typed(settings.margin);
+    match (row.verdict, row.within_margin) {
+        (Verdict::Same, _) => out.push(format!("That it differs by less than {margin} was shown, not assumed.")),
+        (Verdict::More | Verdict::Less, true) => {
+            out.push(format!(
+                "Little as it is, it is there; it is less than the {margin} that --same-within calls the same."
+            ));
+        }
+        _ => {}
+    }
+    out.push(basis(row, settings));
+    if let (Lead::LoadAdjusted, Some(raw)) = (view.lead, view.metrics.iter().find(|raw| raw.name == row.name))
+        && let Some(change) = own_change(raw)
+    {
+        out.push(format!("As recorded, load and all, it is {change}."));
+    }
+}
+
+/// How to measure the variation between runs.
+const REPEAT: &str = "Repeats measure it: BASE1,BASE2,BASE3 NEW1,NEW2,NEW3.";
+
+/// Why the load leaves the answer open, and how to settle it.
+fn open_for_load(view: &ComparisonView) -> Option<String> {
+    let undecided = view.answer.as_ref().is_some_and(|row| row.verdict == Verdict::Undecided && row.low.is_some());
+    let text = match view.load.adjustment {
+        Adjustment::Apart => {
+            "Both never had the same load, so the change may come of the load or of the program: record both at loads that \
+             overlap."
+                .to_string()
+        }
+        Adjustment::TooFewRuns { needed, .. } => format!(
+            "The load differed from run to run, so the change may come of the load or of the program: it takes {needed} runs \
+             in all, at loads that overlap."
+        ),
+        Adjustment::Near if undecided => {
+            "The load differed, and may have made the change or hidden one: record both at the same load.".to_string()
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
+/// Where the uncertainty comes from, and how small a change could have been detected.
+fn basis(row: &MetricRow, settings: &Settings) -> String {
+    let seen = row.detectable.map_or(String::new(), |least| {
+        format!(" Four of five such comparisons would find a change of {}.", change(row, least).trim_start_matches('+'))
+    });
+    match row.basis {
+        Some(Basis::Runs { base, new }) => format!("From {base} and {new} runs.{seen}"),
+        Some(Basis::Windows { base, new }) => {
+            let windows = format!("From {base} and {new} windows of one run each");
+            match (settings.noise, row.noise_limit) {
+                (Some(noise), _) => {
+                    format!("{windows}, and the {} that --run-noise says runs differ by.{seen}", typed(noise))
+                }
+                (None, Some(limit)) => format!(
+                    "{windows}, which show nothing of how far runs of one program differ: the change is beyond chance only if \
+                     their standard deviation is below {}. {REPEAT}",
+                    relative(limit).trim_start_matches('+')
+                ),
+                (None, None) => format!("{windows}, which leave it open even for these two recordings. {REPEAT}"),
+            }
+        }
+        Some(Basis::Nothing) | None => {
+            format!(
+                "One run a side, with too few windows that have a value, leaves no telling change from chance. {REPEAT}"
+            )
+        }
+    }
+}

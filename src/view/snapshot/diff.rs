@@ -1,0 +1,176 @@
+//! A snapshot of a comparison: its head, and the view that a screen requested.
+
+use super::{Body, Head, Query, Snapshot, Strip, ViewRequest};
+use crate::analysis::Axis;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Measure, Note, Why};
+use crate::units::Nanos;
+use crate::view::diff::{ComparisonView, DiffView, Per, Severity, words};
+use crate::view::flame_tree::FlameTree;
+use crate::view::sweep::CostAxis;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// A screen of a comparison. The flame graph is a separate view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ComparisonTab {
+    /// The answer, the factors, the quantities.
+    Overview,
+    /// The code that changed.
+    Functions,
+    /// Expectations, gates, load, and the conditions in which the sides differ.
+    Conditions,
+}
+
+/// One of the sides compared with a base.
+#[derive(Debug, Clone)]
+pub struct Compared {
+    /// All comparisons.
+    pub view: Arc<DiffView>,
+    /// Index of this one.
+    pub at: usize,
+}
+
+impl Compared {
+    /// This comparison; `None` only if there are none.
+    #[must_use]
+    pub fn one(&self) -> Option<&ComparisonView> {
+        self.view.comparisons.get(self.at)
+    }
+}
+
+/// What every screen of a comparison shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparisonHead {
+    /// Number of recordings of both sides.
+    pub runs: [usize; 2],
+    /// Index of this comparison, and how many there are.
+    pub at: [usize; 2],
+    /// What costs of functions are divided by.
+    pub per: Option<Per>,
+    /// What they can be divided by.
+    pub choices: Vec<Per>,
+    /// How the sides were compared, in words.
+    pub settings: String,
+    /// What is known about the load, in one sentence.
+    pub load: String,
+}
+
+/// Takes a snapshot of a comparison; `choices` are what costs can be divided by.
+#[must_use]
+pub fn look_at_comparison(view: &Arc<DiffView>, choices: &[Per], query: Query) -> Snapshot {
+    let last = view.comparisons.len().saturating_sub(1);
+    let at = query.point.map_or(0, |at| at as usize).min(last);
+    let compared = Compared { view: Arc::clone(view), at };
+    let head = Head::of_comparison(&compared, choices);
+    let body = match &query.ask {
+        ViewRequest::Comparison(leaf) => Ok(Body::Comparison(*leaf, compared)),
+        ViewRequest::Flame { .. } => flame(&compared, query.axis),
+        _ => Err(Error::new(ErrorKind::Unsupported, "a comparison has no such view")
+            .hint("Open one of its recordings: ironlaw view RECORDING")),
+    };
+    Snapshot { query, head, body }
+}
+
+fn flame(compared: &Compared, axis: Axis) -> Result<Body> {
+    let cost = if axis == Axis::OffCpu { CostAxis::Blocked } else { CostAxis::Cpu };
+    let Some(found) = compared.one() else { return Err(Error::new(ErrorKind::NotFound, "nothing is compared")) };
+    let lacking = || match (found.code_missing, cost) {
+        (Some(why), _) => Error::new(ErrorKind::NotFound, format!("there is no difference to draw: {why}")),
+        (None, CostAxis::Blocked) => Error::new(ErrorKind::NotFound, "time off the CPU is not on both sides")
+            .hint("Record both with --off-cpu; it has no share of the samples on a CPU."),
+        (None, CostAxis::Cpu) => Error::new(ErrorKind::NotFound, "there is no difference to draw"),
+    };
+    let picture = found.picture(cost).cloned();
+    picture.map(|difference| Body::Flame(FlameTree::of_difference(difference))).ok_or_else(lacking)
+}
+
+impl Head {
+    /// The head of a comparison. Fields that only a single profile has stay empty.
+    #[must_use]
+    pub fn of_comparison(compared: &Compared, choices: &[Per]) -> Head {
+        let missing = Measure::Missing(Why::NotRecorded);
+        let (view, found) = (&compared.view, compared.one());
+        let label = |found: &ComparisonView| words::label(&found.new);
+        Head {
+            target: format!("{} -> {}", words::label(&view.base), found.map(label).unwrap_or_default()),
+            threads: missing,
+            event: "CPU time".to_string(),
+            unit: "ns",
+            events: vec!["CPU time".to_string()],
+            has_off_cpu: found.is_some_and(|found| found.picture(CostAxis::Blocked).is_some()),
+            rate: String::new(),
+            samples: 0,
+            whole: None,
+            coverage: Measure::Missing(Why::NotRecorded),
+            lost: 0,
+            own_cpu: missing,
+            live: false,
+            since: Nanos(0),
+            now: Nanos(0),
+            from: Nanos(0),
+            to: Nanos(0),
+            started_unix_ns: 0,
+            marks: Vec::new(),
+            strip: Strip::default(),
+            notes: found.map(notes).unwrap_or_default(),
+            cpus: 0,
+            sweep: None,
+            standing: None,
+            comparison: Some(ComparisonHead {
+                runs: [view.base.recordings.len(), found.map_or(0, |found| found.new.recordings.len())],
+                at: [compared.at, view.comparisons.len()],
+                per: found.and_then(|found| found.code.as_ref()).map(|code| code.per),
+                choices: choices.to_vec(),
+                settings: words::settings(&view.settings),
+                load: found.map_or(String::new(), |found| found.load_text.clone()),
+            }),
+        }
+    }
+}
+
+/// Differences in conditions that may explain a change.
+fn notes(found: &ComparisonView) -> Vec<Note> {
+    let note = |topic: &str, text: String| Note { topic: topic.to_string(), text, fix: None };
+    let unlike = found.unlike.iter().filter(|unlike| unlike.gravity != Severity::Tell);
+    let unlike =
+        unlike.map(|unlike| note("unlike", format!("{} ({})", words::unlike(unlike), words::gravity(unlike.gravity))));
+    let guards = found.groups.iter().filter(|guard| guard.disagrees);
+    unlike.chain(guards.map(|guard| note("groups", words::guard_text(guard)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::diff::testing::dearer;
+    use crate::view::snapshot::{Against, When, Whose};
+
+    fn looked(ask: ViewRequest, axis: Axis, point: Option<u32>) -> Snapshot {
+        let (when, against) = (When::All, Against::Nothing);
+        let query = Query { when, end: None, whose: Whose::default(), axis, against, point, per: None, ask };
+        look_at_comparison(&Arc::new(dearer()), &[Per::Op, Per::Cpu], query)
+    }
+
+    #[test]
+    fn every_screen_of_a_comparison_gets_its_view_and_no_other_does() {
+        let flame = || ViewRequest::Flame { by: Default::default(), usual: false };
+        for leaf in [ComparisonTab::Overview, ComparisonTab::Functions, ComparisonTab::Conditions] {
+            let look = looked(ViewRequest::Comparison(leaf), Axis::Event(0), Some(9));
+            assert!(matches!(look.body, Ok(Body::Comparison(seen, one)) if seen == leaf && one.one().is_some()));
+        }
+        assert!(
+            matches!(looked(flame(), Axis::Event(0), None).body, Ok(Body::Flame(flame_tree)) if flame_tree.is_compared())
+        );
+        let blocked = looked(flame(), Axis::OffCpu, None).body;
+        assert!(blocked.is_err_and(|error| error.remedy().is_some_and(|remedy| remedy.contains("--off-cpu"))));
+        assert!(looked(ViewRequest::Counters, Axis::Event(0), None).body.is_err());
+    }
+
+    #[test]
+    fn the_head_says_who_is_compared_and_what_to_know() {
+        let head = looked(ViewRequest::Comparison(ComparisonTab::Overview), Axis::Event(0), None).head;
+        assert!(head.notes.iter().any(|note| note.text.starts_with("kernel: ")), "{:?}", head.notes);
+        let comparison = head.comparison.unwrap_or_else(|| panic!("it is one"));
+        assert_eq!((comparison.runs, comparison.at, comparison.per), ([3, 3], [0, 1], Some(Per::Op)));
+    }
+}

@@ -1,0 +1,222 @@
+//! Turns an analysed sweep into its view: ordered columns, rows by name, and descriptions in words.
+//! Only cycles per operation are computed here; they follow from two other columns.
+
+use super::{Column, PointView, Progress, ScalingView, Value, Values};
+use crate::analysis::sweep::{Estimate, Numbers, Point, Scaling};
+use crate::analysis::{Coverage, MetricUnit, Tasks};
+use crate::model::{HostFacts, Measure, Note, Placement, RunMeta, RunState, SweepMeta, Unit};
+use crate::view::findings::FindingsView;
+use crate::view::report::unit_of;
+
+/// A column, and how to read its value.
+struct Source {
+    column: Column,
+    value: fn(&Numbers) -> Measure<Estimate>,
+}
+
+const fn column(
+    name: &'static str,
+    label: &'static str,
+    unit: MetricUnit,
+    value: fn(&Numbers) -> Measure<Estimate>,
+) -> Source {
+    Source { column: Column { name, label, unit }, value }
+}
+
+/// The table that performance engineers know, the most important columns first.
+const COLUMNS: [Source; 19] = [
+    column("ops_per_s", "ops/s", MetricUnit::PerSecond, |n| n.ops_per_s),
+    column("speedup", "speed-up", MetricUnit::Ratio, |n| n.speedup),
+    column("efficiency", "efficiency", MetricUnit::Share, |n| n.efficiency),
+    column("us_per_op", "time/op", MetricUnit::Microseconds, |n| n.us_per_op),
+    column("cpu_ns_per_op", "CPU/op", MetricUnit::Nanoseconds, |n| n.cpu_ns_per_op),
+    column("path_length", "instr/op", MetricUnit::Ratio, |n| n.path_length),
+    column("cpi", "CPI", MetricUnit::Ratio, |n| n.cpi),
+    column("core_cpi", "core CPI", MetricUnit::Ratio, |n| n.core_cpi),
+    column("cycles_per_op", "cycles/op", MetricUnit::Ratio, cycles_per_op),
+    column("frequency", "frequency", MetricUnit::Hertz, |n| n.frequency),
+    column("utilisation", "utilised", MetricUnit::Share, |n| n.utilisation),
+    column("busy_cores", "busy CPUs", MetricUnit::Cores, |n| n.busy_cores),
+    column("kernel_share", "in kernel", MetricUnit::Share, |n| n.kernel_share),
+    column("karp_flatt", "Karp-Flatt", MetricUnit::Ratio, |n| n.karp_flatt),
+    column("ops", "ops", MetricUnit::Count, |n| n.ops),
+    column("instructions", "instructions", MetricUnit::Count, |n| n.instructions),
+    column("cycles", "cycles", MetricUnit::Count, |n| n.cycles),
+    column("seconds", "elapsed", MetricUnit::Seconds, |n| n.seconds),
+    column("cpu_percent", "CPU %", MetricUnit::Ratio, |n| n.utilisation.map(|share| scaled(share, 100.0))),
+];
+
+impl ScalingView {
+    /// The view of a sweep; `progress` is set while it is running.
+    #[must_use]
+    pub fn of(meta: &SweepMeta, scaling: &Scaling, progress: Option<Progress>) -> ScalingView {
+        ScalingView {
+            title: title(meta),
+            width: meta.width,
+            placement: placement(meta.placement).to_string(),
+            ops: meta.ops.as_ref().map(crate::model::OpsSpec::label),
+            machine: machine(&meta.host),
+            base: scaling.points.get(scaling.base).map(|point| point.n),
+            columns: COLUMNS.iter().map(|source| source.column).collect(),
+            points: scaling.points.iter().map(PointView::of).collect(),
+            fits: scaling.fits.clone(),
+            stacks: scaling.stacks.clone(),
+            losses: scaling.losses.clone(),
+            cost_unit: unit_of(cost_unit(scaling)),
+            findings: FindingsView::of_judged(scaling.findings.clone(), &Tasks::default()),
+            notes: notes(meta, progress.is_some()).into_iter().chain(sampled_too_little(scaling)).collect(),
+            progress,
+        }
+    }
+}
+
+impl PointView {
+    fn of(point: &Point) -> PointView {
+        let value = |source: &Source| (source.column.name, Value::of((source.value)(&point.numbers)));
+        PointView {
+            n: point.n,
+            region: point.region,
+            runs: point.runs.len() as u32,
+            values: Values(COLUMNS.iter().map(value).collect()),
+        }
+    }
+}
+
+impl Value {
+    fn of(measure: Measure<Estimate>) -> Value {
+        match measure {
+            Measure::Known { value: Estimate { mean, half, .. }, .. } => Value::Known { mean, half },
+            Measure::Missing(missing) => Value::Missing { missing },
+        }
+    }
+}
+
+/// Path length times CPI. The interval assumes independence, so it is too wide where one offsets the other.
+fn cycles_per_op(numbers: &Numbers) -> Measure<Estimate> {
+    numbers.path_length.ratio(numbers.cpi, |path, cpi| {
+        let half = path.half.zip(cpi.half).map(|(a, b)| (a * cpi.mean).hypot(b * path.mean));
+        Some(Estimate { mean: path.mean * cpi.mean, half, runs: path.runs.min(cpi.runs) })
+    })
+}
+
+fn scaled(estimate: Estimate, factor: f64) -> Estimate {
+    Estimate { mean: estimate.mean * factor, half: estimate.half.map(|half| half * factor), ..estimate }
+}
+
+fn cost_unit(scaling: &Scaling) -> Unit {
+    scaling.points.iter().flat_map(|point| &point.runs).map(|run| run.cpu.unit).next().unwrap_or(Unit::Nanos)
+}
+
+fn title(meta: &SweepMeta) -> String {
+    match &meta.target {
+        Some(target) if meta.command.is_empty() => target.label(),
+        _ => meta.command.join(" "),
+    }
+}
+
+fn placement(placement: Placement) -> &'static str {
+    match placement {
+        Placement::Cores => "physical cores first, node by node, siblings last",
+        Placement::Smt => "a core's siblings first, then the next core",
+        Placement::Spread => "physical cores, the nodes in turn",
+        Placement::None => "not pinned",
+    }
+}
+
+fn machine(host: &HostFacts) -> String {
+    let cpus = match host.cpus.len() {
+        0 => None,
+        1 => Some("1 CPU".to_string()),
+        n => Some(format!("{n} CPUs")),
+    };
+    let model = (!host.cpu_model.is_empty()).then(|| host.cpu_model.clone());
+    let kernel = (!host.kernel.is_empty()).then(|| format!("Linux {} {}", host.kernel, host.arch));
+    let guest = host.virtual_machine.then(|| "virtual machine".to_string());
+    [model, cpus, kernel, guest].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The sweep's own notes, the runs that failed, and whether some runs are missing.
+fn notes(meta: &SweepMeta, runs_on: bool) -> Vec<Note> {
+    let mut notes = meta.notes.clone();
+    notes.extend(meta.runs.iter().filter_map(failed));
+    let missing = meta.runs.len().saturating_sub(meta.over());
+    if !runs_on && missing > 0 {
+        let text = format!("The sweep was ended with {missing} of its {} runs still to come.", meta.runs.len());
+        notes.push(Note { topic: "sweep-stopped".to_string(), text, fix: None });
+    }
+    notes
+}
+
+fn sampled_too_little(scaling: &Scaling) -> Option<Note> {
+    let low = scaling.losses.iter().filter_map(|loss| loss.coverage).filter(Coverage::is_low);
+    let least = low.min_by(|a, b| a.share.total_cmp(&b.share))?;
+    Some(Note {
+        topic: "low-coverage".to_string(),
+        text: format!(
+            "Samples of a run cover only {:.1}% of its CPU time: what functions lost may be far off, by more than the \
+             errors say.",
+            least.share * 100.0
+        ),
+        fix: Some("Sweep as root, so that whole CPUs are sampled in place of threads.".to_string()),
+    })
+}
+
+fn failed(run: &RunMeta) -> Option<Note> {
+    let RunState::Failed { reason } = &run.state else { return None };
+    let text = format!("Run {} of n = {} does not count: {reason}", run.repeat, run.n);
+    Some(Note { topic: "failed-run".to_string(), text, fix: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Why;
+    use crate::view::sweep::fixture::{self, Machine};
+
+    fn view(machine: Machine) -> ScalingView {
+        ScalingView::of(&fixture::meta(machine), &fixture::scaling(machine), None)
+    }
+
+    #[test]
+    fn every_row_has_every_column_and_a_missing_value_keeps_its_reason() {
+        let view = view(Machine::Clock);
+        for point in &view.points {
+            let names: Vec<_> = point.values.0.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, view.columns.iter().map(|column| column.name).collect::<Vec<_>>());
+            assert_eq!(point.values.get("cpi"), Some(Value::Missing { missing: Why::NotSupported }));
+        }
+        assert_eq!((view.base, view.cost_unit), (Some(1), "ns"));
+    }
+
+    #[test]
+    fn cycles_per_operation_are_path_length_times_cpi_with_both_their_intervals() {
+        let estimate = |mean, half| Measure::exact(Estimate { mean, half, runs: 3 });
+        let mut numbers = fixture::scaling(Machine::Counters).points[0].numbers;
+        (numbers.path_length, numbers.cpi) = (estimate(2000.0, Some(30.0)), estimate(0.5, Some(0.01)));
+        let cycles = cycles_per_op(&numbers).value().copied();
+        assert_eq!(cycles, Some(Estimate { mean: 1000.0, half: Some(25.0), runs: 3 }));
+        numbers.cpi = estimate(0.5, None);
+        assert_eq!(cycles_per_op(&numbers).value().and_then(|cycles| cycles.half), None);
+    }
+
+    #[test]
+    fn failed_runs_and_runs_that_never_came_are_noted_but_not_while_it_runs_on() {
+        let topics = |meta: &SweepMeta, runs_on| -> Vec<String> {
+            notes(meta, runs_on).into_iter().map(|note| note.topic).collect()
+        };
+        let mut meta = fixture::meta(Machine::Clock);
+        assert_eq!(topics(&meta, false), ["no-cgroup", "failed-run"]);
+        meta.runs[0].state = RunState::Planned;
+        assert_eq!(topics(&meta, false), ["no-cgroup", "failed-run", "sweep-stopped"]);
+        assert_eq!(topics(&meta, true), ["no-cgroup", "failed-run"]);
+    }
+
+    #[test]
+    fn what_ran_already_is_named_by_its_target_and_a_command_by_itself() {
+        let mut meta = fixture::meta(Machine::Clock);
+        assert!(title(&meta).starts_with("./server --threads {threads}"));
+        (meta.command, meta.target) =
+            (Vec::new(), Some(crate::model::Target::Processes { pids: vec![41], children: true }));
+        assert_eq!(title(&meta), "pid 41");
+    }
+}

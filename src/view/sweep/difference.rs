@@ -1,0 +1,330 @@
+//! The merged call trees of two points: what each call path costs per operation at the base and here.
+//! A cell is as wide as the larger of its two costs, so that new and vanished code both stay visible.
+
+use super::merged::{Branch, Drawn, cells, inclusive, step};
+use crate::analysis::sweep::{Cost, FunctionId, Point, Run};
+use crate::model::Measure;
+use crate::view::report::unit_of;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// Which cost of an operation is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostAxis {
+    /// Time, or cycles, on a CPU.
+    Cpu,
+    /// Blocked time.
+    Blocked,
+}
+
+/// What the two sides are, and what costs are divided by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Terms {
+    /// Two widths of a sweep, per operation.
+    #[default]
+    Widths,
+    /// A base and the side compared with it. Costs are `per op`, `per CPU second` or `in all`; empty for shares.
+    Sides(&'static str),
+    /// A baseline's usual cost over all its loads, and the current cost. Costs are `per op`; empty for shares.
+    Usual(Usual),
+}
+
+/// Properties of a difference against a baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Usual {
+    /// Whether costs are per operation; otherwise they are shares of all CPU time.
+    pub per_operation: bool,
+    /// Whether changes can be distinguished from chance, because the number of samples behind the baseline is known.
+    pub counted: bool,
+    /// Whether only some of the threads are shown. Work that is gone from them may have moved to others.
+    pub part: bool,
+}
+
+impl Terms {
+    /// The text that follows a cost.
+    #[must_use]
+    pub fn per(self) -> &'static str {
+        match self {
+            Terms::Widths => "per op",
+            Terms::Sides(per) => per,
+            Terms::Usual(usual) if usual.per_operation => "per op",
+            Terms::Usual(_) => "",
+        }
+    }
+}
+
+/// Two merged call trees. Costs are per operation, means over the runs, in [`Difference::unit`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// Which cost is compared.
+    pub axis: CostAxis,
+    /// `ns` or `cycles`; `%` for shares.
+    pub unit: &'static str,
+    /// What the sides are.
+    pub terms: Terms,
+    /// Width of the base.
+    pub base_n: u32,
+    /// Width of the other side.
+    pub n: u32,
+    /// Cost of an operation at the base.
+    pub base: f64,
+    /// Cost of an operation here.
+    pub here: f64,
+    /// Samples, or off-CPU spans, of the base's runs and of the runs here.
+    pub samples: [u64; 2],
+    /// Sum of the roots' widths; at least as large as either cost.
+    pub width: f64,
+    /// Breadth first: the roots, then their children. The children of one cell are adjacent, sorted by name.
+    pub cells: Vec<DifferenceCell>,
+    /// How many of the first cells have no parent.
+    pub roots: u32,
+}
+
+/// A call path in both trees.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DifferenceCell {
+    /// The function at its end.
+    pub function: FunctionId,
+    /// Its caller.
+    pub parent: Option<u32>,
+    /// First of its children.
+    pub first_child: u32,
+    /// Number of its children.
+    pub children: u32,
+    /// Inclusive cost at the base; 0 if it is new.
+    pub base: f64,
+    /// Inclusive cost here; 0 if it vanished.
+    pub here: f64,
+    /// Cost of its own code at the base.
+    pub own_base: f64,
+    /// Cost of its own code here.
+    pub own_here: f64,
+    /// Its width: the larger of its own costs, plus the widths of its children. It is at least `base` and `here`, and
+    /// larger than both if some of its callees grew and others shrank. Against a baseline, it is the current cost, or
+    /// the former cost if the cell is gone.
+    pub width: f64,
+    /// From -2 (much less) to 2 (much more); 0 is within chance.
+    pub step: i8,
+    /// Standard error of its growth; missing if the number of samples behind a cost is unknown.
+    pub error: Measure<f64>,
+}
+
+impl DifferenceCell {
+    /// By how much it costs more here; negative if it costs less.
+    #[must_use]
+    pub fn growth(&self) -> f64 {
+        self.here - self.base
+    }
+
+    /// Whether it is absent at the base.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.base <= 0.0 && self.here > 0.0
+    }
+
+    /// Whether it is absent here.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.here <= 0.0 && self.base > 0.0
+    }
+}
+
+impl Difference {
+    /// Number of rows of cells.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        let mut rows: Vec<u32> = Vec::with_capacity(self.cells.len());
+        for cell in &self.cells {
+            rows.push(cell.parent.map_or(1, |parent| rows[parent as usize] + 1));
+        }
+        rows.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// Compares the cost of an operation at two points by call path; `None` if one of them has no operations or no samples.
+#[must_use]
+pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Difference> {
+    let (base_runs, here_runs) = (costs(base, axis), costs(here, axis));
+    let unit = unit_of(here_runs.first().or(base_runs.first())?.0.unit);
+    if base_runs.is_empty() || here_runs.is_empty() {
+        return None;
+    }
+    let mut tree = Tree::default();
+    let samples = [tree.add(&base_runs, Side::Base), tree.add(&here_runs, Side::Here)];
+    let total = |side: Side| tree.branches.iter().map(|branch| branch.own[side as usize]).sum();
+    let total = [total(Side::Base), total(Side::Here)];
+    let (cells, roots) = tree.cells(&Noise { total, samples });
+    let width: f64 = cells.iter().take(roots as usize).map(|root| root.width).sum();
+    // Only a damaged recording has weights without a finite sum.
+    (width > 0.0 && width.is_finite()).then_some(Difference {
+        axis,
+        unit,
+        terms: Terms::default(),
+        base_n: base.n,
+        n: here.n,
+        base: total[0],
+        here: total[1],
+        samples,
+        width,
+        cells,
+        roots,
+    })
+}
+
+/// The costs of the runs that have operations, each with its operations.
+fn costs<'a>(point: &'a Point, axis: CostAxis) -> Vec<(&'a Cost, f64)> {
+    let cost = |run: &'a Run| match axis {
+        CostAxis::Cpu => Some(&run.cpu),
+        CostAxis::Blocked => run.blocked.as_ref(),
+    };
+    point.runs.iter().filter_map(|run| Some((cost(run)?, operations(run)?))).collect()
+}
+
+fn operations(run: &Run) -> Option<f64> {
+    run.totals.ops.value().copied().filter(|ops| *ops > 0.0 && ops.is_finite())
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Base,
+    Here,
+}
+
+/// Both trees merged.
+#[derive(Debug, Default)]
+struct Tree<'a> {
+    branches: Vec<Branch<'a>>,
+    known: FxHashMap<(Option<u32>, &'a FunctionId), u32>,
+}
+
+impl<'a> Tree<'a> {
+    /// Adds the mean of some runs and returns their samples.
+    fn add(&mut self, runs: &[(&'a Cost, f64)], side: Side) -> u64 {
+        for (cost, ops) in runs {
+            let per_run = ops * runs.len() as f64;
+            for path in cost.paths.iter().filter(|path| path.weight > 0.0 && path.weight.is_finite()) {
+                if let Some(leaf) = self.place(&path.frames) {
+                    self.branches[leaf as usize].own[side as usize] += path.weight / per_run;
+                }
+            }
+        }
+        runs.iter().map(|(cost, _)| cost.samples).sum()
+    }
+
+    fn place(&mut self, frames: &'a [FunctionId]) -> Option<u32> {
+        let mut at = None;
+        for function in frames {
+            let next = self.branches.len() as u32;
+            let branch = *self.known.entry((at, function)).or_insert(next);
+            if branch == next {
+                self.branches.push(Branch { function, parent: at, own: [0.0; 2] });
+            }
+            at = Some(branch);
+        }
+        at
+    }
+
+    /// The cells, each as wide as the larger of its costs.
+    fn cells(&self, noise: &Noise) -> (Vec<DifferenceCell>, u32) {
+        let drawn = |(branch, [base, here]): (&Branch<'_>, [f64; 2])| {
+            let (step, error) = noise.step(base, here);
+            Some(Drawn { width: branch.own[0].max(branch.own[1]), step, error: Measure::exact(error) })
+        };
+        let drawn: Vec<_> = self.branches.iter().zip(inclusive(&self.branches)).map(drawn).collect();
+        cells(&self.branches, &drawn)
+    }
+}
+
+/// How much sampling chance may change a cost. The scatter between runs is not included.
+#[derive(Debug, Clone, Copy)]
+struct Noise {
+    total: [f64; 2],
+    samples: [u64; 2],
+}
+
+impl Noise {
+    /// How a cost changed, and the standard error of its growth.
+    fn step(&self, base: f64, here: f64) -> (i8, f64) {
+        let variance = |side: Side, cost: f64| {
+            let (total, samples) = (self.total[side as usize], self.samples[side as usize].max(1) as f64);
+            let share = if total > 0.0 { (cost / total).min(1.0) } else { 0.0 };
+            // The formula yields no variance for a share of zero. One sample more or less is within chance then.
+            (share * (1.0 - share) / samples).max(samples.powi(-2)) * total * total
+        };
+        let error = (variance(Side::Base, base) + variance(Side::Here, here)).sqrt();
+        let real = (here - base).abs() > 2.0 * error;
+        (if real { step(base, here, self.total[0].max(self.total[1])) } else { 0 }, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::sweep::Scaling;
+    use crate::view::sweep::fixture::{self, Machine};
+    use proptest::prelude::*;
+
+    fn named<'a>(difference: &'a Difference, name: &str) -> &'a DifferenceCell {
+        difference.cells.iter().find(|cell| cell.function.name == name).expect("it is there")
+    }
+
+    /// One run of `ops` operations at a point. Its paths are written `a;b 10`, in nanoseconds for all operations.
+    fn point(n: u32, ops: f64, folded: &[(&str, f64)]) -> Point {
+        let Scaling { mut points, .. } = fixture::scaling(Machine::Clock);
+        let path = |(names, ns): &(&str, f64)| (names.split(';').map(fixture::user).collect(), ns / ops);
+        let mut point = points.remove(0);
+        point.n = n;
+        point.runs.truncate(1);
+        point.runs[0].totals.ops = crate::model::Measure::exact(ops);
+        point.runs[0].cpu = fixture::cost(folded.iter().map(path).collect(), ops);
+        point
+    }
+
+    #[test]
+    fn costs_are_per_operation_and_what_came_or_went_is_there() {
+        let base = point(1, 10.0, &[("main;a", 1e9), ("main;gone", 5e8)]);
+        let here = point(4, 40.0, &[("main;a", 4e9), ("main;new", 8e9)]);
+        let difference = difference(&base, &here, CostAxis::Cpu).expect("both have operations");
+        assert_eq!((difference.base, difference.here, difference.width), (1.5e8, 3e8, 3.5e8));
+        let (a, gone, new) = (named(&difference, "a"), named(&difference, "gone"), named(&difference, "new"));
+        assert_eq!((a.base, a.here, a.step), (1e8, 1e8, 0));
+        assert_eq!((gone.is_gone(), gone.width, gone.step), (true, 5e7, -2));
+        assert_eq!((new.is_new(), new.width, new.step), (true, 2e8, 2));
+    }
+
+    #[test]
+    fn what_cannot_be_put_per_operation_is_not_compared() {
+        let (good, none) = (point(1, 10.0, &[("main", 1e9)]), point(2, 0.0, &[]));
+        assert_eq!(difference(&good, &none, CostAxis::Cpu), None);
+        assert_eq!(difference(&none, &good, CostAxis::Cpu), None);
+    }
+
+    proptest! {
+        #[test]
+        fn children_lie_within_their_callers_and_no_cost_is_wider_than_its_cell(
+            base in proptest::collection::vec((0_usize..3, 0_usize..4, 1.0..1e9), 1..20),
+            here in proptest::collection::vec((0_usize..3, 0_usize..4, 1.0..1e9), 1..20),
+        ) {
+            let folded = |list: &[(usize, usize, f64)]| -> Vec<(String, f64)> {
+                list.iter().map(|(a, b, ns)| (format!("main;f{a};g{b}"), *ns)).collect()
+            };
+            let (base, here) = (folded(&base), folded(&here));
+            let as_given = |list: &[(String, f64)]| list.iter().map(|(names, ns)| (names.clone(), *ns)).collect::<Vec<_>>();
+            let at = |n, list: &[(String, f64)]| {
+                let list = as_given(list);
+                point(n, 7.0, &list.iter().map(|(names, ns)| (names.as_str(), *ns)).collect::<Vec<_>>())
+            };
+            let difference = difference(&at(1, &base), &at(2, &here), CostAxis::Cpu).expect("there is something");
+            for cell in &difference.cells {
+                let below = &difference.cells[cell.first_child as usize..][..cell.children as usize];
+                let sum: f64 = below.iter().map(|child| child.width).sum();
+                prop_assert!(sum <= cell.width * (1.0 + 1e-9));
+                prop_assert!(cell.width >= cell.base.max(cell.here) * (1.0 - 1e-9));
+            }
+            let roots: f64 = difference.cells[..difference.roots as usize].iter().map(|root| root.here).sum();
+            prop_assert!((roots - difference.here).abs() <= 1e-6 * difference.here);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Everything that a written report on a sweep needs: its view, its metadata, and its call trees.
+//! Points keep merged call paths instead of profiles.
+
+use super::{CostAxis, Difference, ScalingView, difference};
+use crate::analysis::sweep::{FunctionId, PathCost, Point, Scaling};
+use crate::model::{SweepMeta, Unit};
+use crate::view::flame::{Flame, FlameFrame, FlameLine};
+use crate::view::report::unit_of;
+use std::collections::BTreeMap;
+
+/// A sweep, as input for every report format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepReport {
+    /// The view.
+    pub view: ScalingView,
+    /// The sweep's metadata.
+    pub meta: SweepMeta,
+    /// Where CPU time per operation grew from the base to the widest point.
+    pub cpu: Option<Difference>,
+    /// Where blocked time per operation grew.
+    pub blocked: Option<Difference>,
+    /// CPU time at the base and at the widest point, with their widths; points without samples are left out.
+    pub flames: Vec<(u32, Flame)>,
+}
+
+impl SweepReport {
+    /// The report on a sweep that is over or was ended.
+    #[must_use]
+    pub fn of(meta: &SweepMeta, scaling: &Scaling) -> SweepReport {
+        let view = ScalingView::of(meta, scaling, None);
+        let base = scaling.points.get(scaling.base);
+        let widest = scaling.points.last().filter(|widest| base.is_some_and(|base| base.n != widest.n));
+        let compared = |axis| difference(base?, widest?, axis);
+        let flames = [base, widest].into_iter().flatten().filter_map(|point| Some((point.n, flame(&view, point)?)));
+        SweepReport {
+            cpu: compared(CostAxis::Cpu),
+            blocked: compared(CostAxis::Blocked),
+            flames: flames.collect(),
+            meta: meta.clone(),
+            view,
+        }
+    }
+}
+
+/// The CPU time of all runs of a point.
+fn flame(view: &ScalingView, point: &Point) -> Option<Flame> {
+    let costs = || point.runs.iter().map(|run| &run.cpu);
+    let mut stacks: BTreeMap<Vec<FlameFrame>, f64> = BTreeMap::new();
+    for PathCost { frames, weight, .. } in costs().flat_map(|cost| &cost.paths) {
+        if !frames.is_empty() && *weight > 0.0 {
+            *stacks.entry(frames.iter().map(frame).collect()).or_default() += weight;
+        }
+    }
+    // Only a damaged recording exceeds 2^64; the conversion saturates.
+    let line = |(frames, weight): (Vec<FlameFrame>, f64)| FlameLine { frames, value: weight.round() as u64 };
+    let lines: Vec<FlameLine> = stacks.into_iter().map(line).filter(|line| line.value > 0).collect();
+    let total = lines.iter().fold(0_u64, |sum, line| sum.saturating_add(line.value));
+    let samples: u64 = costs().map(|cost| cost.samples).sum();
+    let (runs, region) = (point.runs.len(), point.region.label());
+    let unit = unit_of(costs().next().map_or(Unit::Nanos, |cost| cost.unit));
+    (total > 0).then(|| Flame {
+        title: format!("n = {}: {}", point.n, view.title),
+        subtitle: format!("CPU time of {runs} run{}, {samples} samples · {region}", if runs == 1 { "" } else { "s" }),
+        unit,
+        total,
+        lines,
+    })
+}
+
+fn frame(function: &FunctionId) -> FlameFrame {
+    FlameFrame { name: function.name.clone(), kind: function.kind, inlined: function.inlined }
+}
