@@ -210,10 +210,8 @@ const KNOWN_CIRCLES: &[(&str, &str)] = &[
     ("tui/screens/functions", "draw sections"),
     ("tui/screens/overview", "below charts page rates split tiles"),
     ("tui/screens/sweep", "losses table words"),
-    ("view", "against counters diff findings flame flame_tree functions overview report snapshot sweep threads"),
     ("view/functions", "detail tree"),
     ("view/sweep", "difference merged"),
-    ("view/snapshot", "context diff head query sweep"),
 ];
 
 /// In every folder, files and folders that lie side by side depend on each other in one direction.

@@ -31,7 +31,7 @@ pub struct SessionStatus<'a> {
     /// Whether the capture ended.
     pub ended: bool,
     /// A label for the thread filter; empty without one.
-    pub whose: &'a str,
+    pub filter: &'a str,
 }
 
 /// Draws the head line: target and data quality at the left, session state at the right.
@@ -68,13 +68,13 @@ pub fn head_line(
 
 fn who(head: &Head, doing: SessionStatus<'_>, glyphs: &Glyphs) -> String {
     let mut who = visible(&head.target).into_owned();
-    if doing.whose.is_empty() {
+    if doing.filter.is_empty() {
         if let Measure::Known { value, .. } = head.threads {
             let count = value.round().max(0.0) as u64;
             who = format!("{who} {} {} thread{}", glyphs.dot, number::count(count), if count == 1 { "" } else { "s" });
         }
     } else {
-        who = format!("{who} {} {}", glyphs.right, visible(doing.whose));
+        who = format!("{who} {} {}", glyphs.right, visible(doing.filter));
     }
     who
 }

@@ -2,7 +2,7 @@
 //! An effect never blocks the session; its outcome comes back as a message.
 
 use crate::view::picker::Choice;
-use crate::view::snapshot::Query;
+use crate::view::query::Query;
 use std::path::PathBuf;
 
 /// A request to the host.

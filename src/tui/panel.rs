@@ -5,7 +5,8 @@ use super::keys::{Action, KeyTable};
 use super::theme::{Glyphs, Theme};
 use super::time::Time;
 use crate::view::Axis;
-use crate::view::snapshot::{Body, Head, ViewRequest, Whose};
+use crate::view::query::{TaskFilter, ViewRequest};
+use crate::view::snapshot::{Body, Head};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
@@ -25,7 +26,7 @@ pub struct Cx<'a> {
     /// The shown time.
     pub time: &'a Time,
     /// The thread filter.
-    pub whose: &'a Whose,
+    pub filter: &'a TaskFilter,
     /// The counted quantity.
     pub axis: Axis,
     /// Whether changes since a mark or against a baseline are shown.
@@ -71,7 +72,7 @@ pub enum PanelRequest {
     /// Show a function's callers, callees and lines, given its name and its module's path.
     Detail(String, String),
     /// Show only these threads or processes; the text is their label.
-    Only(Whose, String),
+    Only(TaskFilter, String),
     /// Count this quantity.
     Count(Axis),
     /// Show a text in the status line.
@@ -88,7 +89,7 @@ pub trait Panel: Debug {
     }
 
     /// The view that the panel needs now.
-    fn ask(&self) -> ViewRequest;
+    fn request(&self) -> ViewRequest;
 
     /// Takes a new view; the selection is kept by name. Views of other panels are ignored.
     fn show(&mut self, body: Body);

@@ -9,7 +9,8 @@ use super::theme::Name;
 use super::time::Time;
 use crate::model::Measure;
 use crate::units::Nanos;
-use crate::view::snapshot::{Compared, Head, Moment, Strip, Whose};
+use crate::view::query::TaskFilter;
+use crate::view::snapshot::{Compared, Head, Moment, Strip};
 use crate::view::{Axis, Coverage};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -111,9 +112,9 @@ impl PanelFixture {
     /// Runs `f` with the panel's context.
     pub fn with<T>(&self, f: impl FnOnce(&Cx<'_>) -> T) -> T {
         let (theme, glyphs, keys, head) = (self.0.theme(), self.0.glyphs(), &self.0.keys, head(20));
-        let (time, whose) = (Time::new(false, false), Whose::default());
-        let (theme, glyphs, head, time, whose) = (&theme, &glyphs, &head, &time, &whose);
-        f(&Cx { theme, glyphs, keys, head, time, whose, axis: Axis::Event(0), compared: false })
+        let (time, filter) = (Time::new(false, false), TaskFilter::default());
+        let (theme, glyphs, head, time, filter) = (&theme, &glyphs, &head, &time, &filter);
+        f(&Cx { theme, glyphs, keys, head, time, filter, axis: Axis::Event(0), compared: false })
     }
 
     /// Draws the panel and returns its text.

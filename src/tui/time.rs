@@ -1,7 +1,8 @@
 //! The shown time: following the session or paused, a window or a selected range, and the mark to compare with.
 
 use crate::units::Nanos;
-use crate::view::snapshot::{Against, Head, When};
+use crate::view::query::{CompareWith, TimeSelector};
+use crate::view::snapshot::Head;
 
 /// Lengths of the window that follows the end, in the order in which the key cycles through them.
 const WINDOWS: [Nanos; 3] = [Nanos(5_000_000_000), Nanos(30_000_000_000), Nanos(120_000_000_000)];
@@ -55,22 +56,22 @@ impl Time {
 
     /// The shown time as part of the query.
     #[must_use]
-    pub fn when(&self) -> When {
+    pub fn selector(&self) -> TimeSelector {
         match (self.range, self.window, self.mark) {
-            (Some(range), _, _) => When::Between(range.anchor.min(range.other), range.anchor.max(range.other)),
-            (None, Window::Last(span), _) => When::Last(span),
-            (None, Window::SinceMark, Some(mark)) => When::Since(mark),
-            (None, Window::SinceMark | Window::All, _) => When::All,
+            (Some(range), _, _) => TimeSelector::Between(range.anchor.min(range.other), range.anchor.max(range.other)),
+            (None, Window::Last(span), _) => TimeSelector::Last(span),
+            (None, Window::SinceMark, Some(mark)) => TimeSelector::Since(mark),
+            (None, Window::SinceMark | Window::All, _) => TimeSelector::All,
         }
     }
 
     /// The reference of the comparison as part of the query.
     #[must_use]
-    pub fn against(&self) -> Against {
+    pub fn compare_with(&self) -> CompareWith {
         match (self.compare, self.mark, self.baseline) {
-            (true, Some(mark), _) => Against::Before(mark),
-            (true, None, true) => Against::Baseline,
-            _ => Against::Nothing,
+            (true, Some(mark), _) => CompareWith::Before(mark),
+            (true, None, true) => CompareWith::Recording,
+            _ => CompareWith::Nothing,
         }
     }
 
@@ -217,7 +218,7 @@ mod tests {
         time.toggle_range(&head);
         time.step(&head, -4);
         time.toggle_range(&head);
-        assert_eq!(time.when(), When::Between(seconds(8), seconds(12)));
+        assert_eq!(time.selector(), TimeSelector::Between(seconds(8), seconds(12)));
         assert_eq!(time.label(), "8.0-12.0 s");
         time.step(&head, 1);
         assert_eq!(time.range, None, "stepping leaves a closed range");
@@ -236,10 +237,10 @@ mod tests {
         }
         assert_eq!(seen, ["last 30 s", "last 2 min", "all", "last 5 s"]);
         time.set_mark(seconds(3));
-        assert_eq!((time.label().as_str(), time.when()), ("since mark", When::Since(seconds(3))));
-        assert_eq!(time.against(), Against::Before(seconds(3)));
+        assert_eq!((time.label().as_str(), time.selector()), ("since mark", TimeSelector::Since(seconds(3))));
+        assert_eq!(time.compare_with(), CompareWith::Before(seconds(3)));
         assert!(time.toggle_compare());
-        assert_eq!(time.against(), Against::Nothing);
+        assert_eq!(time.compare_with(), CompareWith::Nothing);
         time.next_window();
         assert_eq!(time.label(), "all");
     }
@@ -247,9 +248,9 @@ mod tests {
     #[test]
     fn without_a_mark_or_a_baseline_there_is_nothing_to_compare_with() {
         let mut time = Time::new(true, false);
-        assert!(!time.toggle_compare() && time.against() == Against::Nothing);
+        assert!(!time.toggle_compare() && time.compare_with() == CompareWith::Nothing);
         let mut time = Time::new(false, true);
-        assert_eq!(time.against(), Against::Baseline);
-        assert!(time.toggle_compare() && time.against() == Against::Nothing);
+        assert_eq!(time.compare_with(), CompareWith::Recording);
+        assert!(time.toggle_compare() && time.compare_with() == CompareWith::Nothing);
     }
 }

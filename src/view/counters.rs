@@ -1,7 +1,7 @@
 //! View model: every metric and every counter, with its formula, coverage and history.
 
+use super::context::ViewContext;
 use super::overview::past::{WindowMetrics, past};
-use super::snapshot::ViewContext;
 use crate::analysis::{Metric, MetricUnit, Section, Window, summary};
 use crate::model::{CounterDef, Measure, Scope};
 use crate::units::Nanos;
@@ -68,7 +68,7 @@ impl CountersView {
     pub fn of(context: &ViewContext<'_>) -> CountersView {
         let summary = summary(context.profile, &context.tasks, &context.counters, &context.selection, context.window);
         let now = WindowMetrics::of(context, context.window, Some(&summary));
-        let before = context.against.as_deref().map(|past| WindowMetrics::of(past, past.window, None));
+        let before = context.reference.as_deref().map(|past| WindowMetrics::of(past, past.window, None));
         let history = past(context);
         // Without hardware counters, the cycles metric reports the reason once for all hardware metrics.
         let counted = !context.profile.meta.hardware.groups.is_empty();
@@ -154,7 +154,7 @@ fn line(
         name: def.name.clone(),
         scope: name,
         group: def.group,
-        unit: super::report::unit_of(def.unit),
+        unit: super::labels::unit_of(def.unit),
         total: total(context.window),
         rate: rate(context.window),
         history: windows.iter().map(|window| (window.to, rate(*window).value().copied())).collect(),

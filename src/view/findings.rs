@@ -1,6 +1,6 @@
 //! View model: what holds the selected threads back, what could not be decided, and what was ruled out.
 
-use super::snapshot::ViewContext;
+use super::context::ViewContext;
 use crate::analysis::attribution::Assessment;
 use crate::analysis::findings::{Evidence, Finding, Place, RuleContext, RuleResults, against, judge};
 use crate::analysis::{Axis, Counters, MetricUnit, Names, Selection, Tasks};

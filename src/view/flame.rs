@@ -1,6 +1,6 @@
 //! A flame graph before layout: stacks by name, with their weights.
 
-use super::report::axis_of;
+use super::labels::axis_of;
 use crate::analysis::{Axis, CallTree, CodeKind, Counters, Names, Selection, Tasks, observations, summary};
 use crate::error::Result;
 use crate::model::profile::Profile;
@@ -134,7 +134,7 @@ fn subtitle(profile: &Profile, selection: &Selection, tasks: &Tasks, event: &str
     let what = match selection.axis {
         Axis::OffCpu => format!("{} spans off the CPU", summary.count),
         Axis::Event(_) => {
-            format!("{} samples of {event} at {}", summary.count, super::report::rate_of(profile.meta.plan.rate))
+            format!("{} samples of {event} at {}", summary.count, super::labels::rate_of(profile.meta.plan.rate))
         }
     };
     let incomplete = match summary.stack_share(summary.truncated + summary.broken) {

@@ -3,6 +3,7 @@
 
 pub mod against;
 pub mod baseline;
+pub mod context;
 pub mod counters;
 pub mod diff;
 pub mod escape;
@@ -10,11 +11,13 @@ pub mod findings;
 pub mod flame;
 pub mod flame_tree;
 pub mod functions;
+mod labels;
 mod measured;
 mod notes;
 pub mod number;
 pub mod overview;
 pub mod picker;
+pub mod query;
 pub mod report;
 pub mod sampled;
 pub mod snapshot;

@@ -1,7 +1,7 @@
 //! View model: the threads, how each spent its time, and the target's share of every CPU.
 
+use super::context::ViewContext;
 use super::overview::past::past;
-use super::snapshot::ViewContext;
 use crate::analysis::{Axis, Cause, Selection, ThreadRow, Window, blocked_paths, remainder, threads, waits_by_thread};
 use crate::model::{Measure, Scope, Unit};
 use crate::units::Nanos;
@@ -112,7 +112,7 @@ impl ThreadsView {
     pub fn of(context: &ViewContext<'_>, detail: Option<u32>) -> ThreadsView {
         let ViewContext { profile, selection, window, tasks, names, counters, .. } = context;
         let rows = threads(profile, tasks, counters, selection, *window);
-        let before = context.against.as_deref().map(|past| {
+        let before = context.reference.as_deref().map(|past| {
             let rows = threads(past.profile, &past.tasks, &past.counters, &past.selection, past.window);
             rows.into_iter().map(|row| (row.task.tid, row.utilisation())).collect::<FxHashMap<_, _>>()
         });

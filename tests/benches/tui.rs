@@ -10,7 +10,8 @@ use ironlaw::tui::panel::ScreenId;
 use ironlaw::tui::settings::Settings;
 use ironlaw::units::Nanos;
 use ironlaw::view::Axis;
-use ironlaw::view::snapshot::{Against, Bounds, Grouping, Query, Snapshot, ViewRequest, When, Whose, look};
+use ironlaw::view::query::{Bounds, CompareWith, Grouping, Query, TaskFilter, TimeSelector, ViewRequest};
+use ironlaw::view::snapshot::{Snapshot, snapshot_of_profile};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::Path;
@@ -61,25 +62,25 @@ fn profile() -> Profile {
     builder.finish(meta)
 }
 
-fn seen(ask: ViewRequest) -> Snapshot {
+fn seen(request: ViewRequest) -> Snapshot {
     let query = Query {
-        when: When::All,
+        time: TimeSelector::All,
         end: None,
-        whose: Whose::default(),
+        filter: TaskFilter::default(),
         axis: Axis::Event(0),
-        against: Against::Nothing,
+        compare_with: CompareWith::Nothing,
         point: None,
         per: None,
-        ask,
+        request,
     };
-    look(&PROFILE, None, None, Bounds { since: Nanos(0), now: Nanos(60_000_000_000) }, true, query)
+    snapshot_of_profile(&PROFILE, None, None, Bounds { since: Nanos(0), now: Nanos(60_000_000_000) }, true, query)
 }
 
-fn frame(bencher: divan::Bencher<'_, '_>, screen: ScreenId, ask: ViewRequest) {
+fn frame(bencher: divan::Bencher<'_, '_>, screen: ScreenId, request: ViewRequest) {
     let mut app = App::opening(&Settings::default(), SIZE);
     app.start_on(screen);
     app.update(Msg::Opened { live: true, baseline: false });
-    app.update(Msg::Seen(Box::new(seen(ask))));
+    app.update(Msg::Seen(Box::new(seen(request))));
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
     bencher.bench_local(|| terminal.draw(|frame| app.draw(frame)).unwrap().area);
 }

@@ -7,7 +7,7 @@ use crate::cli::sweep::{Notifier, Source, session as host};
 use crate::error::Result;
 use crate::tui::app::App;
 use crate::view::diff::DiffView;
-use crate::view::snapshot::look_at_comparison;
+use crate::view::snapshot::snapshot_of_comparison;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Shows a comparison. Returns it after the session, if it was computed.
@@ -66,6 +66,6 @@ impl DiffSession {
 
 fn source(desk: DiffSession) -> Source {
     let look =
-        move |query: crate::view::snapshot::Query| look_at_comparison(&desk.view(query.per), &desk.choices, query);
+        move |query: crate::view::query::Query| snapshot_of_comparison(&desk.view(query.per), &desk.choices, query);
     Source { look: Arc::new(look), live: false }
 }

@@ -5,7 +5,7 @@ use super::sweep_host::Source;
 use crate::analysis::sweep::{Run, Scaling};
 use crate::model::SweepMeta;
 use crate::sweep::scaling;
-use crate::view::snapshot::look_at_sweep;
+use crate::view::snapshot::snapshot_of_sweep;
 use crate::view::sweep::{CostAxis, Difference, Progress, ScalingView, difference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -61,7 +61,7 @@ impl SharedSweep {
         // Use one state for the whole snapshot.
         let look = move |query| {
             let standing = board.standing();
-            look_at_sweep(standing.view(), query, |n, axis| standing.difference(n, axis))
+            snapshot_of_sweep(standing.view(), query, |n, axis| standing.difference(n, axis))
         };
         Source { look: Arc::new(look), live: !self.standing().over }
     }
@@ -71,7 +71,7 @@ impl SharedSweep {
 mod tests {
     use super::*;
     use crate::analysis::Axis;
-    use crate::view::snapshot::{Against, Query, ViewRequest, When, Whose};
+    use crate::view::query::{CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
     use crate::view::sweep::fixture::{self, Machine};
 
     #[test]
@@ -82,10 +82,18 @@ mod tests {
         let source = board.source();
         assert!(source.live);
         let progress = |source: &Source| {
-            let (when, axis, against) = (When::All, Axis::Event(0), Against::Nothing);
-            let whose = Whose::default();
-            let query =
-                Query { when, end: None, whose, axis, against, point: None, per: None, ask: ViewRequest::Scaling };
+            let (time, axis, compare_with) = (TimeSelector::All, Axis::Event(0), CompareWith::Nothing);
+            let filter = TaskFilter::default();
+            let query = Query {
+                time,
+                end: None,
+                filter,
+                axis,
+                compare_with,
+                point: None,
+                per: None,
+                request: ViewRequest::Scaling,
+            };
             (source.look)(query).head.sweep.and_then(|sweep| sweep.progress)
         };
         assert_eq!(progress(&source).map(|progress| progress.planned), Some(21));

@@ -15,7 +15,8 @@ use crate::tui::run::{Flow, Host};
 use crate::tui::term::Term;
 use crate::units::Nanos;
 use crate::view::picker::Choice;
-use crate::view::snapshot::{Bounds, Query, SessionBaseline, look};
+use crate::view::query::{Bounds, Query};
+use crate::view::snapshot::{SessionBaseline, snapshot_of_profile};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -91,7 +92,8 @@ impl SessionHost {
             let usual = usual.as_deref();
             let against = usual
                 .and_then(|usual| Some(SessionBaseline { baseline: &usual.baseline, view: usual.standing(held)? }));
-            let seen = look(held.profile(), baseline.as_deref(), against, bounds(held), held.is_live(), query);
+            let seen =
+                snapshot_of_profile(held.profile(), baseline.as_deref(), against, bounds(held), held.is_live(), query);
             Msg::Seen(Box::new(seen))
         });
     }

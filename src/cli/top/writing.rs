@@ -9,8 +9,9 @@ use crate::session::History;
 use crate::store;
 use crate::sys::clock;
 use crate::view::against;
+use crate::view::context::ViewContext;
 use crate::view::flame::{Flame, FlameOptions};
-use crate::view::snapshot::{Bounds, Query, ViewContext, ViewRequest};
+use crate::view::query::{Bounds, Query, ViewRequest};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +43,7 @@ pub(super) struct Shown<'a> {
 /// Renders the current flame graph to a file. Returns the message for the user.
 pub(super) fn picture(held: &History, shown: &Shown<'_>, path: Option<PathBuf>) -> Result<String> {
     let path = path.unwrap_or_else(|| default_name(held).with_extension("svg"));
-    let bytes = match (&shown.query.ask, shown.baseline) {
+    let bytes = match (&shown.query.request, shown.baseline) {
         (ViewRequest::Flame { usual: true, .. }, Some(baseline)) => difference(held, shown, baseline)?,
         _ => {
             let selection = shown.query.selection(shown.bounds);

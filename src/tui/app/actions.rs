@@ -10,7 +10,7 @@ use crate::tui::overlay::{Overlay, Palette, PromptKind};
 use crate::tui::panel::{PanelRequest, ScreenId};
 use crate::tui::screens::Kind;
 use crate::view::Axis;
-use crate::view::snapshot::Whose;
+use crate::view::query::TaskFilter;
 
 impl App {
     /// Carries out an action.
@@ -69,7 +69,7 @@ impl App {
         let text = self.search.clone();
         self.with_panel(|panel, _| panel.search(&text));
         self.problem = None;
-        self.ask()
+        self.request()
     }
 
     fn no_such_screen(&mut self) -> Vec<Effect> {
@@ -110,7 +110,7 @@ impl App {
             );
         }
         self.side = i64::from(self.side).saturating_add(by).clamp(0, count as i64 - 1) as u32;
-        Some(self.ask())
+        Some(self.request())
     }
 
     /// Divides the costs of functions by the next available divisor.
@@ -122,7 +122,7 @@ impl App {
         match choices.get(next).copied() {
             Some(per) if Some(per) != now => {
                 self.per = Some(per);
-                self.ask()
+                self.request()
             }
             _ => self.say("there are no samples on both sides to divide by anything else", false),
         }
@@ -146,7 +146,7 @@ impl App {
         };
         self.panels.scaling.step(by);
         // The sweep's own view contains all points.
-        Some(if self.screen == ScreenId::Scaling { Vec::new() } else { self.ask() })
+        Some(if self.screen == ScreenId::Scaling { Vec::new() } else { self.request() })
     }
 
     /// Actions that change the shown time; `None` for all others.
@@ -184,7 +184,7 @@ impl App {
         if !moved {
             return None;
         }
-        effects.extend(self.ask());
+        effects.extend(self.request());
         Some(effects)
     }
 
@@ -199,7 +199,7 @@ impl App {
             Axis::OffCpu => Axis::Event(0),
         };
         self.axis = next;
-        self.ask()
+        self.request()
     }
 
     /// Esc undoes one thing at a time: the search, the screen's own state, the time range, the thread filter.
@@ -214,13 +214,13 @@ impl App {
         }
         if self.time.range.is_some() {
             self.time.range = None;
-        } else if self.whose != Whose::default() {
-            self.whose = Whose::default();
-            self.whose_label.clear();
+        } else if self.filter != TaskFilter::default() {
+            self.filter = TaskFilter::default();
+            self.filter_label.clear();
         } else {
             return Vec::new();
         }
-        self.ask()
+        self.request()
     }
 
     fn on_screen(&mut self, action: Action) -> Vec<Effect> {
@@ -236,7 +236,7 @@ impl App {
 
     fn grant_one(&mut self, wish: PanelRequest) -> Vec<Effect> {
         match wish {
-            PanelRequest::Refresh => self.ask(),
+            PanelRequest::Refresh => self.request(),
             PanelRequest::Go(screen) => self.go(screen),
             PanelRequest::Zoom(path) => {
                 self.panels.flame.zoom_to(path);
@@ -250,13 +250,13 @@ impl App {
                 self.panels.functions.detail(name, module);
                 self.go(ScreenId::Functions)
             }
-            PanelRequest::Only(whose, label) => {
-                (self.whose, self.whose_label) = (whose, label);
-                self.ask()
+            PanelRequest::Only(filter, label) => {
+                (self.filter, self.filter_label) = (filter, label);
+                self.request()
             }
             PanelRequest::Count(axis) => {
                 self.axis = axis;
-                self.ask()
+                self.request()
             }
             PanelRequest::Say(text) => self.say(&text, false),
             PanelRequest::Copy(text) => vec![Effect::Copy(text)],

@@ -57,7 +57,7 @@ impl App {
 
     fn draw_session(&self, head: &Head, areas: Areas, buf: &mut Buffer) {
         let live = matches!(self.stage, Stage::Open { live: true });
-        let doing = SessionStatus { live, ended: self.ended.is_some(), whose: &self.whose_label };
+        let doing = SessionStatus { live, ended: self.ended.is_some(), filter: &self.filter_label };
         let look = (&self.theme, &self.glyphs);
         chrome::head_line(head, &self.time, doing, look, areas.head, buf);
         chrome::tab_line(&self.tabs(), self.screen, &self.keys.first(Action::Help), &self.theme, areas.tabs, buf);
@@ -80,7 +80,7 @@ impl App {
             keys: &self.keys,
             head,
             time: &self.time,
-            whose: &self.whose,
+            filter: &self.filter,
             axis: self.axis,
             compared: self.time.compare,
         }

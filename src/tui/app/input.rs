@@ -107,9 +107,9 @@ impl App {
     pub(super) fn find(&mut self, text: String) -> Vec<Effect> {
         self.search = text;
         let text = self.search.clone();
-        let before = self.panel().ask();
+        let before = self.panel().request();
         self.with_panel(|panel, _| panel.search(&text));
-        if self.panel().ask() == before { Vec::new() } else { self.ask() }
+        if self.panel().request() == before { Vec::new() } else { self.request() }
     }
 
     fn palette_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
@@ -224,6 +224,6 @@ impl App {
             MouseEventKind::ScrollDown => self.time.step(&head, 1),
             _ => return Vec::new(),
         }
-        self.ask()
+        self.request()
     }
 }

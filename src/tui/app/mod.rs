@@ -18,7 +18,8 @@ use super::theme::{Glyphs, Theme};
 use super::time::Time;
 use crate::view::Axis;
 use crate::view::diff::Per;
-use crate::view::snapshot::{Head, Query, Whose};
+use crate::view::query::{Query, TaskFilter};
+use crate::view::snapshot::Head;
 
 /// A line for the user and its severity.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,9 +57,9 @@ pub struct App {
     pub(super) screen: ScreenId,
     pub(super) panels: Panels,
     pub(super) time: Time,
-    pub(super) whose: Whose,
-    /// `whose` as a label.
-    pub(super) whose_label: String,
+    pub(super) filter: TaskFilter,
+    /// `filter` as a label.
+    pub(super) filter_label: String,
     pub(super) axis: Axis,
     /// The selected side of a comparison, and the divisor of its costs if the user chose one.
     pub(super) side: u32,
@@ -99,8 +100,8 @@ impl App {
             screen: ScreenId::Overview,
             panels: screens::all(),
             time: Time::new(true, false),
-            whose: Whose::default(),
-            whose_label: String::new(),
+            filter: TaskFilter::default(),
+            filter_label: String::new(),
             axis: Axis::Event(0),
             side: 0,
             per: None,
@@ -173,7 +174,7 @@ impl App {
             keys: &self.keys,
             head,
             time: &self.time,
-            whose: &self.whose,
+            filter: &self.filter,
             axis: self.axis,
             compared: self.time.compare,
         };
@@ -183,17 +184,17 @@ impl App {
     /// The query for the open screen in its current state.
     pub(super) fn query(&self) -> Query {
         Query {
-            when: self.time.when(),
+            time: self.time.selector(),
             end: self.time.end,
-            whose: self.whose.clone(),
+            filter: self.filter.clone(),
             axis: self.axis,
-            against: self.time.against(),
+            compare_with: self.time.compare_with(),
             point: match self.kind {
                 Kind::Comparison => Some(self.side),
                 Kind::Profile | Kind::Sweep => self.panels.scaling.chosen(),
             },
             per: self.per,
-            ask: self.panel().ask(),
+            request: self.panel().request(),
         }
     }
 }

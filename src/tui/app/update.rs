@@ -9,7 +9,8 @@ use crate::tui::screens::{self, Kind};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::escape::visible;
-use crate::view::snapshot::{Snapshot, Whose};
+use crate::view::query::TaskFilter;
+use crate::view::snapshot::Snapshot;
 
 impl App {
     /// Handles a message and returns the effects to carry out.
@@ -17,7 +18,7 @@ impl App {
         match msg {
             // A paused view does not follow the session.
             Msg::Fresh if !matches!(self.stage, Stage::Open { .. }) => Vec::new(),
-            Msg::Fresh => self.ask(),
+            Msg::Fresh => self.request(),
             Msg::Input(event) => self.changed(|app| app.input(event)),
             Msg::Seen(look) => self.changed(|app| app.seen(*look)),
             Msg::Choices(choices) => self.changed(|app| {
@@ -41,7 +42,7 @@ impl App {
     }
 
     /// Requests a snapshot of the shown view, now or as soon as the pending one has arrived.
-    pub(super) fn ask(&mut self) -> Vec<Effect> {
+    pub(super) fn request(&mut self) -> Vec<Effect> {
         if !matches!(self.stage, Stage::Open { .. }) {
             return Vec::new();
         }
@@ -63,17 +64,17 @@ impl App {
             }
             Err(error) => self.problem = Some(error),
         }
-        if std::mem::take(&mut self.stale) { self.ask() } else { Vec::new() }
+        if std::mem::take(&mut self.stale) { self.request() } else { Vec::new() }
     }
 
     fn opened(&mut self, live: bool, baseline: bool) -> Vec<Effect> {
         self.stage = Stage::Open { live };
         self.time = Time::new(live, baseline);
-        (self.whose, self.whose_label, self.axis) = (Whose::default(), String::new(), Axis::Event(0));
+        (self.filter, self.filter_label, self.axis) = (TaskFilter::default(), String::new(), Axis::Event(0));
         (self.head, self.problem, self.ended, self.notice) = (None, None, None, None);
         (self.looking, self.stale) = (false, false);
         self.panels = screens::all();
-        self.ask()
+        self.request()
     }
 
     fn ended(&mut self, why: &str) -> Vec<Effect> {
@@ -86,7 +87,7 @@ impl App {
         };
         let text = format!("{}; all of it stays browsable: {keep}{quit} quits", visible(why));
         self.notice = Some(Notice { text, bad: false });
-        self.ask()
+        self.request()
     }
 
     /// A target that fails to open leads back to the picker, or ends the session that was started for it.

@@ -13,7 +13,8 @@ mod sweep;
 mod threads;
 
 use super::panel::{Panel, ScreenId};
-use crate::view::snapshot::{Body, ComparisonTab};
+use crate::view::query::ComparisonTab;
+use crate::view::snapshot::Body;
 
 /// The screens in the order of their numbers.
 const ORDER: [(ScreenId, &str); 8] = [

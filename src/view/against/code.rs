@@ -5,7 +5,7 @@ use crate::analysis::baseline::{Code, CodeNode, Spent};
 use crate::analysis::{Axis, operations};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, Measure, Scope, Unit};
-use crate::view::snapshot::ViewContext;
+use crate::view::context::ViewContext;
 use crate::view::sweep::merged::{Branch, Drawn, cells, step};
 use crate::view::sweep::{CostAxis, Difference, DifferenceCell, Terms, Usual};
 

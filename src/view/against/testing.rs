@@ -8,7 +8,8 @@ use crate::analysis::testing::{Synthetic, ms};
 use crate::error::Result;
 use crate::model::{Baseline, BaselineStack, Scope};
 use crate::units::{Nanos, Ops};
-use crate::view::snapshot::{Against, Bounds, Query, ViewContext, ViewRequest, When, Whose};
+use crate::view::context::ViewContext;
+use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
 use crate::view::sweep::Difference;
 
 /// A baseline with these call paths: 1 ms of CPU time per sample, 0.5 ms of CPU time per operation.
@@ -50,10 +51,10 @@ impl Now<'_> {
         profile.meta.duration_ns = Some(ms(100_000).0);
         profile.ops = self.ops.map_or(vec![], |ops| vec![(ms(0), Ops(0)), (ms(100_000), Ops(ops))]);
         let bounds = Bounds { since: Nanos(0), now: profile.duration() };
-        let (when, against) = (When::All, Against::Nothing);
-        let whose = Whose { tids: self.tids.to_vec(), ..Whose::default() };
-        let ask = ViewRequest::Flame { by: Default::default(), usual: true };
-        let query = Query { when, end: None, whose, axis: self.axis, against, point: None, per: None, ask };
+        let (time, compare_with) = (TimeSelector::All, CompareWith::Nothing);
+        let filter = TaskFilter { tids: self.tids.to_vec(), ..TaskFilter::default() };
+        let request = ViewRequest::Flame { by: Default::default(), usual: true };
+        let query = Query { time, end: None, filter, axis: self.axis, compare_with, point: None, per: None, request };
         difference(&ViewContext::of(&profile, None, bounds, &query), baseline)
     }
 }

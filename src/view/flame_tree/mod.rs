@@ -7,8 +7,9 @@ mod past;
 
 pub use layout::{Cell, Layout, Place, lay_out};
 
-use super::report::axis_of;
-use super::snapshot::{Grouping, ViewContext};
+use super::context::ViewContext;
+use super::labels::axis_of;
+use super::query::Grouping;
 use super::sweep::Difference;
 use crate::analysis::{CallTree, CodeKind};
 use serde::Serialize;
@@ -97,7 +98,7 @@ impl FlameTree {
                 Grouping::Threads => CallTree::by_thread(profile, names, tasks, selection),
             }
         };
-        let (tree, before) = (grow(context), context.against.as_deref().map(grow));
+        let (tree, before) = (grow(context), context.reference.as_deref().map(grow));
         FlameTree::build(&tree, before.as_ref(), axis_of(&context.profile.meta, context.selection.axis).1)
     }
 

@@ -3,7 +3,7 @@
 
 use super::Row;
 use crate::analysis::{GroupBy, Rank, Ranking, short};
-use crate::view::snapshot::ViewContext;
+use crate::view::context::ViewContext;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 

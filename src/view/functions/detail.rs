@@ -3,7 +3,7 @@
 use super::{Row, Tree};
 use crate::analysis::{Branch, Butterfly, Instruction, SourceLine};
 use crate::model::ModuleKind;
-use crate::view::snapshot::ViewContext;
+use crate::view::context::ViewContext;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 

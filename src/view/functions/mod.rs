@@ -8,8 +8,8 @@ pub use change::{Change, is_real};
 pub use detail::{Detail, InstructionRow, LineRow, Path};
 pub use tree::{Entry, Tree};
 
-use super::report::axis_of;
-use super::snapshot::ViewContext;
+use super::context::ViewContext;
+use super::labels::axis_of;
 use crate::analysis::{Axis, CodeKind, GroupBy, Rank, Ranking, SortBy, UNRESOLVED, metrics, rank, short};
 use crate::model::{Measure, Why};
 use crate::view::Measured;
@@ -88,7 +88,7 @@ impl FunctionsView {
         };
         let ranking = ranked(context);
         let off_cpu = context.selection.axis == Axis::OffCpu;
-        let before = context.against.as_deref().and_then(|against| Before::of(context, against, ranked(against), by));
+        let before = context.reference.as_deref().and_then(|against| Before::of(context, against, ranked(against), by));
         let mut rows: Vec<Row> = ranking.rows.iter().map(|rank| Row::of(&ranking, rank, off_cpu)).collect();
         // A thread that was only preempted was not blocked: it waited for a CPU.
         rows.retain(|row| !off_cpu || row.total_weight > 0);
@@ -113,7 +113,7 @@ impl FunctionsView {
             rows,
             left_out,
             left_out_share,
-            compared: context.against.is_some(),
+            compared: context.reference.is_some(),
             detail: around.flatten().map(Box::new),
         }
     }

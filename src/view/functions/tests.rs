@@ -2,18 +2,18 @@ use super::*;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::model::TaskState;
 use crate::model::profile::Profile;
-use crate::view::snapshot::{Against, Bounds, Query, ViewRequest, When, Whose};
+use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
 
-fn query(against: Against, axis: Axis) -> Query {
+fn query(compare_with: CompareWith, axis: Axis) -> Query {
     Query {
-        when: When::All,
+        time: TimeSelector::All,
         end: None,
-        whose: Whose::default(),
+        filter: TaskFilter::default(),
         axis,
-        against,
+        compare_with,
         point: None,
         per: None,
-        ask: ViewRequest::Overview,
+        request: ViewRequest::Overview,
     }
 }
 
@@ -25,7 +25,7 @@ fn view(profile: &Profile, query: &Query, by: GroupBy, detail: Option<(&str, &st
 }
 
 fn plain(synthetic: Synthetic, by: GroupBy, detail: Option<(&str, &str)>) -> FunctionsView {
-    view(&synthetic.finish(), &query(Against::Nothing, Axis::Event(0)), by, detail)
+    view(&synthetic.finish(), &query(CompareWith::Nothing, Axis::Event(0)), by, detail)
 }
 
 fn server() -> Synthetic {
@@ -91,7 +91,7 @@ fn what_was_before_the_mark_is_compared_and_what_is_gone_stays() {
     synthetic.samples(0, 41, "app!main;app!old", 100).samples(0, 41, "app!main;app!same", 100);
     synthetic.samples(5000, 41, "app!main;app!new", 100).samples(5000, 41, "app!main;app!same", 110);
     let profile = synthetic.finish();
-    let query = Query { when: When::Since(ms(5000)), ..query(Against::Before(ms(5000)), Axis::Event(0)) };
+    let query = Query { time: TimeSelector::Since(ms(5000)), ..query(CompareWith::Before(ms(5000)), Axis::Event(0)) };
     let view = view(&profile, &query, GroupBy::Function, None);
     let moved = |name: &str| {
         let row = view.rows.iter().find(|row| row.name == name).unwrap();
@@ -109,7 +109,7 @@ fn time_off_the_cpu_has_no_sampling_error() {
     let mut synthetic = Synthetic::new();
     synthetic.off_cpu(0, 41, TaskState::Sleeping, 30, Some(2), "app!main;[kernel]!schedule");
     let profile = synthetic.finish();
-    let view = view(&profile, &query(Against::Nothing, Axis::OffCpu), GroupBy::Function, None);
+    let view = view(&profile, &query(CompareWith::Nothing, Axis::OffCpu), GroupBy::Function, None);
     assert_eq!((view.rows[0].name.as_str(), view.rows[0].self_error, view.unit), ("schedule", None, "ns"));
     assert_eq!((view.rows[0].self_weight, view.off_cpu), (ms(30).0, true));
 }

@@ -10,8 +10,8 @@ pub use factor::{Change, Factor};
 pub use rates::RateGroup;
 pub use split::{Split, Wait};
 
+use super::context::ViewContext;
 use super::findings::FindingsView;
-use super::snapshot::ViewContext;
 use crate::analysis::{CodeKind, GroupBy, Ranking, SortBy, rank, summary};
 use factor::Sources;
 use past::{WindowMetrics, past};
@@ -67,8 +67,10 @@ impl Overview {
         let summary = summary(context.profile, &context.tasks, &context.counters, &context.selection, context.window);
         let now = WindowMetrics::of(context, context.window, Some(&summary));
         let history = past(context);
-        let then =
-            context.against.as_deref().map(|against| (WindowMetrics::of(against, against.window, None), past(against)));
+        let then = context
+            .reference
+            .as_deref()
+            .map(|against| (WindowMetrics::of(against, against.window, None), past(against)));
         let against = then.as_ref().map(|(context, past)| (context, past.as_slice()));
         let from = Sources { now: &now, past: &history, against };
         Overview {
@@ -100,7 +102,7 @@ fn ranking(context: &ViewContext<'_>) -> Ranking {
 
 fn hot(context: &ViewContext<'_>) -> Vec<Hot> {
     let now = ranking(context);
-    let then = context.against.as_deref().map(ranking);
+    let then = context.reference.as_deref().map(ranking);
     let hottest = now.rows.iter().filter(|row| row.self_weight > 0).take(HOTTEST);
     hottest
         .map(|row| {

@@ -4,7 +4,7 @@
 use crate::analysis::{Law, Metric, Summary, Totals, Window, metrics, operations};
 use crate::model::{Measure, Why};
 use crate::units::Nanos;
-use crate::view::snapshot::ViewContext;
+use crate::view::context::ViewContext;
 
 /// Maximum number of points: more than a wide screen has columns. Beyond it, neighbouring windows are merged.
 const MOST_POINTS: usize = 240;

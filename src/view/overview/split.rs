@@ -3,7 +3,7 @@
 
 use super::factor::{Factor, Sources};
 use crate::analysis::{Cause, off_cpu_totals};
-use crate::view::snapshot::ViewContext;
+use crate::view::context::ViewContext;
 use serde::Serialize;
 
 /// Blocked time of one cause.

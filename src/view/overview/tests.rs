@@ -6,28 +6,28 @@ use crate::analysis::{Axis, MetricUnit};
 use crate::model::profile::Profile;
 use crate::model::{Measure, Scope, TaskState, Why};
 use crate::units::{Nanos, Ops};
-use crate::view::snapshot::{Against, Bounds, Query, ViewRequest, When, Whose};
+use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
 
-fn query(when: When, against: Against) -> Query {
+fn query(time: TimeSelector, compare_with: CompareWith) -> Query {
     Query {
-        when,
+        time,
         end: None,
-        whose: Whose::default(),
+        filter: TaskFilter::default(),
         axis: Axis::Event(0),
-        against,
+        compare_with,
         point: None,
         per: None,
-        ask: ViewRequest::Overview,
+        request: ViewRequest::Overview,
     }
 }
 
 pub fn context(profile: &Profile) -> ViewContext<'_> {
-    scene_of(profile, When::All, Against::Nothing)
+    scene_of(profile, TimeSelector::All, CompareWith::Nothing)
 }
 
-fn scene_of(profile: &Profile, when: When, against: Against) -> ViewContext<'_> {
+fn scene_of(profile: &Profile, time: TimeSelector, compare_with: CompareWith) -> ViewContext<'_> {
     let bounds = Bounds { since: Nanos(0), now: profile.duration() };
-    ViewContext::of(profile, None, bounds, &query(when, against))
+    ViewContext::of(profile, None, bounds, &query(time, compare_with))
 }
 
 /// Ten windows of a program on two threads. The path length stays the same, the CPI doubles in the second half.
@@ -54,7 +54,7 @@ fn slowed() -> Profile {
 #[test]
 fn the_factors_of_the_selected_time_come_with_their_past() {
     let profile = slowed();
-    let view = Overview::of(&scene_of(&profile, When::Since(ms(5000)), Against::Nothing));
+    let view = Overview::of(&scene_of(&profile, TimeSelector::Since(ms(5000)), CompareWith::Nothing));
     let value = |name: &str| view.factor(name).and_then(|factor| factor.value.value().copied()).unwrap();
     for (name, expected) in [
         ("cpu_per_op", 0.02),
@@ -75,7 +75,7 @@ fn the_factors_of_the_selected_time_come_with_their_past() {
 #[test]
 fn a_change_is_shared_out_among_the_factors() {
     let profile = slowed();
-    let view = Overview::of(&scene_of(&profile, When::Since(ms(5000)), Against::Before(ms(5000))));
+    let view = Overview::of(&scene_of(&profile, TimeSelector::Since(ms(5000)), CompareWith::Before(ms(5000))));
     for (name, relative, share) in [
         ("cpu_per_op", 1.0, None),
         ("path_length", 0.0, Some(0.0)),
@@ -162,7 +162,7 @@ fn the_hottest_functions_change_in_shares_with_their_sampling_error() {
     synthetic.samples(0, 41, "app!main;app!parse", 80).samples(800, 41, "app!main;app!hash", 20);
     synthetic.samples(2000, 41, "app!main;app!parse", 25).samples(2250, 41, "app!main;app!hash", 75);
     let profile = synthetic.finish();
-    let view = Overview::of(&scene_of(&profile, When::Since(ms(2000)), Against::Before(ms(2000))));
+    let view = Overview::of(&scene_of(&profile, TimeSelector::Since(ms(2000)), CompareWith::Before(ms(2000))));
     let hot: Vec<_> = view.hot.iter().map(|hot| (hot.name.as_str(), hot.share)).collect();
     assert_eq!((hot, view.samples), (vec![("hash", 0.75), ("parse", 0.25)], 100));
     let change = view.hot[0].change.unwrap();

@@ -7,13 +7,14 @@ use super::{
 };
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
-    Axis, Counters, GroupBy, Names, Ranking, Selection, SortBy, Summary, Tasks, Window, blocked_paths, metrics,
+    Counters, GroupBy, Names, Ranking, Selection, SortBy, Summary, Tasks, Window, blocked_paths, metrics,
     off_cpu_totals, operations, per_operation, processes, rank, summary, threads,
 };
 use crate::error::Result;
 use crate::model::profile::Profile;
-use crate::model::{CallGraph, Meta, OpsSpec, Rate, Unit, WaitSource};
+use crate::model::{Meta, OpsSpec, WaitSource};
 use crate::view::findings::FindingsView;
+use crate::view::labels::{axis_of, call_graph_of, rate_of, unit_of};
 use crate::view::notes::notes;
 
 /// Options of a report.
@@ -87,8 +88,8 @@ impl Report {
             started_unix_ns: meta.started_unix_ns,
             duration_s: profile.duration().seconds(),
             operation_source: meta.plan.ops.as_ref().map(OpsSpec::label),
-            call_graph: call_graph(meta.plan.call_graph),
-            rate: rate(meta.plan.rate),
+            call_graph: call_graph_of(meta.plan.call_graph),
+            rate: rate_of(meta.plan.rate),
             selection: selection_view(profile, selection, window),
             events: events(meta, &summary),
             samples: samples(&summary, &functions),
@@ -159,7 +160,7 @@ fn metric_views(
 }
 
 fn selection_view(profile: &Profile, selection: &Selection, window: Window) -> SelectionView {
-    let (event, unit) = axis(&profile.meta, selection.axis);
+    let (event, unit) = axis_of(&profile.meta, selection.axis);
     let ids = selection.tids.iter().map(u32::to_string);
     let end = selection.time.to.unwrap_or(profile.duration());
     SelectionView {
@@ -174,33 +175,12 @@ fn selection_view(profile: &Profile, selection: &Selection, window: Window) -> S
     }
 }
 
-/// The axis's name and the unit of its weights.
-pub(in crate::view) fn axis(meta: &Meta, axis: Axis) -> (String, &'static str) {
-    match axis {
-        Axis::OffCpu => ("off-cpu".to_string(), "ns"),
-        Axis::Event(index) => match meta.events.get(usize::from(index)) {
-            Some(event) => (event.name.clone(), unit(event.unit)),
-            None => (String::new(), "count"),
-        },
-    }
-}
-
-pub(in crate::view) fn unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Count => "count",
-        Unit::Nanos => "ns",
-        Unit::Cycles => "cycles",
-        Unit::Instructions => "instructions",
-        Unit::Bytes => "B",
-    }
-}
-
 fn events(meta: &Meta, summary: &Summary) -> Vec<EventRow> {
     let coverage = |name: &str| meta.coverage.iter().find(|coverage| coverage.event == name).map(|c| c.share);
     let rows = meta.events.iter().zip(&summary.events);
     rows.map(|(event, total)| EventRow {
         name: event.name.clone(),
-        unit: unit(event.unit),
+        unit: unit_of(event.unit),
         samples: total.samples,
         weight: total.weight,
         coverage: coverage(&event.name),
@@ -220,22 +200,5 @@ fn samples(summary: &Summary, ranking: &Ranking) -> SamplesView {
         truncated_share: summary.stack_share(summary.truncated),
         broken_share: summary.stack_share(summary.broken),
         coverage: summary.coverage.map(|coverage| coverage.share).into(),
-    }
-}
-
-fn call_graph(call_graph: CallGraph) -> &'static str {
-    match call_graph {
-        CallGraph::Auto => "auto",
-        CallGraph::FramePointer => "fp",
-        CallGraph::Dwarf { .. } => "dwarf",
-        CallGraph::Lbr => "lbr",
-        CallGraph::None => "none",
-    }
-}
-
-pub(in crate::view) fn rate(rate: Rate) -> String {
-    match rate {
-        Rate::Frequency(hertz) => format!("{hertz} Hz"),
-        Rate::Period(period) => format!("every {period}"),
     }
 }

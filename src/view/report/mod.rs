@@ -6,7 +6,6 @@ mod neighbours;
 mod tables;
 
 pub use build::ReportOptions;
-pub(super) use build::{axis as axis_of, rate as rate_of, unit as unit_of};
 pub use neighbours::{NeighbourView, NeighboursView};
 pub use tables::{
     CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView, WaitCoverageView,

@@ -7,7 +7,7 @@ mod strand;
 pub use path::{Cell, Path, PathId, Paths};
 pub use strand::{Moment, Strand};
 
-use super::report::axis_of;
+use super::labels::axis_of;
 use crate::analysis::{Axis, Cause, Names, Selection, Tasks, Who, cause_of};
 use crate::error::Result;
 use crate::model::profile::Profile;
@@ -254,7 +254,7 @@ impl<'a> Sampled<'a> {
         let mut remarks = vec![
             format!("ironlaw {} profiled {}", meta.tool, meta.plan.target.label()),
             format!("{} ({}), Linux {} on {}", host.hostname, host.cpu_model, host.kernel, host.arch),
-            format!("{event} in {unit}, {}", super::report::rate_of(meta.plan.rate)),
+            format!("{event} in {unit}, {}", super::labels::rate_of(meta.plan.rate)),
         ];
         let lost: u64 = self.profile.lost.iter().fold(0, |sum, lost| sum.saturating_add(lost.count));
         if lost > 0 {

@@ -1,26 +1,16 @@
-//! A snapshot of a comparison: its head, and the view that a screen requested.
+//! Snapshots of comparisons.
 
-use super::{Body, Head, Query, Snapshot, Strip, ViewRequest};
+use super::head::{ComparisonHead, Head, Strip};
+use super::{Body, Snapshot};
 use crate::analysis::Axis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, Note, Why};
 use crate::units::Nanos;
 use crate::view::diff::{ComparisonView, DiffView, Per, Severity, words};
 use crate::view::flame_tree::FlameTree;
+use crate::view::query::{Query, ViewRequest};
 use crate::view::sweep::CostAxis;
-use serde::Serialize;
 use std::sync::Arc;
-
-/// A screen of a comparison. The flame graph is a separate view.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ComparisonTab {
-    /// The answer, the factors, the quantities.
-    Overview,
-    /// The code that changed.
-    Functions,
-    /// Expectations, gates, load, and the conditions in which the sides differ.
-    Conditions,
-}
 
 /// One of the sides compared with a base.
 #[derive(Debug, Clone)]
@@ -39,31 +29,14 @@ impl Compared {
     }
 }
 
-/// What every screen of a comparison shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ComparisonHead {
-    /// Number of recordings of both sides.
-    pub runs: [usize; 2],
-    /// Index of this comparison, and how many there are.
-    pub at: [usize; 2],
-    /// What costs of functions are divided by.
-    pub per: Option<Per>,
-    /// What they can be divided by.
-    pub choices: Vec<Per>,
-    /// How the sides were compared, in words.
-    pub settings: String,
-    /// What is known about the load, in one sentence.
-    pub load: String,
-}
-
 /// Takes a snapshot of a comparison; `choices` are what costs can be divided by.
 #[must_use]
-pub fn look_at_comparison(view: &Arc<DiffView>, choices: &[Per], query: Query) -> Snapshot {
+pub fn snapshot_of_comparison(view: &Arc<DiffView>, choices: &[Per], query: Query) -> Snapshot {
     let last = view.comparisons.len().saturating_sub(1);
     let at = query.point.map_or(0, |at| at as usize).min(last);
     let compared = Compared { view: Arc::clone(view), at };
     let head = Head::of_comparison(&compared, choices);
-    let body = match &query.ask {
+    let body = match &query.request {
         ViewRequest::Comparison(leaf) => Ok(Body::Comparison(*leaf, compared)),
         ViewRequest::Flame { .. } => flame(&compared, query.axis),
         _ => Err(Error::new(ErrorKind::Unsupported, "a comparison has no such view")
@@ -143,20 +116,23 @@ fn notes(found: &ComparisonView) -> Vec<Note> {
 mod tests {
     use super::*;
     use crate::view::diff::testing::dearer;
-    use crate::view::snapshot::{Against, When, Whose};
+    use crate::view::query::{CompareWith, ComparisonTab, TaskFilter, TimeSelector};
 
-    fn looked(ask: ViewRequest, axis: Axis, point: Option<u32>) -> Snapshot {
-        let (when, against) = (When::All, Against::Nothing);
-        let query = Query { when, end: None, whose: Whose::default(), axis, against, point, per: None, ask };
-        look_at_comparison(&Arc::new(dearer()), &[Per::Op, Per::Cpu], query)
+    fn looked(request: ViewRequest, axis: Axis, point: Option<u32>) -> Snapshot {
+        let (time, compare_with) = (TimeSelector::All, CompareWith::Nothing);
+        let query =
+            Query { time, end: None, filter: TaskFilter::default(), axis, compare_with, point, per: None, request };
+        snapshot_of_comparison(&Arc::new(dearer()), &[Per::Op, Per::Cpu], query)
     }
 
     #[test]
     fn every_screen_of_a_comparison_gets_its_view_and_no_other_does() {
         let flame = || ViewRequest::Flame { by: Default::default(), usual: false };
         for leaf in [ComparisonTab::Overview, ComparisonTab::Functions, ComparisonTab::Conditions] {
-            let look = looked(ViewRequest::Comparison(leaf), Axis::Event(0), Some(9));
-            assert!(matches!(look.body, Ok(Body::Comparison(seen, one)) if seen == leaf && one.one().is_some()));
+            let snapshot_of_profile = looked(ViewRequest::Comparison(leaf), Axis::Event(0), Some(9));
+            assert!(
+                matches!(snapshot_of_profile.body, Ok(Body::Comparison(seen, one)) if seen == leaf && one.one().is_some())
+            );
         }
         assert!(
             matches!(looked(flame(), Axis::Event(0), None).body, Ok(Body::Flame(flame_tree)) if flame_tree.is_compared())

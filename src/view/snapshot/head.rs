@@ -1,15 +1,15 @@
 //! The head that every screen shows: the target, the quality of the capture, and the history as a strip to navigate.
 
-use super::context::ViewContext;
-use super::diff::ComparisonHead;
-use super::query::Bounds;
-use super::sweep::SweepHead;
 use crate::analysis::attribution::State;
+use crate::analysis::diff::Per;
 use crate::analysis::{Coverage, metrics, summary};
 use crate::model::{Measure, Note, Scope, Target};
 use crate::units::Nanos;
-use crate::view::notes;
-use crate::view::report::{axis_of, rate_of};
+use crate::view::context::ViewContext;
+use crate::view::labels::{axis_of, rate_of};
+use crate::view::notes::notes;
+use crate::view::query::Bounds;
+use crate::view::sweep::Progress;
 use serde::Serialize;
 
 /// A moment with a label: a mark.
@@ -85,6 +85,38 @@ pub struct Head {
     pub comparison: Option<ComparisonHead>,
 }
 
+/// What every screen of a sweep shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SweepHead {
+    /// How operations were counted, in words; `None` if nothing counted them.
+    pub ops: Option<String>,
+    /// The machine in a line.
+    pub machine: String,
+    /// How runs were placed on CPUs, in words.
+    pub placement: String,
+    /// Number of runs that count.
+    pub runs: u32,
+    /// Its progress; `None` if it is over.
+    pub progress: Option<Progress>,
+}
+
+/// What every screen of a comparison shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparisonHead {
+    /// Number of recordings of both sides.
+    pub runs: [usize; 2],
+    /// Index of this comparison, and how many there are.
+    pub at: [usize; 2],
+    /// What costs of functions are divided by.
+    pub per: Option<Per>,
+    /// What they can be divided by.
+    pub choices: Vec<Per>,
+    /// How the sides were compared, in words.
+    pub settings: String,
+    /// What is known about the load, in one sentence.
+    pub load: String,
+}
+
 impl Head {
     /// The head of a view context.
     #[must_use]
@@ -120,7 +152,7 @@ impl Head {
             started_unix_ns: meta.started_unix_ns,
             marks,
             strip: strip(context, context.bounds),
-            notes: notes::notes(meta, &summary),
+            notes: notes(meta, &summary),
             cpus: meta.host.cpus.len(),
             standing: None,
             sweep: None,

@@ -1,38 +1,24 @@
-//! A snapshot of a sweep: its head, and the view that a screen requested.
+//! Snapshots of sweeps.
 
-use super::{Body, Head, Query, Snapshot, Strip, ViewRequest};
+use super::head::{Head, Strip, SweepHead};
+use super::{Body, Snapshot};
 use crate::analysis::Axis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, Why};
 use crate::units::Nanos;
 use crate::view::flame_tree::FlameTree;
-use crate::view::sweep::{CostAxis, Difference, Progress, ScalingView};
-use serde::Serialize;
-
-/// What every screen of a sweep shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SweepHead {
-    /// How operations were counted, in words; `None` if nothing counted them.
-    pub ops: Option<String>,
-    /// The machine in a line.
-    pub machine: String,
-    /// How runs were placed on CPUs, in words.
-    pub placement: String,
-    /// Number of runs that count.
-    pub runs: u32,
-    /// Its progress; `None` if it is over.
-    pub progress: Option<Progress>,
-}
+use crate::view::query::{Query, ViewRequest};
+use crate::view::sweep::{CostAxis, Difference, ScalingView};
 
 /// Takes a snapshot of a sweep; `difference` compares the call trees of a width with those of the base.
 #[must_use]
-pub fn look_at_sweep(
+pub fn snapshot_of_sweep(
     view: ScalingView,
     query: Query,
     difference: impl FnOnce(u32, CostAxis) -> Option<Difference>,
 ) -> Snapshot {
     let head = Head::of_sweep(&view);
-    let body = match &query.ask {
+    let body = match &query.request {
         ViewRequest::Scaling => Ok(Body::Scaling(Box::new(view))),
         ViewRequest::Findings => Ok(Body::Findings(view.findings)),
         ViewRequest::Flame { .. } => flame(&view, &query, difference),

@@ -6,7 +6,7 @@ use crate::analysis::sweep::{Estimate, Numbers, Point, Scaling};
 use crate::analysis::{Coverage, MetricUnit, Tasks};
 use crate::model::{HostFacts, Measure, Note, Placement, RunMeta, RunState, SweepMeta, Unit};
 use crate::view::findings::FindingsView;
-use crate::view::report::unit_of;
+use crate::view::labels::unit_of;
 
 /// A column, and how to read its value.
 struct Source {

@@ -4,7 +4,7 @@
 use super::merged::{Branch, Drawn, cells, inclusive, step};
 use crate::analysis::sweep::{Cost, FunctionId, Point, Run};
 use crate::model::Measure;
-use crate::view::report::unit_of;
+use crate::view::labels::unit_of;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 

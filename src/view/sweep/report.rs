@@ -5,7 +5,7 @@ use super::{CostAxis, Difference, ScalingView, difference};
 use crate::analysis::sweep::{FunctionId, PathCost, Point, Scaling};
 use crate::model::{SweepMeta, Unit};
 use crate::view::flame::{Flame, FlameFrame, FlameLine};
-use crate::view::report::unit_of;
+use crate::view::labels::unit_of;
 use std::collections::BTreeMap;
 
 /// A sweep, as input for every report format.

@@ -4,7 +4,7 @@ use super::*;
 use crate::tui::panel::ScreenId;
 use crate::view::diff::testing::{dearer, sides};
 use crate::view::diff::{DiffView, Per};
-use crate::view::snapshot::look_at_comparison;
+use crate::view::snapshot::snapshot_of_comparison;
 use std::sync::Arc;
 
 fn twice() -> DiffView {
@@ -22,7 +22,7 @@ fn looked(effect: &Effect, view: &DiffView) -> Snapshot {
     let others = vec![new; view.comparisons.len()];
     let settings = crate::analysis::diff::Settings::default();
     let view = query.per.map_or(view.clone(), |per| view.divided_by(per, &base, &others, &settings));
-    look_at_comparison(&Arc::new(view), &[Per::Op, Per::Share, Per::None], query.clone())
+    snapshot_of_comparison(&Arc::new(view), &[Per::Op, Per::Share, Per::None], query.clone())
 }
 
 fn begun(view: &DiffView) -> App {

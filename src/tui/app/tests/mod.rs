@@ -6,7 +6,8 @@ use crate::tui::msg::Msg;
 use crate::tui::testing::{head, key, screen, settings};
 use crate::units::Nanos;
 use crate::view::picker::Choices;
-use crate::view::snapshot::{Against, Snapshot, ViewRequest, When};
+use crate::view::query::{CompareWith, TimeSelector, ViewRequest};
+use crate::view::snapshot::Snapshot;
 use ratatui::crossterm::event::Event;
 
 mod comparison;
@@ -54,7 +55,7 @@ fn one_look_is_under_way_at_a_time_and_what_is_asked_meanwhile_is_asked_once() {
     assert!(app.update(Msg::Fresh).is_empty() && app.update(Msg::Input(key("2"))).is_empty());
     let next = answer(&mut app, &first[0]);
     let [Effect::Snapshot(query)] = next.as_slice() else { panic!("{next:?}") };
-    assert!(matches!(query.ask, ViewRequest::Flame { .. }), "what is asked is what is shown by then");
+    assert!(matches!(query.request, ViewRequest::Flame { .. }), "what is asked is what is shown by then");
     assert!(answer(&mut app, &next[0]).is_empty());
 }
 
@@ -76,20 +77,23 @@ fn a_selected_range_is_what_every_screen_shows_until_it_is_left() {
     let mut app = app();
     press(&mut app, "Space v [ [ [ v 4");
     assert_eq!(
-        (app.query().when, app.query().ask),
-        (When::Between(seconds(17), seconds(20)), ViewRequest::Threads { detail: None })
+        (app.query().time, app.query().request),
+        (TimeSelector::Between(seconds(17), seconds(20)), ViewRequest::Threads { detail: None })
     );
     press(&mut app, "Esc");
-    assert_eq!(app.query().when, When::Last(seconds(30)));
+    assert_eq!(app.query().time, TimeSelector::Last(seconds(30)));
 }
 
 #[test]
 fn a_mark_compares_what_comes_after_it_with_what_came_before() {
     let mut app = app();
     assert_eq!(press(&mut app, "m"), [Effect::Mark("mark 2".into())]);
-    assert_eq!((app.query().when, app.query().against), (When::Since(seconds(20)), Against::Before(seconds(20))));
+    assert_eq!(
+        (app.query().time, app.query().compare_with),
+        (TimeSelector::Since(seconds(20)), CompareWith::Before(seconds(20)))
+    );
     press(&mut app, "M");
-    assert_eq!(app.query().against, Against::Nothing);
+    assert_eq!(app.query().compare_with, CompareWith::Nothing);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::*;
 use crate::tui::panel::ScreenId;
 use crate::view::flame_tree::FlameTree;
-use crate::view::snapshot::{Body, look_at_sweep};
+use crate::view::snapshot::{Body, snapshot_of_sweep};
 use crate::view::sweep::fixture::{self, Machine};
 use crate::view::sweep::{Progress, ScalingView, difference};
 
@@ -14,7 +14,7 @@ fn view(progress: Option<Progress>) -> ScalingView {
 fn looked(effect: &Effect, progress: Option<Progress>) -> Snapshot {
     let Effect::Snapshot(query) = effect else { panic!("{effect:?}") };
     let points = fixture::scaling(Machine::Clock).points;
-    look_at_sweep(view(progress), query.clone(), |n, axis| {
+    snapshot_of_sweep(view(progress), query.clone(), |n, axis| {
         difference(&points[0], points.iter().find(|point| point.n == n)?, axis)
     })
 }
@@ -27,7 +27,7 @@ fn begun(progress: Option<Progress>) -> App {
 }
 
 /// Presses keys and answers every snapshot request; returns the last query, if there was one.
-fn pressed(app: &mut App, keys: &str) -> Option<crate::view::snapshot::Query> {
+fn pressed(app: &mut App, keys: &str) -> Option<crate::view::query::Query> {
     let mut last = None;
     for name in keys.split(' ') {
         let mut effects = app.update(Msg::Input(key(name)));
@@ -71,7 +71,7 @@ fn points_are_stepped_through_from_every_screen_and_the_flame_graph_follows() {
     assert_eq!(pressed(&mut app, "["), None, "the sweep's view holds all points");
     let query = pressed(&mut app, "Enter").unwrap();
     assert_eq!(
-        (query.ask.clone(), query.point),
+        (query.request.clone(), query.point),
         (ViewRequest::Flame { by: Default::default(), usual: false }, Some(12))
     );
     assert!(screen(&app, 100, 30).contains("at n = 12"));
@@ -133,9 +133,9 @@ fn a_sweep_without_a_run_has_nothing_to_compare() {
     let effects = app.update(Msg::Input(key("2")));
     let Effect::Snapshot(query) = &effects[0] else { panic!("{effects:?}") };
     let empty = ScalingView { points: vec![], ..view(None) };
-    let look = look_at_sweep(empty, query.clone(), |_, _| None);
+    let look = snapshot_of_sweep(empty, query.clone(), |_, _| None);
     assert!(matches!(&look.body, Err(error) if error.to_string().contains("no run is over yet")));
-    let look = look_at_sweep(view(None), query.clone(), |_, _| None);
+    let look = snapshot_of_sweep(view(None), query.clone(), |_, _| None);
     let error = look.body.unwrap_err();
     assert_eq!(
         (error.to_string().as_str(), error.remedy().is_some()),

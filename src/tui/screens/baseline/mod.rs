@@ -12,7 +12,8 @@ mod words;
 use crate::tui::keys::Action;
 use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::against::AgainstView as View;
-use crate::view::snapshot::{Body, ViewRequest};
+use crate::view::query::ViewRequest;
+use crate::view::snapshot::Body;
 use draw::Areas;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -108,7 +109,7 @@ impl Panel for State {
         &[(Action::Filter, "every quantity, or the factors and what moved")]
     }
 
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Baseline
     }
 

@@ -15,7 +15,7 @@ use crate::tui::time::Time;
 use crate::units::Nanos;
 use crate::view::Axis;
 use crate::view::against::BaselineHead;
-use crate::view::snapshot::Whose;
+use crate::view::query::TaskFilter;
 use proptest::prelude::*;
 
 fn moved(name: &'static str, now: f64, expected: f64, spread: f64) -> Moved {
@@ -115,14 +115,14 @@ fn state_of(assessment: &Assessment) -> State {
 
 fn on<T>(settings: &Settings, f: impl FnOnce(&Cx<'_>) -> T) -> T {
     let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
-    let (time, whose) = (Time::new(true, false), Whose::default());
+    let (time, filter) = (Time::new(true, false), TaskFilter::default());
     f(&Cx {
         theme: &theme,
         glyphs: &glyphs,
         keys: &settings.keys,
         head: &head,
         time: &time,
-        whose: &whose,
+        filter: &filter,
         axis: Axis::Event(0),
         compared: false,
     })

@@ -11,7 +11,8 @@ use crate::tui::list::List;
 use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::Axis;
 use crate::view::diff::{CodeRow, CodeView, ComparisonView};
-use crate::view::snapshot::{Body, Compared, ComparisonTab, ViewRequest};
+use crate::view::query::{ComparisonTab, ViewRequest};
+use crate::view::snapshot::{Body, Compared};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
@@ -111,7 +112,7 @@ impl Panel for State {
         ]
     }
 
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Comparison(ComparisonTab::Functions)
     }
 

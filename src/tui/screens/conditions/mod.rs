@@ -9,7 +9,8 @@ use crate::tui::keys::Action;
 use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::tui::widgets::text::{end, wrap};
 use crate::view::escape::visible;
-use crate::view::snapshot::{Body, Compared, ComparisonTab, ViewRequest};
+use crate::view::query::{ComparisonTab, ViewRequest};
+use crate::view::snapshot::{Body, Compared};
 use lines::{Line, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseEvent, MouseEventKind};
@@ -58,7 +59,7 @@ impl State {
 }
 
 impl Panel for State {
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Comparison(ComparisonTab::Conditions)
     }
 

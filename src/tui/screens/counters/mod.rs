@@ -10,7 +10,8 @@ use crate::tui::list::List;
 use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::counters::{CounterLine, CountersView as View, MetricLine};
 use crate::view::number;
-use crate::view::snapshot::{Body, ViewRequest};
+use crate::view::query::ViewRequest;
+use crate::view::snapshot::Body;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
@@ -91,7 +92,7 @@ impl State {
 }
 
 impl Panel for State {
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Counters
     }
 

@@ -6,7 +6,7 @@ use crate::tui::testing::{head, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::units::Nanos;
-use crate::view::snapshot::Whose;
+use crate::view::query::TaskFilter;
 use crate::view::{Axis, MetricUnit, Section};
 use proptest::prelude::*;
 
@@ -57,14 +57,14 @@ fn state() -> State {
 
 fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
     let (theme, glyphs) = (Theme::new(Name::Mono, Depth::True), Glyphs::UNICODE);
-    let (head, time, whose) = (head(20), Time::new(true, false), Whose::default());
+    let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
     let keys = crate::tui::keys::KeyTable::default();
     f(&Cx {
         theme: &theme,
         glyphs: &glyphs,
         head: &head,
         time: &time,
-        whose: &whose,
+        filter: &filter,
         axis: Axis::Event(0),
         compared,
         keys: &keys,

@@ -11,7 +11,8 @@ use crate::tui::keys::Action;
 use crate::tui::list::List;
 use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
 use crate::view::diff::ComparisonView;
-use crate::view::snapshot::{Body, Compared, ComparisonTab, ViewRequest};
+use crate::view::query::{ComparisonTab, ViewRequest};
+use crate::view::snapshot::{Body, Compared};
 use draw::Areas;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
@@ -67,7 +68,7 @@ impl Panel for State {
         ]
     }
 
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Comparison(ComparisonTab::Overview)
     }
 

@@ -9,7 +9,8 @@ use crate::tui::keys::Action;
 use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::escape::visible;
 use crate::view::findings::{FindingView, FindingsView as View};
-use crate::view::snapshot::{Body, ViewRequest};
+use crate::view::query::ViewRequest;
+use crate::view::snapshot::Body;
 use draw::{Areas, Row};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -130,7 +131,7 @@ impl State {
 }
 
 impl Panel for State {
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Findings
     }
 

@@ -6,7 +6,7 @@ use crate::tui::testing::{self, text};
 use crate::tui::time::Time;
 
 use crate::view::findings::{Confidence, EvidenceView, PlaceView, UndecidedView};
-use crate::view::snapshot::Whose;
+use crate::view::query::TaskFilter;
 use crate::view::{Axis, MetricUnit};
 use proptest::prelude::*;
 
@@ -66,14 +66,14 @@ fn view() -> View {
 fn on<T>(axis: Axis, f: impl FnOnce(&Cx<'_>) -> T) -> T {
     let settings = testing::settings();
     let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
-    let (time, whose) = (Time::new(true, false), Whose::default());
+    let (time, filter) = (Time::new(true, false), TaskFilter::default());
     f(&Cx {
         theme: &theme,
         glyphs: &glyphs,
         keys: &settings.keys,
         head: &head,
         time: &time,
-        whose: &whose,
+        filter: &filter,
         axis,
         compared: false,
     })

@@ -12,7 +12,8 @@ use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::escape::visible;
 use crate::view::flame_tree::{Change, FlameTree, Layout, Place, lay_out};
 use crate::view::number;
-use crate::view::snapshot::{Body, Grouping, ViewRequest};
+use crate::view::query::{Grouping, ViewRequest};
+use crate::view::snapshot::Body;
 use find::Found;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -193,7 +194,7 @@ fn amount(value: u64, unit: &str) -> String {
 }
 
 impl Panel for State {
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Flame { by: self.by, usual: self.usual }
     }
 

@@ -6,7 +6,7 @@ use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::against::testing::dearer;
 use crate::view::flame_tree::testing::flame_tree;
-use crate::view::snapshot::Whose;
+use crate::view::query::TaskFilter;
 use crate::view::watch::State as Standing;
 use proptest::prelude::*;
 
@@ -21,14 +21,14 @@ fn state(folded: &str, before: Option<&str>) -> State {
 
 fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
     let (theme, glyphs) = (Theme::new(Name::Mono, Depth::True), Glyphs::UNICODE);
-    let (head, time, whose) = (head(20), Time::new(true, false), Whose::default());
+    let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
     f(&Cx {
         theme: &theme,
         glyphs: &glyphs,
         keys: &crate::tui::keys::KeyTable::default(),
         head: &head,
         time: &time,
-        whose: &whose,
+        filter: &filter,
         axis: Axis::Event(0),
         compared,
     })
@@ -204,7 +204,7 @@ fn two_points_of_a_sweep_are_compared_per_operation() {
 fn against_usual(ops: Option<u64>, tids: &[u32], counted: bool) -> State {
     let mut state = State::default();
     with_held(|cx| state.act(A::Usual, cx, Rect::new(0, 0, 80, 12)));
-    assert_eq!(state.ask(), ViewRequest::Flame { by: Grouping::Plain, usual: true });
+    assert_eq!(state.request(), ViewRequest::Flame { by: Grouping::Plain, usual: true });
     state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(dearer(ops, tids, counted))));
     state
 }
@@ -253,10 +253,10 @@ fn the_key_is_offered_with_a_baseline_only_and_says_why_not_without() {
     assert!(!with_cx(false, |cx| draw(&state, cx)).contains("against baseline"));
     let wishes = act(&mut state, &[A::Usual]);
     assert_eq!(wishes, [PanelRequest::Say(words::NO_BASELINE.to_string())]);
-    assert_eq!(state.ask(), ViewRequest::Flame { by: Grouping::Plain, usual: false });
+    assert_eq!(state.request(), ViewRequest::Flame { by: Grouping::Plain, usual: false });
     let on = with_held(|cx| state.act(A::Usual, cx, area)).unwrap_or_default();
     assert_eq!(
-        (on, state.ask()),
+        (on, state.request()),
         (vec![PanelRequest::Refresh], ViewRequest::Flame { by: Grouping::Plain, usual: true })
     );
     assert!(matches!(act(&mut state, &[A::Who]).as_slice(), [PanelRequest::Say(_)]), "a baseline knows no threads");

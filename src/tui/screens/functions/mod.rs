@@ -18,7 +18,8 @@ mod words;
 use crate::tui::keys::Action;
 use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::view::functions::{Detail, FunctionsView, Row};
-use crate::view::snapshot::{Body, ViewRequest};
+use crate::view::query::ViewRequest;
+use crate::view::snapshot::Body;
 use crate::view::{CodeKind, GroupBy};
 use areas::Areas;
 use pane::{Item, Pane};
@@ -79,7 +80,7 @@ impl State {
 }
 
 impl Panel for State {
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Functions { by: self.by, detail: self.rows.wanted(self.view.as_ref()) }
     }
 

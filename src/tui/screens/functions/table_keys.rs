@@ -7,7 +7,7 @@ use crate::tui::keys::Action;
 use crate::tui::panel::PanelRequest;
 use crate::view::GroupBy;
 use crate::view::functions::file_name;
-use crate::view::snapshot::Whose;
+use crate::view::query::TaskFilter;
 
 impl State {
     pub(super) fn act_on_table(&mut self, action: Action, areas: &Areas) -> Option<Vec<PanelRequest>> {
@@ -74,11 +74,11 @@ impl State {
             }
             (GroupBy::Thread, Some(tid)) => {
                 self.group(GroupBy::Function);
-                return vec![PanelRequest::Only(Whose { tids: vec![tid], ..Whose::default() }, name)];
+                return vec![PanelRequest::Only(TaskFilter { tids: vec![tid], ..TaskFilter::default() }, name)];
             }
             (GroupBy::Process, Some(pid)) => {
                 self.group(GroupBy::Function);
-                return vec![PanelRequest::Only(Whose { pids: vec![pid], ..Whose::default() }, name)];
+                return vec![PanelRequest::Only(TaskFilter { pids: vec![pid], ..TaskFilter::default() }, name)];
             }
             (_, None) => return Vec::new(),
         }

@@ -9,7 +9,8 @@ use crate::tui::testing::{self, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::view::Axis;
-use crate::view::snapshot::{Against, Bounds, Head, Query, When, Whose, look};
+use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector};
+use crate::view::snapshot::{Head, snapshot_of_profile};
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEventKind};
 
@@ -56,8 +57,8 @@ struct Stage {
     head: Head,
     time: Time,
     axis: Axis,
-    when: When,
-    against: Against,
+    selector: TimeSelector,
+    compare_with: CompareWith,
     panel: State,
 }
 
@@ -71,8 +72,8 @@ impl Stage {
             head: testing::head(20),
             time: Time::new(false, false),
             axis: Axis::Event(0),
-            when: When::All,
-            against: Against::Nothing,
+            selector: TimeSelector::All,
+            compare_with: CompareWith::Nothing,
             panel: State::default(),
         };
         stage.look();
@@ -81,30 +82,31 @@ impl Stage {
 
     fn compared() -> Stage {
         let mut stage = Stage::new();
-        (stage.when, stage.against) = (When::Since(ms(1000)), Against::Before(ms(1000)));
+        (stage.selector, stage.compare_with) = (TimeSelector::Since(ms(1000)), CompareWith::Before(ms(1000)));
         stage.look();
         stage
     }
 
     fn look(&mut self) {
         let query = Query {
-            when: self.when,
+            time: self.selector,
             end: None,
-            whose: Whose::default(),
+            filter: TaskFilter::default(),
             axis: self.axis,
-            against: self.against,
+            compare_with: self.compare_with,
             point: None,
             per: None,
-            ask: self.panel.ask(),
+            request: self.panel.request(),
         };
         let bounds = Bounds { since: ms(0), now: ms(2000) };
-        self.panel.show(look(&self.profile, None, None, bounds, false, query).body.unwrap());
+        self.panel.show(snapshot_of_profile(&self.profile, None, None, bounds, false, query).body.unwrap());
     }
 
     fn with<T>(&mut self, f: impl FnOnce(&mut State, &Cx<'_>) -> T) -> T {
-        let (theme, glyphs, head, time, whose) = (&self.theme, &self.glyphs, &self.head, &self.time, &Whose::default());
+        let (theme, glyphs, head, time, filter) =
+            (&self.theme, &self.glyphs, &self.head, &self.time, &TaskFilter::default());
         let keys = &KeyTable::default();
-        let cx = Cx { theme, glyphs, keys, head, time, whose, axis: self.axis, compared: false };
+        let cx = Cx { theme, glyphs, keys, head, time, filter, axis: self.axis, compared: false };
         f(&mut self.panel, &cx)
     }
 
@@ -207,11 +209,11 @@ fn time_blocked_stands_in_place_of_samples_off_the_cpu() {
 fn what_has_no_samples_says_why() {
     let mut stage = Stage { panel: State::default(), ..Stage::new() };
     assert!(stage.drawn(NARROW).starts_with(" waiting for the first window"));
-    for (when, expected) in [
-        (When::Between(ms(1990), ms(2000)), "no samples in this time, though the target ran: CPU time 0.90 s"),
-        (When::Between(ms(900), ms(1000)), "no samples in this time"),
+    for (time, expected) in [
+        (TimeSelector::Between(ms(1990), ms(2000)), "no samples in this time, though the target ran: CPU time 0.90 s"),
+        (TimeSelector::Between(ms(900), ms(1000)), "no samples in this time"),
     ] {
-        (stage.when, stage.panel) = (when, State::default());
+        (stage.selector, stage.panel) = (time, State::default());
         stage.look();
         assert!(stage.drawn(NARROW).contains(expected), "{}", stage.drawn(NARROW));
     }
@@ -223,10 +225,10 @@ fn the_selection_stays_with_its_name_and_line_when_the_data_is_renewed() {
     assert_eq!((stage.selected().as_str(), stage.panel.rows.cursor.at), ("parse", 0));
     stage.press(&[Action::Down, Action::Down], NARROW);
     assert_eq!(stage.selected(), "tcp_sendmsg");
-    stage.when = When::Since(ms(1000));
+    stage.selector = TimeSelector::Since(ms(1000));
     stage.look();
     assert!(stage.status().starts_with("tcp_sendmsg  no samples in this time"), "{}", stage.status());
-    stage.when = When::All;
+    stage.selector = TimeSelector::All;
     stage.look();
     assert_eq!((stage.selected().as_str(), stage.panel.rows.cursor.at), ("tcp_sendmsg", 2));
 }
@@ -355,9 +357,9 @@ fn modules_and_threads_lead_to_their_functions() {
     assert_eq!((stage.panel.by, stage.selected().as_str()), (GroupBy::Module, "[kernel]"));
     stage.press(&[Action::Who], WIDE);
     assert_eq!(stage.names(), ["server 41", "worker 42"]);
-    let only = PanelRequest::Only(Whose { tids: vec![42], ..Whose::default() }, "worker 42".to_string());
+    let only = PanelRequest::Only(TaskFilter { tids: vec![42], ..TaskFilter::default() }, "worker 42".to_string());
     assert_eq!(stage.press(&[Action::Down, Action::Enter], WIDE), [only]);
-    assert_eq!(stage.panel.ask(), ViewRequest::Functions { by: GroupBy::Function, detail: None });
+    assert_eq!(stage.panel.request(), ViewRequest::Functions { by: GroupBy::Function, detail: None });
 }
 
 #[test]

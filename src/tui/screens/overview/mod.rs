@@ -15,7 +15,8 @@ use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
 use crate::view::escape::visible;
 use crate::view::number::percent;
 use crate::view::overview::{Hot, Overview as View};
-use crate::view::snapshot::{Body, ViewRequest};
+use crate::view::query::ViewRequest;
+use crate::view::snapshot::Body;
 use page::{Item, Page, Step};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -78,7 +79,7 @@ impl State {
 }
 
 impl Panel for State {
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Overview
     }
 

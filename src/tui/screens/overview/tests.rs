@@ -9,7 +9,8 @@ use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::units::{Nanos, Ops};
 use crate::view::Axis;
-use crate::view::snapshot::{Against, Bounds, Head, Query, Snapshot, When, Whose, look};
+use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector};
+use crate::view::snapshot::{Head, Snapshot, snapshot_of_profile};
 use proptest::prelude::*;
 
 const HOSTILE: &str = "app!\u{1b}[31mévil\u{202e}名前<std::vec::Vec<alloc::string::String>>::drop";
@@ -75,13 +76,14 @@ fn counted() -> Profile {
 
 /// A snapshot of a profile: all of it, or the time after a mark compared with the time before it.
 fn looked(profile: &Profile, mark: Option<u64>) -> Snapshot {
-    let (when, against) = match mark {
-        Some(mark) => (When::Since(ms(mark)), Against::Before(ms(mark))),
-        None => (When::All, Against::Nothing),
+    let (time, compare_with) = match mark {
+        Some(mark) => (TimeSelector::Since(ms(mark)), CompareWith::Before(ms(mark))),
+        None => (TimeSelector::All, CompareWith::Nothing),
     };
-    let (axis, whose) = (Axis::Event(0), Whose::default());
-    let query = Query { when, end: None, whose, axis, against, point: None, per: None, ask: ViewRequest::Overview };
-    look(profile, None, None, Bounds { since: Nanos(0), now: profile.duration() }, false, query)
+    let (axis, filter) = (Axis::Event(0), TaskFilter::default());
+    let query =
+        Query { time, end: None, filter, axis, compare_with, point: None, per: None, request: ViewRequest::Overview };
+    snapshot_of_profile(profile, None, None, Bounds { since: Nanos(0), now: profile.duration() }, false, query)
 }
 
 struct Stage {
@@ -89,28 +91,28 @@ struct Stage {
     glyphs: Glyphs,
     head: Head,
     time: Time,
-    whose: Whose,
+    filter: TaskFilter,
     panel: State,
 }
 
 impl Stage {
     fn of(profile: &Profile, mark: Option<u64>) -> Stage {
         let settings = testing::settings();
-        let look = looked(profile, mark);
+        let snapshot = looked(profile, mark);
         let mut time = Time::new(false, false);
         if let Some(mark) = mark {
             time.set_mark(ms(mark));
         }
         let mut panel = State::default();
-        panel.show(look.body.unwrap());
+        panel.show(snapshot.body.unwrap());
         let (theme, glyphs) = (settings.theme(), settings.glyphs());
-        Stage { theme, glyphs, head: look.head, time, whose: Whose::default(), panel }
+        Stage { theme, glyphs, head: snapshot.head, time, filter: TaskFilter::default(), panel }
     }
 
     fn with<T>(&mut self, f: impl FnOnce(&mut State, &Cx<'_>) -> T) -> T {
-        let (theme, glyphs, head, time, whose) = (&self.theme, &self.glyphs, &self.head, &self.time, &self.whose);
+        let (theme, glyphs, head, time, filter) = (&self.theme, &self.glyphs, &self.head, &self.time, &self.filter);
         let keys = &crate::tui::keys::KeyTable::default();
-        let cx = Cx { theme, glyphs, keys, head, time, whose, axis: Axis::Event(0), compared: self.time.compare };
+        let cx = Cx { theme, glyphs, keys, head, time, filter, axis: Axis::Event(0), compared: self.time.compare };
         f(&mut self.panel, &cx)
     }
 

@@ -14,7 +14,8 @@ use crate::tui::keys::Action;
 use crate::tui::list::List;
 use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
 use crate::view::Axis;
-use crate::view::snapshot::{Body, ViewRequest};
+use crate::view::query::ViewRequest;
+use crate::view::snapshot::Body;
 use crate::view::sweep::{Loss, PointView, ScalingView as View};
 use areas::{Areas, Page};
 use losses::{Key, Row};
@@ -194,7 +195,7 @@ impl Panel for State {
         ]
     }
 
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Scaling
     }
 

@@ -6,7 +6,7 @@ use crate::tui::settings::Settings;
 use crate::tui::testing::{self, text};
 use crate::tui::theme::Name;
 use crate::tui::time::Time;
-use crate::view::snapshot::Whose;
+use crate::view::query::TaskFilter;
 use crate::view::sweep::Progress;
 use crate::view::sweep::fixture::{self, Machine};
 use proptest::prelude::*;
@@ -44,14 +44,14 @@ fn ragged() -> View {
 
 fn on<T>(settings: &Settings, axis: Axis, f: impl FnOnce(&Cx<'_>) -> T) -> T {
     let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
-    let (time, whose) = (Time::new(true, false), Whose::default());
+    let (time, filter) = (Time::new(true, false), TaskFilter::default());
     f(&Cx {
         theme: &theme,
         glyphs: &glyphs,
         keys: &settings.keys,
         head: &head,
         time: &time,
-        whose: &whose,
+        filter: &filter,
         axis,
         compared: false,
     })

@@ -10,7 +10,8 @@ use crate::tui::list::List;
 use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
 use crate::view::escape::visible;
 use crate::view::number;
-use crate::view::snapshot::{Body, ViewRequest, Whose};
+use crate::view::query::{TaskFilter, ViewRequest};
+use crate::view::snapshot::Body;
 use crate::view::threads::{ThreadLine, ThreadsView as View};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -110,13 +111,13 @@ impl State {
     /// Shows only this thread on all screens, starting with the flame graph.
     fn enter(&self) -> Vec<PanelRequest> {
         let Some(row) = self.chosen() else { return Vec::new() };
-        let whose = Whose { pids: Vec::new(), tids: vec![row.tid] };
-        vec![PanelRequest::Only(whose, format!("thread {} {}", row.name, row.tid)), PanelRequest::Go(ScreenId::Flame)]
+        let filter = TaskFilter { pids: Vec::new(), tids: vec![row.tid] };
+        vec![PanelRequest::Only(filter, format!("thread {} {}", row.name, row.tid)), PanelRequest::Go(ScreenId::Flame)]
     }
 }
 
 impl Panel for State {
-    fn ask(&self) -> ViewRequest {
+    fn request(&self) -> ViewRequest {
         ViewRequest::Threads { detail: self.chosen().map(|row| row.tid).filter(|_| self.detail) }
     }
 

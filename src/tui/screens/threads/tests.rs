@@ -70,14 +70,14 @@ fn state() -> State {
 
 fn with_cx<T>(glyphs: Glyphs, compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
     let theme = Theme::new(Name::Mono, Depth::True);
-    let (head, time, whose) = (head(20), Time::new(true, false), Whose::default());
+    let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
     let keys = crate::tui::keys::KeyTable::default();
     f(&Cx {
         theme: &theme,
         glyphs: &glyphs,
         head: &head,
         time: &time,
-        whose: &whose,
+        filter: &filter,
         axis: Axis::Event(0),
         compared,
         keys: &keys,
@@ -127,10 +127,10 @@ fn rows_are_sorted_searched_and_filtered_and_the_selection_stays() {
 fn enter_shows_the_thread_alone_and_detail_asks_for_its_waits() {
     let mut state = state();
     let wishes = act(&mut state, &[A::Down, A::Enter]);
-    let whose = Whose { pids: vec![], tids: vec![102] };
-    assert_eq!(wishes, [PanelRequest::Only(whose, "thread worker-1 102".into()), PanelRequest::Go(ScreenId::Flame)]);
+    let filter = TaskFilter { pids: vec![], tids: vec![102] };
+    assert_eq!(wishes, [PanelRequest::Only(filter, "thread worker-1 102".into()), PanelRequest::Go(ScreenId::Flame)]);
     assert_eq!(act(&mut state, &[A::Detail]), [PanelRequest::Refresh]);
-    assert_eq!(state.ask(), ViewRequest::Threads { detail: Some(102) });
+    assert_eq!(state.request(), ViewRequest::Threads { detail: Some(102) });
     assert_eq!(act(&mut state, &[A::Up]), [PanelRequest::Refresh], "another thread, other waits");
 }
 

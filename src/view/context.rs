@@ -1,7 +1,7 @@
-//! What all views of one snapshot share, computed once: the selection, the names, the counters, and the same for the
+//! What all views of one query share, computed once: the selection, the names, the counters, and the same for the
 //! other side of a comparison.
 
-use super::query::{Against, Bounds, Query};
+use super::query::{Bounds, CompareWith, Query};
 use crate::analysis::{Axis, Counters, Names, Selection, Tasks, TimeRange, Window};
 use crate::model::profile::Profile;
 
@@ -23,7 +23,7 @@ pub struct ViewContext<'a> {
     /// The counter readings.
     pub counters: Counters,
     /// What changes are measured against.
-    pub against: Option<Box<ViewContext<'a>>>,
+    pub reference: Option<Box<ViewContext<'a>>>,
 }
 
 impl<'a> ViewContext<'a> {
@@ -31,20 +31,20 @@ impl<'a> ViewContext<'a> {
     #[must_use]
     pub fn of(profile: &'a Profile, baseline: Option<&'a Profile>, bounds: Bounds, query: &Query) -> ViewContext<'a> {
         let selection = query.selection(bounds);
-        let against = match query.against {
-            Against::Nothing => None,
-            Against::Before(mark) => {
+        let reference = match query.compare_with {
+            CompareWith::Nothing => None,
+            CompareWith::Before(mark) => {
                 let time = TimeRange { from: bounds.since, to: Some(mark) };
                 Some(ViewContext::plain(profile, bounds, Selection { time, ..selection.clone() }))
             }
             // Threads of another run have other ids, so only the axis carries over.
-            Against::Baseline => baseline.map(|profile| {
+            CompareWith::Recording => baseline.map(|profile| {
                 let bounds = Bounds { since: crate::units::Nanos(0), now: profile.duration() };
                 let axis = same_axis(query.axis, profile);
                 ViewContext::plain(profile, bounds, Selection { axis, ..Selection::default() })
             }),
         };
-        ViewContext { against: against.map(Box::new), ..ViewContext::plain(profile, bounds, selection) }
+        ViewContext { reference: reference.map(Box::new), ..ViewContext::plain(profile, bounds, selection) }
     }
 
     fn plain(profile: &'a Profile, bounds: Bounds, selection: Selection) -> ViewContext<'a> {
@@ -57,7 +57,7 @@ impl<'a> ViewContext<'a> {
             tasks: Tasks::of(profile),
             names: Names::of(profile),
             counters: Counters::of(profile),
-            against: None,
+            reference: None,
         }
     }
 }

@@ -1,9 +1,8 @@
 //! What a screen requests: the time, the threads, the axis, and the view.
 
-use super::diff::ComparisonTab;
+use crate::analysis::diff::Per;
 use crate::analysis::{Axis, GroupBy, Selection, TimeRange};
 use crate::units::Nanos;
-use crate::view::diff::Per;
 
 /// The known time. A live history loses its beginning and grows at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +15,7 @@ pub struct Bounds {
 
 /// Which part of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub enum TimeSelector {
     /// This many nanoseconds before `end`.
     Last(Nanos),
     /// From a moment on.
@@ -29,19 +28,19 @@ pub enum When {
 
 /// What changes are measured against.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Against {
+pub enum CompareWith {
     /// No comparison: changes are not shown.
     #[default]
     Nothing,
     /// The same profile before this moment.
     Before(Nanos),
     /// The recording that was loaded for comparison.
-    Baseline,
+    Recording,
 }
 
 /// Which processes and threads; empty lists mean all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Whose {
+pub struct TaskFilter {
     /// Processes by id.
     pub pids: Vec<u32>,
     /// Threads by id.
@@ -67,6 +66,17 @@ impl Grouping {
             Grouping::Threads => Grouping::Plain,
         }
     }
+}
+
+/// A screen of a comparison. The flame graph is a separate view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ComparisonTab {
+    /// The answer, the factors, the quantities.
+    Overview,
+    /// The code that changed.
+    Functions,
+    /// Expectations, gates, load, and the conditions in which the sides differ.
+    Conditions,
 }
 
 /// The requested view, with its own parameters.
@@ -111,34 +121,34 @@ pub enum ViewRequest {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// Which part of the history.
-    pub when: When,
+    pub time: TimeSelector,
     /// The moment that counts as now; `None` follows the session.
     pub end: Option<Nanos>,
     /// Which processes and threads.
-    pub whose: Whose,
+    pub filter: TaskFilter,
     /// What is counted.
     pub axis: Axis,
     /// What changes are measured against.
-    pub against: Against,
+    pub compare_with: CompareWith,
     /// The width of a sweep to compare with its base, or the index of a comparison. `None` for a profile, the widest
     /// point, or the first comparison.
     pub point: Option<u32>,
     /// What costs of a comparison are divided by; `None` keeps the initial divisor.
     pub per: Option<Per>,
     /// The requested view.
-    pub ask: ViewRequest,
+    pub request: ViewRequest,
 }
 
 impl Query {
     /// The selected time, limited to what is held; never empty.
     #[must_use]
-    pub fn time(&self, bounds: Bounds) -> TimeRange {
+    pub fn time_range(&self, bounds: Bounds) -> TimeRange {
         let end = self.end.unwrap_or(bounds.now).clamp(bounds.since, bounds.now.max(bounds.since));
-        let (from, to) = match self.when {
-            When::Last(span) => (end - span, end),
-            When::Since(from) => (from, end),
-            When::All => (bounds.since, end),
-            When::Between(from, to) => (from, to.min(bounds.now)),
+        let (from, to) = match self.time {
+            TimeSelector::Last(span) => (end - span, end),
+            TimeSelector::Since(from) => (from, end),
+            TimeSelector::All => (bounds.since, end),
+            TimeSelector::Between(from, to) => (from, to.min(bounds.now)),
         };
         let from = from.max(bounds.since);
         TimeRange { from, to: Some(to.max(from + Nanos(1))) }
@@ -148,9 +158,9 @@ impl Query {
     #[must_use]
     pub fn selection(&self, bounds: Bounds) -> Selection {
         Selection {
-            pids: self.whose.pids.clone(),
-            tids: self.whose.tids.clone(),
-            time: self.time(bounds),
+            pids: self.filter.pids.clone(),
+            tids: self.filter.tids.clone(),
+            time: self.time_range(bounds),
             axis: self.axis,
             ..Selection::default()
         }
@@ -164,28 +174,28 @@ mod tests {
     #[test]
     fn the_selected_time_stays_within_what_is_held() {
         let bounds = Bounds { since: Nanos(100), now: Nanos(1000) };
-        for (when, end, expected) in [
-            (When::Last(Nanos(50)), None, (950, 1000)),
-            (When::Last(Nanos(5000)), None, (100, 1000)),
-            (When::Last(Nanos(50)), Some(Nanos(500)), (450, 500)),
-            (When::Last(Nanos(50)), Some(Nanos(10)), (100, 101)),
-            (When::Since(Nanos(700)), None, (700, 1000)),
-            (When::All, Some(Nanos(9999)), (100, 1000)),
-            (When::Between(Nanos(0), Nanos(300)), None, (100, 300)),
-            (When::Between(Nanos(900), Nanos(3000)), Some(Nanos(1)), (900, 1000)),
+        for (time, end, expected) in [
+            (TimeSelector::Last(Nanos(50)), None, (950, 1000)),
+            (TimeSelector::Last(Nanos(5000)), None, (100, 1000)),
+            (TimeSelector::Last(Nanos(50)), Some(Nanos(500)), (450, 500)),
+            (TimeSelector::Last(Nanos(50)), Some(Nanos(10)), (100, 101)),
+            (TimeSelector::Since(Nanos(700)), None, (700, 1000)),
+            (TimeSelector::All, Some(Nanos(9999)), (100, 1000)),
+            (TimeSelector::Between(Nanos(0), Nanos(300)), None, (100, 300)),
+            (TimeSelector::Between(Nanos(900), Nanos(3000)), Some(Nanos(1)), (900, 1000)),
         ] {
             let query = Query {
-                when,
+                time,
                 end,
-                whose: Whose::default(),
+                filter: TaskFilter::default(),
                 axis: Axis::Event(0),
-                against: Against::Nothing,
+                compare_with: CompareWith::Nothing,
                 point: None,
                 per: None,
-                ask: ViewRequest::Overview,
+                request: ViewRequest::Overview,
             };
-            let time = query.time(bounds);
-            assert_eq!((time.from.0, time.to.map(|to| to.0)), (expected.0, Some(expected.1)), "{when:?}");
+            let range = query.time_range(bounds);
+            assert_eq!((range.from.0, range.to.map(|to| to.0)), (expected.0, Some(expected.1)), "{time:?}");
         }
     }
 }
