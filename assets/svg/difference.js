@@ -15,19 +15,26 @@
 
     function cell(g) {
       var rect = g.querySelector("rect"), title = g.querySelector("title").textContent;
+      var name = title.slice(0, Number(g.getAttribute("data-name"))), shorter = g.getAttribute("data-shorter");
       var place = g.getAttribute("data-at").split(" ").map(Number), share = g.getAttribute("data-share").split(" ").map(Number);
       return {
-        g: g, rect: rect, title: title, name: title.slice(0, Number(g.getAttribute("data-name"))),
+        g: g, rect: rect, title: title, name: name, forms: [name].concat(shorter ? shorter.split("\n") : []),
         mark: g.getAttribute("data-mark"), edge: g.getAttribute("data-edge"), fill: rect.getAttribute("fill"),
         x: place[0], w: place[1], row: place[2], y: Number(rect.getAttribute("y")), base: share[0], here: share[1]
       };
+    }
+
+    // The longest form of a name that fits, else the beginning of the function's own name.
+    function fit(forms, room) {
+      var own = forms[forms.length - 1], form = forms.filter(function (form) { return form.length <= room; })[0];
+      return form === undefined ? own.slice(0, Math.max(1, room - 1)) + "\u2026" : form;
     }
 
     function label(cell, x, width) {
       var text = cell.g.querySelector("text"), room = Math.max(0, Math.floor((width - 6) / COLUMN)), shown = "";
       if (room >= 4) {
         room -= cell.mark.length + 1;
-        shown = (cell.mark + " " + (cell.name.length > room ? cell.name.slice(0, Math.max(1, room - 1)) + "\u2026" : cell.name)).trim();
+        shown = (cell.mark + " " + fit(cell.forms, room)).trim();
       }
       if (!shown) {
         if (text) { text.textContent = ""; }

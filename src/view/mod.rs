@@ -8,6 +8,7 @@ pub mod counters;
 pub mod diff;
 pub mod escape;
 pub mod findings;
+pub mod fit;
 pub mod flame;
 pub mod flame_tree;
 pub mod functions;

@@ -3,9 +3,10 @@
 use super::legend::legend;
 use super::{COLUMN, HEAD, PAD, ROW, STEPS, WIDTH, caption};
 use crate::export::columns;
-use crate::export::markup::{escaped, px};
+use crate::export::markup::{attribute, escaped, px};
 use crate::export::shape::cost;
 use crate::view::escape::visible;
+use crate::view::fit::name_forms;
 use crate::view::sweep::{Difference, DifferenceCell};
 
 /// Narrower cells are left out, with their callees. As in the flame graph, zooming makes room for the others.
@@ -136,9 +137,10 @@ fn draw(out: &mut String, shape: &Shape<'_>) {
     let (inner, height) = ((width - 0.6).max(width * 0.6), ROW - 1.5);
     out.push_str(&format!(
         "<g class=\"cell\" data-at=\"{x:.3} {width:.3} {row}\" data-name=\"{}\" data-mark=\"{mark}\" data-edge=\"{name}\" \
-         data-share=\"{base:.2} {here:.2}\"><title>{}</title>\
+         data-share=\"{base:.2} {here:.2}\"{}><title>{}</title>\
          <rect x=\"{}\" y=\"{}\" width=\"{inner:.1}\" height=\"{height}\" rx=\"1.5\" fill=\"{fill}\"{stroke}/>",
         label.encode_utf16().count(),
+        shorter(label),
         escaped(title),
         px(*x),
         px(*y)
@@ -152,6 +154,14 @@ fn draw(out: &mut String, shape: &Shape<'_>) {
         out.push_str(&format!("<text x=\"{x}\" y=\"{y}\" fill=\"#1a1a1a\">{}</text>", escaped(shown.trim())));
     }
     out.push_str("</g>");
+}
+
+/// The shorter forms of a name, one a line, for the script that cuts names where it zooms.
+fn shorter(name: &str) -> String {
+    match &name_forms(name)[1..] {
+        [] => String::new(),
+        forms => format!(" data-shorter=\"{}\"", attribute(&forms.join("\n")).replace('\n', "&#10;")),
+    }
 }
 
 /// `parse (server): 12.0 ns to 222 ns per op, +210 ns ++; 4.2% of all here`.
@@ -243,6 +253,17 @@ mod tests {
             let rect = title.and_then(|title| title.next_sibling_element()).expect("a cell with its title");
             assert_eq!((rect.attribute("fill"), rect.attribute("width")), (Some(told), Some(width)));
         }
+    }
+
+    #[test]
+    fn a_narrow_cell_shows_the_functions_own_name_from_its_start_and_the_script_has_the_shorter_ones() {
+        let mut long = two_below_main();
+        long.cells[1].function.name = "std::condition_variable::wait(std::unique_lock<std::mutex>&)".to_string();
+        long.cells[1].width = 25.0;
+        let text = String::from_utf8(render(&long, "t")).unwrap_or_default();
+        assert!(text.contains(">-- wait</text>"), "{text}");
+        let forms = "std::condition_variable::wait&#10;condition_variable::wait&#10;wait";
+        assert!(text.contains(&format!("data-shorter=\"{forms}\"")), "{text}");
     }
 
     #[test]

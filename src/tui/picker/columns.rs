@@ -3,9 +3,9 @@
 use super::rows::{Row, Section};
 use crate::model::Measure;
 use crate::tui::theme::{Glyphs, Theme};
-use crate::tui::widgets::text::width;
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
+use crate::view::fit::width;
 use crate::view::number;
 use crate::view::picker::{Choices, ProcessChoice, RecordingChoice, age, length};
 use ratatui::style::Style;

@@ -156,7 +156,7 @@ fn table(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
     const COLUMNS: [Column<'static>; 4] = [
         Column { title: "self", least: 6, grows: 0, right: true, rank: 0, cut: Cut::End },
         Column { title: "samples", least: 9, grows: 0, right: true, rank: 2, cut: Cut::End },
-        Column { title: "function", least: 20, grows: 3, right: false, rank: 0, cut: Cut::Middle },
+        Column { title: "function", least: 20, grows: 3, right: false, rank: 0, cut: Cut::Name },
         Column { title: "module", least: 10, grows: 1, right: false, rank: 3, cut: Cut::Front },
     ];
     const ROWS: [[&str; 4]; 9] = [

@@ -3,10 +3,8 @@
 pub mod bar;
 pub mod chart;
 pub mod interval;
-pub mod names;
 pub mod sparkline;
 pub mod table;
-pub mod text;
 
 use super::theme::{Glyphs, Theme};
 use crate::view::escape::visible;

@@ -1,9 +1,9 @@
 //! Tables: right-aligned numbers, a sort arrow, a selected row. Narrow tables drop the least important columns first.
 //! The table does not store rows; it asks for the cells it shows.
 
-use super::text::{end, front, middle, width};
 use super::{Pen, put};
 use crate::view::escape::visible;
+use crate::view::fit::{end, front, function_name, middle, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -22,8 +22,10 @@ pub enum Cut {
     /// Its end.
     #[default]
     End,
-    /// Its middle, for names: the beginning is the location, the end the function.
+    /// Its middle.
     Middle,
+    /// What is around a function's own name.
+    Name,
     /// Its front: paths.
     Front,
 }
@@ -64,6 +66,8 @@ pub fn widened<'a, const N: usize>(
 /// The contents of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell<'a> {
+    /// A mark before the text, which is not cut.
+    pub mark: &'static str,
     /// Its text; unprintable characters are made visible.
     pub text: Cow<'a, str>,
     /// Its style.
@@ -73,7 +77,13 @@ pub struct Cell<'a> {
 impl<'a> Cell<'a> {
     /// A text in a style.
     pub fn new(text: impl Into<Cow<'a, str>>, style: Style) -> Cell<'a> {
-        Cell { text: text.into(), style }
+        Cell { mark: "", text: text.into(), style }
+    }
+
+    /// The same text with a mark before it.
+    #[must_use]
+    pub fn marked(self, mark: &'static str) -> Cell<'a> {
+        Cell { mark, ..self }
     }
 }
 
@@ -113,8 +123,7 @@ impl Table<'_> {
         for row in shown.clone() {
             let y = area.y + 1 + (row - shown.start) as u16;
             for place in &placed {
-                let Cell { text, style } = cell(row, place.column);
-                self.cell(*place, y, &text, style, pen, area, buf);
+                self.cell(*place, y, &cell(row, place.column), pen, area, buf);
             }
             if self.selected == Some(row) {
                 buf.set_style(Rect { y, height: 1, ..area }, pen.theme.selected);
@@ -152,26 +161,29 @@ impl Table<'_> {
                 Some((sorted, descending)) if sorted == place.column => {
                     let arrow = if descending { pen.glyphs.down } else { pen.glyphs.up };
                     let title = format!("{} {arrow}", column.title);
-                    self.cell(*place, area.y, &title, pen.theme.heading.patch(pen.theme.accent), pen, area, buf);
+                    let title = Cell::new(title, pen.theme.heading.patch(pen.theme.accent));
+                    self.cell(*place, area.y, &title, pen, area, buf);
                 }
-                _ => self.cell(*place, area.y, column.title, pen.theme.heading, pen, area, buf),
+                _ => self.cell(*place, area.y, &Cell::new(column.title, pen.theme.heading), pen, area, buf),
             }
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a place and what is put there")]
-    fn cell(&self, place: Placed, y: u16, text: &str, style: Style, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    fn cell(&self, place: Placed, y: u16, cell: &Cell<'_>, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         let column = &self.columns[place.column];
-        let (room, ellipsis) = (usize::from(place.width), pen.glyphs.ellipsis);
-        let text = visible(text);
+        let (wide, ellipsis) = (usize::from(place.width), pen.glyphs.ellipsis);
+        let room = wide.saturating_sub(width(cell.mark));
+        let text = visible(&cell.text);
         let text = match column.cut {
             Cut::End => end(&text, room, ellipsis),
             Cut::Middle => middle(&text, room, ellipsis),
+            Cut::Name => function_name(&text, room, ellipsis),
             Cut::Front => front(&text, room, ellipsis),
         };
         let indent = if column.right { room.saturating_sub(width(&text)) } else { 0 };
         let at = inner(area).x + place.x;
-        put(buf, area, (at + indent as u16, y), &text, style);
+        let at = put(buf, area, (at + indent as u16, y), cell.mark, cell.style);
+        put(buf, area, (at, y), &text, cell.style);
     }
 
     /// Draws the scroll thumb at the right edge; nothing if all rows are visible.
@@ -246,7 +258,7 @@ mod tests {
     const COLUMNS: [Column<'static>; 4] = [
         Column { title: "self", least: 6, grows: 0, right: true, rank: 0, cut: Cut::End },
         Column { title: "samples", least: 8, grows: 0, right: true, rank: 2, cut: Cut::End },
-        Column { title: "function", least: 12, grows: 3, right: false, rank: 0, cut: Cut::Middle },
+        Column { title: "function", least: 12, grows: 3, right: false, rank: 0, cut: Cut::Name },
         Column { title: "module", least: 8, grows: 1, right: false, rank: 3, cut: Cut::Front },
     ];
     const ROWS: [[&str; 4]; 5] = [
@@ -269,7 +281,7 @@ mod tests {
         // The text has a blank after each wide character, as in the buffer.
         let expected = [
             " self ▼   samples  function                   module",
-            "  31.2%     1,234  std::vec…>::push_back_all  …ib/libfoo.so",
+            "  31.2%     1,234  vec::Vec::push_back_all    …ib/libfoo.so",
             "  9.87%       391  日 本 語 の 関 数 名              app",
             "  4.50%       178  ␛[2Jmain                   app",
             "  0.10%         4  f                          [kernel]",

@@ -2,8 +2,8 @@
 //! A mark in addition to the colour shows values outside their band.
 
 use crate::tui::panel::Cx;
-use crate::tui::widgets::text::{end, width};
 use crate::view::against::QuantityRow;
+use crate::view::fit::{end, width};
 use crate::view::number::three_digits;
 use ratatui::text::{Line, Span};
 

@@ -3,9 +3,9 @@
 
 use crate::tui::chrome::clock;
 use crate::tui::panel::Cx;
-use crate::tui::widgets::text::width;
 use crate::units::Nanos;
 use crate::view::against::{AgainstView, StepRow};
+use crate::view::fit::width;
 use crate::view::number::three_digits;
 use crate::view::watch::State;
 use ratatui::style::Style;

@@ -2,9 +2,9 @@
 
 use super::rows::Key;
 use crate::tui::panel::Cx;
-use crate::tui::widgets::text::wrap;
 use crate::view::against::{AgainstView, AlarmRow};
 use crate::view::escape::visible;
+use crate::view::fit::wrap;
 use crate::view::number::{seconds, three_digits};
 use ratatui::text::Line;
 

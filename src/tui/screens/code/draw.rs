@@ -9,10 +9,10 @@ use crate::tui::theme::Theme;
 use crate::tui::widgets::Pen;
 use crate::tui::widgets::interval::interval;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, widened};
-use crate::tui::widgets::text::{end, width};
 use crate::view::CodeKind;
 use crate::view::diff::{CodeRow, CodeView, most, words};
 use crate::view::escape::visible;
+use crate::view::fit::{end, width};
 use crate::view::number::percent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -67,7 +67,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let shown = top..(top + usize::from(below.height)).min(rows.len());
     let mut columns = COLUMNS;
     // A path starts with its innermost function, which must stay.
-    columns[1].cut = if state.what == What::Paths { Cut::End } else { Cut::Middle };
+    columns[1].cut = if state.what == What::Paths { Cut::End } else { Cut::Name };
     let columns = widened(&columns, &[3, 4, 5, 6, 8, 9], shown, wide);
     let table = Table {
         columns: &columns,
@@ -122,7 +122,7 @@ fn cell(state: &State, code: &CodeView, row: &CodeRow, column: usize, scale: f64
         0 => Cell::new(Theme::change_mark(step(row)), changed),
         1 => {
             let found = !state.search.is_empty() && fits(row, &state.search);
-            Cell::new(name(row), if found { cx.theme.found } else { cx.theme.text })
+            Cell::new(name(row), if found { cx.theme.found } else { cx.theme.text }).marked(mark(row.kind))
         }
         2 => Cell::new(row.module.clone(), cx.theme.dim),
         3 => Cell::new(words::cost(unit, row.base), cx.theme.dim),
@@ -141,16 +141,20 @@ fn cell(state: &State, code: &CodeView, row: &CodeRow, column: usize, scale: f64
     }
 }
 
-/// The function with the same mark for its kind of code as in the flame graph; a path lists its callers after it.
-fn name(row: &CodeRow) -> String {
-    let mark = match row.kind {
+/// The mark for the kind of code, as in the flame graph.
+fn mark(kind: CodeKind) -> &'static str {
+    match kind {
         CodeKind::Kernel => "k ",
         CodeKind::Jit => "J ",
         CodeKind::User | CodeKind::Heading => "",
-    };
+    }
+}
+
+/// The function; a path lists its callers after it.
+fn name(row: &CodeRow) -> String {
     let callers: Vec<&str> = row.callers.iter().rev().map(String::as_str).collect();
     let behind = if callers.is_empty() { String::new() } else { format!(" < {}", callers.join(" < ")) };
-    format!("{mark}{}{behind}", row.name)
+    format!("{}{behind}", row.name)
 }
 
 fn by(row: &CodeRow) -> String {

@@ -8,7 +8,7 @@ use crate::tui::widgets::Pen;
 use crate::tui::widgets::chart::{Chart, Origin, Series};
 use crate::tui::widgets::sparkline::{sparkline, squeezed};
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
-use crate::tui::widgets::text::end;
+use crate::view::fit::end;
 use crate::view::number::{self, Shown};
 use crate::view::{MetricUnit, Section};
 use ratatui::buffer::Buffer;

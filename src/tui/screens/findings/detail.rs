@@ -4,9 +4,9 @@
 use crate::model::Why;
 use crate::tui::finding;
 use crate::tui::panel::Cx;
-use crate::tui::widgets::text::{end, width, wrap};
 use crate::view::escape::visible;
 use crate::view::findings::{EvidenceView, FindingView};
+use crate::view::fit::{end, width, wrap};
 use crate::view::number::{percent, quantity};
 use ratatui::text::{Line, Span};
 

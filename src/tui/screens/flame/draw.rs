@@ -5,9 +5,8 @@ use crate::tui::chrome::put;
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::names::short;
-use crate::tui::widgets::text::{end, width};
 use crate::view::escape::visible;
+use crate::view::fit::{end, function_name, width};
 use crate::view::flame_tree::Cell;
 use crate::view::{Axis, CodeKind, number};
 use ratatui::buffer::Buffer;
@@ -96,7 +95,7 @@ fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buff
     } else {
         let mark = mark(state, cx, cell.node, label.kind);
         let room = usize::from(filled).saturating_sub(width(&mark));
-        format!("{mark}{}", short(&visible(&label.text), room, cx.glyphs.ellipsis))
+        format!("{mark}{}", function_name(&visible(&label.text), room, cx.glyphs.ellipsis))
     };
     let text = if cx.theme.is_mono() && !narrow {
         let line = end(&text, usize::from(filled) - 1, cx.glyphs.ellipsis);

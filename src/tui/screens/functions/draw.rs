@@ -3,14 +3,14 @@
 use super::areas::Areas;
 use super::rows::Sort;
 use super::words::{self, percent, points};
-use super::{State, mark, name, sections};
+use super::{State, mark, sections};
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
-use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
-use crate::tui::widgets::text::{end, width};
+use crate::tui::widgets::table::{Cell, Column, Cut, Table};
 use crate::tui::widgets::{Pen, bar, put};
 use crate::view::GroupBy;
 use crate::view::escape::visible;
+use crate::view::fit::{end, width};
 use crate::view::functions::{FunctionsView, Row, file_name, is_real};
 use crate::view::number;
 use ratatui::buffer::Buffer;
@@ -105,7 +105,8 @@ pub(super) fn columns(state: &State, view: &FunctionsView) -> Vec<(Field, Column
     if is_code {
         columns.push((Field::Kind, Column { least: 1, rank: 1, ..Column::default() }));
     }
-    columns.push((Field::Name, Column { title: what, least: 27, grows: 3, cut: Cut::Middle, ..Column::default() }));
+    let cut = if view.by == GroupBy::Function { Cut::Name } else { Cut::Middle };
+    columns.push((Field::Name, Column { title: what, least: 27, grows: 3, cut, ..Column::default() }));
     if view.by == GroupBy::Function {
         columns.push((Field::Module, Column { title: "module", least: 8, grows: 1, rank: 5, ..Column::default() }));
     }
@@ -147,13 +148,10 @@ fn table(state: &State, view: &FunctionsView, pen: Pen<'_>, area: Rect, buf: &mu
         column.title = pen.glyphs.plus_minus;
     }
     let columns: Vec<Column<'_>> = fields.iter().map(|(_, column)| *column).collect();
-    let is_name = |at: usize| fields[at].0 == Field::Name;
-    let placed = places(&columns, area.width.saturating_sub(2));
-    let room = placed.iter().find(|place| is_name(place.column)).map_or(0, |place| usize::from(place.width));
     let page = usize::from(area.height.saturating_sub(1));
     let shown = frame(state, &fields, &columns, page);
     let value = |row: usize, column: usize| match state.rows.get(view, row) {
-        Some(row) => cell(state, view, row, fields[column].0, room, pen),
+        Some(row) => cell(state, view, row, fields[column].0, pen),
         None => Cell::new("", Style::new()),
     };
     shown.draw(value, pen, area, buf);
@@ -164,7 +162,7 @@ fn table(state: &State, view: &FunctionsView, pen: Pen<'_>, area: Rect, buf: &mu
     }
 }
 
-fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, room: usize, pen: Pen<'_>) -> Cell<'a> {
+fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, pen: Pen<'_>) -> Cell<'a> {
     let theme = pen.theme;
     match field {
         Field::Own => Cell::new(percent(row.self_share), theme.text),
@@ -179,7 +177,7 @@ fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, roo
         Field::Kind => Cell::new(mark(row.kind, row.inlined), theme.dim),
         Field::Name => {
             let style = if state.rows.finds(row) { theme.found } else { theme.text };
-            Cell::new(name::fit(&visible(&row.name), room, pen.glyphs.ellipsis), style)
+            Cell::new(row.name.as_str(), style)
         }
         Field::Module => Cell::new(file_name(&row.module), theme.dim),
     }

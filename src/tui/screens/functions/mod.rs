@@ -5,7 +5,6 @@ mod cursor;
 mod detail_keys;
 mod draw;
 mod mouse;
-mod name;
 mod pane;
 mod rows;
 mod sections;

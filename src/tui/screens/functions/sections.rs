@@ -4,14 +4,14 @@ use super::areas::Areas;
 use super::draw::hints;
 use super::pane::{Item, SECTIONS, Section};
 use super::words::{self, percent};
-use super::{State, mark, name, rows};
+use super::{State, mark, rows};
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
-use crate::tui::widgets::text::{middle, width, wrap};
 use crate::tui::widgets::{Pen, put};
 use crate::view::CodeKind;
 use crate::view::escape::visible;
+use crate::view::fit::{function_name, middle, width, wrap};
 use crate::view::functions::{Detail, FunctionsView, Tree, file_name};
 use crate::view::number;
 use ratatui::buffer::Buffer;
@@ -63,7 +63,7 @@ fn head(state: &State, view: &FunctionsView, detail: &Detail, pen: Pen<'_>, area
     let style = if state.pane.focus { pen.theme.accent } else { pen.theme.heading };
     let module = middle(&visible(file_name(&detail.module)), room / 3, pen.glyphs.ellipsis);
     let left = room.saturating_sub(width(&module) + 2);
-    let title = name::fit(&visible(&detail.name), left, pen.glyphs.ellipsis);
+    let title = function_name(&visible(&detail.name), left, pen.glyphs.ellipsis);
     put(buf, area, (area.x + 1, area.y), &title, style);
     let right = area.right().saturating_sub(width(&module) as u16 + 1);
     put(buf, area, (right, area.y), &module, pen.theme.dim);
@@ -211,7 +211,7 @@ fn branch<'a>(
                 None => " ",
             };
             let indent = (usize::from(item.forks) * INDENT).min(room / 2);
-            let name = name::fit(&visible(&entry.name), room.saturating_sub(indent + 2), pen.glyphs.ellipsis);
+            let name = function_name(&visible(&entry.name), room.saturating_sub(indent + 2), pen.glyphs.ellipsis);
             let style = match entry.kind {
                 _ if found => theme.found,
                 CodeKind::Heading => theme.dim,

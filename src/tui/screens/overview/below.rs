@@ -5,9 +5,9 @@ use super::tiles::changed;
 use super::words;
 use crate::tui::finding;
 use crate::tui::panel::Cx;
-use crate::tui::widgets::text::{end, middle, width};
 use crate::view::escape::visible;
 use crate::view::findings::FindingView;
+use crate::view::fit::{end, function_name, width};
 use crate::view::number::{count, percent, seconds};
 use crate::view::overview::{Hot, Overview};
 use crate::view::{Axis, MetricUnit};
@@ -97,7 +97,7 @@ fn function(hot: &Hot, compared: bool, cx: &Cx<'_>, room: usize) -> Line<'static
         spans.extend([Span::raw(" ".repeat(pad)), text]);
         used += CHANGE;
     }
-    let name = middle(&visible(&hot.name), room.saturating_sub(used), cx.glyphs.ellipsis);
+    let name = function_name(&visible(&hot.name), room.saturating_sub(used), cx.glyphs.ellipsis);
     spans.extend([Span::raw(" "), Span::styled(name, cx.theme.text)]);
     Line::from(spans)
 }

@@ -5,7 +5,7 @@ use super::page::{Item, Page, Rows};
 use super::tiles::changed;
 use super::words;
 use crate::tui::panel::Cx;
-use crate::tui::widgets::text::width;
+use crate::view::fit::width;
 use crate::view::overview::{Factor, Overview, RateGroup};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

@@ -4,7 +4,7 @@ use super::page::{Drawn, Item, Page, Rows};
 use super::tiles::changed;
 use super::words;
 use crate::tui::panel::Cx;
-use crate::tui::widgets::text::width;
+use crate::view::fit::width;
 use crate::view::number::{self, percent, three_digits};
 use crate::view::overview::{Factor, Overview, Wait};
 use ratatui::layout::Rect;

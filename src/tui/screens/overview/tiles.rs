@@ -4,7 +4,7 @@
 use super::page::{Drawn, Item, Page, Rows};
 use super::words::{self, Absent, Weight};
 use crate::tui::panel::Cx;
-use crate::tui::widgets::text::end;
+use crate::view::fit::end;
 use crate::view::overview::{Factor, Overview};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

@@ -1,8 +1,8 @@
 //! Values, changes and reasons of the overview as text. Every number has its unit, and a missing one is never zero.
 
 use crate::model::{Measure, Why};
-use crate::tui::widgets::text::width;
 use crate::view::MetricUnit;
+use crate::view::fit::width;
 use crate::view::number::{percent, quantity, three_digits};
 use crate::view::overview::{Change, Factor, Overview};
 

@@ -4,7 +4,7 @@ use super::areas::{Areas, Page};
 use super::{State, chart, losses, stack, table, words};
 use crate::tui::chrome::put;
 use crate::tui::panel::Cx;
-use crate::tui::widgets::text::{end, width};
+use crate::view::fit::{end, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

@@ -63,7 +63,7 @@ const fn column(title: &'static str, least: u16, grows: u16, right: bool, rank: 
 
 const COLUMNS: [Column<'static>; 9] = [
     column("", 2, 0, false, 0),
-    column("function", 14, 4, false, 0),
+    Column { cut: Cut::Name, ..column("function", 14, 4, false, 0) },
     column("module", 12, 1, false, 5),
     column("cost", 4, 0, false, 3),
     column("base", 7, 0, true, 2),
@@ -97,7 +97,7 @@ fn cell<'a>(state: &State, row: &Row<'a>, column: usize, cx: &Cx<'_>) -> Cell<'a
     let changed = cx.theme.change_text(row.step());
     match column {
         0 => Cell::new(Theme::change_mark(row.step()), changed),
-        1 => Cell::new(format!("{}{}", mark(function.kind), function.name), name_style(state, row, cx)),
+        1 => Cell::new(function.name.as_str(), name_style(state, row, cx)).marked(mark(function.kind)),
         2 => Cell::new(function.module.as_str(), cx.theme.dim),
         3 => Cell::new(if row.waits { "wait" } else { "CPU" }, cx.theme.dim),
         4 => Cell::new(three_digits(*base), cx.theme.dim),

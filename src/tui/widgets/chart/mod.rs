@@ -5,9 +5,9 @@ mod axis;
 mod canvas;
 
 use super::sparkline::sparkline;
-use super::text::{end, width};
 use super::{Pen, put};
 use crate::units::Nanos;
+use crate::view::fit::{end, width};
 use crate::view::{MetricUnit, number};
 
 pub use axis::values as round_values;

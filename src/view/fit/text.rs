@@ -8,6 +8,18 @@ pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
+/// The text with spaces at its end, up to `columns`.
+#[must_use]
+pub fn left(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// The text with spaces at its beginning, up to `columns`.
+#[must_use]
+pub fn right(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
 /// The beginning of a text, at most `columns` wide; an ellipsis replaces the rest.
 #[must_use]
 pub fn end(text: &str, columns: usize, ellipsis: &str) -> String {
@@ -30,7 +42,8 @@ pub fn front(text: &str, columns: usize, ellipsis: &str) -> String {
     if columns < width(ellipsis) { String::new() } else { format!("{ellipsis}{tail}") }
 }
 
-/// Both ends of a text: the beginning of a long name is its location, the end the function.
+/// Both ends of a text, for paths and titles: both hold what distinguishes them. Names of functions are cut by
+/// [`function_name`](super::function_name).
 #[must_use]
 pub fn middle(text: &str, columns: usize, ellipsis: &str) -> String {
     if width(text) <= columns {
@@ -126,6 +139,11 @@ mod tests {
             let cut = (end(text, columns, "…"), front(text, columns, "…"), middle(text, columns, "…"));
             assert_eq!(cut, (at_end.to_string(), at_front.to_string(), in_middle.to_string()), "{text} {columns}");
         }
+    }
+
+    #[test]
+    fn padding_counts_terminal_columns_not_characters() {
+        assert_eq!((left("名", 4).as_str(), right("e\u{301}", 3).as_str()), ("名  ", "  e\u{301}"));
     }
 
     #[test]

@@ -1,0 +1,7 @@
+//! Fits text into columns as terminals count them, for screens and text exports: one rule for names, wherever they are cut.
+
+mod name;
+mod text;
+
+pub use name::{function_name, name_forms};
+pub use text::{end, front, left, middle, right, width, wrap};
