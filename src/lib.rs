@@ -12,7 +12,7 @@
 //!
 //! # The map
 //!
-//! | module | what it does | what it must not do (`tests/layering.rs`) |
+//! | module | what it does | what it must not do (`tests/layering`) |
 //! |---|---|---|
 //! | [`error`] | one error type: what failed, on which object, what to do | prints, exits |
 //! | [`units`] | numbers with units | formats for people |
@@ -72,7 +72,7 @@
 //! - The stream is self-contained: whatever an event refers to by number was defined by an earlier [`model::Definition`].
 //! - The sampling path allocates nothing per sample once its stacks are known, never symbolizes and never waits for a reader.
 //! - A value that was not measured is [`model::Measure::Missing`] with its reason, never zero.
-//! - Layers point down only; `tests/layering.rs` holds the table and fails with file and line.
+//! - Layers point down only; `tests/layering` holds the table and fails with file and line.
 //!
 //! # Walls that moved, and why
 //!

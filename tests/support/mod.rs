@@ -16,10 +16,9 @@ pub fn missing(what: &str) -> Option<String> {
 }
 
 /// Returns from the test when any of these is missing, printing why.
-#[macro_export]
 macro_rules! require {
     ($($what:literal),+) => {
-        $(if let Some(why) = support::missing($what) {
+        $(if let Some(why) = $crate::support::missing($what) {
             eprintln!("skipped: {why}");
             return;
         })+

@@ -1,25 +1,40 @@
 //! Runs the built program as a user does: in a directory of its own, with what it printed and how it ended to look at.
 //! It never looks inside the program.
 
+use crate::turn::Turn;
 use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// The program under test.
 pub const IRONLAW: &str = env!("CARGO_BIN_EXE_ironlaw");
 
-/// A directory that goes away with the test.
-pub struct Dir(tempfile::TempDir);
+/// A directory that goes away with the test, whose turn lasts as long.
+pub struct Dir {
+    folder: tempfile::TempDir,
+    _turn: Rc<Turn>,
+}
 
 impl Dir {
     pub fn new() -> Dir {
-        Dir(tempfile::tempdir().expect("a temporary directory can be made"))
+        Dir::of(Turn::shared())
+    }
+
+    /// For a test that measures times or waits for answers: no other test runs programs meanwhile.
+    #[track_caller]
+    pub fn alone() -> Dir {
+        Dir::of(Turn::alone())
+    }
+
+    fn of(turn: Rc<Turn>) -> Dir {
+        Dir { folder: tempfile::tempdir().expect("a temporary directory can be made"), _turn: turn }
     }
 
     pub fn path(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     pub fn join(&self, name: &str) -> PathBuf {

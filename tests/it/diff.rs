@@ -1,0 +1,169 @@
+//! Comparisons from the outside: what did not change raises no alarm, what did is found with its function, load is not taken
+//! for cost, unlike recordings are refused, and a gate fails where it is broken.
+
+use crate::program::{Dir, IRONLAW, Ran};
+use serde_json::Value;
+
+fn json(ran: Ran) -> Value {
+    serde_json::from_str(&ran.succeeds().out).unwrap()
+}
+
+/// Records a workload with its operations counted window by window.
+fn paced(dir: &Dir, name: &str, workload: &str) {
+    let flags = format!("-I 200 --ops uprobe:{IRONLAW}:serve_paced");
+    dir.record(name, &flags, &format!("{workload} --threads 2 --seconds 6"));
+}
+
+/// One recording against another, surer than usual: a false alarm of a test is one too many.
+fn compared(dir: &Dir, base: &str, new: &str) -> Value {
+    let line = format!("diff {base} {new} --format json --no-inline --confidence 99.9 --run-noise 5");
+    json(dir.line(&line))["comparisons"][0].clone()
+}
+
+#[test]
+fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_found_with_their_function() {
+    require!("perf", "tracefs", "root");
+    let dir = Dir::new();
+    for (name, workload) in [("a", "paced"), ("again", "paced"), ("half", "paced-half"), ("dearer", "paced-dearer")] {
+        paced(&dir, name, workload);
+    }
+    for name in ["again", "half"] {
+        let found = compared(&dir, "a.ironlaw", &format!("{name}.ironlaw"));
+        let verdict = found["answer"]["verdict"].as_str().unwrap();
+        assert!(["same", "undecided"].contains(&verdict), "{name}: {:#}", found["headline"]);
+    }
+    let half = compared(&dir, "a.ironlaw", "half.ironlaw");
+    assert_ne!(half["load"]["adjustment"]["state"], "unknown", "{:#}", half["load"]);
+
+    let line = "diff a.ironlaw dearer.ironlaw --format json --no-inline --run-noise 5 --flamegraph d.svg";
+    let dearer = json(dir.line(line))["comparisons"][0].clone();
+    assert_eq!(dearer["answer"]["verdict"], "more", "{:#}", dearer["headline"]);
+    let first = &dearer["code"]["functions"][0];
+    assert_eq!((&first["name"], &first["state"]), (&"check_twice".into(), &"new".into()), "{first:#}");
+    let svg = std::fs::read_to_string(dir.join("d.svg")).unwrap();
+    roxmltree::Document::parse(&svg).unwrap();
+    assert!(svg.contains("check_twice") && svg.contains("per op"));
+
+    let gate = |new: &str, more: &[&str]| {
+        let line = ["diff", "a.ironlaw", new, "--fail-if", "cpu_ns_per_op > +5%", "--format", "md"];
+        dir.ironlaw(&line.iter().chain(more).copied().collect::<Vec<_>>())
+    };
+    let gated = gate("dearer.ironlaw", &["--run-noise", "5"]);
+    assert_eq!(gated.code, Some(3), "{}{}", gated.out, gated.err);
+    assert!(gated.out.starts_with("## ironlaw diff") && gated.out.contains("**fail**"), "{}", gated.out);
+    let passed = gate("a.ironlaw", &["--run-noise", "5"]);
+    assert_eq!(passed.code, Some(0), "{}{}", passed.out, passed.err);
+    let open = gate("dearer.ironlaw", &[]);
+    assert_eq!(open.code, Some(4), "{}{}", open.out, open.err);
+    assert!(
+        open.out.contains("**undecided**") && open.err.contains("cannot be decided: one run a side"),
+        "{}",
+        open.err
+    );
+}
+
+#[test]
+fn unlike_recordings_are_refused_by_name_and_compared_only_when_told_to() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("clock", "-e cpu-clock", "spin --seconds 1");
+    dir.record("faults", "-e page-faults", "faults --seconds 1");
+    let refused = dir.line("diff clock.ironlaw faults.ironlaw");
+    assert_eq!(refused.code, Some(1), "{}", refused.out);
+    assert!(refused.err.contains("sampled events: cpu-clock -> page-faults"), "{}", refused.err);
+    let forced = dir.line("diff clock.ironlaw faults.ironlaw --force").succeeds();
+    assert!(
+        forced.out.contains("not comparable") && forced.out.contains("Nothing counted operations"),
+        "{}",
+        forced.out
+    );
+}
+
+#[test]
+fn a_gate_on_a_number_that_nobody_counted_is_undecided_unless_it_may_be_missing() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("a", "", "spin --seconds 1");
+    let gate = ["diff", "a.ironlaw", "a.ironlaw", "--fail-if", "cpu_ns_per_op > +1%"];
+    let failed = dir.ironlaw(&gate);
+    assert_eq!(failed.code, Some(4), "{}", failed.out);
+    assert!(failed.err.contains("no operation source"), "{}", failed.err);
+    let allowed: Vec<&str> = gate.iter().copied().chain(["--allow-missing"]).collect();
+    dir.ironlaw(&allowed).succeeds();
+    let wrong = dir.ironlaw(&["diff", "a.ironlaw", "a.ironlaw", "--fail-if", "cpi"]);
+    assert_eq!(wrong.code, Some(2), "{}", wrong.err);
+}
+
+#[test]
+fn sweeps_are_repeats_of_the_width_that_both_have() {
+    require!("perf");
+    let dir = Dir::new();
+    for (name, widths) in [("a", "1,2"), ("b", "1")] {
+        let flags = format!("-q sweep --seed 3 --ops regex:ops\\s(\\d+) -L threads {widths} -r 2 -o {name}");
+        dir.line(&format!("{flags} -- {IRONLAW} workload scaling --threads {{threads}} --seconds 0.5")).succeeds();
+    }
+    let found = json(dir.line("diff a.sweep b.sweep --format json"));
+    let runs = found["comparisons"][0]["new"]["recordings"].as_array().unwrap();
+    assert_eq!((runs.len(), found["base"]["recordings"].as_array().unwrap().len()), (2, 2), "{found:#}");
+    let answer = &found["comparisons"][0]["answer"];
+    assert_eq!((&answer["name"], &answer["basis"]["from"]), (&"cpu_ns_per_op".into(), &"runs".into()), "{answer:#}");
+    let wrong = dir.line("diff a.sweep b.sweep --width 2");
+    assert_eq!(wrong.code, Some(2), "{}", wrong.err);
+    assert!(wrong.err.contains("in common: 1"), "{}", wrong.err);
+    let both = dir.line("diff a.sweep,a.sweep/runs/n0001-r01.ironlaw b.sweep");
+    assert_eq!(both.code, Some(2), "{}", both.err);
+}
+
+#[test]
+fn the_example_gates_a_merge() {
+    require!("perf");
+    let dir = Dir::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/gate.sh");
+    let slow = format!("{IRONLAW} workload scaling --threads 1 --seconds 0.5");
+    let out = dir.join("out");
+    std::fs::create_dir(&out).unwrap();
+    let run = |limit: &str| {
+        let mut command = dir.command("sh", &[script, &slow, &slow]);
+        Ran::of(command.env("IRONLAW", IRONLAW).env("RUNS", "2").env("LIMIT", limit).env("OUT", &out))
+    };
+    let passed = run("cpu_ns_per_op > +900%");
+    assert_eq!(passed.code, Some(0), "{}{}", passed.out, passed.err);
+    assert!(passed.out.contains("From 2 and 2 runs") && passed.out.contains("| pass |"), "{}", passed.out);
+    std::fs::remove_dir_all(&out).unwrap();
+    std::fs::create_dir(&out).unwrap();
+    let failed = run("cpu_ns_per_op > 1");
+    // Two runs a side on a busy machine may leave it undecided; they never pass.
+    assert!(matches!(failed.code, Some(3 | 4)), "{}{}", failed.out, failed.err);
+}
+
+#[test]
+fn a_page_holds_the_whole_comparison_and_expectations_are_told_without_touching_the_exit_code() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("a", "--ops regex:ops\\s(\\d+)", "scaling --threads 1 --seconds 1");
+    let line = ["diff", "a.ironlaw", "a.ironlaw", "--expect", "cpu_ns_per_op up", "--expect", "cpi down"];
+    let with = |more: &[&str]| dir.ironlaw(&line.iter().chain(more).copied().collect::<Vec<_>>());
+    with(&["--format", "html", "-o", "d.html"]).succeeds();
+    let page = std::fs::read_to_string(dir.join("d.html")).unwrap();
+    for part in ["<h2>Expected</h2>", "cannot be told", "What made the difference", "svg class=\"difference\""] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(["src=", "href=", "@import"].iter().all(|link| !page.contains(link)), "nothing is asked of another host");
+    let told = json(with(&["--format", "json"]))["comparisons"][0]["expectations"].clone();
+    assert_ne!(told[0]["outcome"], "confirmed", "the same is not dearer: {told:#}");
+    let gated = with(&["--fail-if", "unconfirmed"]);
+    assert_eq!(gated.code, Some(4), "{}{}", gated.out, gated.err);
+    let nothing = dir.ironlaw(&["diff", "a.ironlaw", "a.ironlaw", "--fail-if", "contradicted"]);
+    assert_eq!(nothing.code, Some(2), "{}", nothing.err);
+}
+
+#[test]
+fn without_a_terminal_there_is_no_session() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("a", "", "spin --seconds 1");
+    let ran = dir.line("diff --tui a.ironlaw a.ironlaw");
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("needs a terminal"), "{}", ran.err);
+    assert_eq!(dir.line("diff --tui a.ironlaw a.ironlaw --format json").code, Some(2));
+}

@@ -1,0 +1,41 @@
+//! The crate from the outside, in one program: the built command line on real programs, and the library on what was written by
+//! hand. What needs the kernel's own counters stands in `tests/kernel`, the walls between modules in `tests/layering`.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a failed unwrap is a failed test, and a skipped test says why"
+)]
+
+use ironlaw::{analysis, model, units};
+
+#[path = "../support/program.rs"]
+mod program;
+#[path = "../support/pty.rs"]
+mod pty;
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../support/sweep.rs"]
+mod swept;
+#[path = "../support/synthetic.rs"]
+mod synthetic;
+#[path = "../support/turn.rs"]
+mod turn;
+
+mod baseline;
+mod cli;
+mod diff;
+mod export;
+mod golden;
+mod identities;
+mod import;
+mod known_answer;
+mod metrics;
+mod neighbours;
+mod operations;
+mod report;
+mod sweep;
+mod symbols;
+mod tui;
+mod watch;

@@ -1,0 +1,403 @@
+//! The terminal session from the outside: the built program in a pseudo-terminal, its keys pressed, its screen read.
+
+use crate::program::{Dir, IRONLAW, Running, until};
+use crate::pty::{End, Pty};
+use rustix::process::Signal;
+
+const SIZE: (u16, u16) = (100, 30);
+
+/// A function that the workload runs most of the time.
+const PLANTED: &str = "checksum_block";
+
+/// A busy program to look at, until it is dropped; `mark` stands in its command line and in no other test's.
+fn target(dir: &Dir, mark: &str) -> Running {
+    dir.start(&["workload", "hotspot", "--threads", "2", "--seconds", mark])
+}
+
+/// The program under test in a terminal, started in `dir`.
+fn ironlaw(dir: &Dir, args: &[&str]) -> Pty {
+    Pty::start(&mut dir.command(IRONLAW, args), SIZE)
+}
+
+/// A session on a busy program whose data has begun to come.
+fn session(dir: &Dir, target: &Running) -> Pty {
+    let mut pty = ironlaw(dir, &["top", "-p", &target.pid().to_string()]);
+    pty.wait_for("LIVE");
+    pty.press("2");
+    pty.wait_for(PLANTED);
+    pty
+}
+
+#[test]
+fn the_harness_sees_what_a_person_would() {
+    let dir = Dir::alone();
+    let script = "saved=$(stty -g); stty size; stty raw -echo; printf '\\033[?1049h\\033[?25l\\033[?1000hin'; \
+                  head -c1 >/dev/null; printf '\\033[?1000l\\033[?25h\\033[?1049lout'; stty $saved; exit 7";
+    let mut pty = Pty::start(&mut dir.command("sh", &["-c", script]), SIZE);
+    pty.wait_for("in");
+    pty.assert_taken();
+    pty.press("x");
+    assert_eq!(pty.ends(), End::Code(7));
+    assert!(pty.text().contains("30 100") && pty.text().contains("out"), "{}", pty.text());
+    pty.assert_restored();
+}
+
+#[test]
+fn the_harness_notices_what_is_left_behind() {
+    let dir = Dir::alone();
+    for script in ["printf '\\033[?1049h'", "printf '\\033[?25l'", "printf '\\033[?1002h'", "stty -echo"] {
+        let mut pty = Pty::start(&mut dir.command("sh", &["-c", script]), SIZE);
+        assert_eq!(pty.ends(), End::Code(0));
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pty.assert_restored()));
+        assert!(checked.is_err(), "{script}");
+    }
+}
+
+#[test]
+fn without_a_session_the_terminal_is_left_alone() {
+    require!("perf");
+    let dir = Dir::alone();
+    let mut pty = ironlaw(&dir, &["demo", "--headless", "--seconds", "1", "-o", "demo"]);
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+}
+
+#[test]
+fn from_the_picker_to_a_flame_graph_it_takes_three_keys() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86399");
+    let mut pty = ironlaw(&dir, &[]);
+    pty.wait_for("choose what to look at");
+    // On a machine with other work this program may not be the busiest: the search says which one is meant.
+    pty.write("86399");
+    pty.wait_for(&format!("Enter profiles ironlaw {}", target.pid()));
+    pty.press("Enter 2");
+    let screen = pty.wait_for(PLANTED);
+    assert!(screen.contains(&target.pid().to_string()), "{screen}");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+}
+
+#[test]
+fn a_typed_command_is_started_and_profiled() {
+    require!("perf");
+    let dir = Dir::alone();
+    let mut pty = ironlaw(&dir, &[]);
+    pty.wait_for("choose what to look at");
+    pty.press("Tab Tab");
+    pty.wait_for("Type a program");
+    pty.write("sleep 1 | cat");
+    pty.press("Enter");
+    pty.wait_for("takes a shell");
+    pty.press("Ctrl-u");
+    pty.write(&format!("'{IRONLAW}' workload hotspot --seconds 86398"));
+    pty.press("Enter 2");
+    pty.wait_for(PLANTED);
+    pty.press("Ctrl-c");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+}
+
+#[test]
+fn every_screen_shows_what_runs() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86397");
+    let mut pty = session(&dir, &target);
+    pty.assert_taken();
+    screens(&mut pty, &[("1", "busy cores"), ("2", PLANTED), ("6", "one hot function")]);
+    pty.press("?");
+    pty.wait_for("Moving");
+    pty.press("Esc");
+    pty.wait_gone("Moving");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+}
+
+#[test]
+fn the_tables_show_what_runs() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86390");
+    let mut pty = session(&dir, &target);
+    screens(&mut pty, &[("3", PLANTED), ("4", "worker-0"), ("5", "busy cores")]);
+}
+
+/// Goes to each screen by its key, and waits for what it shows below the line that names it.
+fn screens(pty: &mut Pty, expected: &[(&str, &str)]) {
+    for (key, text) in expected {
+        pty.press(key);
+        pty.wait_until(&format!("screen {key} shows {text:?}"), |screen| {
+            screen.lines().skip(3).any(|line| line.contains(text))
+        });
+    }
+}
+
+#[test]
+fn a_terminal_too_small_says_so_and_a_larger_one_shows_the_screen_again() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86396");
+    let mut pty = session(&dir, &target);
+    pty.resize(30, 8);
+    let small = pty.wait_for("ironlaw needs");
+    assert_eq!(small.lines().filter(|line| !line.trim().is_empty()).count(), 1, "{small}");
+    pty.resize(SIZE.0, SIZE.1);
+    pty.wait_gone("ironlaw needs");
+    pty.wait_for(PLANTED);
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+}
+
+#[test]
+fn what_was_seen_stays_when_the_target_ends() {
+    require!("perf");
+    let dir = Dir::alone();
+    let mut target = target(&dir, "86395");
+    let mut pty = session(&dir, &target);
+    target.0.kill().unwrap();
+    target.ends();
+    pty.wait_for("ENDED");
+    pty.wait_for("the target has ended");
+    pty.press("1 2");
+    pty.wait_for(PLANTED);
+    pty.press("w");
+    pty.wait_for("write a recording");
+    pty.write("after");
+    pty.press("Enter");
+    pty.wait_for("wrote after.ironlaw");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    assert!(holds_planted(&dir, "after.ironlaw"));
+}
+
+#[test]
+fn recordings_and_pictures_are_written_on_request_and_never_over_others() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86394");
+    let mut pty = session(&dir, &target);
+    for (key, question, name, file) in
+        [("w", "write a recording", "held", "held.ironlaw"), ("e", "write a picture", "shown.svg", "shown.svg")]
+    {
+        for said in [format!("wrote {file}"), "exists".to_string()] {
+            pty.press(key);
+            pty.wait_for(question);
+            pty.write(name);
+            pty.press("Enter");
+            pty.wait_for(&said);
+        }
+    }
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    assert!(holds_planted(&dir, "held.ironlaw"));
+    let picture = std::fs::read_to_string(dir.join("shown.svg")).unwrap();
+    assert!(picture.contains("<svg") && picture.contains(PLANTED));
+}
+
+#[test]
+fn told_to_end_it_gives_the_terminal_back_and_keeps_what_it_holds() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86393");
+    let mut pty = session(&dir, &target);
+    pty.signal(Signal::TERM);
+    pty.ends();
+    pty.assert_restored();
+    assert!(pty.text().contains("wrote"), "{}", pty.text());
+    assert_eq!(recordings(&dir), 1);
+}
+
+#[test]
+fn it_ends_with_its_terminal() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86392");
+    let mut pty = session(&dir, &target);
+    pty.hang_up();
+    pty.ends();
+    until("what it held is written", || recordings(&dir) == 1);
+}
+
+/// A shell with job control stands between: a program whose session has no other cannot be stopped.
+#[test]
+fn it_stops_and_goes_on_as_programs_of_a_shell_do() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86391");
+    let script = format!(
+        "'{IRONLAW}' top -p {}; echo \"stopped with $?\"; read line; fg; echo \"ended with $?\"; read line",
+        target.pid()
+    );
+    let mut pty = Pty::start(&mut dir.command("sh", &["-m", "-c", &script]), SIZE);
+    pty.wait_for("LIVE");
+    for _ in 0..2 {
+        pty.press("2");
+        pty.wait_for(PLANTED);
+    }
+    pty.press("Ctrl-z");
+    pty.wait_for("stopped with 148");
+    pty.assert_restored();
+    pty.press("Enter");
+    pty.wait_for(PLANTED);
+    pty.assert_taken();
+    pty.press("q");
+    pty.wait_for("ended with 0");
+    pty.assert_restored();
+    pty.press("Enter");
+    assert_eq!(pty.ends(), End::Code(0));
+}
+
+#[test]
+fn without_a_terminal_it_names_the_command_that_needs_none() {
+    let dir = Dir::alone();
+    for args in [&[][..], &["top"], &["top", "-p", "1"], &["top", "--", "true"]] {
+        let ran = dir.ironlaw(args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains("ironlaw record"), "{args:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_recording_shows_on_the_same_screens() {
+    require!("perf");
+    let dir = Dir::alone();
+    dir.record("seen", "", "hotspot --threads 2 --seconds 1.5");
+    for args in [&["view", "seen.ironlaw"][..], &["view"]] {
+        let mut pty = ironlaw(&dir, args);
+        pty.wait_for("RECORDING");
+        pty.press("2");
+        pty.wait_for(PLANTED);
+        pty.press("q");
+        assert_eq!(pty.ends(), End::Code(0));
+        pty.assert_restored();
+    }
+    let mut pty = ironlaw(&dir, &[]);
+    pty.press("Tab Tab Tab");
+    pty.wait_for("seen.ironlaw");
+    pty.press("Enter 2");
+    pty.wait_for(PLANTED);
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+}
+
+#[test]
+fn held_against_a_baseline_the_flame_graph_becomes_the_difference_at_a_key() {
+    require!("perf");
+    let dir = Dir::alone();
+    dir.record("seen", "", "hotspot --threads 2 --seconds 3");
+    dir.line("baseline build seen.ironlaw -o usual").succeeds();
+    let mut pty = ironlaw(&dir, &["view", "seen.ironlaw", "--baseline", "usual.baseline"]);
+    pty.wait_for("RECORDING");
+    pty.press("2");
+    pty.wait_for("against baseline");
+    pty.press("b");
+    pty.wait_for("now against usual");
+    pty.wait_for(&format!("= {PLANTED}"));
+    pty.press("e");
+    pty.wait_for("write a picture");
+    pty.write("shown.svg");
+    pty.press("Enter");
+    pty.wait_for("wrote shown.svg");
+    pty.press("b");
+    pty.wait_for("against baseline]");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    let picture = std::fs::read_to_string(dir.join("shown.svg")).unwrap();
+    assert!(picture.contains(PLANTED) && picture.contains("CPU time: usual 100 %, now 100 %"), "{picture:.2000}");
+    let mut pty = ironlaw(&dir, &["view", "seen.ironlaw"]);
+    pty.wait_for("RECORDING");
+    pty.press("2 b");
+    pty.wait_for("no baseline is given");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+}
+
+#[test]
+fn a_target_that_cannot_be_opened_is_refused_on_the_terminal_as_it_was() {
+    let dir = Dir::alone();
+    let mut pty = ironlaw(&dir, &["top", "-p", "4000000"]);
+    assert_eq!(pty.ends(), End::Code(1));
+    pty.assert_restored();
+    assert!(pty.text().contains("process 4000000 does not exist"), "{}", pty.text());
+}
+
+/// Whether a recording, read with the command that needs no terminal, shows what ran.
+fn holds_planted(dir: &Dir, name: &str) -> bool {
+    let report = dir.report(name, "");
+    report["functions"].as_array().unwrap().iter().any(|row| row["name"] == PLANTED)
+}
+
+fn recordings(dir: &Dir) -> usize {
+    let names = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+    names.filter(|path| path.extension().is_some_and(|extension| extension == "ironlaw")).count()
+}
+
+/// A sweep of a program that waits for a lock, its operations counted in what it prints.
+fn sweep<'a>(name: &'a str, seconds: &'a str) -> Vec<&'a str> {
+    let own =
+        ["sweep", "-L", "threads", "1,2", "-r", "1", "--place", "none", "--ops", "regex:ops ([0-9]+)", "-o", name];
+    let command = ["--", IRONLAW, "workload", "mutex", "--threads", "{threads}", "--seconds", seconds];
+    own.into_iter().chain(command).collect()
+}
+
+#[test]
+fn a_sweep_is_watched_to_its_end_and_looked_through_again() {
+    let dir = Dir::alone();
+    let mut pty = ironlaw(&dir, &sweep("lock", "1"));
+    pty.wait_for("7 Scaling");
+    pty.wait_for("the sweep is over");
+    pty.press("Enter");
+    pty.wait_for("per op: ");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+    assert!(pty.text().contains("look through it with: ironlaw view lock.sweep"), "{}", pty.text());
+
+    let mut pty = ironlaw(&dir, &["view", "lock"]);
+    pty.wait_for("SWEEP");
+    pty.wait_for("ops/s");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+}
+
+#[test]
+fn a_sweep_that_is_left_ends_and_says_what_it_has() {
+    let dir = Dir::alone();
+    let mut pty = ironlaw(&dir, &sweep("early", "60"));
+    pty.wait_for("RUNS 0/2");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(1));
+    pty.assert_restored();
+    assert!(pty.text().contains("no run of early.sweep counts"), "{}", pty.text());
+}
+
+#[test]
+fn a_comparison_is_looked_through_at_any_size_and_its_gate_still_counts() {
+    let dir = Dir::alone();
+    for name in ["a", "b"] {
+        dir.record(name, "--ops regex:ops\\s(\\d+)", "scaling --threads 1 --seconds 1");
+    }
+    let line = ["diff", "--tui", "a.ironlaw", "b.ironlaw", "--fail-if", "cpu_ns_per_op > 1"];
+    let mut pty = ironlaw(&dir, &line);
+    pty.wait_for("What made the difference");
+    pty.press("2");
+    // "CPU time" or, where cycles were sampled, "CPU cost".
+    pty.wait_for(" per op: base");
+    pty.press("p");
+    pty.wait_for("per CPU second: base");
+    pty.resize(20, 5);
+    pty.wait_for("ironlaw needs");
+    pty.resize(100, 30);
+    pty.press("3");
+    pty.wait_for("changed beyond chance");
+    pty.press("q");
+    // Single runs show no limit to be exceeded.
+    assert_eq!(pty.ends(), End::Code(4));
+    pty.assert_restored();
+    assert!(pty.text().contains("cannot be decided"), "{}", pty.text());
+}

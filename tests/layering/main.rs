@@ -1,0 +1,350 @@
+//! Keeps the walls of the house standing: which module may use which, and who may do what.
+//! It reads source text, so a path that is built by a macro escapes it; everything written plainly does not.
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod circles;
+mod source;
+
+use source::Token;
+use std::path::Path;
+
+/// Module, and what it may use besides `error`. An entry `a::b` opens that part of `a` only.
+const EDGES: &[(&str, &[&str])] = &[
+    ("main", &["cli"]),
+    ("tui", &["view", "model", "units"]),
+    // Of `sys` the command line needs what makes a plan out of names (events, CPUs, groups, processes), the clock and the
+    // terminal for what it prints, the page it answers with, a user's own command, and the built-in workloads.
+    (
+        "cli",
+        &[
+            "session",
+            "sweep",
+            "tui",
+            "export",
+            "store",
+            "view",
+            "analysis",
+            "collect",
+            "pmu",
+            "ops",
+            "model",
+            "units",
+            "sys::affinity",
+            "sys::http_server",
+            "sys::caps",
+            "sys::shell_command",
+            "sys::workload",
+            "sys::event_sources",
+            "sys::clock",
+            "sys::procfs",
+            "sys::sysfs",
+            "sys::cgroupfs",
+            "sys::terminal",
+            "sys::perf::tracefs",
+        ],
+    ),
+    ("sweep", &["session", "analysis", "store", "sys", "model", "units"]),
+    ("session", &["analysis", "collect", "ops", "pmu", "store", "symbols", "unwind", "sys", "model", "units"]),
+    ("ops", &["sys", "model", "units"]),
+    ("collect", &["sys", "pmu", "unwind", "model", "units"]),
+    ("export", &["view", "tables", "model", "units"]),
+    ("view", &["analysis", "model", "units"]),
+    ("analysis", &["model", "units"]),
+    ("store", &["tables", "model", "units"]),
+    ("tables", &["model", "units"]),
+    ("symbols", &["model", "units"]),
+    ("unwind", &["model", "units"]),
+    ("pmu", &["model", "units"]),
+    // The trait belongs to the pure side; sys only fills it.
+    ("sys", &["model", "units", "pmu::EventSources"]),
+    ("model", &["units"]),
+    ("units", &[]),
+    ("error", &[]),
+];
+
+/// Crates and the one module that may name them; an underscore at the end stands for any rest.
+const CRATES: &[(&str, &str)] = &[
+    ("ratatui", "tui"),
+    ("ratatui_", "tui"),
+    ("crossterm", "tui"),
+    ("flate2", "export"),
+    ("polars", "tables"),
+    ("polars_", "tables"),
+    ("zstd_safe", "store"),
+    ("libc", "sys"),
+    ("rustix", "sys"),
+    ("perf_event_open", "sys"),
+    ("perf_event_open_", "sys"),
+    ("clap", "cli"),
+    ("clap_", "cli"),
+];
+
+/// Longer files hold more than one idea.
+const MAX_CODE_LINES: usize = 500;
+
+/// Every breach in one file. `path` is relative to `src`.
+fn scan(path: &str, text: &str) -> Vec<String> {
+    let module = path.split('/').next().unwrap_or(path).trim_end_matches(".rs");
+    let code = source::without_tests(&source::tokens(text));
+    let mut found = Vec::new();
+    if module != "lib" {
+        edges(module, &code, &mut found);
+        climbs(path, &code, &mut found);
+    }
+    habits(path, module, &code, &mut found);
+    let mut lines: Vec<_> = code.iter().map(|token| token.line).collect();
+    lines.dedup();
+    if lines.len() > MAX_CODE_LINES {
+        found.push((1, format!("{} lines of code; {MAX_CODE_LINES} is where to split", lines.len())));
+    }
+    found.sort();
+    found.into_iter().map(|(line, what)| format!("src/{path}:{line}: {what}")).collect()
+}
+
+fn edges(module: &str, code: &[Token], found: &mut Vec<(usize, String)>) {
+    let Some((_, allowed)) = EDGES.iter().find(|(name, _)| *name == module) else {
+        return found.push((1, format!("module '{module}' stands in no row of the table of edges")));
+    };
+    for (line, used) in source::paths_below(code, &["crate", "ironlaw"]) {
+        let top = used.split("::").next().unwrap_or_default();
+        let open = |edge: &&str| used == **edge || used.starts_with(&format!("{edge}::"));
+        if top != module && top != "error" && !allowed.iter().any(open) {
+            found.push((line, format!("{module} may not use {used}")));
+        }
+    }
+}
+
+/// `super` that reaches the crate's root hides an edge.
+fn climbs(path: &str, code: &[Token], found: &mut Vec<(usize, String)>) {
+    let depth = path.trim_end_matches("/mod.rs").split('/').count();
+    for (at, token) in code.iter().enumerate().filter(|(_, token)| token.text == "super") {
+        let chain = code[at..].chunks(2).take_while(|step| step[0].text == "super").count();
+        if chain >= depth {
+            found.push((token.line, "super leaves the module; write crate::".to_string()));
+        }
+    }
+}
+
+fn habits(path: &str, module: &str, code: &[Token], found: &mut Vec<(usize, String)>) {
+    let text = |at: usize| code.get(at).map_or("", |token| token.text.as_str());
+    for (at, token) in code.iter().enumerate() {
+        let before = if at == 0 { "" } else { text(at - 1) };
+        let after = text(at + 1);
+        let called = (after == "!" || after == "(") && before != "." && before != "fn";
+        let method = |name: &str| after == "::" && text(at + 2) == name;
+        let breach = match token.text.as_str() {
+            "print" | "println" | "eprint" | "eprintln" | "dbg"
+                // A calibration of the tests prints what it measured.
+                if after == "!" && module != "cli" && path != "analysis/stats/simulate.rs" =>
+            {
+                "prints outside cli"
+            }
+            // Who may write on the terminal is decided in one place; it only exchanges descriptors.
+            "stdout" | "stderr" if called && module != "cli" && path != "sys/terminal.rs" => {
+                "writes to the terminal outside cli"
+            }
+            "Instant" | "SystemTime" if method("now") && path != "sys/clock.rs" => "reads a clock outside sys/clock.rs",
+            "clock_gettime" if path != "sys/clock.rs" => "reads a clock outside sys/clock.rs",
+            "process" if method("exit") => "exits; return an error, main decides the exit code",
+            "unsafe" if module != "sys" => "is unsafe outside sys",
+            name => {
+                match CRATES.iter().find(|(krate, _)| names_crate(name, krate) && before != "::" && before != ".") {
+                    // The kernel's own configuration is packed.
+                    Some(("flate2", _)) if path == "collect/kernel_config.rs" => continue,
+                    Some((krate, home)) if *home != module && (after == "::" || before == "use") => {
+                        found.push((token.line, format!("names {krate} outside {home}")));
+                        continue;
+                    }
+                    _ => continue,
+                }
+            }
+        };
+        found.push((token.line, format!("'{}' {breach}", token.text)));
+    }
+}
+
+fn names_crate(name: &str, krate: &str) -> bool {
+    name == krate || krate.ends_with('_') && name.starts_with(krate)
+}
+
+#[test]
+fn no_file_breaks_a_wall() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = source::rust_files(&root);
+    assert!(files.len() > 20, "the scan found only {} files", files.len());
+    let breaches: Vec<String> = files
+        .iter()
+        .flat_map(|file| {
+            let path = file.strip_prefix(&root).unwrap().to_str().unwrap();
+            scan(path, &std::fs::read_to_string(file).unwrap())
+        })
+        .collect();
+    assert!(breaches.is_empty(), "{} breaches:\n{}", breaches.len(), breaches.join("\n"));
+}
+
+/// Circles that still stand. A line goes when its circle is cut; none may be added.
+const KNOWN_CIRCLES: &[(&str, &str)] = &[
+    ("analysis", "attribution baseline diff findings stats sweep"),
+    ("analysis", "counters coverage hardware kinds metrics summary"),
+    ("analysis/attribution", "alarm_criteria deviation reference wait_ratio"),
+    ("analysis/attribution", "cpu_placement suspects"),
+    ("analysis/baseline", "code sides"),
+    ("analysis/baseline", "levels strength"),
+    ("analysis/diff", "change effect expect functions load pairing simpson types unlike"),
+    ("analysis/findings/sweep", "address_space growth hot places step"),
+    ("cli/top/choices", "cgroups lister processes"),
+    ("collect", "neighbours readings"),
+    ("collect/sampler", "assemble attach request rings stacks switches waiting"),
+    ("collect/sampler", "counters operations run"),
+    ("model", "hardware plan"),
+    ("session", "live recorder"),
+    ("store", "baseline folder part"),
+    ("store/perfdata", "header records"),
+    ("symbols", "debug elf"),
+    ("tui", "chrome screens"),
+    ("tui", "theme widgets"),
+    ("tui/screens/baseline", "rows words"),
+    ("tui/screens/diff", "rows words"),
+    ("tui/screens/functions", "draw sections"),
+    ("tui/screens/overview", "below charts page rates split tiles"),
+    ("tui/screens/sweep", "losses table words"),
+    ("view/functions", "detail tree"),
+    ("view/sweep", "difference merged"),
+];
+
+/// In every folder, files and folders that lie side by side depend on each other in one direction.
+#[test]
+fn no_files_of_a_room_form_a_circle() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let read = |file: std::path::PathBuf| {
+        let path = file.strip_prefix(&root).unwrap().to_str().unwrap().to_string();
+        (path, std::fs::read_to_string(&file).unwrap())
+    };
+    let files: Vec<_> = source::rust_files(&root).into_iter().map(read).collect();
+    let known = |circle: &circles::Circle| {
+        let mut rows = KNOWN_CIRCLES.iter().filter(|(folder, _)| *folder == circle.folder);
+        rows.any(|(_, entries)| circle.entries.iter().all(|entry| entries.split(' ').any(|known| known == entry)))
+    };
+    let lines = circles::Modules::of(&files).circles().into_iter().filter(|circle| !known(circle)).map(|circle| {
+        format!("src/{}: {}\n    {}", circle.folder, circle.entries.join(", "), circle.edges.join("\n    "))
+    });
+    let lines: Vec<_> = lines.collect();
+    assert!(lines.is_empty(), "{} circles:\n{}", lines.len(), lines.join("\n"));
+}
+
+#[test]
+fn a_planted_circle_is_found_and_a_parent_is_none() {
+    let circles = |files: &[(&str, &str)]| {
+        let files: Vec<_> = files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect();
+        let found = circles::Modules::of(&files).circles();
+        found.into_iter().map(|circle| format!("{}: {}", circle.folder, circle.entries.join(" "))).collect::<Vec<_>>()
+    };
+    let parent = ("v/mod.rs", "pub mod a; pub mod b; pub use a::A; pub use b::B as Other; pub struct P;");
+    let a = |text| ("v/a.rs", text);
+    let b = |text| ("v/b.rs", text);
+    for (what, files, expected) in [
+        (
+            "direct",
+            vec![parent, a("use super::b::B; struct A;"), b("use crate::v::a; struct B; fn f() { a::A }")],
+            "v: a b",
+        ),
+        (
+            "through what the parent hands on",
+            vec![parent, a("use super::Other; struct A;"), b("use super::A;")],
+            "v: a b",
+        ),
+        (
+            "through a glob",
+            vec![("v/mod.rs", "pub use b::*;"), a("use super::B; struct A;"), b("use super::a::A; pub struct B;")],
+            "v: a b",
+        ),
+        (
+            "of folders",
+            vec![
+                ("v/mod.rs", ""),
+                ("v/a/x.rs", "use crate::v::b::y::Y; struct X;"),
+                ("v/b/y.rs", "struct Y;"),
+                ("v/b/z.rs", "use super::super::a::x::X;"),
+            ],
+            "v: a b",
+        ),
+        ("a child and its parent", vec![parent, a("use super::P; struct A;"), b("use super::a::A; struct B;")], ""),
+        (
+            "in tests only",
+            vec![
+                parent,
+                a("use super::b::B; struct A;"),
+                b("struct B; #[cfg(test)] mod tests { use crate::v::a::A; }"),
+            ],
+            "",
+        ),
+        ("walls of the top level", vec![("a.rs", "use crate::b::B;"), ("b.rs", "use crate::a::A; struct B;")], ""),
+    ] {
+        assert_eq!(circles(&files).join("; "), expected, "{what}");
+    }
+}
+
+#[test]
+fn the_table_points_down_only() {
+    for (from, allowed) in EDGES {
+        for to in allowed.iter().filter(|to| !to.contains("::")) {
+            let back = EDGES.iter().find(|(name, _)| name == to).map_or(&[][..], |(_, edges)| edges);
+            assert!(!back.contains(from), "{from} and {to} use each other");
+        }
+    }
+}
+
+#[test]
+fn a_planted_breach_is_found_with_its_place() {
+    for (path, text, expected) in [
+        ("analysis/mod.rs", "use crate::sys::clock;", "src/analysis/mod.rs:1: analysis may not use sys::clock"),
+        ("view/flame.rs", "\n\nuse crate::{model::Event,\n  store};", "src/view/flame.rs:4: view may not use store"),
+        ("view/flame.rs", "fn f() { crate::cli::run() }", "src/view/flame.rs:1: view may not use cli::run"),
+        ("sys/x.rs", "use crate::pmu::parse;", "src/sys/x.rs:1: sys may not use pmu::parse"),
+        ("sys/perf/mod.rs", "use super::super::pmu;", "src/sys/perf/mod.rs:1: super leaves the module; write crate::"),
+        ("units.rs", "use super::sys;", "src/units.rs:1: super leaves the module; write crate::"),
+        ("gpu/mod.rs", "", "src/gpu/mod.rs:1: module 'gpu' stands in no row of the table of edges"),
+        ("main.rs", "fn main() { ironlaw::session::run() }", "src/main.rs:1: main may not use session::run"),
+        ("store/mod.rs", "use polars_io::x;", "src/store/mod.rs:1: names polars_ outside tables"),
+        ("view/mod.rs", "type A = ratatui::Frame;", "src/view/mod.rs:1: names ratatui outside tui"),
+        ("collect/mod.rs", "use libc;", "src/collect/mod.rs:1: names libc outside sys"),
+        ("session/mod.rs", "fn f() {\n  eprintln!(\"x\");\n}", "src/session/mod.rs:2: 'eprintln' prints outside cli"),
+        (
+            "export/mod.rs",
+            "let o = std::io::stdout();",
+            "src/export/mod.rs:1: 'stdout' writes to the terminal outside cli",
+        ),
+        ("sys/perf/mod.rs", "Instant::now()", "src/sys/perf/mod.rs:1: 'Instant' reads a clock outside sys/clock.rs"),
+        (
+            "cli/run.rs",
+            "std::process::exit(1)",
+            "src/cli/run.rs:1: 'process' exits; return an error, main decides the exit code",
+        ),
+        ("pmu/mod.rs", "unsafe { x() }", "src/pmu/mod.rs:1: 'unsafe' is unsafe outside sys"),
+    ] {
+        assert_eq!(scan(path, text), [expected], "{path}");
+    }
+}
+
+#[test]
+fn what_is_allowed_is_not_a_breach() {
+    for (path, text) in [
+        ("analysis/mod.rs", "// use crate::sys;\n/* crate::cli /* nested */ println! */ use crate::model::Event;"),
+        ("analysis/mod.rs", "const A: &str = \"crate::sys println! \\\" unsafe\"; const B: &str = r#\"\"unsafe\"#;"),
+        ("analysis/mod.rs", "fn f<'a>(c: char) -> bool { c == '\"' && c != '\\'' } // unsafe"),
+        ("analysis/mod.rs", "#[cfg(test)]\nmod tests {\n  use crate::sys::clock; fn f() { if true { println!() } }\n}"),
+        ("analysis/mod.rs", "#[cfg(test)]\nmod tests;\nuse crate::units::Nanos;"),
+        ("sys/x.rs", "use crate::pmu::EventSources; unsafe { libc::getpid() }"),
+        ("sys/perf/ring.rs", "use super::super::perf::mmap; use crate::error::Result;"),
+        ("sys/clock.rs", "Instant::now()"),
+        ("sys/spawn.rs", "command.stdout(Stdio::null()).stderr(Stdio::null())"),
+        ("cli/run.rs", "println!(\"x\"); use clap::Parser;"),
+        ("view/x.rs", "use crate::{analysis as a, model::{Event as E, Sample}};"),
+        ("main.rs", "use ironlaw::cli; use ironlaw::error::Error;"),
+        ("collect/x.rs", "libc_errno::EPERM"),
+        ("tables/mod.rs", "use polars::prelude::*;"),
+    ] {
+        assert!(scan(path, text).is_empty(), "{path}: {:?}", scan(path, text));
+    }
+    assert!(scan("units.rs", &"fn f() {}\n".repeat(501))[0].contains("501 lines of code"));
+}
