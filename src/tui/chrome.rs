@@ -1,10 +1,11 @@
 //! The frame around every screen: head line, tabs, the rule below them, and the history strip.
 
 use super::panel::ScreenId;
-use super::screens::Kind;
+use super::screens::SessionKind;
 use super::theme::{Glyphs, Theme};
-use super::time::Time;
+use super::time::{Time, clock};
 use super::widgets::bar::filled;
+use super::widgets::put_line;
 use crate::model::Measure;
 use crate::units::Nanos;
 use crate::view::diff::words;
@@ -16,7 +17,6 @@ use crate::view::sweep::Progress;
 use crate::view::watch::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
 /// Columns left of the strip's chart, for the start of the history.
 const STRIP_LEFT: u16 = 9;
@@ -47,14 +47,14 @@ pub fn head_line(
     let state_width = width(&state) as u16;
     let right = area.right().saturating_sub(state_width + 1);
     let style = if time.follows() && !doing.ended { theme.good } else { theme.warn };
-    put(buf, area, right, &state, style);
-    let mut x = put(buf, area, area.x + 1, "ironlaw", theme.accent) + 2;
+    put_line(buf, area, right, &state, style);
+    let mut x = put_line(buf, area, area.x + 1, "ironlaw", theme.accent) + 2;
     let room = usize::from(right.saturating_sub(x + 1));
     let who = who(head, doing, glyphs);
     let quality = quality(head);
     // The target has priority over the quality, which loses its last words first.
     let who = middle(&who, room, glyphs.ellipsis);
-    x = put(buf, area, x, &who, theme.heading) + 3;
+    x = put_line(buf, area, x, &who, theme.heading) + 3;
     let mut room = usize::from(right.saturating_sub(x + 1));
     for (at, (text, bad)) in quality.iter().enumerate() {
         let text = if at == 0 { text.clone() } else { format!(" {} {text}", glyphs.dot) };
@@ -62,7 +62,7 @@ pub fn head_line(
             break;
         }
         room -= width(&text);
-        x = put(buf, area, x, &text, if *bad { theme.warn } else { theme.dim });
+        x = put_line(buf, area, x, &text, if *bad { theme.warn } else { theme.dim });
     }
 }
 
@@ -143,20 +143,13 @@ fn state(head: &Head, time: &Time, doing: SessionStatus<'_>) -> String {
     format!("{word} {}", clock(Nanos(head.to.0)))
 }
 
-/// Formats a time as hours, minutes and seconds.
-#[must_use]
-pub fn clock(at: Nanos) -> String {
-    let seconds = at.0 / 1_000_000_000;
-    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
-}
-
 /// A screen, its tab's label, and the tab's first column.
 pub type Tab = (ScreenId, String, u16);
 
 /// The tabs with their positions, the number of findings, and a mark if the session deviates from its baseline.
 /// On a narrow terminal the labels are cut to their numbers and first letters.
 #[must_use]
-pub fn tabs(kind: Kind, findings: Option<usize>, standing: Option<State>, columns: u16) -> Vec<Tab> {
+pub fn tabs(kind: SessionKind, findings: Option<usize>, standing: Option<State>, columns: u16) -> Vec<Tab> {
     let count = |screen| match (screen, findings, standing) {
         (ScreenId::Findings, Some(count @ 1..), _) => format!(" {count}"),
         (ScreenId::Baseline, _, Some(State::Alarm)) => " !".to_string(),
@@ -178,18 +171,11 @@ pub fn tabs(kind: Kind, findings: Option<usize>, standing: Option<State>, column
 /// Draws the tabs and marks the open one by more than colour.
 pub fn tab_line(tabs: &[Tab], open: ScreenId, help: &str, theme: &Theme, area: Rect, buf: &mut Buffer) {
     for (screen, label, start) in tabs {
-        put(buf, area, area.x + start, label, if *screen == open { theme.tab_open } else { theme.dim });
+        put_line(buf, area, area.x + start, label, if *screen == open { theme.tab_open } else { theme.dim });
     }
     let help = format!("{help} help");
     let x = area.right().saturating_sub(width(&help) as u16 + 1);
-    put(buf, area, x, &help, theme.dim);
-}
-
-/// Draws the line between tabs and screen.
-pub fn rule(theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
-    for x in area.left()..area.right() {
-        put(buf, area, x, glyphs.rule, theme.dim);
-    }
+    put_line(buf, area, x, &help, theme.dim);
 }
 
 /// The part of the strip's row that is the time axis.
@@ -215,11 +201,11 @@ pub fn strip(head: &Head, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rec
     if let Some(comparison) = &head.comparison {
         let text = format!("load: {} {} {}", comparison.load, glyphs.dot, comparison.settings);
         let room = usize::from(area.width.saturating_sub(2));
-        put(buf, area, area.x + 1, &end(&visible(&text), room, glyphs.ellipsis), theme.dim);
+        put_line(buf, area, area.x + 1, &end(&visible(&text), room, glyphs.ellipsis), theme.dim);
         return;
     }
     let chart = strip_chart(area);
-    put(buf, area, area.x + 1, &clock(head.since), theme.dim);
+    put_line(buf, area, area.x + 1, &clock(head.since), theme.dim);
     let columns = columns(head, chart.width);
     let top = columns.iter().flatten().copied().fold(0.0, f64::max);
     for (at, value) in columns.iter().enumerate() {
@@ -230,15 +216,15 @@ pub fn strip(head: &Head, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rec
             Some(value) => (glyphs.spark(*value, top), if shown { theme.shown } else { theme.dim }),
             None => (glyphs.gap, theme.dim),
         };
-        put(buf, area, x, symbol, style);
+        put_line(buf, area, x, symbol, style);
     }
     for mark in head.marks.iter().filter(|mark| mark.at >= head.since && chart.width > 0) {
         let span = (head.now - head.since).as_f64().max(1.0);
         let at = (mark.at - head.since).as_f64() / span * f64::from(chart.width - 1);
-        put(buf, area, chart.x + at.min(f64::from(chart.width - 1)) as u16, "m", theme.accent2);
+        put_line(buf, area, chart.x + at.min(f64::from(chart.width - 1)) as u16, "m", theme.accent2);
     }
     let label = format!("{} {}", clock(head.now), shown_label(time));
-    put(buf, area, chart.right() + 1, &end(&label, usize::from(STRIP_RIGHT - 2), glyphs.ellipsis), theme.text);
+    put_line(buf, area, chart.right() + 1, &end(&label, usize::from(STRIP_RIGHT - 2), glyphs.ellipsis), theme.text);
 }
 
 /// Draws a sweep's progress in place of a history; once the sweep is over, the placement of its runs.
@@ -246,7 +232,7 @@ fn progress(sweep: &SweepHead, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: 
     let Some(Progress { over, planned, running, eta_seconds }) = sweep.progress else {
         let text = format!("placement: {}", visible(&sweep.placement));
         let room = usize::from(area.width.saturating_sub(2));
-        put(buf, area, area.x + 1, &end(&text, room, glyphs.ellipsis), theme.dim);
+        put_line(buf, area, area.x + 1, &end(&text, room, glyphs.ellipsis), theme.dim);
         return;
     };
     let mut text = format!("{over} of {planned} runs");
@@ -256,11 +242,16 @@ fn progress(sweep: &SweepHead, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: 
     if let Some(seconds) = eta_seconds {
         text += &format!(" {} about {} left", glyphs.dot, clock(Nanos(seconds.saturating_mul(1_000_000_000))));
     }
-    let right =
-        put(buf, area, area.x + 1, &end(&text, usize::from(area.width.saturating_sub(2)), glyphs.ellipsis), theme.text);
+    let right = put_line(
+        buf,
+        area,
+        area.x + 1,
+        &end(&text, usize::from(area.width.saturating_sub(2)), glyphs.ellipsis),
+        theme.text,
+    );
     let columns = usize::from(area.right().saturating_sub(right + 3));
     let share = f64::from(over) / f64::from(planned.max(1));
-    put(buf, area, right + 2, &filled(share, columns, glyphs), theme.shown);
+    put_line(buf, area, right + 2, &filled(share, columns, glyphs), theme.shown);
 }
 
 fn shown_label(time: &Time) -> String {
@@ -294,13 +285,4 @@ fn columns(head: &Head, width: u16) -> Vec<Option<f64>> {
         }
     }
     sums.into_iter().map(|(sum, count)| (count > 0).then(|| sum / f64::from(count))).collect()
-}
-
-/// Writes text within the area; returns the column after it.
-pub fn put(buf: &mut Buffer, area: Rect, x: u16, text: &str, style: Style) -> u16 {
-    if area.height == 0 || x >= area.right() {
-        return x;
-    }
-    let room = usize::from(area.right() - x);
-    buf.set_stringn(x, area.y, text, room, style).0
 }

@@ -22,4 +22,6 @@ pub mod time;
 pub mod widgets;
 
 #[cfg(test)]
+mod gallery;
+#[cfg(test)]
 pub(crate) mod testing;

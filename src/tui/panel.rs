@@ -4,7 +4,9 @@
 use super::keys::{Action, KeyTable};
 use super::theme::{Glyphs, Theme};
 use super::time::Time;
+use super::widgets::put;
 use crate::view::Axis;
+use crate::view::fit::width;
 use crate::view::query::{TaskFilter, ViewRequest};
 use crate::view::snapshot::{Body, Head};
 use ratatui::buffer::Buffer;
@@ -31,6 +33,29 @@ pub struct Cx<'a> {
     pub axis: Axis,
     /// Whether changes since a mark or against a baseline are shown.
     pub compared: bool,
+}
+
+impl Cx<'_> {
+    /// Draws keys and their meaning at the right of a line, as many as fit next to the `taken` columns.
+    pub fn hints(&self, keys: &[(Action, &str)], taken: usize, area: Rect, buf: &mut Buffer) {
+        let mut room = usize::from(area.width.saturating_sub(2)).saturating_sub(taken);
+        let mut parts = Vec::new();
+        for (action, meaning) in keys {
+            let key = self.keys.first(*action);
+            let needs = width(&key) + width(meaning) + 3;
+            if needs > room {
+                break;
+            }
+            room -= needs;
+            parts.push((key, *meaning, needs));
+        }
+        let used: usize = parts.iter().map(|(.., needs)| needs).sum();
+        let mut x = area.right().saturating_sub(used as u16);
+        for (key, meaning, _) in parts {
+            x = put(buf, area, (x, area.y), &key, self.theme.accent);
+            x = put(buf, area, (x + 1, area.y), meaning, self.theme.dim) + 2;
+        }
+    }
 }
 
 /// A screen of the session.

@@ -186,6 +186,13 @@ fn stepped(head: &Head, from: Nanos, windows: i64) -> Nanos {
     ends[(here + windows).clamp(0, last) as usize]
 }
 
+/// Formats a time as hours, minutes and seconds.
+#[must_use]
+pub fn clock(at: Nanos) -> String {
+    let seconds = at.0 / 1_000_000_000;
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

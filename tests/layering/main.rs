@@ -201,14 +201,10 @@ const KNOWN_CIRCLES: &[(&str, &str)] = &[
     ("store", "baseline folder part"),
     ("store/perfdata", "header records"),
     ("symbols", "debug elf"),
-    ("tui", "chrome screens"),
-    ("tui", "theme widgets"),
     ("tui/screens/baseline", "rows words"),
     ("tui/screens/diff", "rows words"),
-    ("tui/screens/functions", "draw sections"),
     ("tui/screens/overview", "below charts page rates split tiles"),
     ("tui/screens/sweep", "losses table words"),
-    ("view/functions", "detail tree"),
     ("view/sweep", "difference merged"),
 ];
 

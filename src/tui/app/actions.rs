@@ -8,7 +8,7 @@ use crate::tui::layout::Areas;
 use crate::tui::line::Line;
 use crate::tui::overlay::{Overlay, Palette, PromptKind};
 use crate::tui::panel::{PanelRequest, ScreenId};
-use crate::tui::screens::Kind;
+use crate::tui::screens::SessionKind;
 use crate::view::Axis;
 use crate::view::query::TaskFilter;
 
@@ -74,16 +74,16 @@ impl App {
 
     fn no_such_screen(&mut self) -> Vec<Effect> {
         let text = match self.kind {
-            Kind::Profile => "only a sweep has this screen: ironlaw sweep, ironlaw view NAME.sweep",
-            Kind::Sweep => "a sweep has no such screen: its runs' recordings have, ironlaw view RECORDING",
-            Kind::Comparison => "a comparison has no such screen: its recordings have, ironlaw view RECORDING",
+            SessionKind::Profile => "only a sweep has this screen: ironlaw sweep, ironlaw view NAME.sweep",
+            SessionKind::Sweep => "a sweep has no such screen: its runs' recordings have, ironlaw view RECORDING",
+            SessionKind::Comparison => "a comparison has no such screen: its recordings have, ironlaw view RECORDING",
         };
         self.say(text, false)
     }
 
     /// Actions that differ in a comparison, which has sides instead of time. `None` if the action is not one of them.
     fn in_comparison(&mut self, action: Action) -> Option<Vec<Effect>> {
-        if self.kind != Kind::Comparison {
+        if self.kind != SessionKind::Comparison {
             let text = "only a comparison can divide by something else: ironlaw diff --tui BASE NEW";
             return (action == Action::Per).then(|| self.say(text, false));
         }
@@ -131,7 +131,7 @@ impl App {
     /// Actions that differ in a sweep, which has points instead of time. `None` if the action is not one of them.
     fn in_sweep(&mut self, action: Action) -> Option<Vec<Effect>> {
         let by = match action {
-            _ if self.kind != Kind::Sweep => return None,
+            _ if self.kind != SessionKind::Sweep => return None,
             Action::StepBack => -1,
             Action::StepForward => 1,
             Action::StepBackMuch => isize::MIN,
@@ -242,7 +242,7 @@ impl App {
                 self.panels.flame.zoom_to(path);
                 self.go(ScreenId::Flame)
             }
-            PanelRequest::Detail(name, _) if self.kind == Kind::Comparison => {
+            PanelRequest::Detail(name, _) if self.kind == SessionKind::Comparison => {
                 self.panels.code.point_to(&name);
                 self.go(ScreenId::Code)
             }

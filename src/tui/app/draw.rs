@@ -1,12 +1,13 @@
 //! Draws the session: head line, tabs, open screen, history strip, status line and overlay.
 
 use super::{App, Stage};
-use crate::tui::chrome::{self, SessionStatus, put};
+use crate::tui::chrome::{self, SessionStatus};
 use crate::tui::keys::Action;
 use crate::tui::layout::{Areas, LEAST};
 use crate::tui::overlay::{Overlay, Palette, PromptKind};
 use crate::tui::panel::{Cx, ScreenId};
-use crate::tui::screens::Kind;
+use crate::tui::screens::SessionKind;
+use crate::tui::widgets::{Pen, put_line, rule};
 use crate::view::escape::visible;
 use crate::view::fit::{end, width};
 use crate::view::snapshot::Head;
@@ -35,7 +36,7 @@ impl App {
         buf.set_style(area, self.theme.text);
         if !Areas::fits(size) {
             let text = format!("ironlaw needs {}x{}; this is {}x{}", LEAST.0, LEAST.1, size.0, size.1);
-            put(buf, area, area.x, &text, self.theme.warn);
+            put_line(buf, area, area.x, &text, self.theme.warn);
             return;
         }
         match (self.stage, &self.head) {
@@ -50,8 +51,8 @@ impl App {
     }
 
     fn draw_picker(&self, areas: Areas, buf: &mut Buffer) {
-        let x = put(buf, areas.head, areas.head.x + 1, "ironlaw", self.theme.accent) + 2;
-        put(buf, areas.head, x, "choose what to look at", self.theme.dim);
+        let x = put_line(buf, areas.head, areas.head.x + 1, "ironlaw", self.theme.accent) + 2;
+        put_line(buf, areas.head, x, "choose what to look at", self.theme.dim);
         self.picker.draw(&self.theme, &self.glyphs, areas.whole_body(), buf);
     }
 
@@ -61,7 +62,7 @@ impl App {
         let look = (&self.theme, &self.glyphs);
         chrome::head_line(head, &self.time, doing, look, areas.head, buf);
         chrome::tab_line(&self.tabs(), self.screen, &self.keys.first(Action::Help), &self.theme, areas.tabs, buf);
-        chrome::rule(&self.theme, &self.glyphs, areas.rule, buf);
+        rule(Pen { theme: &self.theme, glyphs: &self.glyphs }, areas.rule, buf);
         match &self.problem {
             None => self.panel().draw(&self.cx(head), areas.body, buf),
             Some(error) => {
@@ -89,8 +90,8 @@ impl App {
     /// Draws the typed line, the notice or the selection; returns the cursor's position while the user types.
     fn draw_status(&self, area: Rect, buf: &mut Buffer) -> Option<Position> {
         if let Some((label, line)) = self.typed() {
-            let x = put(buf, area, area.x + 1, label, self.theme.accent);
-            put(buf, area, x, line.text(), self.theme.text);
+            let x = put_line(buf, area, area.x + 1, label, self.theme.accent);
+            put_line(buf, area, x, line.text(), self.theme.text);
             let column = x + width(line.before_cursor()) as u16;
             return Some(Position::new(column.min(area.right().saturating_sub(1)), area.y));
         }
@@ -103,9 +104,9 @@ impl App {
         };
         let search = if self.search.is_empty() { String::new() } else { format!("/{} ", visible(&self.search)) };
         let right = area.right().saturating_sub(width(&search) as u16);
-        put(buf, area, right, &search, self.theme.accent);
+        put_line(buf, area, right, &search, self.theme.accent);
         let room = usize::from(right.saturating_sub(area.x + 2));
-        put(buf, area, area.x + 1, &end(&text, room, self.glyphs.ellipsis), style);
+        put_line(buf, area, area.x + 1, &end(&text, room, self.glyphs.ellipsis), style);
         None
     }
 
@@ -162,7 +163,7 @@ impl App {
             let mut x = row.x + 1;
             for (text, style) in line {
                 let room = usize::from(row.right().saturating_sub(x));
-                x = put(buf, row, x, &end(text, room, self.glyphs.ellipsis), *style);
+                x = put_line(buf, row, x, &end(text, room, self.glyphs.ellipsis), *style);
             }
         }
     }
@@ -174,8 +175,8 @@ impl App {
         let here = (!here.is_empty() && matches!(self.stage, Stage::Open { .. })).then_some(("On this screen", here));
         let is_there = |action| match action {
             Action::Screen(number) => self.kind.numbered(number).is_some(),
-            Action::Per => self.kind == Kind::Comparison,
-            action if self.kind == Kind::Comparison => !action.is_of_time() || action.is_a_step(),
+            Action::Per => self.kind == SessionKind::Comparison,
+            action if self.kind == SessionKind::Comparison => !action.is_of_time() || action.is_a_step(),
             _ => true,
         };
         for (section, rows) in here.into_iter().chain(self.keys.help(is_there)) {

@@ -12,7 +12,7 @@ use super::keys::KeyTable;
 use super::overlay::Overlay;
 use super::panel::{Cx, Panel, ScreenId};
 use super::picker::Picker;
-use super::screens::{self, Kind, Panels};
+use super::screens::{Panels, SessionKind};
 use super::settings::Settings;
 use super::theme::{Glyphs, Theme};
 use super::time::Time;
@@ -53,7 +53,7 @@ pub struct App {
     pub(super) from_picker: bool,
     pub(super) picker: Picker,
     /// Which set of screens the session has.
-    pub(super) kind: Kind,
+    pub(super) kind: SessionKind,
     pub(super) screen: ScreenId,
     pub(super) panels: Panels,
     pub(super) time: Time,
@@ -96,9 +96,9 @@ impl App {
             stage: Stage::Picking,
             from_picker: true,
             picker: Picker::default(),
-            kind: Kind::Profile,
+            kind: SessionKind::Profile,
             screen: ScreenId::Overview,
-            panels: screens::all(),
+            panels: Panels::default(),
             time: Time::new(true, false),
             filter: TaskFilter::default(),
             filter_label: String::new(),
@@ -130,13 +130,13 @@ impl App {
     /// Creates a session for a sweep, which the host opens.
     #[must_use]
     pub fn sweep(settings: &Settings, size: (u16, u16)) -> App {
-        App { kind: Kind::Sweep, screen: Kind::Sweep.first(), ..App::opening(settings, size) }
+        App { kind: SessionKind::Sweep, screen: SessionKind::Sweep.first(), ..App::opening(settings, size) }
     }
 
     /// Creates a session for a comparison, which the host computes.
     #[must_use]
     pub fn comparison(settings: &Settings, size: (u16, u16)) -> App {
-        let kind = Kind::Comparison;
+        let kind = SessionKind::Comparison;
         App { kind, screen: kind.first(), ..App::opening(settings, size) }
     }
 
@@ -190,8 +190,8 @@ impl App {
             axis: self.axis,
             compare_with: self.time.compare_with(),
             point: match self.kind {
-                Kind::Comparison => Some(self.side),
-                Kind::Profile | Kind::Sweep => self.panels.scaling.chosen(),
+                SessionKind::Comparison => Some(self.side),
+                SessionKind::Profile | SessionKind::Sweep => self.panels.scaling.chosen(),
             },
             per: self.per,
             request: self.panel().request(),

@@ -5,7 +5,7 @@ use super::{App, Notice, Stage};
 use crate::error::Error;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
-use crate::tui::screens::{self, Kind};
+use crate::tui::screens::{Panels, SessionKind, screen_of};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::escape::visible;
@@ -60,7 +60,7 @@ impl App {
         match look.body {
             Ok(body) => {
                 self.problem = None;
-                self.panels.get_mut(screens::of(&body)).show(body);
+                self.panels.get_mut(screen_of(&body)).show(body);
             }
             Err(error) => self.problem = Some(error),
         }
@@ -73,7 +73,7 @@ impl App {
         (self.filter, self.filter_label, self.axis) = (TaskFilter::default(), String::new(), Axis::Event(0));
         (self.head, self.problem, self.ended, self.notice) = (None, None, None, None);
         (self.looking, self.stale) = (false, false);
-        self.panels = screens::all();
+        self.panels = Panels::default();
         self.request()
     }
 
@@ -82,8 +82,8 @@ impl App {
         let (write, quit) =
             (self.keys.first(crate::tui::keys::Action::Record), self.keys.first(crate::tui::keys::Action::Quit));
         let keep = match self.kind {
-            Kind::Profile => format!("{write} writes a recording, "),
-            Kind::Sweep | Kind::Comparison => String::new(),
+            SessionKind::Profile => format!("{write} writes a recording, "),
+            SessionKind::Sweep | SessionKind::Comparison => String::new(),
         };
         let text = format!("{}; all of it stays browsable: {keep}{quit} quits", visible(why));
         self.notice = Some(Notice { text, bad: false });

@@ -3,9 +3,9 @@
 use super::columns::{Column, Pens, columns, flow_head};
 use super::rows::{Row, Section};
 use super::{Picker, rows};
-use crate::tui::chrome::put;
 use crate::tui::line::Line;
 use crate::tui::theme::{Glyphs, Theme};
+use crate::tui::widgets::put_line;
 use crate::view::escape::visible;
 use crate::view::fit::{end, front, width, wrap};
 use crate::view::picker::Choices;
@@ -63,14 +63,14 @@ impl Picker {
     pub fn draw(&self, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
         let parts = Parts::of(area.intersection(*buf.area()));
         for (section, x, text) in tabs(&self.choices, parts.tabs) {
-            put(buf, parts.tabs, x, &text, if section == self.section { theme.tab_open } else { theme.dim });
+            put_line(buf, parts.tabs, x, &text, if section == self.section { theme.tab_open } else { theme.dim });
         }
         let rows = self.rows();
         self.draw_typed(theme, glyphs, parts.typed, buf);
         if self.section == Section::Command {
             self.draw_command_help(theme, parts, buf);
         } else if rows.is_empty() {
-            put(buf, parts.rows, parts.rows.x + 1, &self.nothing(), theme.dim);
+            put_line(buf, parts.rows, parts.rows.x + 1, &self.nothing(), theme.dim);
         } else {
             self.draw_heads(theme, parts.heads, buf);
             self.draw_rows(&rows, theme, glyphs, parts.rows, buf);
@@ -82,17 +82,17 @@ impl Picker {
     fn draw_typed(&self, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
         let command = self.section == Section::Command;
         let (label, line) = if command { ("$ ", &self.command) } else { ("/ ", &self.filter) };
-        let x = put(buf, area, area.x.saturating_add(1), label, theme.accent);
+        let x = put_line(buf, area, area.x.saturating_add(1), label, theme.accent);
         if !self.is_typing() {
-            put(buf, area, x, "type to search", theme.dim);
+            put_line(buf, area, x, "type to search", theme.dim);
             return;
         }
         let room = usize::from(area.right().saturating_sub(x).saturating_sub(2));
         let (before, after) = around_cursor(line);
-        let x = put(buf, area, x, &front(&before, room, glyphs.ellipsis), theme.text);
+        let x = put_line(buf, area, x, &front(&before, room, glyphs.ellipsis), theme.text);
         let under = after.chars().next().unwrap_or(' ').to_string();
-        let after_x = put(buf, area, x, &under, theme.text.add_modifier(Modifier::REVERSED));
-        put(buf, area, after_x, &after[after.len().min(under.len())..], theme.text);
+        let after_x = put_line(buf, area, x, &under, theme.text.add_modifier(Modifier::REVERSED));
+        put_line(buf, area, after_x, &after[after.len().min(under.len())..], theme.text);
     }
 
     fn draw_command_help(&self, theme: &Theme, parts: Parts, buf: &mut Buffer) {
@@ -101,7 +101,7 @@ impl Picker {
              it starts; where what it prints went is said at the end.";
         let lines = wrap(text, usize::from(parts.rows.width.saturating_sub(2)).min(100));
         for (line, y) in lines.iter().zip(parts.rows.top()..parts.rows.bottom()) {
-            put(buf, Rect { y, height: 1, ..parts.rows }, parts.rows.x + 1, line, theme.dim);
+            put_line(buf, Rect { y, height: 1, ..parts.rows }, parts.rows.x + 1, line, theme.dim);
         }
     }
 
@@ -122,7 +122,7 @@ impl Picker {
         for column in columns(self.section, area.width) {
             x = aligned(buf, area, x, column, column.head(self.section), theme.heading);
         }
-        put(buf, area, x + 1, &flow_head(self.section, self.is_tree()), theme.heading);
+        put_line(buf, area, x + 1, &flow_head(self.section, self.is_tree()), theme.heading);
     }
 
     fn draw_rows(&self, rows: &[Row<'_>], theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
@@ -142,10 +142,10 @@ impl Picker {
             x += 1;
             for (text, style) in pens.flow(row, self.is_tree()) {
                 let room = usize::from(line.right().saturating_sub(x));
-                x = put(buf, line, x, &end(&text, room, glyphs.ellipsis), style);
+                x = put_line(buf, line, x, &end(&text, room, glyphs.ellipsis), style);
             }
             if selected {
-                put(buf, line, line.x, glyphs.right, theme.accent);
+                put_line(buf, line, line.x, glyphs.right, theme.accent);
                 buf.set_style(line, theme.selected);
             }
         }
@@ -162,8 +162,8 @@ impl Picker {
         let room = usize::from(area.width.saturating_sub(2));
         let mut x = area.x.saturating_add(1);
         if !does.is_empty() {
-            x = put(buf, area, x, "Enter ", theme.accent);
-            x = put(buf, area, x, &end(&does, room.saturating_sub(6), glyphs.ellipsis), theme.text);
+            x = put_line(buf, area, x, "Enter ", theme.accent);
+            x = put_line(buf, area, x, &end(&does, room.saturating_sub(6), glyphs.ellipsis), theme.text);
         }
         for (key, does) in self.other_keys() {
             let dot = if x > area.x.saturating_add(1) { format!(" {} ", glyphs.dot) } else { String::new() };
@@ -171,9 +171,9 @@ impl Picker {
             if usize::from(area.right().saturating_sub(x)) < more + 1 {
                 break;
             }
-            x = put(buf, area, x, &dot, theme.dim);
-            x = put(buf, area, x, key, theme.accent);
-            x = put(buf, area, x, &format!(" {does}"), theme.dim);
+            x = put_line(buf, area, x, &dot, theme.dim);
+            x = put_line(buf, area, x, key, theme.accent);
+            x = put_line(buf, area, x, &format!(" {does}"), theme.dim);
         }
     }
 
@@ -236,6 +236,6 @@ fn aligned(buf: &mut Buffer, area: Rect, x: u16, column: Column, text: &str, sty
         _ => room.saturating_sub(width(text) as u16),
     };
     let cell = Rect { width: area.right().min(x.saturating_add(room)).saturating_sub(area.x), ..area };
-    put(buf, cell, x.saturating_add(indent), text, style);
+    put_line(buf, cell, x.saturating_add(indent), text, style);
     x.saturating_add(room + 1)
 }

@@ -207,6 +207,4 @@ fn change(step: i8) -> usize {
 }
 
 #[cfg(test)]
-mod gallery;
-#[cfg(test)]
 mod tests;

@@ -30,6 +30,22 @@ pub fn put(buf: &mut Buffer, area: Rect, (x, y): (u16, u16), text: &str, style: 
     buf.set_stringn(x, y, visible(text), usize::from(area.right() - x), style).0
 }
 
+/// Writes a text on the first line of an area; returns the column after it.
+pub fn put_line(buf: &mut Buffer, area: Rect, x: u16, text: &str, style: Style) -> u16 {
+    if area.height == 0 || x >= area.right() {
+        return x;
+    }
+    let room = usize::from(area.right() - x);
+    buf.set_stringn(x, area.y, text, room, style).0
+}
+
+/// Draws a rule over the width of an area.
+pub fn rule(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    for x in area.left()..area.right() {
+        put_line(buf, area, x, pen.glyphs.rule, pen.theme.dim);
+    }
+}
+
 /// Helpers for tests: a buffer to draw on, and its text.
 #[cfg(test)]
 pub(super) mod testing {

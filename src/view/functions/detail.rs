@@ -1,10 +1,10 @@
 //! Details of one function: callers, callees, source lines and instructions, with the path to each in the call tree.
 
+use super::paths::{Path, Paths};
 use super::{Row, Tree};
-use crate::analysis::{Branch, Butterfly, Instruction, SourceLine};
+use crate::analysis::{Butterfly, Instruction, SourceLine};
 use crate::model::ModuleKind;
 use crate::view::context::ViewContext;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// Maximum number of lines, and of instructions, in the list.
@@ -36,9 +36,6 @@ pub struct Detail {
     /// Paths from the root of the call tree, as indices into `texts`.
     pub paths: Vec<Path>,
 }
-
-/// A path from the root of the call tree.
-pub type Path = Vec<u32>;
 
 /// A source line of the function.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -141,48 +138,5 @@ fn instruction_row(context: &ViewContext<'_>, own: &Instruction, whole: u64) -> 
         weight: own.weight,
         samples: own.samples,
         line: own.line.clone(),
-    }
-}
-
-/// Collects the paths to the entries; the names of each stack are stored once.
-pub(super) struct Paths<'a> {
-    context: &'a ViewContext<'a>,
-    butterfly: &'a Butterfly,
-    known: FxHashMap<u32, u32>,
-    paths: Vec<Path>,
-    texts: Vec<String>,
-    ids: FxHashMap<String, u32>,
-}
-
-impl<'a> Paths<'a> {
-    fn new(context: &'a ViewContext<'a>, butterfly: &'a Butterfly) -> Paths<'a> {
-        let (known, ids) = (FxHashMap::default(), FxHashMap::default());
-        Paths { context, butterfly, known, paths: Vec::new(), texts: Vec::new(), ids }
-    }
-
-    /// The path to a branch: its index, and how many of its names to take.
-    pub(super) fn to(&mut self, branch: &Branch) -> (u32, u32) {
-        let names = self.butterfly.headings(branch.stack) as u32 + branch.calls;
-        if let Some(path) = self.known.get(&branch.stack) {
-            return (*path, names);
-        }
-        let texts = self.butterfly.path(self.context.profile, &self.context.names, &self.context.tasks, branch.stack);
-        let path = texts.into_iter().map(|text| self.text(text)).collect();
-        self.paths.push(path);
-        let path = self.paths.len() as u32 - 1;
-        self.known.insert(branch.stack, path);
-        (path, names)
-    }
-
-    fn text(&mut self, text: String) -> u32 {
-        let next = self.texts.len() as u32;
-        *self.ids.entry(text).or_insert_with_key(|text| {
-            self.texts.push(text.clone());
-            next
-        })
-    }
-
-    fn finish(self) -> (Vec<String>, Vec<Path>) {
-        (self.texts, self.paths)
     }
 }

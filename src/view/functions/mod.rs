@@ -2,10 +2,12 @@
 
 mod change;
 mod detail;
+mod paths;
 mod tree;
 
 pub use change::{Change, is_real};
-pub use detail::{Detail, InstructionRow, LineRow, Path};
+pub use detail::{Detail, InstructionRow, LineRow};
+pub use paths::Path;
 pub use tree::{Entry, Tree};
 
 use super::context::ViewContext;

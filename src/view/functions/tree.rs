@@ -1,7 +1,7 @@
 //! Callers or callees as a list of lines, each with its depth, largest first among siblings.
 //! The list is limited to what a user can search through on a screen.
 
-use super::detail::Paths;
+use super::paths::Paths;
 use crate::analysis::{Branch, CodeKind, Names, Step};
 use rustc_hash::FxHashMap;
 use serde::Serialize;

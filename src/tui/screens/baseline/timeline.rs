@@ -1,8 +1,8 @@
 //! The last windows: their states as one row of characters, and the cost of an operation as one row of levels.
 //! Shows as many windows as fit.
 
-use crate::tui::chrome::clock;
 use crate::tui::panel::Cx;
+use crate::tui::time::clock;
 use crate::units::Nanos;
 use crate::view::against::{AgainstView, StepRow};
 use crate::view::fit::width;

@@ -41,7 +41,7 @@ pub(super) fn alarm(alarm: &AlarmRow) -> String {
     let suspect = suspect.as_deref().map_or(String::new(), |name| format!("; with {name}"));
     let worst =
         if *worst > 0.0 { format!(", at worst {} times the usual", three_digits(*worst)) } else { String::new() };
-    let clock = crate::tui::chrome::clock(crate::units::Nanos((from_s.max(0.0) * 1e9) as u64));
+    let clock = crate::tui::time::clock(crate::units::Nanos((from_s.max(0.0) * 1e9) as u64));
     format!("{clock} {until}: {} (confidence {}){worst}{suspect}", cause.label(), confidence.word())
 }
 

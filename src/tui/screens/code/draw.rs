@@ -2,12 +2,12 @@
 
 use super::State;
 use super::rows::{What, fits, step};
-use crate::tui::chrome::put;
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::Pen;
 use crate::tui::widgets::interval::interval;
+use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, widened};
 use crate::view::CodeKind;
 use crate::view::diff::{CodeRow, CodeView, most, words};
@@ -45,7 +45,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     }
     let line = |text: &str, y: u16, buf: &mut Buffer| {
         let room = usize::from(area.width.saturating_sub(2));
-        put(buf, Rect { y, height: 1, ..area }, area.x + 1, &end(text, room, cx.glyphs.ellipsis), cx.theme.dim);
+        put_line(buf, Rect { y, height: 1, ..area }, area.x + 1, &end(text, room, cx.glyphs.ellipsis), cx.theme.dim);
     };
     let (Some(view), code) = (state.view(), state.code()) else {
         return line("waiting for the comparison", area.y, buf);
@@ -99,7 +99,7 @@ fn nothing(state: &State) -> &'static str {
 fn title(state: &State, code: &CodeView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let row = Rect { height: 1, ..area };
     let [base, new] = code.whole.map(|whole| words::cost(code.unit, whole));
-    let x = put(buf, row, row.x + 1, state.what.title(), cx.theme.heading);
+    let x = put_line(buf, row, row.x + 1, state.what.title(), cx.theme.heading);
     let real = state.what.rows(code).iter().filter(|row| row.real).count();
     let what = match state.what {
         What::Waits => format!("time blocked {}", words::per(code.per)),
@@ -109,9 +109,9 @@ fn title(state: &State, code: &CodeView, cx: &Cx<'_>, area: Rect, buf: &mut Buff
     let next = state.what.next().title().to_lowercase();
     let hint = format!("{}: {next}  {}: divide", cx.keys.first(Action::Who), cx.keys.first(Action::Per));
     let room = usize::from(row.right().saturating_sub(x + 3));
-    put(buf, row, x + 2, &end(&text, room, cx.glyphs.ellipsis), cx.theme.dim);
+    put_line(buf, row, x + 2, &end(&text, room, cx.glyphs.ellipsis), cx.theme.dim);
     if room > width(&text) + width(&hint) + 3 {
-        put(buf, row, row.right() - width(&hint) as u16 - 1, &hint, cx.theme.dim);
+        put_line(buf, row, row.right() - width(&hint) as u16 - 1, &hint, cx.theme.dim);
     }
 }
 

@@ -4,9 +4,9 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-use crate::tui::chrome::put;
 use crate::tui::keys::Action;
 use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::tui::widgets::put_line;
 use crate::view::escape::visible;
 use crate::view::fit::{end, wrap};
 use crate::view::query::{ComparisonTab, ViewRequest};
@@ -84,7 +84,7 @@ impl Panel for State {
             };
             let row = Rect { y, height: 1, ..area };
             let room = usize::from(row.width.saturating_sub(2));
-            put(buf, row, row.x + 1, &end(&line.text, room, cx.glyphs.ellipsis), style);
+            put_line(buf, row, row.x + 1, &end(&line.text, room, cx.glyphs.ellipsis), style);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::{Row, State};
 use crate::model::Measure;
-use crate::tui::chrome;
 use crate::tui::panel::Cx;
+use crate::tui::widgets;
 use crate::tui::widgets::Pen;
 use crate::tui::widgets::chart::{Chart, Origin, Series};
 use crate::tui::widgets::sparkline::{sparkline, squeezed};
@@ -53,7 +53,7 @@ pub(super) fn parts(state: &State, area: Rect) -> (Rect, Rect) {
 /// Draws the screen.
 pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     if state.view.is_none() {
-        chrome::put(buf, area, area.x + 1, "waiting for the first window", cx.theme.dim);
+        widgets::put_line(buf, area, area.x + 1, "waiting for the first window", cx.theme.dim);
         return;
     }
     let (table, below) = parts(state, area);
@@ -202,10 +202,10 @@ fn draw_detail(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         }
     };
     let line = |at: u16| Rect { y: area.y + at, height: 1, ..area };
-    chrome::rule(cx.theme, cx.glyphs, line(0), buf);
+    widgets::rule(Pen { theme: cx.theme, glyphs: cx.glyphs }, line(0), buf);
     if area.height > 1 {
         let text = end(&about, usize::from(area.width.saturating_sub(2)), cx.glyphs.ellipsis);
-        chrome::put(buf, line(1), area.x + 1, &text, cx.theme.dim);
+        widgets::put_line(buf, line(1), area.x + 1, &text, cx.theme.dim);
     }
     let points = course(&row);
     if area.height < 7 || points.is_empty() {

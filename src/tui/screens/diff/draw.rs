@@ -3,11 +3,11 @@
 use super::State;
 use super::rows::Row;
 use super::words::amount;
-use crate::tui::chrome::put;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::Pen;
 use crate::tui::widgets::interval::interval;
+use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, widened};
 use crate::view::diff::{ComparisonView, MetricRow, PartRow, most, words};
 use crate::view::escape::visible;
@@ -52,14 +52,14 @@ fn lines(view: &ComparisonView, width: u16) -> Vec<(String, bool)> {
 pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let area = area.intersection(buf.area);
     let Some(view) = state.view() else {
-        put(buf, area, area.x + 1, "waiting for the comparison", cx.theme.dim);
+        put_line(buf, area, area.x + 1, "waiting for the comparison", cx.theme.dim);
         return;
     };
     let areas = Areas::of(area, Some(view));
     for ((line, first), y) in lines(view, area.width).into_iter().zip(areas.answer.top()..areas.answer.bottom()) {
         let row = Rect { y, height: 1, ..areas.answer };
         let text = end(&line, usize::from(row.width.saturating_sub(2)), cx.glyphs.ellipsis);
-        put(buf, row, row.x + 1, &text, if first { told(view, cx) } else { cx.theme.dim });
+        put_line(buf, row, row.x + 1, &text, if first { told(view, cx) } else { cx.theme.dim });
     }
     if !areas.table.is_empty() {
         table(state, cx, areas.table, buf);
@@ -107,11 +107,11 @@ fn table(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         let room = |x: u16| usize::from(line.right().saturating_sub(x + 1));
         match row {
             Row::Heading(name, about) => {
-                let x = put(buf, line, line.x + 1, &end(name, room(line.x), cx.glyphs.ellipsis), cx.theme.heading);
-                put(buf, line, x + 2, &end(about, room(x + 2), cx.glyphs.ellipsis), cx.theme.dim);
+                let x = put_line(buf, line, line.x + 1, &end(name, room(line.x), cx.glyphs.ellipsis), cx.theme.heading);
+                put_line(buf, line, x + 2, &end(about, room(x + 2), cx.glyphs.ellipsis), cx.theme.dim);
             }
             Row::Text(text) => {
-                put(buf, line, line.x + 3, &end(text, room(line.x + 3), cx.glyphs.ellipsis), cx.theme.dim);
+                put_line(buf, line, line.x + 3, &end(text, room(line.x + 3), cx.glyphs.ellipsis), cx.theme.dim);
             }
             Row::Factor(_) | Row::Quantity(..) => {}
         }

@@ -1,10 +1,10 @@
 //! Draws the cells and the title above them.
 
 use super::{Colours, State, amount, words};
-use crate::tui::chrome::put;
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::put_line;
 use crate::view::escape::visible;
 use crate::view::fit::{end, function_name, width};
 use crate::view::flame_tree::Cell;
@@ -27,7 +27,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
             (true, Axis::OffCpu) => "nobody waited in this time",
             (true, Axis::Event(_)) => "no samples in this time: the target did not run",
         };
-        put(buf, area, area.x + 1, text, cx.theme.dim);
+        put_line(buf, area, area.x + 1, text, cx.theme.dim);
         return;
     }
     let layout = state.layout(area);
@@ -74,8 +74,8 @@ fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
     }
     let right = right.join("  ");
     let x = area.right().saturating_sub(width(&right) as u16 + 1);
-    put(buf, area, x, &right, cx.theme.accent);
-    put(
+    put_line(buf, area, x, &right, cx.theme.accent);
+    put_line(
         buf,
         area,
         area.x + 1,
@@ -106,9 +106,9 @@ fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buff
         text
     };
     for x in area.x..area.x + filled {
-        put(buf, area, x, " ", style);
+        put_line(buf, area, x, " ", style);
     }
-    put(buf, area, area.x, &end(&text, usize::from(filled), cx.glyphs.ellipsis), style);
+    put_line(buf, area, area.x, &end(&text, usize::from(filled), cx.glyphs.ellipsis), style);
 }
 
 /// The letter that repeats the meaning of the hue: change, kernel, JIT.

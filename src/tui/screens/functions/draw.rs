@@ -208,28 +208,7 @@ fn footer(state: &State, view: &FunctionsView, cx: &Cx<'_>, area: Rect, buf: &mu
     let mut keys = vec![(Action::Enter, enter), (Action::Sort, "sort"), (Action::Who, "group")];
     keys.extend(is_function.then_some((Action::Zoom, "flame")));
     keys.extend([(Action::Search, "search"), (Action::Filter, "filter")]);
-    hints(&keys, cx, width(&what) + 3, area, buf);
-}
-
-/// Draws keys and their meaning at the right, as many as fit next to the `taken` columns.
-pub(super) fn hints(keys: &[(Action, &str)], cx: &Cx<'_>, taken: usize, area: Rect, buf: &mut Buffer) {
-    let mut room = usize::from(area.width.saturating_sub(2)).saturating_sub(taken);
-    let mut parts = Vec::new();
-    for (action, does) in keys {
-        let key = cx.keys.first(*action);
-        let needs = width(&key) + width(does) + 3;
-        if needs > room {
-            break;
-        }
-        room -= needs;
-        parts.push((key, *does, needs));
-    }
-    let used: usize = parts.iter().map(|(.., needs)| needs).sum();
-    let mut x = area.right().saturating_sub(used as u16);
-    for (key, does, _) in parts {
-        x = put(buf, area, (x, area.y), &key, cx.theme.accent);
-        x = put(buf, area, (x + 1, area.y), does, cx.theme.dim) + 2;
-    }
+    cx.hints(&keys, width(&what) + 3, area, buf);
 }
 
 fn what(state: &State, view: &FunctionsView, cx: &Cx<'_>) -> String {

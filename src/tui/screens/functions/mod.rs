@@ -2,14 +2,12 @@
 
 mod areas;
 mod cursor;
-mod detail_keys;
 mod draw;
-mod mouse;
+mod input;
 mod pane;
 mod rows;
 mod sections;
 mod status;
-mod table_keys;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -123,7 +121,7 @@ impl Panel for State {
     }
 
     fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
-        mouse::mouse(self, event, area)
+        input::mouse(self, event, area)
     }
 
     fn search(&mut self, text: &str) {

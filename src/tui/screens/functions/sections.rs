@@ -1,7 +1,6 @@
 //! Draws the detail around one function: its name and shares, the section names, the open section's list, the keys.
 
 use super::areas::Areas;
-use super::draw::hints;
 use super::pane::{Item, SECTIONS, Section};
 use super::words::{self, percent};
 use super::{State, mark, rows};
@@ -40,7 +39,7 @@ pub(super) fn draw(state: &State, view: &FunctionsView, cx: &Cx<'_>, areas: &Are
         }
         None => list(state, view, detail, pen, areas, buf),
     }
-    hints(&keys(state), cx, 0, areas.hints, buf);
+    cx.hints(&keys(state), 0, areas.hints, buf);
 }
 
 fn keys(state: &State) -> Vec<(Action, &'static str)> {

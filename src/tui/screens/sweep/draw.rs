@@ -2,8 +2,8 @@
 
 use super::areas::{Areas, Page};
 use super::{State, chart, losses, stack, table, words};
-use crate::tui::chrome::put;
 use crate::tui::panel::Cx;
+use crate::tui::widgets::put_line;
 use crate::view::fit::{end, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let area = area.intersection(buf.area);
     let Some(view) = state.view.as_deref() else {
-        put(buf, area, area.x + 1, "waiting for the sweep", cx.theme.dim);
+        put_line(buf, area, area.x + 1, "waiting for the sweep", cx.theme.dim);
         return;
     };
     let areas = Areas::of(area, state.page, view.points.len());
@@ -30,8 +30,8 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     }
     if !areas.rule.is_empty() {
         let name = if state.page == Page::Functions { cx.theme.tab_open } else { cx.theme.dim };
-        let x = put(buf, areas.rule, areas.rule.x + 1, Page::Functions.title(), name);
-        let x = put(buf, areas.rule, x + 1, "by what they lost", cx.theme.dim);
+        let x = put_line(buf, areas.rule, areas.rule.x + 1, Page::Functions.title(), name);
+        let x = put_line(buf, areas.rule, x + 1, "by what they lost", cx.theme.dim);
         lost(state, cx, areas.rule, x + 3, buf);
     }
     if !areas.losses.is_empty() {
@@ -60,7 +60,7 @@ fn tabs(state: &State, areas: &Areas, cx: &Cx<'_>, buf: &mut Buffer) {
     for (page, x) in names(areas) {
         // A page that is not separate at this size is shown with the points.
         let open = state.page == page || page == Page::Points && !areas.pages.contains(&state.page);
-        after = put(buf, area, x, page.title(), if open { cx.theme.tab_open } else { cx.theme.dim });
+        after = put_line(buf, area, x, page.title(), if open { cx.theme.tab_open } else { cx.theme.dim });
     }
     if areas.rule.is_empty() {
         lost(state, cx, area, after + 3, buf);
@@ -76,5 +76,5 @@ fn lost(state: &State, cx: &Cx<'_>, area: Rect, from: u16, buf: &mut Buffer) {
         return;
     }
     let text = end(&text, room, cx.glyphs.ellipsis);
-    put(buf, area, area.right().saturating_sub(width(&text) as u16 + 1), &text, cx.theme.dim);
+    put_line(buf, area, area.right().saturating_sub(width(&text) as u16 + 1), &text, cx.theme.dim);
 }

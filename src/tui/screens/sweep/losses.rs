@@ -3,10 +3,10 @@
 
 use super::State;
 use super::words;
-use crate::tui::chrome::put;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::Pen;
+use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table};
 use crate::view::CodeKind;
 use crate::view::number::{percent, three_digits};
@@ -78,7 +78,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let Some(view) = &state.view else { return };
     let (rows, keys) = (state.rows(), state.keys());
     if rows.is_empty() {
-        put(buf, area, area.x + 1, &words::no_losses(state, view), cx.theme.dim);
+        put_line(buf, area, area.x + 1, &words::no_losses(state, view), cx.theme.dim);
         return;
     }
     let table = Table {

@@ -2,9 +2,9 @@
 //! An improvement is not part of a bar; it appears next to it as a negative number.
 
 use super::State;
-use crate::tui::chrome::put;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::scrolled;
 use crate::view::Cause;
 use crate::view::fit::{end, width};
@@ -27,7 +27,7 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
             Some(_) => "where cores went takes two widths with operations",
         };
         let line = Rect { height: area.height.min(1), ..area };
-        put(buf, line, line.x + 1, &end(text, room(line), cx.glyphs.ellipsis), cx.theme.dim);
+        put_line(buf, line, line.x + 1, &end(text, room(line), cx.glyphs.ellipsis), cx.theme.dim);
         return;
     }
     let legend = legend(state, view, cx, area);
@@ -41,7 +41,7 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
         let line = Rect { y, height: 1, ..below };
         let mut x = line.x + 1;
         for (text, style) in parts {
-            x = put(buf, line, x, text, *style);
+            x = put_line(buf, line, x, text, *style);
         }
     }
 }
@@ -62,7 +62,7 @@ fn title(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut B
         Some(stack) => format!("where the cores went; numbers: n = {}", stack.n),
         None => "where the cores went".to_string(),
     };
-    put(
+    put_line(
         buf,
         Rect { height: area.height.min(1), ..area },
         area.x + 1,
@@ -93,16 +93,16 @@ fn stack_of(view: &ScalingView, n: u32) -> Option<&Stack> {
 fn row(view: &ScalingView, at: usize, chosen: bool, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let Some(point) = view.points.get(at) else { return };
     let label = format!("{:>4}", point.n);
-    put(buf, area, area.x + 1, &label, if chosen { cx.theme.heading } else { cx.theme.text });
+    put_line(buf, area, area.x + 1, &label, if chosen { cx.theme.heading } else { cx.theme.text });
     if area.width > LEFT + RIGHT + 4 {
         let bar = Rect { x: area.x + LEFT, width: area.width - LEFT - RIGHT, ..area };
         match stack_of(view, point.n) {
             Some(stack) => {
                 parts(stack, cx, bar, buf);
                 let text = format!("{:>6}", percent(stack.useful / f64::from(point.n.max(1))).joined());
-                put(buf, area, bar.right(), &text, cx.theme.text);
+                put_line(buf, area, bar.right(), &text, cx.theme.text);
             }
-            None => _ = put(buf, area, bar.x, "-  cannot be compared with the base", cx.theme.missing),
+            None => _ = put_line(buf, area, bar.x, "-  cannot be compared with the base", cx.theme.missing),
         }
     }
     if chosen {
@@ -136,7 +136,7 @@ fn parts(stack: &Stack, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
                 (Some(_), false) => (" ", filled(kind, cx.theme)),
                 (None, _) => (cx.glyphs.full, style(kind, cx.theme)),
             };
-            put(buf, area, at, symbol, style);
+            put_line(buf, area, at, symbol, style);
         }
         x = to.max(x);
     }

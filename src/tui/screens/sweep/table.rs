@@ -2,9 +2,9 @@
 //! A value that was not measured is a dash, never a zero.
 
 use super::{Page, State, words};
-use crate::tui::chrome::put;
 use crate::tui::panel::Cx;
 use crate::tui::widgets::Pen;
+use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, scrolled};
 use crate::view::MetricUnit;
 use crate::view::fit::{end, width, wrap};
@@ -66,7 +66,7 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
     let lines = words::below(view).into_iter().flat_map(|text| wrap(&text, room.max(10)));
     for (line, y) in lines.zip(below.top()..below.bottom()) {
         let row = Rect { y, height: 1, ..below };
-        put(buf, row, row.x + 1, &end(&line, room, cx.glyphs.ellipsis), cx.theme.dim);
+        put_line(buf, row, row.x + 1, &end(&line, room, cx.glyphs.ellipsis), cx.theme.dim);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Order, State};
 use crate::model::Measure;
-use crate::tui::chrome;
 use crate::tui::panel::Cx;
+use crate::tui::widgets;
 use crate::tui::widgets::bar::{Part, stacked};
 use crate::tui::widgets::sparkline::sparkline;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
@@ -64,13 +64,13 @@ pub(super) fn parts(state: &State, area: Rect) -> Parts {
 /// Draws the screen.
 pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let Some(view) = &state.view else {
-        chrome::put(buf, area, area.x + 1, "waiting for the first window", cx.theme.dim);
+        widgets::put_line(buf, area, area.x + 1, "waiting for the first window", cx.theme.dim);
         return;
     };
     let parts = parts(state, area);
     cpus(view, cx, parts.cpus, buf);
     if view.threads.is_empty() {
-        chrome::put(buf, parts.table, area.x + 1, "no thread was alive in this time", cx.theme.dim);
+        widgets::put_line(buf, parts.table, area.x + 1, "no thread was alive in this time", cx.theme.dim);
         return;
     }
     table(state, view, cx, parts.table, buf);
@@ -231,28 +231,28 @@ fn detail(state: &State, view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut 
     let causes: Vec<_> =
         row.waits.iter().map(|wait| format!("{} {}", wait.cause, number::percent(wait.share).joined())).collect();
     let title = format!("Waits of {} {}", visible(&row.name), row.tid);
-    let x = chrome::put(buf, line(0), area.x + 1, &title, cx.theme.heading);
-    chrome::put(buf, line(0), x + 2, &causes.join(&format!(" {} ", cx.glyphs.dot)), cx.theme.dim);
+    let x = widgets::put_line(buf, line(0), area.x + 1, &title, cx.theme.heading);
+    widgets::put_line(buf, line(0), x + 2, &causes.join(&format!(" {} ", cx.glyphs.dot)), cx.theme.dim);
     if !view.has_waits {
-        chrome::put(buf, line(1), area.x + 1, "waits were not recorded: start with --off-cpu", cx.theme.dim);
+        widgets::put_line(buf, line(1), area.x + 1, "waits were not recorded: start with --off-cpu", cx.theme.dim);
     } else if view.paths.is_empty() {
-        chrome::put(buf, line(1), area.x + 1, "it did not wait in this time", cx.theme.dim);
+        widgets::put_line(buf, line(1), area.x + 1, "it did not wait in this time", cx.theme.dim);
     }
     for (path, at) in view.paths.iter().zip(1..area.height) {
         let total = number::seconds(path.total_s).joined();
-        let x = chrome::put(
+        let x = widgets::put_line(
             buf,
             line(at),
             area.x + 1,
             &format!("{total:>8} {:>9}x  ", number::count(path.count)),
             cx.theme.text,
         );
-        let x = chrome::put(buf, line(at), x, &format!("{:<20}", path.cause), cx.theme.accent);
+        let x = widgets::put_line(buf, line(at), x, &format!("{:<20}", path.cause), cx.theme.accent);
         let frames: Vec<_> = path.frames.iter().map(|frame| visible(frame)).collect();
         let text = frames.join(&format!(" {} ", cx.glyphs.left));
         let room = usize::from(area.right().saturating_sub(x + 1));
         let style = if width(&text) > 0 { cx.theme.text } else { cx.theme.missing };
         let text = if text.is_empty() { "[the stack is not known]".to_string() } else { text };
-        chrome::put(buf, line(at), x, &end(&text, room, cx.glyphs.ellipsis), style);
+        widgets::put_line(buf, line(at), x, &end(&text, room, cx.glyphs.ellipsis), style);
     }
 }

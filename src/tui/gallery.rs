@@ -2,14 +2,14 @@
 //! `cargo test --lib -- --ignored gallery` writes `target/gallery/*.ansi`; `cat` one in a terminal 100 columns wide.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use super::*;
+use crate::tui::theme::*;
 use crate::tui::widgets::bar::{Part, stacked};
 use crate::tui::widgets::chart::{Chart, Origin, Series};
 use crate::tui::widgets::sparkline::sparkline;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table};
 use crate::tui::widgets::{Pen, put};
 use crate::units::Nanos;
-use crate::view::MetricUnit;
+use crate::view::{CodeKind, MetricUnit};
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,0 +1,90 @@
+//! The panels of all screens.
+
+use super::{baseline, code, conditions, counters, diff, findings, flame, functions, overview, sweep, threads};
+use crate::tui::panel::{Panel, ScreenId};
+use crate::view::query::ComparisonTab;
+use crate::view::snapshot::Body;
+
+/// The state of all panels.
+#[derive(Debug, Default)]
+pub struct Panels {
+    overview: overview::State,
+    /// The flame graph; other screens zoom into it.
+    pub flame: flame::State,
+    /// The functions; other screens open details in it.
+    pub functions: functions::State,
+    threads: threads::State,
+    counters: counters::State,
+    findings: findings::State,
+    /// The sweep; the session queries the point chosen there.
+    pub scaling: sweep::State,
+    baseline: baseline::State,
+    changes: diff::State,
+    /// The code that changed; other screens point into it.
+    pub code: code::State,
+    conditions: conditions::State,
+}
+
+impl Panels {
+    /// A screen's panel.
+    #[must_use]
+    pub fn get(&self, screen: ScreenId) -> &dyn Panel {
+        match screen {
+            ScreenId::Overview => &self.overview,
+            ScreenId::Flame => &self.flame,
+            ScreenId::Functions => &self.functions,
+            ScreenId::Threads => &self.threads,
+            ScreenId::Counters => &self.counters,
+            ScreenId::Findings => &self.findings,
+            ScreenId::Scaling => &self.scaling,
+            ScreenId::Baseline => &self.baseline,
+            ScreenId::Changes => &self.changes,
+            ScreenId::Code => &self.code,
+            ScreenId::Conditions => &self.conditions,
+        }
+    }
+
+    /// A screen's panel, mutable.
+    pub fn get_mut(&mut self, screen: ScreenId) -> &mut dyn Panel {
+        match screen {
+            ScreenId::Overview => &mut self.overview,
+            ScreenId::Flame => &mut self.flame,
+            ScreenId::Functions => &mut self.functions,
+            ScreenId::Threads => &mut self.threads,
+            ScreenId::Counters => &mut self.counters,
+            ScreenId::Findings => &mut self.findings,
+            ScreenId::Scaling => &mut self.scaling,
+            ScreenId::Baseline => &mut self.baseline,
+            ScreenId::Changes => &mut self.changes,
+            ScreenId::Code => &mut self.code,
+            ScreenId::Conditions => &mut self.conditions,
+        }
+    }
+
+    /// The number of findings in the latest view, for the tab; `None` before the first one.
+    #[must_use]
+    pub fn findings(&self, open: ScreenId) -> Option<usize> {
+        match open {
+            ScreenId::Findings => self.findings.count(),
+            _ => self.overview.findings().or(self.scaling.findings()).or(self.findings.count()),
+        }
+    }
+}
+
+/// The screen a view belongs to.
+#[must_use]
+pub fn screen_of(body: &Body) -> ScreenId {
+    match body {
+        Body::Overview(_) => ScreenId::Overview,
+        Body::Flame(_) => ScreenId::Flame,
+        Body::Functions(_) => ScreenId::Functions,
+        Body::Threads(_) => ScreenId::Threads,
+        Body::Counters(_) => ScreenId::Counters,
+        Body::Findings(_) => ScreenId::Findings,
+        Body::Scaling(_) => ScreenId::Scaling,
+        Body::Baseline(_) => ScreenId::Baseline,
+        Body::Comparison(ComparisonTab::Overview, _) => ScreenId::Changes,
+        Body::Comparison(ComparisonTab::Functions, _) => ScreenId::Code,
+        Body::Comparison(ComparisonTab::Conditions, _) => ScreenId::Conditions,
+    }
+}
