@@ -2,14 +2,15 @@
 
 use super::context::ViewContext;
 use crate::analysis::attribution::Assessment;
-use crate::analysis::findings::{Evidence, Finding, Place, RuleContext, RuleResults, against, judge};
+use crate::analysis::finding::{Evidence, Finding, Place, RuleResults};
+use crate::analysis::findings::{RuleContext, baseline_finding, judge};
 use crate::analysis::{Axis, Counters, MetricUnit, Names, Selection, Tasks};
 use crate::error::Result;
 use crate::model::Why;
 use crate::model::profile::Profile;
 use serde::Serialize;
 
-pub use crate::analysis::findings::Confidence;
+pub use crate::analysis::finding::Confidence;
 
 /// The verdicts of the rules on one selection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -135,8 +136,8 @@ impl FindingsView {
 impl FindingView {
     /// The finding for a session that is slower than its baseline; `None` if it is as usual.
     #[must_use]
-    pub fn against(assessment: &Assessment) -> Option<FindingView> {
-        against(assessment).map(|finding| FindingView::of(finding, &Tasks::default()))
+    pub fn of_baseline(assessment: &Assessment) -> Option<FindingView> {
+        baseline_finding(assessment).map(|finding| FindingView::of(finding, &Tasks::default()))
     }
 
     fn of(finding: Finding, tasks: &Tasks) -> FindingView {

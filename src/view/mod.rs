@@ -6,6 +6,7 @@ pub mod baseline;
 pub mod context;
 pub mod counters;
 pub mod diff;
+pub mod difference;
 pub mod escape;
 pub mod findings;
 pub mod fit;

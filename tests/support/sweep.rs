@@ -1,7 +1,7 @@
 //! A sweep made by hand: a server that contends for a lock, with names that would act if they could.
 #![allow(clippy::unwrap_used, dead_code, reason = "tests; each uses a part")]
 
-use crate::analysis::findings::{Confidence, Evidence, Finding, Place, RuleResults};
+use crate::analysis::finding::{Confidence, Evidence, Finding, Place, RuleResults};
 use crate::analysis::sweep::{
     Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Scaling, Slice,
     SliceKind, Split, Stack, Usl,

@@ -4,7 +4,7 @@
 use super::score::Fit;
 use super::suspects::Question;
 use super::types::Cause;
-use crate::analysis::findings::words::{digits, percent};
+use crate::analysis::text::{digits, percent};
 use crate::model::{CpuTopology, HostFacts, NeighbourDef, NeighbourId, NeighbourKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -9,7 +9,7 @@ use super::wait_ratio::{WaitRatio, stretch};
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, load_of};
 use crate::analysis::diff::{Cell, PRIMARY, RATE, Reading, WITHOUT_OPERATIONS};
-use crate::analysis::findings::words::digits;
+use crate::analysis::text::digits;
 
 /// A quantity of one window compared with its usual value.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::suspects::{CONVINCING, Question, Ranked, suspects};
 use super::types::{Cause, Confidence, Evidence, Suspect, Where};
 use crate::analysis::diff::PRIMARY;
-use crate::analysis::findings::words::percent;
+use crate::analysis::text::percent;
 use crate::model::{HostFacts, NeighbourDef, NeighbourKind};
 use crate::units::Nanos;
 

@@ -2,8 +2,8 @@
 //! that the program changed. It is not proof: a busy cache also slows some functions more than others.
 
 use super::types::{Cause, Confidence, Evidence};
-use crate::analysis::findings::words::{name, percent, seconds};
 use crate::analysis::sweep::Run;
+use crate::analysis::text::{name, percent, seconds};
 use crate::analysis::{CodeKind, Window, operations};
 use crate::model::Baseline;
 use crate::model::profile::Profile;

@@ -3,7 +3,7 @@
 use super::types::{Cause, Confidence, Moved, State, Where};
 use crate::analysis::MetricUnit;
 use crate::analysis::diff::{Quantity, QuantityUnit};
-use crate::analysis::findings::words::{digits, percent, seconds};
+use crate::analysis::text::{digits, percent, seconds};
 
 /// A value of a quantity: `31.2%`, `104 us`, `2.90 GHz`.
 #[must_use]

@@ -7,8 +7,8 @@ use super::effect::{Basis, Effect, Scale, SideEstimate, Uncertainty, by_windows}
 use super::load::{Adjustment, Driver, Load, Through, dots, loads};
 use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, Role};
 use super::types::{Change, Settings, Side};
+use crate::analysis::stats::linear::Vector;
 use crate::analysis::stats::{Ancova, Observation};
-use crate::analysis::sweep::linear::Vector;
 use crate::model::Measure;
 
 /// A quantity of both sides, and the range of loads to compare it at.

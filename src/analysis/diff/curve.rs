@@ -3,7 +3,7 @@
 
 use super::quantity::Cell;
 use crate::analysis::stats::block_length;
-use crate::analysis::sweep::linear::{Matrix, Vector, dot, inverse};
+use crate::analysis::stats::linear::{Matrix, Vector, dot, inverse};
 
 /// A window: its load, what was spent, and on how much.
 #[derive(Debug, Clone, Copy)]

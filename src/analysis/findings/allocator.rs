@@ -1,9 +1,9 @@
 //! CPU time in the memory allocator, because it is slow or because it is called too often.
 
 use super::paths::Code;
-use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::{name, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule = Rule {

@@ -1,9 +1,9 @@
 //! Threads that wait for storage. The kernel's accounting does not show which device or file.
 
 use super::waits::{Reason, mostly_below};
-use super::words::{percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::{percent, seconds};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -2,7 +2,6 @@
 
 use super::stacks::Stacks;
 use super::waits::Waits;
-use super::words::percent;
 use super::{Confidence, Evidence, Finding, limits};
 use crate::analysis::MetricUnit;
 use crate::analysis::counters::Counters;
@@ -13,6 +12,7 @@ use crate::analysis::ranking::{GroupBy, Ranking, SortBy, rank};
 use crate::analysis::selection::{Axis, Selection, Who};
 use crate::analysis::summary::{Summary, summary};
 use crate::analysis::tasks::Tasks;
+use crate::analysis::text::percent;
 use crate::analysis::threads::{ThreadRow, threads};
 use crate::analysis::time::Window;
 use crate::model::profile::Profile;

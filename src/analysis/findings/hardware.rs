@@ -1,9 +1,9 @@
 //! Rules that need hardware counters, from the metrics of one window. Without its counter, each rule reports why it
 //! cannot decide. Nothing is inferred from time alone, and the same stalls never get two reasons.
 
-use super::words::{digits, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::{digits, percent};
 use crate::model::Why;
 
 const fn rule(

@@ -2,10 +2,10 @@
 //! their time belongs to the call that led there.
 
 use super::paths::Code;
-use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Remainder, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
+use crate::analysis::text::{name, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Remainder = Remainder { id: "hot-function", title: "one hot function", judge };

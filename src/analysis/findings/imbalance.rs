@@ -1,11 +1,11 @@
 //! Threads with similar work of which some finish early and wait for the busiest. Threads are similar if their names
 //! differ only in digits and half of their samples are in the same functions.
 
-use super::words::{percent, threads};
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::ThreadRow;
 use crate::analysis::names::CodeKind;
+use crate::analysis::text::{percent, threads};
 use crate::model::Why;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

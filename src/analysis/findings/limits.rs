@@ -9,8 +9,6 @@ pub const SHORTEST_WINDOW: f64 = 0.5;
 pub const IDLE_THREADS: f64 = 0.05;
 /// Share of lost records above which nothing is judged. [P]
 pub const LOST_SHARE: f64 = 0.1;
-/// Assumed share of a finding whose share of the time is unknown. [P]
-pub const UNKNOWN_SHARE: f64 = 0.05;
 
 /// Share of periods throttled; any is reported, below this with low confidence. [P]; 73% of shared instances in [S].
 pub const THROTTLED_PERIODS: f64 = 0.01;

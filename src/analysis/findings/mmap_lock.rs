@@ -3,9 +3,9 @@
 
 use super::paths::Code;
 use super::waits::Reason;
-use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::{name, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

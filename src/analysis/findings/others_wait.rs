@@ -2,9 +2,9 @@
 //! server that waits for its next client looks the same.
 
 use super::waits::{Reason, mostly_below};
-use super::words::{percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::{percent, seconds};
 use crate::model::Why;
 
 pub(super) const RULE: Rule = Rule {

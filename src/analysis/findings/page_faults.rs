@@ -4,9 +4,9 @@
 use super::families::{is_clear_page, is_page_fault};
 use super::paths::Code;
 use super::stacks::At;
-use super::words::{digits, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::{digits, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

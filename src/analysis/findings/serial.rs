@@ -2,9 +2,9 @@
 //! not count: nobody expects them to use more than one CPU.
 
 use super::imbalance::wanted;
-use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::{name, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

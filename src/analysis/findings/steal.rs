@@ -1,9 +1,9 @@
 //! CPU time that the hypervisor gave to others. No neighbour is blamed: the machine's own quota on its host looks the
 //! same.
 
-use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::percent;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

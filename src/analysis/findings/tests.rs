@@ -2,9 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
+use crate::analysis::finding::RuleResults;
 use crate::analysis::testing::{Synthetic, ms};
-use crate::analysis::{Counters, Names, Selection, Tasks};
-use crate::model::{LossKind, Scope, Target, TaskState};
+use crate::analysis::{Axis, Counters, Names, Selection, Tasks};
+use crate::model::{LossKind, Scope, Target, TaskState, Why};
 use TaskState::{DiskSleep, Sleeping};
 
 /// Ten seconds.

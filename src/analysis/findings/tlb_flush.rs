@@ -2,9 +2,9 @@
 //! count only where translations are flushed.
 
 use super::paths::Code;
-use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::{name, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule = Rule {

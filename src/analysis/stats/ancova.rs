@@ -1,7 +1,7 @@
 //! Analysis of covariance: the difference of two groups at the same value of a covariate. Both groups share its curve,
 //! and the scatter around it is that of whole runs. Each term of the curve costs a degree of freedom.
 
-use crate::analysis::sweep::linear::{Matrix, Vector, dot, inverse};
+use super::linear::{Matrix, Vector, dot, inverse};
 
 /// One run: the measured value, and the terms of the curve at its load.
 #[derive(Debug, Clone, Copy)]

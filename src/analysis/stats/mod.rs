@@ -3,6 +3,7 @@
 mod ancova;
 mod bootstrap;
 mod equivalence;
+pub(in crate::analysis) mod linear;
 mod multiple;
 mod power;
 mod rank;

@@ -4,7 +4,6 @@
 mod cost;
 mod estimate;
 mod hot_path;
-pub(in crate::analysis) mod linear;
 mod loss;
 mod owner;
 mod parts;

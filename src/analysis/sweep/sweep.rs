@@ -3,7 +3,7 @@
 use super::regions::fits;
 use super::stack::Siblings;
 use super::types::{Loss, Point, Run, Scaling, Stack};
-use crate::analysis::findings::RuleResults;
+use crate::analysis::finding::RuleResults;
 use crate::model::Region;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Plain data that the parts of the scaling analysis exchange.
 
-use crate::analysis::findings::RuleResults;
+use crate::analysis::finding::RuleResults;
 use crate::analysis::stats::student_two_sided;
 use crate::analysis::{Cause, CodeKind, Coverage, Metric, Totals};
 use crate::model::{Measure, Region, Unit};

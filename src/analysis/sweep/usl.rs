@@ -3,8 +3,8 @@
 //! depends almost wholly on the first point. The caller must fit each region separately.
 
 use super::estimate::t95;
-use super::linear::{Matrix, Vector, dot, inverse};
 use super::types::{Bound, NoFit, Peak, Usl};
+use crate::analysis::stats::linear::{Matrix, Vector, dot, inverse};
 
 /// A width, its throughput in operations per second and the weight of that point.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,7 +9,7 @@ use crate::analysis::diff::{LoadBy, Per, Settings, Severity, Side, unlike};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::{diff, difference, html};
 use crate::view::diff::{ComparisonView, DiffView, GateRow, Standing, words};
-use crate::view::sweep::CostAxis;
+use crate::view::difference::CostAxis;
 use source::Source;
 use std::path::Path;
 

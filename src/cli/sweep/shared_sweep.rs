@@ -5,8 +5,9 @@ use super::sweep_host::Source;
 use crate::analysis::sweep::{Run, Scaling};
 use crate::model::SweepMeta;
 use crate::sweep::scaling;
+use crate::view::difference::{CostAxis, Difference};
 use crate::view::snapshot::snapshot_of_sweep;
-use crate::view::sweep::{CostAxis, Difference, Progress, ScalingView, difference};
+use crate::view::sweep::{Progress, ScalingView, difference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One state of a sweep.

@@ -5,9 +5,9 @@ use super::{COLUMN, HEAD, PAD, ROW, STEPS, WIDTH, caption};
 use crate::export::columns;
 use crate::export::markup::{attribute, escaped, px};
 use crate::export::shape::cost;
+use crate::view::difference::{Difference, DifferenceCell};
 use crate::view::escape::visible;
 use crate::view::fit::name_forms;
-use crate::view::sweep::{Difference, DifferenceCell};
 
 /// Narrower cells are left out, with their callees. As in the flame graph, zooming makes room for the others.
 const LEAST: f64 = 0.1;
@@ -191,7 +191,8 @@ fn title(cell: &DifferenceCell, difference: &Difference, mark: &str) -> String {
 pub(super) mod testing {
     use super::*;
     use crate::view::CodeKind;
-    use crate::view::sweep::{CostAxis, FunctionId, Terms};
+    use crate::view::difference::{CostAxis, Terms};
+    use crate::view::sweep::FunctionId;
 
     fn cell(name: &str, parent: Option<u32>, below: (u32, u32), base: f64, here: f64, width: f64) -> DifferenceCell {
         let function =

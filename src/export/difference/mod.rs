@@ -7,8 +7,8 @@ mod legend;
 use super::columns;
 use super::markup::{escaped, px};
 use super::shape::cost;
+use crate::view::difference::{CostAxis, Difference, Terms};
 use crate::view::escape::visible;
-use crate::view::sweep::{CostAxis, Difference, Terms};
 use drawing::Drawing;
 
 const WIDTH: f64 = 1200.0;

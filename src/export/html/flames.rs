@@ -5,8 +5,9 @@ use crate::error::Result;
 use crate::export::difference;
 use crate::export::markup::{attribute, escaped};
 use crate::export::svg::{self, SvgOptions};
+use crate::view::difference::{CostAxis, Difference};
 use crate::view::flame::Flame;
-use crate::view::sweep::{CostAxis, Difference, SweepReport};
+use crate::view::sweep::SweepReport;
 
 pub(super) fn differences(report: &SweepReport) -> String {
     let both = [&report.cpu, &report.blocked];

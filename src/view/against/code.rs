@@ -6,8 +6,7 @@ use crate::analysis::{Axis, operations};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, Measure, Scope, Unit};
 use crate::view::context::ViewContext;
-use crate::view::sweep::merged::{Branch, Drawn, cells, step};
-use crate::view::sweep::{CostAxis, Difference, DifferenceCell, Terms, Usual};
+use crate::view::difference::{Branch, CostAxis, Difference, DifferenceCell, Drawn, Terms, Usual, cells, step};
 
 /// Compares a context's CPU time with the usual CPU time of its baseline; `None` if the time has no samples.
 ///

@@ -187,7 +187,7 @@ impl AgainstView {
         let assessment = attribution::assess(profile, baseline, Settings::default());
         let end = profile.meta.started_unix_ns.saturating_add(profile.duration().0);
         let head = BaselineHead::of(Levels::of(baseline).strength, stale(baseline, &key_of(profile), end));
-        (AgainstView::of(&assessment, head), FindingView::against(&assessment))
+        (AgainstView::of(&assessment, head), FindingView::of_baseline(&assessment))
     }
 
     /// Builds the view of an assessment.

@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::model::{Baseline, BaselineStack, Scope};
 use crate::units::{Nanos, Ops};
 use crate::view::context::ViewContext;
+use crate::view::difference::Difference;
 use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
-use crate::view::sweep::Difference;
 
 /// A baseline with these call paths: 1 ms of CPU time per sample, 0.5 ms of CPU time per operation.
 pub fn usual(stacks: &[(&str, u64)]) -> Baseline {

@@ -6,7 +6,7 @@ mod picture;
 mod scale;
 pub mod words;
 
-use super::sweep::{CostAxis, Difference};
+use super::difference::{CostAxis, Difference};
 use super::{CodeKind, Measured};
 use serde::Serialize;
 

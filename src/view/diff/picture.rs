@@ -2,7 +2,8 @@
 
 use super::Per;
 use crate::analysis::diff::Functions;
-use crate::view::sweep::{CostAxis, Difference, Terms, difference};
+use crate::view::difference::{CostAxis, Difference, Terms};
+use crate::view::sweep::difference;
 
 /// The merged call trees of both sides, on-CPU and blocked; trees with nothing to draw are left out.
 pub(super) fn pictures(functions: &Functions) -> Vec<Difference> {

@@ -1,7 +1,7 @@
 //! Builds a flame tree from the difference of two call trees.
 
 use super::{FlameTree, Label, Node};
-use crate::view::sweep::Difference;
+use crate::view::difference::Difference;
 use rustc_hash::FxHashMap;
 
 /// Total weight of all cells: fine enough for a millionth of a cell.
@@ -80,8 +80,9 @@ fn own(difference: &Difference, first: u32, count: u32, width: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::difference::CostAxis;
+    use crate::view::sweep::difference;
     use crate::view::sweep::fixture::{self, Machine};
-    use crate::view::sweep::{CostAxis, difference};
 
     #[test]
     fn cells_are_as_wide_as_the_larger_cost_and_lie_within_their_callers() {

@@ -8,9 +8,9 @@ mod past;
 pub use layout::{Cell, Layout, Place, lay_out};
 
 use super::context::ViewContext;
+use super::difference::Difference;
 use super::labels::axis_of;
 use super::query::Grouping;
-use super::sweep::Difference;
 use crate::analysis::{CallTree, CodeKind};
 use serde::Serialize;
 

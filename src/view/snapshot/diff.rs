@@ -7,9 +7,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, Note, Why};
 use crate::units::Nanos;
 use crate::view::diff::{ComparisonView, DiffView, Per, Severity, words};
+use crate::view::difference::CostAxis;
 use crate::view::flame_tree::FlameTree;
 use crate::view::query::{Query, ViewRequest};
-use crate::view::sweep::CostAxis;
 use std::sync::Arc;
 
 /// One of the sides compared with a base.

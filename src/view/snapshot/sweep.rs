@@ -6,9 +6,10 @@ use crate::analysis::Axis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, Why};
 use crate::units::Nanos;
+use crate::view::difference::{CostAxis, Difference};
 use crate::view::flame_tree::FlameTree;
 use crate::view::query::{Query, ViewRequest};
-use crate::view::sweep::{CostAxis, Difference, ScalingView};
+use crate::view::sweep::ScalingView;
 
 /// Takes a snapshot of a sweep; `difference` compares the call trees of a width with those of the base.
 #[must_use]

@@ -2,7 +2,6 @@
 
 mod build;
 mod difference;
-pub(in crate::view) mod merged;
 mod progress;
 mod report;
 pub mod words;
@@ -13,7 +12,7 @@ use crate::model::{Note, Region, Why, Width};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 pub use crate::analysis::sweep::{Bound, Fit, FunctionId, Loss, LossRow, NoFit, Peak, Slice, SliceKind, Stack, Usl};
-pub use difference::{CostAxis, Difference, DifferenceCell, Terms, Usual, difference};
+pub use difference::difference;
 pub use report::SweepReport;
 
 #[cfg(test)]

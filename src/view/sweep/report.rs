@@ -1,9 +1,10 @@
 //! Everything that a written report on a sweep needs: its view, its metadata, and its call trees.
 //! Points keep merged call paths instead of profiles.
 
-use super::{CostAxis, Difference, ScalingView, difference};
+use super::{ScalingView, difference};
 use crate::analysis::sweep::{FunctionId, PathCost, Point, Scaling};
 use crate::model::{SweepMeta, Unit};
+use crate::view::difference::{CostAxis, Difference};
 use crate::view::flame::{Flame, FlameFrame, FlameLine};
 use crate::view::labels::unit_of;
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use super::super::types::{Cause, Confidence, Evidence, Moved};
 use super::super::words::{against, change};
 use super::worse;
 use crate::analysis::diff::PRIMARY;
-use crate::analysis::findings::words::percent;
+use crate::analysis::text::percent;
 
 /// Latencies that memory probes measure, ordered by the cost of the access.
 pub(in super::super) const PROBES: [&str; 5] =

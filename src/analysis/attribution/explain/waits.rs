@@ -5,7 +5,7 @@ use super::super::types::{Cause, Confidence, Evidence, Moved};
 use super::super::words::against;
 use super::shares::Shares;
 use super::worse;
-use crate::analysis::findings::words::percent;
+use crate::analysis::text::percent;
 
 /// How much each wait grew, relative to CPU time.
 struct Added {

@@ -3,11 +3,12 @@
 
 use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
-use super::step::{Step, metric};
-use super::words::{digits, percent};
+use super::step::Step;
+use super::values::metric;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::Point;
+use crate::analysis::text::{digits, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -1,9 +1,9 @@
 //! Workers whose waits for storage grow with their number. The kernel's accounting does not show which device or file.
 
 use super::places::blocked_place;
-use super::words::{name, percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::findings::paths::Wait;
+use crate::analysis::text::{name, percent, seconds};
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;
 

@@ -7,9 +7,9 @@ use super::mean::{Change, Mean};
 use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
 use super::step::Step;
-use super::words::{digits, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::{digits, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

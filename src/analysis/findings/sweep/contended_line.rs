@@ -4,8 +4,8 @@
 
 use super::hot::{Hot, hot};
 use super::step::Step;
-use super::words::{digits, name, percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, limits};
+use crate::analysis::text::{digits, name, percent, seconds};
 use crate::analysis::{Axis, MetricUnit as U};
 use crate::model::{Region, Why};
 

@@ -3,9 +3,9 @@
 use super::places::{grower_place, growers};
 use super::slower::{evidence, slower};
 use super::step::Step;
-use super::words::{digits, percent};
 use super::{Confidence, Finding, Kind, Rule, limits};
 use crate::analysis::sweep::SliceKind;
+use crate::analysis::text::{digits, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

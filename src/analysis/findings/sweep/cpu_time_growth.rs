@@ -3,10 +3,10 @@
 
 use super::places::{grower_place, growers};
 use super::step::Step;
-use super::words::{percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::SliceKind;
+use crate::analysis::text::{percent, seconds};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -2,7 +2,7 @@
 //! shares: a function with a smaller share may cost many times more.
 
 use super::mean::{Change, Mean};
-use super::step::ops;
+use super::values::ops;
 use crate::analysis::findings::holds::{asker, is_c_library};
 use crate::analysis::names::{CodeKind, Function};
 use crate::analysis::sweep::{Cost, FunctionId, PathCost, Run};

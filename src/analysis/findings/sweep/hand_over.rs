@@ -2,10 +2,10 @@
 //! queues, barriers and a program's own locks look the same.
 
 use super::places::blocked_place;
-use super::words::{name, percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::findings::paths::{Code, Wait};
 use crate::analysis::sweep::SliceKind;
+use crate::analysis::text::{name, percent, seconds};
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;
 

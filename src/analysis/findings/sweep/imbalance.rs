@@ -1,11 +1,12 @@
 //! Unevenly distributed work: the busiest worker is saturated while others are done. Threads that are all idle do not
 //! count: then the busiest does not limit them.
 
-use super::step::{Step, known};
-use super::words::percent;
+use super::step::Step;
+use super::values::{self, known};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::paths::Code;
+use crate::analysis::text::percent;
 use crate::model::{Measure, Why};
 
 pub(super) const RULE: Rule =
@@ -56,7 +57,7 @@ pub(super) fn busiest(step: &Step<'_>) -> Result<Option<Busiest>, Why> {
 
 /// Serial fractions of the widths that lost.
 fn fractions(step: &Step<'_>) -> Vec<f64> {
-    let lost = step.points.iter().skip(1).filter(|point| super::lost(point));
+    let lost = step.points.iter().skip(1).filter(|point| values::lost(point));
     let known = lost.filter_map(|point| match point.numbers.karp_flatt {
         Measure::Known { value, .. } => Some(value.mean),
         Measure::Missing(_) => None,

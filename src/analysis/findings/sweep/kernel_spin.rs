@@ -3,10 +3,10 @@
 
 use super::places::{below, cpu_place, kernel_seen};
 use super::step::Step;
-use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::paths::Code;
+use crate::analysis::text::{name, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule = Rule {

@@ -5,10 +5,10 @@
 use super::growth::Lead;
 use super::places::{blocked_place, cpu_place};
 use super::step::Step;
-use super::words::{name, percent, seconds};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::findings::paths::{Code, Wait};
 use crate::analysis::sweep::SliceKind;
+use crate::analysis::text::{name, percent, seconds};
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;
 

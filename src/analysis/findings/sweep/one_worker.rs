@@ -1,12 +1,13 @@
 //! Fewer busy threads than the width: one thread, or a few, do all the work, however many there are. The others must
 //! have next to none; otherwise it is uneven load.
 
-use super::step::{Step, known};
-use super::words::{digits, percent};
+use super::step::Step;
+use super::values::known;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::paths::Code;
 use crate::analysis::sweep::Run;
+use crate::analysis::text::{digits, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -2,10 +2,10 @@
 //! of the program: the load generator may be what does not scale.
 
 use super::places::blocked_place;
-use super::words::{name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::findings::paths::Wait;
 use crate::analysis::sweep::SliceKind;
+use crate::analysis::text::{name, percent};
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;
 

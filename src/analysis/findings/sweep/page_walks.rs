@@ -2,9 +2,9 @@
 
 use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
-use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::MetricUnit as U;
+use crate::analysis::text::percent;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -2,10 +2,10 @@
 
 use super::growth::{Growths, Lead};
 use super::step::Step;
-use super::{Place, hot, limits, words};
+use super::{Place, hot, limits};
 use crate::analysis::findings::paths::Code;
 use crate::analysis::sweep::{FunctionId, LossRow};
-use crate::analysis::{Axis, CodeKind};
+use crate::analysis::{Axis, CodeKind, text};
 use crate::model::Why;
 
 /// A place on the CPU.
@@ -20,7 +20,7 @@ pub(super) fn blocked_place(lead: &Lead) -> Place {
 
 /// The program's own function that led there, in words.
 pub(super) fn below(lead: &Lead) -> String {
-    lead.caller.as_ref().map_or(String::new(), |caller| format!(" below {}", words::name(caller)))
+    lead.caller.as_ref().map_or(String::new(), |caller| format!(" below {}", text::name(caller)))
 }
 
 /// Fails with `NotPermitted` unless samples show kernel functions by name, or there is hardly any kernel time.
@@ -37,8 +37,8 @@ pub(super) fn growers(step: &Step<'_>) -> String {
     let named: Vec<String> = grown(step)
         .take(3)
         .map(|row| {
-            let part = row.share.map_or(String::new(), |share| format!(" ({})", words::percent(share)));
-            format!("{}{part}", words::name(&row.function.name))
+            let part = row.share.map_or(String::new(), |share| format!(" ({})", text::percent(share)));
+            format!("{}{part}", text::name(&row.function.name))
         })
         .collect();
     if named.is_empty() { String::new() } else { format!(", most of it in {}", named.join(", ")) }

@@ -1,10 +1,10 @@
 //! Runnable workers without a CPU.
 
-use super::step::known;
-use super::words::{digits, percent};
+use super::values::known;
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::SliceKind;
+use crate::analysis::text::{digits, percent};
 use crate::model::{Region, Why};
 
 pub(super) const RULE: Rule =

@@ -3,10 +3,10 @@
 
 use super::imbalance::{busiest, evidence};
 use super::places::blocked_place;
-use super::words::{digits, name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::paths::{Code, Wait};
+use crate::analysis::text::{digits, name, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

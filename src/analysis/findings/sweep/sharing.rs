@@ -4,8 +4,8 @@
 use super::hot::{Hot, hot};
 use super::slower::{Slower, evidence, slower};
 use super::step::Step;
-use super::words::{digits, name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, limits};
+use crate::analysis::text::{digits, name, percent};
 use crate::analysis::{Axis, MetricUnit as U};
 use crate::model::Why;
 

@@ -3,10 +3,10 @@
 
 use super::hot::hot;
 use super::step::Step;
-use super::words::{digits, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::{Point, SliceKind};
+use crate::analysis::text::{digits, percent};
 use crate::model::{Measure, Region, Why};
 
 pub(super) const RULE: Rule =

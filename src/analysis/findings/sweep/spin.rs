@@ -4,10 +4,10 @@
 use super::hot::hot;
 use super::places::{below, cpu_place};
 use super::step::Step;
-use super::words::{digits, name, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
 use crate::analysis::findings::paths::Code;
 use crate::analysis::sweep::Numbers;
+use crate::analysis::text::{digits, name, percent};
 use crate::analysis::{Axis, MetricUnit as U};
 use crate::model::Why;
 

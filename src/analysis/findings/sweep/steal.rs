@@ -3,10 +3,10 @@
 //! the machine's own quota on its host looks the same.
 
 use super::mean::Change;
-use super::words::percent;
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::SliceKind;
+use crate::analysis::text::percent;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -1,15 +1,14 @@
 //! One width compared with the base: the inputs of a scaling rule.
 
-use super::address_space;
 use super::growth::Growths;
+use super::limits;
 use super::mean::{Change, Mean};
-use super::{Finding, Kind, Rule, limits};
+use super::values::{known, mean, metric, ops, seconds_blocked};
 use crate::analysis::Cause;
 use crate::analysis::coverage::Coverage;
 use crate::analysis::findings::paths::{Code, Wait, code, wait};
 use crate::analysis::sweep::{Estimate, Fit, Loss, Numbers, Point, Run, SliceKind, Stack};
 use crate::model::{Measure, Region, Why};
-use std::collections::BTreeSet;
 
 /// What earlier rules have explained, in shares of the lost cores.
 #[derive(Debug, Clone, Default)]
@@ -227,32 +226,6 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// Marks what a finding explains as taken, so that no later rule reports it again.
-    pub fn take(&mut self, rule: &Rule, finding: &Finding) {
-        let share = finding.share.unwrap_or(0.0);
-        let with = rule.explains.contains(&address_space::costs(self).holder).then_some(Code::AddressSpace);
-        let codes: BTreeSet<Code> = rule.explains.iter().copied().chain(with).collect();
-        let code: f64 = codes.iter().map(|code| self.code_share(*code)).sum();
-        let beyond = (share - code).max(0.0);
-        self.taken.codes.extend(codes);
-        self.taken.cpu += code;
-        if rule.explains.is_empty() && matches!(rule.kind, Kind::Cpu | Kind::Cpi) {
-            self.taken.functions.extend(finding.place.iter().filter_map(|place| place.frames.last().cloned()));
-        }
-        match rule.kind {
-            Kind::Wait => {}
-            Kind::Idle => self.taken.idle += beyond,
-            Kind::Clock => self.taken.clock += share,
-            Kind::Stolen => {
-                let unseen = share.min(self.unseen_by_steal());
-                self.taken.idle += unseen;
-                self.taken.clock += share - unseen;
-            }
-            Kind::Cpu | Kind::Rest => self.taken.cpu += beyond,
-            Kind::Cpi => self.taken.cpi = self.taken.cpi.max(share),
-        }
-    }
-
     /// The share of the lost cores in this kind of wait in lock system calls. A wait without a stack counts as one for
     /// a signal, which blames no lock.
     pub fn wait_share(&self, wait: Wait) -> f64 {
@@ -282,42 +255,5 @@ impl<'a> Step<'a> {
     pub fn before_siblings(&self) -> Option<&'a Point> {
         let whole = |point: &&Point| matches!(point.region, Region::Cores | Region::Nodes(_));
         self.points.iter().rev().find(whole).filter(|_| self.here.region == Region::Smt)
-    }
-}
-
-/// The mean over the runs that have the value.
-fn mean(point: &Point, of: impl Fn(&Run) -> Result<f64, Why>) -> Result<Mean, Why> {
-    let (mut values, mut reason) = (Vec::new(), Why::NotRecorded);
-    for run in &point.runs {
-        match of(run) {
-            Ok(value) => values.push(value),
-            Err(why) => reason = why,
-        }
-    }
-    Mean::of(&values).ok_or(reason)
-}
-
-/// A metric of a run.
-pub(super) fn metric(run: &Run, name: &str) -> Result<f64, Why> {
-    let metric = run.metrics.iter().find(|metric| metric.name == name);
-    metric.map_or(Err(Why::NotRecorded), |metric| known(metric.value))
-}
-
-/// Operations of a run; fails with `Idle` if there are none.
-pub(super) fn ops(run: &Run) -> Result<f64, Why> {
-    let ops = known(run.totals.ops)?;
-    if ops > 0.0 { Ok(ops) } else { Err(Why::Idle) }
-}
-
-/// Seconds that the workers of a run were blocked by a cause.
-pub(super) fn seconds_blocked(run: &Run, cause: Cause) -> f64 {
-    run.split.blocked.iter().filter(|(known, _)| *known == cause).map(|(_, seconds)| seconds).sum()
-}
-
-/// Converts a measure to a result.
-pub(super) fn known(measure: Measure<f64>) -> Result<f64, Why> {
-    match measure {
-        Measure::Known { value, .. } => Ok(value),
-        Measure::Missing(why) => Err(why),
     }
 }

@@ -1,10 +1,10 @@
 //! The cgroup's CPU quota: more threads use it up sooner, and then the whole group is throttled.
 
-use super::step::known;
-use super::words::percent;
+use super::values::known;
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::SliceKind;
+use crate::analysis::text::percent;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -1,9 +1,9 @@
 //! Time in which workers neither ran nor queued, and it was not recorded or not visible what blocked them.
 
 use super::mean::Change;
-use super::words::{digits, percent};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
 use crate::analysis::sweep::SliceKind;
+use crate::analysis::text::{digits, percent};
 use crate::analysis::{Cause, MetricUnit as U};
 use crate::model::Why;
 

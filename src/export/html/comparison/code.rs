@@ -9,7 +9,7 @@ use crate::export::markup::escaped;
 use crate::view::CodeKind;
 use crate::view::diff::words::{cost, growth};
 use crate::view::diff::{CodeRow, CodeView, ComparisonView, most, words};
-use crate::view::sweep::{CostAxis, Difference};
+use crate::view::difference::{CostAxis, Difference};
 
 /// Maximum rows of a table.
 const MOST: usize = 40;

@@ -185,8 +185,9 @@ proptest! {
 
 #[test]
 fn two_points_of_a_sweep_are_compared_per_operation() {
+    use crate::view::difference::CostAxis;
+    use crate::view::sweep::difference;
     use crate::view::sweep::fixture::{Machine, scaling};
-    use crate::view::sweep::{CostAxis, difference};
     let points = scaling(Machine::Clock).points;
     let mut state = State::default();
     state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(

@@ -1,9 +1,9 @@
 //! Words for two call trees in one, from a sweep's widths or a comparison's sides: costs of trees and cells.
 
 use crate::view::MetricUnit;
+use crate::view::difference::{CostAxis, Difference, DifferenceCell, Terms, Usual};
 use crate::view::escape::visible;
 use crate::view::number::{quantity, seconds};
-use crate::view::sweep::{CostAxis, Difference, DifferenceCell, Terms, Usual};
 
 /// The hint for a session without a baseline.
 pub(super) const NO_BASELINE: &str =

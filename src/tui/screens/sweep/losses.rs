@@ -1,8 +1,7 @@
-//! The functions by their losses: cost per operation at the base and here, the growth with its error, its share.
-//! The rows keep the order of the analysis.
+//! The list of functions by their losses: cost per operation at the base and here, the growth with its error, its share.
 
-use super::State;
-use super::words;
+use super::rows::FunctionRow;
+use super::{State, words};
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::Pen;
@@ -10,52 +9,10 @@ use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table};
 use crate::view::CodeKind;
 use crate::view::number::{percent, three_digits};
-use crate::view::sweep::{FunctionId, Loss, LossRow};
+use crate::view::sweep::LossRow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-
-/// Identifies a row by its function and whether it shows the function's waits.
-pub(super) type Key = (bool, FunctionId);
-
-/// A row of the list.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Row<'a> {
-    /// Whether the loss is time blocked.
-    pub waits: bool,
-    pub loss: &'a LossRow,
-}
-
-impl Row<'_> {
-    pub fn key(&self) -> Key {
-        (self.waits, self.loss.function.clone())
-    }
-
-    /// Whether its name or module contains the text, which is in lower case.
-    pub fn fits(&self, text: &str) -> bool {
-        let FunctionId { name, module, .. } = &self.loss.function;
-        name.to_lowercase().contains(text) || module.to_lowercase().contains(text)
-    }
-
-    /// From -2, much less, to 2, much more; 0 if chance may explain the change.
-    pub fn step(&self) -> i8 {
-        let LossRow { base, here, .. } = self.loss;
-        let much = *here >= 2.0 * base || *base >= 2.0 * here;
-        match (self.loss.is_real(), self.loss.growth() < 0.0) {
-            (false, _) => 0,
-            (true, true) => -1 - i8::from(much),
-            (true, false) => 1 + i8::from(much),
-        }
-    }
-}
-
-/// The functions on a CPU and the waits; the group with the larger total loss comes first.
-pub(super) fn rows(loss: &Loss) -> Vec<Row<'_>> {
-    let row = |waits| move |loss| Row { waits, loss };
-    let (running, waiting) = (loss.functions.iter().map(row(false)), loss.waits.iter().map(row(true)));
-    let waited = loss.blocked.map_or(0.0, |(base, here)| here - base);
-    if waited > loss.here - loss.base { waiting.chain(running).collect() } else { running.chain(waiting).collect() }
-}
 
 const fn column(title: &'static str, least: u16, grows: u16, right: bool, rank: u8) -> Column<'static> {
     Column { title, least, grows, right, rank, cut: Cut::Middle }
@@ -92,7 +49,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     table.draw(|row, column| cell(state, &rows[row], column, cx), pen, area, buf);
 }
 
-fn cell<'a>(state: &State, row: &Row<'a>, column: usize, cx: &Cx<'_>) -> Cell<'a> {
+fn cell<'a>(state: &State, row: &FunctionRow<'a>, column: usize, cx: &Cx<'_>) -> Cell<'a> {
     let LossRow { function, base, here, error, share, .. } = row.loss;
     let changed = cx.theme.change_text(row.step());
     match column {
@@ -111,7 +68,7 @@ fn cell<'a>(state: &State, row: &Row<'a>, column: usize, cx: &Cx<'_>) -> Cell<'a
     }
 }
 
-fn name_style(state: &State, row: &Row<'_>, cx: &Cx<'_>) -> Style {
+fn name_style(state: &State, row: &FunctionRow<'_>, cx: &Cx<'_>) -> Style {
     if !state.search.is_empty() && row.fits(&state.search) { cx.theme.found } else { cx.theme.text }
 }
 

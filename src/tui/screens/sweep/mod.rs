@@ -4,6 +4,7 @@ mod areas;
 mod chart;
 mod draw;
 mod losses;
+mod rows;
 mod stack;
 mod table;
 #[cfg(test)]
@@ -18,10 +19,10 @@ use crate::view::query::ViewRequest;
 use crate::view::snapshot::Body;
 use crate::view::sweep::{Loss, PointView, ScalingView as View};
 use areas::{Areas, Page};
-use losses::{Key, Row};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
+use rows::{FunctionRow, Key};
 
 /// The screen's state.
 #[derive(Debug, Default)]
@@ -81,18 +82,18 @@ impl State {
         self.view.as_ref()?.losses.iter().find(|loss| loss.n == n)
     }
 
-    fn rows(&self) -> Vec<Row<'_>> {
-        let all = self.loss().map(losses::rows).unwrap_or_default();
-        let shown = |row: &Row<'_>| !self.only || self.search.is_empty() || row.fits(&self.search);
+    fn rows(&self) -> Vec<FunctionRow<'_>> {
+        let all = self.loss().map(rows::rows).unwrap_or_default();
+        let shown = |row: &FunctionRow<'_>| !self.only || self.search.is_empty() || row.fits(&self.search);
         all.into_iter().filter(shown).collect()
     }
 
     fn keys(&self) -> Vec<Key> {
-        self.rows().iter().map(Row::key).collect()
+        self.rows().iter().map(FunctionRow::key).collect()
     }
 
     /// The selected function, if the keys move through functions.
-    fn row(&self) -> Option<Row<'_>> {
+    fn row(&self) -> Option<FunctionRow<'_>> {
         let at = self.functions.at(&self.keys()).filter(|_| self.page == Page::Functions)?;
         self.rows().get(at).copied()
     }
@@ -257,9 +258,9 @@ impl Panel for State {
         }
         // A search applies to function names.
         self.page = Page::Functions;
-        let fits = |row: &Row<'_>| row.fits(&self.search);
+        let fits = |row: &FunctionRow<'_>| row.fits(&self.search);
         if !self.row().as_ref().is_some_and(fits) {
-            let first = self.rows().iter().find(|row| fits(row)).map(Row::key);
+            let first = self.rows().iter().find(|row| fits(row)).map(FunctionRow::key);
             if let Some(first) = first {
                 self.functions.pick(first);
             }

@@ -6,10 +6,8 @@ use crate::tui::panel::Cx;
 use crate::tui::widgets::Pen;
 use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, scrolled};
-use crate::view::MetricUnit;
 use crate::view::fit::{end, width, wrap};
-use crate::view::number::{percent, quantity, three_digits};
-use crate::view::sweep::{Column as Measured, PointView, ScalingView, Value};
+use crate::view::sweep::{PointView, ScalingView};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -121,25 +119,7 @@ fn text(view: &ScalingView, point: &PointView, shown: Shown, cx: &Cx<'_>) -> Str
         Shown::Width => point.n.to_string(),
         Shown::Region => point.region.label(),
         Shown::Runs => point.runs.to_string(),
-        Shown::Spread => spread(point).map_or(String::new(), |half| format!("{}{half}", cx.glyphs.plus_minus)),
-        Shown::Value(at) => view.columns.get(at).map_or(String::new(), |column| value(point, column)),
-    }
-}
-
-/// Half the interval of the throughput, relative to its mean.
-pub(super) fn spread(point: &PointView) -> Option<String> {
-    match point.values.get("ops_per_s") {
-        Some(Value::Known { mean, half: Some(half) }) if mean != 0.0 => Some(percent((half / mean).abs()).joined()),
-        _ => None,
-    }
-}
-
-/// A value without the unit, which the heading shows; a dash if it was not measured.
-pub(super) fn value(point: &PointView, column: &Measured) -> String {
-    let Some(mean) = point.values.get(column.name).and_then(|value| value.mean()) else { return "-".to_string() };
-    match column.unit {
-        MetricUnit::PerSecond => quantity(mean, MetricUnit::Count).joined(),
-        MetricUnit::Ratio => three_digits(mean),
-        unit => quantity(mean, unit).joined(),
+        Shown::Spread => words::spread(point).map_or(String::new(), |half| format!("{}{half}", cx.glyphs.plus_minus)),
+        Shown::Value(at) => view.columns.get(at).map_or(String::new(), |column| words::value(point, column)),
     }
 }

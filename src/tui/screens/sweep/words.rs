@@ -1,12 +1,12 @@
 //! The selected item in full for the status line, and the lines below the table. Missing values come with their reason.
 
-use super::losses::Row;
-use super::{State, table};
+use super::State;
+use super::rows::FunctionRow;
 use crate::tui::panel::Cx;
 use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::number::{percent, quantity, three_digits};
-use crate::view::sweep::{Loss, PointView, ScalingView, Value, words};
+use crate::view::sweep::{Column, Loss, PointView, ScalingView, Value, words};
 
 /// A point: throughput, efficiency, the largest losses, and the missing values.
 pub(super) fn point(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
@@ -26,7 +26,7 @@ fn head(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
     let base = if view.base == Some(point.n) { ", the base" } else { "" };
     let ops = match point.values.get("ops_per_s") {
         Some(Value::Known { mean, .. }) => {
-            let half = table::spread(point).map_or_else(
+            let half = spread(point).map_or_else(
                 || " (one run has no interval)".to_string(),
                 |half| format!(" {}{half}", cx.glyphs.plus_minus),
             );
@@ -93,7 +93,7 @@ pub(super) fn law(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String 
 }
 
 /// A function and its loss.
-pub(super) fn function(view: &ScalingView, loss: &Loss, row: &Row<'_>, cx: &Cx<'_>) -> String {
+pub(super) fn function(view: &ScalingView, loss: &Loss, row: &FunctionRow<'_>, cx: &Cx<'_>) -> String {
     let lost = row.loss;
     let what = if row.waits { "time blocked" } else { "CPU time" };
     let unit = if row.waits { "ns" } else { view.cost_unit };
@@ -159,4 +159,22 @@ pub(super) fn below(view: &ScalingView) -> Vec<String> {
 /// A growth with its sign.
 pub(super) fn signed(value: f64) -> String {
     format!("{}{}", if value > 0.0 { "+" } else { "" }, three_digits(value))
+}
+
+/// Half the interval of the throughput, relative to its mean.
+pub(super) fn spread(point: &PointView) -> Option<String> {
+    match point.values.get("ops_per_s") {
+        Some(Value::Known { mean, half: Some(half) }) if mean != 0.0 => Some(percent((half / mean).abs()).joined()),
+        _ => None,
+    }
+}
+
+/// A value without the unit, which the heading shows; a dash if it was not measured.
+pub(super) fn value(point: &PointView, column: &Column) -> String {
+    let Some(mean) = point.values.get(column.name).and_then(|value| value.mean()) else { return "-".to_string() };
+    match column.unit {
+        MetricUnit::PerSecond => quantity(mean, MetricUnit::Count).joined(),
+        MetricUnit::Ratio => three_digits(mean),
+        unit => quantity(mean, unit).joined(),
+    }
 }

@@ -3,48 +3,53 @@
 use super::*;
 
 /// The name of each class's rule, and the program.
-pub(super) fn programs() -> Vec<(&'static str, Mill)> {
-    let mill = |load: fn(f64, Load) -> Load| Mill::of(&WIDTHS, move |n| load(f64::from(n - 1), even()));
-    let mut siblings = Mill::of(&WIDTHS, |n| even().stretched(if n == 16 { 1.7 } else { 1.0 }));
+pub(super) fn programs() -> Vec<(&'static str, SyntheticProgram)> {
+    let program = |load: fn(f64, OperationCost) -> OperationCost| {
+        SyntheticProgram::of(&WIDTHS, move |n| load(f64::from(n - 1), even()))
+    };
+    let mut siblings = SyntheticProgram::of(&WIDTHS, |n| even().stretched(if n == 16 { 1.7 } else { 1.0 }));
     siblings.widths[4].1 = Region::Smt;
     let mut unseen = locked();
     unseen.off_cpu = false;
     vec![
         (
             "cgroup-throttling",
-            mill(|more, load| Load { throttled: 200.0 * more, ..load.metric("throttled_share", 0.4) }),
+            program(|more, load| OperationCost { throttled: 200.0 * more, ..load.metric("throttled_share", 0.4) }),
         ),
-        ("steal", mill(|more, load| load.stretched(1.0 + 0.05 * more).metric("steal_share", stolen(more)))),
-        ("cpu-queue", mill(|more, load| Load { queued: 100.0 * more, ..load })),
+        ("steal", program(|more, load| load.stretched(1.0 + 0.05 * more).metric("steal_share", stolen(more)))),
+        ("cpu-queue", program(|more, load| OperationCost { queued: 100.0 * more, ..load })),
         ("lock-wait", locked()),
-        ("block-io", mill(|more, load| load.off_cpu("worker;load;[kernel]!io_schedule", 90.0 * more))),
-        ("hand-over", mill(|more, load| load.off_cpu(&signal("next_item"), 90.0 * more))),
-        ("waits-outside", mill(|more, load| load.off_cpu("worker;serve;[kernel]!ep_poll", 90.0 * more))),
+        ("block-io", program(|more, load| load.off_cpu("worker;load;[kernel]!io_schedule", 90.0 * more))),
+        ("hand-over", program(|more, load| load.off_cpu(&signal("next_item"), 90.0 * more))),
+        ("waits-outside", program(|more, load| load.off_cpu("worker;serve;[kernel]!ep_poll", 90.0 * more))),
         ("unseen-wait", unseen),
         (
             "one-worker",
-            mill(|more, load| Load { busy: Some(1), ..load.off_cpu(&signal("wait_for_request"), 1000.0 * more) }),
+            program(|more, load| OperationCost {
+                busy: Some(1),
+                ..load.off_cpu(&signal("wait_for_request"), 1000.0 * more)
+            }),
         ),
-        ("spin-wait", mill(|more, load| load.on_cpu("worker;take;pthread_spin_lock", 70.0 * more))),
-        ("contended-line", mill(|more, load| load.on_cpu("worker;count", 20.0 + 80.0 * more))),
+        ("spin-wait", program(|more, load| load.on_cpu("worker;take;pthread_spin_lock", 70.0 * more))),
+        ("contended-line", program(|more, load| load.on_cpu("worker;count", 20.0 + 80.0 * more))),
         (
             "page-faults",
-            mill(|more, load| load.on_cpu(FAULT, 10.0 + 60.0 * more).each("minor_faults", 0.01 + 0.2 * more)),
+            program(|more, load| load.on_cpu(FAULT, 10.0 + 60.0 * more).each("minor_faults", 0.01 + 0.2 * more)),
         ),
-        ("mmap-lock", mill(|more, load| load.on_cpu(MAP, 20.0).on_cpu(MAP_LOCK, 60.0 * more))),
-        ("tlb-shootdown", mill(|more, load| load.on_cpu(FLUSH, 10.0 + 40.0 * more).on_cpu(FORGET, 30.0 * more))),
-        ("allocator", mill(|more, load| load.on_cpu("worker;build;malloc;_int_malloc", 30.0 + 50.0 * more))),
-        ("kernel-lock-spin", mill(|more, load| load.on_cpu(SPIN, 60.0 * more))),
+        ("mmap-lock", program(|more, load| load.on_cpu(MAP, 20.0).on_cpu(MAP_LOCK, 60.0 * more))),
+        ("tlb-shootdown", program(|more, load| load.on_cpu(FLUSH, 10.0 + 40.0 * more).on_cpu(FORGET, 30.0 * more))),
+        ("allocator", program(|more, load| load.on_cpu("worker;build;malloc;_int_malloc", 30.0 + 50.0 * more))),
+        ("kernel-lock-spin", program(|more, load| load.on_cpu(SPIN, 60.0 * more))),
         (
             "kernel-time",
-            mill(|more, load| load.on_cpu("worker;read;[kernel]!__x64_sys_read;[kernel]!copy", 60.0 + 40.0 * more)),
+            program(|more, load| load.on_cpu("worker;read;[kernel]!__x64_sys_read;[kernel]!copy", 60.0 + 40.0 * more)),
         ),
         ("smt-sharing", siblings),
-        ("cpu-time-growth", mill(|more, load| load.stretched(1.0 + 0.05 * more))),
+        ("cpu-time-growth", program(|more, load| load.stretched(1.0 + 0.05 * more))),
     ]
 }
 
-use mill::Load;
+use synthetic::OperationCost;
 
 const FAULT: &str = "worker;touch;[kernel]!asm_exc_page_fault;[kernel]!handle_mm_fault;[kernel]!clear_page_erms";
 const SPIN: &str = "worker;open;[kernel]!__x64_sys_openat;[kernel]!native_queued_spin_lock_slowpath";
@@ -62,8 +67,8 @@ fn stolen(more: f64) -> f64 {
 
 #[test]
 fn each_program_is_found_by_its_own_rule_first() {
-    for (rule, mill) in programs() {
-        let judged = mill.judged();
+    for (rule, program) in programs() {
+        let judged = program.judged();
         let found: Vec<&str> = judged.found.iter().map(|finding| finding.rule).collect();
         assert_eq!(found.first(), Some(&rule), "{:#?}", judged.found);
         let share = judged.found[0].share.unwrap();
@@ -74,8 +79,8 @@ fn each_program_is_found_by_its_own_rule_first() {
 
 #[test]
 fn each_finding_speaks_of_its_widths_and_says_what_to_do() {
-    for (rule, mill) in programs() {
-        let found = finding(&mill.judged(), rule);
+    for (rule, program) in programs() {
+        let found = finding(&program.judged(), rule);
         let one_width = rule == "smt-sharing";
         assert!(
             found.claim.starts_with(if one_width { "At n=16: " } else { "At n=16, and from n=" }),
@@ -90,11 +95,11 @@ fn each_finding_speaks_of_its_widths_and_says_what_to_do() {
 
 #[test]
 fn two_bottlenecks_are_both_found_and_share_the_lost_cores() {
-    let mill = Mill::of(&WIDTHS, |n| {
+    let program = SyntheticProgram::of(&WIDTHS, |n| {
         let more = f64::from(n - 1);
         even().off_cpu(&lock("take"), 60.0 * more).on_cpu("worker;count", 20.0 + 40.0 * more)
     });
-    let judged = mill.judged();
+    let judged = program.judged();
     let mut found: Vec<&str> = judged.found.iter().map(|finding| finding.rule).collect();
     found.sort_unstable();
     assert_eq!(found, ["contended-line", "lock-wait"]);
@@ -105,7 +110,7 @@ fn two_bottlenecks_are_both_found_and_share_the_lost_cores() {
 #[test]
 fn the_joint_finding_says_what_cannot_be_told_apart() {
     let count = |before: f64, more: f64| {
-        Mill::of(&WIDTHS, move |n| even().on_cpu("worker;count", before + more * f64::from(n - 1)))
+        SyntheticProgram::of(&WIDTHS, move |n| even().on_cpu("worker;count", before + more * f64::from(n - 1)))
     };
     let contended = finding(&count(20.0, 80.0).judged(), "contended-line");
     let told = "spinning, retries and cache-line sharing cannot be told apart without hardware counters";
@@ -131,7 +136,7 @@ fn rules_that_need_counters_say_so_where_cpu_time_grew_and_are_clear_where_it_di
         "page-walks",
         "more-work",
     ];
-    let grown = Mill::of(&WIDTHS, |n| even().stretched(1.0 + 0.05 * f64::from(n))).judged();
+    let grown = SyntheticProgram::of(&WIDTHS, |n| even().stretched(1.0 + 0.05 * f64::from(n))).judged();
     let blocked = locked().judged();
     for rule in needing {
         let why = grown.undecided.iter().find(|(id, ..)| *id == rule).map(|(.., why)| *why);
@@ -158,7 +163,7 @@ fn locks_of_the_allocator_and_of_the_address_space_are_no_ordinary_locks() {
         ("allocator", format!("worker;build;malloc;libc.so.6!__lll_lock_wait_private;{FUTEX}")),
         ("mmap-lock", format!("worker;touch;[kernel]!asm_exc_page_fault;{down}")),
     ] {
-        let judged = Mill::of(&WIDTHS, move |n| even().off_cpu(&path, 90.0 * f64::from(n - 1))).judged();
+        let judged = SyntheticProgram::of(&WIDTHS, move |n| even().off_cpu(&path, 90.0 * f64::from(n - 1))).judged();
         assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), [rule]);
         assert_eq!(judged.found[0].place.as_ref().unwrap().axis, Axis::OffCpu);
     }
@@ -166,32 +171,32 @@ fn locks_of_the_allocator_and_of_the_address_space_are_no_ordinary_locks() {
 
 #[test]
 fn storage_that_nobody_waited_for_is_no_finding() {
-    let mill = Mill::of(&WIDTHS, |n| {
+    let program = SyntheticProgram::of(&WIDTHS, |n| {
         let load = even().off_cpu("worker;load;[kernel]!io_schedule", 90.0 * f64::from(n - 1));
         load.metric("psi_io_some", 0.001)
     });
-    assert!(!mill.judged().found.iter().any(|found| found.rule == "block-io"));
+    assert!(!program.judged().found.iter().any(|found| found.rule == "block-io"));
 }
 
 #[test]
 fn without_time_off_the_cpu_the_kernels_accounting_tells_of_storage() {
-    let mut mill = Mill::of(&WIDTHS, |n| {
+    let mut program = SyntheticProgram::of(&WIDTHS, |n| {
         let wait = 90.0 * f64::from(n - 1);
         let load = even().off_cpu("worker;load;[kernel]!io_schedule", wait);
         load.metric("block_io_delay", wait / (1000.0 + wait))
     });
-    mill.off_cpu = false;
-    let found = finding(&mill.judged(), "block-io");
+    program.off_cpu = false;
+    let found = finding(&program.judged(), "block-io");
     assert!(found.claim.contains("threads wait 57.4% of their time, 0% at n=1"), "{}", found.claim);
 }
 
 #[test]
 fn a_kernel_whose_names_are_hidden_is_judged_by_its_time() {
-    let mill = Mill::of(&WIDTHS, |n| {
+    let program = SyntheticProgram::of(&WIDTHS, |n| {
         let more = 60.0 * f64::from(n - 1);
         even().on_cpu("worker;[kernel]![kernel]", 60.0 + more).metric("system_share", (60.0 + more) / (1060.0 + more))
     });
-    let found = finding(&mill.judged(), "kernel-time");
+    let found = finding(&program.judged(), "kernel-time");
     assert!(found.claim.contains("its functions cannot be seen"), "{}", found.claim);
     assert_eq!((found.confidence, found.place), (Confidence::Medium, None));
 }

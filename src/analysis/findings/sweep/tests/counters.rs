@@ -1,34 +1,34 @@
 //! Programs on a machine with hardware counters: each factor of CPU time has its own rule.
 
 use super::*;
-use mill::Load;
+use synthetic::OperationCost;
 
 /// Threads whose lines no longer fit into the last level, at a constant number of accesses to it.
-fn outgrown(load: Load, more: f64) -> Load {
+fn outgrown(load: OperationCost, more: f64) -> OperationCost {
     load.metric("llc_mpki", 1.0 + more).metric("l2_mpki", 30.0)
 }
 
-fn slower(more: f64) -> Load {
+fn slower(more: f64) -> OperationCost {
     even().stretched(1.0 + 0.05 * more)
 }
 
 /// 9 GB/s however many threads there are, and reads that take longer with each.
-fn strained(more: f64) -> Load {
+fn strained(more: f64) -> OperationCost {
     slower(more).metric("memory_bandwidth", 9e9).metric("l3_miss_latency", 90e-9 * (1.0 + 0.1 * more))
 }
 
 /// A program with the given instructions per operation and clock in GHz.
-fn counted(load: fn(f64) -> (Load, f64, f64)) -> Mill {
-    Mill::of(&WIDTHS, move |n| {
+fn counted(load: fn(f64) -> (OperationCost, f64, f64)) -> SyntheticProgram {
+    SyntheticProgram::of(&WIDTHS, move |n| {
         let (load, path, ghz) = load(f64::from(n - 1));
-        Load { counted: Some((path, ghz)), ..load }
+        OperationCost { counted: Some((path, ghz)), ..load }
     })
 }
 
-fn programs() -> Vec<(&'static str, Mill)> {
+fn programs() -> Vec<(&'static str, SyntheticProgram)> {
     let mut siblings = counted(|more| {
         let joined = if more > 14.0 { 1.8 } else { 1.0 };
-        (Load { siblings: joined, ..even().stretched(joined) }, 2000.0, 3.0)
+        (OperationCost { siblings: joined, ..even().stretched(joined) }, 2000.0, 3.0)
     });
     siblings.widths[4].1 = Region::Smt;
     vec![
@@ -55,8 +55,8 @@ fn programs() -> Vec<(&'static str, Mill)> {
 
 #[test]
 fn each_program_is_found_by_its_own_rule_first_and_time_alone_is_no_finding() {
-    for (rule, mill) in programs() {
-        let judged = mill.judged();
+    for (rule, program) in programs() {
+        let judged = program.judged();
         let found: Vec<&str> = judged.found.iter().map(|finding| finding.rule).collect();
         assert_eq!(found.first(), Some(&rule), "{:#?}", judged.found);
         assert!(!found.contains(&"cpu-time-growth") && !found.contains(&"contended-line"), "{found:?}");
@@ -66,21 +66,21 @@ fn each_program_is_found_by_its_own_rule_first_and_time_alone_is_no_finding() {
 
 #[test]
 fn instructions_that_other_code_may_hold_are_no_retries_of_the_function_that_grows_most() {
-    let mill = counted(|more| {
+    let program = counted(|more| {
         let load = even().on_cpu("worker;chase", 20.0 + 800.0 * more).on_cpu("worker;fill", 1.0 + 40.0 * more);
         (load, 2000.0 + 150.0 * more, 3.0)
     });
-    let judged = mill.judged();
+    let judged = program.judged();
     assert!(judged.clear.contains(&"spin-wait"), "{:#?}", judged.found);
     assert!(!judged.found.is_empty());
 }
 
 #[test]
 fn without_counters_the_same_programs_get_the_finding_that_says_what_cannot_be_told_apart() {
-    for (rule, mut mill) in programs() {
-        let load = mill.load;
-        mill.load = Box::new(move |n| Load { counted: None, ..load(n) });
-        let judged = mill.judged();
+    for (rule, mut program) in programs() {
+        let load = program.load;
+        program.load = Box::new(move |n| OperationCost { counted: None, ..load(n) });
+        let judged = program.judged();
         let expected = match rule {
             "spin-wait" | "false-sharing" => "contended-line",
             "frequency" | "more-work" | "cpi-growth" => "cpu-time-growth",
@@ -108,14 +108,14 @@ fn cache_line_sharing_leads_where_instructions_stay_and_one_function_slows_down_
         ];
         rows.map(|(name, before, after)| (name, if one { before } else { after }))
     };
-    let mut mill = Mill::of(&[1, 160], move |n| {
+    let mut program = SyntheticProgram::of(&[1, 160], move |n| {
         let (one, ghz) = (n == 1, if n == 1 { 3.798_451 } else { 3.596_507 });
         let cpu = cycles(one).map(|(name, cycles)| (format!("worker;{name}"), cycles / ghz)).to_vec();
         let path = if one { 2_072.445 } else { 2_033.614 };
-        Load { cpu, unseen: if one { 0.58 } else { 23.2 }, counted: Some((path, ghz)), ..even() }
+        OperationCost { cpu, unseen: if one { 0.58 } else { 23.2 }, counted: Some((path, ghz)), ..even() }
     });
-    mill.off_cpu = false;
-    let judged = mill.judged();
+    program.off_cpu = false;
+    let judged = program.judged();
     let found: Vec<&str> = judged.found.iter().map(|finding| finding.rule).collect();
     assert_eq!(found, ["false-sharing"], "{:#?}", judged.found);
     let first = &judged.found[0];
@@ -123,9 +123,9 @@ fn cache_line_sharing_leads_where_instructions_stay_and_one_function_slows_down_
     assert!(first.claim.contains("91.2% of the growth is in `FinishedOps`"), "{}", first.claim);
     assert!(first.share.unwrap() > 0.85);
     assert_eq!(first.place.as_ref().unwrap().frames, ["worker", "FinishedOps"]);
-    let load = mill.load;
-    mill.load = Box::new(move |n| Load { counted: None, ..load(n) });
-    let joint = mill.judged();
+    let load = program.load;
+    program.load = Box::new(move |n| OperationCost { counted: None, ..load(n) });
+    let joint = program.judged();
     assert_eq!(joint.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["contended-line"]);
     assert!(joint.found[0].share.unwrap() > 0.9);
 }
@@ -133,10 +133,10 @@ fn cache_line_sharing_leads_where_instructions_stay_and_one_function_slows_down_
 #[test]
 fn modified_lines_of_others_make_sharing_certain_and_their_absence_rules_it_out() {
     let shared = |hitm: f64| {
-        Mill::of(&WIDTHS, move |n| {
+        SyntheticProgram::of(&WIDTHS, move |n| {
             let more = f64::from(n - 1);
             let load = even().on_cpu("worker;count", 20.0 + 80.0 * more).metric("hitm_per_kinstr", 0.1 + hitm * more);
-            Load { counted: Some((2000.0, 3.0)), ..load }
+            OperationCost { counted: Some((2000.0, 3.0)), ..load }
         })
     };
     let certain = finding(&shared(0.2).judged(), "false-sharing");
@@ -148,8 +148,8 @@ fn modified_lines_of_others_make_sharing_certain_and_their_absence_rules_it_out(
 
 #[test]
 fn misses_belong_to_used_up_bandwidth_but_two_reasons_for_the_same_cycles_are_both_named() {
-    let mill = counted(|more| (strained(more).metric("llc_mpki", 1.0 + more), 2000.0, 3.0));
-    let judged = mill.judged();
+    let program = counted(|more| (strained(more).metric("llc_mpki", 1.0 + more), 2000.0, 3.0));
+    let judged = program.judged();
     assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["memory-bandwidth"]);
     let both = counted(|more| {
         let load = even().stretched(1.0 + 0.05 * more).metric("remote_dram_share", 0.04 * more);
@@ -167,14 +167,14 @@ fn misses_belong_to_used_up_bandwidth_but_two_reasons_for_the_same_cycles_are_bo
 #[test]
 fn bytes_that_stay_flat_are_no_proof_that_memory_gives_no_more() {
     let program = |bytes: f64, latency: Option<f64>| {
-        Mill::of(&WIDTHS, move |n| {
+        SyntheticProgram::of(&WIDTHS, move |n| {
             let more = f64::from(n - 1);
             let load = slower(more).metric("memory_bandwidth", bytes);
             let load = match latency {
                 Some(growth) => load.metric("l3_miss_latency", 90e-9 * (1.0 + growth * more)),
                 None => load,
             };
-            Load { counted: Some((2000.0, 3.0)), ..load }
+            OperationCost { counted: Some((2000.0, 3.0)), ..load }
         })
         .judged()
     };
@@ -188,17 +188,17 @@ fn bytes_that_stay_flat_are_no_proof_that_memory_gives_no_more() {
 #[test]
 fn a_guest_whose_cpus_stand_still_is_not_told_that_its_clock_is_slow() {
     let program = |clock_ratio: Option<f64>| {
-        let mut mill = Mill::of(&WIDTHS, move |n| {
+        let mut program = SyntheticProgram::of(&WIDTHS, move |n| {
             let times = 1.0 + 0.05 * f64::from(n - 1);
             let load = even().stretched(times);
             let load = match clock_ratio {
                 Some(power) => load.metric("clock_ratio", 1.2 / times.powf(power)),
                 None => load,
             };
-            Load { counted: Some((2000.0, 3.0 / times)), ..load }
+            OperationCost { counted: Some((2000.0, 3.0 / times)), ..load }
         });
-        mill.guest = true;
-        mill.judged()
+        program.guest = true;
+        program.judged()
     };
     let blind = program(None);
     assert!(blind.undecided.iter().any(|(id, ..)| *id == "frequency"), "{:?}", blind.undecided);
@@ -218,7 +218,7 @@ fn lines_that_move_are_not_taken_for_a_cache_that_is_too_small() {
             let load = even().on_cpu("worker;take_lock", 20.0 + 80.0 * more);
             (load.metric("llc_mpki", 0.1 + more), 2000.0, 3.0)
         })
-        .with(move |load, more| Load { queued: queued * more, ..load })
+        .with(move |load, more| OperationCost { queued: queued * more, ..load })
     };
     // Waiting for a CPU is not idleness.
     for queued in [0.0, 100.0] {

@@ -4,13 +4,15 @@
 
 mod classes;
 mod counters;
-mod mill;
+mod synthetic;
 mod whole;
 
 use super::*;
 use crate::analysis::Axis;
-use crate::analysis::sweep::{Bound, Peak, Usl};
-use mill::{Load, Mill, even};
+use crate::analysis::finding::RuleResults;
+use crate::analysis::sweep::{Bound, Fit, Peak, Point, Usl};
+use crate::model::{Region, Why};
+use synthetic::{OperationCost, SyntheticProgram, SyntheticSweep, even};
 
 const WIDTHS: [u32; 5] = [1, 2, 4, 8, 16];
 const FUTEX: &str = "[kernel]!do_futex;[kernel]!futex_wait;[kernel]!schedule";
@@ -29,8 +31,8 @@ fn finding(judged: &RuleResults, rule: &str) -> Finding {
     found.cloned().unwrap_or_else(|| panic!("{rule} is not among {:#?}", judged.found))
 }
 
-fn locked() -> Mill {
-    Mill::of(&WIDTHS, |n| {
+fn locked() -> SyntheticProgram {
+    SyntheticProgram::of(&WIDTHS, |n| {
         even()
             .off_cpu(&lock("take"), 150.0 * f64::from(n - 1))
             .each("voluntary_switches", 0.01 + 0.2 * f64::from(n - 1))
@@ -40,10 +42,10 @@ fn locked() -> Mill {
 #[test]
 fn a_program_that_scales_has_no_findings() {
     for load in [1.0, 1.05] {
-        let mut mill = Mill::of(&WIDTHS, move |n| if n == 1 { even() } else { even().stretched(load) });
+        let mut program = SyntheticProgram::of(&WIDTHS, move |n| if n == 1 { even() } else { even().stretched(load) });
         for repeats in [1, 3] {
-            mill.repeats = repeats;
-            let judged = mill.judged();
+            program.repeats = repeats;
+            let judged = program.judged();
             assert_eq!(judged.found, []);
             assert_eq!(judged.undecided, []);
             assert_eq!(judged.clear.len(), RULES.len());
@@ -53,25 +55,27 @@ fn a_program_that_scales_has_no_findings() {
 
 #[test]
 fn a_loss_within_the_scatter_of_runs_is_none() {
-    let mut mill = Mill::of(&WIDTHS, |n| if n == 1 { even() } else { even().stretched(1.15) });
-    assert!(!mill.judged().found.is_empty());
-    mill.scatter = 0.05;
-    let judged = mill.judged();
+    let mut program = SyntheticProgram::of(&WIDTHS, |n| if n == 1 { even() } else { even().stretched(1.15) });
+    assert!(!program.judged().found.is_empty());
+    program.scatter = 0.05;
+    let judged = program.judged();
     assert_eq!((judged.found.len(), judged.clear.len(), judged.undecided.len()), (0, 0, RULES.len()));
 }
 
 #[test]
 fn a_cost_that_grew_within_the_scatter_of_runs_is_neither_found_nor_denied() {
-    let mut mill = Mill::of(&WIDTHS, |n| if n == 1 { even() } else { Load { queued: 600.0, ..even().stretched(1.1) } });
-    let cost = |mill: &Mill| {
-        let judged = mill.judged();
+    let mut program = SyntheticProgram::of(&WIDTHS, |n| {
+        if n == 1 { even() } else { OperationCost { queued: 600.0, ..even().stretched(1.1) } }
+    });
+    let cost = |program: &SyntheticProgram| {
+        let judged = program.judged();
         let found: Vec<_> = judged.found.iter().map(|finding| finding.rule).collect();
         let why = judged.undecided.iter().find(|(rule, ..)| *rule == "cpu-time-growth").map(|(.., why)| *why);
         (found, why)
     };
-    assert_eq!(cost(&mill), (vec!["cpu-queue", "cpu-time-growth"], None));
-    mill.scatter = 0.06;
-    assert_eq!(cost(&mill), (vec!["cpu-queue"], Some(Why::RunsScatter)));
+    assert_eq!(cost(&program), (vec!["cpu-queue", "cpu-time-growth"], None));
+    program.scatter = 0.06;
+    assert_eq!(cost(&program), (vec!["cpu-queue"], Some(Why::RunsScatter)));
 }
 
 #[test]
@@ -88,22 +92,22 @@ fn a_finding_names_the_widths_it_holds_at_and_the_code() {
 
 #[test]
 fn a_single_run_of_each_width_leaves_the_finding_less_sure() {
-    let mut mill = locked();
-    mill.repeats = 1;
-    assert_eq!(finding(&mill.judged(), "lock-wait").confidence, Confidence::Medium);
+    let mut program = locked();
+    program.repeats = 1;
+    assert_eq!(finding(&program.judged(), "lock-wait").confidence, Confidence::Medium);
 }
 
 #[test]
 fn without_operations_or_other_widths_nothing_is_decided() {
-    let mut ladder = locked().ladder();
-    for point in &mut ladder.points {
+    let mut sweep = locked().sweep();
+    for point in &mut sweep.points {
         point.numbers.efficiency = crate::model::Measure::Missing(Why::NoOpsSource);
     }
-    let judge = |points: &[Point]| judge_scaling(points, 0, &ladder.stacks, &ladder.losses, &[]);
-    let whole = judge(&ladder.points);
+    let judge = |points: &[Point]| judge_sweep(points, 0, &sweep.stacks, &sweep.losses, &[]);
+    let whole = judge(&sweep.points);
     assert!(whole.found.is_empty() && whole.clear.is_empty());
     assert!(whole.undecided.iter().all(|(.., why)| *why == Why::NoOpsSource));
-    for points in [&ladder.points[..1], &[]] {
+    for points in [&sweep.points[..1], &[]] {
         assert_eq!(judge(points).undecided.len(), RULES.len());
         assert!(judge(points).undecided.iter().all(|(.., why)| *why == Why::NotRecorded));
     }
@@ -111,11 +115,11 @@ fn without_operations_or_other_widths_nothing_is_decided() {
 
 #[test]
 fn a_width_without_a_stack_is_undecided_and_a_base_out_of_range_is_no_panic() {
-    let ladder = locked().ladder();
-    let judged = judge_scaling(&ladder.points, 0, &[], &[], &[]);
+    let sweep = locked().sweep();
+    let judged = judge_sweep(&sweep.points, 0, &[], &[], &[]);
     assert_eq!((judged.found.len(), judged.undecided.len()), (0, RULES.len()));
     for base in [4, 5, usize::MAX] {
-        assert_eq!(judge_scaling(&ladder.points, base, &ladder.stacks, &ladder.losses, &[]).found, []);
+        assert_eq!(judge_sweep(&sweep.points, base, &sweep.stacks, &sweep.losses, &[]).found, []);
     }
 }
 
@@ -124,19 +128,19 @@ fn a_serial_section_is_told_from_uneven_load_by_its_constant_fraction() {
     // One thread does a tenth of the work, or one of n workers has twice the work of another.
     let serial = |n: f64| (0.1 + 0.9 / n, (1.0 / n) / (0.1 + 0.9 / n));
     let uneven = |n: f64| (2.0 / (n + 1.0), (n + 1.0) / n / 2.0);
-    let mill = |of: fn(f64) -> (f64, f64)| {
-        Mill::of(&WIDTHS, move |n| {
+    let program = |of: fn(f64) -> (f64, f64)| {
+        SyntheticProgram::of(&WIDTHS, move |n| {
             let (elapsed, balance) = of(f64::from(n));
             let mut load = even().off_cpu(&signal("join_in"), 1000.0 * (elapsed * f64::from(n) - 1.0));
             load.balance = balance;
             load
         })
     };
-    let (first, second) = (mill(serial).judged(), mill(uneven).judged());
+    let (first, second) = (program(serial).judged(), program(uneven).judged());
     assert_eq!(first.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["serial-section"]);
     assert!(first.found[0].claim.contains("10.0% of the work is serial"), "{}", first.found[0].claim);
     assert_eq!(second.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["load-imbalance"]);
-    let mut two = mill(serial);
+    let mut two = program(serial);
     two.widths.truncate(1);
     two.widths.push((8, Region::Cores));
     let found = finding(&two.judged(), "load-imbalance");
@@ -146,55 +150,55 @@ fn a_serial_section_is_told_from_uneven_load_by_its_constant_fraction() {
 
 #[test]
 fn the_law_of_the_region_is_evidence() {
-    let mut ladder = Mill::of(&WIDTHS, |n| even().on_cpu("worker;count", 20.0 * f64::from(n * n))).ladder();
+    let mut sweep = SyntheticProgram::of(&WIDTHS, |n| even().on_cpu("worker;count", 20.0 * f64::from(n * n))).sweep();
     let bound = |value| Bound { value, error: None, half: None };
     let law =
         Usl { gamma: bound(1e6), alpha: bound(0.01), beta: bound(0.02), residual: 1.0, freedom: 2, peak: Peak::None };
-    ladder.fits.push(Fit { region: Region::Cores, widths: WIDTHS.to_vec(), law: Ok(law) });
-    let judged = judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &ladder.fits);
+    sweep.fits.push(Fit { region: Region::Cores, widths: WIDTHS.to_vec(), law: Ok(law) });
+    let judged = judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &sweep.fits);
     let found = finding(&judged, "contended-line");
     assert!(found.evidence.iter().any(|row| row.label.starts_with("coherency") && row.value == 0.02));
 }
 
 #[test]
 fn runs_that_lack_a_number_do_not_hide_it_in_others() {
-    let mut ladder = locked().ladder();
-    for point in &mut ladder.points {
+    let mut sweep = locked().sweep();
+    for point in &mut sweep.points {
         point.runs[1].totals.ops = crate::model::Measure::Missing(Why::NoOpsSource);
         point.runs[2].metrics.clear();
     }
-    let judged = judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
+    let judged = judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
     assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["lock-wait"]);
 }
 
 #[test]
 fn growth_that_a_few_samples_show_is_noise() {
-    let mut ladder = Mill::of(&WIDTHS, |n| {
+    let mut sweep = SyntheticProgram::of(&WIDTHS, |n| {
         even().on_cpu("worker;count", 20.0 * f64::from(n)).on_cpu("worker;malloc", 30.0 * f64::from(n - 1))
     })
-    .ladder();
-    let judge = |ladder: &mill::Ladder| judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
-    assert!(judge(&ladder).found.iter().any(|found| found.rule == "allocator"));
-    for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+    .sweep();
+    let judge = |sweep: &SyntheticSweep| judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
+    assert!(judge(&sweep).found.iter().any(|found| found.rule == "allocator"));
+    for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
         run.cpu.samples = 150;
         run.cpu.paths.iter_mut().for_each(|path| path.samples = 1);
     }
-    assert!(!judge(&ladder).found.iter().any(|found| found.rule == "allocator"));
-    for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+    assert!(!judge(&sweep).found.iter().any(|found| found.rule == "allocator"));
+    for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
         run.cpu.samples = 20;
     }
-    assert!(judge(&ladder).undecided.contains(&("allocator", allocator::RULE.title, Why::TooFewSamples)));
+    assert!(judge(&sweep).undecided.contains(&("allocator", allocator::RULE.title, Why::TooFewSamples)));
 }
 
 #[test]
 fn each_region_is_judged_and_the_finding_that_weighs_most_is_kept() {
-    let mut mill = Mill::of(&WIDTHS, |n| {
+    let mut program = SyntheticProgram::of(&WIDTHS, |n| {
         let mut load = even().off_cpu(&lock("take"), 100.0 * f64::from(n.min(8) - 1));
         load.queued = if n == 16 { 1700.0 } else { 0.0 };
         load
     });
-    mill.widths[4].1 = Region::Oversubscribed;
-    let judged = mill.judged();
+    program.widths[4].1 = Region::Oversubscribed;
+    let judged = program.judged();
     assert!(finding(&judged, "lock-wait").claim.starts_with("At n=8, and from n=4 on: 100%"));
     let queue = finding(&judged, "cpu-queue");
     assert!(queue.claim.starts_with("At n=16: ") && queue.claim.contains("more threads than CPUs"), "{}", queue.claim);

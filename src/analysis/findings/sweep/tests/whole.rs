@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::coverage::Coverage;
-use mill::Load;
+use synthetic::OperationCost;
 
 const TAKE: &str = "worker;take;libc.so.6!pthread_mutex_lock";
 const GIVE: &str = "worker;take;libc.so.6!__pthread_mutex_unlock_usercnt;libc.so.6!__lll_lock_wake";
@@ -12,7 +12,7 @@ fn rules(judged: &RuleResults) -> Vec<&'static str> {
 }
 
 /// The cost of a contended lock on a CPU: spinning, both system calls, and the kernel's own lock and switch below them.
-fn traded(load: Load, ns: f64) -> Load {
+fn traded(load: OperationCost, ns: f64) -> OperationCost {
     load.on_cpu(TAKE, ns)
         .on_cpu(&format!("{TAKE};libc.so.6!__lll_lock_wait;{FUTEX};[kernel]!finish_task_switch.isra.0"), ns)
         .on_cpu(
@@ -27,11 +27,11 @@ fn traded(load: Load, ns: f64) -> Load {
 
 #[test]
 fn a_lock_holds_its_waits_its_system_calls_and_its_spinning() {
-    let mill = Mill::of(&WIDTHS, |n| {
+    let program = SyntheticProgram::of(&WIDTHS, |n| {
         let more = f64::from(n - 1);
         traded(even(), 10.0 * more).off_cpu(&lock("take"), 60.0 * more).each("voluntary_switches", 0.01 + 0.2 * more)
     });
-    let judged = mill.judged();
+    let judged = program.judged();
     assert_eq!(rules(&judged), ["lock-wait"], "{:#?}", judged.found);
     let found = &judged.found[0];
     assert!(found.share.unwrap() > 0.99 && found.confidence == Confidence::High, "{found:?}");
@@ -43,9 +43,9 @@ fn a_lock_holds_its_waits_its_system_calls_and_its_spinning() {
 #[test]
 fn a_lock_that_hardly_anybody_sleeps_for_is_named_with_who_takes_it() {
     for off_cpu in [true, false] {
-        let mut mill = Mill::of(&WIDTHS, |n| traded(even(), 20.0 * f64::from(n - 1)));
-        mill.off_cpu = off_cpu;
-        let judged = mill.judged();
+        let mut program = SyntheticProgram::of(&WIDTHS, |n| traded(even(), 20.0 * f64::from(n - 1)));
+        program.off_cpu = off_cpu;
+        let judged = program.judged();
         assert_eq!(rules(&judged), ["lock-wait"], "{:#?}", judged.found);
         let found = &judged.found[0];
         assert!(
@@ -61,36 +61,38 @@ fn a_lock_that_hardly_anybody_sleeps_for_is_named_with_who_takes_it() {
 
 #[test]
 fn who_takes_a_lock_is_named_though_it_works_itself_as_well() {
-    let mill = Mill::of(&WIDTHS, |n| traded(even().on_cpu("worker;take", 50.0), 20.0 * f64::from(n - 1)));
-    let found = &mill.judged().found[0];
+    let program =
+        SyntheticProgram::of(&WIDTHS, |n| traded(even().on_cpu("worker;take", 50.0), 20.0 * f64::from(n - 1)));
+    let found = &program.judged().found[0];
     assert_eq!((found.rule, found.place.as_ref().unwrap().frames.last().unwrap().as_str()), ("lock-wait", "take"));
 }
 
 #[test]
 fn who_takes_the_lock_is_named_though_most_stacks_end_in_the_library() {
-    let mill = Mill::of(&WIDTHS, |n| {
+    let program = SyntheticProgram::of(&WIDTHS, |n| {
         let more = f64::from(n - 1);
         traded(even(), 10.0 * more).on_cpu("libc.so.6!__lll_lock_wake;[kernel]!do_futex", 40.0 * more)
     });
-    let judged = mill.judged();
+    let judged = program.judged();
     assert_eq!(rules(&judged), ["lock-wait"]);
     assert!(judged.found[0].claim.contains("most of it in `take`"), "{}", judged.found[0].claim);
 }
 
 #[test]
 fn locks_that_are_slowed_down_with_all_other_code_are_not_accused() {
-    let mill = Mill::of(&WIDTHS, |n| even().on_cpu(TAKE, 200.0).stretched(1.0 + 0.05 * f64::from(n - 1)));
-    assert_eq!(rules(&mill.judged()), ["cpu-time-growth"]);
+    let program =
+        SyntheticProgram::of(&WIDTHS, |n| even().on_cpu(TAKE, 200.0).stretched(1.0 + 0.05 * f64::from(n - 1)));
+    assert_eq!(rules(&program.judged()), ["cpu-time-growth"]);
 }
 
 #[test]
 fn what_remains_comes_last_and_does_not_tell_again_what_has_a_reason() {
-    let mill = Mill::of(&WIDTHS, |n| {
+    let program = SyntheticProgram::of(&WIDTHS, |n| {
         let more = f64::from(n - 1);
         let read = "worker;read;[kernel]!__x64_sys_read;[kernel]!copy";
         traded(even().stretched(1.0 + 0.05 * more), 10.0 * more).on_cpu(read, 60.0 * more)
     });
-    let judged = mill.judged();
+    let judged = program.judged();
     assert_eq!(rules(&judged), ["lock-wait", "kernel-time", "cpu-time-growth"], "{:#?}", judged.found);
     let shares: Vec<f64> = judged.found.iter().filter_map(|finding| finding.share).collect();
     for (share, expected) in shares.iter().zip([40.0 / 150.0, 60.0 / 150.0, 50.0 / 150.0]) {
@@ -103,8 +105,8 @@ fn what_remains_comes_last_and_does_not_tell_again_what_has_a_reason() {
 #[test]
 fn what_the_lock_of_the_address_space_protects_belongs_to_it_unless_there_are_more_faults() {
     let down = "[kernel]!down_read;[kernel]!rwsem_down_read_slowpath";
-    let mill = |faults: f64| {
-        Mill::of(&WIDTHS, move |n| {
+    let program = |faults: f64| {
+        SyntheticProgram::of(&WIDTHS, move |n| {
             let more = f64::from(n - 1);
             even()
                 .off_cpu(&format!("worker;touch;[kernel]!asm_exc_page_fault;{down};[kernel]!schedule"), 30.0 * more)
@@ -113,10 +115,10 @@ fn what_the_lock_of_the_address_space_protects_belongs_to_it_unless_there_are_mo
                 .each("minor_faults", 0.05 + faults * more)
         })
     };
-    let judged = mill(0.0).judged();
+    let judged = program(0.0).judged();
     assert_eq!(rules(&judged), ["mmap-lock"], "{:#?}", judged.found);
     assert!(judged.found[0].share.unwrap() > 0.99, "{:?}", judged.found[0]);
-    let judged = mill(0.1).judged();
+    let judged = program(0.1).judged();
     assert_eq!(rules(&judged), ["mmap-lock", "page-faults"], "{:#?}", judged.found);
     assert!(judged.found.iter().all(|finding| (finding.share.unwrap() - 0.5).abs() < 0.01), "{:#?}", judged.found);
 }
@@ -125,12 +127,12 @@ fn what_the_lock_of_the_address_space_protects_belongs_to_it_unless_there_are_mo
 fn a_few_threads_that_do_all_the_work_are_counted_with_and_without_waits() {
     for (busy, words) in [(1, "one thread does the work"), (4, "4 threads do the work")] {
         for off_cpu in [true, false] {
-            let mut mill = Mill::of(&[busy, 8, 16], move |n| {
+            let mut program = SyntheticProgram::of(&[busy, 8, 16], move |n| {
                 let idle = f64::from(n) / f64::from(busy) - 1.0;
-                Load { busy: Some(busy), ..even().off_cpu(&signal("wait_for_request"), 1000.0 * idle) }
+                OperationCost { busy: Some(busy), ..even().off_cpu(&signal("wait_for_request"), 1000.0 * idle) }
             });
-            mill.off_cpu = off_cpu;
-            let judged = mill.judged();
+            program.off_cpu = off_cpu;
+            let judged = program.judged();
             assert_eq!(rules(&judged), ["one-worker"], "{:#?}", judged.found);
             assert!(judged.found[0].claim.contains(words), "{}", judged.found[0].claim);
             assert!(judged.found[0].share.unwrap() > 0.99);
@@ -140,56 +142,57 @@ fn a_few_threads_that_do_all_the_work_are_counted_with_and_without_waits() {
 
 #[test]
 fn threads_that_come_and_go_or_share_work_unevenly_are_not_too_few() {
-    let mut ladder = Mill::of(&[1, 8], |n| even().off_cpu(&signal("join"), 500.0 * f64::from(n - 1))).ladder();
-    for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+    let mut sweep =
+        SyntheticProgram::of(&[1, 8], |n| even().off_cpu(&signal("join"), 500.0 * f64::from(n - 1))).sweep();
+    for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
         let all = *run.totals.cpu.value().unwrap();
         // The dispatcher, and the longest-lived of thousands of short-lived threads.
         run.workers = vec![all * 0.2, all * 0.001, all * 0.001];
     }
-    let judge = |ladder: &mill::Ladder| judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
-    assert_eq!(rules(&judge(&ladder)), ["hand-over"]);
-    for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+    let judge = |sweep: &SyntheticSweep| judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
+    assert_eq!(rules(&judge(&sweep)), ["hand-over"]);
+    for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
         let all = *run.totals.cpu.value().unwrap();
         run.workers = vec![all * 0.6, all * 0.2, all * 0.2];
     }
-    assert!(judge(&ladder).clear.contains(&"one-worker"));
+    assert!(judge(&sweep).clear.contains(&"one-worker"));
 }
 
 /// Kernels that know of stolen time leave it out of their threads' CPU time.
 #[test]
 fn stolen_time_that_is_no_cpu_time_is_not_taken_from_code_that_became_dearer() {
-    let mill = Mill::of(&WIDTHS, |n| {
+    let program = SyntheticProgram::of(&WIDTHS, |n| {
         let more = f64::from(n - 1);
         let mut load = even().stretched(1.0 + 0.02 * more);
         load.unseen = 60.0 * more;
         let slower = 1.0 + 0.08 * more;
         load.metric("steal_share", 0.5 * (1.0 - (1.0 + 0.02 * more) / slower))
     });
-    let mut ladder = mill.ladder();
+    let mut sweep = program.sweep();
     for known in [None, Some(false)] {
-        for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+        for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
             run.stolen_in_cpu_time = known;
         }
-        let judged = judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
+        let judged = judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
         assert_eq!(rules(&judged), ["steal", "cpu-time-growth"], "{:#?}", judged.found);
         let dearer = judged.found[1].share.unwrap();
         assert!((dearer - 0.25).abs() < 0.01, "{dearer}");
     }
-    for run in ladder.points.iter_mut().flat_map(|point| &mut point.runs) {
+    for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
         run.stolen_in_cpu_time = Some(true);
     }
-    let judged = judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
+    let judged = judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
     assert!(judged.found.iter().any(|finding| finding.rule == "unseen-wait"), "{:#?}", judged.found);
 }
 
 #[test]
 fn what_too_few_samples_say_is_less_certain() {
-    let mut ladder = Mill::of(&WIDTHS, |n| traded(even(), 20.0 * f64::from(n - 1))).ladder();
-    let judge = |ladder: &mill::Ladder| judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &[]);
-    let sure = finding(&judge(&ladder), "lock-wait").confidence;
-    for loss in &mut ladder.losses {
+    let mut sweep = SyntheticProgram::of(&WIDTHS, |n| traded(even(), 20.0 * f64::from(n - 1))).sweep();
+    let judge = |sweep: &SyntheticSweep| judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
+    let sure = finding(&judge(&sweep), "lock-wait").confidence;
+    for loss in &mut sweep.losses {
         loss.coverage = Some(Coverage { share: 0.5, error: 0.01, counter: "" });
     }
-    let found = finding(&judge(&ladder), "lock-wait");
+    let found = finding(&judge(&sweep), "lock-wait");
     assert!(found.confidence < sure && found.claim.ends_with("Samples cover only 50.0% of the CPU time."), "{found:?}");
 }

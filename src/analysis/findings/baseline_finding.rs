@@ -1,4 +1,4 @@
-//! Turns a session that is slower than its baseline into a finding. It comes before the findings of the session's own
+//! The finding of a session that is slower than its baseline. It comes before the findings of the session's own
 //! windows, whatever their weight.
 
 use super::{Confidence, Evidence, Finding};
@@ -7,14 +7,14 @@ use crate::analysis::attribution::{self, Assessment, Moved, Where};
 use crate::analysis::diff::QuantityUnit;
 
 /// The rule's stable name.
-pub const AGAINST: &str = "slower-than-usual";
+const RULE: &str = "slower-than-baseline";
 
 /// Maximum number of evidence rows.
 const MOST: usize = 6;
 
 /// The finding for the last alarm of a session; `None` without an alarm.
 #[must_use]
-pub fn against(assessment: &Assessment) -> Option<Finding> {
+pub fn baseline_finding(assessment: &Assessment) -> Option<Finding> {
     let alarm = assessment.alarms.last()?;
     let lead = assessment.evidence.first();
     let cause = capital(lead.map_or(alarm.cause, |lead| lead.cause).label());
@@ -22,12 +22,12 @@ pub fn against(assessment: &Assessment) -> Option<Finding> {
     let suspect = assessment.suspects.first().map_or(String::new(), |suspect| {
         format!(
             " Correlated with it, not proven: {} (score {:.2}).",
-            super::words::name(&suspect.who.name),
+            crate::analysis::text::name(&suspect.who.name),
             suspect.score
         )
     });
     Some(Finding {
-        rule: AGAINST,
+        rule: RULE,
         title: "slower than its baseline",
         share: lead.and_then(|lead| lead.share).map(|share| share.clamp(0.0, 1.0)),
         claim: format!("{cause}: {why}{suspect}"),

@@ -1,8 +1,9 @@
-//! A program defined by the cost of one operation at each width, and the ladder that a sweep of it produces.
+//! A program defined by the cost of one operation at each width, and the points, stacks and losses that a sweep of it produces.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use crate::analysis::finding::RuleResults;
 use crate::analysis::findings::families::tests::function;
-use crate::analysis::findings::{RuleResults, judge_scaling};
+use crate::analysis::findings::judge_sweep;
 use crate::analysis::sweep::{
     Cost, Estimate, Fit, FunctionId, Loss, LossRow, Numbers, PathCost, Point, Run, Slice, SliceKind, Split, Stack,
 };
@@ -15,7 +16,7 @@ const WALL: f64 = 10.0;
 
 /// The cost of one operation to one worker, nanoseconds.
 #[derive(Debug, Clone)]
-pub struct Load {
+pub struct OperationCost {
     pub cpu: Vec<(String, f64)>,
     /// Its cause follows from the path.
     pub blocked: Vec<(String, f64)>,
@@ -36,7 +37,7 @@ pub struct Load {
 }
 
 /// A program to sweep.
-pub struct Mill {
+pub struct SyntheticProgram {
     pub widths: Vec<(u32, Region)>,
     pub repeats: u32,
     /// How much runs scatter.
@@ -44,11 +45,11 @@ pub struct Mill {
     pub off_cpu: bool,
     /// Whether it runs in a virtual machine.
     pub guest: bool,
-    pub load: Box<dyn Fn(u32) -> Load>,
+    pub load: Box<dyn Fn(u32) -> OperationCost>,
 }
 
 /// The inputs of the rules.
-pub struct Ladder {
+pub struct SyntheticSweep {
     pub points: Vec<Point>,
     pub stacks: Vec<Stack>,
     pub losses: Vec<Loss>,
@@ -56,8 +57,8 @@ pub struct Ladder {
 }
 
 /// A microsecond in five functions, at every width.
-pub fn even() -> Load {
-    Load {
+pub fn even() -> OperationCost {
+    OperationCost {
         cpu: (0..5).map(|part| (format!("worker;part_{part}"), 200.0)).collect(),
         blocked: Vec::new(),
         queued: 0.0,
@@ -72,31 +73,31 @@ pub fn even() -> Load {
     }
 }
 
-impl Load {
-    pub fn on_cpu(mut self, path: &str, ns: f64) -> Load {
+impl OperationCost {
+    pub fn on_cpu(mut self, path: &str, ns: f64) -> OperationCost {
         self.cpu.push((path.to_string(), ns));
         self
     }
 
-    pub fn off_cpu(mut self, path: &str, ns: f64) -> Load {
+    pub fn off_cpu(mut self, path: &str, ns: f64) -> OperationCost {
         self.blocked.push((path.to_string(), ns));
         self
     }
 
-    pub fn metric(mut self, name: &'static str, value: f64) -> Load {
+    pub fn metric(mut self, name: &'static str, value: f64) -> OperationCost {
         self.metrics.retain(|(known, _)| *known != name);
         self.metrics.push((name, value));
         self
     }
 
-    pub fn each(mut self, name: &'static str, value: f64) -> Load {
+    pub fn each(mut self, name: &'static str, value: f64) -> OperationCost {
         self.per_op.retain(|(known, _)| *known != name);
         self.per_op.push((name, value));
         self
     }
 
     /// Multiplies the time of every function.
-    pub fn stretched(mut self, times: f64) -> Load {
+    pub fn stretched(mut self, times: f64) -> OperationCost {
         self.cpu.iter_mut().for_each(|(_, ns)| *ns *= times);
         self
     }
@@ -140,28 +141,28 @@ fn frames(path: &str) -> Vec<FunctionId> {
     path.split(';').map(id).collect()
 }
 
-impl Mill {
+impl SyntheticProgram {
     /// Cores of one node, three runs each.
-    pub fn of(widths: &[u32], load: impl Fn(u32) -> Load + 'static) -> Mill {
+    pub fn of(widths: &[u32], load: impl Fn(u32) -> OperationCost + 'static) -> SyntheticProgram {
         let widths = widths.iter().map(|n| (*n, Region::Cores)).collect();
-        Mill { widths, repeats: 3, scatter: 0.003, off_cpu: true, guest: false, load: Box::new(load) }
+        SyntheticProgram { widths, repeats: 3, scatter: 0.003, off_cpu: true, guest: false, load: Box::new(load) }
     }
 
     /// The same with each width's load changed; `more` is the number of threads beyond the first.
-    pub fn with(self, change: impl Fn(Load, f64) -> Load + 'static) -> Mill {
+    pub fn with(self, change: impl Fn(OperationCost, f64) -> OperationCost + 'static) -> SyntheticProgram {
         let load = self.load;
-        Mill { load: Box::new(move |n| change(load(n), f64::from(n - 1))), ..self }
+        SyntheticProgram { load: Box::new(move |n| change(load(n), f64::from(n - 1))), ..self }
     }
 
     pub fn judged(&self) -> RuleResults {
-        let ladder = self.ladder();
-        judge_scaling(&ladder.points, 0, &ladder.stacks, &ladder.losses, &ladder.fits)
+        let sweep = self.sweep();
+        judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &sweep.fits)
     }
 
-    pub fn ladder(&self) -> Ladder {
+    pub fn sweep(&self) -> SyntheticSweep {
         let points: Vec<Point> = self.widths.iter().map(|(n, region)| self.point(*n, *region)).collect();
         let others = || self.widths.iter().skip(1).map(|(n, _)| *n);
-        Ladder {
+        SyntheticSweep {
             points,
             stacks: others().map(|n| self.stack(n)).collect(),
             losses: others().map(|n| self.loss(n)).collect(),
@@ -169,7 +170,7 @@ impl Mill {
         }
     }
 
-    fn base(&self) -> Load {
+    fn base(&self) -> OperationCost {
         (self.load)(self.widths.first().unwrap().0)
     }
 
@@ -218,7 +219,7 @@ impl Mill {
         Point { n, region, runs, numbers }
     }
 
-    fn run(&self, load: &Load, n: u32, factor: f64) -> Run {
+    fn run(&self, load: &OperationCost, n: u32, factor: f64) -> Run {
         let run = run(load, n, factor, self.off_cpu);
         let busy = load.busy.unwrap_or(n).min(n);
         let each = run.totals.cpu.value().unwrap() / f64::from(busy);
@@ -286,7 +287,7 @@ impl Mill {
         };
         let mut functions: Vec<LossRow> = leaves.into_iter().map(row).collect();
         functions.sort_by(|a, b| b.growth().total_cmp(&a.growth()));
-        let blocked = |load: &Load| load.blocked_ns().values().sum::<f64>();
+        let blocked = |load: &OperationCost| load.blocked_ns().values().sum::<f64>();
         Loss {
             n,
             base: base.cpu_ns(),
@@ -299,7 +300,7 @@ impl Mill {
     }
 }
 
-fn run(load: &Load, n: u32, factor: f64, off_cpu: bool) -> Run {
+fn run(load: &OperationCost, n: u32, factor: f64, off_cpu: bool) -> Run {
     let ops = f64::from(n) * WALL * 1e9 / load.ns() * factor;
     let seconds = |ns: f64| ns * 1e-9 * ops / factor;
     let missing = Measure::Missing(Why::NotSupported);

@@ -1,4 +1,4 @@
-//! Formats the numbers in the sentences of findings: three significant digits, as in the tables next to them.
+//! Formats numbers and names for sentences: three significant digits, as in the tables next to them.
 
 /// A share as a percentage: `31.2%`.
 pub(in crate::analysis) fn percent(share: f64) -> String {

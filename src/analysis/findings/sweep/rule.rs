@@ -1,0 +1,49 @@
+//! What a rule over a sweep is.
+
+use super::step::Step;
+use crate::analysis::finding::Finding;
+use crate::analysis::findings::paths::Code;
+use crate::model::Why;
+
+/// What a rule's share counts towards beyond the code it explains, so that no core is lost twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Waits that no other rule claims.
+    Wait,
+    /// Workers without work.
+    Idle,
+    /// CPU time with slower cycles.
+    Clock,
+    /// Time on a CPU while the virtual machine did not run. Only kernels that know of it leave it out of CPU time.
+    Stolen,
+    /// More CPU time per operation.
+    Cpu,
+    /// Slower instructions: several reasons may explain the same cycles.
+    Cpi,
+    /// The remainder of the CPU time per operation.
+    Rest,
+}
+
+/// One rule.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub kind: Kind,
+    /// The code whose growth its findings explain, unless an earlier rule does.
+    pub explains: &'static [Code],
+    /// Returns the finding, nothing, or why the rule cannot decide.
+    pub judge: fn(&Step<'_>) -> Result<Option<Finding>, Why>,
+}
+
+impl Rule {
+    /// Whether its findings are only as good as the samples.
+    pub fn uses_samples(&self) -> bool {
+        match self.kind {
+            Kind::Cpu | Kind::Cpi | Kind::Rest => true,
+            Kind::Wait => !self.explains.is_empty(),
+            // Threads and their off-CPU time are counted, not sampled.
+            Kind::Idle | Kind::Clock | Kind::Stolen => false,
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Two merged call trees: what each call path costs on either side, and the cells drawn from them.
+//! The caller decides how each call path is drawn.
+
+use crate::analysis::sweep::FunctionId;
+use crate::model::Measure;
+use serde::Serialize;
+
+/// Which cost of an operation is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostAxis {
+    /// Time, or cycles, on a CPU.
+    Cpu,
+    /// Blocked time.
+    Blocked,
+}
+
+/// What the two sides are, and what costs are divided by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Terms {
+    /// Two widths of a sweep, per operation.
+    #[default]
+    Widths,
+    /// A base and the side compared with it. Costs are `per op`, `per CPU second` or `in all`; empty for shares.
+    Sides(&'static str),
+    /// A baseline's usual cost over all its loads, and the current cost. Costs are `per op`; empty for shares.
+    Usual(Usual),
+}
+
+/// Properties of a difference against a baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Usual {
+    /// Whether costs are per operation; otherwise they are shares of all CPU time.
+    pub per_operation: bool,
+    /// Whether changes can be distinguished from chance, because the number of samples behind the baseline is known.
+    pub counted: bool,
+    /// Whether only some of the threads are shown. Work that is gone from them may have moved to others.
+    pub part: bool,
+}
+
+impl Terms {
+    /// The text that follows a cost.
+    #[must_use]
+    pub fn per(self) -> &'static str {
+        match self {
+            Terms::Widths => "per op",
+            Terms::Sides(per) => per,
+            Terms::Usual(usual) if usual.per_operation => "per op",
+            Terms::Usual(_) => "",
+        }
+    }
+}
+
+/// Two merged call trees. Costs are per operation, means over the runs, in [`Difference::unit`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// Which cost is compared.
+    pub axis: CostAxis,
+    /// `ns` or `cycles`; `%` for shares.
+    pub unit: &'static str,
+    /// What the sides are.
+    pub terms: Terms,
+    /// Width of the base.
+    pub base_n: u32,
+    /// Width of the other side.
+    pub n: u32,
+    /// Cost of an operation at the base.
+    pub base: f64,
+    /// Cost of an operation here.
+    pub here: f64,
+    /// Samples, or off-CPU spans, of the base's runs and of the runs here.
+    pub samples: [u64; 2],
+    /// Sum of the roots' widths; at least as large as either cost.
+    pub width: f64,
+    /// Breadth first: the roots, then their children. The children of one cell are adjacent, sorted by name.
+    pub cells: Vec<DifferenceCell>,
+    /// How many of the first cells have no parent.
+    pub roots: u32,
+}
+
+/// A call path in both trees.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DifferenceCell {
+    /// The function at its end.
+    pub function: FunctionId,
+    /// Its caller.
+    pub parent: Option<u32>,
+    /// First of its children.
+    pub first_child: u32,
+    /// Number of its children.
+    pub children: u32,
+    /// Inclusive cost at the base; 0 if it is new.
+    pub base: f64,
+    /// Inclusive cost here; 0 if it vanished.
+    pub here: f64,
+    /// Cost of its own code at the base.
+    pub own_base: f64,
+    /// Cost of its own code here.
+    pub own_here: f64,
+    /// Its width: the larger of its own costs, plus the widths of its children. It is at least `base` and `here`, and
+    /// larger than both if some of its callees grew and others shrank. Against a baseline, it is the current cost, or
+    /// the former cost if the cell is gone.
+    pub width: f64,
+    /// From -2 (much less) to 2 (much more); 0 is within chance.
+    pub step: i8,
+    /// Standard error of its growth; missing if the number of samples behind a cost is unknown.
+    pub error: Measure<f64>,
+}
+
+impl DifferenceCell {
+    /// By how much it costs more here; negative if it costs less.
+    #[must_use]
+    pub fn growth(&self) -> f64 {
+        self.here - self.base
+    }
+
+    /// Whether it is absent at the base.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.base <= 0.0 && self.here > 0.0
+    }
+
+    /// Whether it is absent here.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.here <= 0.0 && self.base > 0.0
+    }
+}
+
+impl Difference {
+    /// Number of rows of cells.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        let mut rows: Vec<u32> = Vec::with_capacity(self.cells.len());
+        for cell in &self.cells {
+            rows.push(cell.parent.map_or(1, |parent| rows[parent as usize] + 1));
+        }
+        rows.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// A call path on both sides; a parent's index is lower than its child's.
+#[derive(Debug)]
+pub(in crate::view) struct Branch<'a> {
+    /// The function at its end.
+    pub function: &'a FunctionId,
+    /// Its caller.
+    pub parent: Option<u32>,
+    /// Cost of its own code, at the base and here.
+    pub own: [f64; 2],
+}
+
+/// How a call path is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::view) struct Drawn {
+    /// Width of its own code.
+    pub width: f64,
+    /// How it changed, from -2 to 2.
+    pub step: i8,
+    /// Standard error of its growth.
+    pub error: Measure<f64>,
+}
+
+/// Inclusive cost of each branch.
+pub(in crate::view) fn inclusive(branches: &[Branch<'_>]) -> Vec<[f64; 2]> {
+    let mut sums: Vec<[f64; 2]> = branches.iter().map(|branch| branch.own).collect();
+    for at in (0..branches.len()).rev() {
+        if let Some(parent) = branches[at].parent {
+            let [base, here] = sums[at];
+            let above = &mut sums[parent as usize];
+            *above = [above[0] + base, above[1] + here];
+        }
+    }
+    sums
+}
+
+/// Step of a change beyond chance, from -2 (much less) to 2 (much more). `whole` is the larger total of the two sides.
+pub(in crate::view) fn step(base: f64, here: f64, whole: f64) -> i8 {
+    let growth = here - base;
+    let much = growth.abs() >= 0.05 * whole || here >= 2.0 * base || base >= 2.0 * here;
+    let step = if much { 2 } else { 1 };
+    if growth < 0.0 { -step } else { step }
+}
+
+/// Returns the cells, and how many of them are roots. A branch that is not drawn is left out with everything below it.
+pub(in crate::view) fn cells(branches: &[Branch<'_>], drawn: &[Option<Drawn>]) -> (Vec<DifferenceCell>, u32) {
+    let (sums, widths) = (inclusive(branches), widths(branches, drawn));
+    let (children, roots) = below(branches, drawn);
+    let mut cells = Vec::with_capacity(branches.len());
+    let mut order: Vec<(u32, Option<u32>)> = roots.iter().map(|root| (*root, None)).collect();
+    // Breadth first, so that the children of one cell are adjacent.
+    while let Some((at, parent)) = order.get(cells.len()).copied() {
+        let (branch, below) = (&branches[at as usize], &children[at as usize]);
+        let [base, here] = sums[at as usize];
+        let here_at = cells.len() as u32;
+        let (step, error) = match drawn[at as usize] {
+            Some(drawn) => (drawn.step, drawn.error),
+            None => (0, Measure::Missing(crate::model::Why::TooFewSamples)),
+        };
+        cells.push(DifferenceCell {
+            function: branch.function.clone(),
+            parent,
+            first_child: order.len() as u32,
+            children: below.len() as u32,
+            base,
+            here,
+            own_base: branch.own[0],
+            own_here: branch.own[1],
+            width: widths[at as usize],
+            step,
+            error,
+        });
+        order.extend(below.iter().map(|child| (*child, Some(here_at))));
+    }
+    (cells, roots.len() as u32)
+}
+
+/// Width of each branch, including everything drawn below it.
+fn widths(branches: &[Branch<'_>], drawn: &[Option<Drawn>]) -> Vec<f64> {
+    let mut widths: Vec<f64> = drawn.iter().map(|drawn| drawn.map_or(0.0, |drawn| drawn.width)).collect();
+    for at in (0..branches.len()).rev() {
+        if let (Some(parent), Some(_)) = (branches[at].parent, drawn[at]) {
+            widths[parent as usize] += widths[at];
+        }
+    }
+    widths
+}
+
+/// The drawn children of each branch, and the roots, sorted by name.
+fn below(branches: &[Branch<'_>], drawn: &[Option<Drawn>]) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let mut children = vec![Vec::new(); branches.len()];
+    let mut roots = Vec::new();
+    for (at, branch) in branches.iter().enumerate().filter(|(at, _)| drawn[*at].is_some()) {
+        branch.parent.map_or(&mut roots, |parent| &mut children[parent as usize]).push(at as u32);
+    }
+    let by_name = |list: &mut Vec<u32>| list.sort_unstable_by_key(|at| branches[*at as usize].function);
+    children.iter_mut().for_each(by_name);
+    by_name(&mut roots);
+    (children, roots)
+}
