@@ -54,11 +54,11 @@ impl Terminal {
     }
 }
 
-/// Layout of a report on standard output: as wide as the terminal, otherwise 80 columns.
+/// Layout of a report on standard output: as wide as the terminal; in a file or a pipe, tables are as wide as their content.
 pub(super) fn style(global: &GlobalArgs, to_file: bool) -> Style {
     let terminal = !to_file && std::io::stdout().is_terminal();
     let width = terminal.then(|| terminal::columns(std::io::stdout())).flatten();
-    Style { width: width.unwrap_or(80), colour: coloured(global, terminal) }
+    Style { width, colour: coloured(global, terminal) }
 }
 
 fn coloured(global: &GlobalArgs, terminal: bool) -> bool {

@@ -125,7 +125,7 @@ fn the_text_report_by_module_of_some_threads_in_part_of_the_time() {
         let time = TimeRange::parse("1.5s-4s").expect("a range");
         options.selection = Selection { comms: vec!["io_*".to_string()], time, ..Selection::default() };
     });
-    insta::assert_snapshot!(text(&report, export::text::Style { width: 120, colour: false }));
+    insta::assert_snapshot!(text(&report, export::text::Style { width: Some(120), colour: false }));
 }
 
 /// Two threads that are short of CPUs and wait for each other's lock, in functions with hostile names.
@@ -170,7 +170,7 @@ fn findings_stand_before_the_tables() {
 #[test]
 fn every_line_of_text_fits_its_width() {
     for (report, width) in [(report(|_| ()), 80), (report(|_| ()), 132), (held_up(), 80), (held_up(), 100)] {
-        let page = text(&report, export::text::Style { width, colour: false });
+        let page = text(&report, export::text::Style { width: Some(width), colour: false });
         for line in page.lines() {
             let columns = unicode_width::UnicodeWidthStr::width(line);
             assert!(columns <= width, "{columns} columns, not {width}: {line}");
@@ -180,8 +180,8 @@ fn every_line_of_text_fits_its_width() {
 
 #[test]
 fn colour_adds_nothing_but_colour() {
-    let plain = text(&report(|_| ()), export::text::Style { width: 80, colour: false });
-    let coloured = text(&report(|_| ()), export::text::Style { width: 80, colour: true });
+    let plain = text(&report(|_| ()), export::text::Style { width: Some(80), colour: false });
+    let coloured = text(&report(|_| ()), export::text::Style { width: Some(80), colour: true });
     let mut stripped = coloured.clone();
     for code in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[33m"] {
         stripped = stripped.replace(code, "");

@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn no_line_is_wider_than_the_terminal_and_no_name_acts() {
         for width in [80, 120] {
-            let page = page(Style { width, colour: false });
+            let page = page(Style { width: Some(width), colour: false });
             assert!(page.lines().all(|line| line.chars().count() <= width), "{page}");
             assert!(!page.contains('\x1b'));
         }

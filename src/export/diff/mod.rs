@@ -52,9 +52,26 @@ mod tests {
     }
 
     #[test]
+    fn without_a_terminal_names_are_whole_and_on_one_they_get_the_room_that_the_numbers_leave() {
+        let mut view = dearer();
+        let code = view.comparisons[0].code.as_mut().expect("code");
+        let long = "rocksdb::lru_cache::LRUCacheShard::Lookup(rocksdb::Slice const&, unsigned int)";
+        let row = code.functions.first_mut().expect("a function");
+        (row.name, row.real) = (long.to_string(), true);
+        for (width, expected) in [
+            (None, long),
+            (Some(100), "rocksdb::lru_cache::LRUCacheShard::Lookup  "),
+            (Some(80), "LRUCacheShard::Lookup  "),
+        ] {
+            let text = String::from_utf8(text(&view, Style { width, colour: false }, 20)).expect("it is UTF-8");
+            assert!(text.contains(&format!(" {expected}")), "{width:?}: {text}");
+        }
+    }
+
+    #[test]
     fn no_line_of_text_is_wider_than_the_terminal() {
         for width in [80, 100, 200] {
-            let bytes = text(&dearer(), Style { width, colour: false }, 20);
+            let bytes = text(&dearer(), Style { width: Some(width), colour: false }, 20);
             for line in String::from_utf8_lossy(&bytes).lines() {
                 assert!(line.chars().count() <= width, "{} columns: {line}", line.chars().count());
             }

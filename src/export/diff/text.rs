@@ -14,8 +14,12 @@ use crate::view::diff::{
 use crate::view::escape::visible;
 use crate::view::number::{date, percent, seconds};
 
+/// Columns of the modules that names leave on a narrow terminal.
 const MODULE: usize = 16;
+/// Call paths shown.
 const PATHS: usize = 5;
+/// Columns of each name of a path that does not fit.
+const PATH_NAME: usize = 30;
 
 /// The comparison as UTF-8 text, with at most `limit` functions (0: all).
 #[must_use]
@@ -30,7 +34,7 @@ pub fn text(view: &DiffView, style: Style, limit: usize) -> Vec<u8> {
             visible(&words::label(&view.base)),
             visible(&words::label(&comparison.new))
         );
-        let title = page.paint(Ink::Heading, &middle(&title, page.width));
+        let title = page.paint(Ink::Heading, &middle(&title, page.room));
         page.line(&title);
         one(&mut page, view, comparison, limit);
     }
@@ -220,9 +224,15 @@ fn paths(page: &mut Page, view: &CodeView) {
     }
     page.heading("Call paths", "innermost function first");
     for row in shown {
-        let names = std::iter::once(&row.name).chain(row.callers.iter().rev());
-        let names: Vec<_> = names.map(|name| function(&visible(name), 30)).collect();
-        page.line(&end(&format!("  {}  {}", right(&growth(view.unit, row), 9), names.join(" < ")), page.width));
+        let names: Vec<_> =
+            std::iter::once(&row.name).chain(row.callers.iter().rev()).map(|name| visible(name)).collect();
+        let growth = right(&growth(view.unit, row), 9);
+        let line = |most: usize| {
+            let names: Vec<_> = names.iter().map(|name| function(name, most)).collect();
+            format!("  {growth}  {}", names.join(" < "))
+        };
+        let whole = line(usize::MAX);
+        page.line(&if width(&whole) > page.room { end(&line(PATH_NAME), page.room) } else { whole });
     }
     page.left_out(more, "call paths that changed", "");
 }
@@ -244,17 +254,21 @@ fn rows(page: &mut Page, unit: &str, all: &[CodeRow], limit: usize) {
     let line = |row: &[String; 5]| {
         row.iter().enumerate().map(|(at, cell)| format!("  {}", right(cell, wide(at)))).collect::<String>()
     };
-    let modules = shown.iter().map(|row| width(&visible(&row.module))).max().unwrap_or(0).clamp(6, MODULE);
-    let room = page.width.saturating_sub(width(&line(&head)) + modules + 6);
-    page.captions(&format!("{}    {}  module", line(&head), left("function", room)));
+    let widest = |of: fn(&CodeRow) -> &str| shown.iter().map(|row| width(&visible(of(row)))).max().unwrap_or(0);
+    let (names, modules) =
+        (widest(|row| &row.name).max("function".len()), widest(|row| &row.module).max("module".len()));
+    let others = width(&line(&head)) + 6;
+    let name_column = page.name_column(names, others + modules.min(MODULE));
+    let module_column = page.name_column(modules, others + name_column);
+    page.captions(&format!("{}    {}  module", line(&head), left("function", name_column)));
     for (row, cells) in shown.iter().zip(&cells) {
         let mark = match row.kind {
             CodeKind::Kernel => 'k',
             CodeKind::Jit => 'j',
             CodeKind::User | CodeKind::Heading => ' ',
         };
-        let name = left(&function(&visible(&row.name), room), room);
-        page.line(&format!("{}  {mark} {name}  {}", line(cells), middle(&visible(&row.module), modules)));
+        let name = left(&function(&visible(&row.name), name_column), name_column);
+        page.line(&format!("{}  {mark} {name}  {}", line(cells), middle(&visible(&row.module), module_column)));
     }
     page.left_out(more, "functions that changed", " (--limit 0 shows all)");
     page.left_out(all.iter().filter(|row| !row.real).count(), "within what chance may do", "");

@@ -24,15 +24,16 @@ pub use sweep::sweep;
 /// Layout of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Columns of the terminal; terminals narrower than 80 get lines of 80.
-    pub width: usize,
+    /// Columns of the terminal; terminals narrower than 80 get lines of 80. `None` without a terminal: tables are as wide
+    /// as their content, and nothing is cut.
+    pub width: Option<usize>,
     /// Whether ANSI colours may be used. No information depends on colour alone.
     pub colour: bool,
 }
 
 impl Default for Style {
     fn default() -> Self {
-        Style { width: 80, colour: false }
+        Style { width: Some(80), colour: false }
     }
 }
 

@@ -17,15 +17,25 @@ pub(in crate::export) enum Ink {
 pub(in crate::export) struct Page {
     out: String,
     colour: bool,
+    /// The width of prose and charts.
     pub width: usize,
+    /// The columns of a line that must not be wider; unlimited without a terminal.
+    pub room: usize,
 }
 
-/// The width that the tables need at least.
+/// The width that the tables need at least, and that of prose without a terminal.
 const NARROWEST: usize = 80;
 
 impl Page {
     pub fn new(style: Style) -> Page {
-        Page { out: String::new(), colour: style.colour, width: style.width.max(NARROWEST) }
+        let width = style.width.unwrap_or(NARROWEST).max(NARROWEST);
+        let room = style.width.map_or(usize::MAX, |_| width);
+        Page { out: String::new(), colour: style.colour, width, room }
+    }
+
+    /// The width of a column of names, the widest of which has `widest` columns and which the other columns leave a rest.
+    pub fn name_column(&self, widest: usize, others: usize) -> usize {
+        widest.min(self.room.saturating_sub(others))
     }
 
     pub fn paint(&self, ink: Ink, text: &str) -> String {
@@ -45,7 +55,7 @@ impl Page {
     /// A section's title and what its numbers refer to, after an empty line.
     pub fn heading(&mut self, title: &str, about: &str) {
         let title_painted = self.paint(Ink::Heading, title);
-        let room = self.width.saturating_sub(columns::width(title) + 2);
+        let room = self.room.saturating_sub(columns::width(title) + 2);
         let about = self.paint(Ink::Quiet, &columns::middle(about, room));
         self.line("");
         self.line(&format!("{title_painted}  {about}"));
@@ -65,8 +75,7 @@ impl Page {
         };
         let widths: Vec<usize> = (0..head.len()).map(wide).collect();
         let others: usize = widths.iter().skip(1).map(|width| width + 2).sum();
-        let most = widths.first().copied().unwrap_or(0);
-        let first = most.min(self.width.saturating_sub(others + 2)).max(16);
+        let first = self.name_column(widths.first().copied().unwrap_or(0), others + 2).max(16);
         let line = |cells: &mut dyn Iterator<Item = &str>| {
             let mut out = String::new();
             for (at, cell) in cells.enumerate() {

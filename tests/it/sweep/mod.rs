@@ -19,7 +19,7 @@ fn thin() -> SweepReport {
 }
 
 fn text(report: &SweepReport, width: usize) -> String {
-    String::from_utf8(export::text::sweep(report, Style { width, colour: false })).expect("text is UTF-8")
+    String::from_utf8(export::text::sweep(report, Style { width: Some(width), colour: false })).expect("text is UTF-8")
 }
 
 #[test]

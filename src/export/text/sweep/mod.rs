@@ -19,7 +19,7 @@ const WIDEST: usize = 100;
 /// The sweep as UTF-8 text.
 #[must_use]
 pub fn sweep(report: &SweepReport, style: Style) -> Vec<u8> {
-    let mut page = Page::new(Style { width: style.width.min(WIDEST), ..style });
+    let mut page = Page::new(Style { width: style.width.map(|width| width.min(WIDEST)), ..style });
     head(&mut page, report);
     header::notes(&mut page, &report.view.notes);
     findings::write(&mut page, &report.view.findings, "what keeps it from scaling, most important first");
