@@ -1,8 +1,7 @@
 //! What a rule reports: a finding with its evidence, confidence and place, or why the rule could not decide.
 
-use super::metrics::MetricUnit;
 use super::selection::Axis;
-use crate::model::Why;
+use crate::model::{Unit, Why};
 use serde::Serialize;
 
 /// Assumed share of a finding whose share of the time is unknown. [P]
@@ -50,7 +49,7 @@ pub struct Evidence {
     /// Its value.
     pub value: f64,
     /// The unit of value and threshold.
-    pub unit: MetricUnit,
+    pub unit: Unit,
     /// The value from which it supports the finding; `None` for a number that only explains.
     pub threshold: Option<f64>,
 }
@@ -126,12 +125,12 @@ impl Confidence {
 
 impl Evidence {
     /// A number with the threshold it passed.
-    pub(in crate::analysis) fn of(label: &'static str, value: f64, unit: MetricUnit, threshold: f64) -> Evidence {
+    pub(in crate::analysis) fn of(label: &'static str, value: f64, unit: Unit, threshold: f64) -> Evidence {
         Evidence { label, value, unit, threshold: Some(threshold) }
     }
 
     /// A number that only explains.
-    pub(in crate::analysis) fn plain(label: &'static str, value: f64, unit: MetricUnit) -> Evidence {
+    pub(in crate::analysis) fn plain(label: &'static str, value: f64, unit: Unit) -> Evidence {
         Evidence { label, value, unit, threshold: None }
     }
 }

@@ -8,50 +8,9 @@ use super::remainder::remainder;
 use super::selection::Who;
 use super::summary::Summary;
 use super::time::Window;
-use crate::model::{Measure, Scope, Why};
+use crate::model::{Measure, Scope, Unit, Unit as U, Why};
 use crate::units::Nanos;
 use serde::Serialize;
-
-/// The unit of a metric's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-pub enum MetricUnit {
-    /// Seconds.
-    #[serde(rename = "s")]
-    Seconds,
-    /// Nanoseconds.
-    #[serde(rename = "ns")]
-    Nanoseconds,
-    /// Microseconds.
-    #[serde(rename = "us")]
-    Microseconds,
-    /// Part of a whole, 0 to 1.
-    #[serde(rename = "share")]
-    Share,
-    /// Mean number of CPUs kept busy.
-    #[serde(rename = "cores")]
-    Cores,
-    /// Mean number of threads.
-    #[serde(rename = "threads")]
-    Threads,
-    /// Events per second of elapsed time.
-    #[serde(rename = "1/s")]
-    PerSecond,
-    /// A plain count.
-    #[serde(rename = "count")]
-    Count,
-    /// A plain ratio.
-    #[serde(rename = "ratio")]
-    Ratio,
-    /// Cycles per second.
-    #[serde(rename = "Hz")]
-    Hertz,
-    /// Bytes.
-    #[serde(rename = "B")]
-    Bytes,
-    /// Bytes per second of elapsed time.
-    #[serde(rename = "B/s")]
-    BytesPerSecond,
-}
 
 /// Which part of a report a metric belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -87,7 +46,7 @@ pub struct Metric {
     /// The section it belongs to.
     pub section: Section,
     /// Its unit.
-    pub unit: MetricUnit,
+    pub unit: Unit,
     /// Its value, or the reason it is missing.
     pub value: Measure<f64>,
     /// How it is computed from its counters: `wall` is the window's length, `d` the growth within it.
@@ -139,9 +98,8 @@ enum Rule {
     Sampled,
 }
 
-struct Def(&'static str, &'static str, Section, MetricUnit, Rule);
+struct Def(&'static str, &'static str, Section, Unit, Rule);
 
-use MetricUnit as U;
 use Rule::{Gap, Grouped, LostShare, Over, OverWall, Part, Peak, PerCpuSecond, PerSecond, Rest, Sampled, Total};
 use Section as S;
 use Source::{Host, Target, Tasks as Own, Tool};
@@ -199,27 +157,21 @@ const DEFS: &[Def] = &[
     Def("host_psi_memory_full", "all wait for memory", S::Host, U::Share, OverWall(Host, "psi-memory-full")),
     Def("host_psi_io_some", "some wait for I/O", S::Host, U::Share, OverWall(Host, "psi-io-some")),
     Def("host_psi_io_full", "all wait for I/O", S::Host, U::Share, OverWall(Host, "psi-io-full")),
-    Def("probe_l2_latency", "L2", S::Probe, U::Nanoseconds, Over(Host, "probe-l2-time", "probe-l2-loads")),
-    Def(
-        "probe_llc_latency",
-        "last-level cache",
-        S::Probe,
-        U::Nanoseconds,
-        Over(Host, "probe-llc-time", "probe-llc-loads"),
-    ),
-    Def("probe_dram_latency", "memory", S::Probe, U::Nanoseconds, Over(Host, "probe-dram-time", "probe-dram-loads")),
+    Def("probe_l2_latency", "L2", S::Probe, U::Nanos, Over(Host, "probe-l2-time", "probe-l2-loads")),
+    Def("probe_llc_latency", "last-level cache", S::Probe, U::Nanos, Over(Host, "probe-llc-time", "probe-llc-loads")),
+    Def("probe_dram_latency", "memory", S::Probe, U::Nanos, Over(Host, "probe-dram-time", "probe-dram-loads")),
     Def(
         "probe_tlb_latency",
         "address translation",
         S::Probe,
-        U::Nanoseconds,
+        U::Nanos,
         Gap(["probe-small-pages-time", "probe-small-pages-loads"], ["probe-huge-pages-time", "probe-huge-pages-loads"]),
     ),
     Def(
         "probe_remote_latency",
         "memory of another node",
         S::Probe,
-        U::Nanoseconds,
+        U::Nanos,
         Over(Host, "probe-remote-time", "probe-remote-loads"),
     ),
     Def("probe_cpu_share", "CPU they took, of one", S::Probe, U::Share, OverWall(Tool, "probe-cpu")),

@@ -3,22 +3,22 @@
 
 use super::counters::Counters;
 use super::hardware::Reader;
-use super::metrics::{Metric, MetricUnit, Section};
+use super::metrics::{Metric, Section};
 use super::selection::Who;
 use super::time::Window;
-use crate::model::{Measure, Scope};
+use crate::model::{Measure, Scope, Unit};
 
-struct Def(&'static str, &'static str, MetricUnit, &'static str, f64);
+struct Def(&'static str, &'static str, Unit, &'static str, f64);
 
 const DEFS: &[Def] = &[
-    Def("cpu_per_op", "CPU time", MetricUnit::Seconds, "task-clock", 1e-9),
-    Def("path_length", "instructions", MetricUnit::Count, "instructions", 1.0),
-    Def("cycles_per_op", "cycles", MetricUnit::Count, "cycles", 1.0),
-    Def("run_queue_delay_per_op", "waiting for a CPU", MetricUnit::Seconds, "run-delay", 1e-9),
-    Def("voluntary_switches_per_op", "switches, blocked", MetricUnit::Count, "voluntary-switches", 1.0),
-    Def("involuntary_switches_per_op", "switches, preempted", MetricUnit::Count, "involuntary-switches", 1.0),
-    Def("minor_faults_per_op", "minor page faults", MetricUnit::Count, "minor-faults", 1.0),
-    Def("major_faults_per_op", "major page faults", MetricUnit::Count, "major-faults", 1.0),
+    Def("cpu_per_op", "CPU time", Unit::Seconds, "task-clock", 1e-9),
+    Def("path_length", "instructions", Unit::Count, "instructions", 1.0),
+    Def("cycles_per_op", "cycles", Unit::Count, "cycles", 1.0),
+    Def("run_queue_delay_per_op", "waiting for a CPU", Unit::Seconds, "run-delay", 1e-9),
+    Def("voluntary_switches_per_op", "switches, blocked", Unit::Count, "voluntary-switches", 1.0),
+    Def("involuntary_switches_per_op", "switches, preempted", Unit::Count, "involuntary-switches", 1.0),
+    Def("minor_faults_per_op", "minor page faults", Unit::Count, "minor-faults", 1.0),
+    Def("major_faults_per_op", "major page faults", Unit::Count, "major-faults", 1.0),
 ];
 
 /// Operations, their rate, and the cost of one to these threads. All threads completed `ops` in the window.
@@ -37,7 +37,7 @@ pub fn per_operation(counters: &Counters, who: &Who, window: Window, ops: Measur
     };
     let wall = window.span().seconds();
     let rate = ops.ratio(Measure::exact(wall), |ops, wall| (wall > 0.0).then(|| ops / wall));
-    let (count, per_second) = (MetricUnit::Count, MetricUnit::PerSecond);
+    let (count, per_second) = (Unit::Count, Unit::PerSecond);
     let mut all = vec![
         metric("operations", "operations, all", count, ops, "d operations".to_string(), vec![]),
         metric("throughput", "operations", per_second, rate, "d operations / wall".to_string(), vec![]),

@@ -1,9 +1,9 @@
 //! The gauges of a watch as OpenMetrics 1.0 text, for Prometheus and compatible scrapers.
 //! Values that were not measured are left out, because 0 would be a claim.
 
-use crate::view::MetricUnit;
+use crate::model::Unit;
 use crate::view::escape::visible;
-use crate::view::watch::{Gauge, Gauges, LoadAxis, NeighbourKind, QuantityUnit};
+use crate::view::watch::{Gauge, Gauges, LoadAxis, NeighbourKind};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -88,18 +88,18 @@ fn quantities(page: &mut Page, all: &[Gauge]) {
 }
 
 /// The base unit as the format names it, the suffix of a family's name, and the conversion factor.
-fn base(unit: QuantityUnit) -> (&'static str, &'static str, f64) {
-    use MetricUnit as U;
+fn base(unit: Unit) -> (&'static str, &'static str, f64) {
     match unit {
-        QuantityUnit::Nanos => ("seconds", "seconds", 1e-9),
-        QuantityUnit::Of(U::Seconds) => ("seconds", "seconds", 1.0),
-        QuantityUnit::Of(U::Share) => ("ratio", "ratio", 1.0),
-        QuantityUnit::Of(U::Bytes) => ("bytes", "bytes", 1.0),
-        QuantityUnit::Of(U::Hertz) => ("hertz", "hertz", 1.0),
-        QuantityUnit::Of(U::PerSecond) => ("", "per_second", 1.0),
-        QuantityUnit::Of(U::BytesPerSecond) => ("", "bytes_per_second", 1.0),
+        Unit::Nanos => ("seconds", "seconds", 1e-9),
+        Unit::Micros => ("seconds", "seconds", 1e-6),
+        Unit::Seconds => ("seconds", "seconds", 1.0),
+        Unit::Share => ("ratio", "ratio", 1.0),
+        Unit::Bytes => ("bytes", "bytes", 1.0),
+        Unit::Hertz => ("hertz", "hertz", 1.0),
+        Unit::PerSecond => ("", "per_second", 1.0),
+        Unit::BytesPerSecond => ("", "bytes_per_second", 1.0),
         // CPUs, threads, counts and quotients of counts have no unit.
-        QuantityUnit::Of(_) => ("", "", 1.0),
+        _ => ("", "", 1.0),
     }
 }
 
@@ -215,9 +215,9 @@ mod tests {
         gauges.load = Some(1250.5);
         let gauge = |name, unit, now| Gauge { name, unit, now, expected: 2.0, deviations: -1.5 };
         gauges.quantities = vec![
-            gauge("cpu_ns_per_op", QuantityUnit::Nanos, 5e6),
-            gauge("cpi", QuantityUnit::Of(MetricUnit::Ratio), 1.25),
-            gauge("steal", QuantityUnit::Of(MetricUnit::Share), f64::NAN),
+            gauge("cpu_ns_per_op", Unit::Nanos, 5e6),
+            gauge("cpi", Unit::Ratio, 1.25),
+            gauge("steal", Unit::Share, f64::NAN),
         ];
         let score =
             |name: &str, pid| Score { kind: NeighbourKind::Process, name: name.into(), pid, score: 0.5, cores: 1.0 };

@@ -1,7 +1,7 @@
 //! Formats the numbers of one column alike: they share unit and decimals, so that a column reads like a chart.
 //! Numbers below a hundredth of the largest lose digits, so that one tiny number does not decide the format.
 
-use crate::view::MetricUnit;
+use crate::model::Unit;
 use crate::view::number;
 
 /// The number format of a column.
@@ -15,7 +15,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The format in which the smallest of these numbers keeps three digits.
-    pub fn of(unit: MetricUnit, values: impl Iterator<Item = f64>) -> Shape {
+    pub fn of(unit: Unit, values: impl Iterator<Item = f64>) -> Shape {
         let sizes = values.map(f64::abs).filter(|value| value.is_finite());
         let (least, most) = sizes.fold((f64::INFINITY, 0.0_f64), |(least, most), size| {
             (if size > 0.0 { least.min(size) } else { least }, most.max(size))
@@ -30,7 +30,7 @@ impl Shape {
 
     /// For plain numbers; the caller supplies the unit.
     pub fn plain(values: impl Iterator<Item = f64>) -> Shape {
-        Shape::of(MetricUnit::Ratio, values)
+        Shape::of(Unit::Ratio, values)
     }
 
     /// For costs per operation in nanoseconds or cycles; times get a suitable unit.
@@ -38,7 +38,7 @@ impl Shape {
         if unit != "ns" {
             return Shape { unit: unit.to_string(), ..Shape::plain(values) };
         }
-        let shape = Shape::of(MetricUnit::Seconds, values.map(|ns| ns * 1e-9));
+        let shape = Shape::of(Unit::Seconds, values.map(|ns| ns * 1e-9));
         Shape { factor: shape.factor * 1e9, ..shape }
     }
 
@@ -81,18 +81,20 @@ fn thousands(text: &str) -> String {
 }
 
 /// The divisor of a column and the unit it results in, chosen by the column's smallest number.
-fn scale(unit: MetricUnit, least: f64) -> (f64, &'static str) {
+fn scale(unit: Unit, least: f64) -> (f64, &'static str) {
     let units: &[(f64, &str)] = match unit {
-        MetricUnit::Share => return (0.01, "%"),
-        MetricUnit::Cores | MetricUnit::Threads | MetricUnit::Ratio => return (1.0, ""),
-        MetricUnit::PerSecond => &[(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")],
-        MetricUnit::Count => &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")],
-        MetricUnit::Hertz => &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")],
-        MetricUnit::Bytes => &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")],
-        MetricUnit::BytesPerSecond => &[(1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
-        MetricUnit::Microseconds => &[(1e6, "s"), (1e3, "ms"), (1.0, "us"), (1e-3, "ns")],
-        MetricUnit::Nanoseconds => &[(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")],
-        MetricUnit::Seconds => &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")],
+        Unit::Share => return (0.01, "%"),
+        Unit::Cores | Unit::Threads | Unit::Ratio | Unit::PerKiloInstructions => return (1.0, ""),
+        Unit::PerSecond => &[(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")],
+        Unit::Count | Unit::Cycles | Unit::Instructions => {
+            &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")]
+        }
+        Unit::Hertz => &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")],
+        Unit::Bytes => &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")],
+        Unit::BytesPerSecond => &[(1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
+        Unit::Micros => &[(1e6, "s"), (1e3, "ms"), (1.0, "us"), (1e-3, "ns")],
+        Unit::Nanos => &[(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")],
+        Unit::Seconds => &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")],
     };
     let fits = |(factor, _): &&(f64, &'static str)| least >= *factor;
     let one = || units.iter().find(|(factor, _)| *factor == 1.0);
@@ -126,17 +128,17 @@ mod tests {
     #[test]
     fn a_column_shares_its_unit_and_decimals_and_its_smallest_number_keeps_three_digits() {
         for (unit, values, name, expected) in [
-            (MetricUnit::PerSecond, vec![1.25e6, 6.2e6, 3.2e8], "M/s", vec!["1.25", "6.20", "320.00"]),
-            (MetricUnit::Share, vec![0.997, 0.046], "%", vec!["99.70", "4.60"]),
-            (MetricUnit::Ratio, vec![752.4, 15_434.0], "", vec!["752", "15,434"]),
-            (MetricUnit::Nanoseconds, vec![15_599_999.0, 31_200_000.0], "ms", vec!["15.6", "31.2"]),
-            (MetricUnit::Microseconds, vec![0.7, 1.02], "ns", vec!["700", "1,020"]),
-            (MetricUnit::Hertz, vec![3.798e9, 3.16e9], "GHz", vec!["3.80", "3.16"]),
-            (MetricUnit::Ratio, vec![0.0, -0.0001, 4.5], "", vec!["0.0000", "-0.0001", "4.5000"]),
-            (MetricUnit::Ratio, vec![1e-9, 4.5], "", vec!["0.0000", "4.5000"]),
-            (MetricUnit::Ratio, vec![-4000.0, f64::NAN], "", vec!["-4,000", "-"]),
-            (MetricUnit::Ratio, vec![1e300], "", vec!["1.00e300"]),
-            (MetricUnit::Count, vec![], "", vec![]),
+            (Unit::PerSecond, vec![1.25e6, 6.2e6, 3.2e8], "M/s", vec!["1.25", "6.20", "320.00"]),
+            (Unit::Share, vec![0.997, 0.046], "%", vec!["99.70", "4.60"]),
+            (Unit::Ratio, vec![752.4, 15_434.0], "", vec!["752", "15,434"]),
+            (Unit::Nanos, vec![15_599_999.0, 31_200_000.0], "ms", vec!["15.6", "31.2"]),
+            (Unit::Micros, vec![0.7, 1.02], "ns", vec!["700", "1,020"]),
+            (Unit::Hertz, vec![3.798e9, 3.16e9], "GHz", vec!["3.80", "3.16"]),
+            (Unit::Ratio, vec![0.0, -0.0001, 4.5], "", vec!["0.0000", "-0.0001", "4.5000"]),
+            (Unit::Ratio, vec![1e-9, 4.5], "", vec!["0.0000", "4.5000"]),
+            (Unit::Ratio, vec![-4000.0, f64::NAN], "", vec!["-4,000", "-"]),
+            (Unit::Ratio, vec![1e300], "", vec!["1.00e300"]),
+            (Unit::Count, vec![], "", vec![]),
         ] {
             let shape = Shape::of(unit, values.iter().copied());
             let shown: Vec<_> = values.iter().map(|value| shape.show(*value)).collect();

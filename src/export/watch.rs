@@ -168,9 +168,10 @@ fn last(end: &End) -> String {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::model::Unit;
     use crate::view::watch::{
-        Cause, Confidence, Factor, Known, Moment, NeighbourKind, QuantityUnit, Reason, SCHEMA_VERSION, StalePoint,
-        State, Strength, Where,
+        Cause, Confidence, Factor, Known, Moment, NeighbourKind, Reason, SCHEMA_VERSION, StalePoint, State, Strength,
+        Where,
     };
 
     fn alarm() -> Trouble {
@@ -185,7 +186,7 @@ mod tests {
             cores_before: 0.0,
             evidence: vec!["ran on the sibling".into()],
         };
-        let unit = QuantityUnit::Nanos;
+        let unit = Unit::Nanos;
         let (now, expected, band, deviations, moved) = (2e6, 1e6, (9e5, 1.1e6), 30.0, true);
         Trouble {
             update: false,

@@ -1,27 +1,12 @@
 //! Counters and their raw readings. Scaling for multiplexing happens later, so that coverage stays with the number.
 
+use super::Unit;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// Index into the recording's counter definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CounterId(pub u16);
-
-/// The unit of one count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// A plain count of events.
-    Count,
-    /// Nanoseconds.
-    Nanos,
-    /// CPU cycles.
-    Cycles,
-    /// Retired instructions.
-    Instructions,
-    /// Bytes.
-    Bytes,
-}
 
 /// A counter. Counter names are part of the recording format and listed in its dictionary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +16,7 @@ pub struct CounterDef {
     /// Its name, e.g. `context-switches`, `cycles`, `run-delay`.
     pub name: String,
     /// The unit of one count.
+    #[serde(serialize_with = "super::unit::recorded")]
     pub unit: Unit,
     /// Counters with the same group number share one enabled/running window and may form ratios.
     pub group: Option<u16>,

@@ -1,20 +1,7 @@
 //! The metrics formed from hardware counters in one table: name, formulas over roles, bounds and meaning.
 //! A recording uses its plan's own formula if there is one, else the first formula here whose roles are all counted.
 
-/// The unit of a metric's values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetricKind {
-    /// Part of a whole, 0 to 1.
-    Share,
-    /// A plain ratio.
-    Ratio,
-    /// Events per thousand instructions.
-    PerKilo,
-    /// Nanoseconds.
-    Nanos,
-    /// Bytes per second of the window.
-    BytesPerSecond,
-}
+use super::Unit;
 
 /// A metric formed from hardware counters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,7 +11,7 @@ pub struct HardwareMetric {
     /// A short label for display.
     pub label: &'static str,
     /// The unit of its values.
-    pub kind: MetricKind,
+    pub unit: Unit,
     /// Formulas over roles, best first ([`super::Formula`]). They may also contain `task-clock` (nanoseconds), `wall`
     /// (nanoseconds) and `slots-per-cycle`, which a plan replaces by a number ([`super::HardwarePlan::formulas`]).
     pub formulas: &'static [&'static str],
@@ -47,19 +34,19 @@ impl HardwareMetric {
 const fn metric(
     name: &'static str,
     label: &'static str,
-    kind: MetricKind,
+    unit: Unit,
     formulas: &'static [&'static str],
     about: &'static str,
 ) -> HardwareMetric {
-    let bounds = match kind {
-        MetricKind::Share => (0.0, 1.0),
-        MetricKind::PerKilo => (0.0, 1000.0),
-        MetricKind::Ratio => (0.0, 1e6),
-        MetricKind::Nanos => (0.0, 1e5),
+    let bounds = match unit {
+        Unit::Share => (0.0, 1.0),
+        Unit::PerKiloInstructions => (0.0, 1000.0),
+        Unit::Seconds => (0.0, 1e-4),
         // Ten terabytes per second: more than any socket reaches.
-        MetricKind::BytesPerSecond => (0.0, 1e13),
+        Unit::BytesPerSecond => (0.0, 1e13),
+        _ => (0.0, 1e6),
     };
-    HardwareMetric { name, label, kind, formulas, bounds, threshold: None, about }
+    HardwareMetric { name, label, unit, formulas, bounds, threshold: None, about }
 }
 
 impl HardwareMetric {
@@ -82,7 +69,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "llc_mpki",
         "LLC misses per 1000 instr",
-        MetricKind::PerKilo,
+        Unit::PerKiloInstructions,
         &[
             "1000 * llc-miss / instructions",
             "1000 * (dram-all + remote-cache-all + l2-pf-miss-l3-miss) / instructions",
@@ -93,7 +80,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "l2_mpki",
         "L2 misses per 1000 instr",
-        MetricKind::PerKilo,
+        Unit::PerKiloInstructions,
         &["1000 * l2-miss / instructions"],
         "Misses of the second-level cache; the last level may still serve them.",
     )
@@ -101,7 +88,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "l1d_mpki",
         "L1D misses per 1000 instr",
-        MetricKind::PerKilo,
+        Unit::PerKiloInstructions,
         &["1000 * l1d-miss / instructions", "1000 * l1d-replacement / instructions"],
         "Misses of the first-level data cache.",
     )
@@ -110,7 +97,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "memory_bandwidth",
         "memory bandwidth",
-        MetricKind::BytesPerSecond,
+        Unit::BytesPerSecond,
         &[
             "64000000000 * llc-miss / wall",
             "64000000000 * (dram-all + l2-pf-miss-l3-miss) / wall",
@@ -120,7 +107,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "memory_stall_share",
         "stalled on memory",
-        MetricKind::Share,
+        Unit::Share,
         &["(stalls-mem-any + bound-on-stores) / cycles", "noretire-load / cycles", "stall-backend-mem / cycles"],
         "Cycles in which nothing went on while memory was waited for.",
     )
@@ -128,7 +115,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "page_walk_share",
         "page walks",
-        MetricKind::Share,
+        Unit::Share,
         &["(dtlb-load-walk-active + dtlb-store-walk-active + itlb-walk-active) / cycles"],
         "Cycles in which a page walk was under way: an upper bound of what walks cost, as they overlap with work.",
     )
@@ -137,14 +124,14 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "walks_per_kinstr",
         "page walks per 1000 instr",
-        MetricKind::PerKilo,
+        Unit::PerKiloInstructions,
         &["1000 * (dtlb-load-walk-completed + dtlb-store-walk-completed + itlb-walk-completed) / instructions"],
         "Misses of all TLBs that were walked to their end, for data and code.",
     ),
     metric(
         "mean_walk_cycles",
         "cycles of one page walk",
-        MetricKind::Ratio,
+        Unit::Ratio,
         &["dtlb-load-walk-pending / dtlb-load-walk-completed"],
         "Mean length of a page walk for data; walks whose tables lie in memory take hundreds of cycles.",
     )
@@ -152,7 +139,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "remote_dram_share",
         "remote memory",
-        MetricKind::Share,
+        Unit::Share,
         &[
             "remote-dram-load / (local-dram-load + remote-dram-load)",
             "l2-fill-dram-far / (l2-fill-dram-near + l2-fill-dram-far)",
@@ -165,14 +152,14 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "remote_access_per_kinstr",
         "accesses to other sockets per 1000 instr",
-        MetricKind::PerKilo,
+        Unit::PerKiloInstructions,
         &["1000 * remote-access / instructions"],
         "Accesses to another socket, to its caches and its memory alike.",
     ),
     metric(
         "remote_cache_per_kinstr",
         "from other caches per 1000 instr",
-        MetricKind::PerKilo,
+        Unit::PerKiloInstructions,
         &[
             "1000 * (remote-cache-hitm + remote-cache-fwd) / instructions",
             "1000 * l2-fill-remote-cache / instructions",
@@ -183,7 +170,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "hitm_per_kinstr",
         "modified lines of others per 1000 instr",
-        MetricKind::PerKilo,
+        Unit::PerKiloInstructions,
         &[
             "1000 * (local-hitm + remote-cache-hitm) / instructions",
             // Since Ice Lake, one event counts both modified and clean forwarded lines. The ratio of requests separates
@@ -197,21 +184,21 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "order_clears_per_kinstr",
         "ordering clears per 1000 instr",
-        MetricKind::PerKilo,
+        Unit::PerKiloInstructions,
         &["1000 * machine-clears-memory-ordering / instructions"],
         "Pipeline flushes because another core wrote a line that was read ahead of its turn.",
     ),
     metric(
         "lock_share",
         "locked loads",
-        MetricKind::Share,
+        Unit::Share,
         &["lock-loads / loads"],
         "Of all loads, those of locked instructions.",
     ),
     metric(
         "locks_per_kinstr",
         "locked instructions per 1000 instr",
-        MetricKind::PerKilo,
+        Unit::PerKiloInstructions,
         &["1000 * lock-loads / instructions", "1000 * locks / instructions", "1000 * strex-spec / instructions"],
         "Atomic operations; each is cheap alone and dear when the line is shared.",
     )
@@ -219,14 +206,14 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "strex_fail_share",
         "failed exclusive stores",
-        MetricKind::Share,
+        Unit::Share,
         &["strex-fail-spec / strex-spec"],
         "Exclusive stores that failed, of all: threads that contend for the same line.",
     ),
     metric(
         "pause_share",
         "spinning",
-        MetricKind::Share,
+        Unit::Share,
         &["pause-cycles / cycles"],
         "Cycles in the PAUSE instruction: threads that spin for a lock.",
     )
@@ -234,14 +221,14 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "l3_miss_latency",
         "latency of an L3 miss",
-        MetricKind::Nanos,
-        &["offcore-l3miss-outstanding / offcore-l3miss-requests * task-clock / cycles"],
+        Unit::Seconds,
+        &["1e-9 * (offcore-l3miss-outstanding / offcore-l3miss-requests * task-clock / cycles)"],
         "Mean time of a demand read that missed the L3, by Little's law; needs the cycles of both modes.",
     ),
     metric(
         "mlp",
         "reads under way at once",
-        MetricKind::Ratio,
+        Unit::Ratio,
         &["offcore-rd-outstanding / offcore-rd-cycles"],
         "Mean number of data reads under way while there is any: few is a chain of dependent loads.",
     )
@@ -249,7 +236,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "clock_ratio",
         "clock over base clock",
-        MetricKind::Ratio,
+        Unit::Ratio,
         &["cycles / ref-cycles"],
         "Cycles over cycles of the base clock while on a CPU: above 1 is turbo, below it the CPU is held back.",
     )
@@ -257,7 +244,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "branch_mpki",
         "branch misses per 1000 instr",
-        MetricKind::PerKilo,
+        Unit::PerKiloInstructions,
         &["1000 * branch-misses / instructions"],
         "Mispredicted branches.",
     )
@@ -265,14 +252,14 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "branch_miss_share",
         "mispredicted branches",
-        MetricKind::Share,
+        Unit::Share,
         &["branch-misses / branches"],
         "Of all branches, those that were mispredicted.",
     ),
     metric(
         "tma_frontend",
         "frontend bound",
-        MetricKind::Share,
+        Unit::Share,
         &[
             "td-fe-bound / slots",
             "td-fe-undelivered / (slots-per-cycle * cycles)",
@@ -285,7 +272,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_bad_speculation",
         "bad speculation",
-        MetricKind::Share,
+        Unit::Share,
         &[
             "td-bad-spec / slots",
             "(td-uops-issued - td-uops-retired-slots + slots-per-cycle * td-recovery) / (slots-per-cycle * cycles)",
@@ -298,7 +285,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_backend",
         "backend bound",
-        MetricKind::Share,
+        Unit::Share,
         &[
             "td-be-bound / slots",
             "1 - (td-fe-undelivered + td-uops-issued + slots-per-cycle * td-recovery) / (slots-per-cycle * cycles)",
@@ -311,7 +298,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_retiring",
         "retiring",
-        MetricKind::Share,
+        Unit::Share,
         &[
             "td-retiring / slots",
             "td-uops-retired-slots / (slots-per-cycle * cycles)",
@@ -325,7 +312,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_smt_contention",
         "given to the sibling",
-        MetricKind::Share,
+        Unit::Share,
         &["td-smt-slots / (slots-per-cycle * cycles)"],
         "Slots that the other thread of the core took.",
     )
@@ -334,7 +321,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_memory_bound",
         "memory bound",
-        MetricKind::Share,
+        Unit::Share,
         &["td-mem-bound / slots", "td-be-slots / (slots-per-cycle * cycles) * noretire-load / noretire-notcomplete"],
         "Of all slots, those lost in the backend to memory.",
     )
@@ -343,7 +330,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_core_bound",
         "core bound",
-        MetricKind::Share,
+        Unit::Share,
         &[
             "(td-be-bound - td-mem-bound) / slots",
             "td-be-slots / (slots-per-cycle * cycles) * (1 - noretire-load / noretire-notcomplete)",
@@ -355,7 +342,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_fetch_latency",
         "fetch latency",
-        MetricKind::Share,
+        Unit::Share,
         &["td-fetch-lat / slots", "td-fe-latency-cycles / cycles"],
         "Slots of cycles in which the frontend gave nothing at all.",
     )
@@ -364,7 +351,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_branch_mispredicts",
         "branch mispredicts",
-        MetricKind::Share,
+        Unit::Share,
         &["td-br-mispredict / slots"],
         "Slots lost to mispredicted branches.",
     )
@@ -373,7 +360,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_heavy_operations",
         "heavy operations",
-        MetricKind::Share,
+        Unit::Share,
         &["td-heavy-ops / slots"],
         "Slots of instructions that take several operations.",
     )
@@ -382,7 +369,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_l3_bound",
         "L3 bound",
-        MetricKind::Share,
+        Unit::Share,
         &["(stalls-l2-miss - stalls-l3-miss) / cycles"],
         "Cycles stalled on loads that missed the L2 and not the L3: also on lines that other cores hold.",
     )
@@ -391,7 +378,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_dram_bound",
         "DRAM bound",
-        MetricKind::Share,
+        Unit::Share,
         &["stalls-l3-miss / cycles"],
         "Cycles stalled on loads that missed the L3.",
     )
@@ -399,7 +386,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_memory_bandwidth",
         "bound by memory bandwidth",
-        MetricKind::Share,
+        Unit::Share,
         &["min(cycles, offcore-rd-ge4) / cycles"],
         "Cycles with four or more data reads under way beyond the L2.",
     )
@@ -407,7 +394,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_memory_latency",
         "bound by memory latency",
-        MetricKind::Share,
+        Unit::Share,
         &["(min(cycles, offcore-rd-cycles) - min(cycles, offcore-rd-ge4)) / cycles"],
         "Cycles with one to three data reads under way beyond the L2.",
     )
@@ -416,7 +403,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_store_bound",
         "store bound",
-        MetricKind::Share,
+        Unit::Share,
         &["bound-on-stores / cycles"],
         "Cycles stalled because the store buffer was full.",
     )
@@ -424,7 +411,7 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "tma_dtlb_load",
         "data TLB bound",
-        MetricKind::Share,
+        Unit::Share,
         &["dtlb-load-walk-active / cycles"],
         "Cycles in which loads waited for the second-level TLB or a walk: an upper bound.",
     )
@@ -433,21 +420,21 @@ pub const HARDWARE_METRICS: &[HardwareMetric] = &[
     metric(
         "frontend_stall_share",
         "frontend stalls",
-        MetricKind::Share,
+        Unit::Share,
         &["stall-frontend / cycles", "fe-stall / cycles"],
         "Cycles in which the frontend gave no operation.",
     ),
     metric(
         "backend_stall_share",
         "backend stalls",
-        MetricKind::Share,
+        Unit::Share,
         &["stall-backend / cycles"],
         "Cycles in which the backend took no operation.",
     ),
     metric(
         "avx_license_share",
         "cycles at AVX frequency",
-        MetricKind::Share,
+        Unit::Share,
         &["(core-power-lvl1 + core-power-lvl2) / cycles"],
         "Cycles in which wide vector instructions lowered the highest frequency.",
     ),
@@ -517,7 +504,7 @@ mod tests {
             ("task-clock", 1e9),
             ("cycles", 3e9),
         ];
-        close("l3_miss_latency", 0, &latency, 100.0);
+        close("l3_miss_latency", 0, &latency, 1e-7);
         close("remote_dram_share", 0, &[("remote-dram-load", 19.0), ("local-dram-load", 81.0)], 0.19);
         let walks = [
             ("dtlb-load-walk-active", 50.0),

@@ -93,6 +93,7 @@ pub struct EventSpec {
     /// Events with the same number are scheduled as one group; `None` means no group.
     pub group: Option<u16>,
     /// The unit of one count.
+    #[serde(serialize_with = "super::unit::recorded")]
     pub unit: Unit,
 }
 

@@ -33,5 +33,9 @@ words! {
     }
     ModuleKind { File = "file", Kernel = "kernel", Vdso = "vdso", Jit = "jit" }
     NeighbourKind { Process = "process", Cgroup = "cgroup", Resctrl = "resctrl", Rest = "rest" }
-    Unit { Count = "count", Nanos = "nanos", Cycles = "cycles", Instructions = "instructions", Bytes = "bytes" }
+    Unit {
+        Count = "count", Nanos = "nanos", Cycles = "cycles", Instructions = "instructions", Bytes = "bytes", Seconds = "s", Micros = "us",
+        Hertz = "Hz", BytesPerSecond = "B/s", PerSecond = "1/s", PerKiloInstructions = "1/kinstr", Share = "share", Ratio = "ratio",
+        Cores = "cores", Threads = "threads"
+    }
 }

@@ -2,6 +2,7 @@
 //! `cargo test --lib -- --ignored gallery` writes `target/gallery/*.ansi`; `cat` one in a terminal 100 columns wide.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use crate::model::Unit;
 use crate::tui::theme::*;
 use crate::tui::widgets::bar::{Part, stacked};
 use crate::tui::widgets::chart::{Chart, Origin, Series};
@@ -9,7 +10,7 @@ use crate::tui::widgets::sparkline::sparkline;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table};
 use crate::tui::widgets::{Pen, put};
 use crate::units::Nanos;
-use crate::view::{CodeKind, MetricUnit};
+use crate::view::CodeKind;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -191,7 +192,7 @@ fn lines(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         ["CPU 0", "CPU 1", "CPU 2"].iter().zip(&points).map(|(name, points)| Series { name, points }).collect();
     let chart = Chart {
         series: &series,
-        unit: MetricUnit::Hertz,
+        unit: Unit::Hertz,
         span: (second(0), second(120)),
         origin: Origin::Now(second(120)),
         top: None,

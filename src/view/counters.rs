@@ -2,8 +2,8 @@
 
 use super::context::ViewContext;
 use super::overview::past::{WindowMetrics, past};
-use crate::analysis::{Metric, MetricUnit, Section, Window, summary};
-use crate::model::{CounterDef, Measure, Scope};
+use crate::analysis::{Metric, Section, Window, summary};
+use crate::model::{CounterDef, Measure, Scope, Unit};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub struct MetricLine {
     /// The section it belongs to.
     pub section: Section,
     /// Its unit.
-    pub unit: MetricUnit,
+    pub unit: Unit,
     /// Its value, or why it is missing.
     pub value: Measure<f64>,
     /// Its value on the other side of the comparison; `None` without a comparison.
@@ -154,7 +154,7 @@ fn line(
         name: def.name.clone(),
         scope: name,
         group: def.group,
-        unit: super::labels::unit_of(def.unit),
+        unit: def.unit.symbol(),
         total: total(context.window),
         rate: rate(context.window),
         history: windows.iter().map(|window| (window.to, rate(*window).value().copied())).collect(),

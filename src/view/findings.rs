@@ -4,10 +4,10 @@ use super::context::ViewContext;
 use crate::analysis::attribution::Assessment;
 use crate::analysis::finding::{Evidence, Finding, Place, RuleResults};
 use crate::analysis::findings::{RuleContext, baseline_finding, judge};
-use crate::analysis::{Axis, Counters, MetricUnit, Names, Selection, Tasks};
+use crate::analysis::{Axis, Counters, Names, Selection, Tasks};
 use crate::error::Result;
-use crate::model::Why;
 use crate::model::profile::Profile;
+use crate::model::{Unit, Why};
 use serde::Serialize;
 
 pub use crate::analysis::finding::Confidence;
@@ -54,7 +54,7 @@ pub struct EvidenceView {
     /// Its value.
     pub value: f64,
     /// The unit of value and threshold.
-    pub unit: MetricUnit,
+    pub unit: Unit,
     /// From this value on, it supports the finding; `None` for a number that only explains.
     pub threshold: Option<f64>,
 }

@@ -1,26 +1,16 @@
-//! Names of what was sampled: events, units, rates, ways to take stacks.
+//! Names of what was sampled: events, rates, ways to take stacks.
 
 use crate::analysis::Axis;
-use crate::model::{CallGraph, Meta, Rate, Unit};
+use crate::model::{CallGraph, Meta, Rate};
 
 /// The axis's name and the unit of its weights: (`cycles`, `cycles`), (`off-cpu`, `ns`).
 pub(super) fn axis_of(meta: &Meta, axis: Axis) -> (String, &'static str) {
     match axis {
         Axis::OffCpu => ("off-cpu".to_string(), "ns"),
         Axis::Event(index) => match meta.events.get(usize::from(index)) {
-            Some(event) => (event.name.clone(), unit_of(event.unit)),
+            Some(event) => (event.name.clone(), event.unit.symbol()),
             None => (String::new(), "count"),
         },
-    }
-}
-
-pub(super) fn unit_of(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Count => "count",
-        Unit::Nanos => "ns",
-        Unit::Cycles => "cycles",
-        Unit::Instructions => "instructions",
-        Unit::Bytes => "B",
     }
 }
 

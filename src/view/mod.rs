@@ -27,5 +27,5 @@ pub mod sweep;
 pub mod threads;
 pub mod watch;
 
-pub use crate::analysis::{Axis, Cause, CodeKind, Coverage, GroupBy, MetricUnit, Section, TimeRange, WindowMetrics};
+pub use crate::analysis::{Axis, Cause, CodeKind, Coverage, GroupBy, Section, TimeRange, WindowMetrics};
 pub use measured::Measured;

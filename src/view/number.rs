@@ -1,7 +1,7 @@
 //! Formats numbers for people: three significant digits, with a unit that keeps them short.
 
+use crate::model::Unit;
 use crate::units::Utc;
-use crate::view::MetricUnit;
 use std::borrow::Cow;
 
 /// A number and its unit, separate so that a column can align them.
@@ -69,24 +69,26 @@ pub fn seconds(value: f64) -> Shown {
 }
 
 /// A share, rate, time, size or count in its unit.
-pub fn quantity(value: f64, unit: MetricUnit) -> Shown {
+pub fn quantity(value: f64, unit: Unit) -> Shown {
     match unit {
-        MetricUnit::Seconds => seconds(value),
-        MetricUnit::Nanoseconds => seconds(value * 1e-9),
-        MetricUnit::Microseconds => seconds(value * 1e-6),
-        MetricUnit::Share => percent(value),
-        MetricUnit::Cores | MetricUnit::Threads | MetricUnit::Ratio => Shown::new(three_digits(value), ""),
-        MetricUnit::PerSecond => {
+        Unit::Seconds => seconds(value),
+        Unit::Nanos => seconds(value * 1e-9),
+        Unit::Micros => seconds(value * 1e-6),
+        Unit::Share => percent(value),
+        Unit::Cores | Unit::Threads | Unit::Ratio | Unit::PerKiloInstructions => Shown::new(three_digits(value), ""),
+        Unit::PerSecond => {
             let shown = scaled(value, &[(1e9, "G"), (1e6, "M"), (1.0, "")]);
             Shown { unit: Cow::Owned(format!("{}/s", shown.unit)), ..shown }
         }
-        MetricUnit::Count => scaled(value, &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, "")]),
-        MetricUnit::Hertz => scaled(value, &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")]),
-        MetricUnit::BytesPerSecond => {
-            let shown = quantity(value, MetricUnit::Bytes);
+        Unit::Count | Unit::Cycles | Unit::Instructions => {
+            scaled(value, &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, "")])
+        }
+        Unit::Hertz => scaled(value, &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")]),
+        Unit::BytesPerSecond => {
+            let shown = quantity(value, Unit::Bytes);
             Shown { unit: Cow::Owned(format!("{}/s", shown.unit)), ..shown }
         }
-        MetricUnit::Bytes => scaled(value, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]),
+        Unit::Bytes => scaled(value, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]),
     }
 }
 
@@ -134,17 +136,17 @@ mod tests {
     #[test]
     fn the_unit_follows_the_size() {
         for (value, unit, expected) in [
-            (0.000_012_34, MetricUnit::Seconds, "12.3 us"),
-            (0.9997, MetricUnit::Seconds, "1.00 s"),
-            (0.0, MetricUnit::Seconds, "0 s"),
-            (0.312, MetricUnit::Share, "31.2%"),
-            (1234.0, MetricUnit::PerSecond, "1,230/s"),
-            (2_500_000.0, MetricUnit::PerSecond, "2.50 M/s"),
-            (3.129e12, MetricUnit::Count, "3.13 T"),
-            (37.0, MetricUnit::Count, "37.0"),
-            (3.6e9, MetricUnit::Hertz, "3.60 GHz"),
-            (34_000_000.0, MetricUnit::Bytes, "34.0 MB"),
-            (0.363, MetricUnit::Ratio, "0.363"),
+            (0.000_012_34, Unit::Seconds, "12.3 us"),
+            (0.9997, Unit::Seconds, "1.00 s"),
+            (0.0, Unit::Seconds, "0 s"),
+            (0.312, Unit::Share, "31.2%"),
+            (1234.0, Unit::PerSecond, "1,230/s"),
+            (2_500_000.0, Unit::PerSecond, "2.50 M/s"),
+            (3.129e12, Unit::Count, "3.13 T"),
+            (37.0, Unit::Count, "37.0"),
+            (3.6e9, Unit::Hertz, "3.60 GHz"),
+            (34_000_000.0, Unit::Bytes, "34.0 MB"),
+            (0.363, Unit::Ratio, "0.363"),
         ] {
             assert_eq!(quantity(value, unit).joined(), expected);
         }

@@ -6,7 +6,7 @@ use crate::analysis::sweep::{
     Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Scaling, Slice,
     SliceKind, Split, Stack, Usl,
 };
-use crate::analysis::{Axis, Cause, CodeKind, MetricUnit, Totals};
+use crate::analysis::{Axis, Cause, CodeKind, Totals};
 use crate::model::{
     CpuTopology, HostFacts, Measure, Note, OpsSpec, Placement, Reads, Region, RunMeta, RunState, SweepMeta, Unit, Why,
     Width,
@@ -348,8 +348,8 @@ fn judged() -> RuleResults {
         share: Some(0.43),
         claim: format!("At 16 threads 43% of what is lost is time blocked on a lock below `{}`.", HOSTILE[0]),
         evidence: vec![
-            Evidence { label: "lost to locks", value: 0.43, unit: MetricUnit::Share, threshold: Some(0.1) },
-            Evidence { label: "speed-up", value: 4.6, unit: MetricUnit::Ratio, threshold: None },
+            Evidence { label: "lost to locks", value: 0.43, unit: Unit::Share, threshold: Some(0.1) },
+            Evidence { label: "speed-up", value: 4.6, unit: Unit::Ratio, threshold: None },
         ],
         confidence: Confidence::High,
         place: Some(Place {

@@ -1,23 +1,23 @@
 //! Names of causes, states and places, and quantities in common units: the only place for these words.
 
 use super::types::{Cause, Confidence, Moved, State, Where};
-use crate::analysis::MetricUnit;
-use crate::analysis::diff::{Quantity, QuantityUnit};
+use crate::analysis::diff::Quantity;
 use crate::analysis::text::{digits, percent, seconds};
+use crate::model::Unit;
 
 /// A value of a quantity: `31.2%`, `104 us`, `2.90 GHz`.
 #[must_use]
 pub fn amount(quantity: &Quantity, value: f64) -> String {
     match quantity.unit {
-        QuantityUnit::Nanos => seconds(value * 1e-9),
-        QuantityUnit::Of(MetricUnit::Seconds) => seconds(value),
-        QuantityUnit::Of(MetricUnit::Share) => percent(value),
-        QuantityUnit::Of(MetricUnit::Hertz) => format!("{} GHz", digits(value * 1e-9)),
-        QuantityUnit::Of(MetricUnit::Cores) => format!("{} CPUs", digits(value)),
-        QuantityUnit::Of(MetricUnit::PerSecond) => format!("{}/s", digits(value)),
-        QuantityUnit::Of(MetricUnit::BytesPerSecond) => format!("{} MB/s", digits(value * 1e-6)),
-        QuantityUnit::Of(MetricUnit::Bytes) => format!("{} MiB", digits(value / (1024.0 * 1024.0))),
-        QuantityUnit::Of(_) => digits(value),
+        Unit::Nanos => seconds(value * 1e-9),
+        Unit::Seconds => seconds(value),
+        Unit::Share => percent(value),
+        Unit::Hertz => format!("{} GHz", digits(value * 1e-9)),
+        Unit::Cores => format!("{} CPUs", digits(value)),
+        Unit::PerSecond => format!("{}/s", digits(value)),
+        Unit::BytesPerSecond => format!("{} MB/s", digits(value * 1e-6)),
+        Unit::Bytes => format!("{} MiB", digits(value / (1024.0 * 1024.0))),
+        _ => digits(value),
     }
 }
 

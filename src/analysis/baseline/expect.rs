@@ -3,9 +3,9 @@
 //! counter can resolve and what runs of a program are known to differ by.
 
 use super::Expected;
-use crate::analysis::MetricUnit;
-use crate::analysis::diff::{Quantity, QuantityUnit};
+use crate::analysis::diff::Quantity;
 use crate::analysis::stats::{Moments, student_quantile};
+use crate::model::Unit;
 
 /// Scales the median absolute deviation to the standard deviation of a normal distribution.
 const MAD_TO_SIGMA: f64 = 1.4826;
@@ -91,7 +91,7 @@ fn resolution(quantity: Quantity, recordings: &[Vec<[f64; 2]>], centre: f64) -> 
     let counter = match quantity.unit {
         _ if quantity.is_share() => SHARE_FLOOR,
         // A count varies by its square root, and a count of zero may have been one.
-        QuantityUnit::Of(MetricUnit::PerSecond | MetricUnit::Ratio) => counted(&recordings.concat()).unwrap_or(0.0),
+        Unit::PerSecond | Unit::PerKiloInstructions | Unit::Ratio => counted(&recordings.concat()).unwrap_or(0.0),
         _ => 0.0,
     };
     // The last digit of a counter is not significant, and a spread of zero would make every deviation infinite.

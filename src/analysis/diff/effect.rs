@@ -247,13 +247,13 @@ pub(super) fn by_windows(cells: &[Cell], relative: bool, seed: u64) -> Option<(f
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::super::quantity::{Better, QuantityUnit, Role};
+    use super::super::quantity::{Better, Role};
     use super::*;
-    use crate::analysis::MetricUnit;
     use crate::analysis::stats::welch;
+    use crate::model::Unit;
 
-    fn quantity(unit: MetricUnit) -> Quantity {
-        Quantity { name: "q", label: "q", unit: QuantityUnit::Of(unit), better: Better::Less, role: Role::Cost }
+    fn quantity(unit: Unit) -> Quantity {
+        Quantity { name: "q", label: "q", unit, better: Better::Less, role: Role::Cost }
     }
 
     fn runs(values: &[f64]) -> SideEstimate {
@@ -266,24 +266,19 @@ mod tests {
         let (a, b) = ([10.1, 9.9, 10.0, 10.3, 9.8], [9.5, 9.7, 9.4, 9.9, 9.6, 9.5]);
         let settings = Settings::default();
         // Changes of shares are differences, so the numbers are exactly Welch's.
-        let effect = Effect::of(&quantity(MetricUnit::Share), &runs(&a), &runs(&b), None, &settings).unwrap();
+        let effect = Effect::of(&quantity(Unit::Share), &runs(&a), &runs(&b), None, &settings).unwrap();
         let (found, expected) = (effect.uncertainty.unwrap(), welch(&b, &a).unwrap());
         assert!((effect.estimate / found.error - expected.t).abs() < 1e-9);
         assert!((found.freedom - expected.freedom).abs() < 1e-9);
-        let effect = Effect::of(&quantity(MetricUnit::Ratio), &runs(&a), &runs(&b), None, &settings).unwrap();
+        let effect = Effect::of(&quantity(Unit::Ratio), &runs(&a), &runs(&b), None, &settings).unwrap();
         assert_eq!((effect.scale, effect.basis), (Scale::Relative, Basis::Runs { base: 5, new: 6 }));
         assert!((effect.estimate / effect.uncertainty.unwrap().error / expected.t - 1.0).abs() < 0.05);
     }
 
     #[test]
     fn the_scatter_of_one_sides_runs_stands_for_a_single_one() {
-        let effect = Effect::of(
-            &quantity(MetricUnit::Share),
-            &runs(&[1.0, 2.0, 3.0]),
-            &runs(&[4.0]),
-            None,
-            &Settings::default(),
-        );
+        let effect =
+            Effect::of(&quantity(Unit::Share), &runs(&[1.0, 2.0, 3.0]), &runs(&[4.0]), None, &Settings::default());
         let Uncertainty { error, freedom } = effect.unwrap().uncertainty.unwrap();
         assert!((error - (1.0_f64 / 3.0 + 1.0).sqrt()).abs() < 1e-12);
         assert_eq!(freedom, 2.0);
@@ -296,7 +291,7 @@ mod tests {
         let side = SideEstimate { value: 102.0, runs: vec![102.0], windows };
         let noise = |noise| Settings { noise, ..Settings::default() };
         let of = |settings: &Settings| {
-            let effect = Effect::of(&quantity(MetricUnit::Ratio), &side, &side, None, settings).unwrap();
+            let effect = Effect::of(&quantity(Unit::Ratio), &side, &side, None, settings).unwrap();
             assert_eq!(effect.basis, Basis::Windows { base: 40, new: 40 });
             (effect.uncertainty.map(|known| known.error), effect.within.unwrap().error)
         };
@@ -304,29 +299,23 @@ mod tests {
         assert!(alone.0.is_none() && alone.1 < 0.01, "windows say nothing of other runs: {alone:?}");
         assert!((known.0.unwrap().powi(2) - known.1.powi(2) - 2.0 * 0.02_f64.powi(2)).abs() < 1e-9, "{known:?}");
         let few = SideEstimate { windows: by_windows(&cells[..4], true, 1), ..side.clone() };
-        let effect = Effect::of(&quantity(MetricUnit::Ratio), &side, &few, None, &noise(None)).unwrap();
+        let effect = Effect::of(&quantity(Unit::Ratio), &side, &few, None, &noise(None)).unwrap();
         assert_eq!((effect.within, effect.basis), (None, Basis::Nothing));
     }
 
     #[test]
     fn runs_that_agree_in_every_digit_are_not_infinitely_certain() {
-        let effect =
-            Effect::of(&quantity(MetricUnit::Ratio), &runs(&[5.0; 3]), &runs(&[5.0; 3]), None, &Settings::default());
+        let effect = Effect::of(&quantity(Unit::Ratio), &runs(&[5.0; 3]), &runs(&[5.0; 3]), None, &Settings::default());
         assert_eq!(effect.unwrap().uncertainty, Some(Uncertainty { error: FINEST, freedom: 2.0 }));
     }
 
     #[test]
     fn nothing_on_one_side_is_a_difference_and_no_ratio() {
-        let effect = Effect::of(
-            &quantity(MetricUnit::Ratio),
-            &runs(&[0.0, 0.0]),
-            &runs(&[3.0, 5.0]),
-            None,
-            &Settings::default(),
-        );
+        let effect =
+            Effect::of(&quantity(Unit::Ratio), &runs(&[0.0, 0.0]), &runs(&[3.0, 5.0]), None, &Settings::default());
         let effect = effect.unwrap();
         assert_eq!((effect.scale, effect.estimate, effect.relative()), (Scale::Absolute, 4.0, None));
         let nan = SideEstimate { value: f64::NAN, ..SideEstimate::default() };
-        assert_eq!(Effect::of(&quantity(MetricUnit::Ratio), &nan, &runs(&[1.0]), None, &Settings::default()), None);
+        assert_eq!(Effect::of(&quantity(Unit::Ratio), &nan, &runs(&[1.0]), None, &Settings::default()), None);
     }
 }

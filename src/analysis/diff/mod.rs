@@ -32,9 +32,7 @@ pub use gate::{Exceeds, Gate, Judged, Standing};
 pub use load::{Adjustment, Driver, Load, Spread, Through};
 pub(super) use load::{Dependence, depends_less};
 pub use pairing::Pairing;
-pub use quantity::{
-    Better, Cell, PRIMARY, Quantity, QuantityUnit, RATE, Reading, Role, WITHOUT_OPERATIONS, quantities, readings,
-};
+pub use quantity::{Better, Cell, PRIMARY, Quantity, RATE, Reading, Role, WITHOUT_OPERATIONS, quantities, readings};
 pub use simpson::{GroupKind, GroupRow, SubgroupCheck};
 pub use types::{Change, Comparison, Factors, Lead, LoadBy, Per, Settings, Side, Verdict};
 pub use unlike::{Severity, Unlike, unlike};

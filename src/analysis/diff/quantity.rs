@@ -2,21 +2,10 @@
 //! exactly.
 
 use crate::analysis::hardware::per_operation_names;
-use crate::analysis::{Counters, Metric, MetricUnit, Section, Totals, Who, Window, metrics, per_operation};
-use crate::model::{Measure, Why};
+use crate::analysis::{Counters, Metric, Section, Totals, Who, Window, metrics, per_operation};
+use crate::model::{Measure, Unit, Why};
 use crate::units::Nanos;
 use serde::Serialize;
-
-/// The unit of a quantity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum QuantityUnit {
-    /// Nanoseconds.
-    Nanos,
-    /// The unit of a metric.
-    #[serde(untagged)]
-    Of(MetricUnit),
-}
 
 /// Which direction is cheaper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -50,7 +39,7 @@ pub struct Quantity {
     /// A short description.
     pub label: &'static str,
     /// Its unit.
-    pub unit: QuantityUnit,
+    pub unit: Unit,
     /// Which direction is cheaper.
     pub better: Better,
     /// Its role in a comparison.
@@ -114,7 +103,7 @@ pub fn readings(counters: &Counters, window: Window, ops: Measure<f64>, whole: O
     all.extend(shown(&metrics).filter(|metric| metric.section != Section::Tool).map(|metric| {
         let below = match metric.section {
             Section::Cpu => totals.cpu,
-            Section::Scheduler if metric.unit == MetricUnit::Share => totals.threads,
+            Section::Scheduler if metric.unit == Unit::Share => totals.threads,
             _ => Measure::exact(totals.wall),
         };
         each(metric, Role::Context, Better::Neither, below)
@@ -129,7 +118,7 @@ pub fn quantities() -> Vec<Quantity> {
     let nothing = readings(&counters, window, Measure::Missing(Why::NotRecorded), None);
     let (mut all, rest): (Vec<_>, Vec<_>) =
         nothing.into_iter().map(|reading| reading.quantity).partition(|quantity| quantity.role != Role::Context);
-    let (unit, better, role) = (QuantityUnit::Of(MetricUnit::Count), Better::Less, Role::Cost);
+    let (unit, better, role) = (Unit::Count, Better::Less, Role::Cost);
     all.extend(per_operation_names().map(|(name, label)| Quantity { name, label, unit, better, role }));
     all.extend(rest);
     all
@@ -142,7 +131,7 @@ fn shown(metrics: &[Metric]) -> impl Iterator<Item = &Metric> {
 }
 
 fn context(metric: &Metric, role: Role, better: Better, below: Measure<f64>) -> Reading {
-    let unit = QuantityUnit::Of(metric.unit);
+    let unit = metric.unit;
     let quantity = Quantity { name: metric.name, label: metric.label, unit, better, role };
     let cell =
         metric.value.value().zip(below.value()).map(|(value, below)| Cell { above: value * below, below: *below });
@@ -152,8 +141,7 @@ fn context(metric: &Metric, role: Role, better: Better, below: Measure<f64>) -> 
 /// The factors of the law and the load.
 fn law(totals: &Totals) -> Vec<Reading> {
     use Better::{Less, More, Neither};
-    use MetricUnit as U;
-    use QuantityUnit::{Nanos, Of};
+    use Unit as U;
     let Totals { ops, cpu, instructions, threads, .. } = *totals;
     let wall = Measure::exact(totals.wall);
     let product = |a: Measure<f64>, b: Measure<f64>| a.ratio(b, |a, b| Some(a * b));
@@ -166,15 +154,15 @@ fn law(totals: &Totals) -> Vec<Reading> {
     };
     let cost = |name, label, unit, better, above, below| of(name, label, unit, better, Role::Cost, above, below);
     vec![
-        cost(PRIMARY, "CPU time per operation", Nanos, Less, cpu.map(|s| s * 1e9), ops),
-        cost(INVERSE, "operations per core-second", Of(U::Ratio), More, ops, cpu),
-        cost("path_length", "instructions per operation", Of(U::Ratio), Less, instructions, ops),
-        cost("cpi", "cycles per instruction", Of(U::Ratio), Less, cycles, instructions),
-        cost("frequency", "frequency", Of(U::Hertz), More, product(totals.frequency, cpu), cpu),
-        cost("cycles_per_op", "cycles per operation", Of(U::Ratio), Less, cycles, ops),
-        of(RATE, "operations per second", Of(U::PerSecond), Neither, Role::Load, ops, wall),
-        of(WITHOUT_OPERATIONS, "busy CPUs", Of(U::Cores), Neither, Role::Load, cpu, wall),
-        of("utilisation", "share of threads' time running", Of(U::Share), Neither, Role::Load, cpu, threads),
+        cost(PRIMARY, "CPU time per operation", U::Nanos, Less, cpu.map(|s| s * 1e9), ops),
+        cost(INVERSE, "operations per core-second", U::Ratio, More, ops, cpu),
+        cost("path_length", "instructions per operation", U::Ratio, Less, instructions, ops),
+        cost("cpi", "cycles per instruction", U::Ratio, Less, cycles, instructions),
+        cost("frequency", "frequency", U::Hertz, More, product(totals.frequency, cpu), cpu),
+        cost("cycles_per_op", "cycles per operation", U::Ratio, Less, cycles, ops),
+        of(RATE, "operations per second", U::PerSecond, Neither, Role::Load, ops, wall),
+        of(WITHOUT_OPERATIONS, "busy CPUs", U::Cores, Neither, Role::Load, cpu, wall),
+        of("utilisation", "share of threads' time running", U::Share, Neither, Role::Load, cpu, threads),
     ]
 }
 
@@ -204,7 +192,7 @@ impl Quantity {
     /// Whether its changes are differences rather than ratios: shares near zero double easily.
     #[must_use]
     pub fn is_share(&self) -> bool {
-        self.unit == QuantityUnit::Of(MetricUnit::Share)
+        self.unit == Unit::Share
     }
 
     /// A quantity that a recording does not have.

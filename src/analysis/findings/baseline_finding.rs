@@ -2,9 +2,7 @@
 //! windows, whatever their weight.
 
 use super::{Confidence, Evidence, Finding};
-use crate::analysis::MetricUnit;
 use crate::analysis::attribution::{self, Assessment, Moved, Where};
-use crate::analysis::diff::QuantityUnit;
 
 /// The rule's stable name.
 const RULE: &str = "slower-than-baseline";
@@ -47,13 +45,9 @@ pub fn baseline_finding(assessment: &Assessment) -> Option<Finding> {
 }
 
 fn number(moved: &Moved) -> Option<Evidence> {
-    let (unit, scale) = match moved.quantity.unit {
-        QuantityUnit::Nanos => (MetricUnit::Seconds, 1e-9),
-        QuantityUnit::Of(unit) => (unit, 1.0),
-    };
     let edge = if moved.deviations > 0.0 { moved.band.1 } else { moved.band.0 };
     let sound = moved.now.is_finite() && edge.is_finite();
-    sound.then(|| Evidence::of(moved.quantity.label, moved.now * scale, unit, edge * scale))
+    sound.then(|| Evidence::of(moved.quantity.label, moved.now, moved.quantity.unit, edge))
 }
 
 fn next_step(assessment: &Assessment) -> String {

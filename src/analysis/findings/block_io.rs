@@ -2,8 +2,8 @@
 
 use super::waits::{Reason, mostly_below};
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::text::{percent, seconds};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -3,7 +3,6 @@
 use super::stacks::Stacks;
 use super::waits::Waits;
 use super::{Confidence, Evidence, Finding, limits};
-use crate::analysis::MetricUnit;
 use crate::analysis::counters::Counters;
 use crate::analysis::coverage::{Coverage, clock};
 use crate::analysis::metrics::{Metric, metrics};
@@ -204,7 +203,7 @@ impl<'a> RuleContext<'a> {
         let doubtful = self.waits.as_ref().filter(|_| self.waited.get()).and_then(|waits| waits.coverage.doubtful());
         if let (Some(finding), Some(share)) = (&mut found, doubtful) {
             let said = format!("The causes of {} of the time blocked were not seen, or are estimates.", percent(share));
-            doubted(finding, &said, Evidence::plain("blocked, cause in doubt", share, MetricUnit::Share));
+            doubted(finding, &said, Evidence::plain("blocked, cause in doubt", share, Unit::Share));
         }
         Ok(found)
     }
@@ -270,7 +269,7 @@ fn enough(seconds: f64) -> Result<f64, Why> {
 /// Lowers a finding's confidence because samples miss part of the CPU time it is based on.
 pub(super) fn less_certain(finding: &mut Finding, coverage: &Coverage) {
     let said = format!("Samples cover only {} of the CPU time.", percent(coverage.share));
-    doubted(finding, &said, Evidence::plain("CPU time that was sampled", coverage.share, MetricUnit::Share));
+    doubted(finding, &said, Evidence::plain("CPU time that was sampled", coverage.share, Unit::Share));
 }
 
 fn doubted(finding: &mut Finding, said: &str, evidence: Evidence) {

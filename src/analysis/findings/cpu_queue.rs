@@ -1,8 +1,8 @@
 //! Runnable threads without a CPU. Neither the cost of a wake-up nor time throttled by a quota counts.
 
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::text::{digits, percent, seconds};
+use crate::model::Unit as U;
 use crate::model::{Target, Why};
 
 pub(super) const RULE: Rule =

@@ -2,8 +2,8 @@
 //! cannot decide. Nothing is inferred from time alone, and the same stalls never get two reasons.
 
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::text::{digits, percent};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 const fn rule(

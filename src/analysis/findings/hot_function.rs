@@ -3,9 +3,9 @@
 
 use super::paths::Code;
 use super::{Confidence, Evidence, Finding, Remainder, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Remainder = Remainder { id: "hot-function", title: "one hot function", judge };

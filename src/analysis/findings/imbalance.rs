@@ -2,10 +2,10 @@
 //! differ only in digits and half of their samples are in the same functions.
 
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::ThreadRow;
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{percent, threads};
+use crate::model::Unit as U;
 use crate::model::Why;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

@@ -5,9 +5,9 @@ use super::families::{Service, service};
 use super::paths::Code;
 use super::stacks::Row;
 use super::{Confidence, Evidence, Finding, Remainder, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::names::{Call, CodeKind};
 use crate::analysis::text::{name, percent};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Remainder = Remainder { id: "kernel-time", title: "time in the kernel", judge };

@@ -4,9 +4,9 @@
 use super::paths::Code;
 use super::waits::{Reason, Sum, Waits, mostly_below};
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{digits, percent, seconds};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule = Rule {

@@ -1,8 +1,8 @@
 //! Tasks that stalled until memory was found for them.
 
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::text::percent;
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -1,8 +1,8 @@
 //! Threads that move between CPUs so often that their caches stay cold. How far they move is unknown.
 
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::text::digits;
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -5,8 +5,8 @@ use super::families::{is_clear_page, is_page_fault};
 use super::paths::Code;
 use super::stacks::At;
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::text::{digits, percent};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -2,8 +2,8 @@
 //! same.
 
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::text::percent;
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

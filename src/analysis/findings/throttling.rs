@@ -1,8 +1,8 @@
 //! The cgroup's CPU quota. The kernel counts throttling exactly, so this is the first cause to rule out.
 
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::text::{percent, seconds};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -5,9 +5,9 @@ use super::families::{is_user_spin, is_yield};
 use super::paths::Code;
 use super::stacks::{At, Part, Stacks};
 use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent, threads};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

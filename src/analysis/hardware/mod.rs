@@ -2,10 +2,10 @@
 //! only counters that counted at the same time, and an impossible value is reported as missing.
 
 use super::counters::Counters;
-use super::metrics::{Metric, MetricUnit, Section};
+use super::metrics::{Metric, Section};
 use super::selection::Who;
 use super::time::Window;
-use crate::model::{Formula, HARDWARE_METRICS, HardwareMetric, HardwarePlan, Measure, MetricKind, Quality, Scope, Why};
+use crate::model::{Formula, HARDWARE_METRICS, HardwareMetric, HardwarePlan, Measure, Quality, Scope, Why};
 use rustc_hash::FxHashMap;
 
 /// From this share of the time on, a counter counts as always running: the rest is the moment of starting it.
@@ -162,7 +162,7 @@ impl Reader<'_> {
     }
 
     fn metric(&self, formable: &Formable) -> Metric {
-        let HardwareMetric { name, label, kind, formulas, bounds, threshold, .. } = *formable.metric;
+        let HardwareMetric { name, label, unit, formulas, bounds, threshold, .. } = *formable.metric;
         let (mut value, mut detail) = match &formable.ready {
             // CPU time covers both modes.
             Some(ready) if ready.needs("task-clock") && self.counters.hardware().user_only => {
@@ -181,7 +181,6 @@ impl Reader<'_> {
         if formable.ready.is_some() && value.why() == Some(Why::NotRecorded) && matches!(self.who, Who::Only(_)) {
             detail = Some("counted for the whole target, not thread by thread".to_string());
         }
-        let (unit, factor) = unit(kind);
         let formula =
             formable.ready.as_ref().map_or(formulas.first().copied().unwrap_or_default(), |ready| &ready.text);
         Metric {
@@ -189,11 +188,11 @@ impl Reader<'_> {
             label,
             section: Section::Hardware,
             unit,
-            value: value.map(|value| value * factor),
-            formula: if factor == 1.0 { formula.to_string() } else { format!("{factor:e} * ({formula})") },
+            value,
+            formula: formula.to_string(),
             events: formable.ready.as_ref().map_or_else(Vec::new, Ready::names),
             detail,
-            threshold: threshold.map(|threshold| threshold * factor),
+            threshold,
         }
     }
 
@@ -222,15 +221,6 @@ impl Reader<'_> {
             };
             Some((def, cost, format!("({}) / d operations", ready.text), ready.names()))
         })
-    }
-}
-
-fn unit(kind: MetricKind) -> (MetricUnit, f64) {
-    match kind {
-        MetricKind::Share => (MetricUnit::Share, 1.0),
-        MetricKind::Ratio | MetricKind::PerKilo => (MetricUnit::Ratio, 1.0),
-        MetricKind::Nanos => (MetricUnit::Seconds, 1e-9),
-        MetricKind::BytesPerSecond => (MetricUnit::BytesPerSecond, 1.0),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A core's metrics, events and groups as plain rows, for both output formats.
 
-use crate::model::{Formula, HardwareMetric, HardwarePlan, MetricKind};
+use crate::model::{Formula, HardwareMetric, HardwarePlan, Unit};
 use crate::pmu::{CoreType, Wanted, as_perf_writes_it, group_as_perf_writes_it, planner};
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ pub(super) struct Listing {
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) label: &'static str,
-    pub(super) unit: &'static str,
+    pub(super) unit: Unit,
     pub(super) formula: String,
     pub(super) events: Vec<Event>,
     /// Number of the group, from 1.
@@ -103,7 +103,7 @@ fn row(core: &CoreType, plan: &HardwarePlan, metric: &'static HardwareMetric) ->
     Some(Row {
         name: metric.name,
         label: metric.label,
-        unit: unit(metric.kind),
+        unit: metric.unit,
         formula: formula.to_string(),
         events: parsed.names().iter().filter_map(|role| event(core, role)).collect(),
         group: group + 1,
@@ -118,16 +118,6 @@ fn event(core: &CoreType, role: &str) -> Option<Event> {
     let known = core.uarch.event(role)?;
     let perf = as_perf_writes_it(core, role)?;
     Some(Event { role: role.to_string(), name: known.name.clone(), perf, note: known.note.clone() })
-}
-
-fn unit(kind: MetricKind) -> &'static str {
-    match kind {
-        MetricKind::Share => "share",
-        MetricKind::Ratio => "ratio",
-        MetricKind::PerKilo => "per 1000 instructions",
-        MetricKind::Nanos => "ns",
-        MetricKind::BytesPerSecond => "bytes per second",
-    }
 }
 
 fn remarks(core: &CoreType, here: bool) -> Vec<String> {

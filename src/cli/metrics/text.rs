@@ -1,6 +1,7 @@
 //! Formats the list as text.
 
 use super::listing::{Event, Group, Listing, Missing, Row};
+use crate::model::Unit;
 use crate::view::escape::visible;
 use std::fmt::Write;
 
@@ -41,10 +42,10 @@ fn core(listing: &Listing) -> String {
 
 fn metric(text: &mut String, row: &Row) {
     let above = row.threshold.map(|threshold| match row.unit {
-        "share" => format!(", worth a look above {}%", 100.0 * threshold),
+        Unit::Share => format!(", worth a look above {}%", 100.0 * threshold),
         _ => format!(", worth a look above {threshold}"),
     });
-    let _ = writeln!(text, "  {:<24} {} ({}){}", row.name, row.label, row.unit, above.unwrap_or_default());
+    let _ = writeln!(text, "  {:<24} {} ({}){}", row.name, row.label, row.unit.symbol(), above.unwrap_or_default());
     let _ = writeln!(text, "  {:<24} = {}  [group {}]", "", row.formula, row.group);
     if let Some(note) = &row.note {
         let _ = writeln!(text, "  {:<24} {note}", "");

@@ -4,8 +4,8 @@
 use crate::export::columns::{left, middle};
 use crate::export::text::Style;
 use crate::export::text::page::{Ink, Page};
-use crate::view::MetricUnit;
-use crate::view::baseline::{BaselineView, ExpectedView, QuantityUnit, words};
+use crate::model::Unit;
+use crate::view::baseline::{BaselineView, ExpectedView, words};
 use crate::view::diff::words::shown;
 use crate::view::escape::visible;
 use crate::view::number::{date, seconds};
@@ -92,7 +92,7 @@ fn expected(page: &mut Page, all: &[ExpectedView], every: bool) {
     let row = |expected: &&ExpectedView| {
         let value = |value: f64| shown(value, expected.unit);
         // A band may extend below 0, and for a share above 1, which no quantity can.
-        let share = expected.unit == QuantityUnit::Of(MetricUnit::Share);
+        let share = expected.unit == Unit::Share;
         let (from, to) = (expected.band.0.max(0.0), expected.band.1.min(if share { 1.0 } else { f64::INFINITY }));
         vec![
             expected.name.to_string(),

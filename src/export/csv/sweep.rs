@@ -2,7 +2,7 @@
 //! Numbers are not rounded; a missing value is an empty cell.
 
 use super::line;
-use crate::view::MetricUnit;
+use crate::model::Unit;
 use crate::view::sweep::{Column, SweepReport, Value};
 
 /// The points. `_ci95` is half the width of the 95% confidence interval.
@@ -27,7 +27,7 @@ pub fn sweep(report: &SweepReport) -> Vec<u8> {
 /// The column's stable name with its unit, unless the name contains it.
 fn head(column: &Column) -> String {
     let unit = match column.unit {
-        MetricUnit::Hertz => "_hz",
+        Unit::Hertz => "_hz",
         _ => "",
     };
     format!("{}{unit}", column.name)

@@ -3,8 +3,7 @@
 
 use crate::export::markup::{escaped, px};
 use crate::export::shape::Shape;
-use crate::model::Region;
-use crate::view::MetricUnit;
+use crate::model::{Region, Unit};
 use crate::view::sweep::{Fit, ScalingView, Usl, Value, words};
 
 const WIDTH: f64 = 1100.0;
@@ -64,7 +63,7 @@ fn figure(view: &ScalingView, dots: &[Dot]) -> String {
     let axes = Axes {
         most_n: most(&mut dots.iter().map(|dot| f64::from(dot.n))) * 1.04,
         most_x: most(&mut dots.iter().map(|dot| dot.x + dot.half.unwrap_or(0.0))) * 1.12,
-        unit: Shape::of(MetricUnit::PerSecond, dots.iter().map(|dot| dot.x)),
+        unit: Shape::of(Unit::PerSecond, dots.iter().map(|dot| dot.x)),
     };
     let mut out = format!(
         "<figure><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" font-size=\"12\"><title>Throughput by number of {}</title>",

@@ -1,8 +1,7 @@
 //! The top of the page: what was swept, on which machine, and the key results.
 
 use crate::export::markup::escaped;
-use crate::model::RunState;
-use crate::view::MetricUnit;
+use crate::model::{RunState, Unit};
 use crate::view::number::{date, percent, quantity, three_digits};
 use crate::view::sweep::{PointView, ScalingView, SweepReport, words};
 
@@ -35,7 +34,7 @@ pub(super) fn tiles(view: &ScalingView) -> String {
     let mut tiles: Vec<(String, String)> = Vec::new();
     let best = view.points.iter().filter_map(|point| Some((point.n, value(point, "ops_per_s")?)));
     if let Some((n, x)) = best.max_by(|a, b| a.1.total_cmp(&b.1)) {
-        tiles.push((format!("most throughput, at n = {n}"), quantity(x, MetricUnit::PerSecond).joined()));
+        tiles.push((format!("most throughput, at n = {n}"), quantity(x, Unit::PerSecond).joined()));
     }
     if let Some(widest) = view.points.last().filter(|point| view.base != Some(point.n)) {
         let n = widest.n;

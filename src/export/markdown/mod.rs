@@ -6,9 +6,8 @@ mod sweep;
 
 pub use sweep::sweep;
 
-use crate::model::Note;
+use crate::model::{Note, Unit};
 use crate::view::Measured;
-use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::findings::{EvidenceView, FindingsView, PlaceView};
 use crate::view::number;
@@ -199,9 +198,9 @@ fn threads(out: &mut String, report: &Report) {
             "| {} | {} | {} | {} | {} | {} |\n",
             thread.tid,
             code(&thread.name),
-            shown(&thread.cpu_time, MetricUnit::Seconds),
-            shown(&thread.utilisation, MetricUnit::Share),
-            shown(&thread.run_queue_delay, MetricUnit::Share),
+            shown(&thread.cpu_time, Unit::Seconds),
+            shown(&thread.utilisation, Unit::Share),
+            shown(&thread.run_queue_delay, Unit::Share),
             number::count(thread.samples)
         ));
     }
@@ -215,7 +214,7 @@ fn neighbours(out: &mut String, view: &NeighboursView) {
     for row in &view.rows {
         let time = row.cpu_s.map_or("-".to_string(), |cpu| number::seconds(cpu).joined());
         let cpus = row.busy_cpus.map_or("-".to_string(), |cpus| format!("{cpus:.2}"));
-        let bytes = |bytes: u64| number::quantity(bytes as f64, MetricUnit::Bytes).joined();
+        let bytes = |bytes: u64| number::quantity(bytes as f64, Unit::Bytes).joined();
         let storage = row.io_bytes.map_or("-".to_string(), bytes);
         let pid = row.pid.map_or(String::new(), |pid| pid.to_string());
         out.push_str(&format!("| {pid} | {} | {time} | {cpus} | {storage} |\n", code(&row.name)));

@@ -125,7 +125,7 @@ fn types(sampled: &Sampled<'_>) -> (&'static str, (String, &'static str)) {
         }
         Unit::Nanos => (name, "nanoseconds"),
         Unit::Bytes => (name, "bytes"),
-        Unit::Count | Unit::Cycles | Unit::Instructions => (name, "count"),
+        _ => (name, "count"),
     };
     ("samples", weight)
 }

@@ -4,8 +4,7 @@
 use super::page::{Ink, Page};
 use crate::export::columns;
 use crate::export::text::Style;
-use crate::model::Health;
-use crate::view::MetricUnit;
+use crate::model::{Health, Unit};
 use crate::view::escape::visible;
 use crate::view::number;
 
@@ -66,7 +65,7 @@ fn bandwidth(page: &mut Page, health: &Health) {
     page.heading("Bandwidth", "of five runs; a copied byte counts twice");
     page.captions("  stream  threads     median     slowest .. fastest");
     for row in &health.bandwidth {
-        let rate = |value| number::quantity(value, MetricUnit::BytesPerSecond).joined();
+        let rate = |value| number::quantity(value, Unit::BytesPerSecond).joined();
         let [least, most] = row.spread.map(rate);
         let range = format!("{least} .. {most}");
         let told = columns::right(&rate(row.bytes_per_s), 10);
@@ -83,7 +82,7 @@ fn size(bytes: u64) -> String {
 }
 
 fn nanos(value: Option<f64>) -> String {
-    value.map_or("-".to_string(), |value| number::quantity(value, MetricUnit::Nanoseconds).joined())
+    value.map_or("-".to_string(), |value| number::quantity(value, Unit::Nanos).joined())
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 
 use super::page::Page;
 use crate::export::columns;
-use crate::model::NeighbourKind;
-use crate::view::MetricUnit;
+use crate::model::{NeighbourKind, Unit};
 use crate::view::escape::visible;
 use crate::view::number;
 use crate::view::report::{NeighbourView, NeighboursView};
@@ -27,8 +26,7 @@ pub(super) fn write(page: &mut Page, view: &NeighboursView) {
 fn line(row: &NeighbourView, room: usize) -> String {
     let time = row.cpu_s.map_or("-".to_string(), |cpu| number::seconds(cpu).joined());
     let cpus = row.busy_cpus.map_or("-".to_string(), |cpus| format!("{cpus:.2}"));
-    let bytes =
-        row.io_bytes.map_or("-".to_string(), |bytes| number::quantity(bytes as f64, MetricUnit::Bytes).joined());
+    let bytes = row.io_bytes.map_or("-".to_string(), |bytes| number::quantity(bytes as f64, Unit::Bytes).joined());
     let pid = row.pid.map_or(String::new(), |pid| pid.to_string());
     format!(
         "{} {} {} {}  {}",
@@ -42,7 +40,7 @@ fn line(row: &NeighbourView, room: usize) -> String {
 
 /// The name, and what else is known about it.
 fn who(row: &NeighbourView) -> String {
-    let bytes = |bytes: u64| number::quantity(bytes as f64, MetricUnit::Bytes).joined();
+    let bytes = |bytes: u64| number::quantity(bytes as f64, Unit::Bytes).joined();
     let mut text = match row.kind {
         NeighbourKind::Cgroup => format!("group {}", row.name),
         NeighbourKind::Resctrl => format!("resctrl {}", row.name),

@@ -3,8 +3,8 @@
 
 use super::page::Page;
 use crate::export::columns;
+use crate::model::Unit;
 use crate::view::Measured;
-use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::number;
 use crate::view::report::{ProcessView, Report, ThreadView};
@@ -37,7 +37,7 @@ fn process_line(process: &ProcessView) -> String {
         columns::left(&columns::middle(&visible(&process.name), NAME), NAME),
         columns::right(&number::count(process.threads), 8),
         columns::right(&number::count(process.samples), 8),
-        columns::right(&shown(&process.cpu_time, MetricUnit::Seconds), 10),
+        columns::right(&shown(&process.cpu_time, Unit::Seconds), 10),
     )
 }
 
@@ -46,16 +46,16 @@ fn thread_line(thread: &ThreadView) -> String {
         "{} {} {} {} {} {} {} {}",
         columns::right(&thread.tid.to_string(), 9),
         columns::left(&columns::middle(&visible(&thread.name), NAME), NAME),
-        columns::right(&shown(&thread.cpu_time, MetricUnit::Seconds), 9),
-        columns::right(&shown(&thread.utilisation, MetricUnit::Share), 6),
-        columns::right(&shown(&thread.run_queue_delay, MetricUnit::Share), 7),
+        columns::right(&shown(&thread.cpu_time, Unit::Seconds), 9),
+        columns::right(&shown(&thread.utilisation, Unit::Share), 6),
+        columns::right(&shown(&thread.run_queue_delay, Unit::Share), 7),
         columns::right(&compact(thread.samples), 8),
         columns::right(&whole(&thread.voluntary_switches), 9),
         columns::right(&whole(&thread.involuntary_switches), 9),
     )
 }
 
-fn shown(value: &Measured, unit: MetricUnit) -> String {
+fn shown(value: &Measured, unit: Unit) -> String {
     value.value().map_or("-".to_string(), |value| number::quantity(value, unit).joined())
 }
 
@@ -67,6 +67,6 @@ fn whole(value: &Measured) -> String {
 fn compact(value: u64) -> String {
     match value {
         0..10_000_000 => number::count(value),
-        _ => number::quantity(value as f64, MetricUnit::Count).joined(),
+        _ => number::quantity(value as f64, Unit::Count).joined(),
     }
 }

@@ -1,9 +1,8 @@
 //! The cell contents of each column, and the choice of columns that fit the width.
 
 use super::rows::{Row, Section};
-use crate::model::Measure;
+use crate::model::{Measure, Unit};
 use crate::tui::theme::{Glyphs, Theme};
-use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::fit::width;
 use crate::view::number;
@@ -198,5 +197,5 @@ fn percent(cpus: f64) -> String {
 }
 
 fn bytes(bytes: u64) -> String {
-    number::quantity(bytes as f64, MetricUnit::Bytes).joined()
+    number::quantity(bytes as f64, Unit::Bytes).joined()
 }

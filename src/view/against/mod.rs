@@ -7,9 +7,8 @@ mod words;
 
 use crate::analysis::attribution::{self, Assessment, Cause, Confidence, Moved, Settings, State, Suspect, Where};
 use crate::analysis::baseline::{Levels, LoadAxis, Stale, Strength, key_of, stale};
-use crate::analysis::diff::QuantityUnit;
 use crate::model::profile::Profile;
-use crate::model::{Baseline, NeighbourKind};
+use crate::model::{Baseline, NeighbourKind, Unit};
 use crate::view::findings::FindingView;
 use serde::Serialize;
 
@@ -146,7 +145,7 @@ pub struct QuantityRow {
     /// Label for display.
     pub label: &'static str,
     /// Its unit.
-    pub unit: QuantityUnit,
+    pub unit: Unit,
     /// Its current value.
     pub now: f64,
     /// The usual value at this load.

@@ -3,10 +3,11 @@
 mod build;
 pub mod words;
 
+use crate::model::Unit;
 use serde::Serialize;
 
 pub use crate::analysis::baseline::{LoadAxis, Stale, Strength};
-pub use crate::analysis::diff::{QuantityUnit, Role};
+pub use crate::analysis::diff::Role;
 
 /// Version of the JSON form. It changes only if a field changes its meaning, not if fields are added.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -107,7 +108,7 @@ pub struct ExpectedView {
     /// Label for display.
     pub label: &'static str,
     /// Its unit.
-    pub unit: QuantityUnit,
+    pub unit: Unit,
     /// Its role in a comparison.
     pub role: Role,
     /// Number of windows in which it was measured.

@@ -2,8 +2,8 @@
 //! Claims about its accuracy rest on windows that were left out when it was tested.
 
 use super::{BaselineView, KeyView, LevelView, LoadAxis};
-use crate::analysis::MetricUnit;
 use crate::analysis::baseline::{FALSE_HOURS, LEAST_RECORDINGS};
+use crate::model::Unit;
 use crate::view::number::{count, percent, quantity, three_digits};
 
 /// `84 windows of 3 recordings at 2 levels of load`.
@@ -122,10 +122,10 @@ pub fn program(key: &KeyView) -> String {
 /// Operations, CPU time and call paths of a baseline.
 #[must_use]
 pub fn totals(view: &BaselineView) -> String {
-    let cpu = quantity(view.cpu_seconds, MetricUnit::Seconds).joined();
+    let cpu = quantity(view.cpu_seconds, Unit::Seconds).joined();
     let paths = several(view.stacks, "call path");
     match view.operations {
-        Some(ops) => format!("{} operations, {cpu} of CPU time in {paths}", quantity(ops, MetricUnit::Count).joined()),
+        Some(ops) => format!("{} operations, {cpu} of CPU time in {paths}", quantity(ops, Unit::Count).joined()),
         None => format!("{cpu} of CPU time in {paths}"),
     }
 }

@@ -8,12 +8,13 @@ pub mod words;
 
 use super::difference::{CostAxis, Difference};
 use super::{CodeKind, Measured};
+use crate::model::Unit;
 use serde::Serialize;
 
 pub use crate::analysis::LawFactor;
 pub use crate::analysis::diff::{
-    Adjustment, Basis, Better, Driver, Exceeds, GroupKind, GroupRow, Lead, Load, Outcome, Per, QuantityUnit, Role,
-    Scale, Severity, Spread, Standing, SubgroupCheck, Through, Unlike, Verdict,
+    Adjustment, Basis, Better, Driver, Exceeds, GroupKind, GroupRow, Lead, Load, Outcome, Per, Role, Scale, Severity,
+    Spread, Standing, SubgroupCheck, Through, Unlike, Verdict,
 };
 use picture::pictures;
 pub use scale::most;
@@ -132,7 +133,7 @@ pub struct MetricRow {
     /// Label for display.
     pub label: &'static str,
     /// Its unit.
-    pub unit: QuantityUnit,
+    pub unit: Unit,
     /// Which direction is better.
     pub better: Better,
     /// Its role in the comparison.

@@ -1,8 +1,7 @@
 //! A number of the overview with its history, its change, its formula, and the reason if it is missing.
 
 use super::past::WindowMetrics;
-use crate::analysis::MetricUnit;
-use crate::model::Measure;
+use crate::model::{Measure, Unit};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -41,7 +40,7 @@ pub struct Factor {
     /// Label for display.
     pub label: &'static str,
     /// Its unit.
-    pub unit: MetricUnit,
+    pub unit: Unit,
     /// What is counted, shown after the unit: `instr`, `op/s`; mostly empty.
     pub noun: &'static str,
     /// Its value in the selected time, or why it is missing.
@@ -69,7 +68,7 @@ pub(super) struct Sources<'a> {
 pub(super) struct Kind {
     pub name: &'static str,
     pub label: &'static str,
-    pub unit: MetricUnit,
+    pub unit: Unit,
     pub noun: &'static str,
 }
 
@@ -98,7 +97,7 @@ impl Factor {
     /// A metric, with a label that fits its place.
     pub(super) fn metric(name: &'static str, label: &'static str, from: &Sources<'_>) -> Factor {
         let found = from.now.metrics.iter().find(|metric| metric.name == name);
-        let unit = found.map_or(MetricUnit::Count, |metric| metric.unit);
+        let unit = found.map_or(Unit::Count, |metric| metric.unit);
         let formula = found.map_or("", |metric| metric.formula.as_str());
         Factor::new(Kind { name, label, unit, noun: "" }, formula, from, |context| context.metric(name))
     }

@@ -1,10 +1,10 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
+use crate::analysis::Axis;
 use crate::analysis::testing::{Synthetic, ms};
-use crate::analysis::{Axis, MetricUnit};
 use crate::model::profile::Profile;
-use crate::model::{Measure, Scope, TaskState, Why};
+use crate::model::{Measure, Scope, TaskState, Unit, Why};
 use crate::units::{Nanos, Ops};
 use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
 
@@ -116,7 +116,7 @@ fn what_was_not_counted_says_why_and_the_rest_is_there() {
     ] {
         assert_eq!(view.factor(name).unwrap().value, expected, "{name}");
     }
-    assert_eq!(view.factor("cpu_utilisation").unwrap().unit, MetricUnit::Cores);
+    assert_eq!(view.factor("cpu_utilisation").unwrap().unit, Unit::Cores);
 }
 
 #[test]

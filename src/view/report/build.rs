@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::model::profile::Profile;
 use crate::model::{Meta, OpsSpec, WaitSource};
 use crate::view::findings::FindingsView;
-use crate::view::labels::{axis_of, call_graph_of, rate_of, unit_of};
+use crate::view::labels::{axis_of, call_graph_of, rate_of};
 use crate::view::notes::notes;
 
 /// Options of a report.
@@ -180,7 +180,7 @@ fn events(meta: &Meta, summary: &Summary) -> Vec<EventRow> {
     let rows = meta.events.iter().zip(&summary.events);
     rows.map(|(event, total)| EventRow {
         name: event.name.clone(),
-        unit: unit_of(event.unit),
+        unit: event.unit.symbol(),
         samples: total.samples,
         weight: total.weight,
         coverage: coverage(&event.name),

@@ -14,9 +14,9 @@ pub use tables::{
 use super::Measured;
 use super::against::AgainstView;
 use super::findings::FindingsView;
-use crate::analysis::{KindLoss, MetricUnit, Section};
+use crate::analysis::{KindLoss, Section};
 use crate::model::profile::Profile;
-use crate::model::{Baseline, HardwareEvent, HardwarePlan, HostFacts, Note};
+use crate::model::{Baseline, HardwareEvent, HardwarePlan, HostFacts, Note, Unit};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -145,7 +145,7 @@ pub struct MetricView {
     #[serde(flatten)]
     pub value: Measured,
     /// Its unit.
-    pub unit: MetricUnit,
+    pub unit: Unit,
     /// How it is computed from its counters.
     pub formula: String,
     /// The counters it is computed from.

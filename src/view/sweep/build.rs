@@ -3,10 +3,9 @@
 
 use super::{Column, PointView, Progress, ScalingView, Value, Values};
 use crate::analysis::sweep::{Estimate, Numbers, Point, Scaling};
-use crate::analysis::{Coverage, MetricUnit, Tasks};
+use crate::analysis::{Coverage, Tasks};
 use crate::model::{HostFacts, Measure, Note, Placement, RunMeta, RunState, SweepMeta, Unit};
 use crate::view::findings::FindingsView;
-use crate::view::labels::unit_of;
 
 /// A column, and how to read its value.
 struct Source {
@@ -17,7 +16,7 @@ struct Source {
 const fn column(
     name: &'static str,
     label: &'static str,
-    unit: MetricUnit,
+    unit: Unit,
     value: fn(&Numbers) -> Measure<Estimate>,
 ) -> Source {
     Source { column: Column { name, label, unit }, value }
@@ -25,25 +24,25 @@ const fn column(
 
 /// The table that performance engineers know, the most important columns first.
 const COLUMNS: [Source; 19] = [
-    column("ops_per_s", "ops/s", MetricUnit::PerSecond, |n| n.ops_per_s),
-    column("speedup", "speed-up", MetricUnit::Ratio, |n| n.speedup),
-    column("efficiency", "efficiency", MetricUnit::Share, |n| n.efficiency),
-    column("us_per_op", "time/op", MetricUnit::Microseconds, |n| n.us_per_op),
-    column("cpu_ns_per_op", "CPU/op", MetricUnit::Nanoseconds, |n| n.cpu_ns_per_op),
-    column("path_length", "instr/op", MetricUnit::Ratio, |n| n.path_length),
-    column("cpi", "CPI", MetricUnit::Ratio, |n| n.cpi),
-    column("core_cpi", "core CPI", MetricUnit::Ratio, |n| n.core_cpi),
-    column("cycles_per_op", "cycles/op", MetricUnit::Ratio, cycles_per_op),
-    column("frequency", "frequency", MetricUnit::Hertz, |n| n.frequency),
-    column("utilisation", "utilised", MetricUnit::Share, |n| n.utilisation),
-    column("busy_cores", "busy CPUs", MetricUnit::Cores, |n| n.busy_cores),
-    column("kernel_share", "in kernel", MetricUnit::Share, |n| n.kernel_share),
-    column("karp_flatt", "Karp-Flatt", MetricUnit::Ratio, |n| n.karp_flatt),
-    column("ops", "ops", MetricUnit::Count, |n| n.ops),
-    column("instructions", "instructions", MetricUnit::Count, |n| n.instructions),
-    column("cycles", "cycles", MetricUnit::Count, |n| n.cycles),
-    column("seconds", "elapsed", MetricUnit::Seconds, |n| n.seconds),
-    column("cpu_percent", "CPU %", MetricUnit::Ratio, |n| n.utilisation.map(|share| scaled(share, 100.0))),
+    column("ops_per_s", "ops/s", Unit::PerSecond, |n| n.ops_per_s),
+    column("speedup", "speed-up", Unit::Ratio, |n| n.speedup),
+    column("efficiency", "efficiency", Unit::Share, |n| n.efficiency),
+    column("us_per_op", "time/op", Unit::Micros, |n| n.us_per_op),
+    column("cpu_ns_per_op", "CPU/op", Unit::Nanos, |n| n.cpu_ns_per_op),
+    column("path_length", "instr/op", Unit::Ratio, |n| n.path_length),
+    column("cpi", "CPI", Unit::Ratio, |n| n.cpi),
+    column("core_cpi", "core CPI", Unit::Ratio, |n| n.core_cpi),
+    column("cycles_per_op", "cycles/op", Unit::Ratio, cycles_per_op),
+    column("frequency", "frequency", Unit::Hertz, |n| n.frequency),
+    column("utilisation", "utilised", Unit::Share, |n| n.utilisation),
+    column("busy_cores", "busy CPUs", Unit::Cores, |n| n.busy_cores),
+    column("kernel_share", "in kernel", Unit::Share, |n| n.kernel_share),
+    column("karp_flatt", "Karp-Flatt", Unit::Ratio, |n| n.karp_flatt),
+    column("ops", "ops", Unit::Count, |n| n.ops),
+    column("instructions", "instructions", Unit::Count, |n| n.instructions),
+    column("cycles", "cycles", Unit::Count, |n| n.cycles),
+    column("seconds", "elapsed", Unit::Seconds, |n| n.seconds),
+    column("cpu_percent", "CPU %", Unit::Ratio, |n| n.utilisation.map(|share| scaled(share, 100.0))),
 ];
 
 impl ScalingView {
@@ -62,7 +61,7 @@ impl ScalingView {
             fits: scaling.fits.clone(),
             stacks: scaling.stacks.clone(),
             losses: scaling.losses.clone(),
-            cost_unit: unit_of(cost_unit(scaling)),
+            cost_unit: cost_unit(scaling).symbol(),
             findings: FindingsView::of_judged(scaling.findings.clone(), &Tasks::default()),
             notes: notes(meta, progress.is_some()).into_iter().chain(sampled_too_little(scaling)).collect(),
             progress,

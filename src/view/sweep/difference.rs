@@ -4,14 +4,13 @@
 use crate::analysis::sweep::{Cost, FunctionId, Point, Run};
 use crate::model::Measure;
 use crate::view::difference::{Branch, CostAxis, Difference, DifferenceCell, Drawn, Terms, cells, inclusive, step};
-use crate::view::labels::unit_of;
 use rustc_hash::FxHashMap;
 
 /// Compares the cost of an operation at two points by call path; `None` if one of them has no operations or no samples.
 #[must_use]
 pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Difference> {
     let (base_runs, here_runs) = (costs(base, axis), costs(here, axis));
-    let unit = unit_of(here_runs.first().or(base_runs.first())?.0.unit);
+    let unit = here_runs.first().or(base_runs.first())?.0.unit.symbol();
     if base_runs.is_empty() || here_runs.is_empty() {
         return None;
     }

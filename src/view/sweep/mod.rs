@@ -7,8 +7,7 @@ mod report;
 pub mod words;
 
 use super::findings::FindingsView;
-use crate::analysis::MetricUnit;
-use crate::model::{Note, Region, Why, Width};
+use crate::model::{Note, Region, Unit, Why, Width};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 pub use crate::analysis::sweep::{Bound, Fit, FunctionId, Loss, LossRow, NoFit, Peak, Slice, SliceKind, Stack, Usl};
@@ -75,7 +74,7 @@ pub struct Column {
     /// Label for display.
     pub label: &'static str,
     /// Its unit.
-    pub unit: MetricUnit,
+    pub unit: Unit,
 }
 
 /// A row of the table.

@@ -6,7 +6,6 @@ use crate::analysis::sweep::{FunctionId, PathCost, Point, Scaling};
 use crate::model::{SweepMeta, Unit};
 use crate::view::difference::{CostAxis, Difference};
 use crate::view::flame::{Flame, FlameFrame, FlameLine};
-use crate::view::labels::unit_of;
 use std::collections::BTreeMap;
 
 /// A sweep, as input for every report format.
@@ -58,7 +57,7 @@ fn flame(view: &ScalingView, point: &Point) -> Option<Flame> {
     let total = lines.iter().fold(0_u64, |sum, line| sum.saturating_add(line.value));
     let samples: u64 = costs().map(|cost| cost.samples).sum();
     let (runs, region) = (point.runs.len(), point.region.label());
-    let unit = unit_of(costs().next().map_or(Unit::Nanos, |cost| cost.unit));
+    let unit = costs().next().map_or(Unit::Nanos, |cost| cost.unit).symbol();
     (total > 0).then(|| Flame {
         title: format!("n = {}: {}", point.n, view.title),
         subtitle: format!("CPU time of {runs} run{}, {samples} samples · {region}", if runs == 1 { "" } else { "s" }),

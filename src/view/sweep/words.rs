@@ -1,9 +1,8 @@
 //! Describes the parts of a sweep in words that are the same on the screen and in every format.
 
 use super::{Column, PointView, ScalingView, Value};
-use crate::analysis::MetricUnit;
 use crate::analysis::sweep::{Bound, Fit, NoFit, Peak, SliceKind, Stack, Usl};
-use crate::model::Width;
+use crate::model::{Unit, Width};
 use crate::view::number::{quantity, three_digits};
 
 /// Why cores are lost, in a few words.
@@ -99,7 +98,7 @@ pub fn peak(law: &Usl) -> String {
         Peak::None => "no peak".to_string(),
         Peak::Undecided => "no peak shown: beta may be 0".to_string(),
         Peak::At { n, ops_per_s, low, high } => {
-            let with = quantity(ops_per_s, MetricUnit::PerSecond).joined();
+            let with = quantity(ops_per_s, Unit::PerSecond).joined();
             format!("peak at n = {} [{}, {}] with {with}", three_digits(n), three_digits(low), three_digits(high))
         }
         Peak::BeyondMeasured { .. } => "peak far beyond what was measured".to_string(),

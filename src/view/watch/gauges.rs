@@ -1,8 +1,9 @@
 //! The state of a watch as numbers, to be scraped periodically.
 //! Values that were not measured are absent.
 
-use super::{Cause, LoadAxis, Moment, NeighbourKind, QuantityUnit, State};
+use super::{Cause, LoadAxis, Moment, NeighbourKind, State};
 use crate::analysis::attribution::{Assessment, Moved};
+use crate::model::Unit;
 
 /// Maximum number of suspects, so that a scraper has few series.
 const MOST_SUSPECTS: usize = 5;
@@ -50,7 +51,7 @@ pub struct Gauge {
     /// Its name.
     pub name: &'static str,
     /// Its unit.
-    pub unit: QuantityUnit,
+    pub unit: Unit,
     /// Its value over the last windows.
     pub now: f64,
     /// The usual value at this load.

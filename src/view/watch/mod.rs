@@ -6,12 +6,13 @@ mod moment;
 
 pub use crate::analysis::attribution::{Cause, Confidence, State, Where};
 pub use crate::analysis::baseline::{LoadAxis, Strength};
-pub use crate::analysis::diff::{PRIMARY, QuantityUnit, RATE};
+pub use crate::analysis::diff::{PRIMARY, RATE};
 pub use crate::model::NeighbourKind;
 pub use build::{cleared, first_suspect, trouble, window};
 pub use gauges::{Gauge, Gauges, Score, gauges};
 pub use moment::{Clocked, Moment};
 
+use crate::model::Unit;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -205,7 +206,7 @@ pub struct Factor {
     /// Label for display.
     pub label: &'static str,
     /// Its unit.
-    pub unit: QuantityUnit,
+    pub unit: Unit,
     /// Its value over the last windows.
     pub now: f64,
     /// The usual value at this load.

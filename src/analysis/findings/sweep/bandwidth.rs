@@ -6,9 +6,9 @@ use super::slower::{counted, evidence};
 use super::step::Step;
 use super::values::metric;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::Point;
 use crate::analysis::text::{digits, percent};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -5,8 +5,9 @@
 use super::hot::{Hot, hot};
 use super::step::Step;
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, limits};
+use crate::analysis::Axis;
 use crate::analysis::text::{digits, name, percent, seconds};
-use crate::analysis::{Axis, MetricUnit as U};
+use crate::model::Unit as U;
 use crate::model::{Region, Why};
 
 pub(super) const RULE: Rule =

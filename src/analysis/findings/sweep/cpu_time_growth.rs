@@ -4,9 +4,9 @@
 use super::places::{grower_place, growers};
 use super::step::Step;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{percent, seconds};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

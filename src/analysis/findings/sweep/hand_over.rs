@@ -3,10 +3,11 @@
 
 use super::places::blocked_place;
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::Cause;
 use crate::analysis::findings::paths::{Code, Wait};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{name, percent, seconds};
-use crate::analysis::{Cause, MetricUnit as U};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -4,9 +4,9 @@
 use super::step::Step;
 use super::values::{self, known};
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::paths::Code;
 use crate::analysis::text::percent;
+use crate::model::Unit as U;
 use crate::model::{Measure, Why};
 
 pub(super) const RULE: Rule =

@@ -4,9 +4,9 @@
 use super::places::{below, cpu_place, kernel_seen};
 use super::step::Step;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::paths::Code;
 use crate::analysis::text::{name, percent};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule = Rule {

@@ -6,10 +6,11 @@ use super::growth::Lead;
 use super::places::{blocked_place, cpu_place};
 use super::step::Step;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::Cause;
 use crate::analysis::findings::paths::{Code, Wait};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{name, percent, seconds};
-use crate::analysis::{Cause, MetricUnit as U};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -6,10 +6,10 @@ use super::growth::Lead;
 use super::places::{blocked_place, cpu_place, kernel_seen};
 use super::step::Step;
 use super::{Confidence, Evidence, Finding, Kind, Place, Rule, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::mmap_lock::{NEXT_STEP, blocked_words};
 use crate::analysis::findings::paths::{Code, Wait};
 use crate::analysis::text::percent;
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -4,10 +4,10 @@
 use super::step::Step;
 use super::values::known;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::paths::Code;
 use crate::analysis::sweep::Run;
 use crate::analysis::text::{digits, percent};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -3,8 +3,8 @@
 use super::places::{grower_place, growers};
 use super::slower::{counted, evidence};
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::text::percent;
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

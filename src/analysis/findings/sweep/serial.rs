@@ -4,9 +4,9 @@
 use super::imbalance::{busiest, evidence};
 use super::places::blocked_place;
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::paths::{Code, Wait};
 use crate::analysis::text::{digits, name, percent};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -2,8 +2,8 @@
 
 use super::step::Step;
 use super::{Evidence, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::SliceKind;
+use crate::model::Unit as U;
 use crate::model::Why;
 
 /// Instructions that take more cycles than at the base.

@@ -4,9 +4,9 @@
 use super::hot::hot;
 use super::step::Step;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::{Point, SliceKind};
 use crate::analysis::text::{digits, percent};
+use crate::model::Unit as U;
 use crate::model::{Measure, Region, Why};
 
 pub(super) const RULE: Rule =

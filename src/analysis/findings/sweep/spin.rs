@@ -5,10 +5,11 @@ use super::hot::hot;
 use super::places::{below, cpu_place};
 use super::step::Step;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use crate::analysis::Axis;
 use crate::analysis::findings::paths::Code;
 use crate::analysis::sweep::Numbers;
 use crate::analysis::text::{digits, name, percent};
-use crate::analysis::{Axis, MetricUnit as U};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -2,9 +2,9 @@
 
 use super::values::known;
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::percent;
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -6,10 +6,10 @@ use super::address_space::{costs, mostly};
 use super::places::{cpu_place, kernel_seen};
 use super::step::Step;
 use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::MetricUnit as U;
 use crate::analysis::findings::paths::Code;
 use crate::analysis::findings::tlb_flush::NEXT_STEP;
 use crate::analysis::text::percent;
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule = Rule {

@@ -2,9 +2,10 @@
 
 use super::mean::Change;
 use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use crate::analysis::Cause;
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
-use crate::analysis::{Cause, MetricUnit as U};
+use crate::model::Unit as U;
 use crate::model::Why;
 
 pub(super) const RULE: Rule =

@@ -4,7 +4,7 @@
 use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
 use crate::export::text::page::{Ink, Page};
-use crate::view::MetricUnit;
+use crate::model::Unit;
 use crate::view::sweep::{ScalingView, words};
 
 const ROWS: usize = 12;
@@ -64,7 +64,7 @@ fn draw(page: &mut Page, view: &ScalingView, points: &[(f64, f64)]) {
     let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0_f64, f64::max);
     let (most_n, most_x) = (most(&mut points.iter().map(|p| p.0)), most(&mut points.iter().map(|p| p.1)));
     let fit = words::chosen(&view.fits).and_then(|fit| Some((fit, fit.law.as_ref().ok()?)));
-    let unit = Shape::of(MetricUnit::PerSecond, points.iter().map(|p| p.1));
+    let unit = Shape::of(Unit::PerSecond, points.iter().map(|p| p.1));
     let label = width(&unit.show(most_x)) + 2;
     let columns = page.width.saturating_sub(label + 4).clamp(2, 72);
     let mut canvas = Canvas { rows: vec![vec![' '; columns]; ROWS], columns, most_n, most_x: most_x * 1.08 };

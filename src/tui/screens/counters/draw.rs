@@ -1,16 +1,16 @@
 //! Draws the table, and the formula and history of the selected row.
 
 use super::{Row, State};
-use crate::model::Measure;
+use crate::model::{Measure, Unit};
 use crate::tui::panel::Cx;
 use crate::tui::widgets;
 use crate::tui::widgets::Pen;
 use crate::tui::widgets::chart::{Chart, Origin, Series};
 use crate::tui::widgets::sparkline::{sparkline, squeezed};
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
+use crate::view::Section;
 use crate::view::fit::end;
 use crate::view::number::{self, Shown};
-use crate::view::{MetricUnit, Section};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -198,7 +198,7 @@ fn draw_detail(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
                 "{} of {}, {group}, counts {}; the course is per second",
                 counter.name, counter.scope, counter.unit
             );
-            (counter.name.as_str(), text, MetricUnit::PerSecond)
+            (counter.name.as_str(), text, Unit::PerSecond)
         }
     };
     let line = |at: u16| Rect { y: area.y + at, height: 1, ..area };

@@ -1,16 +1,16 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 use super::*;
-use crate::model::{Quality, Why};
+use crate::model::{Quality, Unit, Why};
 use crate::tui::keys::Action as A;
 use crate::tui::testing::{head, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::units::Nanos;
 use crate::view::query::TaskFilter;
-use crate::view::{Axis, MetricUnit, Section};
+use crate::view::{Axis, Section};
 use proptest::prelude::*;
 
-fn metric(name: &'static str, section: Section, unit: MetricUnit, value: Measure<f64>) -> MetricLine {
+fn metric(name: &'static str, section: Section, unit: Unit, value: Measure<f64>) -> MetricLine {
     let history = (1..=20).map(|at| (Nanos(at * 1_000_000_000), (at % 6 != 0).then_some((at % 4) as f64)));
     MetricLine {
         name,
@@ -41,10 +41,10 @@ fn state() -> State {
     let mut state = State::default();
     state.show(Body::Counters(View {
         metrics: vec![
-            metric("cpu_time", Section::Cpu, MetricUnit::Seconds, Measure::exact(9.87)),
-            metric("ipc", Section::Cpu, MetricUnit::Ratio, half),
-            metric("cycles", Section::Cpu, MetricUnit::Count, Measure::Missing(Why::NotSupported)),
-            metric("major_faults", Section::Memory, MetricUnit::PerSecond, Measure::exact(0.0)),
+            metric("cpu_time", Section::Cpu, Unit::Seconds, Measure::exact(9.87)),
+            metric("ipc", Section::Cpu, Unit::Ratio, half),
+            metric("cycles", Section::Cpu, Unit::Count, Measure::Missing(Why::NotSupported)),
+            metric("major_faults", Section::Memory, Unit::PerSecond, Measure::exact(0.0)),
         ],
         counters: vec![
             counter("task-clock", "target", Measure::exact(123_456_789.0)),

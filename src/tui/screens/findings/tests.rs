@@ -1,16 +1,16 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::model::Why;
+use crate::model::{Unit, Why};
 use crate::tui::testing::{self, text};
 use crate::tui::time::Time;
 
+use crate::view::Axis;
 use crate::view::findings::{Confidence, EvidenceView, PlaceView, UndecidedView};
 use crate::view::query::TaskFilter;
-use crate::view::{Axis, MetricUnit};
 use proptest::prelude::*;
 
-fn row(label: &'static str, value: f64, unit: MetricUnit, threshold: Option<f64>) -> EvidenceView {
+fn row(label: &'static str, value: f64, unit: Unit, threshold: Option<f64>) -> EvidenceView {
     EvidenceView { label, value, unit, threshold }
 }
 
@@ -23,9 +23,9 @@ fn lock() -> FindingView {
                 worker::run: more threads would not make it faster."
             .to_string(),
         evidence: vec![
-            row("blocked on futexes", 0.471, MetricUnit::Share, Some(0.2)),
-            row("longest wait", 2.34, MetricUnit::Seconds, None),
-            row("switches, blocked", 1350.0, MetricUnit::PerSecond, Some(100.0)),
+            row("blocked on futexes", 0.471, Unit::Share, Some(0.2)),
+            row("longest wait", 2.34, Unit::Seconds, None),
+            row("switches, blocked", 1350.0, Unit::PerSecond, Some(100.0)),
         ],
         confidence: Confidence::High,
         place: Some(PlaceView {
@@ -44,7 +44,7 @@ fn cores() -> FindingView {
         title: "one core is the limit",
         share: None,
         claim: "one thread uses 99.2% of a core while the others wait".to_string(),
-        evidence: vec![row("busiest thread", 0.992, MetricUnit::Share, Some(0.9))],
+        evidence: vec![row("busiest thread", 0.992, Unit::Share, Some(0.9))],
         confidence: Confidence::Low,
         place: None,
         refuted_by: "a second thread with as much CPU time",

@@ -1,6 +1,6 @@
 //! Words for two call trees in one, from a sweep's widths or a comparison's sides: costs of trees and cells.
 
-use crate::view::MetricUnit;
+use crate::model::Unit;
 use crate::view::difference::{CostAxis, Difference, DifferenceCell, Terms, Usual};
 use crate::view::escape::visible;
 use crate::view::number::{quantity, seconds};
@@ -138,6 +138,6 @@ fn amount(cost: f64, unit: &str) -> String {
     match unit {
         "ns" => seconds(cost / 1e9).joined(),
         "%" => format!("{cost:.2}%"),
-        unit => format!("{} {unit}", quantity(cost, MetricUnit::Count).joined()),
+        unit => format!("{} {unit}", quantity(cost, Unit::Count).joined()),
     }
 }

@@ -3,14 +3,15 @@
 use super::page::{Item, Page, Rows};
 use super::tiles::changed;
 use super::words;
+use crate::model::Unit;
 use crate::tui::finding;
 use crate::tui::panel::Cx;
+use crate::view::Axis;
 use crate::view::escape::visible;
 use crate::view::findings::FindingView;
 use crate::view::fit::{end, function_name, width};
 use crate::view::number::{count, percent, seconds};
 use crate::view::overview::{Hot, Overview};
-use crate::view::{Axis, MetricUnit};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
@@ -91,7 +92,7 @@ fn function(hot: &Hot, compared: bool, cx: &Cx<'_>, room: usize) -> Line<'static
     let mut spans = vec![Span::styled(share, cx.theme.text)];
     let mut used = SHARE + 1;
     if compared {
-        let text = hot.change.map(|change| words::change(&change, MetricUnit::Share));
+        let text = hot.change.map(|change| words::change(&change, Unit::Share));
         let text = text.map_or_else(|| Span::raw(""), |text| changed(&text, cx));
         let pad = CHANGE.saturating_sub(text.width());
         spans.extend([Span::raw(" ".repeat(pad)), text]);

@@ -1,7 +1,6 @@
 //! Values, changes and reasons of the overview as text. Every number has its unit, and a missing one is never zero.
 
-use crate::model::{Measure, Why};
-use crate::view::MetricUnit;
+use crate::model::{Measure, Unit, Why};
 use crate::view::fit::width;
 use crate::view::number::{percent, quantity, three_digits};
 use crate::view::overview::{Change, Factor, Overview};
@@ -49,14 +48,14 @@ impl Weight {
 }
 
 /// A change as short text: `+12.3%`, `x20.9` from a factor of two on, `+3.20 pt` for shares, `=` if chance explains it.
-pub(super) fn change(change: &Change, unit: MetricUnit) -> (String, Weight) {
+pub(super) fn change(change: &Change, unit: Unit) -> (String, Weight) {
     if !change.is_clear() {
         return ("=".to_string(), Weight::Same);
     }
     let weight = if change.after > change.before { Weight::More } else { Weight::Less };
     let sign = weight.sign();
     let text = match (unit, change.relative()) {
-        (MetricUnit::Share, _) => {
+        (Unit::Share, _) => {
             format!("{sign}{} pt", three_digits((change.after - change.before).abs() * 100.0))
         }
         (_, None) => "from 0".to_string(),
@@ -177,7 +176,7 @@ mod tests {
     use super::*;
     use crate::model::Quality;
 
-    fn factor(unit: MetricUnit, noun: &'static str, value: Measure<f64>) -> Factor {
+    fn factor(unit: Unit, noun: &'static str, value: Measure<f64>) -> Factor {
         Factor {
             name: "x",
             label: "label",
@@ -194,30 +193,30 @@ mod tests {
     #[test]
     fn a_value_has_three_digits_and_its_unit() {
         for (unit, noun, number, expected) in [
-            (MetricUnit::Seconds, "", 4.29e-6, "4.29 us"),
-            (MetricUnit::Count, "instr", 2033.6, "2,030 instr"),
-            (MetricUnit::Count, "op/s", 37_083_372.0, "37.1 M op/s"),
-            (MetricUnit::Count, "op/s", 50.0, "50.0 op/s"),
-            (MetricUnit::Count, "/s", 7.5e9, "7.50 G/s"),
-            (MetricUnit::Count, "/s", 75.0, "75.0/s"),
-            (MetricUnit::Hertz, "", 3.6e9, "3.60 GHz"),
-            (MetricUnit::Ratio, "", 7.589, "7.59"),
+            (Unit::Seconds, "", 4.29e-6, "4.29 us"),
+            (Unit::Count, "instr", 2033.6, "2,030 instr"),
+            (Unit::Count, "op/s", 37_083_372.0, "37.1 M op/s"),
+            (Unit::Count, "op/s", 50.0, "50.0 op/s"),
+            (Unit::Count, "/s", 7.5e9, "7.50 G/s"),
+            (Unit::Count, "/s", 75.0, "75.0/s"),
+            (Unit::Hertz, "", 3.6e9, "3.60 GHz"),
+            (Unit::Ratio, "", 7.589, "7.59"),
         ] {
             assert_eq!(value(&factor(unit, noun, Measure::exact(number))), expected);
         }
-        assert_eq!(value(&factor(MetricUnit::Ratio, "", Measure::Missing(Why::Idle))), "-");
+        assert_eq!(value(&factor(Unit::Ratio, "", Measure::Missing(Why::Idle))), "-");
     }
 
     #[test]
     fn a_change_reads_as_a_part_a_multiple_or_points_and_as_equal_within_chance() {
         for (unit, before, after, error, expected) in [
-            (MetricUnit::Ratio, 1.0, 1.123, None, "+12.3%"),
-            (MetricUnit::Ratio, 1.0, 0.981, None, "-1.90%"),
-            (MetricUnit::Ratio, 0.363_083, 7.589_45, None, "x20.9"),
-            (MetricUnit::Share, 0.10, 0.132, None, "+3.20 pt"),
-            (MetricUnit::Share, 0.10, 0.05, None, "-5.00 pt"),
-            (MetricUnit::PerSecond, 0.0, 5.0, None, "from 0"),
-            (MetricUnit::PerSecond, 10.0, 11.0, Some(0.6), "="),
+            (Unit::Ratio, 1.0, 1.123, None, "+12.3%"),
+            (Unit::Ratio, 1.0, 0.981, None, "-1.90%"),
+            (Unit::Ratio, 0.363_083, 7.589_45, None, "x20.9"),
+            (Unit::Share, 0.10, 0.132, None, "+3.20 pt"),
+            (Unit::Share, 0.10, 0.05, None, "-5.00 pt"),
+            (Unit::PerSecond, 0.0, 5.0, None, "from 0"),
+            (Unit::PerSecond, 10.0, 11.0, Some(0.6), "="),
         ] {
             assert_eq!(change(&Change { before, after, error }, unit).0, expected);
         }
@@ -225,8 +224,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_together_is_named_with_the_longest_reason_that_fits() {
-        let missing =
-            |name, label| Factor { name, label, ..factor(MetricUnit::Ratio, "", Measure::Missing(Why::Idle)) };
+        let missing = |name, label| Factor { name, label, ..factor(Unit::Ratio, "", Measure::Missing(Why::Idle)) };
         let factors = [missing("path_length", "path length"), missing("cpi", "CPI"), missing("f", "frequency")];
         let absent = Absent { factors: factors.iter().collect(), reasons: &["not counted (no PMU)", "no PMU"] };
         for (room, expected) in [
@@ -242,14 +240,14 @@ mod tests {
     #[test]
     fn the_status_line_gives_value_cover_change_and_source_or_the_reason() {
         let known = Measure::Known { value: 2.0, quality: Quality { coverage: 0.25 } };
-        let mut changed = factor(MetricUnit::Ratio, "", known);
+        let mut changed = factor(Unit::Ratio, "", known);
         changed.change = Some(Change { before: 1.0, after: 2.0, error: None });
         changed.share_of_change = Some(0.984);
         assert_eq!(
             in_full(&changed, ""),
             "label 2.00 (counted 25.0% of the time), before 1.00 (x2.00), 98.4% of the change  = d a / d b"
         );
-        let missing = factor(MetricUnit::Ratio, "", Measure::Missing(Why::NoOpsSource));
+        let missing = factor(Unit::Ratio, "", Measure::Missing(Why::NoOpsSource));
         assert_eq!(in_full(&missing, "law"), "law: label: no operation source (give one with --ops)  = d a / d b");
     }
 }

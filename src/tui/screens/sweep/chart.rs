@@ -2,12 +2,11 @@
 //! A law is drawn only over the widths it was fitted on; measured points are not joined by lines.
 
 use super::State;
-use crate::model::Region;
+use crate::model::{Region, Unit};
 use crate::tui::panel::Cx;
 use crate::tui::theme::Glyphs;
 use crate::tui::widgets::chart::{Canvas, round_values};
 use crate::tui::widgets::put;
-use crate::view::MetricUnit;
 use crate::view::fit::{end, width};
 use crate::view::number::quantity;
 use crate::view::sweep::{PointView, ScalingView, Usl, Value, words};
@@ -27,12 +26,12 @@ const FAR_ABOVE: f64 = 2.5;
 struct Quantity {
     column: &'static str,
     title: &'static str,
-    unit: MetricUnit,
+    unit: Unit,
 }
 
-const THROUGHPUT: Quantity = Quantity { column: "ops_per_s", title: "ops/s", unit: MetricUnit::PerSecond };
+const THROUGHPUT: Quantity = Quantity { column: "ops_per_s", title: "ops/s", unit: Unit::PerSecond };
 /// The only quantity if nothing counts operations.
-const BUSY: Quantity = Quantity { column: "busy_cores", title: "busy CPUs", unit: MetricUnit::Cores };
+const BUSY: Quantity = Quantity { column: "busy_cores", title: "busy CPUs", unit: Unit::Cores };
 
 /// A measured point: width, mean, half of its interval.
 type Measured = (f64, f64, Option<f64>);
@@ -311,7 +310,7 @@ fn ticks(highest: f64, height: u16) -> Vec<f64> {
 /// The value without "per second", which the legend shows.
 fn label_of(value: f64, shown: Quantity) -> String {
     match shown.unit {
-        MetricUnit::PerSecond => quantity(value, MetricUnit::Count).joined(),
+        Unit::PerSecond => quantity(value, Unit::Count).joined(),
         unit => quantity(value, unit).joined(),
     }
 }

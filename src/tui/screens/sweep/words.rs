@@ -2,8 +2,8 @@
 
 use super::State;
 use super::rows::FunctionRow;
+use crate::model::Unit;
 use crate::tui::panel::Cx;
-use crate::view::MetricUnit;
 use crate::view::escape::visible;
 use crate::view::number::{percent, quantity, three_digits};
 use crate::view::sweep::{Column, Loss, PointView, ScalingView, Value, words};
@@ -30,7 +30,7 @@ fn head(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
                 || " (one run has no interval)".to_string(),
                 |half| format!(" {}{half}", cx.glyphs.plus_minus),
             );
-            format!(": {}{half}", quantity(mean, MetricUnit::PerSecond).joined())
+            format!(": {}{half}", quantity(mean, Unit::PerSecond).joined())
         }
         _ => String::new(),
     };
@@ -84,7 +84,7 @@ pub(super) fn law(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String 
     };
     let here = match &fit.law {
         Ok(law) if fit.widths.contains(&point.n) => {
-            let value = quantity(words::by_law(law, f64::from(point.n)), MetricUnit::PerSecond).joined();
+            let value = quantity(words::by_law(law, f64::from(point.n)), Unit::PerSecond).joined();
             format!(", by the law {value}")
         }
         _ => String::new(),
@@ -173,8 +173,8 @@ pub(super) fn spread(point: &PointView) -> Option<String> {
 pub(super) fn value(point: &PointView, column: &Column) -> String {
     let Some(mean) = point.values.get(column.name).and_then(|value| value.mean()) else { return "-".to_string() };
     match column.unit {
-        MetricUnit::PerSecond => quantity(mean, MetricUnit::Count).joined(),
-        MetricUnit::Ratio => three_digits(mean),
+        Unit::PerSecond => quantity(mean, Unit::Count).joined(),
+        Unit::Ratio => three_digits(mean),
         unit => quantity(mean, unit).joined(),
     }
 }

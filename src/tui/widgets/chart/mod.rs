@@ -6,9 +6,10 @@ mod canvas;
 
 use super::sparkline::sparkline;
 use super::{Pen, put};
+use crate::model::Unit;
 use crate::units::Nanos;
 use crate::view::fit::{end, width};
-use crate::view::{MetricUnit, number};
+use crate::view::number;
 
 pub use axis::values as round_values;
 pub use canvas::Canvas;
@@ -42,7 +43,7 @@ pub struct Chart<'a> {
     /// The lines; the theme has colours for six.
     pub series: &'a [Series<'a>],
     /// The unit of all of them.
-    pub unit: MetricUnit,
+    pub unit: Unit,
     /// Start and end of the span.
     pub span: (Nanos, Nanos),
     /// The zero of the time axis.

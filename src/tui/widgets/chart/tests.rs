@@ -15,7 +15,7 @@ fn points(values: &[Option<f64>]) -> Vec<(Nanos, Option<f64>)> {
 
 fn chart<'a>(series: &'a [Series<'a>], seconds: u64) -> Chart<'a> {
     let span = (Nanos(0), second(seconds));
-    Chart { series, unit: MetricUnit::Hertz, span, origin: Origin::Now(span.1), top: None, range: None, mark: None }
+    Chart { series, unit: Unit::Hertz, span, origin: Origin::Now(span.1), top: None, range: None, mark: None }
 }
 
 #[test]

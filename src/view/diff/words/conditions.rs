@@ -2,7 +2,7 @@
 
 use super::values::{relative, typed};
 use crate::analysis::diff::Side;
-use crate::view::MetricUnit;
+use crate::model::Unit;
 use crate::view::diff::{
     Adjustment, CodeView, Driver, GroupKind, Load, Per, SettingsView, Severity, SideView, Spread, SubgroupCheck,
     Through, Unlike,
@@ -24,8 +24,8 @@ pub(in crate::view::diff) fn load(load: &Load) -> String {
         return "load was not looked at".to_string();
     };
     let (what, unit) = match driver {
-        Driver::OpsPerS => ("operations per second", MetricUnit::PerSecond),
-        Driver::BusyCores => ("busy CPUs", MetricUnit::Cores),
+        Driver::OpsPerS => ("operations per second", Unit::PerSecond),
+        Driver::BusyCores => ("busy CPUs", Unit::Cores),
     };
     let value = |value: f64| quantity(value, unit).joined();
     let both = format!("{} -> {}", value(base.mean), value(new.mean));

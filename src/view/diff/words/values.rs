@@ -2,18 +2,15 @@
 //! Numbers are rounded only in the last step.
 
 use crate::analysis::LawFactor;
+use crate::model::Unit;
 use crate::view::Measured;
-use crate::view::MetricUnit;
-use crate::view::diff::{CodeRow, MetricRow, QuantityUnit, Scale, Verdict};
+use crate::view::diff::{CodeRow, MetricRow, Scale, Verdict};
 use crate::view::number::{percent, quantity, seconds, three_digits};
 
 /// A value in its unit.
 #[must_use]
-pub fn shown(value: f64, unit: QuantityUnit) -> String {
-    match unit {
-        QuantityUnit::Nanos => seconds(value * 1e-9).joined(),
-        QuantityUnit::Of(unit) => quantity(value, unit).joined(),
-    }
+pub fn shown(value: f64, unit: Unit) -> String {
+    quantity(value, unit).joined()
 }
 
 /// A relative change: `+10.1%`, `-0.50%`; `x 12.0` from a factor of ten on.
@@ -39,7 +36,7 @@ pub(super) fn typed(part: f64) -> String {
 pub fn change(row: &MetricRow, value: f64) -> String {
     match (row.scale, row.unit) {
         (Some(Scale::Relative), _) => relative(value),
-        (_, QuantityUnit::Of(MetricUnit::Share)) => format!("{:+.2} pt", value * 100.0),
+        (_, Unit::Share) => format!("{:+.2} pt", value * 100.0),
         (_, unit) => format!("{}{}", if value > 0.0 { "+" } else { "" }, shown(value, unit)),
     }
 }
@@ -117,7 +114,7 @@ pub fn probability(p: f64) -> String {
 #[must_use]
 pub fn factor_value(factor: &str, value: f64) -> String {
     match factor {
-        "frequency" => quantity(value, MetricUnit::Hertz).joined(),
+        "frequency" => quantity(value, Unit::Hertz).joined(),
         "utilisation" => percent(value).joined(),
         "cpu_time" => seconds(value * 1e-9).joined(),
         _ => three_digits(value),

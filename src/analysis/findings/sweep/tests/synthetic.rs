@@ -7,7 +7,7 @@ use crate::analysis::findings::judge_sweep;
 use crate::analysis::sweep::{
     Cost, Estimate, Fit, FunctionId, Loss, LossRow, Numbers, PathCost, Point, Run, Slice, SliceKind, Split, Stack,
 };
-use crate::analysis::{Cause, CodeKind, Metric, MetricUnit, Section, Totals};
+use crate::analysis::{Cause, CodeKind, Metric, Section, Totals};
 use crate::model::{Measure, Region, TaskState, Unit, Why};
 use std::collections::BTreeMap;
 
@@ -310,7 +310,7 @@ fn run(load: &OperationCost, n: u32, factor: f64, off_cpu: bool) -> Run {
         name,
         label: "",
         section: Section::Cpu,
-        unit: MetricUnit::Ratio,
+        unit: Unit::Ratio,
         value,
         formula: String::new(),
         events: Vec::new(),
