@@ -1,7 +1,7 @@
 //! The command line: parses and checks arguments, and runs each command in its own file.
 
 pub mod args;
-pub mod plan;
+pub(crate) mod plan;
 
 mod baseline;
 mod capture;

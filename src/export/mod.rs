@@ -1,10 +1,10 @@
 //! Renders views as bytes: text, JSON, CSV, Markdown, HTML, SVG, and the formats of other profilers.
 
-pub mod baseline;
+pub(crate) mod baseline;
 mod colours;
 mod columns;
 pub mod csv;
-pub mod diff;
+pub(crate) mod diff;
 pub mod difference;
 pub mod firefox;
 pub mod folded;
@@ -13,7 +13,7 @@ pub mod html;
 pub mod json;
 pub mod markdown;
 mod markup;
-pub mod openmetrics;
+pub(crate) mod openmetrics;
 pub mod perfscript;
 pub mod pprof;
 mod quote;

@@ -11,14 +11,14 @@
 //!        | pmu "/" term { "," term } "/" [ [ ":" ] modifiers ]
 //! ```
 
-pub mod detect;
+pub(crate) mod detect;
 mod event;
 mod known;
 mod list;
 mod machine;
 mod modifiers;
 mod names;
-pub mod planner;
+pub(crate) mod planner;
 mod sets;
 mod spelled;
 mod table;
@@ -26,10 +26,10 @@ mod terms;
 
 pub use known::Known;
 pub use list::parse;
-pub use machine::{Capacity, CoreType, Machine, assumed, core_types};
-pub use sets::{SETS, Set, Wanted, wanted};
+pub use machine::{CoreType, Machine, assumed, core_types};
+pub use sets::{Wanted, wanted};
 pub use spelled::{as_perf_writes_it, group_as_perf_writes_it};
-pub use table::{Code, Cpus, Table, TableEvent, Uarch};
+pub use table::Table;
 
 use crate::model::{EventKind, Unit};
 

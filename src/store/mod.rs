@@ -14,7 +14,7 @@ mod damage;
 mod folder;
 mod name;
 mod part;
-pub mod perfdata;
+pub(crate) mod perfdata;
 mod reader;
 mod repair;
 mod rows;

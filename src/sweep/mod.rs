@@ -7,7 +7,7 @@ mod load;
 mod order;
 mod placement;
 mod runner;
-pub mod template;
+pub(crate) mod template;
 #[cfg(test)]
 mod testing;
 
@@ -16,5 +16,5 @@ pub use folder::{EXTENSION, FORMAT, Folder};
 pub use journal::{Journal, folder as journal_folder};
 pub use load::{load, scaling};
 pub use order::order;
-pub use placement::{Place, Places, per_core};
+pub use placement::{Places, per_core};
 pub use runner::{Recipe, Sweep};

@@ -55,12 +55,6 @@ impl Places {
         self.order.len()
     }
 
-    /// Whether there are no CPUs.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
-    }
-
     /// The CPUs for a run of that width: one per thread, or all.
     #[must_use]
     pub fn take(&self, width: u32) -> Place {

@@ -11,8 +11,6 @@ pub enum Capability {
     SysPtrace = 19,
     /// Nearly everything; before Linux 5.8 the only way to profile the kernel.
     SysAdmin = 21,
-    /// Raise hard resource limits.
-    SysResource = 24,
     /// Read kernel addresses.
     Syslog = 34,
     /// Profile (Linux 5.8).

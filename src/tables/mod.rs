@@ -9,4 +9,4 @@ mod table;
 
 pub use parquet::{from_parquet, to_parquet};
 pub use stream::Stream;
-pub use table::{Builder, Table};
+pub use table::Table;

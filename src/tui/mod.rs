@@ -3,23 +3,23 @@
 
 pub mod app;
 mod chrome;
-pub mod effect;
+pub(crate) mod effect;
 mod finding;
-pub mod keys;
+pub(crate) mod keys;
 mod layout;
 mod line;
-pub mod list;
+pub(crate) mod list;
 pub mod msg;
 mod overlay;
 pub mod panel;
-pub mod picker;
-pub mod run;
-pub mod screens;
+pub(crate) mod picker;
+pub(crate) mod run;
+pub(crate) mod screens;
 pub mod settings;
-pub mod term;
-pub mod theme;
-pub mod time;
-pub mod widgets;
+pub(crate) mod term;
+pub(crate) mod theme;
+pub(crate) mod time;
+pub(crate) mod widgets;
 
 #[cfg(test)]
 mod gallery;

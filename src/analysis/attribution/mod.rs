@@ -22,13 +22,10 @@ mod words;
 
 pub use assess::assess;
 pub use assessor::Assessor;
-pub use functions::{Shift, shift};
+pub use functions::shift;
 pub use observe::observe;
-pub use score::correlation;
 pub use settings::Settings;
-pub use types::{
-    Alarm, Assessment, Cause, Confidence, Evidence, Moved, NeighbourWindow, Observed, State, Step, Suspect, Where,
-};
+pub use types::{Alarm, Assessment, Cause, Confidence, Evidence, Moved, State, Step, Suspect, Where};
 pub use words::{amount, change};
 
 #[cfg(test)]

@@ -20,9 +20,10 @@ pub use equivalence::equivalent;
 pub(in crate::analysis) use multiple::corrected;
 pub use multiple::{benjamini_hochberg, holm};
 pub use power::detectable;
-pub use rank::{MannWhitney, least_p, mann_whitney};
-pub use series::{Moments, autocorrelation, effective_count};
-pub use special::{normal_cdf, normal_quantile};
+pub use rank::{least_p, mann_whitney};
+pub use series::Moments;
+pub use special::normal_cdf;
 pub use student::{student_quantile, student_two_sided};
 pub(in crate::analysis) use welch::combined;
-pub use welch::{Welch, welch};
+#[cfg(test)]
+pub(in crate::analysis) use welch::tests::welch;

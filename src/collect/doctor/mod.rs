@@ -6,8 +6,7 @@ mod debug_info;
 mod machine;
 mod probe;
 
-pub use debug_info::{ModuleFacts, module_facts};
-pub use probe::{Probe, Roots, Tracefs, gather};
+pub use probe::{Probe, Roots, gather};
 
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +78,7 @@ pub fn profiling_works(checks: &[Check]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::probe::Tracefs;
     use super::*;
     use crate::sys::procfs::ProcFs;
     use crate::sys::sysfs::SysFs;

@@ -8,7 +8,6 @@ pub use group::cgroup;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Target;
 use crate::sys::procfs::{self, ProcFs};
-use crate::sys::sysfs::{SysFs, format_cpu_list, parse_cpu_list};
 
 /// Processes by id (`-p`); with `children`, also those forked earlier, such as a server's workers.
 pub fn processes(proc: &ProcFs, pids: &[u32], children: bool) -> Result<Target> {
@@ -29,24 +28,6 @@ pub fn threads(proc: &ProcFs, tids: &[u32]) -> Result<Target> {
     let tids = distinct(tids, "thread")?;
     tids.iter().try_for_each(|&tid| check_task(proc, tid, "thread"))?;
     Ok(Target::Threads { tids })
-}
-
-/// CPUs by a list such as `0-3,8` (`-C`); `None` for all that are online (`-a`).
-pub fn cpus(sys: &SysFs, list: Option<&str>) -> Result<Target> {
-    let Some(list) = list else { return Ok(Target::Cpus { cpus: Vec::new() }) };
-    let cpus = parse_cpu_list(list)?;
-    if cpus.is_empty() {
-        return Err(
-            Error::new(ErrorKind::Usage, "the CPU list is empty").hint("Give CPUs such as 0-3,8, or -a for all.")
-        );
-    }
-    let online = sys.online_cpus()?;
-    let missing: Vec<u32> = cpus.iter().copied().filter(|cpu| online.binary_search(cpu).is_err()).collect();
-    if !missing.is_empty() {
-        let message = format!("CPU {} is not online", format_cpu_list(&missing));
-        return Err(Error::new(ErrorKind::NotFound, message).hint(format!("Online are {}.", format_cpu_list(&online))));
-    }
-    Ok(Target::Cpus { cpus })
 }
 
 fn distinct(ids: &[u32], what: &str) -> Result<Vec<u32>> {
@@ -150,18 +131,5 @@ mod tests {
         }
         assert_eq!(threads(&proc, &[42]).unwrap(), Target::Threads { tids: vec![42] });
         assert_eq!(threads(&proc, &[]).unwrap_err().kind(), ErrorKind::Usage);
-    }
-
-    #[test]
-    fn only_cpus_that_are_online_are_taken() {
-        let root = tempfile::tempdir().unwrap();
-        fs::create_dir_all(root.path().join("devices/system/cpu")).unwrap();
-        fs::write(root.path().join("devices/system/cpu/online"), "0-2,8\n").unwrap();
-        let sys = SysFs::new(root.path());
-        assert_eq!(cpus(&sys, Some("8,1-2")).unwrap(), Target::Cpus { cpus: vec![1, 2, 8] });
-        assert_eq!(cpus(&sys, None).unwrap(), Target::Cpus { cpus: vec![] });
-        let error = cpus(&sys, Some("2-4")).unwrap_err();
-        assert_eq!((error.to_string().as_str(), error.remedy()), ("CPU 3-4 is not online", Some("Online are 0-2,8.")));
-        assert_eq!(cpus(&sys, Some("")).unwrap_err().kind(), ErrorKind::Usage);
     }
 }

@@ -148,7 +148,7 @@ fn offset_of(file: &object::File<'_>, address: u64) -> Option<u64> {
 }
 
 #[cfg(test)]
-pub mod testing {
+pub(crate) mod testing {
     /// Position of the code in the file, and in memory.
     pub const CODE: (u64, u64) = (0x100, 0x40_1000);
     /// A function that is chosen when the program is loaded.

@@ -87,7 +87,7 @@ fn open_if(path: &Path, right: impl FnOnce(files::Identity) -> bool) -> Option<B
 }
 
 #[cfg(test)]
-pub mod fake {
+pub(crate) mod fake {
     //! A fake system made of tables.
 
     use super::*;

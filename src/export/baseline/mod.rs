@@ -3,5 +3,5 @@
 mod json;
 mod text;
 
-pub use json::{BASELINE_SCHEMA, json};
+pub use json::json;
 pub use text::text;

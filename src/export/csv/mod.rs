@@ -5,9 +5,9 @@ mod sweep;
 
 pub use sweep::sweep;
 
+use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::report::{FunctionRow, Report};
-use crate::view::{CodeKind, WindowMetrics};
 
 /// Functions, or the requested groups in their place. Shares are 0 to 1.
 #[must_use]
@@ -36,21 +36,6 @@ pub fn report(report: &Report) -> Vec<u8> {
     );
     let coverage = report.samples.coverage.value().map_or(String::new(), |share| share.to_string());
     rows.iter().for_each(|row| line(&mut out, &cells(row, &coverage)));
-    out.into_bytes()
-}
-
-/// One line per window, one column per metric; a missing value is an empty cell.
-#[must_use]
-pub fn timeline(windows: &[WindowMetrics]) -> Vec<u8> {
-    let mut out = String::new();
-    let names = windows.first().map_or(&[][..], |first| &first.metrics);
-    let head = ["from_s", "to_s"].into_iter().chain(names.iter().map(|metric| metric.name));
-    line(&mut out, &head.map(str::to_string).collect::<Vec<_>>());
-    for window in windows {
-        let times = [window.window.from, window.window.to].map(|at| at.seconds().to_string());
-        let values = window.metrics.iter().map(|m| m.value.value().map_or(String::new(), f64::to_string));
-        line(&mut out, &times.into_iter().chain(values).collect::<Vec<_>>());
-    }
     out.into_bytes()
 }
 

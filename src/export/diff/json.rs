@@ -4,9 +4,6 @@
 use crate::error::Result;
 use crate::view::diff::DiffView;
 
-/// The schema of [`json`], draft 2020-12.
-pub const DIFF_SCHEMA: &str = include_str!("../../../assets/schema/diff.schema.json");
-
 /// The comparison as indented JSON with a newline at its end.
 ///
 /// # Errors
@@ -23,10 +20,12 @@ mod tests {
     use crate::view::diff::testing::{dearer, sides};
     use serde_json::{Value, json};
 
+    const SCHEMA: &str = include_str!("../../../assets/schema/diff.schema.json");
+
     #[test]
     fn every_comparison_keeps_to_the_schema_and_the_schema_refuses_text_for_numbers() {
         let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
-        compiler.add_resource("diff.json", serde_json::from_str(DIFF_SCHEMA).unwrap()).unwrap();
+        compiler.add_resource("diff.json", serde_json::from_str(SCHEMA).unwrap()).unwrap();
         let id = compiler.compile("diff.json", &mut schemas).unwrap();
         let (base, new) = sides();
         let silent = crate::analysis::diff::Side { label: "s".into(), runs: vec![testing::digest(None)] };

@@ -6,7 +6,7 @@ mod markdown;
 mod text;
 
 pub use csv::csv;
-pub use json::{DIFF_SCHEMA, json};
+pub use json::json;
 pub use markdown::markdown;
 pub use text::text;
 

@@ -88,7 +88,7 @@ pub struct Words<'a> {
 
 impl<'a> Words<'a> {
     /// The numbers in `bytes`; an incomplete one at the end is ignored.
-    #[must_use]
+    #[cfg(test)]
     pub fn new(bytes: &'a [u8], big: bool) -> Words<'a> {
         Words { bytes, big }
     }
@@ -103,12 +103,6 @@ impl<'a> Words<'a> {
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len() / 8
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The number at a position.

@@ -14,8 +14,9 @@ mod records;
 mod stream;
 
 pub use attr::Attr;
+#[cfg(test)]
 pub use cursor::Words;
-pub use features::{Build, Features};
+pub use features::Build;
 pub use header::{Described, PerfData};
-pub use record::{Birth, KernelCode, Mapping, Mode, Naming, Reads, Registers, Sample, Stamp, What};
-pub use records::{LeftOut, Record, Records};
+pub use record::{Birth, KernelCode, Mapping, Mode, Naming, Reads, Registers, Sample, What};
+pub use records::{Record, Records};

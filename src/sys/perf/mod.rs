@@ -3,11 +3,11 @@
 //! `perf-event-open` builds the attributes and opens the events. Its sampler is not used: it has no output redirection
 //! (thousands of events into one ring per CPU), and its parser allocates per sample.
 
-pub mod event;
-pub mod poll;
-pub mod record;
-pub mod registers;
-pub mod ring;
-pub mod tracefs;
-pub mod uprobe;
-pub mod uprobe_cost;
+pub(crate) mod event;
+pub(crate) mod poll;
+pub(crate) mod record;
+pub(crate) mod registers;
+pub(crate) mod ring;
+pub(crate) mod tracefs;
+pub(crate) mod uprobe;
+pub(crate) mod uprobe_cost;

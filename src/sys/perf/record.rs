@@ -55,18 +55,6 @@ impl Words<'_> {
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
         self.0.chunks_exact(8).map(|word| u64::from_ne_bytes(std::array::from_fn(|i| word[i])))
     }
-
-    /// Number of words.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len() / 8
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 /// A sample.
@@ -331,7 +319,7 @@ impl<'a> Fields<'a> {
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
-pub mod fake {
+pub(crate) mod fake {
     //! Records as the kernel would write them, for the tests of all readers of the ring.
 
     use super::*;
@@ -459,7 +447,7 @@ mod tests {
         let layout = Layout { registers: 0b111, stack_bytes: 16, ..Layout::default() };
         let bytes = fake::sample(1, 0x400, 1, STAMP, &words64(&[0, 0]));
         let Some((_, Record::Sample(sample))) = read(&bytes, layout) else { panic!("not a sample") };
-        assert!(sample.registers.is_empty() && sample.stack.is_empty() && sample.mode == Mode::Kernel);
+        assert!(sample.registers == Words::default() && sample.stack.is_empty() && sample.mode == Mode::Kernel);
     }
 
     #[test]

@@ -79,11 +79,6 @@ fn field(line: &str) -> Option<(String, Field)> {
     Some((name.to_string(), Field { offset, size }))
 }
 
-/// Whether tracepoints can be read below `root`.
-pub fn is_readable(root: &Path) -> bool {
-    find(root).is_ok()
-}
-
 /// Returns the mount point of tracefs below `root`.
 pub(super) fn find(root: &Path) -> Result<PathBuf> {
     let mut refused = None;

@@ -13,9 +13,7 @@ pub use machine::{
 };
 pub use maps::{Mapping, mappings};
 pub use status::{Status, status};
-pub use task::{
-    SchedDetails, SchedStat, TaskStat, children, sched_details, sched_stat, storage_bytes, switches, task_stat,
-};
+pub use task::{SchedStat, TaskStat, children, sched_details, sched_stat, storage_bytes, switches, task_stat};
 pub use task_files::{Scratch, TaskDir, TaskFile};
 
 use crate::error::{Context, Error, ErrorKind, Result};

@@ -90,12 +90,6 @@ impl SysFs {
         self.nodes().into_iter().flat_map(pairs).collect()
     }
 
-    /// CPUs that share a core with `cpu`, itself included.
-    #[must_use]
-    pub fn siblings(&self, cpu: u32) -> Option<Vec<u32>> {
-        parse_cpu_list(&self.text(&format!("devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))?).ok()
-    }
-
     /// Whether cores run several threads at once; `None` where the kernel does not report it.
     #[must_use]
     pub fn smt_active(&self) -> Option<bool> {
@@ -177,7 +171,6 @@ mod tests {
         ]);
         let place = |cpu, core, package, node| CpuTopology { cpu, core, package, node };
         assert_eq!(sys.topology().unwrap(), [place(0, 0, 0, 0), place(1, 0, 0, 0), place(8, 4, 1, 2)]);
-        assert_eq!((sys.siblings(1), sys.siblings(8)), (Some(vec![0, 1]), None));
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 /// An action that a key can trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each has its text in the table")]
 pub enum Action {
     Help,
     Notes,

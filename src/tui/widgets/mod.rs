@@ -1,10 +1,10 @@
 //! Drawing widgets. They know nothing of profiles and draw only within the given area.
 
-pub mod bar;
-pub mod chart;
-pub mod interval;
-pub mod sparkline;
-pub mod table;
+pub(crate) mod bar;
+pub(crate) mod chart;
+pub(crate) mod interval;
+pub(crate) mod sparkline;
+pub(crate) mod table;
 
 use super::theme::{Glyphs, Theme};
 use crate::view::escape::visible;

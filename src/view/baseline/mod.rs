@@ -1,7 +1,7 @@
 //! View model: what a baseline contains, how reliable it is, and whether it still applies to this machine.
 
 mod build;
-pub mod words;
+pub(crate) mod words;
 
 use crate::model::Unit;
 use serde::Serialize;

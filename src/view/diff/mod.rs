@@ -4,14 +4,13 @@
 mod build;
 mod picture;
 mod scale;
-pub mod words;
+pub(crate) mod words;
 
 use super::difference::{CostAxis, Difference};
 use super::{CodeKind, Measured};
 use crate::model::Unit;
 use serde::Serialize;
 
-pub use crate::analysis::LawFactor;
 pub use crate::analysis::diff::{
     Adjustment, Basis, Better, Driver, Exceeds, GroupKind, GroupRow, Lead, Load, Outcome, Per, Role, Scale, Severity,
     Spread, Standing, SubgroupCheck, Through, Unlike, Verdict,

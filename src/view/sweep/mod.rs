@@ -4,7 +4,7 @@ mod build;
 mod difference;
 mod progress;
 mod report;
-pub mod words;
+pub(crate) mod words;
 
 use super::findings::FindingsView;
 use crate::model::{Note, Region, Unit, Why, Width};

@@ -9,7 +9,9 @@ pub use crate::analysis::baseline::{LoadAxis, Strength};
 pub use crate::analysis::diff::{PRIMARY, RATE};
 pub use crate::model::NeighbourKind;
 pub use build::{cleared, first_suspect, trouble, window};
-pub use gauges::{Gauge, Gauges, Score, gauges};
+#[cfg(test)]
+pub use gauges::Score;
+pub use gauges::{Gauge, Gauges, gauges};
 pub use moment::{Clocked, Moment};
 
 use crate::model::Unit;

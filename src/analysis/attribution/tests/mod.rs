@@ -7,6 +7,8 @@ mod causes;
 mod culprits;
 mod starved;
 
+use super::functions::Shift;
+use super::types::{NeighbourWindow, Observed};
 use super::*;
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Strength};

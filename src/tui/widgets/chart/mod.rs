@@ -81,15 +81,6 @@ impl Chart<'_> {
         self.moments(pen, frame.plot, buf);
     }
 
-    /// The moment at a terminal column; `None` outside the plot.
-    #[must_use]
-    pub fn moment_at(&self, area: Rect, column: u16) -> Option<Nanos> {
-        let plot = if area.width < LEAST.0 || area.height < LEAST.1 { area } else { self.frame(area).plot };
-        let at = column.checked_sub(plot.x).filter(|at| *at < plot.width)?;
-        let share = f64::from(at) / f64::from(plot.width.saturating_sub(1).max(1));
-        Some(self.span.0 + Nanos(((self.span.1 - self.span.0).as_f64() * share) as u64))
-    }
-
     fn spark(&self, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         let Some(series) = self.series.first() else { return };
         let values: Vec<Option<f64>> = series.points.iter().map(|(_, value)| *value).collect();

@@ -55,19 +55,6 @@ fn without_a_value_there_are_axes_and_no_line() {
     assert!(text.contains("1.00 Hz") && !text.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)), "{text}");
 }
 
-#[test]
-fn a_click_finds_the_moment() {
-    let points = points(&[Some(1.0); 31]);
-    let series = [Series { name: "x", points: &points }];
-    let chart = chart(&series, 30);
-    let area = Rect::new(5, 2, 50, 9);
-    assert_eq!(chart.moment_at(area, 54), Some(second(30)));
-    assert_eq!(chart.moment_at(area, 55), None);
-    assert_eq!(chart.moment_at(area, 6), None, "the labels of the axis");
-    let narrow = Rect::new(0, 0, 11, 1);
-    assert_eq!((chart.moment_at(narrow, 0), chart.moment_at(narrow, 10)), (Some(Nanos(0)), Some(second(30))));
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
     #[test]

@@ -8,7 +8,7 @@ mod values;
 pub use conditions::{gravity, guard_text, label, per, settings, shown_code, unlike};
 pub(super) use conditions::{load, no_code};
 pub(super) use headline::headline;
-pub use outcome::{expectation, gate, outcome};
+pub use outcome::{expectation, gate};
 pub use values::{
     change, cost, factor_value, growth, half, interval, own_change, probability, relative, shown, value, verdict,
 };
