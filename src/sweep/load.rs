@@ -2,7 +2,7 @@
 
 use super::runner::digest;
 use super::{Folder, per_core};
-use crate::analysis::findings::judge_sweep;
+use crate::analysis::findings::evaluate_sweep;
 use crate::analysis::sweep::{Run, Scaling};
 use crate::error::Result;
 use crate::model::{Note, Region, RunMeta, RunState, SweepMeta};
@@ -67,6 +67,6 @@ pub fn scaling(meta: &SweepMeta, results: &[Option<Run>]) -> Scaling {
     let runs = widths.into_iter().map(|(n, (region, runs))| (n, region, runs)).collect();
     let mut scaling = Scaling::of(runs, threads_per_core);
     let Scaling { points, base, fits, stacks, losses, .. } = &scaling;
-    scaling.findings = judge_sweep(points, *base, stacks, losses, fits);
+    scaling.findings = evaluate_sweep(points, *base, stacks, losses, fits);
     scaling
 }

@@ -3,7 +3,7 @@
 use super::context::ViewContext;
 use crate::analysis::attribution::Assessment;
 use crate::analysis::finding::{Evidence, Finding, Place, RuleResults};
-use crate::analysis::findings::{RuleContext, baseline_finding, judge};
+use crate::analysis::findings::{RuleContext, baseline_finding, evaluate};
 use crate::analysis::{Axis, Counters, Names, Selection, Tasks};
 use crate::error::Result;
 use crate::model::profile::Profile;
@@ -104,13 +104,13 @@ impl FindingsView {
     /// The verdicts on a rule context.
     #[must_use]
     pub fn of_context(context: &RuleContext<'_>) -> FindingsView {
-        FindingsView::of_judged(judge(context), context.tasks)
+        FindingsView::of_results(evaluate(context), context.tasks)
     }
 
     /// Builds the view from the verdicts; `tasks` resolves thread names.
     #[must_use]
-    pub fn of_judged(judged: RuleResults, tasks: &Tasks) -> FindingsView {
-        let RuleResults { found, undecided, clear } = judged;
+    pub fn of_results(results: RuleResults, tasks: &Tasks) -> FindingsView {
+        let RuleResults { found, undecided, clear } = results;
         let undecided = undecided.into_iter().map(|(rule, title, why)| UndecidedView { rule, title, why }).collect();
         FindingsView {
             found: found.into_iter().map(|finding| FindingView::of(finding, tasks)).collect(),

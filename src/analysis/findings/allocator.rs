@@ -1,22 +1,21 @@
 //! CPU time in the memory allocator, because it is slow or because it is called too often.
 
-use super::paths::Code;
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::paths::CodeClass;
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{name, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "allocator",
     title: "time in the memory allocator",
-    kind: Kind::Limit,
-    explains: &[Code::Allocator],
-    judge,
+    kind: FindingKind::Limit,
+    explains: &[CodeClass::Allocator],
+    evaluate,
 };
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    context.runs()?;
-    let part = context.samples()?.part_of(&[Code::Allocator]);
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.require_cpu_time()?;
+    let part = context.samples()?.part_of(&[CodeClass::Allocator]);
     if part.share < limits::ALLOCATOR {
         return Ok(None);
     }

@@ -15,7 +15,7 @@ const MOST: usize = 6;
 pub fn baseline_finding(assessment: &Assessment) -> Option<Finding> {
     let alarm = assessment.alarms.last()?;
     let lead = assessment.evidence.first();
-    let cause = capital(lead.map_or(alarm.cause, |lead| lead.cause).label());
+    let cause = capitalized(lead.map_or(alarm.cause, |lead| lead.cause).label());
     let why = lead.map_or_else(|| "nothing measured says why.".to_string(), |lead| lead.text.clone());
     let suspect = assessment.suspects.first().map_or(String::new(), |suspect| {
         format!(
@@ -67,7 +67,7 @@ fn next_step(assessment: &Assessment) -> String {
     }
 }
 
-fn capital(text: &str) -> String {
+fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }

@@ -1,17 +1,17 @@
 //! Threads that wait for storage. The kernel's accounting does not show which device or file.
 
-use super::waits::{Reason, mostly_below};
-use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
+use super::paths::WaitReason;
+use super::waits::mostly_below;
+use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
 use crate::analysis::text::{percent, seconds};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "block-io", title: "waiting for storage", kind: Kind::Limit, explains: &[], judge };
+    Rule { id: "block-io", title: "waiting for storage", kind: FindingKind::Limit, explains: &[], evaluate };
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let place = match context.waits() {
-        Ok(waits) => waits.worst(&[Reason::Storage], false),
+        Ok(waits) => waits.worst(&[WaitReason::Storage], false),
         Err(Why::NotRecorded) if context.count("blkio-delay").is_ok() => None,
         // No task waited for storage at all, not even one outside the target.
         Err(why) => return if no_pressure(context) { Ok(None) } else { Err(why) },
@@ -24,7 +24,7 @@ fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if no_pressure(context) {
         return Ok(None);
     }
-    context.busy()?;
+    context.require_work()?;
     let by_span = context.waits().is_ok();
     let mut evidence = vec![Evidence::of("blocked, of working time", share, U::Share, limits::STORAGE)];
     for (name, label) in [("psi_io_some", "I/O pressure, group"), ("host_psi_io_some", "I/O pressure, machine")] {

@@ -43,9 +43,9 @@ pub struct RuleContext<'a> {
     pub threads: Vec<ThreadRow>,
     summary: Summary,
     /// Whether the current rule used samples.
-    sampled: Cell<bool>,
+    used_samples: Cell<bool>,
     /// Whether the current rule used waits.
-    waited: Cell<bool>,
+    used_waits: Cell<bool>,
     clock: Option<u16>,
     stacks: Stacks<'a>,
     waits: Option<Waits<'a>>,
@@ -53,7 +53,7 @@ pub struct RuleContext<'a> {
 
 /// Mean number of threads in each state at any moment of the selection.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Work {
+pub(super) struct ThreadStates {
     /// Running.
     pub running: f64,
     /// Runnable without a CPU.
@@ -66,7 +66,7 @@ pub(super) struct Work {
     pub storage: f64,
 }
 
-impl Work {
+impl ThreadStates {
     /// Threads that had work to do. Threads that wait for work, sleep or wait for an answer do not count.
     pub fn total(&self) -> f64 {
         self.running + self.queued + self.locked + self.mapping + self.storage
@@ -99,8 +99,8 @@ impl<'a> RuleContext<'a> {
             functions: rank(profile, names, tasks, &selection, GroupBy::Function, SortBy::SelfWeight),
             threads: threads(profile, tasks, counters, &selection, window),
             summary,
-            sampled: Cell::new(false),
-            waited: Cell::new(false),
+            used_samples: Cell::new(false),
+            used_waits: Cell::new(false),
             clock,
             stacks: Stacks::of(profile, names, tasks, &selection, &who),
             waits: recorded.then(|| Waits::of(profile, names, tasks, &selection)),
@@ -131,13 +131,13 @@ impl<'a> RuleContext<'a> {
 
     /// Elapsed seconds of the counters' window, if it is long enough for a rate.
     pub(super) fn wall(&self) -> Result<f64, Why> {
-        enough(self.window.span().seconds())
+        long_enough(self.window.span().seconds())
     }
 
     /// Elapsed seconds of the selection itself, which bounds samples and waits.
     pub(super) fn span(&self) -> Result<f64, Why> {
         let end = self.selection.time.to.unwrap_or(self.window.to).min(self.window.to);
-        enough((end - self.selection.time.from).seconds())
+        long_enough((end - self.selection.time.from).seconds())
     }
 
     /// CPU time in seconds: as counted, or else as sampled.
@@ -149,7 +149,7 @@ impl<'a> RuleContext<'a> {
     }
 
     /// The threads' states; a state that was not recorded counts as zero.
-    pub(super) fn work(&self) -> Result<Work, Why> {
+    pub(super) fn work(&self) -> Result<ThreadStates, Why> {
         let (wall, span) = (self.wall()?, self.span()?);
         let running = self.cpu_time()? / wall;
         let counted = |name| self.count(name).map_or(0.0, |ns| ns * 1e-9 / wall);
@@ -161,22 +161,22 @@ impl<'a> RuleContext<'a> {
             }
             None => (0.0, 0.0, counted("blkio-delay")),
         };
-        Ok(Work { running, queued, locked, mapping, storage })
+        Ok(ThreadStates { running, queued, locked, mapping, storage })
     }
 
     /// Like `work`, but fails with `Idle` if the threads had too little to do.
-    pub(super) fn busy(&self) -> Result<Work, Why> {
+    pub(super) fn require_work(&self) -> Result<ThreadStates, Why> {
         self.work().and_then(|work| if work.total() < limits::IDLE_THREADS { Err(Why::Idle) } else { Ok(work) })
     }
 
     /// Fails with `Idle` if the threads ran too little for their CPU time to matter.
-    pub(super) fn runs(&self) -> Result<(), Why> {
+    pub(super) fn require_cpu_time(&self) -> Result<(), Why> {
         if self.work()?.running < limits::IDLE_THREADS { Err(Why::Idle) } else { Ok(()) }
     }
 
     /// The sampled CPU time, if there are enough samples to judge shares.
     pub(super) fn samples(&self) -> Result<&Stacks<'a>, Why> {
-        self.sampled.set(true);
+        self.used_samples.set(true);
         if self.clock.is_none() {
             return Err(Why::NotRecorded);
         }
@@ -189,21 +189,23 @@ impl<'a> RuleContext<'a> {
 
     /// Applies a rule. A finding from samples becomes less certain if they miss part of the CPU time, and one from
     /// waits if too many of their causes are in doubt.
-    pub(super) fn judged_by(
+    pub(super) fn evaluate_rule(
         &self,
-        judge: impl FnOnce(&RuleContext<'a>) -> Result<Option<Finding>, Why>,
+        evaluate: impl FnOnce(&RuleContext<'a>) -> Result<Option<Finding>, Why>,
     ) -> Result<Option<Finding>, Why> {
-        self.sampled.set(false);
-        self.waited.set(false);
-        let mut found = judge(self)?;
-        let coverage = self.summary.coverage.value().filter(|coverage| coverage.is_too_low() && self.sampled.get());
+        self.used_samples.set(false);
+        self.used_waits.set(false);
+        let mut found = evaluate(self)?;
+        let coverage =
+            self.summary.coverage.value().filter(|coverage| coverage.is_too_low() && self.used_samples.get());
         if let (Some(finding), Some(coverage)) = (&mut found, coverage) {
-            less_certain(finding, coverage);
+            lower_for_coverage(finding, coverage);
         }
-        let doubtful = self.waits.as_ref().filter(|_| self.waited.get()).and_then(|waits| waits.coverage.doubtful());
+        let doubtful =
+            self.waits.as_ref().filter(|_| self.used_waits.get()).and_then(|waits| waits.coverage.doubtful());
         if let (Some(finding), Some(share)) = (&mut found, doubtful) {
             let said = format!("The causes of {} of the time blocked were not seen, or are estimates.", percent(share));
-            doubted(finding, &said, Evidence::plain("blocked, cause in doubt", share, Unit::Share));
+            lower_confidence(finding, &said, Evidence::plain("blocked, cause in doubt", share, Unit::Share));
         }
         Ok(found)
     }
@@ -222,7 +224,7 @@ impl<'a> RuleContext<'a> {
 
     /// The off-CPU time, if it was recorded without too many losses.
     pub(super) fn waits(&self) -> Result<&Waits<'a>, Why> {
-        self.waited.set(true);
+        self.used_waits.set(true);
         let waits = self.waits.as_ref().ok_or(Why::NotRecorded)?;
         let lost = self.summary.off_cpu_lost as f64 / (self.summary.off_cpu_lost + waits.spans).max(1) as f64;
         if lost > limits::LOST_SHARE { Err(Why::LostEvents) } else { Ok(waits) }
@@ -262,17 +264,17 @@ impl<'a> RuleContext<'a> {
     }
 }
 
-fn enough(seconds: f64) -> Result<f64, Why> {
+fn long_enough(seconds: f64) -> Result<f64, Why> {
     if seconds < limits::SHORTEST_WINDOW { Err(Why::TooFewSamples) } else { Ok(seconds) }
 }
 
 /// Lowers a finding's confidence because samples miss part of the CPU time it is based on.
-pub(super) fn less_certain(finding: &mut Finding, coverage: &Coverage) {
+pub(super) fn lower_for_coverage(finding: &mut Finding, coverage: &Coverage) {
     let said = format!("Samples cover only {} of the CPU time.", percent(coverage.share));
-    doubted(finding, &said, Evidence::plain("CPU time that was sampled", coverage.share, Unit::Share));
+    lower_confidence(finding, &said, Evidence::plain("CPU time that was sampled", coverage.share, Unit::Share));
 }
 
-fn doubted(finding: &mut Finding, said: &str, evidence: Evidence) {
+fn lower_confidence(finding: &mut Finding, said: &str, evidence: Evidence) {
     finding.confidence = match finding.confidence {
         Confidence::High => Confidence::Medium,
         Confidence::Medium | Confidence::Low => Confidence::Low,

@@ -1,19 +1,18 @@
 //! Runnable threads without a CPU. Neither the cost of a wake-up nor time throttled by a quota counts.
 
-use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
 use crate::analysis::text::{digits, percent, seconds};
-use crate::model::Unit as U;
-use crate::model::{Target, Why};
+use crate::model::{Target, Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Limit, explains: &[], judge };
+    Rule { id: "cpu-queue", title: "waiting for CPUs", kind: FindingKind::Limit, explains: &[], evaluate };
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let (wall, delay) = match context.count("run-delay") {
         Ok(delay) => (context.wall()?, delay * 1e-9),
         Err(why) => return by_pressure(context, why),
     };
-    let work = context.busy()?;
+    let work = context.require_work()?;
     let share = work.queued / work.total();
     // Each time slice ends one wait.
     let mean = context.count("timeslices").ok().filter(|count| *count > 0.0).map(|count| delay / count);
@@ -60,7 +59,7 @@ fn by_pressure(context: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, W
     if pressure < limits::CPU_PRESSURE {
         return Ok(None);
     }
-    let running = context.busy()?.running;
+    let running = context.require_work()?.running;
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

@@ -177,14 +177,14 @@ pub(super) fn is_allocator(function: &Function) -> bool {
 
 /// The kind of kernel work, by the outermost kernel function that shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Service {
+pub(super) enum KernelEntry {
     SystemCall,
     PageFault,
     Interrupt,
 }
 
 /// The kind of kernel entry that this function shows.
-pub(super) fn service(function: &Function) -> Option<Service> {
+pub(super) fn kernel_entry(function: &Function) -> Option<KernelEntry> {
     const CALLS: &[&str] = &["x64_sys_", "ia32_sys_", "arm64_sys_", "se_sys_", "do_sys_", "ksys_"];
     const INTERRUPTS: &[&str] = &[
         "asm_sysvec_",
@@ -200,11 +200,11 @@ pub(super) fn service(function: &Function) -> Option<Service> {
     if function.kind != CodeKind::Kernel {
         None
     } else if is_page_fault(function) {
-        Some(Service::PageFault)
+        Some(KernelEntry::PageFault)
     } else if begins(CALLS, name) && name.trim_start_matches('_') != "x64_sys_call" {
-        Some(Service::SystemCall)
+        Some(KernelEntry::SystemCall)
     } else if begins(INTERRUPTS, name) {
-        Some(Service::Interrupt)
+        Some(KernelEntry::Interrupt)
     } else {
         None
     }
@@ -286,13 +286,13 @@ pub(super) mod tests {
     #[test]
     fn the_way_into_the_kernel_has_a_name() {
         for (name, expected) in [
-            ("[kernel]!__x64_sys_futex", Some(Service::SystemCall)),
+            ("[kernel]!__x64_sys_futex", Some(KernelEntry::SystemCall)),
             ("[kernel]!x64_sys_call", None),
-            ("[kernel]!asm_exc_page_fault", Some(Service::PageFault)),
-            ("[kernel]!asm_sysvec_apic_timer_interrupt", Some(Service::Interrupt)),
+            ("[kernel]!asm_exc_page_fault", Some(KernelEntry::PageFault)),
+            ("[kernel]!asm_sysvec_apic_timer_interrupt", Some(KernelEntry::Interrupt)),
             ("__x64_sys_futex", None),
         ] {
-            assert_eq!(service(&function(name)), expected, "{name}");
+            assert_eq!(kernel_entry(&function(name)), expected, "{name}");
         }
     }
 }

@@ -1,17 +1,16 @@
 //! Rules that need hardware counters, from the metrics of one window. Without its counter, each rule reports why it
 //! cannot decide. Nothing is inferred from time alone, and the same stalls never get two reasons.
 
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{digits, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 const fn rule(
     id: &'static str,
     title: &'static str,
-    judge: fn(&RuleContext<'_>) -> Result<Option<Finding>, Why>,
+    evaluate: fn(&RuleContext<'_>) -> Result<Option<Finding>, Why>,
 ) -> Rule {
-    Rule { id, title, kind: Kind::Limit, explains: &[], judge }
+    Rule { id, title, kind: FindingKind::Limit, explains: &[], evaluate }
 }
 
 const FREQUENCY: Rule = rule("frequency", "lower clock frequency", frequency);
@@ -28,7 +27,7 @@ pub(super) const RULES: [Rule; 7] = [FREQUENCY, SMT, BANDWIDTH, SHARING, REMOTE,
 impl RuleContext<'_> {
     /// A hardware metric, or why it is missing.
     fn hardware(&self, name: &str) -> Result<f64, Why> {
-        self.runs()?;
+        self.require_cpu_time()?;
         self.metric(name).map_err(|why| if why == Why::NotRecorded { self.no_counter() } else { why })
     }
 }

@@ -1,16 +1,15 @@
 //! One function with a large share of the CPU time: not a fault, but the place to begin. Kernel functions are excluded:
 //! their time belongs to the call that led there.
 
-use super::paths::Code;
-use super::{Confidence, Evidence, Finding, Remainder, RuleContext, limits};
+use super::paths::CodeClass;
+use super::{Confidence, Evidence, Finding, RemainderRule, RuleContext, limits};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Remainder = Remainder { id: "hot-function", title: "one hot function", judge };
+pub(super) const RULE: RemainderRule = RemainderRule { id: "hot-function", title: "one hot function", evaluate };
 
-fn judge(context: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option<Finding>, Why> {
     let stacks = context.samples()?;
     // `[unresolved]` and `[unknown]` stand for many functions.
     let mut named =
@@ -20,7 +19,7 @@ fn judge(context: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding
         let part = stacks.gather_rows(|sample, calls| {
             let leaf = calls.first().map(|call| stacks.function(*call));
             let same = leaf.is_some_and(|leaf| leaf.name == row.name && leaf.module == row.module);
-            (same && !explained.contains(&stacks.code(sample))).then_some(0)
+            (same && !explained.contains(&stacks.class(sample))).then_some(0)
         });
         (row, part)
     });

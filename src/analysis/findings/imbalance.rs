@@ -1,17 +1,16 @@
 //! Threads with similar work of which some finish early and wait for the busiest. Threads are similar if their names
 //! differ only in digits and half of their samples are in the same functions.
 
-use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
 use crate::analysis::ThreadRow;
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{percent, threads};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule =
-    Rule { id: "load-imbalance", title: "uneven load", kind: Kind::Limit, explains: &[], judge };
+    Rule { id: "load-imbalance", title: "uneven load", kind: FindingKind::Limit, explains: &[], evaluate };
 
 /// A thread with the share of its lifetime in which it had work: running, or waiting for a CPU.
 struct Member {
@@ -19,8 +18,8 @@ struct Member {
     wanted: f64,
 }
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    context.busy()?;
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.require_work()?;
     context.samples()?;
     let total = context.cpu_time()? / context.wall()?;
     let mut worst: Option<(f64, String, Vec<Member>)> = None;
@@ -63,18 +62,18 @@ fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 
 /// Threads with similar work by their common name, busiest first. Idle threads are left out.
 fn groups(context: &RuleContext<'_>) -> BTreeMap<String, Vec<Member>> {
-    let works = works(context);
-    let mut named: BTreeMap<String, Vec<(Member, &Work)>> = BTreeMap::new();
+    let samples_by_thread = samples_by_thread(context);
+    let mut named: BTreeMap<String, Vec<(Member, &FunctionSamples)>> = BTreeMap::new();
     for row in &context.threads {
-        let (Some(work), Some(wanted)) = (works.get(&row.task.tid), wanted(row)) else { continue };
+        let (Some(work), Some(wanted)) = (samples_by_thread.get(&row.task.tid), wanted(row)) else { continue };
         if wanted >= limits::IDLE_THREADS {
             named.entry(stem(&row.task.comm)).or_default().push((Member { tid: row.task.tid, wanted }, work));
         }
     }
-    let like = |mut members: Vec<(Member, &Work)>| {
+    let like = |mut members: Vec<(Member, &FunctionSamples)>| {
         members.sort_by(|(a, _), (b, _)| b.wanted.total_cmp(&a.wanted));
         let first = members.first().map(|(_, work)| *work);
-        let like = |work: &Work| first.is_some_and(|first| work.in_common(first) >= limits::LIKENESS);
+        let like = |work: &FunctionSamples| first.is_some_and(|first| work.in_common(first) >= limits::LIKENESS);
         members.into_iter().filter(|(_, work)| like(work)).map(|(member, _)| member).collect()
     };
     named.into_iter().map(|(name, members)| (name, like(members))).collect()
@@ -88,15 +87,15 @@ pub(super) fn wanted(row: &ThreadRow) -> Option<f64> {
 
 /// A thread's samples by their innermost function outside the kernel.
 #[derive(Debug, Default)]
-struct Work {
+struct FunctionSamples {
     samples: u64,
     functions: FxHashMap<u32, u64>,
 }
 
-impl Work {
+impl FunctionSamples {
     /// The share of both threads' samples in the same functions, 0 to 1.
-    fn in_common(&self, other: &Work) -> f64 {
-        let share = |work: &Work, function: &u32| {
+    fn in_common(&self, other: &FunctionSamples) -> f64 {
+        let share = |work: &FunctionSamples, function: &u32| {
             work.functions.get(function).copied().unwrap_or(0) as f64 / work.samples.max(1) as f64
         };
         self.functions.keys().map(|function| share(self, function).min(share(other, function))).sum()
@@ -104,19 +103,19 @@ impl Work {
 }
 
 /// Work by thread; threads with few samples are left out.
-fn works(context: &RuleContext<'_>) -> FxHashMap<u32, Work> {
+fn samples_by_thread(context: &RuleContext<'_>) -> FxHashMap<u32, FunctionSamples> {
     let Ok(stacks) = context.samples() else { return FxHashMap::default() };
-    let mut works: FxHashMap<u32, Work> = FxHashMap::default();
+    let mut samples_by_thread: FxHashMap<u32, FunctionSamples> = FxHashMap::default();
     for row in &stacks.rows {
-        let work = works.entry(row.tid).or_default();
+        let work = samples_by_thread.entry(row.tid).or_default();
         work.samples += row.samples;
         let own = stacks.calls(row).iter().find(|call| stacks.function(**call).kind != CodeKind::Kernel);
         if let Some(own) = own {
             *work.functions.entry(own.label).or_default() += row.samples;
         }
     }
-    works.retain(|_, work| work.samples >= limits::THREAD_SAMPLES);
-    works
+    samples_by_thread.retain(|_, work| work.samples >= limits::THREAD_SAMPLES);
+    samples_by_thread
 }
 
 /// A thread's name with its numbers replaced: `worker-12` and `worker-3` become `worker-#`.
@@ -138,7 +137,7 @@ mod tests {
 
     #[test]
     fn threads_are_alike_by_what_they_have_in_common() {
-        let work = |functions: &[(u32, u64)]| Work {
+        let work = |functions: &[(u32, u64)]| FunctionSamples {
             samples: functions.iter().map(|(_, samples)| samples).sum(),
             functions: functions.iter().copied().collect(),
         };

@@ -1,23 +1,22 @@
 //! CPUs that spin for a kernel lock. Plain lock functions do not count as spinning: samples fall there because
 //! interrupts are enabled again.
 
-use super::paths::Code;
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::paths::CodeClass;
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{name, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "kernel-lock-spin",
     title: "spinning for locks in the kernel",
-    kind: Kind::Limit,
-    explains: &[Code::KernelSpin],
-    judge,
+    kind: FindingKind::Limit,
+    explains: &[CodeClass::KernelSpin],
+    evaluate,
 };
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    context.runs()?;
-    let part = context.kernel_samples()?.part_of(&[Code::KernelSpin]);
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.require_cpu_time()?;
+    let part = context.kernel_samples()?.part_of(&[CodeClass::KernelSpin]);
     if part.share < limits::KERNEL_SPIN {
         return Ok(None);
     }

@@ -1,23 +1,22 @@
 //! More CPU time in the kernel than in the program, excluding code that other findings explain, and what the kernel
 //! does in it. This alone is not a fault: a server's work is in the kernel.
 
-use super::families::{Service, service};
-use super::paths::Code;
+use super::families::{KernelEntry, kernel_entry};
+use super::paths::CodeClass;
 use super::stacks::Row;
-use super::{Confidence, Evidence, Finding, Remainder, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, RemainderRule, RuleContext, limits};
 use crate::analysis::names::{Call, CodeKind};
 use crate::analysis::text::{name, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Remainder = Remainder { id: "kernel-time", title: "time in the kernel", judge };
+pub(super) const RULE: RemainderRule = RemainderRule { id: "kernel-time", title: "time in the kernel", evaluate };
 
-fn judge(context: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option<Finding>, Why> {
     let counted = context.metric("system_share");
     let Ok(stacks) = context.kernel_samples() else { return by_count(context, counted?) };
     let leaf_in_kernel = |row: &Row, calls: &[Call]| {
         let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);
-        kernel && !explained.contains(&stacks.code(row))
+        kernel && !explained.contains(&stacks.class(row))
     };
     let share = stacks.gather_rows(|row, calls| leaf_in_kernel(row, calls).then_some(0)).share;
     // Counting hardware events at context switches also takes kernel time, which is not the program's.
@@ -25,16 +24,16 @@ fn judge(context: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding
     if share - switching < limits::KERNEL {
         return Ok(None);
     }
-    let by = |wanted: Service| {
+    let by = |wanted: KernelEntry| {
         stacks.gather_rows(|row, calls| {
-            let at = calls.iter().rposition(|call| service(stacks.function(*call)).is_some());
-            at.filter(|at| leaf_in_kernel(row, calls) && service(stacks.function(calls[*at])) == Some(wanted))
+            let at = calls.iter().rposition(|call| kernel_entry(stacks.function(*call)).is_some());
+            at.filter(|at| leaf_in_kernel(row, calls) && kernel_entry(stacks.function(calls[*at])) == Some(wanted))
         })
     };
     let services = [
-        (Service::SystemCall, "system calls"),
-        (Service::PageFault, "page faults"),
-        (Service::Interrupt, "interrupts"),
+        (KernelEntry::SystemCall, "system calls"),
+        (KernelEntry::PageFault, "page faults"),
+        (KernelEntry::Interrupt, "interrupts"),
     ];
     let leading = services.map(|(wanted, words)| (words, by(wanted))).into_iter();
     let leading = leading.max_by(|(_, a), (_, b)| a.share.total_cmp(&b.share)).filter(|(_, part)| part.share > 0.0);
@@ -55,8 +54,8 @@ fn judge(context: &RuleContext<'_>, explained: &[Code]) -> Result<Option<Finding
 }
 
 /// What the share excludes, in words.
-fn beyond(explained: &[Code]) -> &'static str {
-    let kernel = |code: &&Code| !matches!(code, Code::Own | Code::UserSpin);
+fn beyond(explained: &[CodeClass]) -> &'static str {
+    let kernel = |code: &&CodeClass| !matches!(code, CodeClass::Own | CodeClass::UserSpin);
     if explained.iter().any(|code| kernel(&code)) { ", without what other findings hold" } else { "" }
 }
 
@@ -66,7 +65,7 @@ fn by_count(context: &RuleContext<'_>, share: f64) -> Result<Option<Finding>, Wh
     if share - context.switching() < limits::KERNEL {
         return Ok(None);
     }
-    context.busy()?;
+    context.require_work()?;
     let evidence = vec![Evidence::of("in the kernel, counted", share, U::Share, limits::KERNEL)];
     Ok(Some(finding(share, format!("{} of the CPU time is spent in the kernel.", percent(share)), evidence, None)))
 }

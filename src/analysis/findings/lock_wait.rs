@@ -1,20 +1,19 @@
 //! Threads that wait for each other: for a held lock, or for a signal that comes thousands of times a second. Idle
 //! threads do not count as held up: only hand-overs too short to be work do.
 
-use super::paths::Code;
-use super::waits::{Reason, Sum, Waits, mostly_below};
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::paths::{CodeClass, WaitReason};
+use super::waits::{Sum, Waits, mostly_below};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{digits, percent, seconds};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "lock-wait",
     title: "waiting for locks",
-    kind: Kind::Limit,
-    explains: &[Code::Lock, Code::Signal],
-    judge,
+    kind: FindingKind::Limit,
+    explains: &[CodeClass::Lock, CodeClass::Signal],
+    evaluate,
 };
 
 /// How threads waited for each other, as mean numbers of threads.
@@ -30,34 +29,34 @@ struct ContentionCosts {
     locks: Sum,
 }
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let waits = context.waits();
-    let held = held(context, waits.as_ref().ok().copied())?;
-    if held.share < limits::LOCKED {
+    let costs = costs(context, waits.as_ref().ok().copied())?;
+    if costs.share < limits::LOCKED {
         return waits.map(|_| None);
     }
-    let only_locks = held.signalled == 0.0;
-    let reasons: &[Reason] = if only_locks { &[Reason::Lock] } else { &[Reason::Lock, Reason::Signal] };
-    let running = || context.samples().ok().and_then(|stacks| stacks.part_of(&[Code::Lock]).place);
+    let only_locks = costs.signalled == 0.0;
+    let reasons: &[WaitReason] = if only_locks { &[WaitReason::Lock] } else { &[WaitReason::Lock, WaitReason::Signal] };
+    let running = || context.samples().ok().and_then(|stacks| stacks.part_of(&[CodeClass::Lock]).place);
     let place = match &waits {
-        Ok(waits) if held.locked + held.signalled >= held.running => waits.worst(reasons, !only_locks),
+        Ok(waits) if costs.locked + costs.signalled >= costs.running => waits.worst(reasons, !only_locks),
         _ => running(),
     };
-    let mostly_locks = held.locked + held.running >= held.signalled;
+    let mostly_locks = costs.locked + costs.running >= costs.signalled;
     // The lock holder may be waiting for a CPU: then that comes first.
-    let queued = context.busy()?.queued > held.locked + held.running;
-    let confidence = match (mostly_locks && !queued, held.share >= limits::LOCKED_MUCH && waits.is_ok()) {
+    let queued = context.require_work()?.queued > costs.locked + costs.running;
+    let confidence = match (mostly_locks && !queued, costs.share >= limits::LOCKED_MUCH && waits.is_ok()) {
         (true, true) => Confidence::High,
         (true, false) => Confidence::Medium,
         (false, _) => Confidence::Low,
     };
     let mut evidence = vec![
-        Evidence::of("of working time", held.share, U::Share, limits::LOCKED),
-        Evidence::plain("on a CPU, threads", held.running, U::Threads),
-        Evidence::plain("mean lock wait", held.locks.mean(), U::Seconds),
+        Evidence::of("of working time", costs.share, U::Share, limits::LOCKED),
+        Evidence::plain("on a CPU, threads", costs.running, U::Threads),
+        Evidence::plain("mean lock wait", costs.locks.mean(), U::Seconds),
     ];
     if !only_locks {
-        evidence.push(Evidence::of("hand-overs per CPU second", held.rate, U::PerSecond, limits::HAND_OVERS));
+        evidence.push(Evidence::of("hand-overs per CPU second", costs.rate, U::PerSecond, limits::HAND_OVERS));
     }
     evidence.retain(|row| row.value > 0.0);
     evidence.extend(
@@ -67,8 +66,8 @@ fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
-        share: Some(held.share),
-        claim: claim(context, &held, mostly_locks, waits.is_ok(), &at)?,
+        share: Some(costs.share),
+        claim: claim(context, &costs, mostly_locks, waits.is_ok(), &at)?,
         evidence,
         confidence,
         next_step: next_step(mostly_locks, waits.is_ok()),
@@ -77,10 +76,10 @@ fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-fn held(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<ContentionCosts, Why> {
-    let (span, work) = (context.span()?, context.busy()?);
+fn costs(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<ContentionCosts, Why> {
+    let (span, work) = (context.span()?, context.require_work()?);
     let sum = |reason| waits.map_or_else(Sum::default, |waits| waits.sum(&[reason]));
-    let (locks, signals) = (sum(Reason::Lock), sum(Reason::Signal));
+    let (locks, signals) = (sum(WaitReason::Lock), sum(WaitReason::Signal));
     let running = contended(context).unwrap_or(0.0) * work.running;
     let cpu = work.running * span;
     let rate = if cpu > 0.0 { signals.short_count as f64 / cpu } else { 0.0 };
@@ -100,10 +99,10 @@ fn held(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<Contenti
 /// each, which is the price of safety.
 fn contended(context: &RuleContext<'_>) -> Result<f64, Why> {
     let stacks = context.samples()?;
-    let all = stacks.part_of(&[Code::Lock]);
+    let all = stacks.part_of(&[CodeClass::Lock]);
     let in_kernel = stacks.gather_rows(|row, calls| {
         let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);
-        (kernel && stacks.code(row) == Code::Lock).then_some(0)
+        (kernel && stacks.class(row) == CodeClass::Lock).then_some(0)
     });
     let traded = in_kernel.share >= all.share * limits::TRADED && all.threads > 1;
     Ok(if traded { all.share } else { 0.0 })
@@ -111,13 +110,13 @@ fn contended(context: &RuleContext<'_>) -> Result<f64, Why> {
 
 fn claim(
     context: &RuleContext<'_>,
-    held: &ContentionCosts,
+    costs: &ContentionCosts,
     mostly_locks: bool,
     recorded: bool,
     at: &str,
 ) -> Result<String, Why> {
-    let (span, waited) = (context.span()?, held.locked + held.signalled);
-    if mostly_locks && held.running >= 0.1 * (waited + held.running) {
+    let (span, waited) = (context.span()?, costs.locked + costs.signalled);
+    if mostly_locks && costs.running >= 0.1 * (waited + costs.running) {
         let blocked = if recorded {
             format!("{} blocked", seconds(waited * span))
         } else {
@@ -126,15 +125,15 @@ fn claim(
         return Ok(format!(
             "Locks that others held took {} of the threads' working time: {} on a CPU (spinning, system calls, wake-ups) \
              in {}; {blocked}{at}.",
-            percent(held.share),
-            seconds(held.running * span),
+            percent(costs.share),
+            seconds(costs.running * span),
             seconds(span)
         ));
     }
     if mostly_locks {
         return Ok(format!(
             "Threads waited {} of their working time for locks that others held: {} in {}{at}.",
-            percent(held.share),
+            percent(costs.share),
             seconds(waited * span),
             seconds(span)
         ));
@@ -142,8 +141,8 @@ fn claim(
     Ok(format!(
         "Threads hand over to each other {} times per CPU second and waited {} of their working time for it{at}; a \
          shortage of work looks the same.",
-        digits(held.rate),
-        percent(held.share)
+        digits(costs.rate),
+        percent(costs.share)
     ))
 }
 

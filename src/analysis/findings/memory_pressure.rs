@@ -1,14 +1,13 @@
 //! Tasks that stalled until memory was found for them.
 
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::percent;
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "memory-pressure", title: "short of memory", kind: Kind::Limit, explains: &[], judge };
+    Rule { id: "memory-pressure", title: "short of memory", kind: FindingKind::Limit, explains: &[], evaluate };
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.wall()?;
     let group = context.metric("psi_memory_some");
     let of_group = group.is_ok();
@@ -16,7 +15,7 @@ fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if some < limits::MEMORY_PRESSURE {
         return Ok(None);
     }
-    context.busy()?;
+    context.require_work()?;
     let full = context.metric(if of_group { "psi_memory_full" } else { "host_psi_memory_full" });
     let mut evidence = vec![Evidence::of("memory pressure, some", some, U::Share, limits::MEMORY_PRESSURE)];
     evidence.extend(full.map(|full| Evidence::plain("memory pressure, all", full, U::Share)));

@@ -1,17 +1,16 @@
 //! Threads that move between CPUs so often that their caches stay cold. How far they move is unknown.
 
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::digits;
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "migrations", title: "moving between CPUs", kind: Kind::Limit, explains: &[], judge };
+    Rule { id: "migrations", title: "moving between CPUs", kind: FindingKind::Limit, explains: &[], evaluate };
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.wall()?;
     let moves = context.count("migrations")?;
-    context.busy()?;
+    context.require_work()?;
     let cpu = context.cpu_time()?;
     let rate = if cpu > 0.0 { moves / cpu } else { 0.0 };
     if rate < limits::MIGRATIONS {

@@ -1,23 +1,27 @@
 //! Waits for mmap_lock, the lock of the address space, which page faults, mmap, munmap, mprotect and similar calls of
 //! all threads take. Time in which a thread holds the lock does not count.
 
-use super::paths::Code;
-use super::waits::Reason;
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
-use crate::analysis::text::{name, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use super::paths::{CodeClass, WaitReason};
 
-pub(super) const RULE: Rule =
-    Rule { id: "mmap-lock", title: "waiting for mmap_lock", kind: Kind::Limit, explains: &[Code::MmapLock], judge };
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use crate::analysis::text::{name, percent};
+use crate::model::{Unit as U, Why};
+
+pub(super) const RULE: Rule = Rule {
+    id: "mmap-lock",
+    title: "waiting for mmap_lock",
+    kind: FindingKind::Limit,
+    explains: &[CodeClass::MmapLock],
+    evaluate,
+};
 
 /// Advice for a recording and for a sweep.
 pub(super) const NEXT_STEP: &str = "Map less often: keep memory instead of returning it (malloc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, \
                     pools), map large ranges once, use huge pages, or processes instead of threads.";
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let work = context.busy()?;
-    let on = context.kernel_samples().map(|stacks| stacks.part_of(&[Code::MmapLock]));
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    let work = context.require_work()?;
+    let on = context.kernel_samples().map(|stacks| stacks.part_of(&[CodeClass::MmapLock]));
     if on.is_err() && context.waits().is_err() {
         return on.map(|_| None);
     }
@@ -27,7 +31,7 @@ fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if share < limits::LOCKED {
         return Ok(None);
     }
-    let waiting = context.waits().ok().and_then(|waits| waits.worst(&[Reason::MmapLock], false));
+    let waiting = context.waits().ok().and_then(|waits| waits.worst(&[WaitReason::MmapLock], false));
     let place = waiting.filter(|_| blocked >= running).or_else(|| on.as_ref().ok().and_then(|part| part.place.clone()));
     let at = place
         .as_ref()

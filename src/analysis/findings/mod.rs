@@ -6,12 +6,11 @@ mod baseline_finding;
 mod block_io;
 mod context;
 mod cpu_queue;
+mod evaluate;
 mod families;
 mod hardware;
-mod holds;
 mod hot_function;
 mod imbalance;
-mod judge;
 mod kernel_spin;
 mod kernel_time;
 mod limits;
@@ -30,15 +29,16 @@ mod sweep;
 mod throttling;
 mod tlb_flush;
 mod user_spin;
+mod wait_targets;
 mod waits;
 
 pub use baseline_finding::baseline_finding;
 pub use context::RuleContext;
-pub use judge::judge;
-pub use sweep::judge_sweep;
+pub use evaluate::evaluate;
+pub use sweep::evaluate_sweep;
 
 use super::finding::{Confidence, Evidence, Finding, Place};
-use rule::{Kind, Remainder, Rule};
+use rule::{FindingKind, RemainderRule, Rule};
 
 /// In decision order: cheap and certain rules come before those that need interpretation.
 const RULES: &[Rule] = &[
@@ -61,7 +61,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// In decision order.
-const REMAINDERS: &[Remainder] = &[kernel_time::RULE, hot_function::RULE];
+const REMAINDERS: &[RemainderRule] = &[kernel_time::RULE, hot_function::RULE];
 
 #[cfg(test)]
 mod tests;

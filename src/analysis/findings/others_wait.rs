@@ -1,24 +1,24 @@
 //! Threads that mostly wait for short answers through sockets and pipes: their peers are then the place to look. A
 //! server that waits for its next client looks the same.
 
-use super::waits::{Reason, mostly_below};
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::paths::WaitReason;
+use super::waits::mostly_below;
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{percent, seconds};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "waiting-for-others",
     title: "waiting for others (socket, pipe)",
-    kind: Kind::Hint,
+    kind: FindingKind::Hint,
     explains: &[],
-    judge,
+    evaluate,
 };
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let waits = context.waits()?;
     let (span, work) = (context.span()?, context.work()?);
-    let sum = waits.sum(&[Reason::Others]);
+    let sum = waits.sum(&[WaitReason::Peer]);
     let waited = sum.short_seconds / span;
     let (all, rate) = (work.total() + waited, sum.short_count as f64 / span);
     if all < limits::IDLE_THREADS {
@@ -28,7 +28,7 @@ fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if share < limits::OTHERS || rate < limits::OTHERS_RATE {
         return Ok(None);
     }
-    let place = waits.worst(&[Reason::Others], true);
+    let place = waits.worst(&[WaitReason::Peer], true);
     let at = mostly_below(place.as_ref());
     Ok(Some(Finding {
         rule: RULE.id,

@@ -2,18 +2,22 @@
 //! fault costs a thousand minor ones.
 
 use super::families::{is_clear_page, is_page_fault};
-use super::paths::Code;
+use super::paths::CodeClass;
 use super::stacks::At;
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{digits, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "page-faults", title: "page faults", kind: Kind::Limit, explains: &[Code::AddressSpace], judge };
+pub(super) const RULE: Rule = Rule {
+    id: "page-faults",
+    title: "page faults",
+    kind: FindingKind::Limit,
+    explains: &[CodeClass::AddressSpace],
+    evaluate,
+};
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    context.runs()?;
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.require_cpu_time()?;
     if let (Ok(rate), Ok(count)) = (context.metric("major_faults"), context.count("major-faults"))
         && rate >= limits::MAJOR_FAULTS
         && count >= limits::STARTING_FAULTS
@@ -51,7 +55,7 @@ fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let stacks = context.kernel_samples()?;
     let part = stacks.gather_rows(|row, calls| {
         let fault = calls.iter().rposition(|call| is_page_fault(stacks.function(*call)));
-        fault.filter(|_| stacks.code(row) == Code::AddressSpace)
+        fault.filter(|_| stacks.class(row) == CodeClass::AddressSpace)
     });
     if part.share < limits::FAULTS {
         return Ok(None);

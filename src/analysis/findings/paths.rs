@@ -4,14 +4,14 @@ use super::families::{
     bare, begins, is_address_space, is_allocator, is_ipi, is_kernel_spin, is_page_fault, is_tlb_flush, is_user_spin,
     is_yield,
 };
-use super::holds::{Hold, asker, handles, hold};
+use super::wait_targets::{WaitTarget, lock_code, requester, wait_target};
 use crate::analysis::causes::{Cause, cause, is_mmap_lock_wait};
 use crate::analysis::names::{CodeKind, Function};
 use crate::model::TaskState;
 
 /// The class of code on a CPU. A path that matches several has the first of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Code {
+pub(super) enum CodeClass {
     /// The memory allocator, and everything it calls.
     Allocator,
     /// Taking and releasing a sleeping lock: its own spinning, its system calls, the hand-over below them.
@@ -37,92 +37,100 @@ pub(super) enum Code {
 }
 
 /// What a blocked thread waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Wait {
-    /// A lock of the memory allocator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum WaitReason {
+    /// A lock of the memory allocator; in a recording it counts as any other lock.
     Allocator,
+    /// A lock that another thread holds.
+    Lock,
     /// mmap_lock, the lock of the address space.
     MmapLock,
-    /// Another lock that another thread holds.
-    Held,
-    /// Another thread's signal, or a lock that is in no table.
+    /// Another thread's signal (a condition variable, a semaphore), or a futex of unknown use.
     Signal,
     /// Another thread's exit.
     Join,
     /// Storage.
     Storage,
-    /// Anything else.
-    Else,
+    /// A socket, pipe or terminal; a sweep counts it as any other reason.
+    Peer,
+    /// Anything else: sleep, events, stops.
+    Other,
 }
 
-impl Wait {
+impl WaitReason {
     /// Waits that may make up the time blocked by locks. A thread that joins others is not a worker.
-    pub const LOCKS: [Wait; 4] = [Wait::Allocator, Wait::MmapLock, Wait::Held, Wait::Signal];
+    pub const LOCKS: [WaitReason; 4] =
+        [WaitReason::Allocator, WaitReason::MmapLock, WaitReason::Lock, WaitReason::Signal];
 }
 
 /// The class of an on-CPU path, root first, and the index of the function that decides it.
-pub(super) fn code(path: &[&Function]) -> (Code, usize) {
+pub(super) fn code_class(path: &[&Function]) -> (CodeClass, usize) {
     let leaf = path.len().saturating_sub(1);
     let at = |family: fn(&Function) -> bool| path.iter().position(|function| family(function));
     let innermost = |family: fn(&Function) -> bool| path.last().is_some_and(|function| family(function));
     if let Some(at) = at(is_allocator) {
-        return (Code::Allocator, at);
+        return (CodeClass::Allocator, at);
     }
-    if let Some(hold) = handles(path.iter().rev().copied()) {
-        let asked = leaf - asker(path.iter().rev().copied()).min(leaf);
-        return (if hold == Hold::Lock { Code::Lock } else { Code::Signal }, asked);
+    if let Some(wait_target) = lock_code(path.iter().rev().copied()) {
+        let asked = leaf - requester(path.iter().rev().copied()).min(leaf);
+        return (if wait_target == WaitTarget::Lock { CodeClass::Lock } else { CodeClass::Signal }, asked);
     }
     if let Some(code) = in_kernel(path) {
         return (code, leaf);
     }
     if innermost(is_kernel_spin) {
-        (Code::KernelSpin, leaf)
+        (CodeClass::KernelSpin, leaf)
     } else if innermost(is_user_spin) {
-        (Code::UserSpin, leaf)
+        (CodeClass::UserSpin, leaf)
     } else if let Some(at) = at(is_yield) {
-        (Code::UserSpin, at)
+        (CodeClass::UserSpin, at)
     } else if innermost(|function| function.kind == CodeKind::Kernel) {
-        (Code::Kernel, leaf)
+        (CodeClass::Kernel, leaf)
     } else {
-        (Code::Own, leaf)
+        (CodeClass::Own, leaf)
     }
 }
 
 /// The classes of kernel services known by name.
-fn in_kernel(path: &[&Function]) -> Option<Code> {
+fn in_kernel(path: &[&Function]) -> Option<CodeClass> {
     let any = |family: fn(&Function) -> bool| path.iter().any(|function| family(function));
     if any(is_tlb_flush) {
-        Some(Code::TlbFlush)
+        Some(CodeClass::TlbFlush)
     } else if path.iter().rev().take(3).any(|function| is_ipi(function)) {
-        Some(Code::Ipi)
+        Some(CodeClass::Ipi)
     } else if takes_mmap_lock(path) {
-        Some(Code::MmapLock)
+        Some(CodeClass::MmapLock)
     } else {
-        (any(is_page_fault) || any(is_address_space)).then_some(Code::AddressSpace)
+        (any(is_page_fault) || any(is_address_space)).then_some(CodeClass::AddressSpace)
+    }
+}
+
+/// What a thread in a lock's system call waits for, by its path, root first.
+pub(super) fn lock_wait_reason(path: &[&Function]) -> WaitReason {
+    match wait_target(path.iter().rev().copied()) {
+        WaitTarget::Lock if waits_for_mmap_lock(path) => WaitReason::MmapLock,
+        WaitTarget::Lock => WaitReason::Lock,
+        WaitTarget::Signal => WaitReason::Signal,
+        WaitTarget::Join => WaitReason::Join,
     }
 }
 
 /// The wait of an off-CPU path, root first, and the index of the function that asked for it.
-pub(super) fn wait(path: &[&Function]) -> (Wait, usize) {
+pub(super) fn wait_reason(path: &[&Function]) -> (WaitReason, usize) {
     let inwards = || path.iter().rev().copied();
     let names = |kernel: bool| {
         let chosen = inwards().filter(move |function| (function.kind == CodeKind::Kernel) == kernel);
         chosen.map(|function| function.name.as_str())
     };
-    let at = path.len().saturating_sub(1).saturating_sub(asker(inwards()));
+    let at = path.len().saturating_sub(1).saturating_sub(requester(inwards()));
     let allocator = path.iter().position(|function| is_allocator(function));
     let waits = match cause(TaskState::Sleeping, names(true), names(false)) {
-        Cause::Lock => match (allocator, hold(inwards())) {
-            (Some(_), _) => Wait::Allocator,
-            (None, Hold::Lock) if waits_for_mmap_lock(path) => Wait::MmapLock,
-            (None, Hold::Lock) => Wait::Held,
-            (None, Hold::Signal) => Wait::Signal,
-            (None, Hold::Join) => Wait::Join,
-        },
-        Cause::BlockIo => Wait::Storage,
-        _ => Wait::Else,
+        Cause::Lock if allocator.is_some() => WaitReason::Allocator,
+        Cause::Lock => lock_wait_reason(path),
+        Cause::BlockIo => WaitReason::Storage,
+        _ => WaitReason::Other,
     };
-    (waits, if waits == Wait::Allocator { allocator.unwrap_or(at) } else { at })
+    (waits, if waits == WaitReason::Allocator { allocator.unwrap_or(at) } else { at })
 }
 
 /// Whether a path, root first, takes or releases mmap_lock or the lock of one of its VMAs. Locks of files and of
@@ -139,7 +147,7 @@ fn takes_mmap_lock(path: &[&Function]) -> bool {
 }
 
 /// The same for a blocked thread, whose stack may omit the lock's own functions.
-pub(super) fn waits_for_mmap_lock(path: &[&Function]) -> bool {
+fn waits_for_mmap_lock(path: &[&Function]) -> bool {
     path.last().is_some_and(|function| is_mmap_lock_wait(&function.name)) || takes_mmap_lock(path)
 }
 
@@ -157,18 +165,18 @@ mod tests {
     #[test]
     fn a_path_on_the_cpu_is_known_for_one_thing() {
         let fault = "work;[kernel]!asm_exc_page_fault;[kernel]!handle_mm_fault";
-        check(code, "main;work", (Code::Own, 1));
-        check(code, "main;malloc;_int_malloc", (Code::Allocator, 1));
-        check(code, &format!("{fault};[kernel]!clear_page_erms"), (Code::AddressSpace, 3));
-        check(code, &format!("{fault};[kernel]!osq_lock"), (Code::MmapLock, 3));
-        check(code, "work;[kernel]!__x64_sys_munmap;[kernel]!osq_lock", (Code::MmapLock, 2));
-        check(code, "work;[kernel]!native_queued_spin_lock_slowpath", (Code::KernelSpin, 1));
-        check(code, "work;pthread_spin_lock", (Code::UserSpin, 1));
-        check(code, "work;sched_yield;[kernel]!schedule", (Code::UserSpin, 1));
-        check(code, "work;[kernel]!__x64_sys_read;[kernel]!vfs_read", (Code::Kernel, 2));
-        check(code, "work;memcpy;[kernel]!asm_sysvec_apic_timer_interrupt", (Code::Kernel, 2));
-        check(code, "", (Code::Own, 0));
-        assert_eq!(code(&[]), (Code::Own, 0));
+        check(code_class, "main;work", (CodeClass::Own, 1));
+        check(code_class, "main;malloc;_int_malloc", (CodeClass::Allocator, 1));
+        check(code_class, &format!("{fault};[kernel]!clear_page_erms"), (CodeClass::AddressSpace, 3));
+        check(code_class, &format!("{fault};[kernel]!osq_lock"), (CodeClass::MmapLock, 3));
+        check(code_class, "work;[kernel]!__x64_sys_munmap;[kernel]!osq_lock", (CodeClass::MmapLock, 2));
+        check(code_class, "work;[kernel]!native_queued_spin_lock_slowpath", (CodeClass::KernelSpin, 1));
+        check(code_class, "work;pthread_spin_lock", (CodeClass::UserSpin, 1));
+        check(code_class, "work;sched_yield;[kernel]!schedule", (CodeClass::UserSpin, 1));
+        check(code_class, "work;[kernel]!__x64_sys_read;[kernel]!vfs_read", (CodeClass::Kernel, 2));
+        check(code_class, "work;memcpy;[kernel]!asm_sysvec_apic_timer_interrupt", (CodeClass::Kernel, 2));
+        check(code_class, "", (CodeClass::Own, 0));
+        assert_eq!(code_class(&[]), (CodeClass::Own, 0));
     }
 
     /// Stacks from Linux 6.1 and 6.18, and from Arm kernels, which flush without interrupts.
@@ -176,31 +184,37 @@ mod tests {
     fn the_kernels_work_on_the_address_space_is_told_apart() {
         let call = "work;[kernel]!do_syscall_64;[kernel]!vm_mmap_pgoff";
         for (path, expected) in [
-            (format!("{call};[kernel]!down_write_killable;[kernel]!rwsem_down_write_slowpath"), Code::MmapLock),
-            (format!("{call};[kernel]!up_write;[kernel]!rwsem_wake.isra.0;[kernel]!try_to_wake_up"), Code::MmapLock),
-            (format!("{call};[kernel]!do_mmap;[kernel]!__mmap_region;[kernel]!mas_store"), Code::AddressSpace),
-            (format!("{call};[kernel]!__split_vma;[kernel]!anon_vma_clone;[kernel]!down_write"), Code::AddressSpace),
-            ("work;[kernel]!exc_page_fault;[kernel]!lock_mm_and_find_vma".to_string(), Code::MmapLock),
-            ("work;[kernel]!exc_page_fault;[kernel]!lock_vma_under_rcu".to_string(), Code::MmapLock),
+            (format!("{call};[kernel]!down_write_killable;[kernel]!rwsem_down_write_slowpath"), CodeClass::MmapLock),
+            (
+                format!("{call};[kernel]!up_write;[kernel]!rwsem_wake.isra.0;[kernel]!try_to_wake_up"),
+                CodeClass::MmapLock,
+            ),
+            (format!("{call};[kernel]!do_mmap;[kernel]!__mmap_region;[kernel]!mas_store"), CodeClass::AddressSpace),
+            (
+                format!("{call};[kernel]!__split_vma;[kernel]!anon_vma_clone;[kernel]!down_write"),
+                CodeClass::AddressSpace,
+            ),
+            ("work;[kernel]!exc_page_fault;[kernel]!lock_mm_and_find_vma".to_string(), CodeClass::MmapLock),
+            ("work;[kernel]!exc_page_fault;[kernel]!lock_vma_under_rcu".to_string(), CodeClass::MmapLock),
             (
                 "work;[kernel]!do_mprotect_pkey;[kernel]!flush_tlb_mm_range;[kernel]!smp_call_function_many_cond"
                     .to_string(),
-                Code::TlbFlush,
+                CodeClass::TlbFlush,
             ),
             (
                 format!("{call};[kernel]!osq_lock;[kernel]!asm_sysvec_call_function;[kernel]!flush_tlb_func"),
-                Code::TlbFlush,
+                CodeClass::TlbFlush,
             ),
-            ("work;[kernel]!asm_sysvec_call_function_single".to_string(), Code::Ipi),
-            ("work;[kernel]!__arm64_sys_munmap;[kernel]!tlb_flush".to_string(), Code::TlbFlush),
+            ("work;[kernel]!asm_sysvec_call_function_single".to_string(), CodeClass::Ipi),
+            ("work;[kernel]!__arm64_sys_munmap;[kernel]!tlb_flush".to_string(), CodeClass::TlbFlush),
             (
                 "work;[kernel]!__arm64_sys_munmap;[kernel]!tlb_flush_mmu;[kernel]!free_pages".to_string(),
-                Code::AddressSpace,
+                CodeClass::AddressSpace,
             ),
-            ("work;[kernel]!__x64_sys_membarrier;[kernel]!smp_call_function_many_cond".to_string(), Code::Kernel),
+            ("work;[kernel]!__x64_sys_membarrier;[kernel]!smp_call_function_many_cond".to_string(), CodeClass::Kernel),
         ] {
             let functions: Vec<Function> = path.split(';').map(function).collect();
-            assert_eq!(code(&functions.iter().collect::<Vec<_>>()).0, expected, "{path}");
+            assert_eq!(code_class(&functions.iter().collect::<Vec<_>>()).0, expected, "{path}");
         }
     }
 
@@ -210,18 +224,18 @@ mod tests {
         let futex = "[kernel]!__x64_sys_futex;[kernel]!do_futex";
         let (lock, unlock) = (libc("pthread_mutex_lock"), libc("__GI___pthread_mutex_unlock_usercnt"));
         for (path, expected) in [
-            (format!("main;take;{lock}"), (Code::Lock, 1)),
+            (format!("main;take;{lock}"), (CodeClass::Lock, 1)),
             (
                 format!("main;take;{unlock};{};{futex};[kernel]!futex_wake", libc("__GI___lll_lock_wake")),
-                (Code::Lock, 1),
+                (CodeClass::Lock, 1),
             ),
-            (format!("main;take;{lock};{futex};[kernel]!native_queued_spin_lock_slowpath"), (Code::Lock, 1)),
-            (format!("main;take;{lock};{futex};[kernel]!futex_wait;[kernel]!finish_task_switch"), (Code::Lock, 1)),
-            (format!("main;turn;{};{futex};[kernel]!futex_wait", libc("pthread_cond_wait")), (Code::Signal, 1)),
-            (format!("main;own_lock;{};{futex};[kernel]!futex_wake", libc("syscall")), (Code::Signal, 1)),
-            (format!("main;build;malloc;{};{futex}", libc("__lll_lock_wait_private")), (Code::Allocator, 2)),
+            (format!("main;take;{lock};{futex};[kernel]!native_queued_spin_lock_slowpath"), (CodeClass::Lock, 1)),
+            (format!("main;take;{lock};{futex};[kernel]!futex_wait;[kernel]!finish_task_switch"), (CodeClass::Lock, 1)),
+            (format!("main;turn;{};{futex};[kernel]!futex_wait", libc("pthread_cond_wait")), (CodeClass::Signal, 1)),
+            (format!("main;own_lock;{};{futex};[kernel]!futex_wake", libc("syscall")), (CodeClass::Signal, 1)),
+            (format!("main;build;malloc;{};{futex}", libc("__lll_lock_wait_private")), (CodeClass::Allocator, 2)),
         ] {
-            check(code, &path, expected);
+            check(code_class, &path, expected);
         }
     }
 
@@ -230,21 +244,25 @@ mod tests {
         let futex = "[kernel]!do_futex;[kernel]!futex_wait;[kernel]!schedule";
         let libc = |name: &str| format!("/usr/lib/libc.so.6!{name}");
         let mutex = format!("{};{}", libc("pthread_mutex_lock"), libc("__lll_lock_wait"));
-        check(wait, &format!("main;take;{mutex};{futex}"), (Wait::Held, 1));
-        check(wait, &format!("main;turn;{};{futex}", libc("pthread_cond_wait")), (Wait::Signal, 1));
-        check(wait, &format!("main;{};{futex}", libc("__pthread_clockjoin_ex")), (Wait::Join, 0));
-        check(wait, &format!("main;malloc;{};{futex}", libc("__lll_lock_wait_private")), (Wait::Allocator, 1));
-        let down = "[kernel]!down_read;[kernel]!rwsem_down_read_slowpath;[kernel]!schedule";
-        check(wait, &format!("main;touch;[kernel]!exc_page_fault;{down}"), (Wait::MmapLock, 1));
-        check(wait, "main;touch;[kernel]!lock_mm_and_find_vma", (Wait::MmapLock, 1));
+        check(wait_reason, &format!("main;take;{mutex};{futex}"), (WaitReason::Lock, 1));
+        check(wait_reason, &format!("main;turn;{};{futex}", libc("pthread_cond_wait")), (WaitReason::Signal, 1));
+        check(wait_reason, &format!("main;{};{futex}", libc("__pthread_clockjoin_ex")), (WaitReason::Join, 0));
         check(
-            wait,
-            &format!("main;unmap;{};[kernel]!sys_munmap;[kernel]!__vm_munmap", libc("munmap")),
-            (Wait::MmapLock, 1),
+            wait_reason,
+            &format!("main;malloc;{};{futex}", libc("__lll_lock_wait_private")),
+            (WaitReason::Allocator, 1),
         );
-        check(wait, &format!("main;list;[kernel]!__x64_sys_getdents;{down}"), (Wait::Held, 1));
-        check(wait, "main;load;[kernel]!io_schedule;[kernel]!schedule", (Wait::Storage, 1));
-        check(wait, "main;serve;[kernel]!ep_poll;[kernel]!schedule", (Wait::Else, 1));
-        assert_eq!(wait(&[]), (Wait::Else, 0));
+        let down = "[kernel]!down_read;[kernel]!rwsem_down_read_slowpath;[kernel]!schedule";
+        check(wait_reason, &format!("main;touch;[kernel]!exc_page_fault;{down}"), (WaitReason::MmapLock, 1));
+        check(wait_reason, "main;touch;[kernel]!lock_mm_and_find_vma", (WaitReason::MmapLock, 1));
+        check(
+            wait_reason,
+            &format!("main;unmap;{};[kernel]!sys_munmap;[kernel]!__vm_munmap", libc("munmap")),
+            (WaitReason::MmapLock, 1),
+        );
+        check(wait_reason, &format!("main;list;[kernel]!__x64_sys_getdents;{down}"), (WaitReason::Lock, 1));
+        check(wait_reason, "main;load;[kernel]!io_schedule;[kernel]!schedule", (WaitReason::Storage, 1));
+        check(wait_reason, "main;serve;[kernel]!ep_poll;[kernel]!schedule", (WaitReason::Other, 1));
+        assert_eq!(wait_reason(&[]), (WaitReason::Other, 0));
     }
 }

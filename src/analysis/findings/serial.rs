@@ -2,17 +2,16 @@
 //! not count: nobody expects them to use more than one CPU.
 
 use super::imbalance::wanted;
-use super::{Confidence, Evidence, Finding, Kind, Place, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
 use crate::analysis::text::{name, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "serial-thread", title: "one thread carries all", kind: Kind::Limit, explains: &[], judge };
+    Rule { id: "serial-thread", title: "one thread carries all", kind: FindingKind::Limit, explains: &[], evaluate };
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let wall = context.wall()?;
-    context.busy()?;
+    context.require_work()?;
     let measured: Vec<_> = context.threads.iter().filter_map(|row| Some((row, wanted(row)?))).collect();
     let busiest = measured.iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
     let Some((first, most)) = busiest else { return Err(Why::NotRecorded) };

@@ -1,7 +1,7 @@
 //! Sampled CPU time by thread and stack, from which rules take the part in some functions.
 
 use super::Place;
-use super::paths::{Code, code};
+use super::paths::{CodeClass, code_class};
 use crate::analysis::calltree::{TRUNCATED, process_heading};
 use crate::analysis::names::{Call, CodeKind, Function, Names};
 use crate::analysis::observe::observations;
@@ -33,7 +33,7 @@ pub(super) struct Stacks<'a> {
     paths: Paths<'a>,
     calls: FxHashMap<StackId, Vec<Call>>,
     /// The class of each stack, and the index of the call that decides it, innermost first.
-    codes: FxHashMap<StackId, (Code, usize)>,
+    codes: FxHashMap<StackId, (CodeClass, usize)>,
 }
 
 /// Formats the frames of a place as a flame graph does.
@@ -105,19 +105,19 @@ impl<'a> Stacks<'a> {
             samples: rows.iter().map(|row| row.samples).sum(),
             paths: Paths::of(names, tasks, rows.iter().map(|row| row.pid), selection.axis),
             rows,
-            codes: calls.iter().map(|(id, calls)| (*id, known_for(names, calls))).collect(),
+            codes: calls.iter().map(|(id, calls)| (*id, stack_class(names, calls))).collect(),
             calls,
             names,
         }
     }
 
     /// The class of a row's samples.
-    pub fn code(&self, row: &Row) -> Code {
-        row.stack.and_then(|id| self.codes.get(&id)).map_or(Code::Own, |(code, _)| *code)
+    pub fn class(&self, row: &Row) -> CodeClass {
+        row.stack.and_then(|id| self.codes.get(&id)).map_or(CodeClass::Own, |(code, _)| *code)
     }
 
     /// The part of the samples in one of these classes.
-    pub fn part_of(&self, codes: &[Code]) -> Part {
+    pub fn part_of(&self, codes: &[CodeClass]) -> Part {
         self.gather_rows(|row, _| {
             let known = row.stack.and_then(|id| self.codes.get(&id));
             known.filter(|(code, _)| codes.contains(code)).map(|(_, at)| *at)
@@ -195,9 +195,9 @@ impl<'a> Stacks<'a> {
 }
 
 /// The class of a stack, innermost call first.
-fn known_for(names: &Names, calls: &[Call]) -> (Code, usize) {
+fn stack_class(names: &Names, calls: &[Call]) -> (CodeClass, usize) {
     let path: Vec<&Function> = calls.iter().rev().map(|call| &names.functions[call.function as usize]).collect();
-    let (code, at) = code(&path);
+    let (code, at) = code_class(&path);
     (code, calls.len().saturating_sub(at + 1))
 }
 

@@ -1,21 +1,20 @@
 //! CPU time that the hypervisor gave to others. No neighbour is blamed: the machine's own quota on its host looks the
 //! same.
 
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::percent;
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "steal", title: "CPU taken by the hypervisor", kind: Kind::Limit, explains: &[], judge };
+    Rule { id: "steal", title: "CPU taken by the hypervisor", kind: FindingKind::Limit, explains: &[], evaluate };
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.wall()?;
     let stolen = context.metric("steal_share")?;
     if stolen <= limits::STEAL {
         return Ok(None);
     }
-    context.busy()?;
+    context.require_work()?;
     // Busy time includes stolen time, which was wanted too.
     let lost = context.metric("host_busy").ok().filter(|busy| *busy > 0.0).map(|busy| (stolen / busy).min(1.0));
     Ok(Some(Finding {

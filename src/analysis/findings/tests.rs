@@ -72,41 +72,41 @@ fn wait(s: &mut Synthetic, tid: u32, state: TaskState, count: u64, each_ms: u64,
     }
 }
 
-fn judged(s: Synthetic) -> RuleResults {
-    judged_of(s, &Selection::default())
+fn results(s: Synthetic) -> RuleResults {
+    results_of(s, &Selection::default())
 }
 
-fn judged_of(s: Synthetic, selection: &Selection) -> RuleResults {
+fn results_of(s: Synthetic, selection: &Selection) -> RuleResults {
     let profile = s.finish();
     let (names, tasks, counters) = (Names::of(&profile), Tasks::of(&profile), Counters::of(&profile));
     let window = selection.time.window(&profile.ticks, profile.duration());
-    judge(&RuleContext::of(&profile, &names, &tasks, &counters, selection, window))
+    evaluate(&RuleContext::of(&profile, &names, &tasks, &counters, selection, window))
 }
 
 #[track_caller]
 fn check(name: &str, s: Synthetic, expected: &[(&str, Confidence)]) -> RuleResults {
-    let judged = judged(s);
-    let found: Vec<_> = judged.found.iter().map(|finding| (finding.rule, finding.confidence)).collect();
-    assert_eq!(found, expected, "{name}: {:#?}", judged.found);
-    for finding in &judged.found {
+    let results = results(s);
+    let found: Vec<_> = results.found.iter().map(|finding| (finding.rule, finding.confidence)).collect();
+    assert_eq!(found, expected, "{name}: {:#?}", results.found);
+    for finding in &results.found {
         assert!(finding.share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{finding:?}");
     }
-    judged
+    results
 }
 
 use Confidence::{High, Low, Medium};
 
 #[test]
 fn a_healthy_program_and_an_idle_one_have_no_findings() {
-    let judged = check("healthy", healthy(), &[]);
-    let undecided: Vec<_> = judged.undecided.iter().filter(|(.., why)| *why != Why::NotSupported).collect();
+    let results = check("healthy", healthy(), &[]);
+    let undecided: Vec<_> = results.undecided.iter().filter(|(.., why)| *why != Why::NotSupported).collect();
     assert!(undecided.is_empty(), "{undecided:?}");
-    assert_eq!((judged.undecided.len(), judged.clear.len()), (7, 18));
+    assert_eq!((results.undecided.len(), results.clear.len()), (7, 18));
     let mut pool = idle();
     wait(&mut pool, 42, Sleeping, 9, 1_000, &format!("{MAIN};/usr/lib/libc.so.6!pthread_cond_wait;{FUTEX}"));
     wait(&mut pool, 41, Sleeping, 90, 100, &format!("{MAIN};[kernel]!tcp_recvmsg;[kernel]!schedule"));
-    let judged = check("idle", pool, &[]);
-    let lock = judged.undecided.iter().find(|(rule, ..)| *rule == "lock-wait");
+    let results = check("idle", pool, &[]);
+    let lock = results.undecided.iter().find(|(rule, ..)| *rule == "lock-wait");
     assert_eq!(lock.map(|(.., why)| *why), Some(Why::Idle));
 }
 
@@ -200,8 +200,8 @@ fn waits_are_told_apart_by_what_they_wait_for() {
     for (name, state, count, each, stack, expected) in rows {
         let mut s = healthy();
         wait(&mut s, 41, state, count, each, stack);
-        let judged = check(name, s, expected);
-        for place in judged.found.iter().filter_map(|finding| finding.place.as_ref()) {
+        let results = check(name, s, expected);
+        for place in results.found.iter().filter_map(|finding| finding.place.as_ref()) {
             assert_eq!((place.axis, place.threads.as_slice()), (Axis::OffCpu, &[41][..]));
             let own = if stack == file {
                 "save"
@@ -224,10 +224,10 @@ fn hand_overs_count_only_where_they_are_too_fine_to_be_work() {
         read(&mut s, Scope::Thread(tid), &[("task-clock", ms(1_050).0)]);
         wait(&mut s, tid, Sleeping, 6_000, 1, &signal);
     }
-    let judged = check("ping-pong", s, &[("lock-wait", Low)]);
-    let frames = judged.found[0].place.as_ref().map(|place| place.frames.join(";"));
+    let results = check("ping-pong", s, &[("lock-wait", Low)]);
+    let frames = results.found[0].place.as_ref().map(|place| place.frames.join(";"));
     assert_eq!(frames.as_deref(), Some("start_thread;worker_main;wait_for_turn"));
-    assert!(judged.found[0].claim.contains("shortage of work"), "{}", judged.found[0].claim);
+    assert!(results.found[0].claim.contains("shortage of work"), "{}", results.found[0].claim);
 }
 
 #[test]
@@ -281,8 +281,8 @@ fn samples_speak_by_the_functions_they_are_in() {
         for tid in [41, 42] {
             s.samples(7, tid, &stack, count);
         }
-        let judged = check(name, s, expected);
-        let place = judged.found.first().and_then(|finding| finding.place.as_ref());
+        let results = check(name, s, expected);
+        let place = results.found.first().and_then(|finding| finding.place.as_ref());
         assert!(place.is_none_or(|place| place.frames[1] == "worker_main" && place.threads == [41, 42]), "{name}");
     }
 }
@@ -295,8 +295,8 @@ fn what_a_finding_holds_is_told_by_no_other() {
     for tid in [41, 42] {
         s.samples(7, tid, &traded, 1_500).samples(8, tid, &spun, 1_500);
     }
-    let judged = check("a lock", s, &[("lock-wait", High)]);
-    assert!(judged.clear.contains(&"kernel-time") && judged.clear.contains(&"hot-function"), "{:?}", judged.clear);
+    let results = check("a lock", s, &[("lock-wait", High)]);
+    assert!(results.clear.contains(&"kernel-time") && results.clear.contains(&"hot-function"), "{:?}", results.clear);
     let mut uncontended = healthy();
     uncontended.samples(8, 41, &spun, 300).samples(8, 42, &spun, 300);
     check("a lock that nobody waits for", uncontended, &[]);
@@ -319,8 +319,8 @@ fn uneven_threads_and_one_that_carries_all() {
     read(&mut uneven, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
     read(&mut uneven, Scope::Thread(42), &[("task-clock", ms(4_000).0)]);
     read(&mut uneven, Scope::Target, &[("task-clock", ms(13_900).0)]);
-    let judged = check("uneven", uneven, &[("load-imbalance", Medium)]);
-    assert_eq!(judged.found[0].place.as_ref().map(|place| place.threads.as_slice()), Some(&[41, 42][..]));
+    let results = check("uneven", uneven, &[("load-imbalance", Medium)]);
+    assert_eq!(results.found[0].place.as_ref().map(|place| place.threads.as_slice()), Some(&[41, 42][..]));
     let mut queued = healthy();
     read(&mut queued, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
     read(&mut queued, Scope::Thread(42), &[("task-clock", ms(4_000).0), ("run-delay", ms(5_500).0)]);
@@ -334,30 +334,30 @@ fn uneven_threads_and_one_that_carries_all() {
     check("alone", alone(), &[("serial-thread", Medium)]);
     let mut unread = alone();
     unread.alive(43, "ended unread");
-    let judged = check("alone as far as was read", unread, &[]);
-    assert!(judged.undecided.iter().any(|(rule, _, why)| (*rule, *why) == ("serial-thread", Why::ThreadsUnread)));
+    let results = check("alone as far as was read", unread, &[]);
+    assert!(results.undecided.iter().any(|(rule, _, why)| (*rule, *why) == ("serial-thread", Why::ThreadsUnread)));
 }
 
 #[test]
 fn what_was_not_recorded_is_undecided_and_says_so() {
-    let reasons = |judged: &RuleResults, rules: &[&str]| -> Vec<Why> {
-        let why = |rule: &&str| judged.undecided.iter().find(|(id, ..)| id == rule).map(|(.., why)| *why);
+    let reasons = |results: &RuleResults, rules: &[&str]| -> Vec<Why> {
+        let why = |rule: &&str| results.undecided.iter().find(|(id, ..)| id == rule).map(|(.., why)| *why);
         rules.iter().map(|rule| why(rule).unwrap()).collect()
     };
     let mut on_cpu = healthy();
     on_cpu.meta.plan.off_cpu = false;
     let waits = ["lock-wait", "block-io", "waiting-for-others"];
-    assert_eq!(reasons(&judged(on_cpu), &waits), [Why::NotRecorded; 3]);
+    assert_eq!(reasons(&results(on_cpu), &waits), [Why::NotRecorded; 3]);
     let mut no_kernel = healthy();
     no_kernel.meta.events[0].exclude_kernel = true;
-    assert_eq!(reasons(&judged(no_kernel), &["kernel-lock-spin"]), [Why::NotPermitted]);
+    assert_eq!(reasons(&results(no_kernel), &["kernel-lock-spin"]), [Why::NotPermitted]);
     let mut lossy = healthy();
     lossy.lost(5, LossKind::Ring, 9_000).lost(5, LossKind::OffCpu, 9_000);
     read(&mut lossy, Scope::Target, &[("task-clock", ms(25_000).0)]);
-    assert_eq!(reasons(&judged(lossy), &["hot-function", "lock-wait"]), [Why::LostEvents; 2]);
+    assert_eq!(reasons(&results(lossy), &["hot-function", "lock-wait"]), [Why::LostEvents; 2]);
     let time = crate::analysis::TimeRange::parse("9.9s-10s").unwrap();
     let brief = Selection { time, ..Selection::default() };
-    assert_eq!(reasons(&judged_of(healthy(), &brief), &["hot-function"]), [Why::TooFewSamples]);
+    assert_eq!(reasons(&results_of(healthy(), &brief), &["hot-function"]), [Why::TooFewSamples]);
 }
 
 #[test]
@@ -366,8 +366,8 @@ fn a_tight_loop_of_several_threads_is_left_to_counters() {
     for tid in [41, 42] {
         s.samples(7, tid, &format!("{MAIN};app!loop"), 2_000);
     }
-    let judged = check("a loop", s, &[("hot-function", High)]);
-    assert!(judged.undecided.iter().any(|(rule, _, why)| (*rule, *why) == ("spin-wait", Why::NotSupported)));
+    let results = check("a loop", s, &[("hot-function", High)]);
+    assert!(results.undecided.iter().any(|(rule, _, why)| (*rule, *why) == ("spin-wait", Why::NotSupported)));
 }
 
 #[test]
@@ -421,8 +421,8 @@ fn with_counters() -> Synthetic {
 #[test]
 fn hardware_counters_decide_their_rules_and_without_them_nothing_is_decided() {
     const G: u64 = 1_000_000_000;
-    let judged = check("healthy", with_counters(), &[]);
-    assert_eq!((judged.undecided, judged.clear.len()), (vec![], 25));
+    let results = check("healthy", with_counters(), &[]);
+    assert_eq!((results.undecided, results.clear.len()), (vec![], 25));
     type Plant = (&'static str, &'static [(&'static str, u64)], &'static [(&'static str, Confidence)]);
     let memory: &[(&str, u64)] = &[("stalls-l3-miss", 9 * G)];
     let rows: [Plant; 9] = [
@@ -442,11 +442,11 @@ fn hardware_counters_decide_their_rules_and_without_them_nothing_is_decided() {
         read(&mut s, Scope::Target, counted);
         let about_memory = counted.iter().any(|(counter, _)| *counter == "llc-miss");
         read(&mut s, Scope::Target, if about_memory { memory } else { &[] });
-        let judged = check(name, s, expected);
+        let results = check(name, s, expected);
         let passes = |row: &Evidence| {
             row.threshold.is_none_or(|threshold| (row.value >= threshold) != (row.label == "clock over base clock"))
         };
-        assert!(judged.found.iter().flat_map(|finding| &finding.evidence).all(passes), "{name}: {:?}", judged.found);
+        assert!(results.found.iter().flat_map(|finding| &finding.evidence).all(passes), "{name}: {:?}", results.found);
     }
 }
 
@@ -463,7 +463,7 @@ fn a_place_is_written_as_the_flame_graph_writes_it() {
     for tid in [41, 42] {
         s.ended(7, tid, "app!\u{1b}[31mhot", 2_000, crate::model::StackEnd::Truncated);
     }
-    let judged = judged(s);
-    let place = judged.found.first().and_then(|finding| finding.place.as_ref()).unwrap();
+    let results = results(s);
+    let place = results.found.first().and_then(|finding| finding.place.as_ref()).unwrap();
     assert_eq!(place.frames, ["[truncated stack]", "\u{1b}[31mhot"]);
 }

@@ -1,14 +1,13 @@
 //! The cgroup's CPU quota. The kernel counts throttling exactly, so this is the first cause to rule out.
 
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{percent, seconds};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: Kind::Limit, explains: &[], judge };
+    Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: FindingKind::Limit, explains: &[], evaluate };
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let share = match context.metric("throttled_share") {
         // No period in which the group ran under a quota.
         Err(Why::Idle) => return Ok(None),
@@ -17,11 +16,11 @@ fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if share <= 0.0 {
         return Ok(None);
     }
-    let stood = context.metric("throttled_time")?;
-    let lost = context.cpu_time().ok().filter(|_| stood > 0.0).map(|ran| stood / (stood + ran));
+    let throttled = context.metric("throttled_time")?;
+    let lost = context.cpu_time().ok().filter(|_| throttled > 0.0).map(|ran| throttled / (throttled + ran));
     let mut evidence = vec![
         Evidence::of("periods throttled", share, U::Share, limits::THROTTLED_PERIODS),
-        Evidence::plain("stood still, all CPUs", stood, U::Seconds),
+        Evidence::plain("stood still, all CPUs", throttled, U::Seconds),
     ];
     if let Ok(rate) = context.metric("throttled_periods") {
         evidence.push(Evidence::plain("throttled", rate, U::PerSecond));
@@ -33,7 +32,7 @@ fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         claim: format!(
             "The control group used up its CPU quota in {} of its periods and stood still for {}, all CPUs together.",
             percent(share),
-            seconds(stood)
+            seconds(throttled)
         ),
         evidence,
         confidence: if share > limits::THROTTLED_PERIODS { Confidence::High } else { Confidence::Low },

@@ -1,33 +1,32 @@
 //! TLB shootdown: CPU time in which translations are flushed, here and on other CPUs. Other interrupts between CPUs
 //! count only where translations are flushed.
 
-use super::paths::Code;
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::paths::CodeClass;
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{name, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "tlb-shootdown",
     title: "TLB shootdown",
-    kind: Kind::Limit,
-    explains: &[Code::TlbFlush, Code::Ipi],
-    judge,
+    kind: FindingKind::Limit,
+    explains: &[CodeClass::TlbFlush, CodeClass::Ipi],
+    evaluate,
 };
 
 /// Advice for a recording and for a sweep.
 pub(super) const NEXT_STEP: &str = "Unmap, protect or give back memory less often and in larger pieces, let the allocator keep it, or use \
                     processes instead of threads.";
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    context.runs()?;
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.require_cpu_time()?;
     let stacks = context.kernel_samples()?;
-    let flush = stacks.part_of(&[Code::TlbFlush]);
+    let flush = stacks.part_of(&[CodeClass::TlbFlush]);
     // A single thread flushes only its own translations.
     if flush.share <= 0.0 || flush.threads < 2 {
         return Ok(None);
     }
-    let share = flush.share + stacks.part_of(&[Code::Ipi]).share;
+    let share = flush.share + stacks.part_of(&[CodeClass::Ipi]).share;
     if share < limits::TLB_FLUSH {
         return Ok(None);
     }

@@ -2,27 +2,31 @@
 //! called a wait: a fast computation kernel has the same shape.
 
 use super::families::{is_user_spin, is_yield};
-use super::paths::Code;
+use super::paths::CodeClass;
 use super::stacks::{At, Part, Stacks};
-use super::{Confidence, Evidence, Finding, Kind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent, threads};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "spin-wait", title: "waiting actively", kind: Kind::Limit, explains: &[Code::UserSpin], judge };
+pub(super) const RULE: Rule = Rule {
+    id: "spin-wait",
+    title: "waiting actively",
+    kind: FindingKind::Limit,
+    explains: &[CodeClass::UserSpin],
+    evaluate,
+};
 
-fn judge(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    context.runs()?;
+fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
+    context.require_cpu_time()?;
     let stacks = context.samples()?;
     let spins = stacks.gather_rows(|row, calls| {
         let spins = calls.first().is_some_and(|call| is_user_spin(stacks.function(*call)));
-        (spins && stacks.code(row) == Code::UserSpin).then_some(0)
+        (spins && stacks.class(row) == CodeClass::UserSpin).then_some(0)
     });
     let yields = stacks.gather_rows(|row, calls| {
         let yields = calls.iter().rposition(|call| is_yield(stacks.function(*call)));
-        yields.filter(|_| stacks.code(row) == Code::UserSpin)
+        yields.filter(|_| stacks.class(row) == CodeClass::UserSpin)
     });
     if spins.share >= limits::USER_SPIN && spins.threads >= 2 {
         return Ok(Some(found(spins, Confidence::Medium)));

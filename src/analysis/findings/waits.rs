@@ -2,10 +2,10 @@
 //! storage, for others. A wait in a lock's system call is not assumed to be for a lock: idle threads wait there too.
 
 use super::Place;
-use super::holds::{Hold, asker, hold};
 use super::limits::SHORT_WAIT;
-use super::paths::waits_for_mmap_lock;
+use super::paths::{WaitReason, lock_wait_reason};
 use super::stacks::Paths;
+use super::wait_targets::requester;
 use crate::analysis::calltree::TRUNCATED;
 use crate::analysis::causes::Cause;
 use crate::analysis::names::{Function, Names};
@@ -17,25 +17,6 @@ use crate::analysis::wait_coverage::WaitCoverage;
 use crate::model::profile::Profile;
 use crate::model::{OffCpu, StackEnd, StackId, TaskState};
 use rustc_hash::FxHashMap;
-
-/// Why a thread was blocked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Reason {
-    /// Another thread holds a lock.
-    Lock,
-    /// Another thread holds the lock of the address space.
-    MmapLock,
-    /// Another thread must signal: a condition variable, a semaphore, a futex of unknown use.
-    Signal,
-    /// Another thread must exit.
-    Join,
-    /// Storage.
-    Storage,
-    /// A socket, pipe or terminal.
-    Others,
-    /// Anything else: sleep, events, stops.
-    Else,
-}
 
 /// The waits of one reason.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +32,7 @@ pub(super) struct Sum {
 /// Waits of one thread for one reason with one call path, given by labels from the root.
 #[derive(Debug)]
 struct Row {
-    reason: Reason,
+    reason: WaitReason,
     pid: u32,
     tid: u32,
     incomplete: bool,
@@ -76,7 +57,7 @@ pub(super) struct Waits<'a> {
 
 impl<'a> Waits<'a> {
     pub fn of(profile: &Profile, names: &'a Names, tasks: &Tasks, selection: &Selection) -> Waits<'a> {
-        let mut known: FxHashMap<(Option<StackId>, Cause), Reason> = FxHashMap::default();
+        let mut known: FxHashMap<(Option<StackId>, Cause), WaitReason> = FxHashMap::default();
         let mut sums: FxHashMap<_, Sum> = FxHashMap::default();
         let (mut spans, mut unsplit, mut queued) = (0, 0.0, 0.0);
         let mut coverage = WaitCoverage::default();
@@ -107,7 +88,7 @@ impl<'a> Waits<'a> {
     }
 
     /// All waits for one of these reasons.
-    pub fn sum(&self, reasons: &[Reason]) -> Sum {
+    pub fn sum(&self, reasons: &[WaitReason]) -> Sum {
         let mut sum = Sum::default();
         self.rows.iter().filter(|row| reasons.contains(&row.reason)).for_each(|row| sum.join(&row.sum));
         sum
@@ -121,22 +102,22 @@ impl<'a> Waits<'a> {
 
     /// Seconds blocked by a lock that another thread holds.
     pub fn locked_seconds(&self) -> f64 {
-        self.sum(&[Reason::Lock]).seconds
+        self.sum(&[WaitReason::Lock]).seconds
     }
 
     /// Seconds blocked by the lock of the address space.
     pub fn mapping_seconds(&self) -> f64 {
-        self.sum(&[Reason::MmapLock]).seconds
+        self.sum(&[WaitReason::MmapLock]).seconds
     }
 
     /// Seconds blocked by storage.
     pub fn storage_seconds(&self) -> f64 {
-        self.sum(&[Reason::Storage]).seconds
+        self.sum(&[WaitReason::Storage]).seconds
     }
 
     /// The call path with the most time blocked for these reasons, down to the function that asked for the wait. With
     /// `only_short`, only short waits count.
-    pub fn worst(&self, reasons: &[Reason], only_short: bool) -> Option<Place> {
+    pub fn worst(&self, reasons: &[WaitReason], only_short: bool) -> Option<Place> {
         type Branch = (f64, FxHashMap<u32, u64>);
         let mut branches: FxHashMap<(u32, bool, &[u32]), Branch> = FxHashMap::default();
         for row in self.rows.iter().filter(|row| reasons.contains(&row.reason)) {
@@ -174,30 +155,24 @@ impl Sum {
     }
 }
 
-fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> Reason {
+fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> WaitReason {
     match cause {
-        Cause::BlockIo => Reason::Storage,
-        Cause::Network | Cause::Pipe => Reason::Others,
+        Cause::BlockIo => WaitReason::Storage,
+        Cause::Network | Cause::Pipe => WaitReason::Peer,
         Cause::Lock => {
-            let mut calls: Vec<&Function> =
+            let mut path: Vec<&Function> =
                 names.walk(profile, span.stack).map(|call| &names.functions[call.function as usize]).collect();
-            let hold = hold(calls.iter().copied());
-            calls.reverse();
-            match hold {
-                Hold::Lock if waits_for_mmap_lock(&calls) => Reason::MmapLock,
-                Hold::Lock => Reason::Lock,
-                Hold::Signal => Reason::Signal,
-                Hold::Join => Reason::Join,
-            }
+            path.reverse();
+            lock_wait_reason(&path)
         }
-        Cause::Sleep | Cause::RunQueue | Cause::Events | Cause::Other | Cause::Unknown => Reason::Else,
+        Cause::Sleep | Cause::RunQueue | Cause::Events | Cause::Other | Cause::Unknown => WaitReason::Other,
     }
 }
 
 /// The path from the root to the function that asked for the wait: who waits, not how.
 fn path(profile: &Profile, names: &Names, stack: Option<StackId>) -> Vec<u32> {
     let calls: Vec<_> = names.walk(profile, stack).collect();
-    let own = asker(calls.iter().map(|call| &names.functions[call.function as usize]));
+    let own = requester(calls.iter().map(|call| &names.functions[call.function as usize]));
     calls.get(own..).unwrap_or(&[]).iter().rev().map(|call| call.label).collect()
 }
 

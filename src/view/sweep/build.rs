@@ -62,7 +62,7 @@ impl ScalingView {
             stacks: scaling.stacks.clone(),
             losses: scaling.losses.clone(),
             cost_unit: cost_unit(scaling).symbol(),
-            findings: FindingsView::of_judged(scaling.findings.clone(), &Tasks::default()),
+            findings: FindingsView::of_results(scaling.findings.clone(), &Tasks::default()),
             notes: notes(meta, progress.is_some()).into_iter().chain(sampled_too_little(scaling)).collect(),
             progress,
         }

@@ -2,22 +2,21 @@
 //! cost: the faults themselves, mmap_lock, or flushing translations on other CPUs. Faults that every width has do not
 //! count: they must cost more, or increase in number.
 
-use super::growth::Lead;
+use super::context::WidthContext;
+use super::growth::LeadingPath;
 use super::mean::Change;
-use super::places::{below, cpu_place, kernel_seen};
-use super::step::Step;
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::findings::paths::{Code, Wait};
+use super::places::{below, cpu_place, require_kernel_names};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::text::{digits, name, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "page-faults",
     title: "page faults and the address space",
-    kind: Kind::Wait,
-    explains: &[Code::AddressSpace],
-    judge,
+    kind: CostKind::WaitReason,
+    explains: &[CodeClass::AddressSpace],
+    evaluate,
 };
 
 /// Shares of the lost cores that go to the address space.
@@ -30,52 +29,56 @@ pub(super) struct Costs {
     /// Everything else that faults and calls do.
     pub rest: f64,
     /// Which of the three gets the rest: data that the lock protects, and flushed memory, moves between CPUs.
-    pub holder: Code,
+    pub holder: CodeClass,
 }
 
-pub(super) fn costs(step: &Step<'_>) -> Costs {
-    let (locking, blocked) = (step.code_share(Code::MmapLock), step.wait_share(Wait::MmapLock));
-    let flush = step.code_share(Code::TlbFlush);
+pub(super) fn costs(context: &WidthContext<'_>) -> Costs {
+    let (locking, blocked) = (context.code_share(CodeClass::MmapLock), context.wait_share(WaitReason::MmapLock));
+    let flush = context.code_share(CodeClass::TlbFlush);
     // These interrupts may ask for anything; where translations are flushed they ask for that.
-    let flushing = if flush > 0.0 { flush + step.code_share(Code::Ipi) } else { 0.0 };
-    let holder = if more_faults(step) || (locking + blocked).max(flushing) < limits::FACTOR {
-        Code::AddressSpace
+    let flushing = if flush > 0.0 { flush + context.code_share(CodeClass::Ipi) } else { 0.0 };
+    let holder = if more_faults(context) || (locking + blocked).max(flushing) < limits::FACTOR {
+        CodeClass::AddressSpace
     } else if flushing > locking + blocked {
-        Code::TlbFlush
+        CodeClass::TlbFlush
     } else {
-        Code::MmapLock
+        CodeClass::MmapLock
     };
-    Costs { locking, blocked, flushing, rest: step.code_share(Code::AddressSpace), holder }
+    Costs { locking, blocked, flushing, rest: context.code_share(CodeClass::AddressSpace), holder }
 }
 
 impl Costs {
     /// The part of the rest that the finding of this code gets.
-    pub fn rest_of(&self, code: Code) -> f64 {
+    pub fn rest_of(&self, code: CodeClass) -> f64 {
         if self.holder == code { self.rest } else { 0.0 }
     }
 }
 
-fn faults(step: &Step<'_>) -> Option<Change> {
-    step.per_op("minor_faults").ok()
+fn faults(context: &WidthContext<'_>) -> Option<Change> {
+    context.per_op("minor_faults").ok()
 }
 
 /// Whether faults increased enough to be a reason by themselves.
-fn more_faults(step: &Step<'_>) -> bool {
-    let Ok(cost) = step.number(|numbers| numbers.cpu_ns_per_op) else { return false };
-    faults(step).is_some_and(|change| {
+fn more_faults(context: &WidthContext<'_>) -> bool {
+    let Ok(cost) = context.number(|numbers| numbers.cpu_ns_per_op) else { return false };
+    faults(context).is_some_and(|change| {
         let matter = change.amount() * limits::FAULT_NS >= limits::FACTOR * cost.amount();
-        change.grew() && change.by(limits::FAULTS) && matter
+        change.grew() && change.grew_by_factor(limits::FAULTS) && matter
     })
 }
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let (costs, faults) = (costs(step), faults(step));
-    if costs.rest < limits::FACTOR || costs.holder != Code::AddressSpace {
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let (costs, faults) = (costs(context), faults(context));
+    if costs.rest < limits::FACTOR || costs.holder != CodeClass::AddressSpace {
         // If the cost of the additional faults is not visible, there is no verdict.
-        return if more_faults(step) && step.cpu_grew()? { kernel_seen(step).map(|()| None) } else { Ok(None) };
+        return if more_faults(context) && context.cpu_grew()? {
+            require_kernel_names(context).map(|()| None)
+        } else {
+            Ok(None)
+        };
     }
     let share = costs.rest;
-    let lead = step.cpu().ok().and_then(|cpu| cpu.lead(Code::AddressSpace));
+    let leading_path = context.cpu().ok().and_then(|cpu| cpu.leading_path(CodeClass::AddressSpace));
     let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     evidence.extend(faults.map(|change| Evidence::plain("minor faults per operation", change.here.value, U::Count)));
     if let Some(ratio) = faults.and_then(|change| change.ratio()) {
@@ -86,7 +89,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             "; {} faults per operation, {} at n={}",
             digits(change.here.value),
             digits(change.base.value),
-            step.base.n
+            context.base.n
         )
     });
     Ok(Some(Finding {
@@ -96,11 +99,11 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         claim: format!(
             "{} of the lost cores serve page faults and changes of the address space{}{count}.",
             percent(share),
-            lead.map_or(String::new(), mostly)
+            leading_path.map_or(String::new(), mostly)
         ),
         evidence,
         confidence: Confidence::High,
-        place: lead.map(cpu_place),
+        place: leading_path.map(cpu_place),
         refuted_by: "with memory touched and kept before the measurement the loss stays",
         next_step:
             "Keep memory instead of returning it (malloc's trim threshold, pools), use huge pages, or processes \
@@ -109,6 +112,6 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-pub(super) fn mostly(lead: &Lead) -> String {
-    format!(", most of it in {}{}", name(&lead.function), below(lead))
+pub(super) fn mostly(leading_path: &LeadingPath) -> String {
+    format!(", most of it in {}{}", name(&leading_path.function), below(leading_path))
 }

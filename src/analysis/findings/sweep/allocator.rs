@@ -1,30 +1,36 @@
 //! The memory allocator costs more per operation: its locks, its arenas, what it returns to the kernel. An allocator
 //! that is merely slow does not count: that shows with one thread as well.
 
+use super::context::WidthContext;
 use super::places::{below, blocked_place, cpu_place};
-use super::step::Step;
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::findings::paths::{Code, Wait};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::text::{name, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "allocator", title: "the memory allocator", kind: Kind::Wait, explains: &[Code::Allocator], judge };
+pub(super) const RULE: Rule = Rule {
+    id: "allocator",
+    title: "the memory allocator",
+    kind: CostKind::WaitReason,
+    explains: &[CodeClass::Allocator],
+    evaluate,
+};
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let (on, off) = (step.code_share(Code::Allocator), step.wait_share(Wait::Allocator));
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let (on, off) = (context.code_share(CodeClass::Allocator), context.wait_share(WaitReason::Allocator));
     if on + off < limits::FACTOR {
-        return if step.cpu_grew()? { step.cpu().map(|_| None) } else { Ok(None) };
+        return if context.cpu_grew()? { context.cpu().map(|_| None) } else { Ok(None) };
     }
     let share = (on + off).min(1.0);
     let waits = off > on;
-    let lead = if waits {
-        step.waits().ok().and_then(|waits| waits.lead(Wait::Allocator))
+    let leading_path = if waits {
+        context.waits().ok().and_then(|waits| waits.leading_path(WaitReason::Allocator))
     } else {
-        step.cpu().ok().and_then(|cpu| cpu.lead(Code::Allocator))
+        context.cpu().ok().and_then(|cpu| cpu.leading_path(CodeClass::Allocator))
     };
-    let at = lead.map_or(String::new(), |lead| format!(", most of it in {}{}", name(&lead.function), below(lead)));
+    let at = leading_path.map_or(String::new(), |leading_path| {
+        format!(", most of it in {}{}", name(&leading_path.function), below(leading_path))
+    });
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -36,7 +42,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             Evidence::plain("blocked by its locks", off, U::Share),
         ],
         confidence: Confidence::Medium,
-        place: lead.map(if waits { blocked_place } else { cpu_place }),
+        place: leading_path.map(if waits { blocked_place } else { cpu_place }),
         refuted_by: "another allocator (LD_PRELOAD) makes no difference",
         next_step:
             "Try another allocator (LD_PRELOAD), more arenas, or let threads reuse their own memory; memory freed by \

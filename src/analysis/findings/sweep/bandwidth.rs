@@ -1,29 +1,28 @@
 //! Exhausted memory bandwidth: more threads do not get more of it. The machine's peak is unknown, so a flat byte rate
 //! is not enough: reads must also take longer, or queue up.
 
-use super::places::{grower_place, growers};
+use super::context::WidthContext;
+use super::places::{grown_function_place, grown_functions};
 use super::slower::{counted, evidence};
-use super::step::Step;
 use super::values::metric;
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::sweep::Point;
 use crate::analysis::text::{digits, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "memory-bandwidth", title: "memory bandwidth used up", kind: Kind::Cpi, explains: &[], judge };
+    Rule { id: "memory-bandwidth", title: "memory bandwidth used up", kind: CostKind::Cpi, explains: &[], evaluate };
 
 /// Bytes per second over the highest rate seen, if additional threads brought hardly more. `None` if there was more to
 /// have, or if the rate is too low to matter.
-pub(super) fn saturated(step: &Step<'_>) -> Result<Option<f64>, Why> {
-    step.hardware("memory_bandwidth")?;
+pub(super) fn saturated(context: &WidthContext<'_>) -> Result<Option<f64>, Why> {
+    context.hardware("memory_bandwidth")?;
     let mean = |point: &Point| {
         let values: Result<Vec<f64>, Why> = point.runs.iter().map(|run| metric(run, "memory_bandwidth")).collect();
         values.map(|values| values.iter().sum::<f64>() / values.len().max(1) as f64)
     };
-    let here = mean(step.here)?;
-    let narrower = step.points.iter().rev().skip(1);
+    let here = mean(context.here)?;
+    let narrower = context.points.iter().rev().skip(1);
     let known: Vec<(u32, f64)> = narrower.filter_map(|point| Some((point.n, mean(point).ok()?))).collect();
     if here < limits::LEAST_BANDWIDTH {
         return Ok(None);
@@ -32,7 +31,7 @@ pub(super) fn saturated(step: &Step<'_>) -> Result<Option<f64>, Why> {
     let Some((n, before)) = known.first().copied().filter(|(n, before)| *n > 0 && *before > 0.0) else {
         return Ok(None);
     };
-    let wider = f64::from(step.here.n) / f64::from(n) - 1.0;
+    let wider = f64::from(context.here.n) / f64::from(n) - 1.0;
     let flat = here / before - 1.0 <= limits::FLAT * wider;
     Ok((most > 0.0 && flat && here / most >= limits::BANDWIDTH).then(|| here / most))
 }
@@ -42,10 +41,10 @@ pub(super) fn saturated(step: &Step<'_>) -> Result<Option<f64>, Why> {
 ///
 /// # Errors
 /// Why that cannot be decided.
-fn strained(step: &Step<'_>) -> Result<Option<Evidence>, Why> {
+fn strained(context: &WidthContext<'_>) -> Result<Option<Evidence>, Why> {
     for latency in ["l3_miss_latency", "probe_dram_latency"] {
-        if let Ok(change) = step.metric(latency) {
-            let ratio = change.ratio().filter(|_| change.by(limits::LATENCY) && change.grew());
+        if let Ok(change) = context.metric(latency) {
+            let ratio = change.ratio().filter(|_| change.grew_by_factor(limits::LATENCY) && change.grew());
             return Ok(ratio.map(|ratio| Evidence::of("time of a miss, growth", ratio, U::Ratio, limits::LATENCY)));
         }
     }
@@ -54,18 +53,18 @@ fn strained(step: &Step<'_>) -> Result<Option<Evidence>, Why> {
         ("mlp", "reads under way at once", U::Count, limits::FEW_READS),
     ];
     for (name, label, unit, threshold) in several {
-        if let Ok(change) = step.metric(name) {
+        if let Ok(change) = context.metric(name) {
             let many = change.here.value >= threshold && change.grew();
             return Ok(many.then(|| Evidence::of(label, change.here.value, unit, threshold)));
         }
     }
-    Err(step.no_counter())
+    Err(context.no_counter())
 }
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let Some((slower, bytes)) = counted(step, "memory_bandwidth")? else { return Ok(None) };
-    let Some(used) = saturated(step)? else { return Ok(None) };
-    let Some(strain) = strained(step)? else { return Ok(None) };
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let Some((slower, bytes)) = counted(context, "memory_bandwidth")? else { return Ok(None) };
+    let Some(used) = saturated(context)? else { return Ok(None) };
+    let Some(strain) = strained(context)? else { return Ok(None) };
     let mut evidence = evidence(slower.share, &slower);
     evidence.push(Evidence::of("of the most bandwidth seen", used, U::Share, limits::BANDWIDTH));
     evidence.push(Evidence::plain("bytes a second", bytes.here.value, U::BytesPerSecond));
@@ -79,11 +78,11 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             percent(slower.share),
             digits(bytes.here.value * 1e-9),
             percent(used),
-            growers(step)
+            grown_functions(context)
         ),
         evidence,
         confidence: if strain.unit == U::Ratio { Confidence::High } else { Confidence::Medium },
-        place: grower_place(step),
+        place: grown_function_place(context),
         refuted_by: "bandwidth still grows with n, or the time of a miss stays flat",
         next_step:
             "Compare with what the machine can do (STREAM); touch less memory per operation, in smaller or reused \

@@ -1,41 +1,45 @@
 //! Workers whose waits for storage grow with their number. The kernel's accounting does not show which device or file.
 
 use super::places::blocked_place;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::Cause;
-use crate::analysis::findings::paths::Wait;
+use crate::analysis::findings::paths::WaitReason;
 use crate::analysis::text::{name, percent, seconds};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "block-io", title: "waiting for storage", kind: Kind::Wait, explains: &[], judge };
+    Rule { id: "block-io", title: "waiting for storage", kind: CostKind::WaitReason, explains: &[], evaluate };
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let Ok(waits) = step.waits() else { return by_accounting(step) };
-    let share = step.blocked(Cause::BlockIo);
-    let blocked = step.blocked_per_op(Cause::BlockIo)?;
-    if share < limits::FACTOR || no_pressure(step) || !blocked.shown()? {
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let Ok(waits) = context.waits() else { return by_accounting(context) };
+    let share = context.blocked(Cause::BlockIo);
+    let blocked = context.blocked_per_op(Cause::BlockIo)?;
+    if share < limits::FACTOR || no_pressure(context) || !blocked.grew_beyond_scatter()? {
         return Ok(None);
     }
-    let lead = waits.lead(Wait::Storage);
-    let at = lead.map_or(String::new(), |lead| format!(", most of it in {}", name(&lead.function)));
+    let leading_path = waits.leading_path(WaitReason::Storage);
+    let at =
+        leading_path.map_or(String::new(), |leading_path| format!(", most of it in {}", name(&leading_path.function)));
     let claim = format!(
         "{} of the lost cores wait for storage{at}; each operation waits {}, {} at n={}.",
         percent(share),
         seconds(blocked.here.value),
         seconds(blocked.base.value),
-        step.base.n
+        context.base.n
     );
-    let found = finding(step, share, claim, Confidence::High);
-    Ok(Some(Finding { place: lead.map(blocked_place), ..found }))
+    let found = finding(context, share, claim, Confidence::High);
+    Ok(Some(Finding { place: leading_path.map(blocked_place), ..found }))
 }
 
 /// Without recorded off-CPU time, uses the kernel's own accounting of it, if there is any.
-fn by_accounting(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let delay = step.metric("block_io_delay")?;
-    let share = (delay.amount() * f64::from(step.here.n) / step.lost()).clamp(0.0, 1.0);
-    if share < limits::FACTOR || delay.amount() < limits::STORAGE || no_pressure(step) || !delay.shown()? {
+fn by_accounting(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let delay = context.metric("block_io_delay")?;
+    let share = (delay.amount() * f64::from(context.here.n) / context.lost()).clamp(0.0, 1.0);
+    if share < limits::FACTOR
+        || delay.amount() < limits::STORAGE
+        || no_pressure(context)
+        || !delay.grew_beyond_scatter()?
+    {
         return Ok(None);
     }
     let claim = format!(
@@ -43,24 +47,24 @@ fn by_accounting(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         percent(share),
         percent(delay.here.value),
         percent(delay.base.value),
-        step.base.n
+        context.base.n
     );
-    Ok(Some(finding(step, share, claim, Confidence::Medium)))
+    Ok(Some(finding(context, share, claim, Confidence::Medium)))
 }
 
 const PRESSURE: [(&str, &str); 2] =
     [("psi_io_some", "I/O pressure, group"), ("host_psi_io_some", "I/O pressure, machine")];
 
 /// Whether the kernel reports that no task waited for storage.
-fn no_pressure(step: &Step<'_>) -> bool {
-    let known: Vec<f64> = PRESSURE.iter().filter_map(|(name, _)| Some(step.metric(name).ok()?.here.value)).collect();
+fn no_pressure(context: &WidthContext<'_>) -> bool {
+    let known: Vec<f64> = PRESSURE.iter().filter_map(|(name, _)| Some(context.metric(name).ok()?.here.value)).collect();
     !known.is_empty() && known.iter().all(|pressure| *pressure < limits::IO_PRESSURE)
 }
 
-fn finding(step: &Step<'_>, share: f64, claim: String, confidence: Confidence) -> Finding {
+fn finding(context: &WidthContext<'_>, share: f64, claim: String, confidence: Confidence) -> Finding {
     let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     for (name, label) in PRESSURE {
-        let pressure = step.metric(name).ok();
+        let pressure = context.metric(name).ok();
         evidence.extend(pressure.map(|change| Evidence::of(label, change.here.value, U::Share, limits::IO_PRESSURE)));
     }
     Finding {

@@ -1,23 +1,23 @@
 //! Slower instructions, as far as no other rule explains them.
 
-use super::places::{grower_place, growers};
+use super::context::WidthContext;
+use super::places::{grown_function_place, grown_functions};
 use super::slower::{evidence, slower};
-use super::step::Step;
-use super::{Confidence, Finding, Kind, Rule, limits};
+use super::{Confidence, CostKind, Finding, Rule, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
 use crate::model::Why;
 
 pub(super) const RULE: Rule =
-    Rule { id: "cpi-growth", title: "slower instructions", kind: Kind::Rest, explains: &[], judge };
+    Rule { id: "cpi-growth", title: "slower instructions", kind: CostKind::Rest, explains: &[], evaluate };
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew()? {
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    if !context.cpu_grew()? {
         return Ok(None);
     }
-    let cpi = step.number(|numbers| numbers.cpi)?;
-    let share = step.share(&[SliceKind::Cpi]).min(step.unexplained());
-    let Some(slower) = slower(step)?.filter(|_| share >= limits::FACTOR) else { return Ok(None) };
+    let cpi = context.number(|numbers| numbers.cpi)?;
+    let share = context.share(&[SliceKind::Cpi]).min(context.unexplained());
+    let Some(slower) = slower(context)?.filter(|_| share >= limits::FACTOR) else { return Ok(None) };
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -28,12 +28,12 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             percent(share),
             digits(cpi.here.value),
             digits(cpi.base.value),
-            step.base.n,
-            growers(step)
+            context.base.n,
+            grown_functions(context)
         ),
         evidence: evidence(share, &slower),
         confidence: Confidence::Medium,
-        place: grower_place(step),
+        place: grown_function_place(context),
         refuted_by: "cycles per instruction stay as they are with n",
         next_step:
             "Count further events at both widths: last-level misses, modified lines of others (`perf c2c`), reads from \

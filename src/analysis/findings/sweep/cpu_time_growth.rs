@@ -1,20 +1,19 @@
 //! CPU time per operation that grows without an explanation by another rule, where instructions and cycles were not
 //! counted. One number cannot be split into more work, slower instructions and a slower clock.
 
-use super::places::{grower_place, growers};
-use super::step::Step;
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use super::context::WidthContext;
+use super::places::{grown_function_place, grown_functions};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{percent, seconds};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "cpu-time-growth", title: "more CPU time per operation", kind: Kind::Rest, explains: &[], judge };
+    Rule { id: "cpu-time-growth", title: "more CPU time per operation", kind: CostKind::Rest, explains: &[], evaluate };
 
-/// The reasons that cannot be distinguished. `still` is the share of the lost cores that is CPU time without cycles.
-fn apart(still: f64) -> &'static str {
-    if still > 0.0 {
+/// The reasons that cannot be distinguished. `without_cycles` is the share of the lost cores that is CPU time without cycles.
+fn indistinguishable(without_cycles: f64) -> &'static str {
+    if without_cycles > 0.0 {
         "CPU time without cycles in a virtual machine is time in which the virtual CPU stood still (interrupts, halts, other \
          machines), or a slower clock"
     } else {
@@ -23,17 +22,17 @@ fn apart(still: f64) -> &'static str {
     }
 }
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew()? {
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    if !context.cpu_grew()? {
         return Ok(None);
     }
-    let cost = step.number(|numbers| numbers.cpu_ns_per_op)?;
-    let still = step.share(&[SliceKind::Frequency]) * (1.0 - step.clock().unwrap_or(0.0));
-    let share = (step.share(&[SliceKind::CpuTime]) + still).min(step.unexplained());
+    let cost = context.number(|numbers| numbers.cpu_ns_per_op)?;
+    let without_cycles = context.share(&[SliceKind::Frequency]) * (1.0 - context.clock().unwrap_or(0.0));
+    let share = (context.share(&[SliceKind::CpuTime]) + without_cycles).min(context.unexplained());
     if share < limits::FACTOR {
         return Ok(None);
     }
-    let named = growers(step);
+    let named = grown_functions(context);
     let (here, base) = (cost.here.value * 1e-9, cost.base.value * 1e-9);
     Ok(Some(Finding {
         rule: RULE.id,
@@ -45,8 +44,8 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             percent(share),
             seconds(here),
             seconds(base),
-            step.base.n,
-            apart(still)
+            context.base.n,
+            indistinguishable(without_cycles)
         ),
         evidence: vec![
             Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
@@ -54,7 +53,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             Evidence::plain("the same at the base", base, U::Seconds),
         ],
         confidence: if named.is_empty() { Confidence::Low } else { Confidence::Medium },
-        place: grower_place(step),
+        place: grown_function_place(context),
         refuted_by: "CPU time per operation stays as it is with n",
         next_step:
             "Repeat the sweep where hardware counters are (bare metal: see `ironlaw doctor`); here, count calls of \

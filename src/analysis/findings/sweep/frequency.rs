@@ -1,26 +1,25 @@
 //! A clock that slows down as more cores work. It is not inferred from time alone, nor from cycles alone in a virtual
 //! machine, whose CPUs stop at times.
 
+use super::context::WidthContext;
 use super::mean::Change;
-use super::step::Step;
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "frequency", title: "lower clock frequency", kind: Kind::Clock, explains: &[], judge };
+    Rule { id: "frequency", title: "lower clock frequency", kind: CostKind::Clock, explains: &[], evaluate };
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew()? {
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    if !context.cpu_grew()? {
         return Ok(None);
     }
-    let clock = step.number(|numbers| numbers.frequency)?;
-    let part = step.clock()?;
+    let clock = context.number(|numbers| numbers.frequency)?;
+    let part = context.clock()?;
     let slower = Change { base: clock.here, here: clock.base };
     // Stolen time may be counted as CPU time without cycles.
-    let share = (step.share(&[SliceKind::Frequency]) * part - step.taken.clock).max(0.0);
+    let share = (context.share(&[SliceKind::Frequency]) * part - context.explained.clock).max(0.0);
     let ratio = slower.ratio().unwrap_or(1.0);
     if share < limits::FACTOR || ratio < limits::FREQUENCY || !slower.grew() {
         return Ok(None);

@@ -3,7 +3,7 @@
 
 use super::mean::{Change, Mean};
 use super::values::ops;
-use crate::analysis::findings::holds::{asker, is_c_library};
+use crate::analysis::findings::wait_targets::{is_c_library, requester};
 use crate::analysis::names::{CodeKind, Function};
 use crate::analysis::sweep::{Cost, FunctionId, PathCost, Run};
 use crate::model::Why;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 /// Growth by class of path.
 #[derive(Debug)]
-pub(super) struct Growths<C> {
+pub(super) struct GrowthByClass<C> {
     pub total: Change,
     classes: Vec<Class<C>>,
     /// Growth of each function's own cost by class, keyed by its name and module.
@@ -22,12 +22,12 @@ pub(super) struct Growths<C> {
 struct Class<C> {
     class: C,
     change: Change,
-    lead: Option<Lead>,
+    leading_path: Option<LeadingPath>,
 }
 
 /// The path of a class whose cost per operation grew most.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Lead {
+pub(super) struct LeadingPath {
     /// Root first, up to the function that decides the class.
     pub frames: Vec<String>,
     /// The deciding function.
@@ -41,7 +41,7 @@ const NAMED: f64 = 0.1;
 
 const NOTHING: Change = Change { base: Mean { value: 0.0, error: 0.0 }, here: Mean { value: 0.0, error: 0.0 } };
 
-impl<C: Copy + PartialEq> Growths<C> {
+impl<C: Copy + PartialEq> GrowthByClass<C> {
     /// Compares the runs at the base and here. `of` returns the class of a path, root first, and its deciding index.
     ///
     /// # Errors
@@ -53,12 +53,12 @@ impl<C: Copy + PartialEq> Growths<C> {
         cost: impl Fn(&Run) -> Option<&Cost>,
         fewest: u64,
         of: impl Fn(&[&Function]) -> (C, usize),
-    ) -> Result<Growths<C>, Why> {
+    ) -> Result<GrowthByClass<C>, Why> {
         let empty = FxHashMap::default;
-        let mut sorter =
-            Sorter { functions: FxHashMap::default(), branches: FxHashMap::default(), leaves: empty(), of };
-        let before = sorter.side(base, &cost, 0)?;
-        let after = sorter.side(here, &cost, 1)?;
+        let mut classifier =
+            PathClassifier { functions: FxHashMap::default(), branches: FxHashMap::default(), leaves: empty(), of };
+        let before = classifier.width_costs(base, &cost, 0)?;
+        let after = classifier.width_costs(here, &cost, 1)?;
         if after.samples < fewest {
             return Err(Why::TooFewSamples);
         }
@@ -71,12 +71,12 @@ impl<C: Copy + PartialEq> Growths<C> {
         let class = |class| Class {
             class,
             change: Change { base: before.mean(class), here: after.mean(class) },
-            lead: sorter.lead(class),
+            leading_path: classifier.leading_path(class),
         };
-        Ok(Growths {
+        Ok(GrowthByClass {
             total: Change { base: before.total, here: after.total },
             classes: known.into_iter().map(class).collect(),
-            functions: sorter.leaves,
+            functions: classifier.leaves,
         })
     }
 
@@ -108,19 +108,19 @@ impl<C: Copy + PartialEq> Growths<C> {
     }
 
     /// The path of the class that grew most.
-    pub fn lead(&self, class: C) -> Option<&Lead> {
-        self.class(class).and_then(|known| known.lead.as_ref())
+    pub fn leading_path(&self, class: C) -> Option<&LeadingPath> {
+        self.class(class).and_then(|known| known.leading_path.as_ref())
     }
 }
 
 /// The costs at one width.
-struct Side<C> {
+struct WidthCosts<C> {
     samples: u64,
     total: Mean,
     classes: Vec<(C, Mean)>,
 }
 
-impl<C: Copy + PartialEq> Side<C> {
+impl<C: Copy + PartialEq> WidthCosts<C> {
     fn mean(&self, class: C) -> Mean {
         self.classes.iter().find(|(known, _)| *known == class).map_or(NOTHING.base, |(_, mean)| *mean)
     }
@@ -130,7 +130,7 @@ impl<C: Copy + PartialEq> Side<C> {
 type Branch = [f64; 2];
 
 /// Classifies paths, and accumulates them over both widths.
-struct Sorter<'a, C, F: Fn(&[&Function]) -> (C, usize)> {
+struct PathClassifier<'a, C, F: Fn(&[&Function]) -> (C, usize)> {
     functions: FxHashMap<&'a FunctionId, Function>,
     /// By the path to the deciding function: the same function may take a lock and do its own work.
     branches: FxHashMap<&'a [FunctionId], Vec<(C, Branch)>>,
@@ -140,16 +140,21 @@ struct Sorter<'a, C, F: Fn(&[&Function]) -> (C, usize)> {
 }
 
 /// The part of a class in one run.
-struct Part<C> {
+struct ClassCost<C> {
     class: C,
     weight: f64,
     samples: u64,
 }
 
-impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F> {
-    fn side(&mut self, runs: &'a [Run], cost: &impl Fn(&Run) -> Option<&Cost>, side: usize) -> Result<Side<C>, Why> {
+impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> PathClassifier<'a, C, F> {
+    fn width_costs(
+        &mut self,
+        runs: &'a [Run],
+        cost: &impl Fn(&Run) -> Option<&Cost>,
+        width_costs: usize,
+    ) -> Result<WidthCosts<C>, Why> {
         let (mut samples, mut totals) = (0_u64, Vec::new());
-        let mut parts: Vec<(f64, Vec<Part<C>>)> = Vec::new();
+        let mut parts: Vec<(f64, Vec<ClassCost<C>>)> = Vec::new();
         let mut counted: Vec<(&Cost, f64)> = Vec::new();
         let mut reason = Why::NotRecorded;
         for run in runs {
@@ -166,7 +171,7 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
         for (cost, ops) in counted {
             samples = samples.saturating_add(cost.samples);
             totals.push(per_op(cost.weight, cost.samples, ops, cost.samples));
-            parts.push((ops, self.run(&cost.paths, side, 1.0 / (ops * count))));
+            parts.push((ops, self.run(&cost.paths, width_costs, 1.0 / (ops * count))));
         }
         let mut classes: Vec<C> = Vec::new();
         for part in parts.iter().flat_map(|(_, parts)| parts) {
@@ -175,13 +180,13 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
             }
         }
         let mean = |class: C| {
-            let of_run = |(ops, parts): &(f64, Vec<Part<C>>)| {
+            let of_run = |(ops, parts): &(f64, Vec<ClassCost<C>>)| {
                 let part = parts.iter().find(|part| part.class == class);
                 part.map_or((0.0, 0.0), |part| per_op(part.weight, part.samples, *ops, samples))
             };
             combined(&parts.iter().map(of_run).collect::<Vec<_>>())
         };
-        Ok(Side {
+        Ok(WidthCosts {
             samples,
             total: combined(&totals),
             classes: classes.iter().map(|class| (*class, mean(*class))).collect(),
@@ -189,8 +194,8 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
     }
 
     /// The classes of one run. `scale` converts a weight to its cost per operation at the whole width.
-    fn run(&mut self, paths: &'a [PathCost], side: usize, scale: f64) -> Vec<Part<C>> {
-        let mut parts: Vec<Part<C>> = Vec::new();
+    fn run(&mut self, paths: &'a [PathCost], width_costs: usize, scale: f64) -> Vec<ClassCost<C>> {
+        let mut parts: Vec<ClassCost<C>> = Vec::new();
         for path in paths {
             for id in &path.frames {
                 self.functions.entry(id).or_insert_with(|| function(id));
@@ -199,15 +204,15 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
             let (class, at) = (self.of)(&functions);
             let leading = path.frames.get(..=at).unwrap_or(&path.frames);
             let mut branch = [0.0; 2];
-            branch[side] = path.weight * scale;
+            branch[width_costs] = path.weight * scale;
             add(self.branches.entry(leading).or_default(), class, branch, |[x, y], [a, b]| [x + a, y + b]);
-            self.leaf(path, class, path.weight * if side == 0 { -scale } else { scale });
+            self.leaf(path, class, path.weight * if width_costs == 0 { -scale } else { scale });
             match parts.iter_mut().find(|part| part.class == class) {
                 Some(part) => {
                     part.weight += path.weight;
                     part.samples = part.samples.saturating_add(path.samples);
                 }
-                None => parts.push(Part { class, weight: path.weight, samples: path.samples }),
+                None => parts.push(ClassCost { class, weight: path.weight, samples: path.samples }),
             }
         }
         parts
@@ -225,7 +230,7 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
         add(classes, class, growth, |sum, more| sum + more);
     }
 
-    fn lead(&self, class: C) -> Option<Lead> {
+    fn leading_path(&self, class: C) -> Option<LeadingPath> {
         let growth = |[base, here]: &Branch| here - base;
         let most = |named: bool| {
             let of_class = self.branches.iter().filter_map(|(frames, classes)| {
@@ -240,8 +245,8 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> Sorter<'a, C, F
         let (frames, _) = named.unwrap_or(any);
         let (last, outside) = frames.split_last()?;
         let inwards: Vec<&Function> = outside.iter().rev().filter_map(|id| self.functions.get(id)).collect();
-        let caller = inwards.get(asker(inwards.iter().copied()));
-        Some(Lead {
+        let caller = inwards.get(requester(inwards.iter().copied()));
+        Some(LeadingPath {
             frames: frames.iter().map(|id| id.name.clone()).collect(),
             function: last.name.clone(),
             caller: caller.filter(|function| function.kind != CodeKind::Kernel).map(|function| function.name.clone()),

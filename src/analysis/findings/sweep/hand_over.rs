@@ -2,25 +2,32 @@
 //! queues, barriers and a program's own locks look the same.
 
 use super::places::blocked_place;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::Cause;
-use crate::analysis::findings::paths::{Code, Wait};
+use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{name, percent, seconds};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "hand-over", title: "waiting for other threads", kind: Kind::Idle, explains: &[Code::Signal], judge };
+pub(super) const RULE: Rule = Rule {
+    id: "hand-over",
+    title: "waiting for other threads",
+    kind: CostKind::Idle,
+    explains: &[CodeClass::Signal],
+    evaluate,
+};
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let waits = match step.waits() {
-        Err(_) if step.share(&[SliceKind::Unseen]) + step.blocked(Cause::Lock) < limits::FACTOR => return Ok(None),
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let waits = match context.waits() {
+        Err(_) if context.share(&[SliceKind::Unseen]) + context.blocked(Cause::Lock) < limits::FACTOR => {
+            return Ok(None);
+        }
         waits => waits?,
     };
-    let share = (step.left_idle(step.wait_share(Wait::Signal)) + step.code_share(Code::Signal)).min(1.0);
-    let blocked = step.blocked_per_op(Cause::Lock)?;
-    if share < limits::FACTOR || !blocked.shown()? {
+    let share =
+        (context.left_idle(context.wait_share(WaitReason::Signal)) + context.code_share(CodeClass::Signal)).min(1.0);
+    let blocked = context.blocked_per_op(Cause::Lock)?;
+    if share < limits::FACTOR || !blocked.grew_beyond_scatter()? {
         return Ok(None);
     }
     let mut evidence = vec![
@@ -28,12 +35,13 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         Evidence::plain("blocked in futexes, per operation", blocked.here.value, U::Seconds),
         Evidence::plain("the same at the base", blocked.base.value, U::Seconds),
     ];
-    let switches = step.per_op("voluntary_switches").ok();
+    let switches = context.per_op("voluntary_switches").ok();
     evidence.extend(
         switches.map(|change| Evidence::plain("switches, blocked, per operation", change.here.value, U::Count)),
     );
-    let lead = waits.lead(Wait::Signal);
-    let at = lead.map_or(String::new(), |lead| format!(", most of it in {}", name(&lead.function)));
+    let leading_path = waits.leading_path(WaitReason::Signal);
+    let at =
+        leading_path.map_or(String::new(), |leading_path| format!(", most of it in {}", name(&leading_path.function)));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -45,12 +53,12 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             seconds(blocked.here.value)
         ),
         evidence,
-        confidence: if switches.is_some_and(|change| change.by(limits::SWITCHES)) {
+        confidence: if switches.is_some_and(|change| change.grew_by_factor(limits::SWITCHES)) {
             Confidence::Medium
         } else {
             Confidence::Low
         },
-        place: lead.map(blocked_place),
+        place: leading_path.map(blocked_place),
         refuted_by: "more load from outside keeps the workers busy",
         next_step:
             "See in the off-CPU flame graph of this width who waits for whom; hand over more work at a time, or \

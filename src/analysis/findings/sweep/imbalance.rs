@@ -1,16 +1,15 @@
 //! Unevenly distributed work: the busiest worker is saturated while others are done. Threads that are all idle do not
 //! count: then the busiest does not limit them.
 
-use super::step::Step;
+use super::context::WidthContext;
 use super::values::{self, known};
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::findings::paths::Code;
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::text::percent;
-use crate::model::Unit as U;
-use crate::model::{Measure, Why};
+use crate::model::{Measure, Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "load-imbalance", title: "uneven load", kind: Kind::Idle, explains: &[Code::Signal], judge };
+    Rule { id: "load-imbalance", title: "uneven load", kind: CostKind::Idle, explains: &[CodeClass::Signal], evaluate };
 
 /// How the busiest worker limits the others.
 pub(super) struct Busiest {
@@ -28,36 +27,36 @@ pub(super) struct Busiest {
 }
 
 /// The busiest worker, if it is saturated while others are not.
-pub(super) fn busiest(step: &Step<'_>) -> Result<Option<Busiest>, Why> {
-    if step.left_idle(step.idle()) < limits::FACTOR {
+pub(super) fn busiest(context: &WidthContext<'_>) -> Result<Option<Busiest>, Why> {
+    if context.left_idle(context.idle()) < limits::FACTOR {
         return Ok(None);
     }
-    let balance = step.change(|run| known(run.balance))?;
-    let worked = step.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
+    let balance = context.change(|run| known(run.balance))?;
+    let worked = context.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
     let even = balance.here.value;
     if even <= 0.0 || even >= limits::BALANCE || balance.amount() >= 0.0 {
         return Ok(None);
     }
     let at_work = (worked.here.value / even).min(1.0);
-    let cores = f64::from(step.here.n) * at_work * (1.0 - even);
-    let share = (cores / step.lost()).min(step.left_idle(step.idle()));
+    let cores = f64::from(context.here.n) * at_work * (1.0 - even);
+    let share = (cores / context.lost()).min(context.left_idle(context.idle()));
     if at_work < limits::SATURATED || share < limits::FACTOR {
         return Ok(None);
     }
-    let fractions = fractions(step);
+    let fractions = fractions(context);
     Ok(Some(Busiest {
         balance: even,
         at_work,
         // Synchronising with each other is part of it.
-        share: (share + step.code_share(Code::Signal)).min(1.0),
+        share: (share + context.code_share(CodeClass::Signal)).min(1.0),
         constant: constant(&fractions),
         fraction: fractions.last().copied(),
     }))
 }
 
 /// Serial fractions of the widths that lost.
-fn fractions(step: &Step<'_>) -> Vec<f64> {
-    let lost = step.points.iter().skip(1).filter(|point| values::lost(point));
+fn fractions(context: &WidthContext<'_>) -> Vec<f64> {
+    let lost = context.points.iter().skip(1).filter(|point| values::lost(point));
     let known = lost.filter_map(|point| match point.numbers.karp_flatt {
         Measure::Known { value, .. } => Some(value.mean),
         Measure::Missing(_) => None,
@@ -71,8 +70,8 @@ fn constant(fractions: &[f64]) -> Option<bool> {
     (fractions.len() > 1).then_some(least > 0.0 && most <= least * limits::CONSTANT)
 }
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let Some(busiest) = busiest(step)?.filter(|busiest| busiest.constant != Some(true)) else { return Ok(None) };
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let Some(busiest) = busiest(context)?.filter(|busiest| busiest.constant != Some(true)) else { return Ok(None) };
     let unsure = if busiest.constant.is_none() { "; a serial section looks the same at one width" } else { "" };
     let mut evidence = evidence(&busiest);
     evidence.extend(busiest.fraction.map(|part| Evidence::plain("serial fraction (Karp-Flatt)", part, U::Share)));
@@ -94,7 +93,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         next_step: format!(
             "Compare the busiest thread with the others in the run at n={} (`ironlaw report --thread`); share the work \
              out in smaller pieces, or let idle workers take from the busiest.",
-            step.here.n
+            context.here.n
         ),
     }))
 }

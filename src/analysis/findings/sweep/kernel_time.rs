@@ -1,35 +1,41 @@
 //! Kernel time per operation that grows, as far as no rule explains it. Kernel time as such is not a fault; only its
 //! growth counts.
 
-use super::places::{below, cpu_place, kernel_seen};
-use super::step::Step;
+use super::context::WidthContext;
+use super::places::{below, cpu_place, require_kernel_names};
 use super::values::{known, metric, ops};
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::findings::paths::Code;
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::text::{name, percent, seconds};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "kernel-time", title: "time in the kernel", kind: Kind::Rest, explains: KERNEL, judge };
+    Rule { id: "kernel-time", title: "time in the kernel", kind: CostKind::Rest, explains: KERNEL, evaluate };
 
 /// Kernel code, as far as no finding explains it.
-const KERNEL: &[Code] =
-    &[Code::Kernel, Code::KernelSpin, Code::Signal, Code::Ipi, Code::TlbFlush, Code::MmapLock, Code::AddressSpace];
+const KERNEL: &[CodeClass] = &[
+    CodeClass::Kernel,
+    CodeClass::KernelSpin,
+    CodeClass::Signal,
+    CodeClass::Ipi,
+    CodeClass::TlbFlush,
+    CodeClass::MmapLock,
+    CodeClass::AddressSpace,
+];
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew()? {
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    if !context.cpu_grew()? {
         return Ok(None);
     }
-    let counted = step.change(|run| Ok(metric(run, "system_share")? * known(run.totals.cpu)? / ops(run)?));
-    if kernel_seen(step).is_err() {
-        return by_count(step, &counted?);
+    let counted = context.change(|run| Ok(metric(run, "system_share")? * known(run.totals.cpu)? / ops(run)?));
+    if require_kernel_names(context).is_err() {
+        return by_count(context, &counted?);
     }
-    let share = KERNEL.iter().map(|code| step.code_share(*code)).sum();
-    let most = KERNEL.iter().max_by(|a, b| step.code_share(**a).total_cmp(&step.code_share(**b)));
-    let lead = most.and_then(|code| step.cpu().ok()?.lead(*code));
+    let share = KERNEL.iter().map(|code| context.code_share(*code)).sum();
+    let most = KERNEL.iter().max_by(|a, b| context.code_share(**a).total_cmp(&context.code_share(**b)));
+    let leading_path = most.and_then(|code| context.cpu().ok()?.leading_path(*code));
     let flat = counted.as_ref().is_ok_and(|counted| !counted.grew());
-    let Some(lead) = lead.filter(|_| share >= limits::FACTOR && !flat) else { return Ok(None) };
+    let Some(leading_path) = leading_path.filter(|_| share >= limits::FACTOR && !flat) else { return Ok(None) };
     let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     if let Ok(counted) = counted {
         evidence.push(Evidence::plain("kernel time per operation, counted", counted.here.value, U::Seconds));
@@ -38,19 +44,19 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     let claim = format!(
         "{} of the lost cores are in the kernel for which no rule has a reason, most of it in {}{}.",
         percent(share),
-        name(&lead.function),
-        below(lead)
+        name(&leading_path.function),
+        below(leading_path)
     );
     let found = finding(share, claim, evidence, Confidence::High);
-    Ok(Some(Finding { place: Some(cpu_place(lead)), ..found }))
+    Ok(Some(Finding { place: Some(cpu_place(leading_path)), ..found }))
 }
 
 /// Without visible kernel functions, uses the counted kernel time alone.
-fn by_count(step: &Step<'_>, counted: &super::mean::Change) -> Result<Option<Finding>, Why> {
-    let all = step.number(|numbers| numbers.cpu_ns_per_op)?.amount() * 1e-9;
+fn by_count(context: &WidthContext<'_>, counted: &super::mean::Change) -> Result<Option<Finding>, Why> {
+    let all = context.number(|numbers| numbers.cpu_ns_per_op)?.amount() * 1e-9;
     let part = if all > 0.0 { (counted.amount() / all).clamp(0.0, 1.0) } else { 0.0 };
-    let share = (step.work() * part).min(step.left());
-    if share < limits::FACTOR || !counted.shown()? {
+    let share = (context.work() * part).min(context.left());
+    if share < limits::FACTOR || !counted.grew_beyond_scatter()? {
         return Ok(None);
     }
     let claim = format!(
@@ -58,7 +64,7 @@ fn by_count(step: &Step<'_>, counted: &super::mean::Change) -> Result<Option<Fin
         percent(share),
         seconds(counted.here.value),
         seconds(counted.base.value),
-        step.base.n
+        context.base.n
     );
     let evidence = vec![
         Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),

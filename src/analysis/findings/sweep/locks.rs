@@ -2,19 +2,23 @@
 //! lock costs on the CPU: spinning, system calls, waking waiters. Waits for a signal do not count: idle threads sleep
 //! in the same system call.
 
-use super::growth::Lead;
+use super::context::WidthContext;
+use super::growth::LeadingPath;
 use super::places::{blocked_place, cpu_place};
-use super::step::Step;
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::Cause;
-use crate::analysis::findings::paths::{Code, Wait};
+use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{name, percent, seconds};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "lock-wait", title: "waiting for locks", kind: Kind::Wait, explains: &[Code::Lock], judge };
+pub(super) const RULE: Rule = Rule {
+    id: "lock-wait",
+    title: "waiting for locks",
+    kind: CostKind::WaitReason,
+    explains: &[CodeClass::Lock],
+    evaluate,
+};
 
 /// Shares of the lost cores.
 #[derive(Clone, Copy)]
@@ -29,44 +33,44 @@ impl Costs {
     }
 }
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let costs = costs(step);
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let costs = costs(context);
     if costs.whole() >= limits::FACTOR {
-        return Ok(Some(finding(step, costs)));
+        return Ok(Some(finding(context, costs)));
     }
-    match step.waits() {
-        Err(why) if step.share(&[SliceKind::Unseen]) + step.blocked(Cause::Lock) >= limits::FACTOR => Err(why),
+    match context.waits() {
+        Err(why) if context.share(&[SliceKind::Unseen]) + context.blocked(Cause::Lock) >= limits::FACTOR => Err(why),
         _ => {
             // Both of its costs may have grown within the scatter of the runs.
-            if step.blocked(Cause::Lock) >= limits::FACTOR {
-                step.blocked_per_op(Cause::Lock)?.shown()?;
+            if context.blocked(Cause::Lock) >= limits::FACTOR {
+                context.blocked_per_op(Cause::Lock)?.grew_beyond_scatter()?;
             }
-            step.cpu_grew()?;
+            context.cpu_grew()?;
             Ok(None)
         }
     }
 }
 
-fn costs(step: &Step<'_>) -> Costs {
-    let longer = step.waits().is_ok_and(|waits| waits.get(Wait::Held).grew());
-    let grew = longer && step.blocked_per_op(Cause::Lock).is_ok_and(|change| change.grew());
-    let blocked = if grew { step.wait_share(Wait::Held) } else { 0.0 };
+fn costs(context: &WidthContext<'_>) -> Costs {
+    let longer = context.waits().is_ok_and(|waits| waits.get(WaitReason::Lock).grew());
+    let grew = longer && context.blocked_per_op(Cause::Lock).is_ok_and(|change| change.grew());
+    let blocked = if grew { context.wait_share(WaitReason::Lock) } else { 0.0 };
     // A slowdown of all code also affects uncontended locks.
-    let real = blocked >= limits::FACTOR || step.stands_out(Code::Lock);
-    Costs { blocked, running: if real { step.code_share(Code::Lock) } else { 0.0 } }
+    let real = blocked >= limits::FACTOR || context.stands_out(CodeClass::Lock);
+    Costs { blocked, running: if real { context.code_share(CodeClass::Lock) } else { 0.0 } }
 }
 
-fn finding(step: &Step<'_>, costs: Costs) -> Finding {
+fn finding(context: &WidthContext<'_>, costs: Costs) -> Finding {
     let share = costs.whole();
-    let of_time = share * step.lost() / f64::from(step.here.n);
-    let switches = step.per_op("voluntary_switches").ok();
+    let of_time = share * context.lost() / f64::from(context.here.n);
+    let switches = context.per_op("voluntary_switches").ok();
     let mut evidence = vec![
         Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
         Evidence::of("of the workers' time", of_time, U::Share, limits::LOCKED),
         Evidence::plain("blocked", costs.blocked, U::Share),
         Evidence::plain("on a CPU: spinning, system calls, wake-ups", costs.running, U::Share),
     ];
-    let blocked = step.waits().and_then(|_| step.blocked_per_op(Cause::Lock)).ok();
+    let blocked = context.waits().and_then(|_| context.blocked_per_op(Cause::Lock)).ok();
     if let Some(change) = blocked {
         evidence.push(Evidence::plain("blocked by locks, per operation", change.here.value, U::Seconds));
         evidence.push(Evidence::plain("the same at the base", change.base.value, U::Seconds));
@@ -75,16 +79,16 @@ fn finding(step: &Step<'_>, costs: Costs) -> Finding {
         evidence.push(Evidence::plain("switches, blocked, per operation", change.here.value, U::Count));
         evidence.extend(change.ratio().map(|ratio| Evidence::of("growth of these", ratio, U::Ratio, limits::SWITCHES)));
     }
-    let more = switches.is_none_or(|change| change.by(limits::SWITCHES));
+    let more = switches.is_none_or(|change| change.grew_by_factor(limits::SWITCHES));
     let sure = match (of_time >= limits::LOCKED, more) {
         (true, true) => Confidence::High,
         (false, false) => Confidence::Low,
         _ => Confidence::Medium,
     };
-    let (lead, place) = lead(step, costs);
+    let (leading_path, place) = leading_path(context, costs);
     let length = blocked.map_or("; how long they are blocked was not recorded".to_string(), |change| {
         let (here, base) = (seconds(change.here.value), seconds(change.base.value));
-        format!("; each operation is blocked {here} by locks, {base} at n={}", step.base.n)
+        format!("; each operation is blocked {here} by locks, {base} at n={}", context.base.n)
     });
     Finding {
         rule: RULE.id,
@@ -94,7 +98,8 @@ fn finding(step: &Step<'_>, costs: Costs) -> Finding {
             "{} of the lost cores {}{}{length}.",
             percent(share),
             what(costs),
-            lead.map_or(String::new(), |lead| format!(", most of it in {}", name(&lead.function)))
+            leading_path
+                .map_or(String::new(), |leading_path| format!(", most of it in {}", name(&leading_path.function)))
         ),
         evidence,
         confidence: if blocked.is_some() { sure } else { sure.min(Confidence::Medium) },
@@ -120,9 +125,9 @@ fn what(costs: Costs) -> String {
 }
 
 /// The path that has most of it.
-fn lead<'a>(step: &'a Step<'_>, costs: Costs) -> (Option<&'a Lead>, Option<super::Place>) {
-    let blocked = step.waits().ok().and_then(|waits| waits.lead(Wait::Held));
-    let running = step.cpu().ok().and_then(|cpu| cpu.lead(Code::Lock));
+fn leading_path<'a>(context: &'a WidthContext<'_>, costs: Costs) -> (Option<&'a LeadingPath>, Option<super::Place>) {
+    let blocked = context.waits().ok().and_then(|waits| waits.leading_path(WaitReason::Lock));
+    let running = context.cpu().ok().and_then(|cpu| cpu.leading_path(CodeClass::Lock));
     match (blocked, running) {
         (Some(blocked), _) if costs.blocked >= costs.running => (Some(blocked), Some(blocked_place(blocked))),
         (_, running) => (running, running.map(cpu_place)),

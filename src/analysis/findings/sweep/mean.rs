@@ -51,7 +51,7 @@ impl Change {
     }
 
     /// Whether it grew by that factor; any growth from zero does.
-    pub fn by(&self, factor: f64) -> bool {
+    pub fn grew_by_factor(&self, factor: f64) -> bool {
         self.here.value > 0.0 && self.here.value >= self.base.value * factor
     }
 
@@ -63,7 +63,7 @@ impl Change {
     ///
     /// # Errors
     /// `RunsScatter` where it grew and the runs differ by as much.
-    pub fn shown(&self) -> Result<bool, Why> {
+    pub fn grew_beyond_scatter(&self) -> Result<bool, Why> {
         if !self.grew() && self.amount() > 0.0 { Err(Why::RunsScatter) } else { Ok(self.grew()) }
     }
 
@@ -94,7 +94,11 @@ mod tests {
     fn anything_is_many_times_nothing_but_nothing() {
         let from =
             |base, here| Change { base: Mean { value: base, error: 0.0 }, here: Mean { value: here, error: 0.0 } };
-        assert!(from(0.0, 1.0).by(2.0) && !from(0.0, 0.0).by(2.0) && !from(1.0, 1.9).by(2.0));
+        assert!(
+            from(0.0, 1.0).grew_by_factor(2.0)
+                && !from(0.0, 0.0).grew_by_factor(2.0)
+                && !from(1.0, 1.9).grew_by_factor(2.0)
+        );
         assert_eq!([from(0.0, 1.0).ratio(), from(2.0, 3.0).ratio()], [None, Some(1.5)]);
     }
 }

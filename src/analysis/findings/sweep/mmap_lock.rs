@@ -2,28 +2,32 @@
 //! all threads take. One thread's faults and maps do not count: they cost the same at every width.
 
 use super::address_space::{Costs, costs, mostly};
-use super::growth::Lead;
-use super::places::{blocked_place, cpu_place, kernel_seen};
-use super::step::Step;
-use super::{Confidence, Evidence, Finding, Kind, Place, Rule, limits};
+use super::context::WidthContext;
+use super::growth::LeadingPath;
+use super::places::{blocked_place, cpu_place, require_kernel_names};
+use super::{Confidence, CostKind, Evidence, Finding, Place, Rule, limits};
 use crate::analysis::findings::mmap_lock::{NEXT_STEP, blocked_words};
-use crate::analysis::findings::paths::{Code, Wait};
+use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::text::percent;
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "mmap-lock", title: "waiting for mmap_lock", kind: Kind::Wait, explains: &[Code::MmapLock], judge };
+pub(super) const RULE: Rule = Rule {
+    id: "mmap-lock",
+    title: "waiting for mmap_lock",
+    kind: CostKind::WaitReason,
+    explains: &[CodeClass::MmapLock],
+    evaluate,
+};
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let costs = costs(step);
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let costs = costs(context);
     if costs.locking + costs.blocked < limits::FACTOR {
         // If kernel functions are not visible, the lock is not ruled out.
-        return if step.cpu_grew()? { kernel_seen(step).map(|()| None) } else { Ok(None) };
+        return if context.cpu_grew()? { require_kernel_names(context).map(|()| None) } else { Ok(None) };
     }
-    let rest = costs.rest_of(Code::MmapLock);
+    let rest = costs.rest_of(CodeClass::MmapLock);
     let share = (costs.locking + costs.blocked + rest).min(1.0);
-    let (lead, place) = lead(step, &costs);
+    let (leading_path, place) = leading_path(context, &costs);
     let beside = if rest >= limits::FACTOR {
         format!(", and {} in what it protects, which moves between CPUs with it", percent(rest))
     } else {
@@ -38,8 +42,8 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
              wake-ups), {}{beside}{}.",
             percent(share),
             percent(costs.locking),
-            blocked_words(step.waits().is_ok(), costs.blocked),
-            lead.map_or(String::new(), mostly)
+            blocked_words(context.waits().is_ok(), costs.blocked),
+            leading_path.map_or(String::new(), mostly)
         ),
         evidence: vec![
             Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
@@ -53,13 +57,13 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-fn lead<'a>(step: &'a Step<'_>, costs: &Costs) -> (Option<&'a Lead>, Option<Place>) {
-    let blocked = step.waits().ok().and_then(|waits| waits.lead(Wait::MmapLock));
+fn leading_path<'a>(context: &'a WidthContext<'_>, costs: &Costs) -> (Option<&'a LeadingPath>, Option<Place>) {
+    let blocked = context.waits().ok().and_then(|waits| waits.leading_path(WaitReason::MmapLock));
     match blocked.filter(|_| costs.blocked > costs.locking) {
-        Some(lead) => (Some(lead), Some(blocked_place(lead))),
+        Some(leading_path) => (Some(leading_path), Some(blocked_place(leading_path))),
         None => {
-            let lead = step.cpu().ok().and_then(|cpu| cpu.lead(Code::MmapLock));
-            (lead, lead.map(cpu_place))
+            let leading_path = context.cpu().ok().and_then(|cpu| cpu.leading_path(CodeClass::MmapLock));
+            (leading_path, leading_path.map(cpu_place))
         }
     }
 }

@@ -7,14 +7,15 @@ mod bandwidth;
 mod block_io;
 mod cache_capacity;
 mod contended_line;
+mod context;
 mod cpi_growth;
 mod cpu_time_growth;
+mod evaluate;
 mod frequency;
 mod growth;
 mod hand_over;
-mod hot;
+mod hot_function;
 mod imbalance;
-mod judge;
 mod kernel_spin;
 mod kernel_time;
 mod limits;
@@ -35,17 +36,16 @@ mod slower;
 mod smt;
 mod spin;
 mod steal;
-mod step;
 mod throttling;
 mod tlb_flush;
 mod unseen;
 mod values;
 
-pub use judge::judge_sweep;
+pub use evaluate::evaluate_sweep;
 
 use super::{Confidence, Evidence, Finding, Place};
-use rule::{Kind, Rule};
-use step::Step;
+use context::WidthContext;
+use rule::{CostKind, Rule};
 
 /// In decision order: cheap and certain rules, then those that need interpretation, then the remainders.
 const RULES: &[Rule] = &[

@@ -1,24 +1,23 @@
 //! More instructions for the same operation: retries, scans over threads, polling. This needs an instruction count:
 //! time does not distinguish work from waiting for memory.
 
-use super::places::{grower_place, growers};
-use super::step::Step;
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use super::context::WidthContext;
+use super::places::{grown_function_place, grown_functions};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "more-work", title: "more work per operation", kind: Kind::Rest, explains: &[], judge };
+    Rule { id: "more-work", title: "more work per operation", kind: CostKind::Rest, explains: &[], evaluate };
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if !step.cpu_grew()? {
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    if !context.cpu_grew()? {
         return Ok(None);
     }
-    let path = step.number(|numbers| numbers.path_length)?;
-    let share = step.share(&[SliceKind::MoreWork]).min(step.unexplained());
-    if share < limits::FACTOR || !path.by(limits::PATH) || !path.shown()? {
+    let path = context.number(|numbers| numbers.path_length)?;
+    let share = context.share(&[SliceKind::MoreWork]).min(context.unexplained());
+    if share < limits::FACTOR || !path.grew_by_factor(limits::PATH) || !path.grew_beyond_scatter()? {
         return Ok(None);
     }
     let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
@@ -34,12 +33,12 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             percent(share),
             digits(path.here.value),
             digits(path.base.value),
-            step.base.n,
-            growers(step)
+            context.base.n,
+            grown_functions(context)
         ),
         evidence,
         confidence: Confidence::High,
-        place: grower_place(step),
+        place: grown_function_place(context),
         refuted_by: "instructions per operation stay as they are with n",
         next_step: "See in these functions what grows with the number of threads: retries, lists of threads, polling."
             .to_string(),

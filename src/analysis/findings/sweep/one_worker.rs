@@ -1,32 +1,36 @@
 //! Fewer busy threads than the width: one thread, or a few, do all the work, however many there are. The others must
 //! have next to none; otherwise it is uneven load.
 
-use super::step::Step;
+use super::context::WidthContext;
 use super::values::known;
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::findings::paths::Code;
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::sweep::Run;
 use crate::analysis::text::{digits, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "one-worker", title: "too few threads do the work", kind: Kind::Idle, explains: &[Code::Signal], judge };
+pub(super) const RULE: Rule = Rule {
+    id: "one-worker",
+    title: "too few threads do the work",
+    kind: CostKind::Idle,
+    explains: &[CodeClass::Signal],
+    evaluate,
+};
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let idle = step.left_idle(step.idle());
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let idle = context.left_idle(context.idle());
     if idle < limits::FACTOR {
         return Ok(None);
     }
-    let busy: Option<Vec<usize>> = step.here.runs.iter().map(busy).collect();
+    let busy: Option<Vec<usize>> = context.here.runs.iter().map(busy).collect();
     let Some(busy) = busy.and_then(|counts| counts.into_iter().max()) else { return Ok(None) };
-    let (n, k) = (f64::from(step.here.n), busy as f64);
+    let (n, k) = (f64::from(context.here.n), busy as f64);
     // At most as many lost cores as there are missing workers.
-    let share = ((n - k) / step.lost()).min(idle);
+    let share = ((n - k) / context.lost()).min(idle);
     if k >= n || share < limits::FACTOR {
         return Ok(None);
     }
-    let worked = step.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
+    let worked = context.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
     let at_work = (worked.here.value * n / k).min(1.0);
     let who = if busy == 1 {
         format!("one thread does the work, and is at work {} of the time", percent(at_work))
@@ -36,7 +40,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
-        share: Some((share + step.code_share(Code::Signal)).min(1.0)),
+        share: Some((share + context.code_share(CodeClass::Signal)).min(1.0)),
         claim: format!("{who}: {} of the lost cores have nobody to use them, at a width of {n}.", percent(share)),
         evidence: vec![
             Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
@@ -54,7 +58,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         next_step: format!(
             "See what the busy thread does in the run at n={} (`ironlaw report --by thread`): make it cheaper, share it out, \
              or run {} of the program.",
-            step.here.n,
+            context.here.n,
             if busy == 1 { "several".to_string() } else { format!("{} times as many", digits((n / k).ceil())) }
         ),
     }))

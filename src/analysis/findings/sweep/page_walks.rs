@@ -1,23 +1,22 @@
 //! Cycles in page walks that grow with the number of threads. Page walks that one thread has as well do not count.
 
-use super::places::{grower_place, growers};
+use super::places::{grown_function_place, grown_functions};
 use super::slower::{counted, evidence};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::text::percent;
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "page-walks", title: "TLB misses and page walks", kind: Kind::Cpi, explains: &[], judge };
+    Rule { id: "page-walks", title: "TLB misses and page walks", kind: CostKind::Cpi, explains: &[], evaluate };
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let Some((slower, walks)) = counted(step, "page_walk_share")? else { return Ok(None) };
-    let cost = step.number(|numbers| numbers.cpu_ns_per_op)?;
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let Some((slower, walks)) = counted(context, "page_walk_share")? else { return Ok(None) };
+    let cost = context.number(|numbers| numbers.cpu_ns_per_op)?;
     let all = cost.amount();
     let grown = walks.here.value * cost.here.value - walks.base.value * cost.base.value;
     let part = if all > 0.0 { (grown / all).clamp(0.0, 1.0) } else { 0.0 };
     let share = slower.share * part;
-    let many = walks.here.value >= limits::PAGE_WALKS && walks.by(limits::PAGE_WALKS_GROWTH);
+    let many = walks.here.value >= limits::PAGE_WALKS && walks.grew_by_factor(limits::PAGE_WALKS_GROWTH);
     if share < limits::FACTOR || !many || !walks.grew() {
         return Ok(None);
     }
@@ -34,12 +33,12 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             percent(share),
             percent(walks.here.value),
             percent(walks.base.value),
-            step.base.n,
-            growers(step)
+            context.base.n,
+            grown_functions(context)
         ),
         evidence,
         confidence: Confidence::High,
-        place: grower_place(step),
+        place: grown_function_place(context),
         refuted_by: "with huge pages it loses as much",
         next_step: "Put the data on huge pages (madvise MADV_HUGEPAGE, hugetlbfs), or touch fewer pages per operation."
             .to_string(),

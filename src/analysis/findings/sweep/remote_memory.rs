@@ -1,17 +1,16 @@
 //! Memory of another NUMA node: reads from it increase as threads spread over nodes.
 
-use super::places::{grower_place, growers};
+use super::places::{grown_function_place, grown_functions};
 use super::slower::{counted, evidence};
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::text::percent;
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "remote-memory", title: "memory of another NUMA node", kind: Kind::Cpi, explains: &[], judge };
+    Rule { id: "remote-memory", title: "memory of another NUMA node", kind: CostKind::Cpi, explains: &[], evaluate };
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let Some((slower, remote)) = counted(step, "remote_dram_share")? else { return Ok(None) };
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let Some((slower, remote)) = counted(context, "remote_dram_share")? else { return Ok(None) };
     if remote.amount() < limits::REMOTE || !remote.grew() {
         return Ok(None);
     }
@@ -27,12 +26,12 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             percent(slower.share),
             percent(remote.here.value),
             percent(remote.base.value),
-            step.base.n,
-            growers(step)
+            context.base.n,
+            grown_functions(context)
         ),
         evidence,
         confidence: Confidence::Medium,
-        place: grower_place(step),
+        place: grown_function_place(context),
         refuted_by: "on one node, or with memory interleaved (numactl), it loses as much",
         next_step:
             "See where the pages lie (numastat -p) and let each thread allocate and first touch what it uses, or bind \

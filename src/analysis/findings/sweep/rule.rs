@@ -1,15 +1,15 @@
 //! What a rule over a sweep is.
 
-use super::step::Step;
+use super::context::WidthContext;
 use crate::analysis::finding::Finding;
-use crate::analysis::findings::paths::Code;
+use crate::analysis::findings::paths::CodeClass;
 use crate::model::Why;
 
 /// What a rule's share counts towards beyond the code it explains, so that no core is lost twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CostKind {
     /// Waits that no other rule claims.
-    Wait,
+    WaitReason,
     /// Workers without work.
     Idle,
     /// CPU time with slower cycles.
@@ -29,21 +29,21 @@ pub(super) enum Kind {
 pub(super) struct Rule {
     pub id: &'static str,
     pub title: &'static str,
-    pub kind: Kind,
+    pub kind: CostKind,
     /// The code whose growth its findings explain, unless an earlier rule does.
-    pub explains: &'static [Code],
+    pub explains: &'static [CodeClass],
     /// Returns the finding, nothing, or why the rule cannot decide.
-    pub judge: fn(&Step<'_>) -> Result<Option<Finding>, Why>,
+    pub evaluate: fn(&WidthContext<'_>) -> Result<Option<Finding>, Why>,
 }
 
 impl Rule {
     /// Whether its findings are only as good as the samples.
     pub fn uses_samples(&self) -> bool {
         match self.kind {
-            Kind::Cpu | Kind::Cpi | Kind::Rest => true,
-            Kind::Wait => !self.explains.is_empty(),
+            CostKind::Cpu | CostKind::Cpi | CostKind::Rest => true,
+            CostKind::WaitReason => !self.explains.is_empty(),
             // Threads and their off-CPU time are counted, not sampled.
-            Kind::Idle | Kind::Clock | Kind::Stolen => false,
+            CostKind::Idle | CostKind::Clock | CostKind::Stolen => false,
         }
     }
 }

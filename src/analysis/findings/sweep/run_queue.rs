@@ -1,32 +1,31 @@
 //! Runnable workers without a CPU.
 
 use super::values::known;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
-use crate::model::Unit as U;
-use crate::model::{Region, Why};
+use crate::model::{Region, Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "cpu-queue", title: "waiting for CPUs", kind: Kind::Wait, explains: &[], judge };
+    Rule { id: "cpu-queue", title: "waiting for CPUs", kind: CostKind::WaitReason, explains: &[], evaluate };
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let queued = step.state(|run| known(run.split.queued))?;
-    let share = step.share(&[SliceKind::RunQueue]);
-    if share < limits::FACTOR || queued.here.value < limits::QUEUED || !queued.shown()? {
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let queued = context.state(|run| known(run.split.queued))?;
+    let share = context.share(&[SliceKind::RunQueue]);
+    if share < limits::FACTOR || queued.here.value < limits::QUEUED || !queued.grew_beyond_scatter()? {
         return Ok(None);
     }
     let mut evidence = vec![
         Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
         Evidence::of("runnable without a CPU", queued.here.value, U::Share, limits::QUEUED),
     ];
-    if let Ok(switches) = step.per_op("involuntary_switches") {
+    if let Ok(switches) = context.per_op("involuntary_switches") {
         evidence.push(Evidence::plain("preempted, per operation", switches.here.value, U::Count));
     }
-    if let Ok(busy) = step.number(|numbers| numbers.busy_cores) {
+    if let Ok(busy) = context.number(|numbers| numbers.busy_cores) {
         evidence.push(Evidence::plain("CPUs kept busy", busy.here.value, U::Cores));
     }
-    let crowded = step.here.region == Region::Oversubscribed;
+    let crowded = context.here.region == Region::Oversubscribed;
     let why = if crowded {
         "there are more threads than CPUs"
     } else {
@@ -39,8 +38,8 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         claim: format!(
             "{} of the lost cores are workers that could run but have no CPU, {} of {} workers at any moment: {why}.",
             percent(share),
-            digits(queued.here.value * f64::from(step.here.n)),
-            step.here.n
+            digits(queued.here.value * f64::from(context.here.n)),
+            context.here.n
         ),
         evidence,
         confidence: Confidence::High,

@@ -3,24 +3,29 @@
 
 use super::imbalance::{busiest, evidence};
 use super::places::blocked_place;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step};
-use crate::analysis::findings::paths::{Code, Wait};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext};
+use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::text::{digits, name, percent};
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "serial-section", title: "serial section", kind: Kind::Idle, explains: &[Code::Signal], judge };
+pub(super) const RULE: Rule = Rule {
+    id: "serial-section",
+    title: "serial section",
+    kind: CostKind::Idle,
+    explains: &[CodeClass::Signal],
+    evaluate,
+};
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let Some(busiest) = busiest(step)?.filter(|busiest| busiest.constant == Some(true)) else { return Ok(None) };
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let Some(busiest) = busiest(context)?.filter(|busiest| busiest.constant == Some(true)) else { return Ok(None) };
     let Some(fraction) = busiest.fraction else { return Ok(None) };
     let mut evidence = evidence(&busiest);
     evidence.push(Evidence::plain("serial fraction (Karp-Flatt)", fraction, U::Share));
-    let law = step.fits.iter().find(|fit| fit.region == step.here.region).and_then(|fit| fit.law.ok());
+    let law = context.fits.iter().find(|fit| fit.region == context.here.region).and_then(|fit| fit.law.ok());
     evidence.extend(law.map(|law| Evidence::plain("contention by the scalability law", law.alpha.value, U::Share)));
-    let lead = step.waits().ok().and_then(|waits| waits.lead(Wait::Signal));
-    let at = lead.map_or(String::new(), |lead| format!(", the others wait in {}", name(&lead.function)));
+    let leading_path = context.waits().ok().and_then(|waits| waits.leading_path(WaitReason::Signal));
+    let at = leading_path
+        .map_or(String::new(), |leading_path| format!(", the others wait in {}", name(&leading_path.function)));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -35,12 +40,12 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
         ),
         evidence,
         confidence: Confidence::High,
-        place: lead.map(blocked_place),
+        place: leading_path.map(blocked_place),
         refuted_by: "the serial fraction of Karp and Flatt rises or falls with n",
         next_step: format!(
             "In the run at n={} look at the busiest thread alone (`ironlaw report --thread`): make what it does while the \
              others wait cheaper, or share it out.",
-            step.here.n
+            context.here.n
         ),
     }))
 }

@@ -1,53 +1,58 @@
 //! Threads that share a core with a sibling: each gets part of it, and both together little more than one alone. Only
 //! widths with siblings count, and only as much slowdown as sharing a core can explain.
 
-use super::hot::hot;
-use super::step::Step;
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
+use super::context::WidthContext;
+use super::hot_function::hot_function;
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::sweep::{Point, SliceKind};
 use crate::analysis::text::{digits, percent};
-use crate::model::Unit as U;
-use crate::model::{Measure, Region, Why};
+use crate::model::{Measure, Region, Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "smt-sharing", title: "core shared with a sibling thread", kind: Kind::Cpu, explains: &[], judge };
+pub(super) const RULE: Rule = Rule {
+    id: "smt-sharing",
+    title: "core shared with a sibling thread",
+    kind: CostKind::Cpu,
+    explains: &[],
+    evaluate,
+};
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    if step.here.region != Region::Smt || !step.cpu_grew()? {
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    if context.here.region != Region::Smt || !context.cpu_grew()? {
         return Ok(None);
     }
-    let share = step.share(&[SliceKind::Smt]);
+    let share = context.share(&[SliceKind::Smt]);
     if share >= limits::FACTOR {
-        return Ok(Some(finding(step, share, Confidence::Medium, None)));
+        return Ok(Some(finding(context, share, Confidence::Medium, None)));
     }
-    if step.number(|numbers| numbers.cpi).is_err() {
-        return by_kink(step);
+    if context.number(|numbers| numbers.cpi).is_err() {
+        return by_kink(context);
     }
     // The cost of siblings is measured against the same cores without them.
-    let measured = step.stack.slices.iter().any(|slice| slice.kind == SliceKind::Smt);
+    let measured = context.stack.slices.iter().any(|slice| slice.kind == SliceKind::Smt);
     if measured { Ok(None) } else { Err(Why::NotRecorded) }
 }
 
 /// Without counters: CPU time per operation that rises where siblings join, in all code alike.
-fn by_kink(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let Some(before) = step.before_siblings() else { return Ok(None) };
+fn by_kink(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let Some(before) = context.before_siblings() else { return Ok(None) };
     let cost = |point: &Point| match point.numbers.cpu_ns_per_op {
         Measure::Known { value, .. } => Ok(value.mean),
         Measure::Missing(why) => Err(why),
     };
-    let (base, whole, here) = (cost(step.base)?, cost(before)?, cost(step.here)?);
+    let (base, whole, here) = (cost(context.base)?, cost(before)?, cost(context.here)?);
     let kink = if whole > 0.0 { here / whole } else { 0.0 };
-    let one_function = hot(step).is_ok_and(|hot| hot.is_some_and(|hot| hot.stands_out()));
+    let one_function = hot_function(context)
+        .is_ok_and(|hot_function| hot_function.is_some_and(|hot_function| hot_function.stands_out()));
     if kink < limits::KINK || one_function || here <= base {
         return Ok(None);
     }
     let explained = (here.min(whole * limits::SIBLINGS) - whole) / (here - base);
-    let share = step.left().min(step.work() * explained);
-    let found = || finding(step, share, Confidence::Low, Some((kink, before.n)));
+    let share = context.left().min(context.work() * explained);
+    let found = || finding(context, share, Confidence::Low, Some((kink, before.n)));
     Ok((share >= limits::FACTOR).then(found))
 }
 
-fn finding(step: &Step<'_>, share: f64, confidence: Confidence, kink: Option<(f64, u32)>) -> Finding {
+fn finding(context: &WidthContext<'_>, share: f64, confidence: Confidence, kink: Option<(f64, u32)>) -> Finding {
     let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
     evidence.extend(
         kink.map(|(kink, _)| Evidence::of("CPU time per operation where siblings join", kink, U::Ratio, limits::KINK)),
@@ -66,7 +71,7 @@ fn finding(step: &Step<'_>, share: f64, confidence: Confidence, kink: Option<(f6
         rule: RULE.id,
         title: RULE.title,
         share: Some(share),
-        claim: format!("{} of the lost cores are siblings that share {} cores: {how}.", percent(share), cores(step)),
+        claim: format!("{} of the lost cores are siblings that share {} cores: {how}.", percent(share), cores(context)),
         evidence,
         confidence,
         place: None,
@@ -77,6 +82,6 @@ fn finding(step: &Step<'_>, share: f64, confidence: Confidence, kink: Option<(f6
     }
 }
 
-fn cores(step: &Step<'_>) -> String {
-    step.before_siblings().map_or_else(|| "their".to_string(), |point| point.n.to_string())
+fn cores(context: &WidthContext<'_>) -> String {
+    context.before_siblings().map_or_else(|| "their".to_string(), |point| point.n.to_string())
 }

@@ -3,31 +3,30 @@
 //! the machine's own quota on its host looks the same.
 
 use super::mean::Change;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::percent;
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "steal", title: "CPU taken by the hypervisor", kind: Kind::Stolen, explains: &[], judge };
+    Rule { id: "steal", title: "CPU taken by the hypervisor", kind: CostKind::Stolen, explains: &[], evaluate };
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let stolen = step.metric("steal_share")?;
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let stolen = context.metric("steal_share")?;
     if !stolen.grew() || stolen.amount() < limits::STEAL {
         return Ok(None);
     }
-    let unseen = step.unseen_by_steal();
-    let counted = step.number(|numbers| numbers.frequency).is_ok();
-    let left_out = step.here.runs.iter().all(|run| run.stolen_in_cpu_time == Some(false));
+    let unseen = context.unseen_by_steal();
+    let counted = context.number(|numbers| numbers.frequency).is_ok();
+    let left_out = context.here.runs.iter().all(|run| run.stolen_in_cpu_time == Some(false));
     let on_cpu = if left_out {
         0.0
     } else if counted {
-        step.share(&[SliceKind::Frequency])
+        context.share(&[SliceKind::Frequency])
     } else {
-        step.work()
+        context.work()
     };
-    let share = stretched(&stolen, &step.metric("host_busy")?, step).min(unseen + on_cpu);
+    let share = stretched(&stolen, &context.metric("host_busy")?, context).min(unseen + on_cpu);
     if share < limits::FACTOR {
         return Ok(None);
     }
@@ -40,7 +39,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
              slowdown.",
             percent(stolen.here.value),
             percent(stolen.base.value),
-            step.base.n,
+            context.base.n,
             percent(share)
         ),
         evidence: vec![
@@ -56,9 +55,9 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
 }
 
 /// Stolen time stretches the time that was wanted. Returns its share of the slowdown, by logarithms.
-fn stretched(stolen: &Change, busy: &Change, step: &Step<'_>) -> f64 {
+fn stretched(stolen: &Change, busy: &Change, context: &WidthContext<'_>) -> f64 {
     let stretch = |stolen: f64, busy: f64| 1.0 / (1.0 - (stolen / busy.max(stolen)).min(0.99));
     let ratio = stretch(stolen.here.value, busy.here.value) / stretch(stolen.base.value, busy.base.value.max(1e-9));
-    let slowdown = f64::from(step.here.n) / step.stack.useful.max(1e-9);
+    let slowdown = f64::from(context.here.n) / context.stack.useful.max(1e-9);
     (ratio.ln() / slowdown.ln()).clamp(0.0, 1.0)
 }

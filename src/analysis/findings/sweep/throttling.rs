@@ -1,30 +1,29 @@
 //! The cgroup's CPU quota: more threads use it up sooner, and then the whole group is throttled.
 
 use super::values::known;
-use super::{Confidence, Evidence, Finding, Kind, Rule, Step, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::percent;
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: Kind::Wait, explains: &[], judge };
+    Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: CostKind::WaitReason, explains: &[], evaluate };
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let stood = match step.state(|run| known(run.split.throttled)) {
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let throttled = match context.state(|run| known(run.split.throttled)) {
         // No period in which the group ran under a quota.
         Err(Why::Idle) => return Ok(None),
-        stood => stood?,
+        throttled => throttled?,
     };
-    let share = step.share(&[SliceKind::Throttled]);
-    if share < limits::FACTOR || !stood.shown()? {
+    let share = context.share(&[SliceKind::Throttled]);
+    if share < limits::FACTOR || !throttled.grew_beyond_scatter()? {
         return Ok(None);
     }
     let mut evidence = vec![
         Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
-        Evidence::plain("stood still, of the workers' time", stood.here.value, U::Share),
+        Evidence::plain("stood still, of the workers' time", throttled.here.value, U::Share),
     ];
-    let periods = step.metric("throttled_share").ok();
+    let periods = context.metric("throttled_share").ok();
     evidence.extend(
         periods.map(|change| Evidence::of("periods throttled", change.here.value, U::Share, limits::THROTTLED_PERIODS)),
     );
@@ -37,9 +36,9 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             "the control group's CPU quota takes {} of the lost cores; the workers stand still {} of their time, {} at \
              n={}.",
             percent(share),
-            percent(stood.here.value),
-            percent(stood.base.value),
-            step.base.n
+            percent(throttled.here.value),
+            percent(throttled.base.value),
+            context.base.n
         ),
         evidence,
         confidence: if counted { Confidence::High } else { Confidence::Medium },

@@ -3,31 +3,30 @@
 //! translations are flushed.
 
 use super::address_space::{costs, mostly};
-use super::places::{cpu_place, kernel_seen};
-use super::step::Step;
-use super::{Confidence, Evidence, Finding, Kind, Rule, limits};
-use crate::analysis::findings::paths::Code;
+use super::context::WidthContext;
+use super::places::{cpu_place, require_kernel_names};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::findings::tlb_flush::NEXT_STEP;
 use crate::analysis::text::percent;
-use crate::model::Unit as U;
-use crate::model::Why;
+use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "tlb-shootdown",
     title: "TLB shootdown",
-    kind: Kind::Wait,
-    explains: &[Code::TlbFlush, Code::Ipi],
-    judge,
+    kind: CostKind::WaitReason,
+    explains: &[CodeClass::TlbFlush, CodeClass::Ipi],
+    evaluate,
 };
 
-fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
-    let costs = costs(step);
+fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
+    let costs = costs(context);
     if costs.flushing < limits::FACTOR {
-        return if step.cpu_grew()? { kernel_seen(step).map(|()| None) } else { Ok(None) };
+        return if context.cpu_grew()? { require_kernel_names(context).map(|()| None) } else { Ok(None) };
     }
-    let rest = costs.rest_of(Code::TlbFlush);
+    let rest = costs.rest_of(CodeClass::TlbFlush);
     let share = (costs.flushing + rest).min(1.0);
-    let lead = step.cpu()?.lead(Code::TlbFlush);
+    let leading_path = context.cpu()?.leading_path(CodeClass::TlbFlush);
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -36,7 +35,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             "{} of the lost cores make CPUs forget translations of memory that was unmapped, protected or given back (TLB \
              shootdown){}: each time every CPU that runs a thread of the program is interrupted.",
             percent(share),
-            lead.map_or(String::new(), mostly)
+            leading_path.map_or(String::new(), mostly)
         ),
         evidence: vec![
             Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
@@ -44,7 +43,7 @@ fn judge(step: &Step<'_>) -> Result<Option<Finding>, Why> {
             Evidence::plain("in the calls that ask for it", rest, U::Share),
         ],
         confidence: Confidence::High,
-        place: lead.map(cpu_place),
+        place: leading_path.map(cpu_place),
         refuted_by: "TLB shootdowns in /proc/interrupts stay flat per operation, or processes instead of threads lose as much",
         next_step: NEXT_STEP.to_string(),
     }))

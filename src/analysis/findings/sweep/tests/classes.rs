@@ -68,19 +68,19 @@ fn stolen(more: f64) -> f64 {
 #[test]
 fn each_program_is_found_by_its_own_rule_first() {
     for (rule, program) in programs() {
-        let judged = program.judged();
-        let found: Vec<&str> = judged.found.iter().map(|finding| finding.rule).collect();
-        assert_eq!(found.first(), Some(&rule), "{:#?}", judged.found);
-        let share = judged.found[0].share.unwrap();
+        let results = program.results();
+        let found: Vec<&str> = results.found.iter().map(|finding| finding.rule).collect();
+        assert_eq!(found.first(), Some(&rule), "{:#?}", results.found);
+        let share = results.found[0].share.unwrap();
         assert!(share > 0.8 && share <= 1.0, "{rule}: {share}");
-        assert_eq!(found.len(), 1, "{rule}: {:#?}", judged.found);
+        assert_eq!(found.len(), 1, "{rule}: {:#?}", results.found);
     }
 }
 
 #[test]
 fn each_finding_speaks_of_its_widths_and_says_what_to_do() {
     for (rule, program) in programs() {
-        let found = finding(&program.judged(), rule);
+        let found = finding(&program.results(), rule);
         let one_width = rule == "smt-sharing";
         assert!(
             found.claim.starts_with(if one_width { "At n=16: " } else { "At n=16, and from n=" }),
@@ -99,11 +99,11 @@ fn two_bottlenecks_are_both_found_and_share_the_lost_cores() {
         let more = f64::from(n - 1);
         even().off_cpu(&lock("take"), 60.0 * more).on_cpu("worker;count", 20.0 + 40.0 * more)
     });
-    let judged = program.judged();
-    let mut found: Vec<&str> = judged.found.iter().map(|finding| finding.rule).collect();
+    let results = program.results();
+    let mut found: Vec<&str> = results.found.iter().map(|finding| finding.rule).collect();
     found.sort_unstable();
     assert_eq!(found, ["contended-line", "lock-wait"]);
-    let shares = judged.found.iter().filter_map(|finding| finding.share).sum::<f64>();
+    let shares = results.found.iter().filter_map(|finding| finding.share).sum::<f64>();
     assert!((shares - 1.0).abs() < 0.02, "{shares}");
 }
 
@@ -112,17 +112,17 @@ fn the_joint_finding_says_what_cannot_be_told_apart() {
     let count = |before: f64, more: f64| {
         SyntheticProgram::of(&WIDTHS, move |n| even().on_cpu("worker;count", before + more * f64::from(n - 1)))
     };
-    let contended = finding(&count(20.0, 80.0).judged(), "contended-line");
-    let told = "spinning, retries and cache-line sharing cannot be told apart without hardware counters";
-    assert!(contended.claim.contains(told), "{}", contended.claim);
+    let contended = finding(&count(20.0, 80.0).results(), "contended-line");
+    let with_widths = "spinning, retries and cache-line sharing cannot be told apart without hardware counters";
+    assert!(contended.claim.contains(with_widths), "{}", contended.claim);
     assert_eq!(contended.confidence, Confidence::Medium);
     assert_eq!(contended.place.unwrap().frames, ["worker", "count"]);
     // It had nearly all the time before, and a shortage of memory bandwidth would look the same.
-    let all = finding(&count(20_000.0, 1_000.0).judged(), "contended-line");
+    let all = finding(&count(20_000.0, 1_000.0).results(), "contended-line");
     assert!(all.claim.contains("memory bandwidth, cache or clock"), "{}", all.claim);
     assert_eq!(all.confidence, Confidence::Low);
     // But a shortage of bandwidth does not make throughput fall.
-    assert_eq!(finding(&count(20_000.0, 30_000.0).judged(), "contended-line").confidence, Confidence::Medium);
+    assert_eq!(finding(&count(20_000.0, 30_000.0).results(), "contended-line").confidence, Confidence::Medium);
 }
 
 #[test]
@@ -136,8 +136,8 @@ fn rules_that_need_counters_say_so_where_cpu_time_grew_and_are_clear_where_it_di
         "page-walks",
         "more-work",
     ];
-    let grown = SyntheticProgram::of(&WIDTHS, |n| even().stretched(1.0 + 0.05 * f64::from(n))).judged();
-    let blocked = locked().judged();
+    let grown = SyntheticProgram::of(&WIDTHS, |n| even().stretched(1.0 + 0.05 * f64::from(n))).results();
+    let blocked = locked().results();
     for rule in needing {
         let why = grown.undecided.iter().find(|(id, ..)| *id == rule).map(|(.., why)| *why);
         assert_eq!(why, Some(Why::NotSupported), "{rule}");
@@ -148,12 +148,12 @@ fn rules_that_need_counters_say_so_where_cpu_time_grew_and_are_clear_where_it_di
 #[test]
 fn without_time_off_the_cpu_waits_are_undecided_not_guessed() {
     let (_, unseen) = programs().into_iter().find(|(rule, _)| *rule == "unseen-wait").unwrap();
-    let judged = unseen.judged();
+    let results = unseen.results();
     for rule in ["lock-wait", "hand-over", "waits-outside"] {
-        let why = judged.undecided.iter().find(|(id, ..)| *id == rule).map(|(.., why)| *why);
+        let why = results.undecided.iter().find(|(id, ..)| *id == rule).map(|(.., why)| *why);
         assert_eq!(why, Some(Why::NotRecorded), "{rule}");
     }
-    assert!(judged.found[0].claim.contains("sleep 301 times as often per operation"), "{}", judged.found[0].claim);
+    assert!(results.found[0].claim.contains("sleep 301 times as often per operation"), "{}", results.found[0].claim);
 }
 
 #[test]
@@ -163,9 +163,9 @@ fn locks_of_the_allocator_and_of_the_address_space_are_no_ordinary_locks() {
         ("allocator", format!("worker;build;malloc;libc.so.6!__lll_lock_wait_private;{FUTEX}")),
         ("mmap-lock", format!("worker;touch;[kernel]!asm_exc_page_fault;{down}")),
     ] {
-        let judged = SyntheticProgram::of(&WIDTHS, move |n| even().off_cpu(&path, 90.0 * f64::from(n - 1))).judged();
-        assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), [rule]);
-        assert_eq!(judged.found[0].place.as_ref().unwrap().axis, Axis::OffCpu);
+        let results = SyntheticProgram::of(&WIDTHS, move |n| even().off_cpu(&path, 90.0 * f64::from(n - 1))).results();
+        assert_eq!(results.found.iter().map(|found| found.rule).collect::<Vec<_>>(), [rule]);
+        assert_eq!(results.found[0].place.as_ref().unwrap().axis, Axis::OffCpu);
     }
 }
 
@@ -175,7 +175,7 @@ fn storage_that_nobody_waited_for_is_no_finding() {
         let load = even().off_cpu("worker;load;[kernel]!io_schedule", 90.0 * f64::from(n - 1));
         load.metric("psi_io_some", 0.001)
     });
-    assert!(!program.judged().found.iter().any(|found| found.rule == "block-io"));
+    assert!(!program.results().found.iter().any(|found| found.rule == "block-io"));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn without_time_off_the_cpu_the_kernels_accounting_tells_of_storage() {
         load.metric("block_io_delay", wait / (1000.0 + wait))
     });
     program.off_cpu = false;
-    let found = finding(&program.judged(), "block-io");
+    let found = finding(&program.results(), "block-io");
     assert!(found.claim.contains("threads wait 57.4% of their time, 0% at n=1"), "{}", found.claim);
 }
 
@@ -196,7 +196,7 @@ fn a_kernel_whose_names_are_hidden_is_judged_by_its_time() {
         let more = 60.0 * f64::from(n - 1);
         even().on_cpu("worker;[kernel]![kernel]", 60.0 + more).metric("system_share", (60.0 + more) / (1060.0 + more))
     });
-    let found = finding(&program.judged(), "kernel-time");
+    let found = finding(&program.results(), "kernel-time");
     assert!(found.claim.contains("its functions cannot be seen"), "{}", found.claim);
     assert_eq!((found.confidence, found.place), (Confidence::Medium, None));
 }

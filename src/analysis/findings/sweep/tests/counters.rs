@@ -56,11 +56,11 @@ fn programs() -> Vec<(&'static str, SyntheticProgram)> {
 #[test]
 fn each_program_is_found_by_its_own_rule_first_and_time_alone_is_no_finding() {
     for (rule, program) in programs() {
-        let judged = program.judged();
-        let found: Vec<&str> = judged.found.iter().map(|finding| finding.rule).collect();
-        assert_eq!(found.first(), Some(&rule), "{:#?}", judged.found);
+        let results = program.results();
+        let found: Vec<&str> = results.found.iter().map(|finding| finding.rule).collect();
+        assert_eq!(found.first(), Some(&rule), "{:#?}", results.found);
         assert!(!found.contains(&"cpu-time-growth") && !found.contains(&"contended-line"), "{found:?}");
-        assert_eq!(found.len(), 1, "{rule}: {:#?}", judged.found);
+        assert_eq!(found.len(), 1, "{rule}: {:#?}", results.found);
     }
 }
 
@@ -70,9 +70,9 @@ fn instructions_that_other_code_may_hold_are_no_retries_of_the_function_that_gro
         let load = even().on_cpu("worker;chase", 20.0 + 800.0 * more).on_cpu("worker;fill", 1.0 + 40.0 * more);
         (load, 2000.0 + 150.0 * more, 3.0)
     });
-    let judged = program.judged();
-    assert!(judged.clear.contains(&"spin-wait"), "{:#?}", judged.found);
-    assert!(!judged.found.is_empty());
+    let results = program.results();
+    assert!(results.clear.contains(&"spin-wait"), "{:#?}", results.found);
+    assert!(!results.found.is_empty());
 }
 
 #[test]
@@ -80,15 +80,15 @@ fn without_counters_the_same_programs_get_the_finding_that_says_what_cannot_be_t
     for (rule, mut program) in programs() {
         let load = program.load;
         program.load = Box::new(move |n| OperationCost { counted: None, ..load(n) });
-        let judged = program.judged();
+        let results = program.results();
         let expected = match rule {
             "spin-wait" | "false-sharing" => "contended-line",
             "frequency" | "more-work" | "cpi-growth" => "cpu-time-growth",
             known => known,
         };
-        assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), [expected], "{rule}");
+        assert_eq!(results.found.iter().map(|found| found.rule).collect::<Vec<_>>(), [expected], "{rule}");
         if expected != rule {
-            assert!(judged.found[0].claim.contains("cannot be told apart without hardware counters"), "{rule}");
+            assert!(results.found[0].claim.contains("cannot be told apart without hardware counters"), "{rule}");
         }
     }
 }
@@ -115,17 +115,17 @@ fn cache_line_sharing_leads_where_instructions_stay_and_one_function_slows_down_
         OperationCost { cpu, unseen: if one { 0.58 } else { 23.2 }, counted: Some((path, ghz)), ..even() }
     });
     program.off_cpu = false;
-    let judged = program.judged();
-    let found: Vec<&str> = judged.found.iter().map(|finding| finding.rule).collect();
-    assert_eq!(found, ["false-sharing"], "{:#?}", judged.found);
-    let first = &judged.found[0];
+    let results = program.results();
+    let found: Vec<&str> = results.found.iter().map(|finding| finding.rule).collect();
+    assert_eq!(found, ["false-sharing"], "{:#?}", results.found);
+    let first = &results.found[0];
     assert!(first.claim.contains("take 20.9 times the cycles"), "{}", first.claim);
     assert!(first.claim.contains("91.2% of the growth is in `FinishedOps`"), "{}", first.claim);
     assert!(first.share.unwrap() > 0.85);
     assert_eq!(first.place.as_ref().unwrap().frames, ["worker", "FinishedOps"]);
     let load = program.load;
     program.load = Box::new(move |n| OperationCost { counted: None, ..load(n) });
-    let joint = program.judged();
+    let joint = program.results();
     assert_eq!(joint.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["contended-line"]);
     assert!(joint.found[0].share.unwrap() > 0.9);
 }
@@ -139,29 +139,29 @@ fn modified_lines_of_others_make_sharing_certain_and_their_absence_rules_it_out(
             OperationCost { counted: Some((2000.0, 3.0)), ..load }
         })
     };
-    let certain = finding(&shared(0.2).judged(), "false-sharing");
+    let certain = finding(&shared(0.2).results(), "false-sharing");
     assert_eq!(certain.confidence, Confidence::High);
-    let judged = shared(0.0).judged();
-    assert!(judged.clear.contains(&"false-sharing"));
-    assert_eq!(judged.found[0].rule, "cpi-growth");
+    let results = shared(0.0).results();
+    assert!(results.clear.contains(&"false-sharing"));
+    assert_eq!(results.found[0].rule, "cpi-growth");
 }
 
 #[test]
 fn misses_belong_to_used_up_bandwidth_but_two_reasons_for_the_same_cycles_are_both_named() {
     let program = counted(|more| (strained(more).metric("llc_mpki", 1.0 + more), 2000.0, 3.0));
-    let judged = program.judged();
-    assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["memory-bandwidth"]);
+    let results = program.results();
+    assert_eq!(results.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["memory-bandwidth"]);
     let both = counted(|more| {
         let load = even().stretched(1.0 + 0.05 * more).metric("remote_dram_share", 0.04 * more);
         (outgrown(load, more), 2000.0, 3.0)
     });
-    let both = both.judged();
+    let both = both.results();
     assert_eq!(both.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["remote-memory", "cache-capacity"]);
     let growing = counted(|more| {
         let load = strained(more).metric("memory_bandwidth", 9e9 * (1.0 + more));
         (load, 2000.0, 3.0)
     });
-    assert!(growing.judged().clear.contains(&"memory-bandwidth"));
+    assert!(growing.results().clear.contains(&"memory-bandwidth"));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn bytes_that_stay_flat_are_no_proof_that_memory_gives_no_more() {
             };
             OperationCost { counted: Some((2000.0, 3.0)), ..load }
         })
-        .judged()
+        .results()
     };
     let rule = "memory-bandwidth";
     assert!(program(9e9, Some(0.0)).clear.contains(&rule), "reads take as long as before");
@@ -198,7 +198,7 @@ fn a_guest_whose_cpus_stand_still_is_not_told_that_its_clock_is_slow() {
             OperationCost { counted: Some((2000.0, 3.0 / times)), ..load }
         });
         program.guest = true;
-        program.judged()
+        program.results()
     };
     let blind = program(None);
     assert!(blind.undecided.iter().any(|(id, ..)| *id == "frequency"), "{:?}", blind.undecided);
@@ -222,20 +222,20 @@ fn lines_that_move_are_not_taken_for_a_cache_that_is_too_small() {
     };
     // Waiting for a CPU is not idleness.
     for queued in [0.0, 100.0] {
-        let judged = program(queued).judged();
-        assert!(judged.found.iter().any(|finding| finding.rule == "false-sharing"), "{:#?}", judged.found);
-        assert!(judged.undecided.iter().any(|(id, ..)| *id == "cache-capacity"), "{:#?}", judged.undecided);
+        let results = program(queued).results();
+        assert!(results.found.iter().any(|finding| finding.rule == "false-sharing"), "{:#?}", results.found);
+        assert!(results.undecided.iter().any(|(id, ..)| *id == "cache-capacity"), "{:#?}", results.undecided);
     }
     let sooner = counted(|more| {
         let load = slower(more).metric("llc_mpki", 1.0 + more).metric("l2_mpki", 2.0 + 2.0 * more);
         (load, 2000.0, 3.0)
     });
-    assert!(sooner.judged().clear.contains(&"cache-capacity"), "each thread touches more");
+    assert!(sooner.results().clear.contains(&"cache-capacity"), "each thread touches more");
     let moved = counted(|more| {
         let load = slower(more).metric("llc_mpki", 0.01 + more).metric("l2_mpki", 0.02 + more);
         (load, 2000.0, 3.0)
     });
-    assert!(moved.judged().clear.contains(&"cache-capacity"), "lines that were at home in the caches of their cores");
-    let blind = counted(|more| (slower(more).metric("llc_mpki", 1.0 + more), 2000.0, 3.0)).judged();
+    assert!(moved.results().clear.contains(&"cache-capacity"), "lines that were at home in the caches of their cores");
+    let blind = counted(|more| (slower(more).metric("llc_mpki", 1.0 + more), 2000.0, 3.0)).results();
     assert!(blind.undecided.iter().any(|(id, ..)| *id == "cache-capacity"), "nothing tells lines that move apart");
 }

@@ -26,9 +26,9 @@ fn signal(caller: &str) -> String {
 }
 
 /// The finding of the given rule.
-fn finding(judged: &RuleResults, rule: &str) -> Finding {
-    let found = judged.found.iter().find(|finding| finding.rule == rule);
-    found.cloned().unwrap_or_else(|| panic!("{rule} is not among {:#?}", judged.found))
+fn finding(results: &RuleResults, rule: &str) -> Finding {
+    let found = results.found.iter().find(|finding| finding.rule == rule);
+    found.cloned().unwrap_or_else(|| panic!("{rule} is not among {:#?}", results.found))
 }
 
 fn locked() -> SyntheticProgram {
@@ -45,10 +45,10 @@ fn a_program_that_scales_has_no_findings() {
         let mut program = SyntheticProgram::of(&WIDTHS, move |n| if n == 1 { even() } else { even().stretched(load) });
         for repeats in [1, 3] {
             program.repeats = repeats;
-            let judged = program.judged();
-            assert_eq!(judged.found, []);
-            assert_eq!(judged.undecided, []);
-            assert_eq!(judged.clear.len(), RULES.len());
+            let results = program.results();
+            assert_eq!(results.found, []);
+            assert_eq!(results.undecided, []);
+            assert_eq!(results.clear.len(), RULES.len());
         }
     }
 }
@@ -56,10 +56,10 @@ fn a_program_that_scales_has_no_findings() {
 #[test]
 fn a_loss_within_the_scatter_of_runs_is_none() {
     let mut program = SyntheticProgram::of(&WIDTHS, |n| if n == 1 { even() } else { even().stretched(1.15) });
-    assert!(!program.judged().found.is_empty());
+    assert!(!program.results().found.is_empty());
     program.scatter = 0.05;
-    let judged = program.judged();
-    assert_eq!((judged.found.len(), judged.clear.len(), judged.undecided.len()), (0, 0, RULES.len()));
+    let results = program.results();
+    assert_eq!((results.found.len(), results.clear.len(), results.undecided.len()), (0, 0, RULES.len()));
 }
 
 #[test]
@@ -68,9 +68,9 @@ fn a_cost_that_grew_within_the_scatter_of_runs_is_neither_found_nor_denied() {
         if n == 1 { even() } else { OperationCost { queued: 600.0, ..even().stretched(1.1) } }
     });
     let cost = |program: &SyntheticProgram| {
-        let judged = program.judged();
-        let found: Vec<_> = judged.found.iter().map(|finding| finding.rule).collect();
-        let why = judged.undecided.iter().find(|(rule, ..)| *rule == "cpu-time-growth").map(|(.., why)| *why);
+        let results = program.results();
+        let found: Vec<_> = results.found.iter().map(|finding| finding.rule).collect();
+        let why = results.undecided.iter().find(|(rule, ..)| *rule == "cpu-time-growth").map(|(.., why)| *why);
         (found, why)
     };
     assert_eq!(cost(&program), (vec!["cpu-queue", "cpu-time-growth"], None));
@@ -80,8 +80,8 @@ fn a_cost_that_grew_within_the_scatter_of_runs_is_neither_found_nor_denied() {
 
 #[test]
 fn a_finding_names_the_widths_it_holds_at_and_the_code() {
-    let judged = locked().judged();
-    let found = finding(&judged, "lock-wait");
+    let results = locked().results();
+    let found = finding(&results, "lock-wait");
     let numbers = "At n=16, and from n=2 on: 100% of the lost cores wait for locks that others hold, most of it in `take`; \
                    each operation is blocked 2.25 us by locks, 0 ns at n=1.";
     assert_eq!(found.claim, numbers);
@@ -94,7 +94,7 @@ fn a_finding_names_the_widths_it_holds_at_and_the_code() {
 fn a_single_run_of_each_width_leaves_the_finding_less_sure() {
     let mut program = locked();
     program.repeats = 1;
-    assert_eq!(finding(&program.judged(), "lock-wait").confidence, Confidence::Medium);
+    assert_eq!(finding(&program.results(), "lock-wait").confidence, Confidence::Medium);
 }
 
 #[test]
@@ -103,23 +103,23 @@ fn without_operations_or_other_widths_nothing_is_decided() {
     for point in &mut sweep.points {
         point.numbers.efficiency = crate::model::Measure::Missing(Why::NoOpsSource);
     }
-    let judge = |points: &[Point]| judge_sweep(points, 0, &sweep.stacks, &sweep.losses, &[]);
-    let whole = judge(&sweep.points);
+    let evaluate = |points: &[Point]| evaluate_sweep(points, 0, &sweep.stacks, &sweep.losses, &[]);
+    let whole = evaluate(&sweep.points);
     assert!(whole.found.is_empty() && whole.clear.is_empty());
     assert!(whole.undecided.iter().all(|(.., why)| *why == Why::NoOpsSource));
     for points in [&sweep.points[..1], &[]] {
-        assert_eq!(judge(points).undecided.len(), RULES.len());
-        assert!(judge(points).undecided.iter().all(|(.., why)| *why == Why::NotRecorded));
+        assert_eq!(evaluate(points).undecided.len(), RULES.len());
+        assert!(evaluate(points).undecided.iter().all(|(.., why)| *why == Why::NotRecorded));
     }
 }
 
 #[test]
 fn a_width_without_a_stack_is_undecided_and_a_base_out_of_range_is_no_panic() {
     let sweep = locked().sweep();
-    let judged = judge_sweep(&sweep.points, 0, &[], &[], &[]);
-    assert_eq!((judged.found.len(), judged.undecided.len()), (0, RULES.len()));
+    let results = evaluate_sweep(&sweep.points, 0, &[], &[], &[]);
+    assert_eq!((results.found.len(), results.undecided.len()), (0, RULES.len()));
     for base in [4, 5, usize::MAX] {
-        assert_eq!(judge_sweep(&sweep.points, base, &sweep.stacks, &sweep.losses, &[]).found, []);
+        assert_eq!(evaluate_sweep(&sweep.points, base, &sweep.stacks, &sweep.losses, &[]).found, []);
     }
 }
 
@@ -136,14 +136,14 @@ fn a_serial_section_is_told_from_uneven_load_by_its_constant_fraction() {
             load
         })
     };
-    let (first, second) = (program(serial).judged(), program(uneven).judged());
+    let (first, second) = (program(serial).results(), program(uneven).results());
     assert_eq!(first.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["serial-section"]);
     assert!(first.found[0].claim.contains("10.0% of the work is serial"), "{}", first.found[0].claim);
     assert_eq!(second.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["load-imbalance"]);
     let mut two = program(serial);
     two.widths.truncate(1);
     two.widths.push((8, Region::Cores));
-    let found = finding(&two.judged(), "load-imbalance");
+    let found = finding(&two.results(), "load-imbalance");
     assert!(found.claim.contains("a serial section looks the same"), "{}", found.claim);
     assert_eq!(found.confidence, Confidence::Low);
 }
@@ -155,8 +155,8 @@ fn the_law_of_the_region_is_evidence() {
     let law =
         Usl { gamma: bound(1e6), alpha: bound(0.01), beta: bound(0.02), residual: 1.0, freedom: 2, peak: Peak::None };
     sweep.fits.push(Fit { region: Region::Cores, widths: WIDTHS.to_vec(), law: Ok(law) });
-    let judged = judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &sweep.fits);
-    let found = finding(&judged, "contended-line");
+    let results = evaluate_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &sweep.fits);
+    let found = finding(&results, "contended-line");
     assert!(found.evidence.iter().any(|row| row.label.starts_with("coherency") && row.value == 0.02));
 }
 
@@ -167,8 +167,8 @@ fn runs_that_lack_a_number_do_not_hide_it_in_others() {
         point.runs[1].totals.ops = crate::model::Measure::Missing(Why::NoOpsSource);
         point.runs[2].metrics.clear();
     }
-    let judged = judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
-    assert_eq!(judged.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["lock-wait"]);
+    let results = evaluate_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
+    assert_eq!(results.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["lock-wait"]);
 }
 
 #[test]
@@ -177,17 +177,17 @@ fn growth_that_a_few_samples_show_is_noise() {
         even().on_cpu("worker;count", 20.0 * f64::from(n)).on_cpu("worker;malloc", 30.0 * f64::from(n - 1))
     })
     .sweep();
-    let judge = |sweep: &SyntheticSweep| judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
-    assert!(judge(&sweep).found.iter().any(|found| found.rule == "allocator"));
+    let evaluate = |sweep: &SyntheticSweep| evaluate_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
+    assert!(evaluate(&sweep).found.iter().any(|found| found.rule == "allocator"));
     for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
         run.cpu.samples = 150;
         run.cpu.paths.iter_mut().for_each(|path| path.samples = 1);
     }
-    assert!(!judge(&sweep).found.iter().any(|found| found.rule == "allocator"));
+    assert!(!evaluate(&sweep).found.iter().any(|found| found.rule == "allocator"));
     for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
         run.cpu.samples = 20;
     }
-    assert!(judge(&sweep).undecided.contains(&("allocator", allocator::RULE.title, Why::TooFewSamples)));
+    assert!(evaluate(&sweep).undecided.contains(&("allocator", allocator::RULE.title, Why::TooFewSamples)));
 }
 
 #[test]
@@ -198,8 +198,8 @@ fn each_region_is_judged_and_the_finding_that_weighs_most_is_kept() {
         load
     });
     program.widths[4].1 = Region::Oversubscribed;
-    let judged = program.judged();
-    assert!(finding(&judged, "lock-wait").claim.starts_with("At n=8, and from n=4 on: 100%"));
-    let queue = finding(&judged, "cpu-queue");
+    let results = program.results();
+    assert!(finding(&results, "lock-wait").claim.starts_with("At n=8, and from n=4 on: 100%"));
+    let queue = finding(&results, "cpu-queue");
     assert!(queue.claim.starts_with("At n=16: ") && queue.claim.contains("more threads than CPUs"), "{}", queue.claim);
 }

@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::analysis::finding::RuleResults;
+use crate::analysis::findings::evaluate_sweep;
 use crate::analysis::findings::families::tests::function;
-use crate::analysis::findings::judge_sweep;
 use crate::analysis::sweep::{
     Cost, Estimate, Fit, FunctionId, Loss, LossRow, Numbers, PathCost, Point, Run, Slice, SliceKind, Split, Stack,
 };
@@ -154,9 +154,9 @@ impl SyntheticProgram {
         SyntheticProgram { load: Box::new(move |n| change(load(n), f64::from(n - 1))), ..self }
     }
 
-    pub fn judged(&self) -> RuleResults {
+    pub fn results(&self) -> RuleResults {
         let sweep = self.sweep();
-        judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &sweep.fits)
+        evaluate_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &sweep.fits)
     }
 
     pub fn sweep(&self) -> SyntheticSweep {

@@ -7,8 +7,8 @@ use synthetic::OperationCost;
 const TAKE: &str = "worker;take;libc.so.6!pthread_mutex_lock";
 const GIVE: &str = "worker;take;libc.so.6!__pthread_mutex_unlock_usercnt;libc.so.6!__lll_lock_wake";
 
-fn rules(judged: &RuleResults) -> Vec<&'static str> {
-    judged.found.iter().map(|finding| finding.rule).collect()
+fn rules(results: &RuleResults) -> Vec<&'static str> {
+    results.found.iter().map(|finding| finding.rule).collect()
 }
 
 /// The cost of a contended lock on a CPU: spinning, both system calls, and the kernel's own lock and switch below them.
@@ -31,13 +31,13 @@ fn a_lock_holds_its_waits_its_system_calls_and_its_spinning() {
         let more = f64::from(n - 1);
         traded(even(), 10.0 * more).off_cpu(&lock("take"), 60.0 * more).each("voluntary_switches", 0.01 + 0.2 * more)
     });
-    let judged = program.judged();
-    assert_eq!(rules(&judged), ["lock-wait"], "{:#?}", judged.found);
-    let found = &judged.found[0];
+    let results = program.results();
+    assert_eq!(rules(&results), ["lock-wait"], "{:#?}", results.found);
+    let found = &results.found[0];
     assert!(found.share.unwrap() > 0.99 && found.confidence == Confidence::High, "{found:?}");
-    let told = "go to locks that others hold, 60.0% blocked and 40.0% on a CPU (spinning, system calls, wake-ups), most of \
+    let with_widths = "go to locks that others hold, 60.0% blocked and 40.0% on a CPU (spinning, system calls, wake-ups), most of \
                 it in `take`";
-    assert!(found.claim.contains(told), "{}", found.claim);
+    assert!(found.claim.contains(with_widths), "{}", found.claim);
 }
 
 #[test]
@@ -45,9 +45,9 @@ fn a_lock_that_hardly_anybody_sleeps_for_is_named_with_who_takes_it() {
     for off_cpu in [true, false] {
         let mut program = SyntheticProgram::of(&WIDTHS, |n| traded(even(), 20.0 * f64::from(n - 1)));
         program.off_cpu = off_cpu;
-        let judged = program.judged();
-        assert_eq!(rules(&judged), ["lock-wait"], "{:#?}", judged.found);
-        let found = &judged.found[0];
+        let results = program.results();
+        assert_eq!(rules(&results), ["lock-wait"], "{:#?}", results.found);
+        let found = &results.found[0];
         assert!(
             found.claim.contains("spin for locks that others hold") && found.claim.contains("`take`"),
             "{}",
@@ -63,7 +63,7 @@ fn a_lock_that_hardly_anybody_sleeps_for_is_named_with_who_takes_it() {
 fn who_takes_a_lock_is_named_though_it_works_itself_as_well() {
     let program =
         SyntheticProgram::of(&WIDTHS, |n| traded(even().on_cpu("worker;take", 50.0), 20.0 * f64::from(n - 1)));
-    let found = &program.judged().found[0];
+    let found = &program.results().found[0];
     assert_eq!((found.rule, found.place.as_ref().unwrap().frames.last().unwrap().as_str()), ("lock-wait", "take"));
 }
 
@@ -73,16 +73,16 @@ fn who_takes_the_lock_is_named_though_most_stacks_end_in_the_library() {
         let more = f64::from(n - 1);
         traded(even(), 10.0 * more).on_cpu("libc.so.6!__lll_lock_wake;[kernel]!do_futex", 40.0 * more)
     });
-    let judged = program.judged();
-    assert_eq!(rules(&judged), ["lock-wait"]);
-    assert!(judged.found[0].claim.contains("most of it in `take`"), "{}", judged.found[0].claim);
+    let results = program.results();
+    assert_eq!(rules(&results), ["lock-wait"]);
+    assert!(results.found[0].claim.contains("most of it in `take`"), "{}", results.found[0].claim);
 }
 
 #[test]
 fn locks_that_are_slowed_down_with_all_other_code_are_not_accused() {
     let program =
         SyntheticProgram::of(&WIDTHS, |n| even().on_cpu(TAKE, 200.0).stretched(1.0 + 0.05 * f64::from(n - 1)));
-    assert_eq!(rules(&program.judged()), ["cpu-time-growth"]);
+    assert_eq!(rules(&program.results()), ["cpu-time-growth"]);
 }
 
 #[test]
@@ -92,13 +92,13 @@ fn what_remains_comes_last_and_does_not_tell_again_what_has_a_reason() {
         let read = "worker;read;[kernel]!__x64_sys_read;[kernel]!copy";
         traded(even().stretched(1.0 + 0.05 * more), 10.0 * more).on_cpu(read, 60.0 * more)
     });
-    let judged = program.judged();
-    assert_eq!(rules(&judged), ["lock-wait", "kernel-time", "cpu-time-growth"], "{:#?}", judged.found);
-    let shares: Vec<f64> = judged.found.iter().filter_map(|finding| finding.share).collect();
+    let results = program.results();
+    assert_eq!(rules(&results), ["lock-wait", "kernel-time", "cpu-time-growth"], "{:#?}", results.found);
+    let shares: Vec<f64> = results.found.iter().filter_map(|finding| finding.share).collect();
     for (share, expected) in shares.iter().zip([40.0 / 150.0, 60.0 / 150.0, 50.0 / 150.0]) {
         assert!((share - expected).abs() < 0.01, "{shares:?}");
     }
-    let rest = &judged.found[2].claim;
+    let rest = &results.found[2].claim;
     assert!(rest.contains("`part_0`") && !rest.contains("try_to_wake_up") && !rest.contains("`copy`"), "{rest}");
 }
 
@@ -115,12 +115,12 @@ fn what_the_lock_of_the_address_space_protects_belongs_to_it_unless_there_are_mo
                 .each("minor_faults", 0.05 + faults * more)
         })
     };
-    let judged = program(0.0).judged();
-    assert_eq!(rules(&judged), ["mmap-lock"], "{:#?}", judged.found);
-    assert!(judged.found[0].share.unwrap() > 0.99, "{:?}", judged.found[0]);
-    let judged = program(0.1).judged();
-    assert_eq!(rules(&judged), ["mmap-lock", "page-faults"], "{:#?}", judged.found);
-    assert!(judged.found.iter().all(|finding| (finding.share.unwrap() - 0.5).abs() < 0.01), "{:#?}", judged.found);
+    let results = program(0.0).results();
+    assert_eq!(rules(&results), ["mmap-lock"], "{:#?}", results.found);
+    assert!(results.found[0].share.unwrap() > 0.99, "{:?}", results.found[0]);
+    let results = program(0.1).results();
+    assert_eq!(rules(&results), ["mmap-lock", "page-faults"], "{:#?}", results.found);
+    assert!(results.found.iter().all(|finding| (finding.share.unwrap() - 0.5).abs() < 0.01), "{:#?}", results.found);
 }
 
 #[test]
@@ -132,10 +132,10 @@ fn a_few_threads_that_do_all_the_work_are_counted_with_and_without_waits() {
                 OperationCost { busy: Some(busy), ..even().off_cpu(&signal("wait_for_request"), 1000.0 * idle) }
             });
             program.off_cpu = off_cpu;
-            let judged = program.judged();
-            assert_eq!(rules(&judged), ["one-worker"], "{:#?}", judged.found);
-            assert!(judged.found[0].claim.contains(words), "{}", judged.found[0].claim);
-            assert!(judged.found[0].share.unwrap() > 0.99);
+            let results = program.results();
+            assert_eq!(rules(&results), ["one-worker"], "{:#?}", results.found);
+            assert!(results.found[0].claim.contains(words), "{}", results.found[0].claim);
+            assert!(results.found[0].share.unwrap() > 0.99);
         }
     }
 }
@@ -149,13 +149,13 @@ fn threads_that_come_and_go_or_share_work_unevenly_are_not_too_few() {
         // The dispatcher, and the longest-lived of thousands of short-lived threads.
         run.workers = vec![all * 0.2, all * 0.001, all * 0.001];
     }
-    let judge = |sweep: &SyntheticSweep| judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
-    assert_eq!(rules(&judge(&sweep)), ["hand-over"]);
+    let evaluate = |sweep: &SyntheticSweep| evaluate_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
+    assert_eq!(rules(&evaluate(&sweep)), ["hand-over"]);
     for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
         let all = *run.totals.cpu.value().unwrap();
         run.workers = vec![all * 0.6, all * 0.2, all * 0.2];
     }
-    assert!(judge(&sweep).clear.contains(&"one-worker"));
+    assert!(evaluate(&sweep).clear.contains(&"one-worker"));
 }
 
 /// Kernels that know of stolen time leave it out of their threads' CPU time.
@@ -173,26 +173,26 @@ fn stolen_time_that_is_no_cpu_time_is_not_taken_from_code_that_became_dearer() {
         for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
             run.stolen_in_cpu_time = known;
         }
-        let judged = judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
-        assert_eq!(rules(&judged), ["steal", "cpu-time-growth"], "{:#?}", judged.found);
-        let dearer = judged.found[1].share.unwrap();
+        let results = evaluate_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
+        assert_eq!(rules(&results), ["steal", "cpu-time-growth"], "{:#?}", results.found);
+        let dearer = results.found[1].share.unwrap();
         assert!((dearer - 0.25).abs() < 0.01, "{dearer}");
     }
     for run in sweep.points.iter_mut().flat_map(|point| &mut point.runs) {
         run.stolen_in_cpu_time = Some(true);
     }
-    let judged = judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
-    assert!(judged.found.iter().any(|finding| finding.rule == "unseen-wait"), "{:#?}", judged.found);
+    let results = evaluate_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
+    assert!(results.found.iter().any(|finding| finding.rule == "unseen-wait"), "{:#?}", results.found);
 }
 
 #[test]
 fn what_too_few_samples_say_is_less_certain() {
     let mut sweep = SyntheticProgram::of(&WIDTHS, |n| traded(even(), 20.0 * f64::from(n - 1))).sweep();
-    let judge = |sweep: &SyntheticSweep| judge_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
-    let sure = finding(&judge(&sweep), "lock-wait").confidence;
+    let evaluate = |sweep: &SyntheticSweep| evaluate_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &[]);
+    let sure = finding(&evaluate(&sweep), "lock-wait").confidence;
     for loss in &mut sweep.losses {
         loss.coverage = Some(Coverage { share: 0.5, error: 0.01, counter: "" });
     }
-    let found = finding(&judge(&sweep), "lock-wait");
+    let found = finding(&evaluate(&sweep), "lock-wait");
     assert!(found.confidence < sure && found.claim.ends_with("Samples cover only 50.0% of the CPU time."), "{found:?}");
 }

@@ -1,15 +1,15 @@
 //! The one function of the program's own that has most of the growth of CPU time, if there is one. Its numbers do not
 //! show why: a spin loop, a shared line and a growing scan look the same.
 
+use super::context::WidthContext;
 use super::limits;
-use super::step::Step;
 use crate::analysis::findings::families::{is_allocator, is_user_spin, is_yield};
 use crate::analysis::names::{CodeKind, Function};
 use crate::analysis::sweep::{FunctionId, LossRow};
 use crate::model::Why;
 
 /// A function that has most of the growth of CPU time.
-pub(super) struct Hot<'a> {
+pub(super) struct HotFunction<'a> {
     pub row: &'a LossRow,
     /// Its share of the growth of CPU time per operation.
     pub part: f64,
@@ -23,7 +23,7 @@ pub(super) struct Hot<'a> {
     pub frames: Vec<String>,
 }
 
-impl Hot<'_> {
+impl HotFunction<'_> {
     /// Whether it grew far beyond its share of the time. A slowdown of all code does not cause that.
     pub fn stands_out(&self) -> bool {
         self.part >= self.before * limits::STANDS_OUT
@@ -31,8 +31,8 @@ impl Hot<'_> {
 }
 
 /// Finds that function, if there is one.
-pub(super) fn hot<'a>(step: &Step<'a>) -> Result<Option<Hot<'a>>, Why> {
-    let Some(loss) = step.loss else { return Err(Why::TooFewSamples) };
+pub(super) fn hot_function<'a>(context: &WidthContext<'a>) -> Result<Option<HotFunction<'a>>, Why> {
+    let Some(loss) = context.loss else { return Err(Why::TooFewSamples) };
     let own = loss.functions.iter().filter(|row| is_own(&row.function) && row.is_real());
     let Some(row) = own.max_by(|a, b| a.growth().total_cmp(&b.growth())) else { return Ok(None) };
     let growth = loss.here - loss.base;
@@ -41,9 +41,9 @@ pub(super) fn hot<'a>(step: &Step<'a>) -> Result<Option<Hot<'a>>, Why> {
         return Ok(None);
     }
     let before = if loss.base > 0.0 { row.base / loss.base } else { 0.0 };
-    let share = step.work() * part;
-    let (rises, frames) = (rises(step, row), frames(step, &row.function));
-    Ok((share >= limits::FACTOR).then_some(Hot { row, part, before, share, rises, frames }))
+    let share = context.work() * part;
+    let (rises, frames) = (rises(context, row), frames(context, &row.function));
+    Ok((share >= limits::FACTOR).then_some(HotFunction { row, part, before, share, rises, frames }))
 }
 
 /// Whether the function is the program's own and in no table of names.
@@ -53,10 +53,10 @@ fn is_own(id: &FunctionId) -> bool {
     matches!(id.kind, CodeKind::User | CodeKind::Jit) && !known
 }
 
-fn rises(step: &Step<'_>, row: &LossRow) -> bool {
+fn rises(context: &WidthContext<'_>, row: &LossRow) -> bool {
     let mut last = row.base;
-    let between = step.points.iter().skip(1).filter_map(|point| {
-        let loss = step.losses.iter().find(|loss| loss.n == point.n)?;
+    let between = context.points.iter().skip(1).filter_map(|point| {
+        let loss = context.losses.iter().find(|loss| loss.n == point.n)?;
         loss.functions.iter().find(|known| known.function == row.function)
     });
     for known in between {
@@ -74,8 +74,8 @@ fn same(leaf: &FunctionId, function: &FunctionId) -> bool {
 }
 
 /// The path, root first, to the function that has most of its time at this width.
-pub(super) fn frames(step: &Step<'_>, function: &FunctionId) -> Vec<String> {
-    let paths = step.here.runs.iter().flat_map(|run| &run.cpu.paths);
+pub(super) fn frames(context: &WidthContext<'_>, function: &FunctionId) -> Vec<String> {
+    let paths = context.here.runs.iter().flat_map(|run| &run.cpu.paths);
     let own = paths.filter(|path| path.frames.last().is_some_and(|leaf| same(leaf, function)));
     let most = own.max_by(|a, b| a.weight.total_cmp(&b.weight));
     most.map_or_else(|| vec![function.name.clone()], |path| path.frames.iter().map(|id| id.name.clone()).collect())

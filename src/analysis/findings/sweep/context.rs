@@ -1,18 +1,18 @@
 //! One width compared with the base: the inputs of a scaling rule.
 
-use super::growth::Growths;
+use super::growth::GrowthByClass;
 use super::limits;
 use super::mean::{Change, Mean};
 use super::values::{known, mean, metric, ops, seconds_blocked};
 use crate::analysis::Cause;
 use crate::analysis::coverage::Coverage;
-use crate::analysis::findings::paths::{Code, Wait, code, wait};
+use crate::analysis::findings::paths::{CodeClass, WaitReason, code_class, wait_reason};
 use crate::analysis::sweep::{Estimate, Fit, Loss, Numbers, Point, Run, SliceKind, Stack};
 use crate::model::{Measure, Region, Why};
 
 /// What earlier rules have explained, in shares of the lost cores.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Taken {
+pub(super) struct Explained {
     /// CPU time without cycles, or with slower ones.
     pub clock: f64,
     /// Growth of CPU time per operation.
@@ -22,14 +22,14 @@ pub(super) struct Taken {
     /// Time in which workers had nothing to do.
     pub idle: f64,
     /// Code whose growth a finding explains.
-    pub codes: Vec<Code>,
+    pub codes: Vec<CodeClass>,
     /// Functions in other code that findings name for their CPU time.
     pub functions: Vec<String>,
 }
 
 /// One width compared with the base.
 #[derive(Debug)]
-pub(super) struct Step<'a> {
+pub(super) struct WidthContext<'a> {
     pub base: &'a Point,
     pub here: &'a Point,
     /// All points from the base to here, by width.
@@ -39,9 +39,9 @@ pub(super) struct Step<'a> {
     pub stack: &'a Stack,
     pub loss: Option<&'a Loss>,
     pub fits: &'a [Fit],
-    pub taken: Taken,
-    cpu: Result<Growths<Code>, Why>,
-    waits: Result<Growths<Wait>, Why>,
+    pub explained: Explained,
+    cpu: Result<GrowthByClass<CodeClass>, Why>,
+    waits: Result<GrowthByClass<WaitReason>, Why>,
 }
 
 /// What CPU time per operation grew by: more or slower instructions, or both where they were not counted.
@@ -49,14 +49,14 @@ const WORK: [SliceKind; 3] = [SliceKind::MoreWork, SliceKind::Cpi, SliceKind::Cp
 const CPU: [SliceKind; 5] =
     [SliceKind::MoreWork, SliceKind::Cpi, SliceKind::CpuTime, SliceKind::Smt, SliceKind::Frequency];
 
-impl<'a> Step<'a> {
+impl<'a> WidthContext<'a> {
     /// `points` run from the base to the width to judge. `None` for fewer than two points, or if nothing was lost.
-    pub fn of(points: &'a [Point], stack: &'a Stack, losses: &'a [Loss], fits: &'a [Fit]) -> Option<Step<'a>> {
+    pub fn of(points: &'a [Point], stack: &'a Stack, losses: &'a [Loss], fits: &'a [Fit]) -> Option<WidthContext<'a>> {
         let [base, .., here] = points else { return None };
         if f64::from(here.n) - stack.useful <= 0.0 {
             return None;
         }
-        Some(Step {
+        Some(WidthContext {
             base,
             here,
             points,
@@ -64,9 +64,9 @@ impl<'a> Step<'a> {
             stack,
             loss: losses.iter().find(|loss| loss.n == here.n),
             fits,
-            taken: Taken::default(),
-            cpu: Growths::of(&base.runs, &here.runs, |run| Some(&run.cpu), limits::FEWEST_SAMPLES, code),
-            waits: Growths::of(&base.runs, &here.runs, |run| run.blocked.as_ref(), 0, wait),
+            explained: Explained::default(),
+            cpu: GrowthByClass::of(&base.runs, &here.runs, |run| Some(&run.cpu), limits::FEWEST_SAMPLES, code_class),
+            waits: GrowthByClass::of(&base.runs, &here.runs, |run| run.blocked.as_ref(), 0, wait_reason),
         })
     }
 
@@ -120,7 +120,7 @@ impl<'a> Step<'a> {
     pub fn cpu_grew(&self) -> Result<bool, Why> {
         let all = self.share(&CPU).max(self.share(&WORK));
         match self.number(|numbers| numbers.cpu_ns_per_op) {
-            Ok(change) if all >= limits::FACTOR => change.shown(),
+            Ok(change) if all >= limits::FACTOR => change.grew_beyond_scatter(),
             _ => Ok(false),
         }
     }
@@ -129,14 +129,14 @@ impl<'a> Step<'a> {
     /// cycles were counted, and are part of the CPU time slice if not.
     pub fn left(&self) -> f64 {
         let clock = self.share(&[SliceKind::Frequency]) * self.clock().unwrap_or(0.0);
-        let clock = clock.min(self.taken.clock);
+        let clock = clock.min(self.explained.clock);
         let whole = self.work() + self.share(&[SliceKind::Smt]) + clock;
-        (whole - self.taken.clock - self.taken.cpu).max(0.0)
+        (whole - self.explained.clock - self.explained.cpu).max(0.0)
     }
 
     /// The same, less what reasons for slower instructions explain.
     pub fn unexplained(&self) -> f64 {
-        (self.left() - self.taken.cpi).max(0.0)
+        (self.left() - self.explained.cpi).max(0.0)
     }
 
     /// A column of the table at both widths.
@@ -197,19 +197,19 @@ impl<'a> Step<'a> {
     }
 
     /// Sampled CPU time by class of code.
-    pub fn cpu(&self) -> Result<&Growths<Code>, Why> {
+    pub fn cpu(&self) -> Result<&GrowthByClass<CodeClass>, Why> {
         self.cpu.as_ref().map_err(|why| *why)
     }
 
     /// Blocked time by class of wait.
-    pub fn waits(&self) -> Result<&Growths<Wait>, Why> {
+    pub fn waits(&self) -> Result<&GrowthByClass<WaitReason>, Why> {
         self.waits.as_ref().map_err(|why| *why)
     }
 
     /// The share of the lost cores that this code took on the CPU; 0 if a finding already explains it.
-    pub fn code_share(&self, code: Code) -> f64 {
-        let taken = self.taken.codes.contains(&code);
-        self.cpu.as_ref().map_or(0.0, |growths| if taken { 0.0 } else { self.work() * growths.part(code) })
+    pub fn code_share(&self, code: CodeClass) -> f64 {
+        let explained = self.explained.codes.contains(&code);
+        self.cpu.as_ref().map_or(0.0, |growths| if explained { 0.0 } else { self.work() * growths.part(code) })
     }
 
     /// The share of the lost cores with unknown worker state that stolen time may explain.
@@ -219,7 +219,7 @@ impl<'a> Step<'a> {
     }
 
     /// Whether this code grew far beyond its share of the time. A slowdown of all code does not cause that.
-    pub fn stands_out(&self, code: Code) -> bool {
+    pub fn stands_out(&self, code: CodeClass) -> bool {
         self.cpu.as_ref().is_ok_and(|growths| {
             let before = growths.get(code).base.value / growths.total.base.value.max(f64::MIN_POSITIVE);
             growths.part(code) >= before * limits::STANDS_OUT
@@ -228,12 +228,12 @@ impl<'a> Step<'a> {
 
     /// The share of the lost cores in this kind of wait in lock system calls. A wait without a stack counts as one for
     /// a signal, which blames no lock.
-    pub fn wait_share(&self, wait: Wait) -> f64 {
+    pub fn wait_share(&self, reason: WaitReason) -> f64 {
         let whole = self.blocked(Cause::Lock);
-        let unknown = if wait == Wait::Signal { whole } else { 0.0 };
+        let unknown = if reason == WaitReason::Signal { whole } else { 0.0 };
         self.waits.as_ref().map_or(unknown, |growths| {
-            let sum: f64 = Wait::LOCKS.iter().map(|one| growths.get(*one).amount().max(0.0)).sum();
-            if sum > 0.0 { whole * growths.get(wait).amount().max(0.0) / sum } else { unknown }
+            let sum: f64 = WaitReason::LOCKS.iter().map(|one| growths.get(*one).amount().max(0.0)).sum();
+            if sum > 0.0 { whole * growths.get(reason).amount().max(0.0) / sum } else { unknown }
         })
     }
 
@@ -242,13 +242,13 @@ impl<'a> Step<'a> {
     pub fn idle(&self) -> f64 {
         use Cause::{Events, Network, Other, Pipe, Sleep, Unknown};
         let outside = [Events, Network, Other, Pipe, Sleep, Unknown].map(SliceKind::Blocked);
-        self.wait_share(Wait::Signal) + self.share(&outside) + self.share(&[SliceKind::Unseen])
+        self.wait_share(WaitReason::Signal) + self.share(&outside) + self.share(&[SliceKind::Unseen])
     }
 
-    /// What remains of a part of [`Step::idle`] after earlier rules explained some of it.
+    /// What remains of a part of [`WidthContext::idle`] after earlier rules explained some of it.
     pub fn left_idle(&self, part: f64) -> f64 {
         let idle = self.idle();
-        if idle > 0.0 { part * (1.0 - self.taken.idle / idle).clamp(0.0, 1.0) } else { 0.0 }
+        if idle > 0.0 { part * (1.0 - self.explained.idle / idle).clamp(0.0, 1.0) } else { 0.0 }
     }
 
     /// The widest point before siblings joined, if they have joined at this width.

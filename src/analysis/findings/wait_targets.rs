@@ -7,7 +7,7 @@ use crate::analysis::names::{CodeKind, Function};
 
 /// What a thread in a lock's system call waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hold {
+pub(super) enum WaitTarget {
     /// A lock that another thread holds.
     Lock,
     /// A signal from another thread.
@@ -96,33 +96,33 @@ const WRAPPERS: &[&str] = &[
 ];
 
 /// Number of innermost program functions that are examined.
-const TELLING: usize = 10;
+const EXAMINED: usize = 10;
 
 /// What a futex or kernel lock wait is for. Locks are built on condition variables, so a lock function further out
 /// decides. Anything unknown counts as a signal, which blames no lock.
-pub(super) fn hold<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Hold {
-    let mut hold = Hold::Signal;
+pub(super) fn wait_target<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> WaitTarget {
+    let mut wait_target = WaitTarget::Signal;
     let mut user = 0;
     for (at, function) in innermost_first.enumerate() {
         let name = bare(&function.name);
         if function.kind == CodeKind::Kernel {
             if begins(KERNEL_LOCKS, name) || at == 0 && is_mmap_lock_wait(name) {
-                return Hold::Lock;
+                return WaitTarget::Lock;
             }
             continue;
         }
         user += 1;
-        if user > TELLING {
+        if user > EXAMINED {
             break;
         }
         if is_lock(name) {
-            return Hold::Lock;
+            return WaitTarget::Lock;
         }
         if begins(JOINS, name) {
-            hold = Hold::Join;
+            wait_target = WaitTarget::Join;
         }
     }
-    hold
+    wait_target
 }
 
 fn is_lock(name: &str) -> bool {
@@ -130,7 +130,7 @@ fn is_lock(name: &str) -> bool {
 }
 
 /// What a thread on a CPU does in lock functions or in a futex system call; `None` outside of both.
-pub(super) fn handles<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Option<Hold> {
+pub(super) fn lock_code<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Option<WaitTarget> {
     let (mut futex, mut user) = (false, 0);
     for function in innermost_first {
         let name = bare(&function.name);
@@ -139,19 +139,19 @@ pub(super) fn handles<'a>(innermost_first: impl Iterator<Item = &'a Function>) -
             continue;
         }
         user += 1;
-        if user > TELLING {
+        if user > EXAMINED {
             break;
         }
         if is_lock(name) || begins(UNLOCKS, name) {
-            return Some(Hold::Lock);
+            return Some(WaitTarget::Lock);
         }
     }
-    futex.then_some(Hold::Signal)
+    futex.then_some(WaitTarget::Signal)
 }
 
 /// Index of the function that asked for the wait, innermost first. Every wait contains C library functions, runtime
 /// wrappers and thread start functions, so one of these is returned only if there is no other.
-pub(super) fn asker<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> usize {
+pub(super) fn requester<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> usize {
     let (mut outside, mut user) = (None, None);
     for (at, function) in innermost_first.enumerate() {
         if function.kind == CodeKind::Kernel {
@@ -185,18 +185,18 @@ mod tests {
     #[test]
     fn a_futex_is_a_lock_a_signal_or_an_end_by_who_asked_for_it() {
         for (stack, expected) in [
-            ("[kernel]!futex_wait;__lll_lock_wait;___pthread_mutex_lock;worker", Hold::Lock),
-            ("[kernel]!futex_wait;__futex_abstimed_wait_common;__pthread_cond_wait;worker", Hold::Signal),
-            ("[kernel]!futex_wait;__GI___lll_lock_wait;__pthread_mutex_cond_lock;pthread_cond_wait", Hold::Lock),
-            ("[kernel]!futex_wait;__futex_abstimed_wait_common;__pthread_clockjoin_ex;main", Hold::Join),
-            ("[kernel]!schedule;[kernel]!rwsem_down_read_slowpath;[kernel]!down_read;main", Hold::Lock),
-            ("[kernel]!futex_wait;syscall;parking_lot::raw_mutex::RawMutex::lock_slow;main", Hold::Lock),
-            ("[kernel]!futex_wait;__futex_abstimed_wait_common;pthread_cond_timedwait;take_gil;eval", Hold::Lock),
-            ("[kernel]!futex_wait;runtime.futex.abi0;runtime.futexsleep;runtime.stopm", Hold::Signal),
-            ("[kernel]!futex_wait;something;own_lock", Hold::Signal),
+            ("[kernel]!futex_wait;__lll_lock_wait;___pthread_mutex_lock;worker", WaitTarget::Lock),
+            ("[kernel]!futex_wait;__futex_abstimed_wait_common;__pthread_cond_wait;worker", WaitTarget::Signal),
+            ("[kernel]!futex_wait;__GI___lll_lock_wait;__pthread_mutex_cond_lock;pthread_cond_wait", WaitTarget::Lock),
+            ("[kernel]!futex_wait;__futex_abstimed_wait_common;__pthread_clockjoin_ex;main", WaitTarget::Join),
+            ("[kernel]!schedule;[kernel]!rwsem_down_read_slowpath;[kernel]!down_read;main", WaitTarget::Lock),
+            ("[kernel]!futex_wait;syscall;parking_lot::raw_mutex::RawMutex::lock_slow;main", WaitTarget::Lock),
+            ("[kernel]!futex_wait;__futex_abstimed_wait_common;pthread_cond_timedwait;take_gil;eval", WaitTarget::Lock),
+            ("[kernel]!futex_wait;runtime.futex.abi0;runtime.futexsleep;runtime.stopm", WaitTarget::Signal),
+            ("[kernel]!futex_wait;something;own_lock", WaitTarget::Signal),
         ] {
             let functions: Vec<_> = stack.split(';').map(function).collect();
-            assert_eq!(hold(functions.iter()), expected, "{stack}");
+            assert_eq!(wait_target(functions.iter()), expected, "{stack}");
         }
     }
 
@@ -211,7 +211,7 @@ mod tests {
             ("[kernel]!worker_thread;[kernel]!kthread".to_string(), 0),
         ] {
             let functions: Vec<_> = stack.split(';').map(function).collect();
-            assert_eq!(asker(functions.iter()), own, "{stack}");
+            assert_eq!(requester(functions.iter()), own, "{stack}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Applies every rule to every width that lost, and reports each finding with the widths that it holds for.
 
-use super::rule::{Kind, Rule};
-use super::step::Step;
+use super::context::WidthContext;
+use super::rule::{CostKind, Rule};
 use super::values::{lost, seems_lost};
 use super::{RULES, address_space};
 use crate::analysis::finding::{Confidence, Finding, RuleResults, Verdict};
-use crate::analysis::findings::context::less_certain;
-use crate::analysis::findings::paths::Code;
+use crate::analysis::findings::context::lower_for_coverage;
+use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::sweep::{Fit, Loss, Point, Stack};
 use crate::model::{Region, Why};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ struct WidthVerdicts {
 /// `points` ascend by width; `base` is the index of the point that the others are compared with. If a rule finds
 /// something in several regions, the finding with the largest weight is kept.
 #[must_use]
-pub fn judge_sweep(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> RuleResults {
+pub fn evaluate_sweep(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> RuleResults {
     let mut results = RuleResults::default();
     if let Err(why) = comparable(points, base) {
         results.undecided = RULES.iter().map(|rule| (rule.id, rule.title, why)).collect();
@@ -51,7 +51,7 @@ pub fn judge_sweep(points: &[Point], base: usize, stacks: &[Stack], losses: &[Lo
 
 /// Whether a finding covers what no other rule explains.
 fn remains(finding: &Finding) -> bool {
-    RULES.iter().any(|rule| rule.id == finding.rule && rule.kind == Kind::Rest)
+    RULES.iter().any(|rule| rule.id == finding.rule && rule.kind == CostKind::Rest)
 }
 
 /// Whether any width can be compared with the base.
@@ -75,25 +75,25 @@ fn verdicts_by_width(
     fits: &[Fit],
 ) -> Vec<WidthVerdicts> {
     let after = points.iter().enumerate().skip(base.saturating_add(1));
-    let lossy: Vec<(usize, &Point)> = after.filter(|(_, point)| lost(point)).collect();
-    let widest = |region: Region| lossy.iter().rev().find(|(_, point)| point.region == region).map(|(at, _)| *at);
-    let rung = |(at, point): &(usize, &Point)| {
+    let losing: Vec<(usize, &Point)> = after.filter(|(_, point)| lost(point)).collect();
+    let widest = |region: Region| losing.iter().rev().find(|(_, point)| point.region == region).map(|(at, _)| *at);
+    let width = |(at, point): &(usize, &Point)| {
         let stack = stacks.iter().find(|stack| stack.n == point.n);
         let reach = points.get(base..=*at).unwrap_or_default();
-        let step = stack.and_then(|stack| Step::of(reach, stack, losses, fits));
-        let verdicts = step.map_or_else(|| vec![Verdict::Undecided(Why::NotRecorded); RULES.len()], verdicts);
+        let context = stack.and_then(|stack| WidthContext::of(reach, stack, losses, fits));
+        let verdicts = context.map_or_else(|| vec![Verdict::Undecided(Why::NotRecorded); RULES.len()], verdicts);
         WidthVerdicts { at: *at, n: point.n, widest: widest(point.region) == Some(*at), verdicts }
     };
-    lossy.iter().map(rung).collect()
+    losing.iter().map(width).collect()
 }
 
-fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
-    let few = step.base.runs.len().min(step.here.runs.len()) < 3;
-    let verdict = |rule: &Rule| match (rule.judge)(&step) {
+fn verdicts(mut context: WidthContext<'_>) -> Vec<Verdict> {
+    let few = context.base.runs.len().min(context.here.runs.len()) < 3;
+    let verdict = |rule: &Rule| match (rule.evaluate)(&context) {
         Ok(Some(mut finding)) => {
-            take(&mut step, rule, &finding);
-            if let Some(coverage) = step.coverage().filter(|_| rule.uses_samples()) {
-                less_certain(&mut finding, coverage);
+            mark_explained(&mut context, rule, &finding);
+            if let Some(coverage) = context.coverage().filter(|_| rule.uses_samples()) {
+                lower_for_coverage(&mut finding, coverage);
             }
             // The scatter of one run is unknown, and that of two is little more than a guess.
             finding.confidence = if few { finding.confidence.min(Confidence::Medium) } else { finding.confidence };
@@ -106,59 +106,59 @@ fn verdicts(mut step: Step<'_>) -> Vec<Verdict> {
 }
 
 /// Marks what a finding explains as taken, so that no later rule reports it again.
-fn take(step: &mut Step<'_>, rule: &Rule, finding: &Finding) {
+fn mark_explained(context: &mut WidthContext<'_>, rule: &Rule, finding: &Finding) {
     let share = finding.share.unwrap_or(0.0);
-    let with = rule.explains.contains(&address_space::costs(step).holder).then_some(Code::AddressSpace);
-    let codes: BTreeSet<Code> = rule.explains.iter().copied().chain(with).collect();
-    let code: f64 = codes.iter().map(|code| step.code_share(*code)).sum();
+    let with = rule.explains.contains(&address_space::costs(context).holder).then_some(CodeClass::AddressSpace);
+    let codes: BTreeSet<CodeClass> = rule.explains.iter().copied().chain(with).collect();
+    let code: f64 = codes.iter().map(|code| context.code_share(*code)).sum();
     let beyond = (share - code).max(0.0);
-    step.taken.codes.extend(codes);
-    step.taken.cpu += code;
-    if rule.explains.is_empty() && matches!(rule.kind, Kind::Cpu | Kind::Cpi) {
-        step.taken.functions.extend(finding.place.iter().filter_map(|place| place.frames.last().cloned()));
+    context.explained.codes.extend(codes);
+    context.explained.cpu += code;
+    if rule.explains.is_empty() && matches!(rule.kind, CostKind::Cpu | CostKind::Cpi) {
+        context.explained.functions.extend(finding.place.iter().filter_map(|place| place.frames.last().cloned()));
     }
     match rule.kind {
-        Kind::Wait => {}
-        Kind::Idle => step.taken.idle += beyond,
-        Kind::Clock => step.taken.clock += share,
-        Kind::Stolen => {
-            let unseen = share.min(step.unseen_by_steal());
-            step.taken.idle += unseen;
-            step.taken.clock += share - unseen;
+        CostKind::WaitReason => {}
+        CostKind::Idle => context.explained.idle += beyond,
+        CostKind::Clock => context.explained.clock += share,
+        CostKind::Stolen => {
+            let unseen = share.min(context.unseen_by_steal());
+            context.explained.idle += unseen;
+            context.explained.clock += share - unseen;
         }
-        Kind::Cpu | Kind::Rest => step.taken.cpu += beyond,
-        Kind::Cpi => step.taken.cpi = step.taken.cpi.max(share),
+        CostKind::Cpu | CostKind::Rest => context.explained.cpu += beyond,
+        CostKind::Cpi => context.explained.cpi = context.explained.cpi.max(share),
     }
 }
 
 /// The verdict of a rule, given by its index, over all widths that lost.
 fn decide(verdicts_by_width: &[WidthVerdicts], rule: usize) -> Verdict {
-    let found = |rung: &WidthVerdicts| match rung.verdicts.get(rule) {
+    let found = |width: &WidthVerdicts| match width.verdicts.get(rule) {
         Some(Verdict::Found(finding)) => Some(finding.clone()),
         _ => None,
     };
     let mut best: Option<(usize, Finding)> = None;
-    for (index, rung) in verdicts_by_width.iter().enumerate().filter(|(_, rung)| rung.widest) {
+    for (index, width) in verdicts_by_width.iter().enumerate().filter(|(_, width)| width.widest) {
         let heavier = |finding: &Finding| best.as_ref().is_none_or(|(_, known)| finding.weight() >= known.weight());
-        if let Some(finding) = found(rung).filter(heavier) {
+        if let Some(finding) = found(width).filter(heavier) {
             best = Some((index, finding));
         }
     }
     if let Some((index, finding)) = best {
-        let first = since(verdicts_by_width, index, |rung| found(rung).is_some());
-        return Verdict::Found(told(finding, verdicts_by_width, index, first));
+        let first = first_width(verdicts_by_width, index, |width| found(width).is_some());
+        return Verdict::Found(with_widths(finding, verdicts_by_width, index, first));
     }
-    let reasons = verdicts_by_width.iter().filter(|rung| rung.widest).filter_map(|rung| rung.verdicts.get(rule));
+    let reasons = verdicts_by_width.iter().filter(|width| width.widest).filter_map(|width| width.verdicts.get(rule));
     let undecided = reasons.rev().find(|verdict| matches!(verdict, Verdict::Undecided(_)));
     undecided.cloned().unwrap_or(Verdict::Clear)
 }
 
 /// Index of the first of the consecutive widths up to `index` that all have the finding.
-fn since(verdicts_by_width: &[WidthVerdicts], index: usize, found: impl Fn(&WidthVerdicts) -> bool) -> usize {
+fn first_width(verdicts_by_width: &[WidthVerdicts], index: usize, found: impl Fn(&WidthVerdicts) -> bool) -> usize {
     let mut first = index;
     while let Some(before) = first.checked_sub(1)
-        && let (Some(narrower), Some(rung)) = (verdicts_by_width.get(before), verdicts_by_width.get(first))
-        && narrower.at + 1 == rung.at
+        && let (Some(narrower), Some(width)) = (verdicts_by_width.get(before), verdicts_by_width.get(first))
+        && narrower.at + 1 == width.at
         && found(narrower)
     {
         first = before;
@@ -167,7 +167,7 @@ fn since(verdicts_by_width: &[WidthVerdicts], index: usize, found: impl Fn(&Widt
 }
 
 /// Adds the widths to the claim.
-fn told(mut finding: Finding, verdicts_by_width: &[WidthVerdicts], index: usize, first: usize) -> Finding {
+fn with_widths(mut finding: Finding, verdicts_by_width: &[WidthVerdicts], index: usize, first: usize) -> Finding {
     if let (Some(here), Some(first)) = (verdicts_by_width.get(index), verdicts_by_width.get(first)) {
         let from = if first.n < here.n { format!(", and from n={} on", first.n) } else { String::new() };
         finding.claim = format!("At n={}{from}: {}", here.n, finding.claim);
