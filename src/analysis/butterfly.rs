@@ -1,9 +1,9 @@
 //! The butterfly view of one function: its callers, its callees, and the source lines and addresses where its time
 //! goes. A stack on which the function recurs counts once, with the outermost call as the function.
 
-use super::calltree::{TRUNCATED, process_heading};
 use super::names::{Call, DEEPEST, Names};
 use super::observe::observations;
+use super::profile_tree::{TRUNCATED, process_heading};
 use super::selection::{Axis, Selection};
 use super::tasks::Tasks;
 use crate::model::profile::Profile;
@@ -122,7 +122,7 @@ impl Butterfly {
             names.functions.iter().map(|function| function.name == name && function.module == module).collect();
         let is_wanted = |call: &Call| wanted.get(call.function as usize).copied().unwrap_or(false);
         // A sample without any address has no function; the ranking counts it as an unknown one.
-        let nameless = name == super::calltree::UNKNOWN && module.is_empty();
+        let nameless = name == super::profile_tree::UNKNOWN && module.is_empty();
         let (stacks, headings) = stacks(profile, tasks, selection);
         let mut wings = Wings::default();
         let mut places = Places::default();

@@ -1,250 +1,207 @@
-//! Stacks merged from the root by name, for flame graphs. A stack without its outer frames hangs under the heading
-//! `[truncated stack]`, so that its first frame is not taken for a root. Stacks are ordered by name, not by weight, so
-//! equal profiles yield equal trees.
+//! The call tree: call paths merged from the root. The trees of a profile, of the two sides of a comparison and of a
+//! function's callers and callees are the same arena; they differ in what a function and a cost are.
 
-use super::names::{CodeKind, Label, Names};
-use super::observe::{Observation, observations};
-use super::selection::Selection;
-use super::tasks::Tasks;
-use crate::model::profile::Profile;
-use crate::model::{StackEnd, StackId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+use std::hash::Hash;
+use std::ops::AddAssign;
 
-/// A cell of the tree.
+/// A call path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Node {
+pub struct Node<C> {
     /// Its caller; `None` for a root.
     pub parent: Option<u32>,
-    /// Index into [`CallTree::labels`].
-    pub label: u32,
-    /// Weight of the stacks that end here.
-    pub self_weight: u64,
-    /// Observations of the stacks that end here.
-    pub self_samples: u64,
+    /// The function at its end: index into [`CallTree::functions`].
+    pub function: u32,
+    /// Cost of the stacks that end here.
+    pub own: C,
 }
 
-/// Stacks merged by name; a parent's index is always lower than its child's.
-#[derive(Debug, Clone, Default)]
-pub struct CallTree {
-    /// Distinct cells.
-    pub labels: Vec<Label>,
-    /// The tree's cells; each refers to a label.
-    pub nodes: Vec<Node>,
+/// Call paths with their own costs; a parent's index is always lower than its child's.
+#[derive(Debug, Clone)]
+pub struct CallTree<F, C> {
+    /// Distinct functions.
+    pub functions: Vec<F>,
+    /// The call paths.
+    pub nodes: Vec<Node<C>>,
+    ids: FxHashMap<F, u32>,
     children: FxHashMap<(Option<u32>, u32), u32>,
-    headings: FxHashMap<String, u32>,
 }
 
-/// Heading of stacks whose outer frames are missing.
-pub const TRUNCATED: &str = "[truncated stack]";
-/// Name of a sample without any address.
-pub const UNKNOWN: &str = "[unknown]";
-/// Leaf on top of a stack: the time the thread was runnable again but waited for a CPU.
-pub const QUEUED: &str = "[waiting for a CPU]";
+/// The place of a call path in [`CallTree::breadth_first`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its index in [`CallTree::nodes`].
+    pub node: u32,
+    /// The place of its caller.
+    pub parent: Option<u32>,
+    /// The place of its first child; the others follow.
+    pub first_child: u32,
+    /// Number of its children.
+    pub children: u32,
+}
 
-impl CallTree {
-    /// Merges the selection's stacks. With several processes, each gets a heading.
+impl<F, C> Default for CallTree<F, C> {
+    fn default() -> Self {
+        CallTree { functions: Vec::new(), nodes: Vec::new(), ids: FxHashMap::default(), children: FxHashMap::default() }
+    }
+}
+
+/// The same paths in the same order; the indices follow from them.
+impl<F: PartialEq, C: PartialEq> PartialEq for CallTree<F, C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.functions == other.functions && self.nodes == other.nodes
+    }
+}
+
+impl<F: Clone + Eq + Hash, C: Default> CallTree<F, C> {
+    /// An empty tree of functions that are already numbered.
     #[must_use]
-    pub fn of(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> CallTree {
-        CallTree::grow(profile, names, tasks, selection, false)
+    pub fn with_functions(functions: Vec<F>) -> CallTree<F, C> {
+        CallTree { functions, ..CallTree::default() }
     }
 
-    /// Like [`CallTree::of`], with a heading for each thread.
-    #[must_use]
-    pub fn by_thread(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> CallTree {
-        CallTree::grow(profile, names, tasks, selection, true)
+    /// The number of a function; a new one gets the next.
+    pub fn number(&mut self, function: F) -> u32 {
+        let next = self.functions.len() as u32;
+        *self.ids.entry(function).or_insert_with_key(|function| {
+            self.functions.push(function.clone());
+            next
+        })
     }
 
-    fn grow(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection, threads: bool) -> CallTree {
-        let who = selection.who(tasks);
-        let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
-        for seen in observations(profile, selection, &who) {
-            sums.entry(Key::of(&seen, threads)).or_default().add(&seen);
-        }
-        let pids: FxHashSet<u32> = sums.keys().map(|key| key.pid).collect();
-        let mut keys: Vec<_> = sums.into_iter().collect();
-        keys.sort_unstable_by_key(|(key, _)| *key);
-
-        let mut tree = CallTree { labels: names.labels.clone(), ..CallTree::default() };
-        for (key, sum) in keys {
-            let process = (pids.len() > 1).then(|| process_heading(tasks, key.pid));
-            let mut under = process.map(|name| tree.heading(None, &name));
-            if let Some(tid) = key.tid {
-                under = Some(tree.heading(under, &thread_heading(tasks, tid)));
-            }
-            tree.insert(profile, names, under, key, sum);
-        }
-        tree
-    }
-
-    fn insert(&mut self, profile: &Profile, names: &Names, under: Option<u32>, key: Key, sum: Sum) {
-        let mut node = under;
-        if key.incomplete {
-            node = Some(self.heading(node, TRUNCATED));
-        }
-        let mut calls: Vec<_> = names.walk(profile, key.stack).collect();
-        calls.reverse();
-        for call in &calls {
-            node = Some(self.child(node, call.label));
-        }
-        let leaf = match node {
-            Some(leaf) if !calls.is_empty() => leaf,
-            _ => self.heading(node, UNKNOWN),
-        };
-        self.add(leaf, sum.weight, sum.samples);
-        if sum.queued > 0 {
-            let queue = self.heading(Some(leaf), QUEUED);
-            self.add(queue, sum.queued, sum.samples);
-        }
-    }
-
-    fn add(&mut self, node: u32, weight: u64, samples: u64) {
-        let node = &mut self.nodes[node as usize];
-        node.self_weight = node.self_weight.saturating_add(weight);
-        node.self_samples += samples;
-    }
-
-    fn heading(&mut self, parent: Option<u32>, text: &str) -> u32 {
-        let label = match self.headings.get(text) {
-            Some(label) => *label,
-            None => {
-                let label = self.labels.len() as u32;
-                self.labels.push(Label { text: text.to_string(), kind: CodeKind::Heading, inlined: false });
-                self.headings.insert(text.to_string(), label);
-                label
-            }
-        };
-        self.child(parent, label)
-    }
-
-    fn child(&mut self, parent: Option<u32>, label: u32) -> u32 {
+    /// The path that continues `parent` with a function.
+    pub fn child(&mut self, parent: Option<u32>, function: u32) -> u32 {
         let next = self.nodes.len() as u32;
-        let node = *self.children.entry((parent, label)).or_insert(next);
+        let node = *self.children.entry((parent, function)).or_insert(next);
         if node == next {
-            self.nodes.push(Node { parent, label, self_weight: 0, self_samples: 0 });
+            self.nodes.push(Node { parent, function, own: C::default() });
         }
         node
     }
 
-    /// The cells from the root to this node.
+    /// The path of these functions, root first; `None` without functions.
+    pub fn insert(&mut self, functions: impl IntoIterator<Item = F>) -> Option<u32> {
+        functions.into_iter().fold(None, |parent, function| {
+            let function = self.number(function);
+            Some(self.child(parent, function))
+        })
+    }
+}
+
+impl<F, C> CallTree<F, C> {
+    /// The function at the end of a path.
     #[must_use]
-    pub fn path(&self, node: u32) -> Vec<&Label> {
-        let mut path = Vec::new();
-        let mut next = Some(node);
-        while let Some(node) = next.and_then(|at| self.nodes.get(at as usize)) {
-            path.push(&self.labels[node.label as usize]);
-            next = node.parent;
-        }
+    pub fn function(&self, node: u32) -> &F {
+        &self.functions[self.nodes[node as usize].function as usize]
+    }
+
+    /// The functions from the root to the end of a path.
+    #[must_use]
+    pub fn path(&self, node: u32) -> Vec<&F> {
+        let up = |node: &u32| self.nodes[*node as usize].parent;
+        let mut path: Vec<&F> = std::iter::successors(Some(node), up).map(|node| self.function(node)).collect();
         path.reverse();
         path
     }
 
-    /// Every stack with its weight and number of samples, ordered by its names from the root.
+    /// The same tree with other functions.
+    pub fn map_functions<G>(self, f: impl FnMut(F) -> G) -> CallTree<G, C> {
+        let functions = self.functions.into_iter().map(f).collect();
+        CallTree { functions, nodes: self.nodes, ..CallTree::default() }
+    }
+
+    /// The paths that `keep` accepts, as long as it accepts their callers, and the number of roots. The children of one
+    /// path are adjacent, ordered by their functions.
+    pub fn breadth_first(&self, keep: impl Fn(u32) -> bool, order: impl Fn(&F, &F) -> Ordering) -> (Vec<Place>, u32) {
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        let mut roots = Vec::new();
+        for at in (0..self.nodes.len() as u32).filter(|at| keep(*at)) {
+            let parent = self.nodes[at as usize].parent;
+            parent.map_or(&mut roots, |parent| &mut children[parent as usize]).push(at);
+        }
+        let sort = |list: &mut Vec<u32>| list.sort_by(|a, b| order(self.function(*a), self.function(*b)));
+        children.iter_mut().for_each(sort);
+        sort(&mut roots);
+        let place = |node: u32, parent| Place { node, parent, first_child: 0, children: 0 };
+        let mut places: Vec<Place> = roots.iter().map(|root| place(*root, None)).collect();
+        let mut at = 0;
+        while at < places.len() {
+            let below = &children[places[at].node as usize];
+            (places[at].first_child, places[at].children) = (places.len() as u32, below.len() as u32);
+            places.extend(below.iter().map(|child| place(*child, Some(at as u32))));
+            at += 1;
+        }
+        (places, roots.len() as u32)
+    }
+}
+
+impl<F, C: Copy + AddAssign> CallTree<F, C> {
+    /// The cost of each path including its callees.
     #[must_use]
-    pub fn folded(&self) -> Vec<(Vec<&Label>, u64, u64)> {
-        let ends = self.nodes.iter().enumerate().filter(|(_, node)| node.self_weight > 0);
-        let mut lines: Vec<_> =
-            ends.map(|(at, node)| (self.path(at as u32), node.self_weight, node.self_samples)).collect();
-        lines.sort_unstable();
-        lines
+    pub fn inclusive(&self) -> Vec<C> {
+        let mut sums: Vec<C> = self.nodes.iter().map(|node| node.own).collect();
+        for at in (0..sums.len()).rev() {
+            if let Some(parent) = self.nodes[at].parent {
+                let below = sums[at];
+                sums[parent as usize] += below;
+            }
+        }
+        sums
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Key {
-    pid: u32,
-    tid: Option<u32>,
-    incomplete: bool,
-    stack: Option<StackId>,
+/// The own cost of a call path on the two sides of a comparison.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SideCosts {
+    /// At the base, and here.
+    pub cost: [f64; 2],
+    /// Samples behind the costs.
+    pub samples: [u64; 2],
 }
 
-impl Key {
-    /// Truncated stacks go under a heading. A sample recorded without a stack has only its leaf and needs none.
-    fn of(seen: &Observation, threads: bool) -> Key {
-        let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
-        Key { pid: seen.pid, tid: threads.then_some(seen.tid), incomplete, stack: seen.stack }
+impl AddAssign for SideCosts {
+    fn add_assign(&mut self, other: SideCosts) {
+        for side in 0..2 {
+            self.cost[side] += other.cost[side];
+            self.samples[side] = self.samples[side].saturating_add(other.samples[side]);
+        }
     }
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    weight: u64,
-    queued: u64,
-    samples: u64,
-}
-
-impl Sum {
-    fn add(&mut self, seen: &Observation) {
-        self.weight = self.weight.saturating_add(seen.weight);
-        self.queued = self.queued.saturating_add(seen.queued);
-        self.samples += 1;
-    }
-}
-
-fn thread_heading(tasks: &Tasks, tid: u32) -> String {
-    let comm = tasks.get(tid).map_or("", |task| task.comm.as_str());
-    format!("{comm} {tid}").trim_start().to_string()
-}
-
-/// The heading above a process's stacks, used if there are several processes.
-pub(super) fn process_heading(tasks: &Tasks, pid: u32) -> String {
-    format!("{} {pid}", tasks.process_name(pid)).trim_start().to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::selection::Axis;
-    use crate::analysis::testing::{Synthetic, ms};
-    use crate::model::TaskState;
 
-    fn check(synthetic: Synthetic, axis: Axis, expected: &[(&str, u64)]) {
-        let profile = synthetic.finish();
-        let selection = Selection { axis, ..Selection::default() };
-        let tree = CallTree::of(&profile, &Names::of(&profile), &Tasks::of(&profile), &selection);
-        let lines: Vec<_> = tree
-            .folded()
-            .iter()
-            .map(|(path, weight, _)| {
-                let path: Vec<_> = path.iter().map(|label| label.text.as_str()).collect();
-                (path.join(";"), *weight)
-            })
-            .collect();
-        let expected: Vec<_> = expected.iter().map(|(path, weight)| (path.to_string(), *weight)).collect();
-        assert_eq!(lines, expected);
-    }
-
-    #[test]
-    fn equal_names_merge_and_truncated_stacks_have_their_own_root() {
-        let mut synthetic = Synthetic::new();
-        synthetic.samples(0, 41, "app!main;app!work", 2).samples(0, 42, "app!main;app!work", 3);
-        synthetic.ended(0, 41, "app!work", 4, StackEnd::Truncated).ended(0, 41, "app!work", 1, StackEnd::Broken);
-        synthetic.ended(0, 41, "app!leaf", 1, StackEnd::NotTaken).samples(0, 41, "", 1);
-        let expected = [("[truncated stack];work", 5), ("[unknown]", 1), ("leaf", 1), ("main;work", 5)];
-        check(synthetic, Axis::Event(0), &expected);
-    }
-
-    #[test]
-    fn several_processes_have_their_headings() {
-        let mut synthetic = Synthetic::new();
-        synthetic.alive(41, "web").samples(0, 41, "app!main", 1);
-        let mut profile = synthetic.finish();
-        let mut other = profile.samples.get(0);
-        if let Some(sample) = &mut other {
-            (sample.pid, sample.tid) = (77, 77);
-            profile.samples.push(sample);
+    fn tree(paths: &[(&'static str, u64)]) -> CallTree<&'static str, u64> {
+        let mut tree = CallTree::default();
+        for (path, cost) in paths {
+            if let Some(node) = tree.insert(path.split(';')) {
+                tree.nodes[node as usize].own += cost;
+            }
         }
-        let tree = CallTree::of(&profile, &Names::of(&profile), &Tasks::of(&profile), &Selection::default());
-        let roots: Vec<_> = tree.folded().iter().map(|(path, ..)| path[0].text.clone()).collect();
-        assert_eq!(roots, ["77", "web 41"]);
+        tree
     }
 
     #[test]
-    fn time_in_the_run_queue_stands_apart_from_blocked_time() {
-        let mut synthetic = Synthetic::new();
-        synthetic.off_cpu(0, 41, TaskState::Sleeping, 5, Some(2), "app!main;app!lock");
-        synthetic.off_cpu(0, 41, TaskState::Runnable, 0, Some(3), "app!main");
-        let expected =
-            [("main;[waiting for a CPU]", ms(3).0), ("main;lock", ms(5).0), ("main;lock;[waiting for a CPU]", ms(2).0)];
-        check(synthetic, Axis::OffCpu, &expected);
+    fn paths_of_equal_functions_are_one_and_callers_hold_what_their_callees_cost() {
+        let tree = tree(&[("main;work", 3), ("main;read;work", 4), ("main;work", 5), ("main", 1), ("", 0)]);
+        let paths: Vec<_> = (0..tree.nodes.len() as u32)
+            .map(|node| tree.path(node).iter().copied().copied().collect::<Vec<_>>().join(";"))
+            .collect();
+        assert_eq!(paths, ["main", "main;work", "main;read", "main;read;work", ""]);
+        assert_eq!(tree.inclusive(), [13, 8, 4, 4, 0]);
+    }
+
+    #[test]
+    fn children_lie_side_by_side_in_the_asked_order_and_what_is_not_kept_goes_with_all_below() {
+        let tree = tree(&[("b;z", 1), ("b;y;q", 1), ("a", 1), ("b;y;p", 1)]);
+        let names = |keep: fn(&str) -> bool| {
+            let (places, roots) = tree.breadth_first(|node| keep(tree.function(node)), |a, b| a.cmp(b));
+            let row = |place: &Place| format!("{}{}", tree.function(place.node), place.children);
+            (places.iter().map(row).collect::<Vec<_>>().join(" "), roots)
+        };
+        assert_eq!(names(|_| true), ("a0 b2 y2 z0 p0 q0".to_string(), 2));
+        assert_eq!(names(|name| name != "y"), ("a0 b1 z0".to_string(), 2));
     }
 }

@@ -21,7 +21,7 @@ pub enum CodeKind {
 }
 
 /// One cell of a call tree. Equal cells under equal callers are merged.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Label {
     /// Function name; `module+0xoffset` for a file without a name there; `[kernel]`, `[jit]` or `[unknown]`.
     pub text: String,

@@ -8,7 +8,7 @@ use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{firefox, folded, gzip, perfscript, pprof, rows, speedscope};
 use crate::model::profile::Profile;
 use crate::sweep::Folder;
-use crate::view::flame::{Flame, FlameOptions};
+use crate::view::flame::{FlameGraph, FlameOptions};
 use crate::view::sampled::Sampled;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -53,14 +53,14 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
 
 /// The exported data.
 enum Content<'a> {
-    Folded(Flame),
+    Folded(FlameGraph),
     Sampled(Box<Sampled<'a>>),
 }
 
 impl<'a> Content<'a> {
     fn of(profile: &'a Profile, selection: Selection, format: ExportFormat, one_event: bool) -> Result<Content<'a>> {
         if format == ExportFormat::Folded {
-            return Ok(Content::Folded(Flame::build(profile, &FlameOptions { selection, title: None })?));
+            return Ok(Content::Folded(FlameGraph::build(profile, &FlameOptions { selection, title: None })?));
         }
         // Formats with an event name per row do not need a single event.
         let has_events = matches!(format, ExportFormat::Perfscript | ExportFormat::Csv | ExportFormat::Parquet);

@@ -8,7 +8,7 @@ use crate::analysis::Axis;
 use crate::error::Result;
 use crate::export::{folded, svg};
 use crate::model::profile::Profile;
-use crate::view::flame::{Flame, FlameOptions};
+use crate::view::flame::{FlameGraph, FlameOptions};
 
 /// Renders the flame graph and prints its path.
 pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
@@ -19,7 +19,7 @@ pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
     if args.off_cpu {
         selection.axis = Axis::OffCpu;
     }
-    let flame = Flame::build(&profile, &FlameOptions { selection, title: args.title.clone() })?;
+    let flame = FlameGraph::build(&profile, &FlameOptions { selection, title: args.title.clone() })?;
     let bytes = match format {
         FlameFormat::Folded => folded::render(&flame, false),
         FlameFormat::Svg => {
@@ -39,5 +39,5 @@ pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
 
 /// The flame graph of `demo`.
 pub(super) fn picture(profile: &Profile) -> Result<Vec<u8>> {
-    svg::render(&Flame::build(profile, &FlameOptions::default())?, &svg::SvgOptions::default())
+    svg::render(&FlameGraph::build(profile, &FlameOptions::default())?, &svg::SvgOptions::default())
 }

@@ -2,7 +2,7 @@
 //! Shades of one hue depend on the name only, so a function has the same colour in every picture.
 
 use crate::view::CodeKind;
-use crate::view::flame::FlameFrame;
+use crate::view::Label;
 
 /// A base colour; shades lie up to 24 steps below each channel.
 struct Hue(u8, u8, u8);
@@ -14,14 +14,14 @@ const JIT: Hue = Hue(150, 220, 150);
 const HEADING: Hue = Hue(214, 214, 214);
 
 /// The colour of a cell.
-pub(super) fn colour(frame: &FlameFrame) -> (u8, u8, u8) {
+pub(super) fn colour(frame: &Label) -> (u8, u8, u8) {
     let Hue(red, green, blue) = match frame.kind {
         CodeKind::User => USER,
         CodeKind::Kernel => KERNEL,
         CodeKind::Jit => JIT,
         CodeKind::Heading => HEADING,
     };
-    let shade = if frame.kind == CodeKind::Heading { 0 } else { shade(&frame.name) };
+    let shade = if frame.kind == CodeKind::Heading { 0 } else { shade(&frame.text) };
     let channel = |value: u8| {
         let value = value - shade;
         // Inlined frames are lighter: halfway to white.
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn kinds_and_inlining_are_told_apart_whatever_the_name() {
         for name in ["a", "main", "futex_wait"] {
-            let frame = |kind, inlined| FlameFrame { name: name.to_string(), kind, inlined };
+            let frame = |kind, inlined| Label { text: name.to_string(), kind, inlined };
             let mut colours = vec![
                 colour(&frame(CodeKind::User, false)),
                 colour(&frame(CodeKind::User, true)),

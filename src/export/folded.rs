@@ -2,14 +2,15 @@
 //! Names cannot break a line: `;` becomes `:`, and a number that ends a name is protected from parsers.
 
 use crate::view::CodeKind;
+use crate::view::Label;
 use crate::view::escape::visible;
-use crate::view::flame::{Flame, FlameFrame};
+use crate::view::flame::FlameGraph;
 
 /// The lines, ordered by name. With `annotate`, frames end in `_[k]`, `_[j]` or `_[i]` (kernel, JIT, inlined).
 #[must_use]
-pub fn render(flame: &Flame, annotate: bool) -> Vec<u8> {
+pub fn render(flame: &FlameGraph, annotate: bool) -> Vec<u8> {
     let mut out = String::new();
-    for line in &flame.lines {
+    for line in &flame.stacks {
         out.push_str(&stack(&line.frames, annotate));
         out.push_str(&format!(" {}\n", line.value));
     }
@@ -17,7 +18,7 @@ pub fn render(flame: &Flame, annotate: bool) -> Vec<u8> {
 }
 
 /// One stack without its value.
-pub(super) fn stack(frames: &[FlameFrame], annotate: bool) -> String {
+pub(super) fn stack(frames: &[Label], annotate: bool) -> String {
     let mut names: Vec<String> = frames.iter().map(|frame| cell(frame, annotate)).collect();
     if let Some(root) = names.first_mut().filter(|name| name.starts_with("# ")) {
         // Lines that begin with `# ` are comments.
@@ -37,14 +38,14 @@ pub(super) fn stack(frames: &[FlameFrame], annotate: bool) -> String {
 const HARD_SPACE: &str = "\u{a0}";
 
 /// A frame's name as written in a line.
-pub(super) fn cell(frame: &FlameFrame, annotate: bool) -> String {
-    let shown = visible(&frame.name);
+pub(super) fn cell(frame: &Label, annotate: bool) -> String {
+    let shown = visible(&frame.text);
     let name = shown.trim().replace(';', ":");
     let name = if name.is_empty() { "[no name]" } else { &name };
     format!("{name}{}", if annotate { suffix(frame) } else { "" })
 }
 
-fn suffix(frame: &FlameFrame) -> &'static str {
+fn suffix(frame: &Label) -> &'static str {
     match (frame.inlined, frame.kind) {
         (true, _) => "_[i]",
         (false, CodeKind::Kernel) => "_[k]",
@@ -57,8 +58,8 @@ fn suffix(frame: &FlameFrame) -> &'static str {
 mod tests {
     use super::*;
 
-    fn frame(name: &str, kind: CodeKind, inlined: bool) -> FlameFrame {
-        FlameFrame { name: name.to_string(), kind, inlined }
+    fn frame(name: &str, kind: CodeKind, inlined: bool) -> Label {
+        Label { text: name.to_string(), kind, inlined }
     }
 
     #[test]

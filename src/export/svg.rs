@@ -4,7 +4,7 @@
 use super::{colours, columns, folded};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::view::escape::visible;
-use crate::view::flame::Flame;
+use crate::view::flame::FlameGraph;
 use inferno::flamegraph::color::{BackgroundColor, Color, Palette, PaletteMap};
 use inferno::flamegraph::{self, Direction, Options};
 
@@ -43,7 +43,7 @@ const LARGEST_TOTAL: u128 = 1 << 53;
 ///
 /// # Errors
 /// `Usage` for an unknown palette, `NotFound` for a flame graph without stacks.
-pub fn render(flame: &Flame, svg: &SvgOptions) -> Result<Vec<u8>> {
+pub fn render(flame: &FlameGraph, svg: &SvgOptions) -> Result<Vec<u8>> {
     if flame.total == 0 {
         return Err(Error::new(ErrorKind::NotFound, "there is nothing to draw: no samples in this selection")
             .hint("Widen --time-range or --thread, or choose another --event."));
@@ -77,13 +77,13 @@ pub fn render(flame: &Flame, svg: &SvgOptions) -> Result<Vec<u8>> {
 }
 
 /// The divisor of all values: 1, unless a damaged recording contains weights no capture can have.
-fn divisor(flame: &Flame) -> u64 {
-    let total: u128 = flame.lines.iter().map(|line| u128::from(line.value)).sum();
+fn divisor(flame: &FlameGraph) -> u64 {
+    let total: u128 = flame.stacks.iter().map(|stack| u128::from(stack.value)).sum();
     u64::try_from(total / LARGEST_TOTAL + 1).unwrap_or(u64::MAX)
 }
 
-fn lines(flame: &Flame, divisor: u64) -> Vec<String> {
-    let drawn = flame.lines.iter().filter(|line| line.value / divisor > 0);
+fn lines(flame: &FlameGraph, divisor: u64) -> Vec<String> {
+    let drawn = flame.stacks.iter().filter(|stack| stack.value / divisor > 0);
     let mut stacks: Vec<(Vec<String>, String)> = drawn
         .map(|line| {
             let cells = line.frames.iter().map(|frame| folded::cell(frame, true)).collect();
@@ -103,10 +103,10 @@ fn palette(name: &str) -> Result<Palette> {
     })
 }
 
-fn colour_map(flame: &Flame) -> PaletteMap {
+fn colour_map(flame: &FlameGraph) -> PaletteMap {
     let mut map = PaletteMap::default();
     map.insert("", Color { r: 214, g: 214, b: 214 });
-    for line in &flame.lines {
+    for line in &flame.stacks {
         let drawn = folded::stack(&line.frames, true);
         for (frame, cell) in line.frames.iter().zip(drawn.split(';')) {
             let (r, g, b) = colours::colour(frame);
@@ -136,7 +136,7 @@ struct Corner {
 }
 
 /// Title and subtitle, with a free place for the legend: left of the subtitle or, if that is long, of the title.
-fn head(flame: &Flame) -> (String, String, Corner) {
+fn head(flame: &FlameGraph) -> (String, String, Corner) {
     let title = columns::middle(&visible(&flame.title), TITLE_COLUMNS);
     let subtitle = columns::end(&visible(&flame.subtitle), SUBTITLE_COLUMNS);
     let free = |text: &str, column_px: f64| (WIDTH_PX - columns::width(text) as f64 * column_px) / 2.0;

@@ -1,7 +1,7 @@
 //! A flame graph before layout: stacks by name, with their weights.
 
 use super::labels::axis_of;
-use crate::analysis::{Axis, CallTree, CodeKind, Counters, Names, Selection, Tasks, observations, summary};
+use crate::analysis::{Axis, Counters, Label, Names, ProfileTree, Selection, Tasks, Weight, observations, summary};
 use crate::error::Result;
 use crate::model::profile::Profile;
 use serde::Serialize;
@@ -15,29 +15,18 @@ pub struct FlameOptions {
     pub title: Option<String>,
 }
 
-/// A cell: one call of a stack.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct FlameFrame {
-    /// Function name, or a heading such as `[truncated stack]`.
-    pub name: String,
-    /// Where the code lives.
-    pub kind: CodeKind,
-    /// Whether it was inlined into its caller.
-    pub inlined: bool,
-}
-
-/// A stack and its weight.
+/// A folded stack: a call path and the weight of the samples that end there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FlameLine {
+pub struct FoldedStack {
     /// From the root to the leaf; never empty.
-    pub frames: Vec<FlameFrame>,
+    pub frames: Vec<Label>,
     /// Its weight, in the flame graph's unit.
     pub value: u64,
 }
 
 /// A flame graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Flame {
+pub struct FlameGraph {
     /// What was profiled.
     pub title: String,
     /// Host, event, number of samples, and how complete the stacks are.
@@ -47,54 +36,48 @@ pub struct Flame {
     /// Sum of the values.
     pub total: u64,
     /// The stacks, sorted by their names from the root, each once.
-    pub lines: Vec<FlameLine>,
+    pub stacks: Vec<FoldedStack>,
 }
 
-impl Flame {
+impl FlameGraph {
     /// The flame graph of `options.selection`. Values are sample counts if all samples weigh the same, else weights.
     ///
     /// # Errors
     /// Those of [`Selection::check`].
-    pub fn build(profile: &Profile, options: &FlameOptions) -> Result<Flame> {
+    pub fn build(profile: &Profile, options: &FlameOptions) -> Result<FlameGraph> {
         let (selection, tasks) = (&options.selection, Tasks::of(profile));
         selection.check(profile, &tasks)?;
         let names = Names::of(profile);
-        let tree = CallTree::of(profile, &names, &tasks, selection);
+        let tree = ProfileTree::of(profile, &names, &tasks, selection);
         let (event, weight_unit) = axis_of(&profile.meta, selection.axis);
         let alike = weigh_alike(profile, selection, &tasks);
-        let lines: Vec<_> = tree
-            .folded()
-            .into_iter()
-            .map(|(path, weight, samples)| FlameLine {
-                frames: path
-                    .into_iter()
-                    .map(|label| FlameFrame { name: label.text.clone(), kind: label.kind, inlined: label.inlined })
-                    .collect(),
-                value: if alike { samples } else { weight },
-            })
-            .collect();
-        let total = lines.iter().fold(0_u64, |sum, line| sum.saturating_add(line.value));
-        Ok(Flame {
+        let stack = |(frames, own): (Vec<&Label>, Weight)| FoldedStack {
+            frames: frames.into_iter().cloned().collect(),
+            value: if alike { own.samples } else { own.weight },
+        };
+        let stacks: Vec<_> = tree.folded().into_iter().map(stack).collect();
+        let total = stacks.iter().fold(0_u64, |sum, stack| sum.saturating_add(stack.value));
+        Ok(FlameGraph {
             title: options.title.clone().unwrap_or_else(|| title(profile, selection, &tasks)),
             subtitle: subtitle(profile, selection, &tasks, &event),
             unit: if alike { "samples" } else { weight_unit },
             total,
-            lines,
+            stacks,
         })
     }
 }
 
-impl Flame {
+impl FlameGraph {
     /// Zooms in: keeps only the stacks that begin with `root`, and drops all of those names but the last.
     pub fn keep_below(&mut self, root: &[String]) {
-        let inside = |line: &FlameLine| {
-            line.frames.len() >= root.len() && root.iter().zip(&line.frames).all(|(name, frame)| *name == frame.name)
+        let inside = |stack: &FoldedStack| {
+            stack.frames.len() >= root.len() && root.iter().zip(&stack.frames).all(|(name, frame)| *name == frame.text)
         };
-        self.lines.retain(inside);
-        for line in &mut self.lines {
-            line.frames.drain(..root.len().saturating_sub(1));
+        self.stacks.retain(inside);
+        for stack in &mut self.stacks {
+            stack.frames.drain(..root.len().saturating_sub(1));
         }
-        self.total = self.lines.iter().fold(0, |sum, line| sum.saturating_add(line.value));
+        self.total = self.stacks.iter().fold(0, |sum, stack| sum.saturating_add(stack.value));
     }
 }
 

@@ -6,7 +6,7 @@ use crate::synthetic::{Synthetic, ms};
 use ironlaw::analysis::{Axis, GroupBy, Selection, TimeRange};
 use ironlaw::export;
 use ironlaw::export::svg::SvgOptions;
-use ironlaw::view::flame::{Flame, FlameOptions};
+use ironlaw::view::flame::{FlameGraph, FlameOptions};
 use ironlaw::view::report::{Report, ReportOptions};
 use model::profile::Profile;
 use model::{LossKind, Note, Scope, StackEnd, Target, TaskChange, TaskState};
@@ -228,12 +228,12 @@ fn json_keeps_to_its_schema() {
     assert!(schemas.validate(&wrong, id).is_err(), "the schema would take anything");
 }
 
-fn flame(axis: Axis) -> Flame {
+fn flame(axis: Axis) -> FlameGraph {
     let selection = Selection { axis, ..Selection::default() };
-    Flame::build(&profile(), &FlameOptions { selection, title: None }).expect("the selection can be met")
+    FlameGraph::build(&profile(), &FlameOptions { selection, title: None }).expect("the selection can be met")
 }
 
-fn svg(flame: &Flame, options: &SvgOptions) -> String {
+fn svg(flame: &FlameGraph, options: &SvgOptions) -> String {
     let bytes = export::svg::render(flame, options).expect("there is something to draw");
     String::from_utf8(bytes).expect("an SVG is UTF-8")
 }
@@ -290,7 +290,7 @@ fn names_that_sort_before_a_semicolon_do_not_tear_frames_apart() {
         4,
     );
     s.samples(0, 41, "app!operator(int)", 8);
-    let flame = Flame::build(&s.finish(), &FlameOptions::default()).expect("the selection can be met");
+    let flame = FlameGraph::build(&s.finish(), &FlameOptions::default()).expect("the selection can be met");
     assert!(svg(&flame, &SvgOptions::default()).contains("operator (5 samples"));
 }
 
@@ -303,7 +303,7 @@ fn absurd_weights_neither_panic_nor_vanish() {
     s.weight = u64::MAX / 2;
     s.samples(0, 41, "app!main;app!b", 2);
     let profile = s.finish();
-    let flame = Flame::build(&profile, &FlameOptions::default()).expect("the selection can be met");
+    let flame = FlameGraph::build(&profile, &FlameOptions::default()).expect("the selection can be met");
     assert!(svg(&flame, &SvgOptions::default()).contains("main ("));
     let report = Report::build(&profile, &ReportOptions::default()).expect("the selection can be met");
     assert!(report.functions.iter().all(|row| (0.0..=1.0).contains(&row.total_share)));
@@ -324,13 +324,13 @@ fn a_selection_that_nothing_can_meet_is_refused_with_what_to_do() {
         (&plain, Selection { axis: Axis::Event(7), ..Selection::default() }, "the recording has no event number 7"),
     ] {
         let options = FlameOptions { selection: selection.clone(), title: None };
-        let error = Flame::build(profile, &options).expect_err("nothing can meet it");
+        let error = FlameGraph::build(profile, &options).expect_err("nothing can meet it");
         assert_eq!(error.to_string(), message);
         let options = ReportOptions { selection, ..ReportOptions::default() };
         assert!(Report::build(profile, &options).is_err());
     }
     let error = export::svg::render(
-        &Flame::build(&plain, &FlameOptions::default()).expect("an empty selection can be met"),
+        &FlameGraph::build(&plain, &FlameOptions::default()).expect("an empty selection can be met"),
         &SvgOptions::default(),
     );
     assert_eq!(

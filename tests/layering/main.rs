@@ -187,7 +187,6 @@ const KNOWN_CIRCLES: &[(&str, &str)] = &[
     ("analysis", "counters coverage hardware kinds metrics summary"),
     ("analysis/attribution", "alarm_criteria deviation reference wait_ratio"),
     ("analysis/attribution", "cpu_placement suspects"),
-    ("analysis/baseline", "code sides"),
     ("analysis/baseline", "levels strength"),
     ("analysis/diff", "change effect expect functions load pairing simpson types unlike"),
     ("cli/top/choices", "cgroups lister processes"),

@@ -3,13 +3,13 @@
 
 use super::expect::expect;
 use super::levels::recordings;
-use super::sides::{Here, Tree};
+use super::sides::{Here, merged};
 use crate::analysis::diff::{PRIMARY, quantities, run_noise, with_noise};
 use crate::analysis::stats::corrected;
 use crate::analysis::sweep::{FunctionId, share_variance};
-use crate::analysis::{Names, Selection, Tasks};
+use crate::analysis::{CallTree, Names, Selection, SideCosts, Tasks};
 use crate::model::profile::Profile;
-use crate::model::{Baseline, BaselineWindow, Measure};
+use crate::model::{Baseline, BaselineWindow, Measure, Why};
 
 /// Minimum samples on both sides together: testing rarer paths would hide what others show.
 const LEAST_SAMPLES: u64 = 5;
@@ -39,19 +39,15 @@ pub struct Code {
     pub whole: [f64; 2],
     /// The samples behind it.
     pub samples: [u64; 2],
-    /// The call paths; a parent's index is lower than its child's.
-    pub nodes: Vec<CodeNode>,
+    /// The call paths; functions have their current identity if they were seen now.
+    pub tree: CallTree<FunctionId, SideCosts>,
+    /// How each path of the tree changed.
+    pub changes: Vec<PathChange>,
 }
 
-/// A call path.
+/// How a call path changed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CodeNode {
-    /// The function at its end, with its current identity if it was seen now.
-    pub function: FunctionId,
-    /// Its caller.
-    pub parent: Option<u32>,
-    /// The cost of its own code.
-    pub own: [f64; 2],
+pub struct PathChange {
     /// Its cost including all it calls.
     pub cost: [f64; 2],
     /// Its samples including all it calls.
@@ -62,7 +58,7 @@ pub struct CodeNode {
     pub is_real: bool,
 }
 
-impl CodeNode {
+impl PathChange {
     /// How much more it costs now; negative if it costs less.
     #[must_use]
     pub fn growth(&self) -> f64 {
@@ -95,32 +91,22 @@ impl Code {
         // Add the samples of the rarest call paths, which are left out, in proportion.
         let seen = counts.as_ref().map(|counts| counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)));
         let all = seen.map_or(0, |seen| (seen as f64 * (baseline.cpu_ns / known).max(1.0)) as u64);
-        let mut tree = Tree::default();
-        here.paths.iter().for_each(|path| tree.see(path, now / here.weight));
-        tree.remember(baseline, usual / baseline.cpu_ns);
+        let tree = merged(&here, now / here.weight, baseline, usual / baseline.cpu_ns);
+        let error = Measure::Missing(Why::NotRecorded);
+        let change = |sum: SideCosts| PathChange { cost: sum.cost, samples: sum.samples, error, is_real: false };
         let mut code = Code {
             per_operation: per_op.is_some(),
             counted: all > 0,
             part: here.part,
             whole: [usual, now],
             samples: [all, here.samples],
-            nodes: tree.nodes,
+            changes: tree.inclusive().into_iter().map(change).collect(),
+            tree,
         };
-        code.add_up();
         // A left-out path may be anywhere, so a path that seems new may have been there before.
         let noise = if code.per_operation { scatter(baseline) } else { run_noise(None) };
         code.judge(usual * (1.0 - known / baseline.cpu_ns).max(0.0), noise);
         Some(code)
-    }
-
-    /// Adds the costs and samples of all callees to each call path.
-    fn add_up(&mut self) {
-        for at in (0..self.nodes.len()).rev() {
-            let CodeNode { parent, cost, samples, .. } = self.nodes[at];
-            let Some(above) = parent.and_then(|parent| self.nodes.get_mut(parent as usize)) else { continue };
-            above.cost = [above.cost[0] + cost[0], above.cost[1] + cost[1]];
-            above.samples = [above.samples[0].saturating_add(samples[0]), above.samples[1].saturating_add(samples[1])];
-        }
     }
 
     fn judge(&mut self, left_out: f64, noise: f64) {
@@ -128,23 +114,24 @@ impl Code {
             return;
         }
         let (whole, all) = (self.whole, self.samples);
-        let error = |node: &CodeNode| {
-            let variance = |side: usize| share_variance(whole[side], node.samples[side], all[side]);
-            with_noise((variance(0) + variance(1)).sqrt(), node.cost, noise)
+        let error = |change: &PathChange| {
+            let variance = |side: usize| share_variance(whole[side], change.samples[side], all[side]);
+            with_noise((variance(0) + variance(1)).sqrt(), change.cost, noise)
         };
-        let errors: Vec<f64> = self.nodes.iter().map(error).collect();
-        let tested = |node: &CodeNode| node.samples[0].saturating_add(node.samples[1]) >= LEAST_SAMPLES;
-        let beyond =
-            |node: &CodeNode| if node.growth() > 0.0 { (node.growth() - left_out).max(0.0) } else { node.growth() };
-        let rows: Vec<(f64, f64, f64)> = (self.nodes.iter().zip(&errors))
-            .filter(|(node, _)| tested(node))
-            .map(|(node, error)| (beyond(node), *error, f64::INFINITY))
+        let errors: Vec<f64> = self.changes.iter().map(error).collect();
+        let tested = |change: &PathChange| change.samples[0].saturating_add(change.samples[1]) >= LEAST_SAMPLES;
+        let beyond = |change: &PathChange| {
+            if change.growth() > 0.0 { (change.growth() - left_out).max(0.0) } else { change.growth() }
+        };
+        let rows: Vec<(f64, f64, f64)> = (self.changes.iter().zip(&errors))
+            .filter(|(change, _)| tested(change))
+            .map(|(change, error)| (beyond(change), *error, f64::INFINITY))
             .collect();
         let mut q = corrected(&rows).into_iter();
-        for (node, error) in self.nodes.iter_mut().zip(errors) {
-            node.error = Measure::exact(error);
-            let sure = tested(node) && q.next().is_some_and(|q| q < SURE);
-            node.is_real = sure && (node.growth() > 0.0 || !self.part);
+        for (change, error) in self.changes.iter_mut().zip(errors) {
+            change.error = Measure::exact(error);
+            let sure = tested(change) && q.next().is_some_and(|q| q < SURE);
+            change.is_real = sure && (change.growth() > 0.0 || !self.part);
         }
     }
 }
@@ -167,7 +154,7 @@ mod tests {
     use super::super::testing::baseline;
     use super::*;
     use crate::analysis::testing::Synthetic;
-    use crate::model::{BaselineStack, Why};
+    use crate::model::BaselineStack;
 
     /// Samples by thread and stack, compared with 40 windows in which three quarters are `main;work` and a quarter
     /// `main`.
@@ -189,13 +176,13 @@ mod tests {
         Spent { cpu_ns: Measure::exact(2e9), ops: Measure::Missing(Why::NoOpsSource) }
     }
 
-    fn node<'a>(code: &'a Code, path: &str) -> &'a CodeNode {
-        let mut at = None;
-        for name in path.split(';') {
-            let is = |node: &CodeNode| node.parent == at && node.function.name == name;
-            at = Some(code.nodes.iter().position(is).unwrap() as u32);
-        }
-        &code.nodes[at.unwrap() as usize]
+    fn at(code: &Code, path: &str) -> u32 {
+        let is = |node: &u32| code.tree.path(*node).iter().map(|function| function.name.as_str()).eq(path.split(';'));
+        (0..code.tree.nodes.len() as u32).find(is).unwrap()
+    }
+
+    fn node<'a>(code: &'a Code, path: &str) -> &'a PathChange {
+        &code.changes[at(code, path) as usize]
     }
 
     const USUAL: [(u32, &str, u64); 2] = [(41, "app!main;app!work", 1503), (41, "app!main", 497)];
@@ -204,7 +191,7 @@ mod tests {
     fn what_is_as_usual_is_no_more_than_chance() {
         let code = of(&USUAL, &[], |_| {}, shares()).unwrap();
         assert!(!code.per_operation && code.counted && !code.part);
-        assert!(code.nodes.iter().all(|node| !node.is_real && node.error.value().is_some()), "{code:?}");
+        assert!(code.changes.iter().all(|node| !node.is_real && node.error.value().is_some()), "{code:?}");
         assert_eq!(node(&code, "main;work").samples, [1500, 1503]);
         assert_eq!(node(&code, "main").cost, [1.0, 1.0]);
     }
@@ -216,8 +203,15 @@ mod tests {
         let (came, went, main) = (node(&code, "main;check"), node(&code, "main;work"), node(&code, "main"));
         assert_eq!((came.cost, came.is_real), ([0.0, 0.6], true));
         assert_eq!((went.cost, went.is_real, went.growth()), ([0.75, 0.0], true, -0.75));
-        assert_eq!((main.is_real, main.own), (false, [0.25, 0.4]), "the whole of it did not change");
-        assert_eq!((went.function.module.as_str(), node(&code, "main;check;work").cost), ("app", [0.0, 0.6]));
+        assert_eq!(
+            (main.is_real, code.tree.nodes[at(&code, "main") as usize].own.cost),
+            (false, [0.25, 0.4]),
+            "the whole of it did not change"
+        );
+        assert_eq!(
+            (code.tree.function(at(&code, "main;work")).module.as_str(), node(&code, "main;check;work").cost),
+            ("app", [0.0, 0.6])
+        );
     }
 
     #[test]
@@ -226,9 +220,9 @@ mod tests {
         let dearer = Spent { cpu_ns: Measure::exact(2e9), ops: Measure::exact(2000.0) };
         let code = of(&USUAL, &[], |_| {}, dearer).unwrap();
         assert!(code.per_operation && (code.whole[1] - 1e6).abs() < 1e-3 && (code.whole[0] / 5e5 - 1.0).abs() < 0.01);
-        assert!(code.nodes.iter().all(|node| node.is_real && node.growth() > 0.0), "{code:?}");
+        assert!(code.changes.iter().all(|node| node.is_real && node.growth() > 0.0), "{code:?}");
         let without = of(&USUAL, &[], |baseline| baseline.ops = None, dearer).unwrap();
-        assert!(!without.per_operation && without.nodes.iter().all(|node| !node.is_real));
+        assert!(!without.per_operation && without.changes.iter().all(|node| !node.is_real));
     }
 
     #[test]
@@ -258,7 +252,7 @@ mod tests {
         let old = |baseline: &mut Baseline| baseline.stacks[0].samples = None;
         let code = of(&[(41, "app!other", 500)], &[], old, shares()).unwrap();
         assert!(!code.counted);
-        assert!(code.nodes.iter().all(|node| !node.is_real && node.error == Measure::Missing(Why::NotRecorded)));
+        assert!(code.changes.iter().all(|node| !node.is_real && node.error == Measure::Missing(Why::NotRecorded)));
     }
 
     #[test]
@@ -283,7 +277,7 @@ mod tests {
     fn the_same_name_in_two_modules_is_one_call_path_as_in_the_baseline() {
         let samples = [(41, "a!main;a!work", 750), (41, "b!main;b!work", 750), (41, "a!main", 500)];
         let code = of(&samples, &[], |_| {}, shares()).unwrap();
-        assert_eq!((code.nodes.len(), node(&code, "main;work").cost), (2, [0.75, 0.75]));
+        assert_eq!((code.changes.len(), node(&code, "main;work").cost), (2, [0.75, 0.75]));
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod strength;
 pub(crate) mod testing;
 mod types;
 
-pub use code::{Code, CodeNode, Spent};
+pub use code::{Code, PathChange, Spent};
 pub use extend::extend;
 pub use key::{Stale, key_of, stale};
 pub use learn::{Added, Learner, LeftOut, Source, learn};

@@ -1,12 +1,11 @@
 //! Merges current call paths and a baseline's into one tree, by name: a baseline stores nothing else of a function.
 
-use super::code::CodeNode;
 use crate::analysis::names::CodeKind;
 use crate::analysis::observe::{Observation, observations};
 use crate::analysis::sweep::{FunctionId, PathCost, Sums};
-use crate::analysis::{Names, Selection, Tasks, Who};
+use crate::analysis::{CallTree, Names, Selection, SideCosts, Tasks, Who};
 use crate::model::profile::Profile;
-use crate::model::{Baseline, Measure, Unit, Why};
+use crate::model::{Baseline, Unit};
 use rustc_hash::FxHashMap;
 
 /// The samples in the selected time.
@@ -37,53 +36,26 @@ impl Here {
     }
 }
 
-/// Both sides under their common names.
-#[derive(Default)]
-pub(super) struct Tree<'a> {
-    pub nodes: Vec<CodeNode>,
-    known: FxHashMap<(Option<u32>, &'a str), u32>,
-    /// The identity of functions that were seen now: a baseline stores only their names.
-    looks: FxHashMap<&'a str, &'a FunctionId>,
+/// Both sides as one tree. `now` scales current weights, `usual` those of the baseline.
+pub(super) fn merged(here: &Here, now: f64, baseline: &Baseline, usual: f64) -> CallTree<FunctionId, SideCosts> {
+    let mut tree: CallTree<&str, SideCosts> = CallTree::default();
+    // The identity of functions that were seen now.
+    let mut known: FxHashMap<&str, &FunctionId> = FxHashMap::default();
+    for path in &here.paths {
+        path.frames.iter().for_each(|function| _ = known.entry(&function.name).or_insert(function));
+        let node = tree.insert(path.frames.iter().map(|function| function.name.as_str()));
+        add(&mut tree, node, SideCosts { cost: [0.0, path.weight * now], samples: [0, path.samples] });
+    }
+    for stack in &baseline.stacks {
+        let node = tree.insert(stack.frames.iter().map(String::as_str));
+        add(&mut tree, node, SideCosts { cost: [stack.cpu_ns * usual, 0.0], samples: [stack.samples.unwrap_or(0), 0] });
+    }
+    tree.map_functions(|name| known.get(name).map_or_else(|| named(name), |function| (*function).clone()))
 }
 
-impl<'a> Tree<'a> {
-    /// Adds a current call path.
-    pub fn see(&mut self, path: &'a PathCost, scale: f64) {
-        let mut at = None;
-        for function in &path.frames {
-            self.looks.entry(&function.name).or_insert(function);
-            at = Some(self.place(at, &function.name));
-        }
-        self.add(at, 1, path.weight * scale, path.samples);
-    }
-
-    /// Adds the baseline's call paths.
-    pub fn remember(&mut self, baseline: &'a Baseline, scale: f64) {
-        for stack in &baseline.stacks {
-            let mut at = None;
-            for name in &stack.frames {
-                at = Some(self.place(at, name));
-            }
-            self.add(at, 0, stack.cpu_ns * scale, stack.samples.unwrap_or(0));
-        }
-    }
-
-    fn add(&mut self, at: Option<u32>, side: usize, cost: f64, samples: u64) {
-        let Some(node) = at.and_then(|at| self.nodes.get_mut(at as usize)) else { return };
-        node.own[side] += cost;
-        node.cost[side] += cost;
-        node.samples[side] = node.samples[side].saturating_add(samples);
-    }
-
-    fn place(&mut self, parent: Option<u32>, name: &'a str) -> u32 {
-        let next = self.nodes.len() as u32;
-        let at = *self.known.entry((parent, name)).or_insert(next);
-        if at == next {
-            let function = self.looks.get(name).map_or_else(|| named(name), |look| (*look).clone());
-            let (own, error) = ([0.0; 2], Measure::Missing(Why::NotRecorded));
-            self.nodes.push(CodeNode { function, parent, own, cost: own, samples: [0; 2], error, is_real: false });
-        }
-        at
+fn add(tree: &mut CallTree<&str, SideCosts>, node: Option<u32>, own: SideCosts) {
+    if let Some(node) = node.and_then(|node| tree.nodes.get_mut(node as usize)) {
+        node.own += own;
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::Place;
 use super::paths::{CodeClass, code_class};
-use crate::analysis::calltree::{TRUNCATED, process_heading};
 use crate::analysis::names::{Call, CodeKind, Function, Names};
 use crate::analysis::observe::observations;
+use crate::analysis::profile_tree::{TRUNCATED, process_heading};
 use crate::analysis::selection::{Axis, Selection, Who};
 use crate::analysis::tasks::Tasks;
 use crate::model::profile::Profile;

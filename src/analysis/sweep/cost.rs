@@ -2,9 +2,9 @@
 //! processes and threads differ from run to run.
 
 use super::types::{Cost, FunctionId, PathCost};
-use crate::analysis::calltree::{TRUNCATED, UNKNOWN};
 use crate::analysis::names::{Call, CodeKind, Names, short};
 use crate::analysis::observe::Observation;
+use crate::analysis::profile_tree::{TRUNCATED, UNKNOWN};
 use crate::model::profile::Profile;
 use crate::model::{StackEnd, StackId, Unit};
 use rustc_hash::FxHashMap;

@@ -66,7 +66,8 @@ impl Default for Cost {
     }
 }
 
-/// The cost of one call path itself, without what it called.
+/// A folded stack: the cost of one call path itself, without what it called. Rules read whole stacks, so a digest keeps
+/// these instead of a [`CallTree`](crate::analysis::CallTree).
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathCost {
     /// Root first: name, module and kind of each function.

@@ -10,7 +10,7 @@ use crate::store;
 use crate::sys::clock;
 use crate::view::against;
 use crate::view::context::ViewContext;
-use crate::view::flame::{Flame, FlameOptions};
+use crate::view::flame::{FlameGraph, FlameOptions};
 use crate::view::query::{Bounds, Query, ViewRequest};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub(super) fn picture(held: &History, shown: &Shown<'_>, path: Option<PathBuf>) 
         (ViewRequest::Flame { usual: true, .. }, Some(baseline)) => difference(held, shown, baseline)?,
         _ => {
             let selection = shown.query.selection(shown.bounds);
-            let mut flame = Flame::build(held.profile(), &FlameOptions { selection, title: None })?;
+            let mut flame = FlameGraph::build(held.profile(), &FlameOptions { selection, title: None })?;
             flame.keep_below(shown.root);
             svg::render(&flame, &svg::SvgOptions { inverted: shown.inverted, ..svg::SvgOptions::default() })?
         }

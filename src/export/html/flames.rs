@@ -6,7 +6,7 @@ use crate::export::difference;
 use crate::export::markup::{attribute, escaped};
 use crate::export::svg::{self, SvgOptions};
 use crate::view::difference::{CostAxis, Difference};
-use crate::view::flame::Flame;
+use crate::view::flame::FlameGraph;
 use crate::view::sweep::SweepReport;
 
 pub(super) fn differences(report: &SweepReport) -> String {
@@ -42,7 +42,7 @@ pub(super) fn section(report: &SweepReport) -> Result<String> {
     Ok(out + "</section>")
 }
 
-fn frame(n: u32, flame: &Flame) -> Result<String> {
+fn frame(n: u32, flame: &FlameGraph) -> Result<String> {
     let bytes = svg::render(flame, &SvgOptions::default())?;
     let text = String::from_utf8_lossy(&bytes);
     // The prologue is only for separate files.

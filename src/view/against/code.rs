@@ -1,12 +1,12 @@
 //! Differential flame graph against a baseline: a cell's width is its current cost, its colour the change.
 //! Changes that sampling noise can explain are drawn as unchanged.
 
-use crate::analysis::baseline::{Code, CodeNode, Spent};
+use crate::analysis::baseline::{Code, Spent};
 use crate::analysis::{Axis, operations};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, Measure, Scope, Unit};
 use crate::view::context::ViewContext;
-use crate::view::difference::{Branch, CostAxis, Difference, DifferenceCell, Drawn, Terms, Usual, cells, step};
+use crate::view::difference::{CostAxis, Difference, DifferenceCell, Drawn, Terms, Usual, cells, step};
 
 /// Compares a context's CPU time with the usual CPU time of its baseline; `None` if the time has no samples.
 ///
@@ -44,11 +44,9 @@ fn drawn(code: &Code) -> Option<Difference> {
     let Code { per_operation, counted, part, whole, samples, .. } = *code;
     // Shares are fractions; the view shows percentages.
     let scale = if per_operation { 1.0 } else { 100.0 };
-    let own = |node: &CodeNode| node.own.map(|cost| cost * scale);
-    let nodes = code.nodes.iter();
-    let branches: Vec<Branch<'_>> =
-        nodes.map(|node| Branch { function: &node.function, parent: node.parent, own: own(node) }).collect();
-    let (cells, roots) = cells(&branches, &looks(code, scale));
+    let mut tree = code.tree.clone();
+    tree.nodes.iter_mut().for_each(|node| node.own.cost = node.own.cost.map(|cost| cost * scale));
+    let (cells, roots) = cells(&tree, &drawn_paths(code, scale));
     let sum = |of: fn(&DifferenceCell) -> f64| cells.iter().take(roots as usize).map(of).sum::<f64>();
     let (here, width) = (sum(|root| root.here), sum(|root| root.width));
     (width > 0.0 && width.is_finite()).then_some(Difference {
@@ -68,25 +66,25 @@ fn drawn(code: &Code) -> Option<Difference> {
 
 /// How each call path is drawn. A path that is gone keeps its former width, with everything it called. A path that may
 /// be missing by chance alone has no width and is left out.
-fn looks(code: &Code, scale: f64) -> Vec<Option<Drawn>> {
+fn drawn_paths(code: &Code, scale: f64) -> Vec<Option<Drawn>> {
     let whole = code.whole[0].max(code.whole[1]);
-    let mut looks: Vec<Option<Drawn>> = Vec::with_capacity(code.nodes.len());
-    for node in &code.nodes {
-        let [usual, now] = node.cost;
+    let mut paths: Vec<Option<Drawn>> = Vec::with_capacity(code.changes.len());
+    for (node, change) in code.tree.nodes.iter().zip(&code.changes) {
+        let [usual, now] = change.cost;
         let gone = now <= 0.0;
-        let above = node.parent.map(|parent| parent as usize);
-        let above_gone = above.is_some_and(|above| code.nodes[above].cost[1] <= 0.0 && looks[above].is_some());
-        let look = Drawn {
-            width: node.own[usize::from(!gone)] * scale,
-            step: if node.is_real { step(usual, now, whole) } else { 0 },
-            error: match node.error {
+        let caller = node.parent.map(|parent| parent as usize);
+        let caller_gone = caller.is_some_and(|caller| code.changes[caller].cost[1] <= 0.0 && paths[caller].is_some());
+        let drawn = Drawn {
+            width: node.own.cost[usize::from(!gone)] * scale,
+            step: if change.is_real { step(usual, now, whole) } else { 0 },
+            error: match change.error {
                 Measure::Known { value, quality } => Measure::Known { value: value * scale, quality },
                 missing => missing,
             },
         };
-        looks.push((!gone || node.is_real || above_gone).then_some(look));
+        paths.push((!gone || change.is_real || caller_gone).then_some(drawn));
     }
-    looks
+    paths
 }
 
 #[cfg(test)]

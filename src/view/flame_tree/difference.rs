@@ -1,6 +1,7 @@
 //! Builds a flame tree from the difference of two call trees.
 
-use super::{FlameTree, Label, Node};
+use super::tree::{FlameTree, Node};
+use crate::analysis::Label;
 use crate::view::difference::Difference;
 use rustc_hash::FxHashMap;
 

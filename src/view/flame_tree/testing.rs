@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::FlameTree;
-use crate::analysis::{CallTree, CodeKind, Label, Node};
+use crate::analysis::{CodeKind, Label, ProfileTree, Weight};
 
 /// The tree of `a;b 10 a;c 5`, compared with another one. Names in brackets are headings, names that begin with `k_`
 /// are kernel code, with `j_` JIT code, and names that end with `'` are inlined.
@@ -10,8 +10,8 @@ pub fn flame_tree(folded: &str, before: Option<&str>) -> FlameTree {
     FlameTree::build(&tree(folded), before.map(tree).as_ref(), "ns")
 }
 
-fn tree(folded: &str) -> CallTree {
-    let mut tree = CallTree::default();
+fn tree(folded: &str) -> ProfileTree {
+    let mut tree = ProfileTree::default();
     let words: Vec<_> = folded.split(' ').collect();
     // A name may contain a space inside brackets: `[p 1];main 5`.
     let mut stack = String::new();
@@ -30,31 +30,17 @@ fn tree(folded: &str) -> CallTree {
     tree
 }
 
-fn insert(tree: &mut CallTree, stack: &str, weight: u64) {
-    let mut at: Option<u32> = None;
-    for name in stack.split(';') {
-        let label = label(tree, name);
-        let found = tree.nodes.iter().position(|node| node.parent == at && node.label == label);
-        at = Some(found.unwrap_or_else(|| {
-            tree.nodes.push(Node { parent: at, label, self_weight: 0, self_samples: 0 });
-            tree.nodes.len() - 1
-        }) as u32);
-    }
-    let leaf = &mut tree.nodes[at.unwrap() as usize];
-    (leaf.self_weight, leaf.self_samples) = (leaf.self_weight + weight, leaf.self_samples + weight);
+fn insert(tree: &mut ProfileTree, stack: &str, weight: u64) {
+    let leaf = tree.insert(stack.split(';').map(label)).unwrap();
+    tree.nodes[leaf as usize].own += Weight { weight, samples: weight };
 }
 
-fn label(tree: &mut CallTree, name: &str) -> u32 {
+fn label(name: &str) -> Label {
     let kind = match name {
         _ if name.starts_with('[') => CodeKind::Heading,
         _ if name.starts_with("k_") => CodeKind::Kernel,
         _ if name.starts_with("j_") => CodeKind::Jit,
         _ => CodeKind::User,
     };
-    let label = Label { text: name.trim_end_matches('\'').to_string(), kind, inlined: name.ends_with('\'') };
-    let known = tree.labels.iter().position(|other| *other == label);
-    known.unwrap_or_else(|| {
-        tree.labels.push(label);
-        tree.labels.len() - 1
-    }) as u32
+    Label { text: name.trim_end_matches('\'').to_string(), kind, inlined: name.ends_with('\'') }
 }

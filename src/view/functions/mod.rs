@@ -7,8 +7,7 @@ mod tree;
 
 pub use change::{Change, is_real};
 pub use detail::{Detail, InstructionRow, LineRow};
-pub use paths::Path;
-pub use tree::{Entry, Tree};
+pub use tree::Tree;
 
 use super::context::ViewContext;
 use super::labels::axis_of;

@@ -2,9 +2,9 @@
 //! A cell is as wide as the larger of its two costs, so that new and vanished code both stay visible.
 
 use crate::analysis::sweep::{Cost, FunctionId, Point, Run};
+use crate::analysis::{CallTree, Node, SideCosts};
 use crate::model::Measure;
-use crate::view::difference::{Branch, CostAxis, Difference, DifferenceCell, Drawn, Terms, cells, inclusive, step};
-use rustc_hash::FxHashMap;
+use crate::view::difference::{CostAxis, Difference, Drawn, Terms, cells, step};
 
 /// Compares the cost of an operation at two points by call path; `None` if one of them has no operations or no samples.
 #[must_use]
@@ -14,11 +14,11 @@ pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Differen
     if base_runs.is_empty() || here_runs.is_empty() {
         return None;
     }
-    let mut tree = Tree::default();
-    let samples = [tree.add(&base_runs, Side::Base), tree.add(&here_runs, Side::Here)];
-    let total = |side: Side| tree.branches.iter().map(|branch| branch.own[side as usize]).sum();
+    let mut tree = CallTree::default();
+    let samples = [add(&mut tree, &base_runs, Side::Base), add(&mut tree, &here_runs, Side::Here)];
+    let total = |side: Side| tree.nodes.iter().map(|node| node.own.cost[side as usize]).sum();
     let total = [total(Side::Base), total(Side::Here)];
-    let (cells, roots) = tree.cells(&Noise { total, samples });
+    let (cells, roots) = cells(&tree, &drawn(&tree, &Noise { total, samples }));
     let width: f64 = cells.iter().take(roots as usize).map(|root| root.width).sum();
     // Only a damaged recording has weights without a finite sum.
     (width > 0.0 && width.is_finite()).then_some(Difference {
@@ -55,49 +55,27 @@ enum Side {
     Here,
 }
 
-/// Both trees merged.
-#[derive(Debug, Default)]
-struct Tree<'a> {
-    branches: Vec<Branch<'a>>,
-    known: FxHashMap<(Option<u32>, &'a FunctionId), u32>,
+/// Adds the mean of some runs to one side and returns their samples.
+fn add<'a>(tree: &mut CallTree<&'a FunctionId, SideCosts>, runs: &[(&'a Cost, f64)], side: Side) -> u64 {
+    for (cost, ops) in runs {
+        let per_run = ops * runs.len() as f64;
+        for path in cost.paths.iter().filter(|path| path.weight > 0.0 && path.weight.is_finite()) {
+            if let Some(node) = tree.insert(&path.frames) {
+                tree.nodes[node as usize].own.cost[side as usize] += path.weight / per_run;
+            }
+        }
+    }
+    runs.iter().map(|(cost, _)| cost.samples).sum()
 }
 
-impl<'a> Tree<'a> {
-    /// Adds the mean of some runs and returns their samples.
-    fn add(&mut self, runs: &[(&'a Cost, f64)], side: Side) -> u64 {
-        for (cost, ops) in runs {
-            let per_run = ops * runs.len() as f64;
-            for path in cost.paths.iter().filter(|path| path.weight > 0.0 && path.weight.is_finite()) {
-                if let Some(leaf) = self.place(&path.frames) {
-                    self.branches[leaf as usize].own[side as usize] += path.weight / per_run;
-                }
-            }
-        }
-        runs.iter().map(|(cost, _)| cost.samples).sum()
-    }
-
-    fn place(&mut self, frames: &'a [FunctionId]) -> Option<u32> {
-        let mut at = None;
-        for function in frames {
-            let next = self.branches.len() as u32;
-            let branch = *self.known.entry((at, function)).or_insert(next);
-            if branch == next {
-                self.branches.push(Branch { function, parent: at, own: [0.0; 2] });
-            }
-            at = Some(branch);
-        }
-        at
-    }
-
-    /// The cells, each as wide as the larger of its costs.
-    fn cells(&self, noise: &Noise) -> (Vec<DifferenceCell>, u32) {
-        let drawn = |(branch, [base, here]): (&Branch<'_>, [f64; 2])| {
-            let (step, error) = noise.step(base, here);
-            Some(Drawn { width: branch.own[0].max(branch.own[1]), step, error: Measure::exact(error) })
-        };
-        let drawn: Vec<_> = self.branches.iter().zip(inclusive(&self.branches)).map(drawn).collect();
-        cells(&self.branches, &drawn)
-    }
+/// Each path as wide as the larger of its costs.
+fn drawn(tree: &CallTree<&FunctionId, SideCosts>, noise: &Noise) -> Vec<Option<Drawn>> {
+    let drawn = |(node, sum): (&Node<SideCosts>, SideCosts)| {
+        let ([own_base, own_here], [base, here]) = (node.own.cost, sum.cost);
+        let (step, error) = noise.step(base, here);
+        Some(Drawn { width: own_base.max(own_here), step, error: Measure::exact(error) })
+    };
+    tree.nodes.iter().zip(tree.inclusive()).map(drawn).collect()
 }
 
 /// How much sampling chance may change a cost. The scatter between runs is not included.
@@ -126,6 +104,7 @@ impl Noise {
 mod tests {
     use super::*;
     use crate::analysis::sweep::Scaling;
+    use crate::view::difference::DifferenceCell;
     use crate::view::sweep::fixture::{self, Machine};
     use proptest::prelude::*;
 

@@ -4,8 +4,9 @@
 use super::{ScalingView, difference};
 use crate::analysis::sweep::{FunctionId, PathCost, Point, Scaling};
 use crate::model::{SweepMeta, Unit};
+use crate::view::Label;
 use crate::view::difference::{CostAxis, Difference};
-use crate::view::flame::{Flame, FlameFrame, FlameLine};
+use crate::view::flame::{FlameGraph, FoldedStack};
 use std::collections::BTreeMap;
 
 /// A sweep, as input for every report format.
@@ -20,7 +21,7 @@ pub struct SweepReport {
     /// Where blocked time per operation grew.
     pub blocked: Option<Difference>,
     /// CPU time at the base and at the widest point, with their widths; points without samples are left out.
-    pub flames: Vec<(u32, Flame)>,
+    pub flames: Vec<(u32, FlameGraph)>,
 }
 
 impl SweepReport {
@@ -43,30 +44,30 @@ impl SweepReport {
 }
 
 /// The CPU time of all runs of a point.
-fn flame(view: &ScalingView, point: &Point) -> Option<Flame> {
+fn flame(view: &ScalingView, point: &Point) -> Option<FlameGraph> {
     let costs = || point.runs.iter().map(|run| &run.cpu);
-    let mut stacks: BTreeMap<Vec<FlameFrame>, f64> = BTreeMap::new();
+    let mut stacks: BTreeMap<Vec<Label>, f64> = BTreeMap::new();
     for PathCost { frames, weight, .. } in costs().flat_map(|cost| &cost.paths) {
         if !frames.is_empty() && *weight > 0.0 {
             *stacks.entry(frames.iter().map(frame).collect()).or_default() += weight;
         }
     }
     // Only a damaged recording exceeds 2^64; the conversion saturates.
-    let line = |(frames, weight): (Vec<FlameFrame>, f64)| FlameLine { frames, value: weight.round() as u64 };
-    let lines: Vec<FlameLine> = stacks.into_iter().map(line).filter(|line| line.value > 0).collect();
-    let total = lines.iter().fold(0_u64, |sum, line| sum.saturating_add(line.value));
+    let stack = |(frames, weight): (Vec<Label>, f64)| FoldedStack { frames, value: weight.round() as u64 };
+    let stacks: Vec<FoldedStack> = stacks.into_iter().map(stack).filter(|stack| stack.value > 0).collect();
+    let total = stacks.iter().fold(0_u64, |sum, stack| sum.saturating_add(stack.value));
     let samples: u64 = costs().map(|cost| cost.samples).sum();
     let (runs, region) = (point.runs.len(), point.region.label());
     let unit = costs().next().map_or(Unit::Nanos, |cost| cost.unit).symbol();
-    (total > 0).then(|| Flame {
+    (total > 0).then(|| FlameGraph {
         title: format!("n = {}: {}", point.n, view.title),
         subtitle: format!("CPU time of {runs} run{}, {samples} samples · {region}", if runs == 1 { "" } else { "s" }),
         unit,
         total,
-        lines,
+        stacks,
     })
 }
 
-fn frame(function: &FunctionId) -> FlameFrame {
-    FlameFrame { name: function.name.clone(), kind: function.kind, inlined: function.inlined }
+fn frame(function: &FunctionId) -> Label {
+    Label { text: function.name.clone(), kind: function.kind, inlined: function.inlined }
 }

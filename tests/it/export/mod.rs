@@ -15,8 +15,8 @@ use ironlaw::export;
 use ironlaw::model::Unit;
 use ironlaw::model::profile::Profile;
 use ironlaw::view::CodeKind;
+use ironlaw::view::Label;
 use ironlaw::view::escape::visible;
-use ironlaw::view::flame::FlameFrame;
 use ironlaw::view::sampled::Sampled;
 use polars::io::SerReader;
 use polars::io::parquet::read::ParquetReader;
@@ -203,11 +203,11 @@ fn collapsed(text: &[u8]) -> Stacks {
 }
 
 /// perf names no offset: a nameless address is its file, in brackets.
-fn as_perf_has_it(frame: &FlameFrame) -> String {
+fn as_perf_has_it(frame: &Label) -> String {
     match frame.kind {
-        CodeKind::User if frame.name.contains("+0x") => "[libm.so.6]".to_string(),
-        CodeKind::Jit if frame.name == "[jit]" => "[perf-41.map]".to_string(),
-        _ => visible(&frame.name).into_owned(),
+        CodeKind::User if frame.text.contains("+0x") => "[libm.so.6]".to_string(),
+        CodeKind::Jit if frame.text == "[jit]" => "[perf-41.map]".to_string(),
+        _ => visible(&frame.text).into_owned(),
     }
 }
 
@@ -250,7 +250,7 @@ fn cells(line: &str) -> Vec<String> {
 #[test]
 fn csv_has_a_row_per_sample_and_the_weights_of_the_flame_graph() {
     let profile = profile::profile();
-    let shown = |frame: &FlameFrame| visible(&frame.name).replace(';', ":").replace('"', "");
+    let shown = |frame: &Label| visible(&frame.text).replace(';', ":").replace('"', "");
     let bytes = written(&profile, samples(), |sampled, out| export::rows::csv(sampled, out));
     let text = String::from_utf8(bytes).expect("UTF-8");
     let mut lines = text.split_terminator("\r\n").map(cells);

@@ -7,7 +7,8 @@ use super::units::Nanos;
 use crate::synthetic::{Synthetic, ms};
 use ironlaw::analysis::{Axis, Selection};
 use ironlaw::model::profile::ProfileBuilder;
-use ironlaw::view::flame::{Flame, FlameFrame, FlameOptions};
+use ironlaw::view::Label;
+use ironlaw::view::flame::{FlameGraph, FlameOptions};
 use std::collections::BTreeMap;
 
 const MAIN: &str = "/usr/bin/server!_start;/usr/lib/libc.so.6!__libc_start_main;/usr/bin/server!main";
@@ -79,19 +80,19 @@ pub fn waits() -> Selection {
 }
 
 /// What the flame graph of the selection holds, its names passed through `name`.
-pub fn expected(profile: &Profile, selection: &Selection, name: impl Fn(&FlameFrame) -> String) -> Stacks {
+pub fn expected(profile: &Profile, selection: &Selection, name: impl Fn(&Label) -> String) -> Stacks {
     let options = FlameOptions { selection: selection.clone(), title: None };
-    let flame = Flame::build(profile, &options).expect("the selection can be met");
+    let flame = FlameGraph::build(profile, &options).expect("the selection can be met");
     let mut stacks = Stacks::new();
-    for line in &flame.lines {
+    for line in &flame.stacks {
         *stacks.entry(line.frames.iter().map(&name).collect()).or_default() += line.value;
     }
     stacks
 }
 
 /// Names as the target gave them.
-pub fn plain(frame: &FlameFrame) -> String {
-    frame.name.clone()
+pub fn plain(frame: &Label) -> String {
+    frame.text.clone()
 }
 
 /// Adds to a stack; what weighs nothing is no part of a flame graph.
