@@ -273,7 +273,7 @@ fn other_cpus_than_the_baselines_are_told_with_both_sets() {
     require!("perf");
     let allowed = ironlaw::sys::affinity::get(0).unwrap();
     let (Some(first), 2..) = (allowed.first().copied(), allowed.len()) else {
-        eprintln!("skipped: this machine has one CPU for tests");
+        crate::support::skip("cpus", "this machine has one CPU for tests");
         return;
     };
     let dir = Dir::new();

@@ -157,7 +157,7 @@ fn colour_on_a_terminal_is_left_out_where_no_color_says_so() {
     let report = format!("'{IRONLAW}' --color auto report '{}'", shared());
     let on_a_terminal = || dir.command("script", &["-qec", &report, "/dev/null"]);
     if on_a_terminal().output().is_err() {
-        eprintln!("skipped: there is no `script` to make a terminal with");
+        crate::support::skip("script", "there is no `script` to make a terminal with");
         return;
     }
     let coloured = Ran::of(&mut on_a_terminal()).succeeds();
@@ -453,7 +453,7 @@ fn a_full_disk_is_told_and_harms_neither_command_nor_what_was_written() {
     require!("perf", "root");
     let dir = Dir::new();
     let Some(_tiny) = Tiny::mount(dir.join("tiny"), 52 + meta_kilobytes(&dir)) else {
-        eprintln!("skipped: no file system can be mounted here");
+        crate::support::skip("tmpfs", "no file system can be mounted here");
         return;
     };
     let script = format!("'{IRONLAW}' workload hotspot --threads 2 --seconds 4 && touch done; exit 3");
@@ -471,7 +471,7 @@ fn a_command_left_to_itself_by_a_full_disk_still_ends_on_request() {
     require!("perf", "root");
     let dir = Dir::new();
     let Some(_tiny) = Tiny::mount(dir.join("tiny"), 8 + meta_kilobytes(&dir)) else {
-        eprintln!("skipped: no file system can be mounted here");
+        crate::support::skip("tmpfs", "no file system can be mounted here");
         return;
     };
     let line = format!("record -o tiny/run -- {IRONLAW} workload hotspot --seconds 60");
@@ -490,7 +490,7 @@ fn an_ordinary_user_profiles_own_processes_and_is_told_why_no_others() {
     require!("perf", "root");
     let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     if level.trim() != "2" {
-        eprintln!("skipped: kernel.perf_event_paranoid is {}, and this test knows what holds at 2", level.trim());
+        crate::support::skip("paranoid-2", format!("perf_event_paranoid is {}", level.trim()));
         return;
     }
     let dir = Dir::new();

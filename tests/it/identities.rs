@@ -1,6 +1,7 @@
 //! What must add up in every recording, whatever ran: times of threads, shares of them, readings and their moments.
 
 use crate::program::Dir;
+use crate::support::is_required;
 use ironlaw::analysis::{Counters, Metric, Who, Window, metrics};
 use ironlaw::model::profile::Profile;
 use ironlaw::model::{CounterReading, Measure, Scope, Why};
@@ -119,6 +120,7 @@ impl Recorded {
         assert!(stray.is_none(), "{name}: {stray:?} is of no window's end {moments:?}");
         let read: BTreeSet<_> = self.profile.readings.iter().map(|reading| (reading.counter, reading.scope)).collect();
         let cycles = self.profile.counter("cycles").filter(|def| read.contains(&(def.id, Scope::Target)));
+        assert!(cycles.is_some() || !is_required("pmu"), "{name}: cycles were not counted");
         eprintln!("{name}: {} windows, cycles counted: {}", moments.len() - 1, cycles.is_some());
     }
 }

@@ -218,7 +218,7 @@ fn folded_stacks_come_back_as_they_were() {
 fn perf_records() -> bool {
     let there = Command::new("perf").arg("--version").output().is_ok();
     if !there {
-        eprintln!("skipped: the perf tool is not installed");
+        crate::support::skip("perf-tool", "the perf tool is not installed");
     }
     there
 }
@@ -236,7 +236,7 @@ fn what_perf_records_here_is_named_and_unwound() {
         let ran = dir.command("sh", &["-c", &script]).output().expect("there is a shell");
         if !ran.status.success() {
             // A perf built without zstd, or one that may not.
-            eprintln!("skipped: {script}: {}", String::from_utf8_lossy(&ran.stderr));
+            crate::support::skip("perf-tool", format!("{script}: {}", String::from_utf8_lossy(&ran.stderr)));
             continue;
         }
         dir.line("import p.data -o run --force").succeeds();

@@ -201,7 +201,7 @@ fn io_waits_for_storage() {
     Ran::of(dir.command(IRONLAW, &command).env("TMPDIR", build)).succeeds();
     let report = dir.report("io.ironlaw", "--thread writer-0 --thread writer-1");
     if waited(&report, "block_io") == 0.0 {
-        eprintln!("skipped: fsync on the file system of {} does not wait for a device", build.display());
+        crate::support::skip("disk", format!("fsync in {} does not wait for a device", build.display()));
         return;
     }
     let stacks = blocked(&dir, "io.ironlaw --thread writer-0 --thread writer-1");
@@ -257,7 +257,7 @@ impl Drop for Quota {
 fn a_quota_that_is_used_up_is_found() {
     require!("perf", "root");
     let Some(quota) = Quota::new() else {
-        eprintln!("skipped: no control group with a CPU quota can be made here");
+        crate::support::skip("cpu-quota", "no control group with a CPU quota can be made here");
         return;
     };
     let dir = Dir::new();

@@ -28,6 +28,7 @@ mod cli;
 mod diff;
 mod export;
 mod golden;
+mod guide;
 mod identities;
 mod import;
 mod known_answer;

@@ -208,7 +208,7 @@ fn example(dir: &Dir) -> Option<PathBuf> {
     cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-I"]).arg(root.join("native")).arg("-o").arg(&built);
     match cc.arg(root.join("examples/count_operations.c")).status() {
         Err(error) => {
-            eprintln!("skipped: there is no C compiler (cc): {error}");
+            crate::support::skip("cc", format!("there is no C compiler (cc): {error}"));
             None
         }
         Ok(status) => {

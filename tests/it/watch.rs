@@ -218,10 +218,12 @@ fn the_metrics_are_answered_whatever_else_asks_and_the_targets_end_ends_the_watc
 }
 
 /// What the reference parser says, where there is one.
-#[expect(clippy::print_stderr, reason = "a skipped check says so")]
 fn prometheus_reads(dir: &Dir, page: &str) {
     if !Command::new("python3").args(["-c", "import prometheus_client"]).status().is_ok_and(|status| status.success()) {
-        eprintln!("skipped: python3 has no prometheus_client (python3 -m pip install prometheus_client)");
+        crate::support::skip(
+            "prometheus-client",
+            "python3 has no prometheus_client (python3 -m pip install prometheus_client)",
+        );
         return;
     }
     std::fs::write(dir.join("page"), page).unwrap();

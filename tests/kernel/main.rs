@@ -302,7 +302,7 @@ impl Drop for Group {
 fn a_control_group_is_sampled_with_what_joins_it_and_nothing_else() {
     require!("perf", "root");
     let Some(group) = Group::create("ironlaw-test") else {
-        eprintln!("skipped: no writable cgroup v2 mount");
+        support::skip("cgroup2", "no writable cgroup v2 mount");
         return;
     };
     let (inside, outside) = (Workload::python("while True: pass"), Workload::python("while True: pass"));
@@ -417,16 +417,19 @@ fn five_thousand_threads_are_attached_at_once_and_sampled() {
     assert_eq!(alive, 5000);
 }
 
-/// In a process of its own: what other tests allocate meanwhile would be counted here.
+/// Runs an ignored test in a process of its own.
+fn run_alone(name: &str) {
+    let program = std::env::current_exe().unwrap();
+    let alone = Command::new(program).args(["--exact", name, "--ignored", "--nocapture"]).output().unwrap();
+    let said = String::from_utf8_lossy(&alone.stdout) + String::from_utf8_lossy(&alone.stderr);
+    assert!(alone.status.success() && said.contains("1 passed"), "{said}");
+}
+
+/// What other tests allocate meanwhile would be counted here.
 #[test]
 fn a_thousand_threads_a_second_leave_no_memory_behind() {
     require!("perf");
-    let alone = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "measured_alone::a_thousand_threads_a_second", "--ignored", "--nocapture"])
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&alone.stdout);
-    assert!(alone.status.success() && said.contains("1 passed"), "{said}");
+    run_alone("measured_alone::a_thousand_threads_a_second");
 }
 
 mod measured_alone {

@@ -71,7 +71,7 @@ fn paranoid() -> i32 {
 fn root_without_tracefs_sees_every_wait_with_its_stack() {
     require!("perf", "root");
     if Path::new("/sys/kernel/tracing/events").exists() {
-        eprintln!("skipped: tracefs is mounted");
+        support::skip("no-tracefs", "tracefs is mounted");
         return;
     }
     Place::new().names_the_lock(false, "switch_events");
@@ -82,7 +82,7 @@ fn an_ordinary_user_sees_every_duration_and_samples_what_for() {
     require!("perf");
     let is_root = support::missing("root").is_none();
     if paranoid() != 2 || (is_root && Command::new("setpriv").arg("--version").output().is_err()) {
-        eprintln!("skipped: kernel.perf_event_paranoid is {}, or there is no setpriv", paranoid());
+        support::skip("paranoid-2", format!("perf_event_paranoid is {}, or there is no setpriv", paranoid()));
         return;
     }
     Place::new().names_the_lock(is_root, "switch_records");

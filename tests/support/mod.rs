@@ -1,7 +1,11 @@
 //! What the tests that need a kernel share: a skip that says why, and fails where it must not happen.
+//! `IRONLAW_REQUIRE` lists what this machine has, separated by commas; a test that misses it fails instead of skipping.
+//! `.ci/run` finds the list without ironlaw.
 
-/// Why a test that needs `what` cannot run here; `None` if it can. With `what` in `IRONLAW_REQUIRE` (a comma-separated
-/// list) it panics instead, so that a CI machine cannot skip unnoticed.
+/// Why a test that needs `what` cannot run here; `None` if it can.
+///
+/// # Panics
+/// If `what` is required.
 pub fn missing(what: &str) -> Option<String> {
     let why = match what {
         "perf" => perf(),
@@ -10,9 +14,22 @@ pub fn missing(what: &str) -> Option<String> {
         "root" => (!is_root()).then(|| "not running as root".to_string()),
         _ => Some(format!("{what} is not known to the tests")),
     }?;
-    let required = std::env::var("IRONLAW_REQUIRE").unwrap_or_default();
-    assert!(!required.split(',').any(|name| name == what), "{what} is required: {why}");
+    assert!(!is_required(what), "{what} is required: {why}");
     Some(why)
+}
+
+/// Says why a test stops here for lack of `what`.
+///
+/// # Panics
+/// If `what` is required.
+pub fn skip(what: &str, why: impl std::fmt::Display) {
+    assert!(!is_required(what), "{what} is required: {why}");
+    eprintln!("skipped: {why}");
+}
+
+/// Whether this machine is known to have `what`.
+pub fn is_required(what: &str) -> bool {
+    std::env::var("IRONLAW_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == what))
 }
 
 /// Returns from the test when any of these is missing, printing why.

@@ -1,0 +1,211 @@
+//! Every example of the README and the guide, run as it is printed: shortened, with stand-ins for the reader's own programs.
+
+use crate::program::{Dir, IRONLAW, Ran, Running};
+use regex::Regex;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+/// Examples that are not run, by what stands in them, and why; that they parse is tested with the guide's pages.
+const NOT_RUN: [(&str, &str); 9] = [
+    ("ironlaw top", "opens a terminal session, which the tests of the session press keys in"),
+    ("ironlaw view", "opens a terminal session"),
+    ("diff --tui", "opens a terminal session"),
+    ("-G web.service", "needs a unit of systemd"),
+    ("MEM_INST_RETIRED.LOCK_LOADS", "an event of Intel's CPUs"),
+    ("perf record", "needs perf; the tests of imports run it"),
+    ("usual*.ironlaw", "extends what a unit of systemd recorded"),
+    ("demo sweep", "six runs take longer than all other examples; other sweeps are run"),
+    ("--baseline web.baseline        # keep", "asks for a baseline of the recorded process, which watch is run with"),
+];
+
+/// What of an example takes too long or names what only its reader has, as a pattern, and what stands in for it.
+const SHORTER: [(&str, &str); 16] = [
+    (r"\s+# .*$", ""),
+    (r"cargo run --release --", "ironlaw"),
+    (r"ironlaw demo", "ironlaw demo -o demo.ironlaw --headless --seconds 0.1"),
+    (r" -d \S+", " -d 0.2"),
+    (r"record (.*-p 1234)$", "record -d 0.2 $1"),
+    (r"watch (.*-p 1234)", "watch -d 0.5 -I 100ms --stale-ok $1"),
+    (r"-p 1234", "-p PID"),
+    (r"--dwell 10s", "--dwell 100ms"),
+    (r"ironlaw sweep( -r 3)?", "ironlaw sweep -r 1"),
+    (r"-r 3 ", ""),
+    (r"(-L threads|-L cpus|--cpus) \S+", "$1 1,2"),
+    (r"--width 8", "--width 2"),
+    (r"1s-10s", "0.1s-10s"),
+    (r"--thread worker", "--thread cruncher-0"),
+    (r"localhost:9100", "ADDRESS"),
+    (r"\$i", "1"),
+];
+
+/// Programs that stand in for the reader's.
+const STAND_INS: [(&str, &str); 3] = [
+    ("bin/sysbench", "for i in 1 2 3; do sleep 0.1; done\necho 'total number of events: 1000'"),
+    ("app", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done"),
+    ("bench", "sleep 0.1; echo '1000 ops'"),
+];
+
+/// The lines of a text that run ironlaw.
+fn examples(text: &str) -> Vec<String> {
+    let text = text.replace("\\\n", " ");
+    let lines = text.lines().filter_map(|line| line.strip_prefix("    "));
+    let runs = Regex::new(r"^(\s*(\$ )?|.*[|&] )(ironlaw|cargo run --release --) (-|[a-z]+( |$))").unwrap();
+    // Screens and reports are indented as examples are.
+    let shown = ["·", " -> ", "own CPU"];
+    let own = lines.filter(|line| runs.is_match(line) && !shown.iter().any(|sign| line.contains(sign)));
+    own.map(|line| line.trim().trim_start_matches("$ ").to_string()).collect()
+}
+
+/// What an example becomes for a test: short, and without what it hands its output to.
+fn shortened(example: &str, pid: u32, address: &str) -> String {
+    let mut line = example.to_string();
+    for (pattern, with) in SHORTER {
+        line = Regex::new(pattern).unwrap().replace_all(&line, with).into_owned();
+    }
+    for end in [" | ", " && "] {
+        let own = line.rfind("ironlaw ").unwrap_or(0);
+        line.truncate(line[own..].find(end).map_or(line.len(), |at| own + at));
+    }
+    line.replace("PID", &pid.to_string()).replace("ADDRESS", address)
+}
+
+/// A folder with everything that examples read: recordings, sweeps, a baseline, what other tools wrote.
+struct Kit {
+    dir: Dir,
+    target: Running,
+    address: String,
+}
+
+impl Kit {
+    fn new() -> Kit {
+        let dir = Dir::new();
+        fs::create_dir_all(dir.join("bin")).unwrap();
+        symlink(IRONLAW, dir.join("bin/ironlaw")).unwrap();
+        for (name, script) in STAND_INS {
+            fs::write(dir.join(name), format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        for folder in ["home/.config", "home/.local/share/bash-completion/completions", "rootfs"] {
+            fs::create_dir_all(dir.join(folder)).unwrap();
+        }
+        fs::write(dir.join("kallsyms"), "ffffffff81000000 T _text\n").unwrap();
+        fs::write(dir.join("out.folded"), "main;work 7\nmain;wait 3\n").unwrap();
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        fs::copy(fixtures.join("perfdata/perf.data.callgraph-3.8"), dir.join("perf.data")).unwrap();
+        // Small programs: most of a short recording's time goes into reading the symbols of what ran.
+        let target = Running::of(&mut dir.command("sh", &["-c", "while :; do :; done"]));
+        let kit = Kit { dir, target, address: answer() };
+        kit.record();
+        kit
+    }
+
+    /// Records what the examples read, under every name they read it by.
+    fn record(&self) {
+        for (name, names) in [
+            ("old", ["old-1", "old-2", "old-3", "monday", "main"].as_slice()),
+            ("new", &["new-1", "new-2", "new-3", "tuesday", "friday", "run", "base"]),
+        ] {
+            let ops = r"--off-cpu -I 50ms --ops regex:ops\s(\d+)";
+            self.dir.record(name, ops, "scaling --threads 1 --seconds 0.8");
+            for copy in names {
+                symlink(self.dir.join(&format!("{name}.ironlaw")), self.dir.join(&format!("{copy}.ironlaw"))).unwrap();
+            }
+        }
+        self.runs(&self.dir, "ironlaw sweep -r 1 -L threads 1,2 --ops 'regex:(\\d+) ops' -o main -- ./bench {threads}");
+        for copy in ["fix", "run"] {
+            symlink(self.dir.join("main.sweep"), self.dir.join(&format!("{copy}.sweep"))).unwrap();
+        }
+        self.runs(&self.dir, "ironlaw baseline build old.ironlaw -o web.baseline");
+    }
+
+    fn runs(&self, dir: &Dir, line: &str) {
+        let ran = self.shell(dir, line);
+        // A gate of short runs is undecided.
+        let undecided = line.contains("--fail-if") && ran.code == Some(4);
+        assert!(ran.code == Some(0) || undecided, "{line}: {:?}\n{}{}", ran.code, ran.out, ran.err);
+    }
+
+    fn shell(&self, dir: &Dir, line: &str) -> Ran {
+        let path = format!("{}:{}", self.dir.join("bin").display(), std::env::var("PATH").unwrap_or_default());
+        let mut command: Command = dir.command("sh", &["-c", line]);
+        Ran::of(command.env("PATH", path).env("HOME", dir.join("home")).env_remove("XDG_CONFIG_HOME"))
+    }
+
+    /// A folder that has all of this but what an example is to write.
+    fn copy_for(&self, line: &str) -> Dir {
+        let dir = Dir::new();
+        let output = Regex::new(r" -o (\S+)").unwrap().captures(line).map(|found| found[1].to_string());
+        let is_output = |name: &str| {
+            let stem = name.split('.').next().unwrap_or(name);
+            output.as_ref().is_some_and(|output| output == name || output == stem) && !line.ends_with(" -f")
+        };
+        for entry in fs::read_dir(self.dir.path()).unwrap().flatten() {
+            let name = entry.file_name().into_string().unwrap();
+            match entry.file_type().unwrap().is_file() {
+                _ if is_output(&name) => {}
+                true => drop(fs::copy(entry.path(), dir.join(&name)).unwrap()),
+                false => symlink(entry.path(), dir.join(&name)).unwrap(),
+            }
+        }
+        dir
+    }
+}
+
+/// Where a Prometheus counter is answered for as long as this process lives.
+fn answer() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for (count, stream) in listener.incoming().enumerate() {
+            let Ok(mut stream) = stream else { continue };
+            let _ = stream.read(&mut [0; 4096]);
+            let page = format!("requests_total {count}\n");
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", page.len());
+            let _ = stream.write_all((head + &page).as_bytes());
+        }
+    });
+    address
+}
+
+fn pages() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let guide = fs::read_dir(root.join("assets/guide")).unwrap().flatten().map(|entry| entry.path());
+    let mut paths: Vec<_> = guide.chain([root.join("README.md")]).collect();
+    paths.sort();
+    let named = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    paths.iter().map(|path| (named(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn every_example_that_can_run_here_does_what_it_says() {
+    require!("perf");
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        crate::support::skip("cpus", "the sweeps of the examples need two CPUs");
+        return;
+    }
+    let kit = Kit::new();
+    let is_root = crate::support::missing("root").is_none();
+    let (mut run, mut unused) = (0, NOT_RUN.map(|(text, _)| text).to_vec());
+    for (page, text) in pages() {
+        for example in examples(&text) {
+            if let Some((text, _)) = NOT_RUN.iter().find(|(text, _)| example.contains(text)) {
+                unused.retain(|unused| unused != text);
+                continue;
+            }
+            if example.contains(" -a ") && !is_root {
+                continue;
+            }
+            let line = shortened(&example, kit.target.pid(), &kit.address);
+            let begun = std::time::Instant::now();
+            kit.runs(&kit.copy_for(&line), &line);
+            eprintln!("{page}: {line}: {:.2} s", begun.elapsed().as_secs_f64());
+            run += 1;
+        }
+    }
+    assert!(run >= 35, "{run} examples were run");
+    assert!(unused.is_empty(), "no example has {unused:?} any more");
+}
