@@ -188,7 +188,6 @@ const KNOWN_CIRCLES: &[(&str, &str)] = &[
     ("analysis/attribution", "alarm_criteria deviation reference wait_ratio"),
     ("analysis/attribution", "cpu_placement suspects"),
     ("analysis/baseline", "levels strength"),
-    ("analysis/diff", "change effect expect functions load pairing simpson types unlike"),
     ("cli/top/choices", "cgroups lister processes"),
     ("collect", "neighbours readings"),
     ("collect/sampler", "assemble attach request rings stacks switches waiting"),

@@ -2,11 +2,13 @@
 //! then the runs are compared as usual. Windows of a run do not count as runs, and the curve's own uncertainty is part
 //! of every result.
 
+use super::change::Change;
 use super::curve::{Curve, Dot, basis};
+use super::digest::Side;
 use super::effect::{Basis, Effect, Scale, SideEstimate, Uncertainty, by_windows};
 use super::load::{Adjustment, Driver, Load, Through, dots, loads};
 use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, Role};
-use super::types::{Change, Settings, Side};
+use super::settings::Settings;
 use crate::analysis::stats::linear::Vector;
 use crate::analysis::stats::{Ancova, Observation};
 use crate::model::Measure;

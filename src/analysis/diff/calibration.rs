@@ -3,10 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use super::change::Verdict;
+use super::comparison::Comparison;
 use super::expect::obstacle;
 use super::load::{Adjustment, Driver, Through};
+use super::settings::Settings;
 use super::testing::{digest, simulated};
-use super::types::{Comparison, Settings, Verdict};
 use crate::analysis::stats::Random;
 use crate::analysis::stats::simulate::{Frequency, Program, STEADY, trials};
 

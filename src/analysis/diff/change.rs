@@ -1,14 +1,62 @@
 //! Turns changes into intervals and verdicts, corrected for many tests. The verdict "same" has a test of its own;
 //! finding no difference is not enough.
 
-use super::digest::Digest;
+use super::digest::{Digest, Side};
 use super::effect::{Effect, SideEstimate, Uncertainty, by_windows};
 use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, Role};
-use super::types::{Change, Settings, Side, Verdict};
+use super::settings::Settings;
 use crate::analysis::stats::{
     benjamini_hochberg, detectable, equivalent, holm, least_p, mann_whitney, student_quantile, student_two_sided,
 };
 use crate::model::{Measure, Quality, Why};
+use serde::Serialize;
+
+/// The verdict on a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It grew, beyond chance.
+    More,
+    /// It shrank, beyond chance.
+    Less,
+    /// The same within the margin, which was shown rather than assumed.
+    Same,
+    /// Neither a difference nor sameness is shown.
+    Undecided,
+}
+
+/// One quantity compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The quantity.
+    pub quantity: Quantity,
+    /// The base's value; for repeats, their mean.
+    pub base: Measure<f64>,
+    /// The other side's value.
+    pub new: Measure<f64>,
+    /// The change; `None` if a value is missing.
+    pub effect: Option<Effect>,
+    /// Its interval, in the form of [`Effect::change`].
+    pub interval: Option<(f64, f64)>,
+    /// For single runs, the interval of the change between these two recordings, by their windows alone.
+    pub within: Option<(f64, f64)>,
+    /// For single runs, the standard deviation between runs up to which the change would be beyond chance.
+    pub noise_limit: Option<f64>,
+    /// Probability of so large a change if there is none.
+    pub p: Option<f64>,
+    /// The same, corrected for the number of quantities of its family.
+    pub corrected: Option<f64>,
+    /// Probability, from 0.5 to 1, that the change has this direction; SPEED calls it one-sided confidence.
+    pub one_sided: Option<f64>,
+    /// p of the Mann-Whitney test on repeats; `None` with too few for it to become small.
+    pub rank_p: Option<f64>,
+    /// The smallest change that four of five such comparisons would find, in the form of [`Effect::change`].
+    pub detectable: Option<f64>,
+    /// Whether it was shown to be within the margin, whatever the verdict.
+    pub within_margin: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+}
 
 /// The change of every quantity as it is, corrected and judged.
 pub(super) fn changes(base: &Side, new: &Side, settings: &Settings) -> Vec<Change> {

@@ -1,189 +1,107 @@
-//! Combines the parts of a comparison and chooses the number to lead with. The raw numbers are kept in addition to the
-//! adjusted ones.
+//! The result of a comparison.
 
-use super::adjust::adjust;
-use super::change::{changes, judge, rank};
-use super::digest::Digest;
-use super::expect;
+use super::change::Change;
+use super::expectation::Expectation;
 use super::functions::Functions;
-use super::load::{Adjustment, Load, load};
-use super::quantity::{PRIMARY, WITHOUT_OPERATIONS};
-use super::simpson::{GroupKind, SubgroupCheck, guards};
-use super::types::{Change, Comparison, Factors, Lead, Settings, Side, Verdict};
-use super::unlike::unlike;
-use crate::analysis::{Law, Totals};
-use crate::model::{Measure, Why};
+use super::load::Load;
+use super::mismatch::Unlike;
+use super::subgroups::SubgroupCheck;
+use crate::analysis::{Law, Slowdown};
+use serde::Serialize;
+
+/// Which number for the primary quantity to trust first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lead {
+    /// The recordings as they are.
+    Raw,
+    /// At the same load.
+    LoadAdjusted,
+    /// With the base's mixture of groups.
+    Standardised,
+}
+
+/// The law on both sides, and the parts of the difference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Factors {
+    /// The base's law.
+    pub base: Law,
+    /// The other side's law.
+    pub new: Law,
+    /// The parts of the change of the time per operation and thread; `None` without operations.
+    pub slowdown: Option<Slowdown>,
+}
+
+/// The result of an expectation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It moved as expected, beyond chance.
+    Confirmed,
+    /// Neither that nor its opposite is shown.
+    NotConfirmed,
+    /// It was shown to do something else.
+    Contradicted,
+    /// The recordings cannot decide it.
+    CannotTell,
+}
+
+/// An expectation with its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expected {
+    /// The expectation.
+    pub expectation: Expectation,
+    /// The change it was judged by; `None` if there is no such quantity.
+    pub change: Option<Change>,
+    /// Whether that change is at the same load.
+    pub same_load: bool,
+    /// Probability of a change so far from the limit if it were at the limit, corrected for the number of expectations.
+    pub p: Option<f64>,
+    /// The result.
+    pub outcome: Outcome,
+    /// Why it cannot be decided.
+    pub reason: Option<&'static str>,
+}
+
+/// Two sides compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The conditions in which the two differ.
+    pub unlike: Vec<Unlike>,
+    /// The quantity that decides whether it became slower.
+    pub primary: &'static str,
+    /// The number to lead with: the primary quantity's change by [`Comparison::lead`].
+    pub answer: Option<Change>,
+    /// What the answer is based on.
+    pub lead: Lead,
+    /// The raw change of every quantity.
+    pub changes: Vec<Change>,
+    /// The load of both sides.
+    pub load: Load,
+    /// The costs at the same load; empty if no adjustment is needed or possible.
+    pub adjusted: Vec<Change>,
+    /// Groups whose mixture may hide or make a change.
+    pub guards: Vec<SubgroupCheck>,
+    /// The factors of time per operation.
+    pub factors: Factors,
+    /// Which code became more expensive; `None` without samples, or without operations if costs are per operation.
+    pub functions: Option<Functions>,
+    /// The results of the expectations.
+    pub expectations: Vec<Expected>,
+}
 
 impl Comparison {
-    /// Compares two sides.
+    /// The change of a quantity to trust: at the same load if that was computed.
     #[must_use]
-    pub fn of(base: &Side, new: &Side, settings: &Settings) -> Comparison {
-        let mut changes = changes(base, new, settings);
-        rank(&mut changes, base, new, settings);
-        let mut load = load(base, new, settings.load);
-        let mut adjusted = adjust(base, new, &mut load, settings);
-        judge(&mut adjusted, settings);
-        let counted = named(&changes, PRIMARY).is_some_and(|change| change.effect.is_some());
-        let primary = if counted { PRIMARY } else { WITHOUT_OPERATIONS };
-        let best = named(&adjusted, primary).or(named(&changes, primary));
-        let guards = guards(base, new, &load, best.and_then(half));
-        let (answer, lead) = answer(primary, &changes, &adjusted, &guards, &load, settings);
-        let mut found = Comparison {
-            unlike: unlike(base, new),
-            primary,
-            answer,
-            lead,
-            changes,
-            load,
-            adjusted,
-            guards,
-            factors: factors(base, new),
-            functions: Functions::of(base, new, settings),
-            expectations: vec![],
-        };
-        found.expectations = expect::judge(&found, settings);
-        found
-    }
-}
-
-fn named<'a>(changes: &'a [Change], name: &str) -> Option<&'a Change> {
-    changes.iter().find(|change| change.quantity.name == name)
-}
-
-/// Half the width of its interval, as a fraction of the base.
-fn half(change: &Change) -> Option<f64> {
-    let (low, high) = change.interval?;
-    Some((high - low) / 2.0)
-}
-
-/// The number to lead with: at the same load if there is one, with the base's mixture if the new one misleads.
-fn answer(
-    primary: &'static str,
-    changes: &[Change],
-    adjusted: &[Change],
-    guards: &[SubgroupCheck],
-    load: &Load,
-    settings: &Settings,
-) -> (Option<Change>, Lead) {
-    if let Some(change) = named(adjusted, primary) {
-        return (Some(change.clone()), Lead::LoadAdjusted);
-    }
-    let Some(raw) = named(changes, primary) else { return (None, Lead::Raw) };
-    let deceived = guards.iter().find(|guard| guard.disagrees && guard.by == GroupKind::Host);
-    if let Some(effect) =
-        deceived.and_then(|guard| raw.effect.and_then(|effect| effect.at(guard.whole[0], guard.standardised)))
-    {
-        let values = [effect.base, effect.new].map(Measure::exact);
-        let mut all = vec![Change::of(raw.quantity, values[0], values[1], Some(effect), settings)];
-        judge(&mut all, settings);
-        return (all.pop(), Lead::Standardised);
-    }
-    let mut raw = raw.clone();
-    // CPU use alone reflects load as much as cost. So does a cost that moved no further than the load can explain.
-    let surely = raw.effect.zip(raw.interval).map_or(0.0, |(effect, ends)| effect.nearest(ends));
-    if primary == WITHOUT_OPERATIONS || load.may_explain(surely) {
-        // At another load the program may have become costlier without a trace.
-        let same = raw.verdict == Verdict::Same && matches!(load.adjustment, Adjustment::Same | Adjustment::Unknown);
-        raw.verdict = if same { Verdict::Same } else { Verdict::Undecided };
-    }
-    (Some(raw), Lead::Raw)
-}
-
-fn factors(base: &Side, new: &Side) -> Factors {
-    let [base, new] = [base, new].map(|side| Law::of(&totals(side)));
-    let slowdown = new.slowdown(&base);
-    Factors { base, new, slowdown }
-}
-
-/// The runs of a side as one: counts are added up, so that the factors multiply to the whole as in each run.
-fn totals(side: &Side) -> Totals {
-    let sum = |of: &dyn Fn(&Totals) -> Measure<f64>| {
-        let values = side.runs.iter().map(|run: &Digest| of(&run.run.totals));
-        values.reduce(|a, b| a.ratio(b, |a, b| Some(a + b))).unwrap_or(Measure::Missing(Why::NotRecorded))
-    };
-    let over = |a: Measure<f64>, b: Measure<f64>| a.ratio(b, |a, b| (b > 0.0).then(|| a / b));
-    let product = |a: Measure<f64>, b: Measure<f64>| a.ratio(b, |a, b| Some(a * b));
-    let (cpu, instructions) = (sum(&|totals| totals.cpu), sum(&|totals| totals.instructions));
-    let cycles = sum(&|totals| product(totals.cpi, totals.instructions));
-    let by_frequency = sum(&|totals| product(totals.frequency, totals.cpu));
-    Totals {
-        wall: side.runs.iter().map(|run| run.run.totals.wall).sum(),
-        ops: sum(&|totals| totals.ops),
-        cpu,
-        threads: sum(&|totals| totals.threads),
-        instructions,
-        cpi: over(cycles, instructions),
-        frequency: over(by_frequency, cpu),
-    }
-}
-
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::super::testing::{LoadShape, digest, loaded, side};
-    use super::*;
-
-    fn answer(base: &Side, new: &Side) -> (f64, Verdict, Lead) {
-        let found = Comparison::of(base, new, &Settings::default());
-        let answer = found.answer.unwrap();
-        (answer.effect.unwrap().relative().unwrap(), answer.verdict, found.lead)
+    pub fn change(&self, name: &str) -> Option<&Change> {
+        let named = |change: &&Change| change.quantity.name == name;
+        let answer = self.answer.iter().find(|change| named(change));
+        answer.or_else(|| self.adjusted.iter().find(named)).or_else(|| self.changes.iter().find(named))
     }
 
-    const OPEN: LoadShape = LoadShape { low: 2e4, high: 1e5, cost_ns: 5000.0, fixed: 0.2, cores: None };
-
-    #[test]
-    fn a_load_change_alone_raises_no_alarm_and_the_raw_number_stays_beside() {
-        let (base, half) = (loaded(OPEN), loaded(LoadShape { low: 1e4, high: 5e4, ..OPEN }));
-        let found = Comparison::of(&base, &half, &Settings::default());
-        assert_eq!(found.lead, Lead::LoadAdjusted);
-        assert!(!matches!(found.answer.clone().unwrap().verdict, Verdict::More | Verdict::Less), "{:?}", found.answer);
-        let raw = named(&found.changes, PRIMARY).unwrap().effect.unwrap().relative().unwrap();
-        assert!(raw > 0.2, "{raw}");
-        assert!(found.guards.iter().any(|guard| guard.by == GroupKind::Load && guard.disagrees));
-    }
-
-    #[test]
-    fn loads_that_never_met_leave_the_answer_open() {
-        let steady = |rate| loaded(LoadShape { low: rate, high: rate, ..OPEN });
-        let (change, verdict, lead) = answer(&steady(1e5), &steady(2e4));
-        assert!(change > 0.5 && verdict == Verdict::Undecided && lead == Lead::Raw, "{change} {verdict:?} {lead:?}");
-    }
-
-    #[test]
-    fn without_operations_load_and_cost_are_not_told_apart() {
-        let mut silent = Side { label: "s".into(), runs: vec![digest(None)] };
-        let found = Comparison::of(&silent, &silent, &Settings::default());
-        assert_eq!(found.primary, WITHOUT_OPERATIONS);
-        assert_eq!(found.factors.slowdown, None);
-        silent.runs.clear();
-        assert_eq!(Comparison::of(&silent, &silent, &Settings::default()).answer, None);
-    }
-
-    #[test]
-    fn another_mixture_of_hosts_is_not_taken_for_another_cost() {
-        let of = |costs: [f64; 4]| {
-            let mut side = side(&costs);
-            for (run, host) in side.runs.iter_mut().zip(["fast", "fast", "fast", "slow"]) {
-                run.facts.host.hostname = host.to_string();
-            }
-            side
-        };
-        let base = of([1000.0, 1010.0, 990.0, 4000.0]);
-        let mut new = of([950.0, 960.0, 3800.0, 3810.0]);
-        new.runs[2].facts.host.hostname = "slow".into();
-        let (change, _, lead) = answer(&base, &new);
-        assert!(lead == Lead::Standardised && (-0.06..-0.03).contains(&change), "{change} {lead:?}");
-    }
-
-    #[test]
-    fn the_factors_of_repeats_are_those_of_their_sums_and_the_parts_add_up() {
-        let (base, new) = (side(&[5000.0, 5200.0]), side(&[8000.0, 8200.0]));
-        let found = Comparison::of(&base, &new, &Settings::default()).factors;
-        let slowdown = found.slowdown.unwrap();
-        let product: f64 = slowdown.parts.iter().map(|part| part.ratio).product();
-        assert!((product / slowdown.ratio - 1.0).abs() < 1e-9, "{slowdown:?}");
-        let time = |law: &Law| law.cpu_per_op.value().unwrap() / law.utilisation.value().unwrap();
-        let parts: f64 = slowdown.parts.iter().map(|part| part.seconds).sum();
-        assert!((parts - (time(&found.new) - time(&found.base))).abs() < 1e-12);
+    /// Whether that is its change at the same load.
+    #[must_use]
+    pub fn is_at_same_load(&self, name: &str) -> bool {
+        self.adjusted.iter().any(|change| change.quantity.name == name)
     }
 }

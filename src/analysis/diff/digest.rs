@@ -39,6 +39,15 @@ pub struct Digest {
     pub ops_by_window: bool,
 }
 
+/// One side of a comparison: a recording, or repeats of one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// Its name, as the user gave it.
+    pub label: String,
+    /// The recordings, at least one.
+    pub runs: Vec<Digest>,
+}
+
 /// One window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slot {

@@ -2,7 +2,7 @@
 //! Windows of one run do not count as runs: without repeats only the difference between the two recordings is known.
 
 use super::quantity::{Cell, Quantity};
-use super::types::Settings;
+use super::settings::Settings;
 use crate::analysis::stats::combined;
 use crate::analysis::stats::{Blocks, Moments, Random, block_length, student_quantile};
 use serde::Serialize;

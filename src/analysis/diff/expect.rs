@@ -1,118 +1,15 @@
 //! Checks expectations that were stated in advance: a change whose reason is known moves more than the cost alone. A
 //! movement that chance or load may have caused does not confirm an expectation.
 
-use super::change::margin;
+use super::change::{Change, margin};
+use super::comparison::{Comparison, Expected, Outcome};
 use super::effect::{Effect, Scale};
+use super::expectation::{Claim, Expectation, Limit};
 use super::load::Adjustment;
 use super::quantity::Role;
-use super::types::{Change, Comparison, Settings};
+use super::settings::Settings;
 use crate::analysis::stats::{holm, student_two_sided};
-use crate::error::{Error, ErrorKind, Result};
 use crate::model::Measure;
-use serde::Serialize;
-
-/// One quantity and its expected movement.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Expectation {
-    /// The text as typed.
-    pub text: String,
-    /// The quantity's name, as in the JSON report.
-    pub name: String,
-    claim: Claim,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Claim {
-    /// Its change is beyond this limit.
-    Beyond { above: bool, limit: Limit },
-    /// It is the same within the margin.
-    Same,
-}
-
-/// A limit of a change.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Limit {
-    /// As a fraction of the base.
-    Part(f64),
-    /// In the quantity's unit.
-    Amount(f64),
-}
-
-/// The result of an expectation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// It moved as expected, beyond chance.
-    Confirmed,
-    /// Neither that nor its opposite is shown.
-    NotConfirmed,
-    /// It was shown to do something else.
-    Contradicted,
-    /// The recordings cannot decide it.
-    CannotTell,
-}
-
-/// An expectation with its result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Expected {
-    /// The expectation.
-    pub expectation: Expectation,
-    /// The change it was judged by; `None` if there is no such quantity.
-    pub change: Option<Change>,
-    /// Whether that change is at the same load.
-    pub same_load: bool,
-    /// Probability of a change so far from the limit if it were at the limit, corrected for the number of expectations.
-    pub p: Option<f64>,
-    /// The result.
-    pub outcome: Outcome,
-    /// Why it cannot be decided.
-    pub reason: Option<&'static str>,
-}
-
-impl Expectation {
-    /// Parses `NAME up`, `NAME down`, `NAME same`, or a limit of the change: `NAME < -10%`, `NAME > +50`.
-    ///
-    /// # Errors
-    /// `Usage` if it is none of these.
-    pub fn parse(text: &str) -> Result<Expectation> {
-        let wrong = || {
-            Error::new(ErrorKind::Usage, format!("'{text}' expects nothing")).hint(
-                "Write e.g. 'l3_mpki down', 'cpi same', or a change: 'path_length < -10%', 'cpu_ns_per_op < -50'.",
-            )
-        };
-        let text = text.trim();
-        let at = text.find(|c: char| c.is_whitespace() || c == '<' || c == '>').ok_or_else(wrong)?;
-        let (name, rest) = (&text[..at], text[at..].trim());
-        let claim = match rest {
-            "up" => Claim::Beyond { above: true, limit: Limit::Part(0.0) },
-            "down" => Claim::Beyond { above: false, limit: Limit::Part(0.0) },
-            "same" => Claim::Same,
-            rest => Claim::Beyond { above: rest.starts_with('>'), limit: limit(rest).ok_or_else(wrong)? },
-        };
-        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') {
-            return Err(wrong());
-        }
-        Ok(Expectation { text: text.to_string(), name: name.to_string(), claim })
-    }
-
-    /// Whether it only defines the direction of the change.
-    fn is_direction(&self) -> bool {
-        matches!(self.claim, Claim::Beyond { limit: Limit::Part(0.0) | Limit::Amount(0.0), .. })
-    }
-}
-
-/// Parses `< -10%`. The limit is that of a change, so a number without a sign or a percent sign can only be zero.
-fn limit(text: &str) -> Option<Limit> {
-    let number = text.strip_prefix(['<', '>'])?.trim();
-    let (digits, percent) = number.strip_suffix('%').map_or((number, false), |digits| (digits.trim(), true));
-    let value: f64 = digits.parse().ok().filter(|value: &f64| value.is_finite())?;
-    let signed = digits.starts_with(['+', '-']) || percent || value == 0.0;
-    match (signed, percent) {
-        (false, _) => None,
-        (true, true) => Some(value / 100.0).filter(|part| *part > -1.0).map(Limit::Part),
-        (true, false) => Some(Limit::Amount(value)),
-    }
-}
 
 /// Judges all expectations as one family of tests.
 pub(super) fn judge(comparison: &Comparison, settings: &Settings) -> Vec<Expected> {
@@ -173,7 +70,7 @@ pub(super) fn obstacle(change: &Change, comparison: &Comparison) -> Option<&'sta
 }
 
 /// The probability of a change so far from the limit if it were at the limit.
-fn distance(expectation: &Expectation, change: &Change) -> std::result::Result<f64, &'static str> {
+fn distance(expectation: &Expectation, change: &Change) -> Result<f64, &'static str> {
     let effect = change.effect.ok_or("it has no value on both sides")?;
     let limit = expectation.limit_on_scale(&effect)?;
     let known = effect.uncertainty.ok_or(UNREPEATED)?;
@@ -181,7 +78,7 @@ fn distance(expectation: &Expectation, change: &Change) -> std::result::Result<f
 }
 
 impl Expectation {
-    fn limit_on_scale(&self, effect: &Effect) -> std::result::Result<f64, &'static str> {
+    fn limit_on_scale(&self, effect: &Effect) -> Result<f64, &'static str> {
         let Claim::Beyond { limit, .. } = self.claim else { return Ok(0.0) };
         let part = match limit {
             Limit::Part(part) => part,
@@ -223,29 +120,9 @@ fn outcome(expected: &Expected, settings: &Settings) -> Outcome {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use super::super::digest::Side;
     use super::super::testing::{LoadShape, loaded, side};
-    use super::super::types::Side;
     use super::*;
-
-    #[test]
-    fn an_expectation_is_a_name_and_a_direction_or_a_limit_of_the_change() {
-        let beyond = |above, limit| Claim::Beyond { above, limit };
-        for (text, name, claim) in [
-            ("l3_mpki down", "l3_mpki", beyond(false, Limit::Part(0.0))),
-            (" cpi  up ", "cpi", beyond(true, Limit::Part(0.0))),
-            ("cpi same", "cpi", Claim::Same),
-            ("cpi<0", "cpi", beyond(false, Limit::Amount(0.0))),
-            ("cpi < -10%", "cpi", beyond(false, Limit::Part(-0.1))),
-            ("cpi > 5 %", "cpi", beyond(true, Limit::Part(0.05))),
-            ("cpu_ns_per_op < -50", "cpu_ns_per_op", beyond(false, Limit::Amount(-50.0))),
-        ] {
-            let found = Expectation::parse(text).unwrap();
-            assert_eq!((found.name.as_str(), found.claim), (name, claim), "{text}");
-        }
-        for text in ["", "cpi", "cpi 5", "cpi < 1.2", "cpi < -100%", "CPI up", "up", " > 1%", "cpi > NaN%", "c p up"] {
-            assert_eq!(Expectation::parse(text).unwrap_err().kind(), ErrorKind::Usage, "{text}");
-        }
-    }
 
     fn told(base: &Side, new: &Side, texts: &[&str]) -> Vec<(Outcome, Option<&'static str>)> {
         let expect = texts.iter().map(|text| Expectation::parse(text).unwrap()).collect();

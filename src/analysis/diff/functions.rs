@@ -1,8 +1,9 @@
 //! Finds the code that became more expensive: functions and call paths by cost per operation, or per another divisor.
 //! Costs are preferred to shares: a function may fall from 6% to 2% and cost five times as much.
 
+use super::digest::Side;
 use super::pairing::Pairing;
-use super::types::{Per, Settings, Side};
+use super::settings::{Per, Settings};
 use crate::analysis::stats::corrected;
 use crate::analysis::sweep::{FunctionId, Loss, LossRow, PathCost, Point, Run, hot_path};
 use crate::model::{Measure, Region, Unit};

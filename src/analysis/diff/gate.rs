@@ -1,9 +1,11 @@
 //! Evaluates conditions that a merge must meet, e.g. `path_length > +1%`, on a comparison. Chance does not fail a
 //! merge, and a missing number does not pass one: a gate that cannot be decided is neither held nor broken.
 
-use super::expect::{Outcome, UNREPEATED, obstacle};
+use super::change::Change;
+use super::comparison::Comparison;
+use super::comparison::Outcome;
+use super::expect::{UNREPEATED, obstacle};
 use super::load::Adjustment;
-use super::types::{Change, Comparison};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Measure;
 use serde::Serialize;
@@ -242,8 +244,9 @@ impl Judged {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use super::super::digest::Side;
+    use super::super::settings::Settings;
     use super::super::testing::{LoadShape, loaded, side};
-    use super::super::types::{Settings, Side};
     use super::*;
 
     #[test]

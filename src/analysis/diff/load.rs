@@ -4,9 +4,10 @@
 
 use super::curve::Dot;
 use super::digest::Digest;
+use super::digest::Side;
 use super::effect::FEWEST_WINDOWS;
 use super::quantity::{PRIMARY, RATE, WITHOUT_OPERATIONS};
-use super::types::{LoadBy, Side};
+use super::settings::LoadBy;
 use crate::analysis::stats::Moments;
 use serde::Serialize;
 
@@ -316,8 +317,9 @@ pub(super) fn dots(run: &Digest, at: usize, driver: Driver) -> Vec<Dot> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::super::adjust::adjust;
+    use super::super::change::Change;
+    use super::super::settings::Settings;
     use super::super::testing::{LoadShape, loaded, side};
-    use super::super::types::{Change, Settings};
     use super::*;
 
     fn compared(base: LoadShape, new: LoadShape, by: LoadBy) -> (Load, Option<Change>) {

@@ -1,8 +1,8 @@
 //! Matches the functions of two recordings: programs are renamed between builds, libraries carry versions, and
 //! compilers number their clones. Functions of different names are not matched.
 
+use super::digest::Side;
 use super::facts::is_library;
-use super::types::Side;
 use crate::analysis::sweep::{FunctionId, PathCost, Run};
 use std::collections::{BTreeMap, BTreeSet};
 

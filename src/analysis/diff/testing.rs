@@ -1,8 +1,8 @@
 //! Recordings for the tests of this module, made through the same digest as real ones.
 
+use super::digest::Side;
 use super::digest::{Digest, Part, Slot};
 use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS};
-use super::types::Side;
 use crate::analysis::stats::simulate::SimulatedWindow;
 use crate::analysis::sweep::{Cost, FunctionId, PathCost};
 use crate::analysis::{CodeKind, testing};

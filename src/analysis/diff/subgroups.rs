@@ -3,9 +3,9 @@
 //! mixture changed.
 
 use super::digest::Digest;
+use super::digest::Side;
 use super::load::{Adjustment, Load};
 use super::quantity::{Cell, PRIMARY};
-use super::types::Side;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Lists by name in what two sides differ: another CPU or event makes numbers incomparable without a visible sign. It
 //! reports what should be refused; the caller refuses.
 
+use super::digest::Side;
 use super::facts::Facts;
-use super::types::Side;
 use crate::analysis::Coverage;
 use crate::model::OpsSpec;
 use serde::Serialize;
