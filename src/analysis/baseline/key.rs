@@ -1,7 +1,7 @@
 //! Identifies whose behaviour a baseline describes, and whether it still applies here and now: another build or another
 //! CPU has another normal. It reports what should be refused; the caller refuses.
 
-use crate::analysis::diff::Facts;
+use crate::analysis::diff::Conditions;
 use crate::model::profile::Profile;
 use crate::model::{Baseline, BaselineKey};
 use crate::units::Utc;
@@ -29,20 +29,20 @@ const DAY_NS: u64 = 86_400_000_000_000;
 /// The key of a recording, or of a session so far; the program is known once samples were taken.
 #[must_use]
 pub fn key_of(profile: &Profile) -> BaselineKey {
-    key(&Facts::of(profile, "", 0.0, &[], None))
+    key(&Conditions::of(profile, "", 0.0, &[], None))
 }
 
-pub(super) fn key(facts: &Facts) -> BaselineKey {
-    let program = facts.program.as_ref();
+pub(super) fn key(conditions: &Conditions) -> BaselineKey {
+    let program = conditions.program.as_ref();
     BaselineKey {
-        host: facts.host.clone(),
-        target: facts.target.clone(),
+        host: conditions.host.clone(),
+        target: conditions.target.clone(),
         program: program.map(|program| program.path.clone()),
         called: program.and_then(|program| program.called.clone()),
         build_id: program.and_then(|program| program.build_id.clone()),
-        cpus: facts.cpus.clone(),
-        allowed: facts.allowed.clone(),
-        ops: facts.ops.clone(),
+        cpus: conditions.cpus.clone(),
+        allowed: conditions.allowed.clone(),
+        ops: conditions.ops.clone(),
     }
 }
 

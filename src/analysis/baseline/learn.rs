@@ -3,7 +3,7 @@
 
 use super::key::{differences, key};
 use super::{LEAST_CORES, extend};
-use crate::analysis::diff::{Cell, Digest, Part, Severity, Side, Slot, WITHOUT_OPERATIONS, unlike};
+use crate::analysis::diff::{Cell, Digest, RecordingPart, Severity, Side, WITHOUT_OPERATIONS, WindowCells, mismatches};
 use crate::analysis::{TimeRange, Window};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
@@ -116,25 +116,28 @@ fn left_out(profile: &Profile, digest: &Digest) -> LeftOut {
 }
 
 fn digest(source: &Source<'_>) -> Digest {
-    Digest::of(source.profile, &Part { name: source.name.to_string(), time: source.time, ..Part::default() })
+    Digest::of(
+        source.profile,
+        &RecordingPart { name: source.name.to_string(), time: source.time, ..RecordingPart::default() },
+    )
 }
 
 fn one(source: &Source<'_>, digest: &Digest, left: LeftOut) -> Result<Baseline> {
-    let sound = |slot: &&Slot| !is_idle(digest, slot) && !loses(source.profile, slot.window);
-    let used: Vec<&Slot> = digest.windows.iter().filter(sound).collect();
+    let sound = |slot: &&WindowCells| !is_idle(digest, slot) && !loses(source.profile, slot.window);
+    let used: Vec<&WindowCells> = digest.windows.iter().filter(sound).collect();
     if used.is_empty() {
         return Err(nothing(source, digest.windows.len(), left));
     }
     let columns: Vec<usize> =
         (0..digest.whole.len()).filter(|at| used.iter().any(|slot| cell(slot, *at).is_some())).collect();
-    let facts = &digest.facts;
+    let conditions = &digest.conditions;
     let from = BaselineSource {
         name: source.name.to_string(),
-        started_unix_ns: facts.started_unix_ns,
-        seconds: facts.seconds,
+        started_unix_ns: conditions.started_unix_ns,
+        seconds: conditions.seconds,
         windows: used.len(),
     };
-    let window = |slot: &&Slot| BaselineWindow {
+    let window = |slot: &&WindowCells| BaselineWindow {
         source: 0,
         at_ns: slot.window.to.0,
         span_ns: slot.window.span().0,
@@ -145,7 +148,7 @@ fn one(source: &Source<'_>, digest: &Digest, left: LeftOut) -> Result<Baseline> 
     let mut baseline = Baseline {
         format: BASELINE_FORMAT,
         tool: env!("CARGO_PKG_VERSION").to_string(),
-        key: key(facts),
+        key: key(conditions),
         sources: vec![from],
         quantities: columns.iter().map(|at| digest.whole[*at].quantity.name.to_string()).collect(),
         windows: used.iter().map(window).collect(),
@@ -169,11 +172,11 @@ fn nothing(source: &Source<'_>, windows: usize, left: LeftOut) -> Error {
         .hint("Record the program at work, for a minute or more: `ironlaw record -p PID -d 60s`.")
 }
 
-fn cell(slot: &Slot, at: usize) -> Option<Cell> {
+fn cell(slot: &WindowCells, at: usize) -> Option<Cell> {
     slot.cells.get(at).copied().flatten()
 }
 
-fn is_idle(digest: &Digest, slot: &Slot) -> bool {
+fn is_idle(digest: &Digest, slot: &WindowCells) -> bool {
     let at = digest.position(WITHOUT_OPERATIONS);
     at.and_then(|at| cell(slot, at)?.value()).is_none_or(|cores| cores < LEAST_CORES)
 }
@@ -206,10 +209,10 @@ fn stacks(digest: &Digest, cpu_ns: f64) -> Vec<BaselineStack> {
 fn alike(whole: &Baseline, first: Option<&Side>, next: &Baseline, side: &Side) -> Result<()> {
     let of_key = differences(&whole.key, &next.key).into_iter().filter(|stale| stale.refuses);
     let mut found: Vec<_> = of_key.map(|stale| (stale.what, pair(&stale.then, &stale.now))).collect();
-    let of_sides = first.map(|first| unlike(first, side)).unwrap_or_default();
-    for unlike in of_sides.into_iter().filter(|unlike| unlike.gravity == Severity::Refuse) {
-        if found.iter().all(|(what, _)| *what != unlike.what) {
-            found.push((unlike.what, pair(&unlike.base, &unlike.new)));
+    let of_sides = first.map(|first| mismatches(first, side)).unwrap_or_default();
+    for mismatch in of_sides.into_iter().filter(|mismatch| mismatch.severity == Severity::Incomparable) {
+        if found.iter().all(|(what, _)| *what != mismatch.what) {
+            found.push((mismatch.what, pair(&mismatch.base, &mismatch.new)));
         }
     }
     let label = first.map_or_else(|| extend::names(whole), |first| first.label.clone());

@@ -5,7 +5,7 @@ use super::expect::expect;
 use super::strength;
 use super::{Expected, LEAST_WINDOWS, Level, Levels, LoadAxis, Place, UNUSUAL};
 use crate::analysis::diff::{
-    Dependence, Driver, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, depends_less, quantities,
+    LoadMeasure, LoadSeries, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, least_dependent, quantities,
 };
 use crate::model::{Baseline, BaselineWindow};
 
@@ -137,17 +137,17 @@ fn axis(baseline: &Baseline, columns: &Columns) -> LoadAxis {
         let windows = baseline.windows.iter().filter(|window| window.source as usize == source);
         windows.map(|window| columns.value(window, name).filter(|value| *value > 0.0)).collect()
     };
-    let runs: Vec<Dependence> = (0..baseline.sources.len())
-        .map(|source| Dependence {
+    let runs: Vec<LoadSeries> = (0..baseline.sources.len())
+        .map(|source| LoadSeries {
             costs: series(source, PRIMARY),
             rates: series(source, RATE),
             cores: series(source, WITHOUT_OPERATIONS),
         })
         .collect();
     let counted = runs.iter().any(|run| run.rates.iter().zip(&run.costs).any(|(a, b)| a.is_some() && b.is_some()));
-    match depends_less(&runs) {
-        Some(Driver::BusyCores) => LoadAxis::BusyCores,
-        Some(Driver::OpsPerS) => LoadAxis::OpsPerSecond,
+    match least_dependent(&runs) {
+        Some(LoadMeasure::BusyCores) => LoadAxis::BusyCores,
+        Some(LoadMeasure::OpsPerS) => LoadAxis::OpsPerSecond,
         None if counted => LoadAxis::OpsPerSecond,
         None => LoadAxis::BusyCores,
     }

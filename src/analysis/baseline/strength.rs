@@ -95,7 +95,7 @@ fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Streng
     found.extend((sources > 1).then(|| one_hour(baseline)).flatten());
     match strength.false_alarms {
         Some(share) if share > MANY_ALARMS => found.push(format!(
-            "{:.0}% of the windows of {} left out in turn would have been called unusual: they are unlike each other.",
+            "{:.0}% of the windows of {} left out in turn would have been called unusual: they are mismatches each other.",
             share * 100.0,
             if sources > 1 { "recordings" } else { "stretches" },
         )),
@@ -178,7 +178,7 @@ mod tests {
         let odd = loaded(&[40, 40, 40], &|at| (1000.0, 5e5 * if at >= 80 { 1.4 } else { 1.0 + 0.01 * noise(at) }));
         let found = strength(&odd);
         assert!(found.false_alarms.unwrap() > 0.3, "{found:?}");
-        assert!(found.wanting.iter().any(|text| text.contains("unlike each other")), "{found:?}");
+        assert!(found.wanting.iter().any(|text| text.contains("mismatches each other")), "{found:?}");
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //! of every result.
 
 use super::change::Change;
-use super::curve::{Curve, Dot, basis};
+use super::curve::{Curve, LoadPoint, basis};
 use super::digest::Side;
 use super::effect::{Basis, Effect, Scale, SideEstimate, Uncertainty, by_windows};
-use super::load::{Adjustment, Driver, Load, Through, dots, loads};
+use super::load::{Adjustment, CurveBasis, Load, LoadMeasure, load_points, loads};
 use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, Role};
 use super::settings::Settings;
 use crate::analysis::stats::linear::Vector;
@@ -16,7 +16,7 @@ use crate::model::Measure;
 /// A quantity of both sides, and the range of loads to compare it at.
 struct Adjusting<'a> {
     sides: [&'a Side; 2],
-    driver: Driver,
+    measure: LoadMeasure,
     at: usize,
     quantity: Quantity,
     range: (f64, f64),
@@ -25,8 +25,8 @@ struct Adjusting<'a> {
 
 /// The costs of both sides at the same load; empty if no adjustment is needed or possible.
 pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settings) -> Vec<Change> {
-    let (Adjustment::Done { from, to, through, bent, .. }, Some(driver), Some(first)) =
-        (&mut load.adjustment, load.driver, base.runs.first())
+    let (Adjustment::Done { from, to, curve_basis, bent, .. }, Some(measure), Some(first)) =
+        (&mut load.adjustment, load.measure, base.runs.first())
     else {
         return vec![];
     };
@@ -37,10 +37,10 @@ pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settin
         if !(quantity.role == Role::Cost || quantity.role == Role::Context && expected) || quantity.name == INVERSE {
             continue;
         }
-        let one = Adjusting { sides: [base, new], driver, at, quantity, range: (*from, *to), bent: wanted };
-        let found = match through {
-            Through::Windows => one.by_windows(settings),
-            Through::Runs => one.by_runs(),
+        let one = Adjusting { sides: [base, new], measure, at, quantity, range: (*from, *to), bent: wanted };
+        let found = match curve_basis {
+            CurveBasis::Windows => one.by_windows(settings),
+            CurveBasis::Runs => one.by_runs(),
         };
         let Some((effect, is_bent)) = found else { continue };
         if quantity.name == PRIMARY {
@@ -66,15 +66,16 @@ fn change(quantity: Quantity, effect: Effect, settings: &Settings) -> Change {
 impl Adjusting<'_> {
     /// Adjusts along a curve through the windows at loads that both sides have; runs are then compared as usual.
     fn by_windows(&self, settings: &Settings) -> Option<(Effect, bool)> {
-        let inside = |dot: &Dot| (self.range.0..=self.range.1).contains(&dot.load);
+        let inside = |dot: &LoadPoint| (self.range.0..=self.range.1).contains(&dot.load);
         let run = |side: &Side| {
-            let all = side.runs.iter().map(|run| dots(run, self.at, self.driver));
-            all.map(|dots| dots.into_iter().filter(inside).collect()).collect::<Vec<Vec<Dot>>>()
+            let all = side.runs.iter().map(|run| load_points(run, self.at, self.measure));
+            all.map(|load_points| load_points.into_iter().filter(inside).collect()).collect::<Vec<Vec<LoadPoint>>>()
         };
         let sides = self.sides.map(run);
-        let all: Vec<Vec<Dot>> = sides.iter().flatten().cloned().collect();
+        let all: Vec<Vec<LoadPoint>> = sides.iter().flatten().cloned().collect();
         let curve = Curve::within(&all, self.bent)?;
-        let below = |of: &dyn Fn(&Dot) -> f64| all.iter().flatten().map(|dot| dot.cell.below * of(dot)).sum::<f64>();
+        let below =
+            |of: &dyn Fn(&LoadPoint) -> f64| all.iter().flatten().map(|dot| dot.cell.below * of(dot)).sum::<f64>();
         // The mean of the curve over the windows.
         let reference = below(&|dot| curve.at(dot.load)) / below(&|_| 1.0);
         let seeds = [settings.seed, settings.seed ^ 0x9e37];
@@ -87,8 +88,8 @@ impl Adjusting<'_> {
     }
 
     /// A side's runs, each at the reference: work counts more where it costs more.
-    fn estimate(&self, runs: &[Vec<Dot>], curve: &Curve, reference: f64, seed: u64) -> Option<SideEstimate> {
-        let cell = |dot: &Dot| Cell { below: dot.cell.below * curve.at(dot.load) / reference, ..dot.cell };
+    fn estimate(&self, runs: &[Vec<LoadPoint>], curve: &Curve, reference: f64, seed: u64) -> Option<SideEstimate> {
+        let cell = |dot: &LoadPoint| Cell { below: dot.cell.below * curve.at(dot.load) / reference, ..dot.cell };
         let cells: Vec<Vec<Cell>> = runs.iter().map(|run| run.iter().map(cell).collect()).collect();
         let sum = |of: fn(&Cell) -> f64, cells: &[Cell]| cells.iter().map(of).sum::<f64>();
         let own = |cells: &Vec<Cell>| sum(|cell| cell.above, cells) / sum(|cell| cell.below, cells);
@@ -107,7 +108,7 @@ impl Adjusting<'_> {
         if self.quantity.is_share() {
             return None;
         }
-        let sides = self.sides.map(|side| loads(side, self.driver));
+        let sides = self.sides.map(|side| loads(side, self.measure));
         let all: Vec<f64> = sides.iter().flatten().flatten().copied().collect();
         let centre = (all.iter().map(|load| load.ln()).sum::<f64>() / all.len() as f64).exp();
         let points = |at: usize| -> Option<Vec<Observation>> {
@@ -128,7 +129,7 @@ impl Adjusting<'_> {
 }
 
 /// How far the mean of the runs' adjusted costs moves with the curve's terms.
-fn lever(curve: &Curve, runs: &[Vec<Dot>]) -> Option<Vector> {
+fn lever(curve: &Curve, runs: &[Vec<LoadPoint>]) -> Option<Vector> {
     let all: Option<Vec<Vector>> = runs.iter().map(|run| curve.lever(run)).collect();
     let all = all.filter(|all| !all.is_empty())?;
     Some([0, 1, 2].map(|at| all.iter().map(|lever| lever[at]).sum::<f64>() / all.len() as f64))

@@ -6,7 +6,7 @@
 use super::change::Verdict;
 use super::comparison::Comparison;
 use super::expect::obstacle;
-use super::load::{Adjustment, Driver, Through};
+use super::load::{Adjustment, CurveBasis, LoadMeasure};
 use super::settings::Settings;
 use super::testing::{digest, simulated};
 use crate::analysis::stats::Random;
@@ -111,7 +111,7 @@ fn runs_at_loads_of_their_own_are_not_taken_for_a_curve_that_knows_no_scatter() 
             let found = Comparison::of(&side(true), &side(false), &Settings::default());
             let verdict = found.answer.as_ref().unwrap().verdict;
             beyond.count(matches!(verdict, Verdict::More | Verdict::Less));
-            decided.count(matches!(found.load.adjustment, Adjustment::Done { through: Through::Runs, .. }));
+            decided.count(matches!(found.load.adjustment, Adjustment::Done { curve_basis: CurveBasis::Runs, .. }));
         }
     }
     assert!(fits(&beyond, 0.0, 0.05) && decided.part() > 0.6, "{beyond:?} {decided:?}");
@@ -126,7 +126,7 @@ fn requests_from_outside_are_the_load_however_dear_each_becomes() {
             let mut side =
                 |program: Program| simulated(&like, &(0..3).map(|_| program.run(&mut random)).collect::<Vec<_>>());
             let found = Comparison::of(&side(program), &side(program.dearer(0.4)), &Settings::default());
-            by_rate.count(found.load.driver == Some(Driver::OpsPerS));
+            by_rate.count(found.load.measure == Some(LoadMeasure::OpsPerS));
         }
         assert!(fits(&by_rate, 0.99, 1.0), "{rate_within}: {by_rate:?}");
     }

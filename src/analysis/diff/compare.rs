@@ -4,16 +4,16 @@
 use super::adjust::adjust;
 use super::change::{Change, Verdict};
 use super::change::{changes, judge, rank};
-use super::comparison::{Comparison, Factors, Lead};
+use super::comparison::{AnswerKind, Comparison, Factors};
 use super::digest::Digest;
 use super::digest::Side;
 use super::expect;
 use super::functions::Functions;
 use super::load::{Adjustment, Load, load};
-use super::mismatch::unlike;
+use super::mismatch::mismatches;
 use super::quantity::{PRIMARY, WITHOUT_OPERATIONS};
 use super::settings::Settings;
-use super::subgroups::{GroupKind, SubgroupCheck, guards};
+use super::subgroups::{GroupKind, SubgroupCheck, subgroup_checks};
 use crate::analysis::{Law, Totals};
 use crate::model::{Measure, Why};
 
@@ -29,17 +29,17 @@ impl Comparison {
         let counted = named(&changes, PRIMARY).is_some_and(|change| change.effect.is_some());
         let primary = if counted { PRIMARY } else { WITHOUT_OPERATIONS };
         let best = named(&adjusted, primary).or(named(&changes, primary));
-        let guards = guards(base, new, &load, best.and_then(half));
-        let (answer, lead) = answer(primary, &changes, &adjusted, &guards, &load, settings);
+        let subgroup_checks = subgroup_checks(base, new, &load, best.and_then(half));
+        let (answer, answer_kind) = answer(primary, &changes, &adjusted, &subgroup_checks, &load, settings);
         let mut found = Comparison {
-            unlike: unlike(base, new),
+            mismatches: mismatches(base, new),
             primary,
             answer,
-            lead,
+            answer_kind,
             changes,
             load,
             adjusted,
-            guards,
+            subgroup_checks,
             factors: factors(base, new),
             functions: Functions::of(base, new, settings),
             expectations: vec![],
@@ -64,22 +64,22 @@ fn answer(
     primary: &'static str,
     changes: &[Change],
     adjusted: &[Change],
-    guards: &[SubgroupCheck],
+    subgroup_checks: &[SubgroupCheck],
     load: &Load,
     settings: &Settings,
-) -> (Option<Change>, Lead) {
+) -> (Option<Change>, AnswerKind) {
     if let Some(change) = named(adjusted, primary) {
-        return (Some(change.clone()), Lead::LoadAdjusted);
+        return (Some(change.clone()), AnswerKind::LoadAdjusted);
     }
-    let Some(raw) = named(changes, primary) else { return (None, Lead::Raw) };
-    let deceived = guards.iter().find(|guard| guard.disagrees && guard.by == GroupKind::Host);
+    let Some(raw) = named(changes, primary) else { return (None, AnswerKind::Raw) };
+    let deceived = subgroup_checks.iter().find(|check| check.disagrees && check.by == GroupKind::Host);
     if let Some(effect) =
-        deceived.and_then(|guard| raw.effect.and_then(|effect| effect.at(guard.whole[0], guard.standardised)))
+        deceived.and_then(|check| raw.effect.and_then(|effect| effect.at(check.whole[0], check.standardised)))
     {
         let values = [effect.base, effect.new].map(Measure::exact);
         let mut all = vec![Change::of(raw.quantity, values[0], values[1], Some(effect), settings)];
         judge(&mut all, settings);
-        return (all.pop(), Lead::Standardised);
+        return (all.pop(), AnswerKind::Standardised);
     }
     let mut raw = raw.clone();
     // CPU use alone reflects load as much as cost. So does a cost that moved no further than the load can explain.
@@ -89,7 +89,7 @@ fn answer(
         let same = raw.verdict == Verdict::Same && matches!(load.adjustment, Adjustment::Same | Adjustment::Unknown);
         raw.verdict = if same { Verdict::Same } else { Verdict::Undecided };
     }
-    (Some(raw), Lead::Raw)
+    (Some(raw), AnswerKind::Raw)
 }
 
 fn factors(base: &Side, new: &Side) -> Factors {
@@ -126,10 +126,10 @@ mod tests {
     use super::super::testing::{LoadShape, digest, loaded, side};
     use super::*;
 
-    fn answer(base: &Side, new: &Side) -> (f64, Verdict, Lead) {
+    fn answer(base: &Side, new: &Side) -> (f64, Verdict, AnswerKind) {
         let found = Comparison::of(base, new, &Settings::default());
         let answer = found.answer.unwrap();
-        (answer.effect.unwrap().relative().unwrap(), answer.verdict, found.lead)
+        (answer.effect.unwrap().relative().unwrap(), answer.verdict, found.answer_kind)
     }
 
     const OPEN: LoadShape = LoadShape { low: 2e4, high: 1e5, cost_ns: 5000.0, fixed: 0.2, cores: None };
@@ -138,18 +138,21 @@ mod tests {
     fn a_load_change_alone_raises_no_alarm_and_the_raw_number_stays_beside() {
         let (base, half) = (loaded(OPEN), loaded(LoadShape { low: 1e4, high: 5e4, ..OPEN }));
         let found = Comparison::of(&base, &half, &Settings::default());
-        assert_eq!(found.lead, Lead::LoadAdjusted);
+        assert_eq!(found.answer_kind, AnswerKind::LoadAdjusted);
         assert!(!matches!(found.answer.clone().unwrap().verdict, Verdict::More | Verdict::Less), "{:?}", found.answer);
         let raw = named(&found.changes, PRIMARY).unwrap().effect.unwrap().relative().unwrap();
         assert!(raw > 0.2, "{raw}");
-        assert!(found.guards.iter().any(|guard| guard.by == GroupKind::Load && guard.disagrees));
+        assert!(found.subgroup_checks.iter().any(|check| check.by == GroupKind::Load && check.disagrees));
     }
 
     #[test]
     fn loads_that_never_met_leave_the_answer_open() {
         let steady = |rate| loaded(LoadShape { low: rate, high: rate, ..OPEN });
-        let (change, verdict, lead) = answer(&steady(1e5), &steady(2e4));
-        assert!(change > 0.5 && verdict == Verdict::Undecided && lead == Lead::Raw, "{change} {verdict:?} {lead:?}");
+        let (change, verdict, answer_kind) = answer(&steady(1e5), &steady(2e4));
+        assert!(
+            change > 0.5 && verdict == Verdict::Undecided && answer_kind == AnswerKind::Raw,
+            "{change} {verdict:?} {answer_kind:?}"
+        );
     }
 
     #[test]
@@ -167,15 +170,18 @@ mod tests {
         let of = |costs: [f64; 4]| {
             let mut side = side(&costs);
             for (run, host) in side.runs.iter_mut().zip(["fast", "fast", "fast", "slow"]) {
-                run.facts.host.hostname = host.to_string();
+                run.conditions.host.hostname = host.to_string();
             }
             side
         };
         let base = of([1000.0, 1010.0, 990.0, 4000.0]);
         let mut new = of([950.0, 960.0, 3800.0, 3810.0]);
-        new.runs[2].facts.host.hostname = "slow".into();
-        let (change, _, lead) = answer(&base, &new);
-        assert!(lead == Lead::Standardised && (-0.06..-0.03).contains(&change), "{change} {lead:?}");
+        new.runs[2].conditions.host.hostname = "slow".into();
+        let (change, _, answer_kind) = answer(&base, &new);
+        assert!(
+            answer_kind == AnswerKind::Standardised && (-0.06..-0.03).contains(&change),
+            "{change} {answer_kind:?}"
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::change::Change;
 use super::expectation::Expectation;
 use super::functions::Functions;
 use super::load::Load;
-use super::mismatch::Unlike;
+use super::mismatch::Mismatch;
 use super::subgroups::SubgroupCheck;
 use crate::analysis::{Law, Slowdown};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use serde::Serialize;
 /// Which number for the primary quantity to trust first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Lead {
+pub enum AnswerKind {
     /// The recordings as they are.
     Raw,
     /// At the same load.
@@ -43,12 +43,12 @@ pub enum Outcome {
     /// It was shown to do something else.
     Contradicted,
     /// The recordings cannot decide it.
-    CannotTell,
+    Undecided,
 }
 
 /// An expectation with its result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expected {
+pub struct ExpectationResult {
     /// The expectation.
     pub expectation: Expectation,
     /// The change it was judged by; `None` if there is no such quantity.
@@ -67,13 +67,13 @@ pub struct Expected {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The conditions in which the two differ.
-    pub unlike: Vec<Unlike>,
+    pub mismatches: Vec<Mismatch>,
     /// The quantity that decides whether it became slower.
     pub primary: &'static str,
-    /// The number to lead with: the primary quantity's change by [`Comparison::lead`].
+    /// The number to lead with: the primary quantity's change by [`Comparison::answer_kind`].
     pub answer: Option<Change>,
     /// What the answer is based on.
-    pub lead: Lead,
+    pub answer_kind: AnswerKind,
     /// The raw change of every quantity.
     pub changes: Vec<Change>,
     /// The load of both sides.
@@ -81,13 +81,13 @@ pub struct Comparison {
     /// The costs at the same load; empty if no adjustment is needed or possible.
     pub adjusted: Vec<Change>,
     /// Groups whose mixture may hide or make a change.
-    pub guards: Vec<SubgroupCheck>,
+    pub subgroup_checks: Vec<SubgroupCheck>,
     /// The factors of time per operation.
     pub factors: Factors,
     /// Which code became more expensive; `None` without samples, or without operations if costs are per operation.
     pub functions: Option<Functions>,
     /// The results of the expectations.
-    pub expectations: Vec<Expected>,
+    pub expectations: Vec<ExpectationResult>,
 }
 
 impl Comparison {

@@ -7,7 +7,7 @@ use crate::analysis::stats::linear::{Matrix, Vector, dot, inverse};
 
 /// A window: its load, what was spent, and on how much.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Dot {
+pub(super) struct LoadPoint {
     pub load: f64,
     pub cell: Cell,
 }
@@ -39,17 +39,17 @@ pub(super) fn basis(load: f64, centre: f64) -> Vector {
 impl Curve {
     /// The most probable curve if costs scatter as counts do (Poisson regression with a level for each run); scatter of
     /// another size or with autocorrelation moves it as little. `None` if no run's load varies, or nothing was spent.
-    pub fn within(runs: &[Vec<Dot>], bent: bool) -> Option<Curve> {
-        let dots = || runs.iter().flatten();
-        let below: f64 = dots().map(|dot| dot.cell.below).sum();
-        let centre = (dots().map(|dot| dot.cell.below * dot.load.ln()).sum::<f64>() / below).exp();
+    pub fn within(runs: &[Vec<LoadPoint>], bent: bool) -> Option<Curve> {
+        let load_points = || runs.iter().flatten();
+        let below: f64 = load_points().map(|dot| dot.cell.below).sum();
+        let centre = (load_points().map(|dot| dot.cell.below * dot.load.ln()).sum::<f64>() / below).exp();
         let start = |bent| Curve { centre, terms: [0.0; 3], free: [true, bent, false] };
         let fitted = if bent { start(true).settle(runs) } else { None };
         fitted.or_else(|| start(false).settle(runs))
     }
 
     /// Newton's method to the only maximum.
-    fn settle(mut self, runs: &[Vec<Dot>]) -> Option<Curve> {
+    fn settle(mut self, runs: &[Vec<LoadPoint>]) -> Option<Curve> {
         let spent: f64 = runs.iter().flatten().map(|dot| dot.cell.above).sum();
         // A range of loads within rounding errors has no slope.
         if self.normal(runs).0[0][0] <= 1e-9 * spent {
@@ -80,7 +80,7 @@ impl Curve {
         self.free[1]
     }
 
-    fn level(&self, run: &[Dot]) -> Option<Level> {
+    fn level(&self, run: &[LoadPoint]) -> Option<Level> {
         let (mut above, mut expected, mut mean) = (0.0, 0.0, [0.0; 3]);
         for window in run {
             let weight = window.cell.below * self.at(window.load);
@@ -92,18 +92,18 @@ impl Curve {
     }
 
     /// How far the logarithm of a run's adjusted cost moves with the curve's terms.
-    pub fn lever(&self, run: &[Dot]) -> Option<Vector> {
+    pub fn lever(&self, run: &[LoadPoint]) -> Option<Vector> {
         self.level(run).map(|level| level.mean)
     }
 
     /// A window relative to its run's level: the basis less the run's mean, the expected cost, and the residual.
-    fn residual(&self, window: &Dot, level: &Level) -> (Vector, f64, f64) {
+    fn residual(&self, window: &LoadPoint, level: &Level) -> (Vector, f64, f64) {
         let own = basis(window.load, self.centre);
         let expected = level.level * window.cell.below * self.at(window.load);
         ([0, 1, 2].map(|at| own[at] - level.mean[at]), expected, window.cell.above - expected)
     }
 
-    fn normal(&self, runs: &[Vec<Dot>]) -> (Matrix, Vector) {
+    fn normal(&self, runs: &[Vec<LoadPoint>]) -> (Matrix, Vector) {
         let (mut matrix, mut slope) = ([[0.0; 3]; 3], [0.0; 3]);
         for (run, level) in runs.iter().filter_map(|run| Some((run, self.level(run)?))) {
             for window in run {
@@ -121,7 +121,7 @@ impl Curve {
 
     /// The variance of a sum of the curve's terms from the curve's own uncertainty, and its degrees of freedom. Windows
     /// are grouped in blocks as long as their autocorrelation. `None` with too few blocks.
-    pub fn variance(&self, runs: &[Vec<Dot>], lever: Vector) -> Option<(f64, f64)> {
+    pub fn variance(&self, runs: &[Vec<LoadPoint>], lever: Vector) -> Option<(f64, f64)> {
         let inverse = inverse(&self.normal(runs).0, self.free)?;
         let weights = inverse.map(|row| dot(row, lever));
         let (mut squares, mut blocks) = (0.0, 0.0);
@@ -144,10 +144,10 @@ impl Curve {
 mod tests {
     use super::*;
 
-    fn run(level: f64, loads: std::ops::Range<u32>, cost: impl Fn(f64) -> f64) -> Vec<Dot> {
+    fn run(level: f64, loads: std::ops::Range<u32>, cost: impl Fn(f64) -> f64) -> Vec<LoadPoint> {
         let dot = |at: u32| {
             let load = 1e4 * f64::from(at);
-            Dot { load, cell: Cell { above: level * cost(load) * load, below: load } }
+            LoadPoint { load, cell: Cell { above: level * cost(load) * load, below: load } }
         };
         loads.map(dot).collect()
     }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn one_load_or_nothing_spent_has_no_curve() {
-        let steady = |load| vec![Dot { load, cell: Cell { above: 5e5, below: 100.0 } }; 20];
+        let steady = |load| vec![LoadPoint { load, cell: Cell { above: 5e5, below: 100.0 } }; 20];
         assert_eq!(Curve::within(&[steady(1e5), steady(2e5)], false), None, "different levels are no slope");
         assert_eq!(Curve::within(&[], true), None);
         assert_eq!(Curve::within(&[run(0.0, 1..9, |_| 1.0)], false), None);

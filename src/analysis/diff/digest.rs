@@ -1,7 +1,7 @@
 //! The data that a comparison keeps of one recording: its conditions, its quantities as a whole and by window, its call
 //! paths. The recording is not kept, so any number of repeats can be compared in little memory.
 
-use super::facts::Facts;
+use super::conditions::Conditions;
 use super::quantity::{Cell, Reading, readings};
 use crate::analysis::sweep::Run;
 use crate::analysis::{Counters, Tasks, TimeRange, Window, operations};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// The part of a recording to compare, and what a sweep knows of it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Part {
+pub struct RecordingPart {
     /// The recording's name, as the user gave it.
     pub name: String,
     /// The time range to compare.
@@ -26,13 +26,13 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Digest {
     /// The conditions it was made under.
-    pub facts: Facts,
+    pub conditions: Conditions,
     /// Its counts and call paths.
     pub run: Run,
     /// The quantities over all of its time.
     pub whole: Vec<Reading>,
     /// The same by window: one per tick, with a cell for each quantity.
-    pub windows: Vec<Slot>,
+    pub windows: Vec<WindowCells>,
     /// Cycles over instructions by thread name, if they were counted.
     pub threads: BTreeMap<String, Cell>,
     /// Whether operations are known window by window, not only over many windows.
@@ -50,7 +50,7 @@ pub struct Side {
 
 /// One window.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Slot {
+pub struct WindowCells {
     /// Its time range.
     pub window: Window,
     /// A cell for each quantity.
@@ -63,7 +63,7 @@ const LEAST_PART: f64 = 0.5;
 impl Digest {
     /// Digests a part of a recording.
     #[must_use]
-    pub fn of(profile: &Profile, part: &Part) -> Digest {
+    pub fn of(profile: &Profile, part: &RecordingPart) -> Digest {
         let window = part.time.window(&profile.ticks, profile.duration());
         let (tasks, counters) = (Tasks::of(profile), Counters::of(profile));
         let seconds = window.span().seconds();
@@ -77,10 +77,10 @@ impl Digest {
         let ops_by_window = counted_by_window(profile, window, spans.len());
         let slot = |window: &Window| {
             let ops = if ops_by_window { operations(profile, *window) } else { Measure::Missing(Why::TooFewSamples) };
-            Slot { window: *window, cells: read(*window, ops).into_iter().map(|reading| reading.cell).collect() }
+            WindowCells { window: *window, cells: read(*window, ops).into_iter().map(|reading| reading.cell).collect() }
         };
         Digest {
-            facts: Facts::of(profile, &part.name, seconds, &part.cpus, part.width),
+            conditions: Conditions::of(profile, &part.name, seconds, &part.cpus, part.width),
             threads: threads(&tasks, &counters, window),
             windows: spans.iter().map(slot).collect(),
             ops_by_window,
@@ -100,7 +100,7 @@ impl Digest {
 fn with_threads(mut run: Run, counters: &Counters, width: Option<u32>, window: Window) -> Run {
     if width.is_none() {
         let metrics = crate::analysis::metrics(counters, &crate::analysis::Who::All, window, None);
-        let alive = super::facts::metric(&metrics, "threads").map(|metric| metric.value);
+        let alive = super::conditions::metric(&metrics, "threads").map(|metric| metric.value);
         let wall = run.totals.wall;
         run.totals.threads = alive.unwrap_or(Measure::Missing(Why::NotRecorded)).map(|threads| threads * wall);
     }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_recording_comes_to_its_windows_and_their_kinds_of_threads() {
-        let digest = Digest::of(&profile(16), &Part::default());
+        let digest = Digest::of(&profile(16), &RecordingPart::default());
         let at = digest.position("cpu_ns_per_op").unwrap();
         assert_eq!(digest.windows.len(), 8, "the stump at the end is no window");
         let costs: Vec<f64> = digest.windows.iter().map(|slot| slot.cells[at].unwrap().value().unwrap()).collect();
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_total_read_once_says_nothing_about_windows() {
-        let digest = Digest::of(&profile(1), &Part::default());
+        let digest = Digest::of(&profile(1), &RecordingPart::default());
         let at = digest.position("cpu_ns_per_op").unwrap();
         assert!(!digest.ops_by_window && digest.windows.iter().all(|slot| slot.cells[at].is_none()));
         assert!(digest.whole[at].value.value().is_some());
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_sweep_knows_how_many_threads_were_to_work() {
         let util = |width| {
-            let digest = Digest::of(&profile(8), &Part { width, ..Part::default() });
+            let digest = Digest::of(&profile(8), &RecordingPart { width, ..RecordingPart::default() });
             let at = digest.position("utilisation").unwrap();
             *digest.whole[at].value.value().unwrap()
         };
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn an_empty_recording_has_no_window_and_no_number() {
-        let digest = Digest::of(&Synthetic::new().finish(), &Part::default());
+        let digest = Digest::of(&Synthetic::new().finish(), &RecordingPart::default());
         assert!(digest.windows.is_empty() && digest.whole.iter().all(|reading| reading.value.value().is_none()));
     }
 }

@@ -2,7 +2,7 @@
 //! movement that chance or load may have caused does not confirm an expectation.
 
 use super::change::{Change, margin};
-use super::comparison::{Comparison, Expected, Outcome};
+use super::comparison::{Comparison, ExpectationResult, Outcome};
 use super::effect::{Effect, Scale};
 use super::expectation::{Claim, Expectation, Limit};
 use super::load::Adjustment;
@@ -12,13 +12,13 @@ use crate::analysis::stats::{holm, student_two_sided};
 use crate::model::Measure;
 
 /// Judges all expectations as one family of tests.
-pub(super) fn judge(comparison: &Comparison, settings: &Settings) -> Vec<Expected> {
-    let mut all: Vec<Expected> = settings.expect.iter().map(|expected| look(expected, comparison)).collect();
+pub(super) fn judge(comparison: &Comparison, settings: &Settings) -> Vec<ExpectationResult> {
+    let mut all: Vec<ExpectationResult> = settings.expect.iter().map(|expected| look(expected, comparison)).collect();
     let p: Vec<f64> = all.iter().map(|expected| expected.p.unwrap_or(f64::NAN)).collect();
     let times = settings.comparisons.max(1) as f64;
     for (expected, p) in all.iter_mut().zip(holm(&p)) {
         expected.p = Some((p * times).min(1.0)).filter(|p| !p.is_nan());
-        if expected.outcome != Outcome::CannotTell {
+        if expected.outcome != Outcome::Undecided {
             expected.outcome = outcome(expected, settings);
         }
     }
@@ -26,7 +26,7 @@ pub(super) fn judge(comparison: &Comparison, settings: &Settings) -> Vec<Expecte
 }
 
 /// The change to judge by, its p before correction, or why there is none.
-fn look(expectation: &Expectation, comparison: &Comparison) -> Expected {
+fn look(expectation: &Expectation, comparison: &Comparison) -> ExpectationResult {
     let found = comparison.change(&expectation.name);
     let same_load = found.is_some() && comparison.is_at_same_load(&expectation.name);
     let (p, reason) = match found.map(|change| (change, obstacle(change, comparison))) {
@@ -37,8 +37,8 @@ fn look(expectation: &Expectation, comparison: &Comparison) -> Expected {
             Err(why) => (None, Some(why)),
         },
     };
-    let outcome = if reason.is_some() { Outcome::CannotTell } else { Outcome::NotConfirmed };
-    Expected { expectation: expectation.clone(), change: found.cloned(), same_load, p, outcome, reason }
+    let outcome = if reason.is_some() { Outcome::Undecided } else { Outcome::NotConfirmed };
+    ExpectationResult { expectation: expectation.clone(), change: found.cloned(), same_load, p, outcome, reason }
 }
 
 /// Why single runs decide nothing.
@@ -94,9 +94,9 @@ impl Expectation {
     }
 }
 
-fn outcome(expected: &Expected, settings: &Settings) -> Outcome {
+fn outcome(expected: &ExpectationResult, settings: &Settings) -> Outcome {
     let Some((change, effect)) = expected.change.as_ref().and_then(|change| Some((change, change.effect?))) else {
-        return Outcome::CannotTell;
+        return Outcome::Undecided;
     };
     let shown = expected.p.is_some_and(|p| p < 1.0 - settings.confidence);
     match expected.expectation.claim {
@@ -124,7 +124,7 @@ mod tests {
     use super::super::testing::{LoadShape, loaded, side};
     use super::*;
 
-    fn told(base: &Side, new: &Side, texts: &[&str]) -> Vec<(Outcome, Option<&'static str>)> {
+    fn outcomes(base: &Side, new: &Side, texts: &[&str]) -> Vec<(Outcome, Option<&'static str>)> {
         let expect = texts.iter().map(|text| Expectation::parse(text).unwrap()).collect();
         let found = Comparison::of(base, new, &Settings { expect, noise: Some(0.02), ..Settings::default() });
         found.expectations.iter().map(|expected| (expected.outcome, expected.reason)).collect()
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_moved_beyond_chance_confirms_or_contradicts_and_chance_does_neither() {
-        use Outcome::{CannotTell, Confirmed, Contradicted, NotConfirmed};
+        use Outcome::{Confirmed, Contradicted, NotConfirmed, Undecided};
         let base = side(&[100.0, 101.0, 99.0]);
         let (dearer, wild) = (side(&[110.0, 111.0, 109.0]), side(&[90.0, 110.0, 130.0]));
         let same = side(&[100.1, 101.1, 99.1, 100.0, 100.2]);
@@ -150,32 +150,32 @@ mod tests {
             ("cpu_ns_per_op same", &wild, NotConfirmed),
             ("cpu_ns_per_op same", &same, Confirmed),
             ("cpu_ns_per_op up", &same, Contradicted),
-            ("cpi down", &dearer, CannotTell),
-            ("nonsense down", &dearer, CannotTell),
+            ("cpi down", &dearer, Undecided),
+            ("nonsense down", &dearer, Undecided),
         ] {
-            let found = told(&base, new, &[text]);
+            let found = outcomes(&base, new, &[text]);
             assert_eq!(found[0].0, outcome, "{text}: {found:?}");
-            assert_eq!(found[0].1.is_some(), outcome == CannotTell, "{text}: {found:?}");
+            assert_eq!(found[0].1.is_some(), outcome == Undecided, "{text}: {found:?}");
         }
     }
 
     #[test]
     fn many_expectations_must_each_be_surer() {
         let (base, new) = (side(&[100.0, 101.0, 99.0]), side(&[103.0, 104.0, 102.0]));
-        assert_eq!(told(&base, &new, &["cpu_ns_per_op up"])[0].0, Outcome::Confirmed);
+        assert_eq!(outcomes(&base, &new, &["cpu_ns_per_op up"])[0].0, Outcome::Confirmed);
         let many = vec!["cpu_ns_per_op up"; 12];
-        assert!(told(&base, &new, &many).iter().all(|found| found.0 == Outcome::NotConfirmed));
+        assert!(outcomes(&base, &new, &many).iter().all(|found| found.0 == Outcome::NotConfirmed));
     }
 
     #[test]
-    fn where_the_load_may_have_moved_it_nothing_is_told() {
+    fn where_the_load_may_have_moved_it_nothing_is_outcomes() {
         const OPEN: LoadShape = LoadShape { low: 2e4, high: 1e5, cost_ns: 5000.0, fixed: 0.2, cores: None };
         let (base, half) = (loaded(OPEN), loaded(LoadShape { low: 1e4, high: 5e4, ..OPEN }));
-        let found = told(&base, &half, &["cpu_ns_per_op up", "ops_per_s down"]);
+        let found = outcomes(&base, &half, &["cpu_ns_per_op up", "ops_per_s down"]);
         assert_ne!(found[0].0, Outcome::Confirmed, "the load fell, not the cost: {found:?}");
-        assert_ne!(found[1].0, Outcome::CannotTell, "load is told as it is: {found:?}");
+        assert_ne!(found[1].0, Outcome::Undecided, "load is told as it is: {found:?}");
         let steady = |rate| loaded(LoadShape { low: rate, high: rate, ..OPEN });
-        let found = told(&steady(1e5), &steady(2e4), &["cpu_ns_per_op up"]);
-        assert!(found[0].0 == Outcome::CannotTell && found[0].1.unwrap().contains("load"), "{found:?}");
+        let found = outcomes(&steady(1e5), &steady(2e4), &["cpu_ns_per_op up"]);
+        assert!(found[0].0 == Outcome::Undecided && found[0].1.unwrap().contains("load"), "{found:?}");
     }
 }

@@ -36,7 +36,7 @@ impl Expectation {
     /// `Usage` if it is none of these.
     pub fn parse(text: &str) -> Result<Expectation> {
         let wrong = || {
-            Error::new(ErrorKind::Usage, format!("'{text}' expects nothing")).hint(
+            Error::new(ErrorKind::Usage, format!("invalid expectation '{text}'")).hint(
                 "Write e.g. 'l3_mpki down', 'cpi same', or a change: 'path_length < -10%', 'cpu_ns_per_op < -50'.",
             )
         };

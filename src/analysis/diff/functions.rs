@@ -2,7 +2,7 @@
 //! Costs are preferred to shares: a function may fall from 6% to 2% and cost five times as much.
 
 use super::digest::Side;
-use super::pairing::Pairing;
+use super::module_renames::ModuleRenames;
 use super::settings::{Per, Settings};
 use crate::analysis::stats::corrected;
 use crate::analysis::sweep::{FunctionId, Loss, LossRow, PathCost, Point, Run, hot_path};
@@ -67,7 +67,7 @@ pub struct Functions {
     /// The call path down to most of the growth.
     pub hot_path: Vec<FunctionId>,
     /// Modules that were matched under different names.
-    pub pairing: Pairing,
+    pub module_renames: ModuleRenames,
     /// Whether at least one side was repeated, so that a real change is beyond the variation between runs.
     pub repeated: bool,
     /// The two sides as points, for a flame graph of the difference.
@@ -78,9 +78,9 @@ impl Functions {
     /// Compares the code of two sides; `None` without samples, or without the divisor of costs.
     #[must_use]
     pub fn of(base: &Side, new: &Side, settings: &Settings) -> Option<Functions> {
-        let pairing = Pairing::of(base, new);
+        let module_renames = ModuleRenames::of(base, new);
         let point = |side: &Side, is_base: bool| {
-            let runs = side.runs.iter().map(|run| divided(pairing.apply(&run.run, is_base), settings.per));
+            let runs = side.runs.iter().map(|run| divided(module_renames.apply(&run.run, is_base), settings.per));
             Point::of(1, Region::Cores, runs.collect())
         };
         let points = Box::new([point(base, true), point(new, false)]);
@@ -102,7 +102,7 @@ impl Functions {
             // Time blocked is not part of the samples on a CPU.
             waits: if settings.per == Per::Share { vec![] } else { judged(&loss.waits, &[]) },
             hot_path: hot_path(a, b),
-            pairing,
+            module_renames,
             repeated,
             points,
         })

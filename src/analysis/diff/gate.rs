@@ -30,21 +30,21 @@ enum Limit {
     /// Limit of the new value, in the quantity's unit.
     Value(f64),
     /// No limit: expectations must be confirmed, or at least not be contradicted.
-    Expected { confirmed: bool },
+    Expectations { confirmed: bool },
 }
 
-/// The state of a gate.
+/// The status of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum GateStatus {
     /// The gate holds.
-    Held,
+    Holds,
     /// The estimate is beyond the limit, but its interval is not: more repeats would decide.
-    HeldByChance,
+    WithinChance,
     /// The gate is broken: the whole interval is beyond the limit.
     Broken,
     /// The gate cannot be decided: a number is missing, or the comparison is undecided.
-    Missing,
+    Undecided,
 }
 
 /// How far a change was shown to go in a gate's direction.
@@ -60,32 +60,30 @@ pub enum Exceeds {
 }
 
 /// A number, its interval and its limit on one scale.
-struct Look {
-    seen: f64,
+struct Tested {
+    value: f64,
     interval: Option<(f64, f64)>,
     limit: f64,
     /// Whether it is a change and not a value: only then zero has a meaning.
     is_change: bool,
 }
 
-/// A gate with its state.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
-    /// The gate.
-    pub gate: Gate,
+/// The result of a gate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GateResult {
+    /// The status of the gate.
+    pub status: GateStatus,
     /// The number that was judged: a fraction, a change or a value.
-    pub seen: Option<f64>,
+    pub value: Option<f64>,
     /// Its interval, on the same scale.
     pub interval: Option<(f64, f64)>,
-    /// The state of the gate.
-    pub standing: Standing,
     /// What the whole interval is beyond; `None` if nothing was decided, or the gate is about expectations.
     pub exceeds: Option<Exceeds>,
     /// Why it cannot be decided.
     pub missing: Option<&'static str>,
 }
 
-impl Look {
+impl Tested {
     fn is_beyond(&self, above: bool, value: f64) -> bool {
         if above { value > self.limit } else { value < self.limit }
     }
@@ -109,11 +107,11 @@ impl Gate {
     /// `Usage` if it is none of these.
     pub fn parse(text: &str) -> Result<Gate> {
         let wrong = || {
-            Error::new(ErrorKind::Usage, format!("'{text}' is no condition"))
+            Error::new(ErrorKind::Usage, format!("invalid gate '{text}'"))
                 .hint("Write e.g. 'path_length > +1%', 'cpu_ns_per_op > +50' or 'cpi > 1.2'.")
         };
         if let Some(confirmed) = ["contradicted", "unconfirmed"].iter().position(|word| *word == text.trim()) {
-            let (word, limit) = (text.trim().to_string(), Limit::Expected { confirmed: confirmed == 1 });
+            let (word, limit) = (text.trim().to_string(), Limit::Expectations { confirmed: confirmed == 1 });
             return Ok(Gate { text: word.clone(), name: word, above: false, limit });
         }
         let at = text.find(['>', '<']).ok_or_else(wrong)?;
@@ -145,98 +143,98 @@ impl Gate {
     /// Whether it is about expectations and not about a number.
     #[must_use]
     pub fn is_of_expectations(&self) -> bool {
-        matches!(self.limit, Limit::Expected { .. })
+        matches!(self.limit, Limit::Expectations { .. })
     }
 
     /// Judges the gate. It is broken if the whole interval is beyond the limit, so a change of just the limit breaks it
     /// by chance in one of forty comparisons. Without an interval, or at loads that allow no comparison, it cannot be
     /// decided.
     #[must_use]
-    pub fn judge(&self, comparison: &Comparison) -> Judged {
-        let absent = |why| self.judged(None, None, Standing::Missing, None, Some(why));
-        if let Limit::Expected { confirmed } = self.limit {
-            let (standing, missing) = of_expectations(confirmed, comparison);
-            return self.judged(None, None, standing, None, missing);
+    pub fn judge(&self, comparison: &Comparison) -> GateResult {
+        if let Limit::Expectations { confirmed } = self.limit {
+            return by_expectations(confirmed, comparison);
         }
-        let Some(change) = comparison.change(&self.name) else { return absent("no quantity has this name") };
-        if let Some(why) = [change.base, change.new].iter().find_map(Measure::why) {
-            return absent(why.text());
-        }
-        let Some(look) = self.look(change) else { return absent("the base is nothing") };
-        let exceeds = look.interval.map(|interval| look.exceeds(self.above, interval));
-        let standing = match (exceeds, look.is_beyond(self.above, look.seen)) {
-            (None, _) => Standing::Missing,
-            (Some(Exceeds::Limit), _) => Standing::Broken,
-            (_, true) => Standing::HeldByChance,
-            (_, false) => Standing::Held,
+        let Some(change) = comparison.change(&self.name) else {
+            return GateResult::undecided("no quantity has this name");
         };
-        let obstacle = obstacle(change, comparison).filter(|_| !self.stands_anyway(standing, change, comparison));
+        if let Some(why) = [change.base, change.new].iter().find_map(Measure::why) {
+            return GateResult::undecided(why.text());
+        }
+        let Some(tested) = self.tested(change) else { return GateResult::undecided("the base is nothing") };
+        let exceeds = tested.interval.map(|interval| tested.exceeds(self.above, interval));
+        let status = match (exceeds, tested.is_beyond(self.above, tested.value)) {
+            (None, _) => GateStatus::Undecided,
+            (Some(Exceeds::Limit), _) => GateStatus::Broken,
+            (_, true) => GateStatus::WithinChance,
+            (_, false) => GateStatus::Holds,
+        };
+        let obstacle = obstacle(change, comparison).filter(|_| !self.holds_at_any_load(status, change, comparison));
+        let numbers = GateResult { value: Some(tested.value), interval: tested.interval, ..GateResult::of(status) };
         match obstacle.or(exceeds.is_none().then_some(UNREPEATED)) {
-            None => self.judged(Some(look.seen), look.interval, standing, exceeds, None),
-            why => self.judged(Some(look.seen), look.interval, Standing::Missing, None, why),
+            None => GateResult { exceeds, ..numbers },
+            missing => GateResult { status: GateStatus::Undecided, missing, ..numbers },
         }
     }
 
-    /// Whether the result holds for any effect that slightly different loads may have had on the change.
-    fn stands_anyway(&self, standing: Standing, change: &Change, comparison: &Comparison) -> bool {
+    /// Whether the status holds for any effect that slightly different loads may have had on the change.
+    fn holds_at_any_load(&self, status: GateStatus, change: &Change, comparison: &Comparison) -> bool {
         let Some(shift) = comparison.load.slight_shift() else { return false };
-        let widened = self.look(&change.widened(shift)).and_then(|look| Some((look.interval?, look)));
-        let Some((interval, look)) = widened else { return false };
+        let widened = self.tested(&change.widened(shift)).and_then(|tested| Some((tested.interval?, tested)));
+        let Some((interval, tested)) = widened else { return false };
         let far = if self.above { interval.1 } else { interval.0 };
-        match standing {
-            Standing::Broken => look.exceeds(self.above, interval) == Exceeds::Limit,
+        match status {
+            GateStatus::Broken => tested.exceeds(self.above, interval) == Exceeds::Limit,
             // At practically equal loads, slightly beyond chance is no reason to doubt that it holds.
-            _ => comparison.load.adjustment == Adjustment::Same || !look.is_beyond(self.above, far),
+            _ => comparison.load.adjustment == Adjustment::Same || !tested.is_beyond(self.above, far),
         }
-    }
-
-    fn judged(
-        &self,
-        seen: Option<f64>,
-        interval: Option<(f64, f64)>,
-        standing: Standing,
-        exceeds: Option<Exceeds>,
-        missing: Option<&'static str>,
-    ) -> Judged {
-        Judged { gate: self.clone(), seen, interval, standing, exceeds, missing }
     }
 
     /// The number to judge, its interval, and the limit.
-    fn look(&self, change: &Change) -> Option<Look> {
+    fn tested(&self, change: &Change) -> Option<Tested> {
         let effect = change.effect?;
         let relative = effect.scale == super::effect::Scale::Relative;
         let ends = |f: &dyn Fn(f64) -> f64| change.interval.map(|(low, high)| (f(low), f(high)));
         let divided = |end: f64| if relative { end } else { end / effect.base };
         let multiplied = |end: f64| if relative { end * effect.base } else { end };
-        let (seen, interval, limit, is_change) = match self.limit {
+        let (value, interval, limit, is_change) = match self.limit {
             Limit::Relative(limit) => (effect.relative()?, ends(&divided), limit, true),
             Limit::Change(limit) => (effect.new - effect.base, ends(&multiplied), limit, true),
             // The value is as certain as the change.
             Limit::Value(limit) => (effect.new, ends(&|end| effect.base + multiplied(end)), limit, false),
-            Limit::Expected { .. } => return None,
+            Limit::Expectations { .. } => return None,
         };
-        Some(Look { seen, interval, limit, is_change })
+        Some(Tested { value, interval, limit, is_change })
     }
 }
 
-/// Broken if something else was shown, or nothing was; missing if it cannot be decided.
-fn of_expectations(confirmed: bool, comparison: &Comparison) -> (Standing, Option<&'static str>) {
+/// Broken if something else was shown, or nothing was; undecided if an expectation is.
+fn by_expectations(confirmed: bool, comparison: &Comparison) -> GateResult {
     let any = |outcome| comparison.expectations.iter().any(|expected| expected.outcome == outcome);
     match () {
-        () if any(Outcome::Contradicted) || confirmed && any(Outcome::NotConfirmed) => (Standing::Broken, None),
-        () if confirmed && any(Outcome::CannotTell) => (Standing::Missing, Some("an expectation cannot be told")),
-        () => (Standing::Held, None),
+        () if any(Outcome::Contradicted) || confirmed && any(Outcome::NotConfirmed) => {
+            GateResult::of(GateStatus::Broken)
+        }
+        () if confirmed && any(Outcome::Undecided) => GateResult::undecided("an expectation is undecided"),
+        () => GateResult::of(GateStatus::Holds),
     }
 }
 
-impl Judged {
+impl GateResult {
+    fn of(status: GateStatus) -> GateResult {
+        GateResult { status, value: None, interval: None, exceeds: None, missing: None }
+    }
+
+    fn undecided(why: &'static str) -> GateResult {
+        GateResult { missing: Some(why), ..GateResult::of(GateStatus::Undecided) }
+    }
+
     /// Whether a merge may pass.
     #[must_use]
     pub fn passes(&self, allow_missing: bool) -> bool {
-        match self.standing {
-            Standing::Held | Standing::HeldByChance => true,
-            Standing::Broken => false,
-            Standing::Missing => allow_missing,
+        match self.status {
+            GateStatus::Holds | GateStatus::WithinChance => true,
+            GateStatus::Broken => false,
+            GateStatus::Undecided => allow_missing,
         }
     }
 }
@@ -268,7 +266,7 @@ mod tests {
         }
     }
 
-    fn judge(text: &str, base: &[f64], new: &[f64]) -> Judged {
+    fn judge(text: &str, base: &[f64], new: &[f64]) -> GateResult {
         let comparison = Comparison::of(&side(base), &side(new), &Settings::default());
         Gate::parse(text).unwrap().judge(&comparison)
     }
@@ -277,45 +275,41 @@ mod tests {
     fn expectations_break_a_gate_only_where_it_says_so() {
         let (base, new) = (side(&[100.0, 101.0, 99.0]), side(&[110.0, 111.0, 109.0]));
         for (expected, contradicted, unconfirmed) in [
-            ("cpu_ns_per_op up", Standing::Held, Standing::Held),
-            ("cpu_ns_per_op > +9.9%", Standing::Held, Standing::Broken),
-            ("cpu_ns_per_op down", Standing::Broken, Standing::Broken),
-            ("cpi down", Standing::Held, Standing::Missing),
+            ("cpu_ns_per_op up", GateStatus::Holds, GateStatus::Holds),
+            ("cpu_ns_per_op > +9.9%", GateStatus::Holds, GateStatus::Broken),
+            ("cpu_ns_per_op down", GateStatus::Broken, GateStatus::Broken),
+            ("cpi down", GateStatus::Holds, GateStatus::Undecided),
         ] {
             let expect = vec![super::super::Expectation::parse(expected).unwrap()];
             let found = Comparison::of(&base, &new, &Settings { expect, ..Settings::default() });
-            let standing = |word| Gate::parse(word).unwrap().judge(&found).standing;
-            assert_eq!(
-                (standing("contradicted"), standing(" unconfirmed ")),
-                (contradicted, unconfirmed),
-                "{expected}"
-            );
+            let status = |word| Gate::parse(word).unwrap().judge(&found).status;
+            assert_eq!((status("contradicted"), status(" unconfirmed ")), (contradicted, unconfirmed), "{expected}");
         }
     }
 
     #[test]
     fn a_gate_is_broken_where_the_whole_interval_is_beyond_its_limit() {
         use Exceeds::{Limit, Nothing, Zero};
-        use Standing::{Broken, Held, HeldByChance, Missing};
+        use GateStatus::{Broken, Holds, Undecided, WithinChance};
         let (base, dearer, wild) = ([100.0, 101.0, 99.0], [110.0, 111.0, 109.0], [90.0, 110.0, 130.0]);
-        for (text, new, standing, exceeds) in [
+        for (text, new, status, exceeds) in [
             ("cpu_ns_per_op > +5%", dearer, Broken, Some(Limit)),
-            ("cpu_ns_per_op > +9.5%", dearer, HeldByChance, Some(Zero)),
-            ("cpu_ns_per_op > +15%", dearer, Held, Some(Zero)),
-            ("cpu_ns_per_op > +5%", wild, HeldByChance, Some(Nothing)),
+            ("cpu_ns_per_op > +9.5%", dearer, WithinChance, Some(Zero)),
+            ("cpu_ns_per_op > +15%", dearer, Holds, Some(Zero)),
+            ("cpu_ns_per_op > +5%", wild, WithinChance, Some(Nothing)),
             ("cpu_ns_per_op > +5", dearer, Broken, Some(Limit)),
             ("cpu_ns_per_op > 105", dearer, Broken, Some(Limit)),
-            ("cpu_ns_per_op > 105", wild, HeldByChance, Some(Nothing)),
+            ("cpu_ns_per_op > 105", wild, WithinChance, Some(Nothing)),
             ("ops_per_core_second < -5%", dearer, Broken, Some(Limit)),
-            ("cpu_ns_per_op < -5%", dearer, Held, Some(Nothing)),
-            ("cpi > +1%", dearer, Missing, None),
-            ("cpl > +1%", dearer, Missing, None),
+            ("cpu_ns_per_op < -5%", dearer, Holds, Some(Nothing)),
+            ("cpi > +1%", dearer, Undecided, None),
+            ("cpl > +1%", dearer, Undecided, None),
         ] {
             let judged = judge(text, &base, &new);
-            assert_eq!((judged.standing, judged.exceeds), (standing, exceeds), "{text}: {judged:?}");
-            assert_eq!(judged.passes(false), matches!(standing, Held | HeldByChance));
-            assert_eq!(judged.passes(true), standing != Broken);
-            assert_eq!(judged.missing.is_some(), standing == Missing);
+            assert_eq!((judged.status, judged.exceeds), (status, exceeds), "{text}: {judged:?}");
+            assert_eq!(judged.passes(false), matches!(status, Holds | WithinChance));
+            assert_eq!(judged.passes(true), status != Broken);
+            assert_eq!(judged.missing.is_some(), status == Undecided);
         }
     }
 
@@ -330,15 +324,15 @@ mod tests {
         let of = |base: &Side, new: &Side, noise| {
             gate.judge(&Comparison::of(base, new, &Settings { noise, ..Settings::default() }))
         };
-        for (base, new, noise, standing, why) in [
-            (side(&[100.0]), side(&[200.0]), None, Standing::Missing, Some("--run-noise")),
-            (side(&[100.0]), side(&[200.0]), Some(0.02), Standing::Broken, None),
-            (repeated(1e5), repeated(2e4), None, Standing::Missing, Some("never had the same load")),
-            (repeated(1e5), repeated(8.5e4), None, Standing::Missing, Some("which may have moved it as far")),
-            (repeated(1e5), repeated(1e5), None, Standing::Held, None),
+        for (base, new, noise, status, why) in [
+            (side(&[100.0]), side(&[200.0]), None, GateStatus::Undecided, Some("--run-noise")),
+            (side(&[100.0]), side(&[200.0]), Some(0.02), GateStatus::Broken, None),
+            (repeated(1e5), repeated(2e4), None, GateStatus::Undecided, Some("never had the same load")),
+            (repeated(1e5), repeated(8.5e4), None, GateStatus::Undecided, Some("which may have moved it as far")),
+            (repeated(1e5), repeated(1e5), None, GateStatus::Holds, None),
         ] {
             let judged = of(&base, &new, noise);
-            assert_eq!(judged.standing, standing, "{judged:?}");
+            assert_eq!(judged.status, status, "{judged:?}");
             assert_eq!(judged.missing.map(|text| why.is_some_and(|why| text.contains(why))), why.map(|_| true));
         }
     }

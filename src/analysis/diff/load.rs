@@ -2,7 +2,7 @@
 //! does not adjust for an outcome: a program that runs as fast as it can does fewer operations because each costs more,
 //! and adjusting for that would remove the difference itself.
 
-use super::curve::Dot;
+use super::curve::LoadPoint;
 use super::digest::Digest;
 use super::digest::Side;
 use super::effect::FEWEST_WINDOWS;
@@ -14,7 +14,7 @@ use serde::Serialize;
 /// The quantity that measures load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Driver {
+pub enum LoadMeasure {
     /// Operations per second: work arrives from outside.
     OpsPerS,
     /// Busy CPUs: the program takes as much work as it can.
@@ -23,7 +23,7 @@ pub enum Driver {
 
 /// The load of a side: the range that holds nine of ten windows, and the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread {
+pub struct LoadRange {
     /// The lower end.
     pub low: f64,
     /// The mean over time.
@@ -35,7 +35,7 @@ pub struct Spread {
 /// What the curve of cost over load is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Through {
+pub enum CurveBasis {
     /// The windows of each run, all of which saw many loads.
     Windows,
     /// Whole runs at different loads.
@@ -59,7 +59,7 @@ pub enum Adjustment {
         /// Windows of each side in that range.
         windows: [usize; 2],
         /// What the curve is based on.
-        through: Through,
+        curve_basis: CurveBasis,
         /// Whether the curve is bent.
         bent: bool,
     },
@@ -82,11 +82,11 @@ pub enum Adjustment {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Load {
     /// The quantity that measures it; `None` if there is none or adjustment is off.
-    pub driver: Option<Driver>,
+    pub measure: Option<LoadMeasure>,
     /// The base's load.
-    pub base: Option<Spread>,
+    pub base: Option<LoadRange>,
     /// The other side's load.
-    pub new: Option<Spread>,
+    pub new: Option<LoadRange>,
     /// The consequence.
     pub adjustment: Adjustment,
 }
@@ -123,42 +123,42 @@ impl Load {
     }
 }
 
-impl Driver {
+impl LoadMeasure {
     pub(super) fn quantity(self) -> &'static str {
         match self {
-            Driver::OpsPerS => RATE,
-            Driver::BusyCores => WITHOUT_OPERATIONS,
+            LoadMeasure::OpsPerS => RATE,
+            LoadMeasure::BusyCores => WITHOUT_OPERATIONS,
         }
     }
 }
 
 /// The value of the driver in each window of a run; `None` if the window has none.
-pub(super) fn intensities(run: &Digest, driver: Driver) -> Vec<Option<f64>> {
-    let Some(at) = run.position(driver.quantity()) else { return vec![] };
+pub(super) fn intensities(run: &Digest, measure: LoadMeasure) -> Vec<Option<f64>> {
+    let Some(at) = run.position(measure.quantity()) else { return vec![] };
     run.windows.iter().map(|slot| slot.cells.get(at).copied().flatten()?.value().filter(|x| *x > 0.0)).collect()
 }
 
 /// Determines the load of both sides and the adjustment.
 pub(super) fn load(base: &Side, new: &Side, by: LoadBy) -> Load {
-    let none = Load { driver: None, base: None, new: None, adjustment: Adjustment::Unknown };
-    let driver = match by {
+    let none = Load { measure: None, base: None, new: None, adjustment: Adjustment::Unknown };
+    let measure = match by {
         LoadBy::Off => return none,
-        LoadBy::Operations => Some(Driver::OpsPerS),
-        LoadBy::Cores => Some(Driver::BusyCores),
+        LoadBy::Operations => Some(LoadMeasure::OpsPerS),
+        LoadBy::Cores => Some(LoadMeasure::BusyCores),
         LoadBy::Auto => choose(base, new),
     };
-    let Some(driver) = driver else { return none };
-    let (Some(a), Some(b)) = (spread(base, driver), spread(new, driver)) else { return none };
-    let adjustment = adjustment(base, new, driver, a, b);
-    Load { driver: Some(driver), base: Some(a), new: Some(b), adjustment }
+    let Some(measure) = measure else { return none };
+    let (Some(a), Some(b)) = (load_range(base, measure), load_range(new, measure)) else { return none };
+    let adjustment = adjustment(base, new, measure, a, b);
+    Load { measure: Some(measure), base: Some(a), new: Some(b), adjustment }
 }
 
-fn adjustment(base: &Side, new: &Side, driver: Driver, a: Spread, b: Spread) -> Adjustment {
+fn adjustment(base: &Side, new: &Side, measure: LoadMeasure, a: LoadRange, b: LoadRange) -> Adjustment {
     let (from, to) = (a.low.max(b.low), a.high.min(b.high));
     // If operations were counted, only windows with their own count can be put on a curve.
     let counted = mean(base, RATE).is_some() && mean(new, RATE).is_some();
     let known = |run: &Digest| {
-        let pairs = intensities(run, driver).into_iter().zip(costs(run));
+        let pairs = intensities(run, measure).into_iter().zip(costs(run));
         pairs.filter(|(_, cost)| !counted || cost.is_some()).filter_map(|(x, _)| x).collect::<Vec<_>>()
     };
     let inside = |from: f64, to: f64| {
@@ -173,9 +173,9 @@ fn adjustment(base: &Side, new: &Side, driver: Driver, a: Spread, b: Spread) -> 
     let varied = |loads: &Vec<f64>| loads.len() >= FEWEST_WINDOWS && range(loads).is_some_and(|(a, b)| b > a * WIDE);
     if sides.iter().flatten().all(varied) {
         let bent = to > from * BENDS_FROM;
-        return Adjustment::Done { from, to, windows: count(&sides), through: Through::Windows, bent };
+        return Adjustment::Done { from, to, windows: count(&sides), curve_basis: CurveBasis::Windows, bent };
     }
-    match by_runs(base, new, driver, &|from, to| count(&inside(from, to))) {
+    match by_runs(base, new, measure, &|from, to| count(&inside(from, to))) {
         Some(found) => found,
         None => match (b.mean / a.mean).ln().abs() {
             shift if shift <= SAME => Adjustment::Same,
@@ -187,8 +187,13 @@ fn adjustment(base: &Side, new: &Side, driver: Driver, a: Spread, b: Spread) -> 
 }
 
 /// The adjustment that the loads of whole runs allow; `None` if they are the same or do not overlap.
-fn by_runs(base: &Side, new: &Side, driver: Driver, windows: &dyn Fn(f64, f64) -> [usize; 2]) -> Option<Adjustment> {
-    let [a, b] = [base, new].map(|side| loads(side, driver));
+fn by_runs(
+    base: &Side,
+    new: &Side,
+    measure: LoadMeasure,
+    windows: &dyn Fn(f64, f64) -> [usize; 2],
+) -> Option<Adjustment> {
+    let [a, b] = [base, new].map(|side| loads(side, measure));
     let (a, b) = (a?, b?);
     let ([a, b], all) = ([range(&a)?, range(&b)?], range(&[a, b].concat())?);
     let (from, to) = (a.0.max(b.0), a.1.min(b.1));
@@ -201,7 +206,7 @@ fn by_runs(base: &Side, new: &Side, driver: Driver, windows: &dyn Fn(f64, f64) -
         return Some(Adjustment::TooFewRuns { runs, needed: FEWEST_RUNS });
     }
     let bent = runs >= RUNS_TO_BEND && all.1 > all.0 * BENDS_FROM;
-    Some(Adjustment::Done { from, to, windows: windows(from, to), through: Through::Runs, bent })
+    Some(Adjustment::Done { from, to, windows: windows(from, to), curve_basis: CurveBasis::Runs, bent })
 }
 
 /// The range that holds nine of ten values.
@@ -214,8 +219,8 @@ fn range(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// The mean load of each run; `None` if a run has none.
-pub(super) fn loads(side: &Side, driver: Driver) -> Option<Vec<f64>> {
-    side.runs.iter().map(|run| value(run, driver.quantity()).filter(|load| *load > 0.0)).collect()
+pub(super) fn loads(side: &Side, measure: LoadMeasure) -> Option<Vec<f64>> {
+    side.runs.iter().map(|run| value(run, measure.quantity()).filter(|load| *load > 0.0)).collect()
 }
 
 pub(super) fn value(run: &Digest, name: &str) -> Option<f64> {
@@ -236,16 +241,16 @@ fn mean(side: &Side, name: &str) -> Option<f64> {
     Moments::of(&values?).map(|moments| moments.mean).filter(|mean| *mean > 0.0)
 }
 
-fn spread(side: &Side, driver: Driver) -> Option<Spread> {
-    let mean = mean(side, driver.quantity())?;
-    let all: Vec<f64> = side.runs.iter().flat_map(|run| intensities(run, driver)).flatten().collect();
+fn load_range(side: &Side, measure: LoadMeasure) -> Option<LoadRange> {
+    let mean = mean(side, measure.quantity())?;
+    let all: Vec<f64> = side.runs.iter().flat_map(|run| intensities(run, measure)).flatten().collect();
     let (low, high) = range(&all).unwrap_or((mean, mean));
-    Some(Spread { low, mean, high })
+    Some(LoadRange { low, mean, high })
 }
 
 /// The windows of one recording: cost per operation, operations per second, and busy CPUs.
 #[derive(Debug, Clone, Default)]
-pub(in crate::analysis) struct Dependence {
+pub(in crate::analysis) struct LoadSeries {
     pub costs: Vec<Option<f64>>,
     pub rates: Vec<Option<f64>>,
     pub cores: Vec<Option<f64>>,
@@ -254,36 +259,37 @@ pub(in crate::analysis) struct Dependence {
 /// Operations or busy CPUs, whichever the cost of an operation depends on less within a recording. If work arrives from
 /// outside, CPU time follows from the cost; if the program takes all it can, operations do. `None` if no recording has
 /// enough windows with both.
-pub(in crate::analysis) fn depends_less(runs: &[Dependence]) -> Option<Driver> {
-    let ties = |loads: fn(&Dependence) -> &[Option<f64>]| {
+pub(in crate::analysis) fn least_dependent(runs: &[LoadSeries]) -> Option<LoadMeasure> {
+    let ties = |loads: fn(&LoadSeries) -> &[Option<f64>]| {
         let found: Vec<f64> = runs.iter().filter_map(|run| correlation(&run.costs, loads(run))).collect();
         Moments::of(&found).map(|moments| moments.mean.abs())
     };
     let (rate, cores) = (ties(|run| &run.rates)?, ties(|run| &run.cores)?);
     // If the cost follows both, a fixed part of it is the reason: scatter of the cost then only blurs its correlation
     // with CPU time.
-    Some(if rate <= cores + 0.1 || cores > TIED { Driver::OpsPerS } else { Driver::BusyCores })
+    Some(if rate <= cores + 0.1 || cores > TIED { LoadMeasure::OpsPerS } else { LoadMeasure::BusyCores })
 }
 
-fn choose(base: &Side, new: &Side) -> Option<Driver> {
+fn choose(base: &Side, new: &Side) -> Option<LoadMeasure> {
     // Without operations, busy CPUs are the only measure of load.
     if mean(base, RATE).is_none() || mean(new, RATE).is_none() {
-        return Some(Driver::BusyCores);
+        return Some(LoadMeasure::BusyCores);
     }
-    let dependence = |run: &Digest| Dependence {
+    let dependence = |run: &Digest| LoadSeries {
         costs: costs(run),
-        rates: intensities(run, Driver::OpsPerS),
-        cores: intensities(run, Driver::BusyCores),
+        rates: intensities(run, LoadMeasure::OpsPerS),
+        cores: intensities(run, LoadMeasure::BusyCores),
     };
     let runs: Vec<_> = base.runs.iter().chain(&new.runs).map(dependence).collect();
-    let moved = |driver: Driver| Some((mean(new, driver.quantity())? / mean(base, driver.quantity())?).ln().abs());
-    let (rate, cores) = (moved(Driver::OpsPerS)?, moved(Driver::BusyCores)?);
-    match depends_less(&runs) {
+    let moved =
+        |measure: LoadMeasure| Some((mean(new, measure.quantity())? / mean(base, measure.quantity())?).ln().abs());
+    let (rate, cores) = (moved(LoadMeasure::OpsPerS)?, moved(LoadMeasure::BusyCores)?);
+    match least_dependent(&runs) {
         // A program that takes all it can takes as much on both sides, whatever an operation costs.
-        Some(Driver::BusyCores) if cores > rate + SAME => Some(Driver::OpsPerS),
-        Some(driver) => Some(driver),
+        Some(LoadMeasure::BusyCores) if cores > rate + SAME => Some(LoadMeasure::OpsPerS),
+        Some(measure) => Some(measure),
         // With totals only, the quantity that moved less was the one held constant.
-        None => Some(if rate <= cores { Driver::OpsPerS } else { Driver::BusyCores }),
+        None => Some(if rate <= cores { LoadMeasure::OpsPerS } else { LoadMeasure::BusyCores }),
     }
 }
 
@@ -307,10 +313,12 @@ fn correlation(a: &[Option<f64>], b: &[Option<f64>]) -> Option<f64> {
 }
 
 /// The windows of a run with a quantity's cell and their load.
-pub(super) fn dots(run: &Digest, at: usize, driver: Driver) -> Vec<Dot> {
+pub(super) fn load_points(run: &Digest, at: usize, measure: LoadMeasure) -> Vec<LoadPoint> {
     let cells = run.windows.iter().map(|slot| slot.cells.get(at).copied().flatten());
-    let pairs = cells.zip(intensities(run, driver));
-    pairs.filter_map(|(cell, load)| Some(Dot { cell: cell.filter(|cell| cell.below > 0.0)?, load: load? })).collect()
+    let pairs = cells.zip(intensities(run, measure));
+    pairs
+        .filter_map(|(cell, load)| Some(LoadPoint { cell: cell.filter(|cell| cell.below > 0.0)?, load: load? }))
+        .collect()
 }
 
 #[cfg(test)]
@@ -336,7 +344,7 @@ mod tests {
     fn half_the_load_makes_each_operation_dearer_and_is_no_change_at_the_same_load() {
         let half = LoadShape { low: 1e4, high: 5e4, ..OPEN };
         let (load, change) = compared(OPEN, half, LoadBy::Auto);
-        assert_eq!(load.driver, Some(Driver::OpsPerS));
+        assert_eq!(load.measure, Some(LoadMeasure::OpsPerS));
         assert!(matches!(load.adjustment, Adjustment::Done { bent: true, .. }), "{load:?}");
         let relative = change.unwrap().effect.unwrap().relative().unwrap();
         assert!(relative.abs() < 0.02, "{relative}");
@@ -355,7 +363,7 @@ mod tests {
     fn a_program_that_takes_all_it_can_get_is_not_adjusted_for_being_slow() {
         let closed = |cost_ns| LoadShape { cost_ns, cores: Some(2.0), ..OPEN };
         let (load, change) = compared(closed(5000.0), closed(7500.0), LoadBy::Auto);
-        assert_eq!((load.driver, load.adjustment, change), (Some(Driver::BusyCores), Adjustment::Same, None));
+        assert_eq!((load.measure, load.adjustment, change), (Some(LoadMeasure::BusyCores), Adjustment::Same, None));
     }
 
     #[test]
@@ -376,6 +384,6 @@ mod tests {
     fn nobody_asked_or_nothing_to_tell_by_is_unknown() {
         assert_eq!(compared(OPEN, OPEN, LoadBy::Off).0.adjustment, Adjustment::Unknown);
         let totals = load(&side(&[5000.0]), &side(&[9000.0]), LoadBy::Auto);
-        assert!(totals.driver.is_some());
+        assert!(totals.measure.is_some());
     }
 }

@@ -1,8 +1,8 @@
 //! Lists by name in what two sides differ: another CPU or event makes numbers incomparable without a visible sign. It
 //! reports what should be refused; the caller refuses.
 
+use super::conditions::Conditions;
 use super::digest::Side;
-use super::facts::Facts;
 use crate::analysis::Coverage;
 use crate::model::OpsSpec;
 use serde::Serialize;
@@ -12,16 +12,16 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// For information; often the very thing that is compared.
-    Tell,
+    Info,
     /// It may explain a change.
-    Warn,
+    Warning,
     /// The numbers cannot be compared.
-    Refuse,
+    Incomparable,
 }
 
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Unlike {
+pub struct Mismatch {
     /// What differs, in a word or two.
     pub what: &'static str,
     /// Value on the base's side.
@@ -29,7 +29,7 @@ pub struct Unlike {
     /// Value on the other side.
     pub new: String,
     /// Its severity.
-    pub gravity: Severity,
+    pub severity: Severity,
 }
 
 /// Share of lost records above which a warning is issued.
@@ -38,49 +38,53 @@ const LOST: f64 = 0.01;
 const COVERED: f64 = 0.9;
 
 /// What is checked, its severity, and its value.
-type Check = (&'static str, Severity, fn(&Facts) -> String);
+type Check = (&'static str, Severity, fn(&Conditions) -> String);
 
 /// Everything in which the recordings of two sides differ, the most severe first; recordings of one side may differ
 /// too.
 #[must_use]
-pub fn unlike(base: &Side, new: &Side) -> Vec<Unlike> {
-    use Severity::{Refuse, Tell, Warn};
+pub fn mismatches(base: &Side, new: &Side) -> Vec<Mismatch> {
+    use Severity::{Incomparable, Info, Warning};
     let checks: [Check; 13] = [
-        ("CPU model", Refuse, |facts| facts.host.cpu_model.clone()),
-        ("architecture", Refuse, |facts| facts.host.arch.clone()),
-        ("sampled events", Refuse, |facts| facts.events.join(", ")),
-        ("what counts operations", Refuse, |facts| facts.ops.as_ref().map_or("nothing", kind).to_string()),
-        ("number of CPUs", Refuse, |facts| facts.host.cpus.len().to_string()),
-        ("threads or CPUs of the run", Refuse, |facts| facts.width.map_or("any".to_string(), |n| n.to_string())),
-        ("CPU set", Warn, |facts| list(&facts.cpus)),
-        ("kernel", Warn, |facts| facts.host.kernel.clone()),
-        ("frequency governor", Warn, |facts| facts.host.governor.clone().unwrap_or("none".to_string())),
-        ("call stacks", Warn, |facts| format!("{:?}", facts.call_graph).to_lowercase()),
-        ("host", Warn, |facts| facts.host.hostname.clone()),
-        ("program", Tell, |facts| facts.program.as_ref().map_or("unknown".to_string(), |p| p.path.clone())),
-        ("build-id of the program", Tell, |facts| {
-            let id = facts.program.as_ref().and_then(|program| program.build_id.as_deref());
+        ("CPU model", Incomparable, |conditions| conditions.host.cpu_model.clone()),
+        ("architecture", Incomparable, |conditions| conditions.host.arch.clone()),
+        ("sampled events", Incomparable, |conditions| conditions.events.join(", ")),
+        ("what counts operations", Incomparable, |conditions| {
+            conditions.ops.as_ref().map_or("nothing", kind).to_string()
+        }),
+        ("number of CPUs", Incomparable, |conditions| conditions.host.cpus.len().to_string()),
+        ("threads or CPUs of the run", Incomparable, |conditions| {
+            conditions.width.map_or("any".to_string(), |n| n.to_string())
+        }),
+        ("CPU set", Warning, |conditions| list(&conditions.cpus)),
+        ("kernel", Warning, |conditions| conditions.host.kernel.clone()),
+        ("frequency governor", Warning, |conditions| conditions.host.governor.clone().unwrap_or("none".to_string())),
+        ("call stacks", Warning, |conditions| format!("{:?}", conditions.call_graph).to_lowercase()),
+        ("host", Warning, |conditions| conditions.host.hostname.clone()),
+        ("program", Info, |conditions| conditions.program.as_ref().map_or("unknown".to_string(), |p| p.path.clone())),
+        ("build-id of the program", Info, |conditions| {
+            let id = conditions.program.as_ref().and_then(|program| program.build_id.as_deref());
             id.map_or("none".to_string(), |id| id.chars().take(12).collect())
         }),
     ];
-    let of = |(what, gravity, value): &Check| {
+    let of = |(what, severity, value): &Check| {
         let [a, b] = [base, new].map(|side| values(side, *value));
         // Repeats of one side that differ among themselves count too.
-        (a != b || a.len() > 1).then(|| Unlike { what, base: a.join(" / "), new: b.join(" / "), gravity: *gravity })
+        (a != b || a.len() > 1).then(|| Mismatch { what, base: a.join(" / "), new: b.join(" / "), severity: *severity })
     };
-    let mut all: Vec<Unlike> = checks.iter().filter_map(of).collect();
+    let mut all: Vec<Mismatch> = checks.iter().filter_map(of).collect();
     all.extend(
         [coverage(base, new), sampled(base, new), lost(base, new), lengths(base, new), together(base, new)]
             .into_iter()
             .flatten(),
     );
-    all.sort_by_key(|unlike| std::cmp::Reverse(unlike.gravity));
+    all.sort_by_key(|mismatch| std::cmp::Reverse(mismatch.severity));
     all
 }
 
 /// The distinct values of a side.
-fn values(side: &Side, of: fn(&Facts) -> String) -> Vec<String> {
-    let mut values: Vec<String> = side.runs.iter().map(|run| of(&run.facts)).collect();
+fn values(side: &Side, of: fn(&Conditions) -> String) -> Vec<String> {
+    let mut values: Vec<String> = side.runs.iter().map(|run| of(&run.conditions)).collect();
     values.sort();
     values.dedup();
     values
@@ -102,27 +106,27 @@ fn list(cpus: &[u32]) -> String {
     if cpus.is_empty() { "all".to_string() } else { cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",") }
 }
 
-fn least(side: &Side, of: fn(&Facts) -> f64) -> f64 {
-    side.runs.iter().map(|run| of(&run.facts)).fold(f64::INFINITY, f64::min)
+fn least(side: &Side, of: fn(&Conditions) -> f64) -> f64 {
+    side.runs.iter().map(|run| of(&run.conditions)).fold(f64::INFINITY, f64::min)
 }
 
-fn most(side: &Side, of: fn(&Facts) -> f64) -> f64 {
-    side.runs.iter().map(|run| of(&run.facts)).fold(0.0, f64::max)
+fn most(side: &Side, of: fn(&Conditions) -> f64) -> f64 {
+    side.runs.iter().map(|run| of(&run.conditions)).fold(0.0, f64::max)
 }
 
 fn percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
 
-fn coverage(base: &Side, new: &Side) -> Option<Unlike> {
-    let [a, b] = [base, new].map(|side| least(side, |facts| facts.coverage));
+fn coverage(base: &Side, new: &Side) -> Option<Mismatch> {
+    let [a, b] = [base, new].map(|side| least(side, |conditions| conditions.coverage));
     let thin = a < COVERED || b < COVERED;
-    let (what, gravity) = ("coverage of the events", Severity::Warn);
-    thin.then(|| Unlike { what, base: percent(a), new: percent(b), gravity })
+    let (what, severity) = ("coverage of the events", Severity::Warning);
+    thin.then(|| Mismatch { what, base: percent(a), new: percent(b), severity })
 }
 
 /// Shares and costs of functions cover only what was sampled.
-fn sampled(base: &Side, new: &Side) -> Option<Unlike> {
+fn sampled(base: &Side, new: &Side) -> Option<Mismatch> {
     let least = |side: &Side| {
         let runs = side.runs.iter().filter_map(|run| Coverage::of_run(&run.run.metrics, run.run.cpu.samples));
         runs.min_by(|a, b| a.share.total_cmp(&b.share))
@@ -130,50 +134,51 @@ fn sampled(base: &Side, new: &Side) -> Option<Unlike> {
     let [a, b] = [base, new].map(least);
     let low = [a, b].into_iter().flatten().any(|coverage| coverage.is_low());
     let shown = |side: Option<Coverage>| side.map_or("unknown".to_string(), |coverage| percent(coverage.share));
-    low.then(|| Unlike { what: "CPU time sampled", base: shown(a), new: shown(b), gravity: Severity::Warn })
+    low.then(|| Mismatch { what: "CPU time sampled", base: shown(a), new: shown(b), severity: Severity::Warning })
 }
 
-fn lost(base: &Side, new: &Side) -> Option<Unlike> {
-    let [a, b] = [base, new].map(|side| most(side, |facts| facts.lost_share));
-    (a > LOST || b > LOST).then(|| Unlike {
+fn lost(base: &Side, new: &Side) -> Option<Mismatch> {
+    let [a, b] = [base, new].map(|side| most(side, |conditions| conditions.lost_share));
+    (a > LOST || b > LOST).then(|| Mismatch {
         what: "lost samples",
         base: format!("{:.1}%", a * 100.0),
         new: format!("{:.1}%", b * 100.0),
-        gravity: Severity::Warn,
+        severity: Severity::Warning,
     })
 }
 
 /// Costs do not depend on the length, but start and end weigh more in the shorter recording.
-fn lengths(base: &Side, new: &Side) -> Option<Unlike> {
-    let [a, b] = [base, new].map(|side| (least(side, |facts| facts.seconds), most(side, |facts| facts.seconds)));
+fn lengths(base: &Side, new: &Side) -> Option<Mismatch> {
+    let [a, b] = [base, new]
+        .map(|side| (least(side, |conditions| conditions.seconds), most(side, |conditions| conditions.seconds)));
     let (short, long) = (a.0.min(b.0), a.1.max(b.1));
     let shown = |(low, high): (f64, f64)| {
         if high > low * 1.1 { format!("{low:.1} to {high:.1} s") } else { format!("{high:.1} s") }
     };
-    (long > 2.0 * short).then(|| Unlike {
+    (long > 2.0 * short).then(|| Mismatch {
         what: "duration",
         base: shown(a),
         new: shown(b),
-        gravity: if short < 1.0 { Severity::Warn } else { Severity::Tell },
+        severity: if short < 1.0 { Severity::Warning } else { Severity::Info },
     })
 }
 
 /// Two recordings on one machine at the same time disturb each other.
-fn together(base: &Side, new: &Side) -> Option<Unlike> {
-    let facts = |side: &Side| side.runs.iter().map(|run| run.facts.clone()).collect::<Vec<_>>();
-    let (all_base, all_new) = (facts(base), facts(new));
-    let overlap = |a: &Facts, b: &Facts| {
+fn together(base: &Side, new: &Side) -> Option<Mismatch> {
+    let conditions = |side: &Side| side.runs.iter().map(|run| run.conditions.clone()).collect::<Vec<_>>();
+    let (all_base, all_new) = (conditions(base), conditions(new));
+    let overlap = |a: &Conditions, b: &Conditions| {
         a.host.hostname == b.host.hostname
             && a.started_unix_ns < b.ended_unix_ns()
             && b.started_unix_ns < a.ended_unix_ns()
             && (a.started_unix_ns, &a.name) != (b.started_unix_ns, &b.name)
     };
     let pair = all_base.iter().find_map(|a| Some((a, all_new.iter().find(|b| overlap(a, b))?)));
-    pair.map(|(a, b)| Unlike {
+    pair.map(|(a, b)| Mismatch {
         what: "recorded at the same time",
         base: a.name.clone(),
         new: b.name.clone(),
-        gravity: Severity::Warn,
+        severity: Severity::Warning,
     })
 }
 
@@ -183,45 +188,45 @@ mod tests {
     use super::super::testing::side;
     use super::*;
 
-    fn check(change: fn(&mut Facts), what: &str, gravity: Severity, values: [&str; 2]) {
+    fn check(change: fn(&mut Conditions), what: &str, severity: Severity, values: [&str; 2]) {
         let (base, mut new) = (side(&[5000.0]), side(&[5000.0]));
-        change(&mut new.runs[0].facts);
-        let found = unlike(&base, &new);
-        let expected = Unlike { what: found[0].what, base: values[0].into(), new: values[1].into(), gravity };
+        change(&mut new.runs[0].conditions);
+        let found = mismatches(&base, &new);
+        let expected = Mismatch { what: found[0].what, base: values[0].into(), new: values[1].into(), severity };
         assert_eq!((found[0].what, &found[0]), (what, &expected), "{found:?}");
-        assert!(unlike(&base, &base).is_empty());
+        assert!(mismatches(&base, &base).is_empty());
     }
 
     #[test]
     fn what_is_not_alike_is_told_by_name_with_both_values() {
-        use Severity::{Refuse, Tell, Warn};
-        check(|f| f.host.cpu_model = "EPYC".into(), "CPU model", Refuse, ["Xeon Platinum 8383C", "EPYC"]);
-        check(|f| f.events = vec!["cycles".into()], "sampled events", Refuse, ["cpu-clock", "cycles"]);
-        check(|f| f.ops = None, "what counts operations", Refuse, ["a file", "nothing"]);
-        check(|f| f.host.kernel = "6.9".into(), "kernel", Warn, ["6.1.0-18-amd64", "6.9"]);
-        check(|f| f.host.governor = Some("powersave".into()), "frequency governor", Warn, ["none", "powersave"]);
-        check(|f| f.cpus = vec![0, 1], "CPU set", Warn, ["all", "0,1"]);
-        check(|f| f.coverage = 0.4, "coverage of the events", Warn, ["100%", "40%"]);
-        check(|f| f.lost_share = 0.2, "lost samples", Warn, ["0.0%", "20.0%"]);
-        check(|f| f.seconds = 200.0, "duration", Tell, ["40.0 s", "200.0 s"]);
-        check(|f| f.seconds = 0.5, "duration", Warn, ["40.0 s", "0.5 s"]);
+        use Severity::{Incomparable, Info, Warning};
+        check(|f| f.host.cpu_model = "EPYC".into(), "CPU model", Incomparable, ["Xeon Platinum 8383C", "EPYC"]);
+        check(|f| f.events = vec!["cycles".into()], "sampled events", Incomparable, ["cpu-clock", "cycles"]);
+        check(|f| f.ops = None, "what counts operations", Incomparable, ["a file", "nothing"]);
+        check(|f| f.host.kernel = "6.9".into(), "kernel", Warning, ["6.1.0-18-amd64", "6.9"]);
+        check(|f| f.host.governor = Some("powersave".into()), "frequency governor", Warning, ["none", "powersave"]);
+        check(|f| f.cpus = vec![0, 1], "CPU set", Warning, ["all", "0,1"]);
+        check(|f| f.coverage = 0.4, "coverage of the events", Warning, ["100%", "40%"]);
+        check(|f| f.lost_share = 0.2, "lost samples", Warning, ["0.0%", "20.0%"]);
+        check(|f| f.seconds = 200.0, "duration", Info, ["40.0 s", "200.0 s"]);
+        check(|f| f.seconds = 0.5, "duration", Warning, ["40.0 s", "0.5 s"]);
         check(
             |f| (f.name, f.started_unix_ns) = ("b".into(), f.started_unix_ns + 1),
             "recorded at the same time",
-            Warn,
+            Warning,
             ["r0", "b"],
         );
-        check(|f| f.program.as_mut().unwrap().build_id = None, "build-id of the program", Tell, ["0a0b", "none"]);
+        check(|f| f.program.as_mut().unwrap().build_id = None, "build-id of the program", Info, ["0a0b", "none"]);
     }
 
     #[test]
     fn repeats_of_one_side_that_are_not_alike_are_unlike() {
         let (base, mut new) = (side(&[5000.0, 5000.0]), side(&[5000.0]));
-        new.runs[0].facts.started_unix_ns += 1_000_000_000_000;
-        assert!(unlike(&base, &new).is_empty());
+        new.runs[0].conditions.started_unix_ns += 1_000_000_000_000;
+        assert!(mismatches(&base, &new).is_empty());
         let mut mixed = base.clone();
-        mixed.runs[1].facts.host.kernel = "6.9".into();
-        let found = unlike(&mixed, &new);
+        mixed.runs[1].conditions.host.kernel = "6.9".into();
+        let found = mismatches(&mixed, &new);
         assert_eq!((found[0].what, found[0].base.as_str()), ("kernel", "6.1.0-18-amd64 / 6.9"));
     }
 }

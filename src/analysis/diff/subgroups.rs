@@ -103,12 +103,12 @@ fn disagrees(groups: &[GroupRow], whole: [f64; 2], standardised: f64, half: Opti
 }
 
 /// Checks every grouping that both sides allow.
-pub(super) fn guards(base: &Side, new: &Side, load: &Load, half: Option<f64>) -> Vec<SubgroupCheck> {
+pub(super) fn subgroup_checks(base: &Side, new: &Side, load: &Load, half: Option<f64>) -> Vec<SubgroupCheck> {
     let mut all = Vec::new();
-    if let (Adjustment::Done { .. }, Some(driver)) = (load.adjustment, load.driver) {
-        let name = match driver {
-            super::load::Driver::OpsPerS => super::quantity::RATE,
-            super::load::Driver::BusyCores => super::quantity::WITHOUT_OPERATIONS,
+    if let (Adjustment::Done { .. }, Some(measure)) = (load.adjustment, load.measure) {
+        let name = match measure {
+            super::load::LoadMeasure::OpsPerS => super::quantity::RATE,
+            super::load::LoadMeasure::BusyCores => super::quantity::WITHOUT_OPERATIONS,
         };
         let edges = edges(base, new, name);
         let levels = |side| by_load(side, name, edges);
@@ -121,7 +121,7 @@ pub(super) fn guards(base: &Side, new: &Side, load: &Load, half: Option<f64>) ->
 
 fn by_host(side: &Side) -> BTreeMap<String, Cell> {
     let cell = |run: &Digest| run.whole.get(run.position(PRIMARY)?)?.cell;
-    gather(side.runs.iter().filter_map(|run| Some((run.facts.host.hostname.clone(), cell(run)?))))
+    gather(side.runs.iter().filter_map(|run| Some((run.conditions.host.hostname.clone(), cell(run)?))))
 }
 
 fn by_thread(side: &Side) -> BTreeMap<String, Cell> {
@@ -138,9 +138,9 @@ fn gather(cells: impl Iterator<Item = (String, Cell)>) -> BTreeMap<String, Cell>
 }
 
 /// Each window's load and cost.
-fn windows<'a>(side: &'a Side, driver: &'a str) -> impl Iterator<Item = (f64, Cell)> + 'a {
+fn windows<'a>(side: &'a Side, measure: &'a str) -> impl Iterator<Item = (f64, Cell)> + 'a {
     side.runs.iter().flat_map(move |run| {
-        let positions = run.position(driver).zip(run.position(PRIMARY));
+        let positions = run.position(measure).zip(run.position(PRIMARY));
         run.windows.iter().filter_map(move |slot| {
             let (x, y) = positions?;
             Some((slot.cells.get(x).copied().flatten()?.value()?, slot.cells.get(y).copied().flatten()?))
@@ -149,19 +149,19 @@ fn windows<'a>(side: &'a Side, driver: &'a str) -> impl Iterator<Item = (f64, Ce
 }
 
 /// The loads that split all windows of both sides into thirds.
-fn edges(base: &Side, new: &Side, driver: &str) -> [f64; 2] {
-    let mut all: Vec<f64> = windows(base, driver).chain(windows(new, driver)).map(|(x, _)| x).collect();
+fn edges(base: &Side, new: &Side, measure: &str) -> [f64; 2] {
+    let mut all: Vec<f64> = windows(base, measure).chain(windows(new, measure)).map(|(x, _)| x).collect();
     all.sort_by(f64::total_cmp);
     [1, 2].map(|third| all.get(all.len() * third / 3).copied().unwrap_or(f64::INFINITY))
 }
 
-fn by_load(side: &Side, driver: &str, edges: [f64; 2]) -> BTreeMap<String, Cell> {
+fn by_load(side: &Side, measure: &str, edges: [f64; 2]) -> BTreeMap<String, Cell> {
     let level = |x: f64| match x {
         x if x < edges[0] => "1 lower third",
         x if x < edges[1] => "2 middle third",
         _ => "3 upper third",
     };
-    gather(windows(side, driver).map(|(x, cell)| (level(x).to_string(), cell)))
+    gather(windows(side, measure).map(|(x, cell)| (level(x).to_string(), cell)))
 }
 
 #[cfg(test)]
@@ -186,19 +186,19 @@ mod tests {
     #[test]
     fn the_published_paradox_is_seen_and_resolved() {
         let (one, two) = (groups(|row| (row.1, row.2)), groups(|row| (row.3, row.4)));
-        let guard = SubgroupCheck::of(GroupKind::Host, PRIMARY, &one, &two, None).unwrap();
-        close(guard.whole[0], 885.161, 1e-3);
-        close(guard.whole[1], 815.300, 1e-3);
-        close(guard.whole[0] / guard.whole[1], 1.0857, 1e-4);
-        close(guard.standardised, 1004.206, 1e-3);
-        close(guard.whole[0] / guard.standardised, 0.8814, 1e-4);
-        close(guard.rate_effect, 105.723, 1e-3);
-        close(guard.mix_effect, -175.583, 1e-3);
-        close(guard.rate_effect + guard.mix_effect, guard.whole[1] - guard.whole[0], 1e-9);
-        for (group, speedup) in guard.groups.iter().zip([0.8686, 0.9862, 0.8397]) {
+        let check = SubgroupCheck::of(GroupKind::Host, PRIMARY, &one, &two, None).unwrap();
+        close(check.whole[0], 885.161, 1e-3);
+        close(check.whole[1], 815.300, 1e-3);
+        close(check.whole[0] / check.whole[1], 1.0857, 1e-4);
+        close(check.standardised, 1004.206, 1e-3);
+        close(check.whole[0] / check.standardised, 0.8814, 1e-4);
+        close(check.rate_effect, 105.723, 1e-3);
+        close(check.mix_effect, -175.583, 1e-3);
+        close(check.rate_effect + check.mix_effect, check.whole[1] - check.whole[0], 1e-9);
+        for (group, speedup) in check.groups.iter().zip([0.8686, 0.9862, 0.8397]) {
             close(group.value[0] / group.value[1], speedup, 1e-4);
         }
-        assert!(guard.disagrees);
+        assert!(check.disagrees);
         let back = SubgroupCheck::of(GroupKind::Host, PRIMARY, &two, &one, None).unwrap();
         close(back.standardised, 722.900, 1e-3);
         close(back.standardised / back.whole[0], 0.8867, 1e-4);

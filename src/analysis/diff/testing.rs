@@ -1,7 +1,7 @@
 //! Recordings for the tests of this module, made through the same digest as real ones.
 
 use super::digest::Side;
-use super::digest::{Digest, Part, Slot};
+use super::digest::{Digest, RecordingPart, WindowCells};
 use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS};
 use crate::analysis::stats::simulate::SimulatedWindow;
 use crate::analysis::sweep::{Cost, FunctionId, PathCost};
@@ -42,8 +42,8 @@ pub(crate) fn loaded(shape: LoadShape) -> Side {
 pub(crate) fn side(costs: &[f64]) -> Side {
     let runs = costs.iter().enumerate().map(|(at, cost)| {
         let mut run = digest(Some(*cost));
-        run.facts.name = format!("r{at}");
-        run.facts.started_unix_ns += at as u64 * 100_000_000_000;
+        run.conditions.name = format!("r{at}");
+        run.conditions.started_unix_ns += at as u64 * 100_000_000_000;
         run
     });
     Side { label: "side".into(), runs: runs.collect() }
@@ -57,7 +57,7 @@ pub(crate) fn digest(cost: Option<f64>) -> Digest {
     }
     let mut profile = synthetic(&window);
     (profile.ops, profile.meta.plan.ops) = (vec![], None);
-    Digest::of(&profile, &Part { name: "r0".into(), ..Part::default() })
+    Digest::of(&profile, &RecordingPart { name: "r0".into(), ..RecordingPart::default() })
 }
 
 /// A value from -1 to 1 that differs from its neighbours.
@@ -66,7 +66,7 @@ fn noise(at: u64) -> f64 {
 }
 
 fn recording(name: &str, window: &dyn Fn(u64) -> (f64, f64)) -> Digest {
-    Digest::of(&synthetic(window), &Part { name: name.into(), ..Part::default() })
+    Digest::of(&synthetic(window), &RecordingPart { name: name.into(), ..RecordingPart::default() })
 }
 
 /// `window` returns operations and nanoseconds of CPU time in each second.
@@ -112,9 +112,9 @@ pub(in crate::analysis) fn simulated(like: &Digest, runs: &[Vec<SimulatedWindow>
     let empty = Digest { windows: vec![], whole: vec![], ..like.clone() };
     let digest = |(name, windows): (usize, &Vec<SimulatedWindow>)| {
         let mut run = empty.clone();
-        run.facts.name = format!("r{name}");
+        run.conditions.name = format!("r{name}");
         run.whole = readings.iter().zip(cells(windows)).filter_map(reading).collect();
-        let slot = |window: &SimulatedWindow| Slot {
+        let slot = |window: &SimulatedWindow| WindowCells {
             window: like.windows[0].window,
             cells: cells(&[*window]).map(Some).to_vec(),
         };

@@ -5,10 +5,10 @@ mod watch;
 
 use super::args::{DiffArgs, DiffFormat, GlobalArgs, LoadArg, NormalizeArg};
 use super::out::{self, Terminal};
-use crate::analysis::diff::{LoadBy, Per, Settings, Severity, Side, unlike};
+use crate::analysis::diff::{LoadBy, Per, Settings, Severity, Side, mismatches};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::{diff, difference, html};
-use crate::view::diff::{ComparisonView, DiffView, GateRow, Standing, words};
+use crate::view::diff::{ComparisonView, DiffView, GateRow, GateStatus, words};
 use crate::view::difference::CostAxis;
 use source::Source;
 use std::path::Path;
@@ -76,8 +76,8 @@ impl Sides {
 /// Rejects sides whose numbers are not comparable.
 fn refuse(base: &Side, others: &[Side], force: bool) -> Result<()> {
     let grave = |new: &Side| {
-        let all = unlike(base, new).into_iter().filter(|unlike| unlike.gravity == Severity::Refuse);
-        all.map(|unlike| words::unlike(&unlike)).collect::<Vec<_>>().join("; ")
+        let all = mismatches(base, new).into_iter().filter(|mismatch| mismatch.severity == Severity::Incomparable);
+        all.map(|mismatch| words::mismatch(&mismatch)).collect::<Vec<_>>().join("; ")
     };
     for new in others {
         let grave = grave(new);
@@ -132,14 +132,14 @@ fn draw(file: &Path, view: &DiffView, terminal: &Terminal) -> Result<()> {
 }
 
 fn gate(view: &DiffView) -> Result<()> {
-    let failed = |wanted: fn(&Standing) -> bool| {
-        let rows = view.failed().filter(|(_, gate)| wanted(&gate.standing));
+    let failed = |wanted: fn(&GateStatus) -> bool| {
+        let rows = view.failed().filter(|(_, gate)| wanted(&gate.status));
         let text = |(comparison, gate): (&ComparisonView, &GateRow)| {
             format!("{}: {}: {}", comparison.new.label, gate.text, words::gate(gate))
         };
         rows.map(text).collect::<Vec<_>>().join("; ")
     };
-    let (broken, open) = (failed(|standing| *standing == Standing::Broken), failed(|_| true));
+    let (broken, open) = (failed(|status| *status == GateStatus::Broken), failed(|_| true));
     match (broken.is_empty(), open.is_empty()) {
         (false, _) => Err(Error::new(ErrorKind::Breach, open)),
         (true, false) => Err(Error::new(ErrorKind::Undecided, open)),

@@ -2,7 +2,7 @@
 
 use super::super::args::DiffArgs;
 use crate::analysis::TimeRange;
-use crate::analysis::diff::{Digest, Part, Side};
+use crate::analysis::diff::{Digest, RecordingPart, Side};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{RunState, SweepMeta};
 use crate::session;
@@ -44,7 +44,7 @@ impl Source {
 
     /// Reads and digests the recordings one after the other.
     pub fn side(&self, width: Option<u32>, args: &DiffArgs) -> Result<Side> {
-        let one = |path: &Path, part: Part| {
+        let one = |path: &Path, part: RecordingPart| {
             let mut profile = session::open(path).context(|| format!("cannot compare {}", path.display()))?;
             if args.no_inline {
                 profile.drop_inlined();
@@ -54,10 +54,10 @@ impl Source {
         let time = |from: TimeRange| args.time_range.unwrap_or(from);
         let (label, runs) = match self {
             Source::Recordings { label, paths } => {
-                let part = |path: &Path| Part {
+                let part = |path: &Path| RecordingPart {
                     name: path.display().to_string(),
                     time: time(TimeRange::default()),
-                    ..Part::default()
+                    ..RecordingPart::default()
                 };
                 (label, paths.iter().map(|path| one(path, part(path))).collect::<Result<Vec<_>>>()?)
             }
@@ -67,7 +67,7 @@ impl Source {
                     let whole = TimeRange { from: meta.leave_out, to: None };
                     for (path, run) in done(folder, meta).filter(|(_, run)| Some(run.n) == width) {
                         let name = path.display().to_string();
-                        let part = Part { name, time: time(whole), cpus: run.cpus.clone(), width };
+                        let part = RecordingPart { name, time: time(whole), cpus: run.cpus.clone(), width };
                         runs.push(one(&path, part)?);
                     }
                 }

@@ -4,7 +4,7 @@
 use super::real;
 use crate::export::markdown::{code, plain};
 use crate::view::diff::words::{cost, growth, value};
-use crate::view::diff::{CodeRow, CodeView, ComparisonView, DiffView, Standing, words};
+use crate::view::diff::{CodeRow, CodeView, ComparisonView, DiffView, GateStatus, words};
 use crate::view::number::{percent, seconds};
 
 /// The comparison as UTF-8 Markdown, with at most `limit` functions (0: all).
@@ -17,7 +17,7 @@ pub fn markdown(view: &DiffView, limit: usize) -> Vec<u8> {
         answer(&mut out, comparison);
         expectations(&mut out, comparison);
         gates(&mut out, comparison);
-        unlike(&mut out, comparison);
+        mismatches(&mut out, comparison);
         factors(&mut out, comparison);
         if let Some(view) = &comparison.code {
             functions(&mut out, view, limit);
@@ -52,18 +52,18 @@ fn gates(out: &mut String, comparison: &ComparisonView) {
     }
     out.push_str("\n| gate | | |\n|---|---|---|\n");
     for gate in &comparison.gates {
-        let mark = match (gate.passes, gate.standing) {
+        let mark = match (gate.passes, gate.status) {
             (true, _) => "pass",
-            (false, Standing::Missing) => "**undecided**",
+            (false, GateStatus::Undecided) => "**undecided**",
             (false, _) => "**fail**",
         };
         out.push_str(&format!("| {} | {mark} | {} |\n", code(&gate.text), plain(&words::gate(gate))));
     }
 }
 
-fn unlike(out: &mut String, comparison: &ComparisonView) {
-    for unlike in &comparison.unlike {
-        let text = format!("{} ({})", words::unlike(unlike), words::gravity(unlike.gravity));
+fn mismatches(out: &mut String, comparison: &ComparisonView) {
+    for mismatch in &comparison.mismatches {
+        let text = format!("{} ({})", words::mismatch(mismatch), words::severity(mismatch.severity));
         out.push_str(&format!("\n> not alike: {}\n", plain(&text)));
     }
 }
@@ -118,7 +118,7 @@ fn line(view: &CodeView, row: &CodeRow) -> String {
 fn quantities(out: &mut String, comparison: &ComparisonView) {
     out.push_str("\n<details><summary>Quantities</summary>\n\n");
     out.push_str("| quantity | base | new | change | interval | verdict | at the same load |\n|---|---:|---:|---:|---:|---|---:|\n");
-    for row in comparison.telling() {
+    for row in comparison.notable_rows() {
         let load = comparison.at_same_load(row.name);
         out.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} |\n",

@@ -53,7 +53,7 @@ fn one(page: &mut Page, view: &DiffView, comparison: &ComparisonView, limit: usi
     page.paragraph("    ", &format!("Load: {}.", comparison.load_text), Some(Ink::Quiet));
     expectations(page, &comparison.expectations);
     gates(page, &comparison.gates);
-    unlike(page, comparison);
+    mismatches(page, comparison);
     factors(page, comparison);
     quantities(page, comparison);
     groups(page, comparison);
@@ -111,15 +111,15 @@ fn gates(page: &mut Page, gates: &[GateRow]) {
     }
 }
 
-fn unlike(page: &mut Page, comparison: &ComparisonView) {
-    if comparison.unlike.is_empty() {
+fn mismatches(page: &mut Page, comparison: &ComparisonView) {
+    if comparison.mismatches.is_empty() {
         return;
     }
     page.heading("Not alike", "");
-    for unlike in &comparison.unlike {
-        let mark = if unlike.gravity == Severity::Tell { "  - " } else { "  ! " };
-        let ink = (unlike.gravity == Severity::Refuse).then_some(Ink::Alert);
-        let text = format!("{}  ({})", words::unlike(unlike), words::gravity(unlike.gravity));
+    for mismatch in &comparison.mismatches {
+        let mark = if mismatch.severity == Severity::Info { "  - " } else { "  ! " };
+        let ink = (mismatch.severity == Severity::Incomparable).then_some(Ink::Alert);
+        let text = format!("{}  ({})", words::mismatch(mismatch), words::severity(mismatch.severity));
         page.paragraph(mark, &visible(&text), ink);
     }
 }
@@ -177,7 +177,7 @@ fn quantities(page: &mut Page, comparison: &ComparisonView) {
         }
         cells
     };
-    let rows: Vec<Vec<String>> = comparison.telling().iter().map(row).collect();
+    let rows: Vec<Vec<String>> = comparison.notable_rows().iter().map(row).collect();
     let last = if at_load { "same load" } else { "±" };
     page.table(&["quantity", "base", "new", "change", last, "verdict"], &rows);
     for (reason, names) in comparison.missing() {
@@ -186,8 +186,8 @@ fn quantities(page: &mut Page, comparison: &ComparisonView) {
 }
 
 fn groups(page: &mut Page, comparison: &ComparisonView) {
-    for guard in comparison.groups.iter().filter(|guard| guard.disagrees) {
-        page.heading("Groups", guard.quantity);
+    for check in comparison.groups.iter().filter(|check| check.disagrees) {
+        page.heading("Groups", check.quantity);
         let row = |group: &crate::view::diff::GroupRow| {
             vec![
                 visible(&group.name).into_owned(),
@@ -196,7 +196,7 @@ fn groups(page: &mut Page, comparison: &ComparisonView) {
                 words::relative(group.value[1] / group.value[0] - 1.0),
             ]
         };
-        let rows: Vec<Vec<String>> = guard.groups.iter().map(row).collect();
+        let rows: Vec<Vec<String>> = check.groups.iter().map(row).collect();
         page.table(&["group", "of base", "of new", "change"], &rows);
     }
 }
@@ -205,7 +205,7 @@ fn code(page: &mut Page, view: &CodeView, limit: usize) {
     let [base, new] = view.whole.map(|whole| cost(view.unit, whole));
     let about = format!("CPU time {}: {base} -> {new}; {}", words::per(view.per), words::shown_code(view));
     page.heading("Code", &about);
-    for [from, to] in &view.taken_for {
+    for [from, to] in &view.renamed_modules {
         page.paragraph("  - ", &visible(&format!("{from} is taken for {to}")), Some(Ink::Quiet));
     }
     rows(page, view.unit, &view.functions, limit);

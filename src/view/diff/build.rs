@@ -6,7 +6,7 @@ use super::{
     RecordingView, SCHEMA_VERSION, SettingsView, SideView, pictures, words,
 };
 use crate::analysis::diff::{
-    Change, Comparison, Digest, Expected, Factors, FunctionChange, Functions, Gate, Settings, Side,
+    Change, Comparison, Digest, ExpectationResult, Factors, FunctionChange, Functions, Gate, Settings, Side,
 };
 use crate::analysis::sweep::FunctionId;
 use crate::analysis::{Law, LawFactor};
@@ -55,17 +55,17 @@ impl SideView {
 }
 
 fn recording(run: &Digest) -> RecordingView {
-    let facts = &run.facts;
+    let conditions = &run.conditions;
     RecordingView {
-        name: facts.name.clone(),
-        host: facts.host.hostname.clone(),
-        target: facts.target.clone(),
-        program: facts.program.as_ref().map(|program| program.shown().to_string()),
-        build_id: facts.program.as_ref().and_then(|program| program.build_id.clone()),
-        started_unix_ns: facts.started_unix_ns,
-        seconds: facts.seconds,
+        name: conditions.name.clone(),
+        host: conditions.host.hostname.clone(),
+        target: conditions.target.clone(),
+        program: conditions.program.as_ref().map(|program| program.shown().to_string()),
+        build_id: conditions.program.as_ref().and_then(|program| program.build_id.clone()),
+        started_unix_ns: conditions.started_unix_ns,
+        seconds: conditions.seconds,
         windows: run.windows.len(),
-        operations: facts.ops.as_ref().map(OpsSpec::label),
+        operations: conditions.ops.as_ref().map(OpsSpec::label),
         operations_by_window: run.ops_by_window,
     }
 }
@@ -85,14 +85,14 @@ impl ComparisonView {
             new: SideView::of(new),
             headline: vec![],
             answer,
-            lead: found.lead,
+            answer_kind: found.answer_kind,
             primary: found.primary,
-            unlike: found.unlike.clone(),
+            mismatches: found.mismatches.clone(),
             load: found.load,
             load_text: words::load(&found.load),
             metrics,
             adjusted: found.adjusted.iter().map(MetricRow::of).collect(),
-            groups: found.guards.clone(),
+            groups: found.subgroup_checks.clone(),
             factors: factors(&found.factors),
             code: None,
             code_missing: None,
@@ -113,7 +113,7 @@ impl ComparisonView {
 }
 
 impl ExpectationRow {
-    fn of(expected: &Expected) -> ExpectationRow {
+    fn of(expected: &ExpectationResult) -> ExpectationRow {
         ExpectationRow {
             text: expected.expectation.text.clone(),
             name: expected.expectation.name.clone(),
@@ -211,7 +211,12 @@ impl CodeView {
             waits: rows(&functions.waits),
             hot_path: functions.hot_path.iter().map(|function: &FunctionId| function.name.clone()).collect(),
             repeated: functions.repeated,
-            taken_for: functions.pairing.modules.iter().map(|(from, to)| [from.clone(), to.clone()]).collect(),
+            renamed_modules: functions
+                .module_renames
+                .modules
+                .iter()
+                .map(|(from, to)| [from.clone(), to.clone()])
+                .collect(),
         }
     }
 }
@@ -252,11 +257,11 @@ fn row(gate: &Gate, found: &Comparison, allow_missing: bool) -> GateRow {
     GateRow {
         text: gate.text.clone(),
         name: gate.name.clone(),
-        seen: judged.seen,
+        value: judged.value,
         low: judged.interval.map(|(low, _)| low),
         high: judged.interval.map(|(_, high)| high),
         relative: gate.is_relative(),
-        standing: judged.standing,
+        status: judged.status,
         exceeds: judged.exceeds,
         passes: judged.passes(allow_missing),
         missing: judged.missing,

@@ -12,8 +12,8 @@ use crate::model::Unit;
 use serde::Serialize;
 
 pub use crate::analysis::diff::{
-    Adjustment, Basis, Better, Driver, Exceeds, GroupKind, GroupRow, Lead, Load, Outcome, Per, Role, Scale, Severity,
-    Spread, Standing, SubgroupCheck, Through, Unlike, Verdict,
+    Adjustment, AnswerKind, Basis, Better, CurveBasis, Exceeds, GateStatus, GroupKind, GroupRow, Load, LoadMeasure,
+    LoadRange, Mismatch, Outcome, Per, Role, Scale, Severity, SubgroupCheck, Verdict,
 };
 use picture::pictures;
 pub use scale::most;
@@ -94,11 +94,11 @@ pub struct ComparisonView {
     /// The number to trust first.
     pub answer: Option<MetricRow>,
     /// Which comparison the answer comes from.
-    pub lead: Lead,
+    pub answer_kind: AnswerKind,
     /// Name of the answer's quantity.
     pub primary: &'static str,
     /// Conditions in which the two sides differ.
-    pub unlike: Vec<Unlike>,
+    pub mismatches: Vec<Mismatch>,
     /// What is known about the load.
     pub load: Load,
     /// The same in one sentence.
@@ -227,7 +227,7 @@ pub struct CodeView {
     /// Whether a side was repeated. With single runs, a real change is one between these two recordings.
     pub repeated: bool,
     /// Modules of the base that were matched with a differently named module of the other side.
-    pub taken_for: Vec<[String; 2]>,
+    pub renamed_modules: Vec<[String; 2]>,
 }
 
 /// A function, or a call path.
@@ -286,7 +286,7 @@ pub struct GateRow {
     /// The quantity's name.
     pub name: String,
     /// The value that was judged.
-    pub seen: Option<f64>,
+    pub value: Option<f64>,
     /// Lower end of its interval.
     pub low: Option<f64>,
     /// Upper end.
@@ -294,7 +294,7 @@ pub struct GateRow {
     /// Whether these are fractions of the base.
     pub relative: bool,
     /// The result.
-    pub standing: Standing,
+    pub status: GateStatus,
     /// What the whole interval lies beyond, in the gate's direction.
     pub exceeds: Option<Exceeds>,
     /// Whether the gate lets a merge pass.
@@ -329,7 +329,7 @@ impl ComparisonView {
 
     /// Rows to show to people: every cost that has a value, then everything else that moved.
     #[must_use]
-    pub fn telling(&self) -> Vec<&MetricRow> {
+    pub fn notable_rows(&self) -> Vec<&MetricRow> {
         let known = |row: &&MetricRow| row.base.value().is_some() || row.new.value().is_some();
         let tells = |row: &&MetricRow| row.role != Role::Context || ["more", "less"].contains(&words::verdict(row));
         self.metrics.iter().filter(known).filter(tells).collect()

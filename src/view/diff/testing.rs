@@ -23,7 +23,7 @@ pub(crate) fn sides() -> (Side, Side) {
     };
     let (mut base, mut new) = (with(&[5000.0, 5020.0, 4980.0], 8e9), with(&[5600.0, 5620.0, 5580.0], 1.04e10));
     (base.label, new.label) = ("main".into(), "a|b\x1b[31m".into());
-    new.runs[0].facts.name = "a|b\x1b[31m".into();
-    new.runs.iter_mut().for_each(|run| run.facts.host.kernel = "6.9".into());
+    new.runs[0].conditions.name = "a|b\x1b[31m".into();
+    new.runs.iter_mut().for_each(|run| run.conditions.host.kernel = "6.9".into());
     (base, new)
 }

@@ -105,11 +105,12 @@ impl Head {
 /// Differences in conditions that may explain a change.
 fn notes(found: &ComparisonView) -> Vec<Note> {
     let note = |topic: &str, text: String| Note { topic: topic.to_string(), text, fix: None };
-    let unlike = found.unlike.iter().filter(|unlike| unlike.gravity != Severity::Tell);
-    let unlike =
-        unlike.map(|unlike| note("unlike", format!("{} ({})", words::unlike(unlike), words::gravity(unlike.gravity))));
-    let guards = found.groups.iter().filter(|guard| guard.disagrees);
-    unlike.chain(guards.map(|guard| note("groups", words::guard_text(guard)))).collect()
+    let mismatches = found.mismatches.iter().filter(|mismatch| mismatch.severity != Severity::Info);
+    let mismatches = mismatches.map(|mismatch| {
+        note("unlike", format!("{} ({})", words::mismatch(mismatch), words::severity(mismatch.severity)))
+    });
+    let subgroup_checks = found.groups.iter().filter(|check| check.disagrees);
+    mismatches.chain(subgroup_checks.map(|check| note("groups", words::subgroup_text(check)))).collect()
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub(super) fn expectations(found: &ComparisonView) -> String {
         let class = match row.outcome {
             Outcome::Confirmed => "pass",
             Outcome::Contradicted => "fail",
-            Outcome::NotConfirmed | Outcome::CannotTell => "",
+            Outcome::NotConfirmed | Outcome::Undecided => "",
         };
         let told = words::expectation(row);
         let (word, rest) = told.split_once([':', ',']).unwrap_or((&told, ""));
@@ -54,16 +54,16 @@ pub(super) fn expectations(found: &ComparisonView) -> String {
     format!("<section><h2>Expected</h2>{}</section>", table.finish())
 }
 
-pub(super) fn unlike(found: &ComparisonView) -> String {
-    if found.unlike.is_empty() {
+pub(super) fn mismatches(found: &ComparisonView) -> String {
+    if found.mismatches.is_empty() {
         return String::new();
     }
     let mut table = Html::table("In what the recordings differ besides what is compared");
     table.head(["what", "base", "new", ""].map(str::to_string).into_iter(), 4);
-    for unlike in &found.unlike {
-        let class = if unlike.gravity == Severity::Tell { "" } else { "fail" };
-        let weight = format!("<span class=\"{class}\">{}</span>", words::gravity(unlike.gravity));
-        table.row(unlike.what, [escaped(&unlike.base), escaped(&unlike.new), weight].into_iter());
+    for mismatch in &found.mismatches {
+        let class = if mismatch.severity == Severity::Info { "" } else { "fail" };
+        let weight = format!("<span class=\"{class}\">{}</span>", words::severity(mismatch.severity));
+        table.row(mismatch.what, [escaped(&mismatch.base), escaped(&mismatch.new), weight].into_iter());
     }
     format!("<section><h2>Not alike</h2>{}</section>", table.finish())
 }

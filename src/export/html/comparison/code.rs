@@ -23,7 +23,7 @@ pub(super) fn section(found: &ComparisonView) -> String {
     let [base, new] = code.whole.map(|whole| cost(code.unit, whole));
     let about = format!("CPU time {}: {base} -> {new}", words::per(code.per));
     let taken = code
-        .taken_for
+        .renamed_modules
         .iter()
         .map(|[from, to]| format!("<p class=\"about\">{}</p>", escaped(&format!("{from} is taken for {to}"))));
     let mut out = format!("<section><h2>Code</h2><p class=\"about\">{}</p>", escaped(&about));

@@ -38,10 +38,10 @@ fn one(view: &DiffView, found: &ComparisonView, at: usize) -> String {
     let parts = [
         heading,
         answer::answer(found),
-        format!("<dl class=\"facts\">{}{}</dl>", facts("Base", &view.base), facts("New", &found.new)),
+        format!("<dl class=\"facts\">{}{}</dl>", conditions("Base", &view.base), conditions("New", &found.new)),
         answer::gates(found),
         answer::expectations(found),
-        answer::unlike(found),
+        answer::mismatches(found),
         tables::factors(found),
         tables::quantities(found),
         tables::groups(found),
@@ -52,7 +52,7 @@ fn one(view: &DiffView, found: &ComparisonView, at: usize) -> String {
 }
 
 /// The recordings of a side; a repeated program is named once.
-fn facts(name: &str, side: &SideView) -> String {
+fn conditions(name: &str, side: &SideView) -> String {
     let row = |(at, run): (usize, &RecordingView)| {
         let before = at.checked_sub(1).and_then(|before| side.recordings.get(before));
         let told = before.is_some_and(|other| (&other.program, &other.build_id) == (&run.program, &run.build_id));

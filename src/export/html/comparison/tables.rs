@@ -47,7 +47,7 @@ pub(super) fn quantities(found: &ComparisonView) -> String {
         let rows: Vec<&MetricRow> = found.adjusted.iter().collect();
         table("Costs at the same load", &rows)
     };
-    let recorded = table("As recorded, load and all; the pictures of a table share one scale", &found.telling());
+    let recorded = table("As recorded, load and all; the pictures of a table share one scale", &found.notable_rows());
     format!("<section><h2>Quantities</h2>{load}{recorded}{gaps}</section>")
 }
 
@@ -92,20 +92,20 @@ pub(super) fn groups(found: &ComparisonView) -> String {
     )
 }
 
-fn group(guard: &SubgroupCheck) -> String {
-    let by = match guard.by {
+fn group(check: &SubgroupCheck) -> String {
+    let by = match check.by {
         GroupKind::Load => "level of load",
         GroupKind::Host => "host",
         GroupKind::Thread => "kind of thread",
     };
-    let mut table = Html::table(&format!("{} by {by}", guard.quantity));
+    let mut table = Html::table(&format!("{} by {by}", check.quantity));
     table.head([by, "of base", "of new", "change"].map(str::to_string).into_iter(), 1);
-    for row in &guard.groups {
+    for row in &check.groups {
         let change = words::relative(row.value[1] / row.value[0] - 1.0);
         table.row(&row.name, [percent(row.share[0]).joined(), percent(row.share[1]).joined(), change].into_iter());
     }
-    let told = if guard.disagrees {
-        format!("<ul class=\"notes\"><li>{}</li></ul>", escaped(&words::guard_text(guard)))
+    let told = if check.disagrees {
+        format!("<ul class=\"notes\"><li>{}</li></ul>", escaped(&words::subgroup_text(check)))
     } else {
         "<p class=\"about\">The whole and its groups tell the same.</p>".to_string()
     };

@@ -28,8 +28,15 @@ impl Line {
 
 /// All lines of a comparison.
 pub(super) fn lines(view: &DiffView, found: &ComparisonView) -> Vec<Line> {
-    let parts =
-        [answer(found), expected(found), gates(found), unlike(found), load(found), groups(found), read(view, found)];
+    let parts = [
+        answer(found),
+        expected(found),
+        gates(found),
+        mismatches(found),
+        load(found),
+        groups(found),
+        read(view, found),
+    ];
     let mut out: Vec<Line> = Vec::new();
     for (heading, lines) in parts.into_iter().filter(|(_, lines)| !lines.is_empty()) {
         if !out.is_empty() {
@@ -52,7 +59,7 @@ fn expected(found: &ComparisonView) -> Part {
     let tone = |outcome| match outcome {
         Outcome::Confirmed => Tone::Good,
         Outcome::Contradicted => Tone::Bad,
-        Outcome::NotConfirmed | Outcome::CannotTell => Tone::Text,
+        Outcome::NotConfirmed | Outcome::Undecided => Tone::Text,
     };
     let rows = found.expectations.iter();
     let line = rows.map(|row| Line::of(tone(row.outcome), format!("  '{}' {}", row.text, words::expectation(row))));
@@ -66,10 +73,10 @@ fn gates(found: &ComparisonView) -> Part {
     ("Gate", line.collect())
 }
 
-fn unlike(found: &ComparisonView) -> Part {
-    let rows = found.unlike.iter().map(|unlike| {
-        let tone = if unlike.gravity == Severity::Tell { Tone::Text } else { Tone::Bad };
-        Line::of(tone, format!("  {} ({})", words::unlike(unlike), words::gravity(unlike.gravity)))
+fn mismatches(found: &ComparisonView) -> Part {
+    let rows = found.mismatches.iter().map(|mismatch| {
+        let tone = if mismatch.severity == Severity::Info { Tone::Text } else { Tone::Bad };
+        Line::of(tone, format!("  {} ({})", words::mismatch(mismatch), words::severity(mismatch.severity)))
     });
     let mut lines: Vec<Line> = rows.collect();
     if lines.is_empty() {
@@ -90,27 +97,27 @@ fn groups(found: &ComparisonView) -> Part {
 }
 
 /// The effect of a mixture on the whole, then each group by itself.
-fn group(guard: &SubgroupCheck) -> Vec<Line> {
-    let by = match guard.by {
+fn group(check: &SubgroupCheck) -> Vec<Line> {
+    let by = match check.by {
         GroupKind::Load => "level of load",
         GroupKind::Host => "host",
         GroupKind::Thread => "kind of thread",
     };
-    let told = if guard.disagrees {
-        Line::of(Tone::Bad, format!("  {}", words::guard_text(guard)))
+    let told = if check.disagrees {
+        Line::of(Tone::Bad, format!("  {}", words::subgroup_text(check)))
     } else {
-        Line::of(Tone::Text, format!("  {} by {by}: the whole and its groups tell the same.", guard.quantity))
+        Line::of(Tone::Text, format!("  {} by {by}: the whole and its groups tell the same.", check.quantity))
     };
     let row = |group: &crate::view::diff::GroupRow| {
         let change = words::relative(group.value[1] / group.value[0] - 1.0);
         let [base, new] = group.share.map(|share| percent(share).joined());
         Line::of(Tone::Quiet, format!("    {}: {change}; {base} of the base, {new} of the new", group.name))
     };
-    std::iter::once(told).chain(guard.groups.iter().map(row)).collect()
+    std::iter::once(told).chain(check.groups.iter().map(row)).collect()
 }
 
 fn read(view: &DiffView, found: &ComparisonView) -> Part {
-    let taken = found.code.iter().flat_map(|code| &code.taken_for);
+    let taken = found.code.iter().flat_map(|code| &code.renamed_modules);
     let taken = taken.map(|[from, to]| Line::of(Tone::Text, format!("  {from} is taken for {to}")));
     let settings = Line::of(Tone::Quiet, format!("  {}", words::settings(&view.settings)));
     let lines = side("base", &view.base).chain(side("new", &found.new)).chain(taken).chain([settings]);

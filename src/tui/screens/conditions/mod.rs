@@ -122,10 +122,10 @@ impl Panel for State {
     fn status(&self, _: &Cx<'_>) -> Option<String> {
         let found = self.seen.as_ref()?.one()?;
         let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        let moved = found.groups.iter().filter(|guard| guard.disagrees).count();
+        let moved = found.groups.iter().filter(|check| check.disagrees).count();
         let broken = found.gates.iter().filter(|gate| !gate.passes).count();
         let parts = [
-            count(found.unlike.len(), "unlike condition"),
+            count(found.mismatches.len(), "unlike condition"),
             count(moved, "moved mixture"),
             count(broken, "broken gate"),
         ];

@@ -72,7 +72,7 @@ pub(super) fn rows(view: &ComparisonView) -> Vec<Row<'_>> {
         rows.extend(view.adjusted.iter().map(|row| Row::Quantity(row, true)));
     }
     rows.push(Row::Heading("As recorded", String::new()));
-    rows.extend(view.telling().into_iter().map(|row| Row::Quantity(row, false)));
+    rows.extend(view.notable_rows().into_iter().map(|row| Row::Quantity(row, false)));
     let missing = view.missing().into_iter();
     rows.extend(missing.map(|(why, names)| Row::Text(format!("not compared: {}: {why}", names.join(", ")))));
     rows

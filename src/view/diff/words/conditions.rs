@@ -4,8 +4,8 @@ use super::values::{relative, typed};
 use crate::analysis::diff::Side;
 use crate::model::Unit;
 use crate::view::diff::{
-    Adjustment, CodeView, Driver, GroupKind, Load, Per, SettingsView, Severity, SideView, Spread, SubgroupCheck,
-    Through, Unlike,
+    Adjustment, CodeView, CurveBasis, GroupKind, Load, LoadMeasure, LoadRange, Mismatch, Per, SettingsView, Severity,
+    SideView, SubgroupCheck,
 };
 use crate::view::number::quantity;
 
@@ -20,27 +20,27 @@ pub fn label(side: &SideView) -> String {
 
 /// What is known about the load, in one sentence.
 pub(in crate::view::diff) fn load(load: &Load) -> String {
-    let Some((driver, base, new)) = load.driver.zip(load.base).zip(load.new).map(|((d, b), n)| (d, b, n)) else {
+    let Some((measure, base, new)) = load.measure.zip(load.base).zip(load.new).map(|((d, b), n)| (d, b, n)) else {
         return "load was not looked at".to_string();
     };
-    let (what, unit) = match driver {
-        Driver::OpsPerS => ("operations per second", Unit::PerSecond),
-        Driver::BusyCores => ("busy CPUs", Unit::Cores),
+    let (what, unit) = match measure {
+        LoadMeasure::OpsPerS => ("operations per second", Unit::PerSecond),
+        LoadMeasure::BusyCores => ("busy CPUs", Unit::Cores),
     };
     let value = |value: f64| quantity(value, unit).joined();
     let both = format!("{} -> {}", value(base.mean), value(new.mean));
-    let range = |spread: Spread| format!("{} to {}", value(spread.low), value(spread.high));
+    let range = |spread: LoadRange| format!("{} to {}", value(spread.low), value(spread.high));
     match load.adjustment {
         Adjustment::Same => format!("{what} were the same ({both}): nothing to adjust"),
         Adjustment::Near => format!("{what} were about the same ({both}), and too steady to tell what the rest does"),
-        Adjustment::Done { from, to, windows, through: Through::Windows, .. } => format!(
+        Adjustment::Done { from, to, windows, curve_basis: CurveBasis::Windows, .. } => format!(
             "by {what}, {both}; costs are compared over {} to {}, where both have windows ({} and {})",
             value(from),
             value(to),
             windows[0],
             windows[1]
         ),
-        Adjustment::Done { from, to, through: Through::Runs, .. } => format!(
+        Adjustment::Done { from, to, curve_basis: CurveBasis::Runs, .. } => format!(
             "by {what}, {both}; it differed from run to run ({} to {} on both sides), and costs are compared by a curve through the runs",
             value(from),
             value(to)
@@ -56,34 +56,34 @@ pub(in crate::view::diff) fn load(load: &Load) -> String {
 
 /// Why the total and its subgroups disagree.
 #[must_use]
-pub fn guard_text(guard: &SubgroupCheck) -> String {
-    let what = match guard.by {
+pub fn subgroup_text(check: &SubgroupCheck) -> String {
+    let what = match check.by {
         GroupKind::Load => "levels of load",
         GroupKind::Host => "hosts",
         GroupKind::Thread => "kinds of threads",
     };
-    let [base, new] = guard.whole;
+    let [base, new] = check.whole;
     format!(
         "The whole deceives: {} is {} as it stands, but {} with the base's mixture of {what}; the mixture moved.",
-        guard.quantity,
+        check.quantity,
         relative(new / base - 1.0),
-        relative(guard.standardised / base - 1.0)
+        relative(check.standardised / base - 1.0)
     )
 }
 
 /// A condition that differs, in a sentence fragment.
 #[must_use]
-pub fn unlike(unlike: &Unlike) -> String {
-    format!("{}: {} -> {}", unlike.what, unlike.base, unlike.new)
+pub fn mismatch(mismatch: &Mismatch) -> String {
+    format!("{}: {} -> {}", mismatch.what, mismatch.base, mismatch.new)
 }
 
 /// How much a differing condition matters, in a few words.
 #[must_use]
-pub fn gravity(gravity: Severity) -> &'static str {
-    match gravity {
-        Severity::Refuse => "not comparable",
-        Severity::Warn => "may be the reason",
-        Severity::Tell => "for your information",
+pub fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Incomparable => "not comparable",
+        Severity::Warning => "may be the reason",
+        Severity::Info => "for your information",
     }
 }
 

@@ -1,10 +1,10 @@
 //! The headline of a comparison: its conclusions, and what they rest on.
 //! Claims are no stronger than the verdict. For an open verdict, the text names what would settle it.
 
-use super::conditions::guard_text;
+use super::conditions::subgroup_text;
 use super::values::{change, interval, own_change, relative, shown, typed, within};
 use crate::analysis::diff::{PRIMARY, Settings};
-use crate::view::diff::{Adjustment, Basis, ComparisonView, Lead, MetricRow, Verdict};
+use crate::view::diff::{Adjustment, AnswerKind, Basis, ComparisonView, MetricRow, Verdict};
 
 /// The conclusions of a comparison, in sentences.
 pub(in crate::view::diff) fn headline(view: &ComparisonView, settings: &Settings) -> Vec<String> {
@@ -24,8 +24,8 @@ pub(in crate::view::diff) fn headline(view: &ComparisonView, settings: &Settings
     if let Some(text) = open_for_load(view) {
         out.push(text);
     }
-    for guard in view.groups.iter().filter(|guard| guard.disagrees) {
-        out.push(guard_text(guard));
+    for check in view.groups.iter().filter(|check| check.disagrees) {
+        out.push(subgroup_text(check));
     }
     out
 }
@@ -39,10 +39,10 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
         (None, None) => String::new(),
     };
     let change = own_change(row).unwrap_or_default();
-    let at = match view.lead {
-        Lead::Raw => "",
-        Lead::LoadAdjusted => " at the same load",
-        Lead::Standardised => " with the base's mixture of hosts",
+    let at = match view.answer_kind {
+        AnswerKind::Raw => "",
+        AnswerKind::LoadAdjusted => " at the same load",
+        AnswerKind::Standardised => " with the base's mixture of hosts",
     };
     let numbers = format!("{}{at} {} -> {}, {change}{interval}", row.label, values[0], values[1]);
     let lead = match (row.verdict, row.name == PRIMARY) {
@@ -64,7 +64,8 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
         _ => {}
     }
     out.push(basis(row, settings));
-    if let (Lead::LoadAdjusted, Some(raw)) = (view.lead, view.metrics.iter().find(|raw| raw.name == row.name))
+    if let (AnswerKind::LoadAdjusted, Some(raw)) =
+        (view.answer_kind, view.metrics.iter().find(|raw| raw.name == row.name))
         && let Some(change) = own_change(raw)
     {
         out.push(format!("As recorded, load and all, it is {change}."));

@@ -5,7 +5,7 @@ mod headline;
 mod outcome;
 mod values;
 
-pub use conditions::{gravity, guard_text, label, per, settings, shown_code, unlike};
+pub use conditions::{label, mismatch, per, settings, severity, shown_code, subgroup_text};
 pub(super) use conditions::{load, no_code};
 pub(super) use headline::headline;
 pub use outcome::{expectation, gate};

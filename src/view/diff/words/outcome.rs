@@ -1,7 +1,7 @@
 //! Describes the results of gates and expectations, with the numbers they rest on.
 
 use super::values::{interval, own_change, relative, shown};
-use crate::view::diff::{Exceeds, ExpectationRow, GateRow, Outcome, Standing};
+use crate::view::diff::{Exceeds, ExpectationRow, GateRow, GateStatus, Outcome};
 use crate::view::number::three_digits;
 
 /// The result of a gate, in a sentence fragment.
@@ -12,20 +12,20 @@ pub fn gate(row: &GateRow) -> String {
         .low
         .zip(row.high)
         .map_or("no interval".to_string(), |(low, high)| format!("{} to {}", number(low), number(high)));
-    let seen = row.seen.map_or("-".to_string(), |seen| format!("{} ({ends})", number(seen)));
-    match (row.standing, row.exceeds) {
-        (Standing::Held, _) if row.seen.is_none() => "holds".to_string(),
-        (Standing::Broken, _) if row.seen.is_none() => "broken: not as expected".to_string(),
-        (Standing::Held, Some(Exceeds::Zero)) => format!("holds: {seen}: beyond chance, within the limit"),
-        (Standing::Held, _) => format!("holds: {seen}"),
-        (Standing::HeldByChance, Some(Exceeds::Zero)) => {
-            format!("not broken: {seen}: beyond chance, but not shown to be beyond the limit; repeats would tell")
+    let value = row.value.map_or("-".to_string(), |value| format!("{} ({ends})", number(value)));
+    match (row.status, row.exceeds) {
+        (GateStatus::Holds, _) if row.value.is_none() => "holds".to_string(),
+        (GateStatus::Broken, _) if row.value.is_none() => "broken: not as expected".to_string(),
+        (GateStatus::Holds, Some(Exceeds::Zero)) => format!("holds: {value}: beyond chance, within the limit"),
+        (GateStatus::Holds, _) => format!("holds: {value}"),
+        (GateStatus::WithinChance, Some(Exceeds::Zero)) => {
+            format!("not broken: {value}: beyond chance, but not shown to be beyond the limit; repeats would tell")
         }
-        (Standing::HeldByChance, _) => format!("not broken: {seen}: chance may have done it; repeats would tell"),
-        (Standing::Broken, _) => format!("broken: {seen}: the whole interval is beyond the limit"),
-        (Standing::Missing, _) => {
+        (GateStatus::WithinChance, _) => format!("not broken: {value}: it may be chance; repeats would tell"),
+        (GateStatus::Broken, _) => format!("broken: {value}: the whole interval is beyond the limit"),
+        (GateStatus::Undecided, _) => {
             let why = row.missing.unwrap_or("missing");
-            if row.passes { format!("passed over: {why}") } else { format!("cannot be decided: {why}") }
+            if row.passes { format!("passed over: {why}") } else { format!("undecided: {why}") }
         }
     }
 }
@@ -37,14 +37,14 @@ pub fn outcome(outcome: Outcome) -> &'static str {
         Outcome::Confirmed => "confirmed",
         Outcome::NotConfirmed => "not confirmed",
         Outcome::Contradicted => "contradicted",
-        Outcome::CannotTell => "cannot be told",
+        Outcome::Undecided => "undecided",
     }
 }
 
 /// The outcome with the numbers it rests on: `confirmed: 5.0 -> 3.1, -38.0% (-41.0% to -35.0%) at the same load`.
 #[must_use]
 pub fn expectation(row: &ExpectationRow) -> String {
-    let told = outcome(row.outcome);
+    let word = outcome(row.outcome);
     let numbers = row.change.as_ref().and_then(|change| {
         let (base, new) = change.base.value().zip(change.new.value())?;
         let ends = interval(change).map_or(String::new(), |ends| format!(" ({ends})"));
@@ -53,10 +53,10 @@ pub fn expectation(row: &ExpectationRow) -> String {
         Some(format!("{values}, {}{ends}{at}", own_change(change)?))
     });
     match (row.outcome, row.reason, numbers) {
-        (Outcome::CannotTell, Some(why), Some(numbers)) => format!("{told}: {why}; as it stands {numbers}"),
-        (Outcome::CannotTell, Some(why), None) => format!("{told}: {why}"),
-        (Outcome::NotConfirmed, _, Some(numbers)) => format!("{told}, chance may have done it: {numbers}"),
-        (_, _, Some(numbers)) => format!("{told}: {numbers}"),
-        (.., None) => told.to_string(),
+        (Outcome::Undecided, Some(why), Some(numbers)) => format!("{word}: {why}; as recorded {numbers}"),
+        (Outcome::Undecided, Some(why), None) => format!("{word}: {why}"),
+        (Outcome::NotConfirmed, _, Some(numbers)) => format!("{word}, it may be chance: {numbers}"),
+        (_, _, Some(numbers)) => format!("{word}: {numbers}"),
+        (.., None) => word.to_string(),
     }
 }

@@ -1,14 +1,14 @@
 //! Matches the functions of two recordings: programs are renamed between builds, libraries carry versions, and
 //! compilers number their clones. Functions of different names are not matched.
 
+use super::conditions::is_library;
 use super::digest::Side;
-use super::facts::is_library;
 use crate::analysis::sweep::{FunctionId, PathCost, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Modules of the base that have another name in the other side.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pairing {
+pub struct ModuleRenames {
     /// Name in the base, and name in the other side.
     pub modules: Vec<(String, String)>,
 }
@@ -16,13 +16,14 @@ pub struct Pairing {
 /// What compilers append to the name of a clone.
 const CLONES: [&str; 6] = [".constprop.", ".isra.", ".part.", ".lto_priv.", ".llvm.", ".cold"];
 
-impl Pairing {
+impl ModuleRenames {
     /// Matches the program itself, whatever its name, and libraries that differ only in their version.
-    pub(super) fn of(base: &Side, new: &Side) -> Pairing {
+    pub(super) fn of(base: &Side, new: &Side) -> ModuleRenames {
         let (before, after) = (modules(base), modules(new));
         let (only_before, only_after): (Vec<_>, Vec<_>) =
             (before.difference(&after).collect(), after.difference(&before).collect());
-        let program = |side: &Side| side.runs.first()?.facts.program.as_ref().map(|program| program.file().to_string());
+        let program =
+            |side: &Side| side.runs.first()?.conditions.program.as_ref().map(|program| program.file().to_string());
         let mut modules = Vec::new();
         if let (Some(a), Some(b)) = (program(base), program(new))
             && only_before.contains(&&a)
@@ -36,7 +37,7 @@ impl Pairing {
                 modules.push(((*library).clone(), (*other).clone()));
             }
         }
-        Pairing { modules }
+        ModuleRenames { modules }
     }
 
     /// Renames modules of the base as in the other side, and removes the numbers of clones. If `base` is false, only
@@ -82,7 +83,7 @@ mod tests {
     fn with(program: &str, paths: &[(&str, f64)]) -> Side {
         let mut side = side(&[5000.0]);
         side.runs[0].run.cpu = cost(paths);
-        if let Some(known) = &mut side.runs[0].facts.program {
+        if let Some(known) = &mut side.runs[0].conditions.program {
             known.path = format!("/opt/{program}");
         }
         side
@@ -92,10 +93,10 @@ mod tests {
     fn a_renamed_program_and_a_newer_library_are_the_old_ones_under_another_name() {
         let base = with("app-1", &[("app-1!main;libz.so.1.2!deflate;libm-2.31.so!sin", 10.0), ("bash!main", 1.0)]);
         let new = with("app-2", &[("app-2!main;libz.so.1.3!deflate;libm.so.6!sin", 10.0), ("zsh!main", 1.0)]);
-        let pairing = Pairing::of(&base, &new);
+        let module_renames = ModuleRenames::of(&base, &new);
         let expected = [("app-1", "app-2"), ("libm-2.31.so", "libm.so.6"), ("libz.so.1.2", "libz.so.1.3")];
-        assert_eq!(pairing.modules, expected.map(|(a, b)| (a.to_string(), b.to_string())));
-        let renamed = pairing.apply(&base.runs[0].run, true);
+        assert_eq!(module_renames.modules, expected.map(|(a, b)| (a.to_string(), b.to_string())));
+        let renamed = module_renames.apply(&base.runs[0].run, true);
         let frames = |run: &Run| run.cpu.paths.iter().map(|path| path.frames.clone()).collect::<BTreeSet<_>>();
         assert_eq!(frames(&renamed).intersection(&frames(&new.runs[0].run)).count(), 1);
     }
@@ -103,13 +104,13 @@ mod tests {
     #[test]
     fn a_program_that_is_on_both_sides_is_not_taken_for_another() {
         let base = with("app-1", &[("app-1!main", 10.0), ("app-2!main", 1.0)]);
-        assert_eq!(Pairing::of(&base, &with("app-2", &[("app-2!main", 10.0)])), Pairing::default());
+        assert_eq!(ModuleRenames::of(&base, &with("app-2", &[("app-2!main", 10.0)])), ModuleRenames::default());
     }
 
     #[test]
     fn clones_are_the_function_they_were_made_from() {
         let base = with("app", &[("app!work.constprop.0.isra.3", 10.0), ("app!rest.cold", 1.0)]);
-        let run = Pairing::default().apply(&base.runs[0].run, false);
+        let run = ModuleRenames::default().apply(&base.runs[0].run, false);
         let names: Vec<_> = run.cpu.paths.iter().map(|path| path.frames[0].name.as_str()).collect();
         assert_eq!(names, ["work", "rest"]);
     }

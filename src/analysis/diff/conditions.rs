@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 /// The conditions of one recording.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Facts {
+pub struct Conditions {
     /// The recording's name, as the user gave it.
     pub name: String,
     /// The machine.
@@ -66,10 +66,10 @@ impl Program {
     }
 }
 
-impl Facts {
+impl Conditions {
     /// Reads the conditions from a recording; `cpus` and `width` are those of a sweep's run.
     #[must_use]
-    pub fn of(profile: &Profile, name: &str, seconds: f64, cpus: &[u32], width: Option<u32>) -> Facts {
+    pub fn of(profile: &Profile, name: &str, seconds: f64, cpus: &[u32], width: Option<u32>) -> Conditions {
         let meta = &profile.meta;
         let cpus = match &meta.plan.target {
             Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
@@ -78,7 +78,7 @@ impl Facts {
         let lost = profile.lost.iter().filter(|lost| lost.kind.is_samples()).map(|lost| lost.count);
         let lost = lost.fold(0, u64::saturating_add);
         let all = (profile.samples.len() as u64).saturating_add(lost);
-        Facts {
+        Conditions {
             name: name.to_string(),
             host: meta.host.clone(),
             target: meta.plan.target.label(),
@@ -161,16 +161,19 @@ mod tests {
         let mut synthetic = Synthetic::new();
         synthetic.samples(0, 41, "/bin/app!main;/lib/libz.so.1.3!deflate", 90);
         synthetic.samples(0, 41, "/bin/sh!main", 20).samples(0, 41, "[kernel]!schedule", 500);
-        let facts = Facts::of(&synthetic.finish(), "a", 1.0, &[0], None);
-        let program = facts.program.unwrap();
+        let conditions = Conditions::of(&synthetic.finish(), "a", 1.0, &[0], None);
+        let program = conditions.program.unwrap();
         assert_eq!((program.path.as_str(), program.file()), ("/bin/app", "app"));
         assert_eq!(program.shown(), "/bin/app");
-        assert_eq!((facts.target.as_str(), facts.events.as_slice()), ("pid 41", &["cpu-clock".to_string()][..]));
+        assert_eq!(
+            (conditions.target.as_str(), conditions.events.as_slice()),
+            ("pid 41", &["cpu-clock".to_string()][..])
+        );
     }
 
     #[test]
     fn a_recording_without_samples_has_no_program() {
-        assert_eq!(Facts::of(&Synthetic::new().finish(), "a", 0.0, &[], None).program, None);
+        assert_eq!(Conditions::of(&Synthetic::new().finish(), "a", 0.0, &[], None).program, None);
     }
 
     #[test]
@@ -181,7 +184,7 @@ mod tests {
         let (file, called) = ("/usr/bin/redis-check-rdb".to_string(), "/usr/bin/redis-server".to_string());
         profile.meta.target.aliases =
             vec![Alias { file: "/bin/x".into(), called: "/y".into() }, Alias { file, called }];
-        let program = Facts::of(&profile, "a", 1.0, &[], None).program.unwrap();
+        let program = Conditions::of(&profile, "a", 1.0, &[], None).program.unwrap();
         assert_eq!((program.path.as_str(), program.shown()), ("/usr/bin/redis-check-rdb", "/usr/bin/redis-server"));
     }
 
@@ -189,7 +192,7 @@ mod tests {
     fn the_cpus_it_was_allowed_on_count_where_it_was_not_confined_otherwise() {
         let mut profile = Synthetic::new().finish();
         profile.meta.target.allowed_cpus = Some(vec![0, 2]);
-        let allowed = |cpus: &[u32]| Facts::of(&profile, "a", 1.0, cpus, None).allowed;
+        let allowed = |cpus: &[u32]| Conditions::of(&profile, "a", 1.0, cpus, None).allowed;
         assert_eq!((allowed(&[]), allowed(&[1])), (Some(vec![0, 2]), None));
     }
 }
