@@ -28,8 +28,13 @@ impl Measured {
     /// The value, if there is one.
     #[must_use]
     pub fn value(&self) -> Option<f64> {
+        self.known().map(|(value, _)| value)
+    }
+
+    /// The value with its coverage, if there is one.
+    pub(crate) fn known(&self) -> Option<(f64, f64)> {
         match self {
-            Measured::Known { value, .. } => Some(*value),
+            Measured::Known { value, coverage } => Some((*value, *coverage)),
             Measured::Missing { .. } => None,
         }
     }

@@ -146,22 +146,16 @@ fn prose(text: &str) -> String {
 
 fn metrics(out: &mut String, report: &Report) {
     out.push_str("\n### Metrics\n\n| metric | value | from |\n|---|---:|---|\n");
-    for metric in report.telling() {
-        let value = match metric.value {
-            Measured::Known { value, coverage } if coverage < 1.0 => {
-                format!(
-                    "{} (counted {} of the time)",
-                    number::quantity(value, metric.unit).joined(),
-                    number::percent(coverage).joined()
-                )
-            }
-            Measured::Known { value, .. } => number::quantity(value, metric.unit).joined(),
-            Measured::Missing { reason, .. } => match &metric.detail {
-                Some(detail) => format!("- ({}: {})", plain(reason), plain(detail)),
-                None => format!("- ({})", plain(reason)),
-            },
-        };
-        out.push_str(&format!("| {} | {value} | {} |\n", code(metric.name), code(&metric.formula)));
+    for metric in &report.metrics {
+        let Some((value, coverage)) = metric.value.known() else { continue };
+        let mut shown = number::quantity(value, metric.unit).joined();
+        if coverage < 1.0 {
+            shown += &format!(" (counted {} of the time)", number::percent(coverage).joined());
+        }
+        out.push_str(&format!("| {} | {shown} | {} |\n", code(metric.name), code(&metric.formula)));
+    }
+    for (reason, names) in report.missing() {
+        out.push_str(&format!("\n> Missing, {}: {}\n", plain(&reason), names.join(", ")));
     }
 }
 

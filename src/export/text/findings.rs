@@ -30,7 +30,7 @@ fn found(page: &mut Page, finding: &FindingView) {
     page.paragraph(INDENT, &visible(&finding.claim), None);
     let evidence: Vec<_> = finding.evidence.iter().filter_map(evidence).collect();
     page.paragraph(INDENT, &evidence.join("; "), Some(Ink::Quiet));
-    if let Some(text) = finding.place.as_ref().and_then(|place| place_text(place, page.width)) {
+    if let Some(text) = finding.place.as_ref().and_then(|place| place_text(place, page.room)) {
         page.line(&format!("{INDENT}{text}"));
     }
     page.paragraph("    > ", &visible(&finding.next_step), None);
@@ -43,18 +43,20 @@ fn evidence(row: &EvidenceView) -> Option<String> {
 }
 
 /// The innermost functions that fit, or the threads.
-fn place_text(place: &PlaceView, width: usize) -> Option<String> {
+fn place_text(place: &PlaceView, room: usize) -> Option<String> {
     let (lead, parts, glue): (_, Vec<&String>, _) = if place.frames.is_empty() {
         ("in ", place.threads.iter().collect(), ", ")
     } else {
         ("at ", place.frames.iter().rev().collect(), " < ")
     };
     let off_cpu = if place.off_cpu && !place.frames.is_empty() { "  (off-CPU)" } else { "" };
-    let room = width.saturating_sub(INDENT.len() + lead.len() + off_cpu.len());
-    let first = columns::function(&visible(parts.first()?), room.min(48));
+    // Without a terminal, names are whole.
+    let (first, others) = if room == usize::MAX { (room, room) } else { (48, 28) };
+    let room = room.saturating_sub(INDENT.len() + lead.len() + off_cpu.len());
+    let first = columns::function(&visible(parts.first()?), room.min(first));
     let mut out = format!("{lead}{first}");
     for part in &parts[1..] {
-        let name = columns::function(&visible(part), 28);
+        let name = columns::function(&visible(part), others);
         if columns::width(&out) + columns::width(glue) + columns::width(&name) > room {
             break;
         }

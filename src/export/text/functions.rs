@@ -29,10 +29,12 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         return;
     }
     let modules = rows.iter().any(|row| !row.module.is_empty()) && what == "function";
-    let widest_module = rows.iter().map(|row| columns::width(&visible(short(&row.module)))).max().unwrap_or(0);
-    // Beyond 80 columns, half of the additional space goes to the module.
-    let module = if modules { widest_module.clamp(6, MODULE + page.width.saturating_sub(80) / 2) } else { 0 };
-    let name = page.width.saturating_sub(NUMBERS + if modules { module + 2 } else { 0 });
+    let widest = |width: fn(&FunctionRow) -> usize| rows.iter().map(width).max().unwrap_or(0);
+    // Beyond 80 columns, half of the additional space may go to the module.
+    let most = MODULE + page.room.saturating_sub(80) / 2;
+    let module = if modules { widest(|row| columns::width(&visible(short(&row.module)))).clamp(6, most) } else { 0 };
+    let others = NUMBERS + if modules { module + 2 } else { 0 };
+    let name = page.name_column(widest(|row| columns::width(&visible(&row.name))).max(what.len()), others);
     page.captions(&format!(
         "    self      ±    total    {}  {}",
         columns::left(what, name),

@@ -39,7 +39,7 @@ fn title(page: &mut Page, report: &Report) {
         let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
         target = format!("{target} ({}{more})", visible(first));
     }
-    let room = page.width - columns::width("ironlaw report  ");
+    let room = page.room_after(columns::width("ironlaw report  "));
     let title = page.paint(Ink::Heading, &columns::middle(&target, room));
     page.line(&format!("{}  {title}", page.paint(Ink::Quiet, "ironlaw report")));
 }

@@ -56,7 +56,7 @@ fn paths(page: &mut Page, view: &OffCpuView) {
             columns::right(&number::seconds(path.total_s).joined(), 12),
             columns::right(&number::count(path.count), 10)
         );
-        let room = page.width - columns::width(&lead);
+        let room = page.room_after(columns::width(&lead));
         page.line(&format!("{lead}{}", columns::middle(path.cause.label(), room)));
         page.line(&format!("{}{}", " ".repeat(columns::width(&lead)), chain(path, room)));
     }
@@ -66,14 +66,16 @@ fn paths(page: &mut Page, view: &OffCpuView) {
 /// As many functions as fit, each cut on its own, so that the innermost is always visible.
 fn chain(path: &PathRow, room: usize) -> String {
     const ARROW: &str = " < ";
+    // Callers share the rest of a terminal's line.
+    let most = if room == usize::MAX { room } else { 28 };
     let Some(first) = path.frames.first() else { return "[no stack]".to_string() };
     let mut out = columns::function(&visible(first), room);
     for frame in &path.frames[1..] {
         let left = room.saturating_sub(columns::width(&out) + ARROW.len());
-        let name = columns::function(&visible(frame), left.min(28));
         if left < 12 {
             break;
         }
+        let name = columns::function(&visible(frame), left.min(most));
         out = format!("{out}{ARROW}{name}");
     }
     out

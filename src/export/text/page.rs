@@ -38,6 +38,11 @@ impl Page {
         widest.min(self.room.saturating_sub(others))
     }
 
+    /// The columns of a line after a lead of this width.
+    pub fn room_after(&self, lead: usize) -> usize {
+        if self.room == usize::MAX { self.room } else { self.room.saturating_sub(lead) }
+    }
+
     pub fn paint(&self, ink: Ink, text: &str) -> String {
         let code = match ink {
             Ink::Heading => "1",

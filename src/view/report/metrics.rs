@@ -1,0 +1,100 @@
+//! The metrics of a report.
+
+use super::Report;
+use crate::analysis::Section;
+use crate::model::{Unit, Why};
+use crate::view::Measured;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// A metric.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricView {
+    /// Its name; the key in the JSON form.
+    #[serde(skip)]
+    pub name: &'static str,
+    /// Label for display.
+    pub label: &'static str,
+    /// The section it belongs to.
+    pub section: Section,
+    /// Its value, or why it is missing.
+    #[serde(flatten)]
+    pub value: Measured,
+    /// Its unit.
+    pub unit: Unit,
+    /// How it is computed from its counters.
+    pub formula: String,
+    /// The counters it is computed from.
+    pub events: Vec<String>,
+    /// Details on why the value is missing; omitted if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+pub(super) fn by_name<S: Serializer>(metrics: &[MetricView], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(metrics.len()))?;
+    for metric in metrics {
+        map.serialize_entry(metric.name, metric)?;
+    }
+    map.end()
+}
+
+impl Report {
+    /// Finds a metric by name.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<&MetricView> {
+        self.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    /// The names of the missing metrics by reason, for people. Without operations there is no cost per operation, and
+    /// without hardware counters nothing that they count: each is one entry.
+    #[must_use]
+    pub fn missing(&self) -> Vec<(String, Vec<String>)> {
+        let reason_of = |name: &str| self.metric(name).and_then(MetricView::reason);
+        let (operations, cycles, no_events) = (reason_of("operations"), reason_of("cycles"), self.no_events());
+        let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+        let mut add = |reason: &str, name: &str| match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, names)) => names.push(name.to_string()),
+            None => reasons.push((reason.to_string(), vec![name.to_string()])),
+        };
+        if let Some(reason) = &operations {
+            add(reason, "operations and what one costs");
+        }
+        for metric in &self.metrics {
+            let Some(reason) = metric.reason() else { continue };
+            match (metric.section, &no_events) {
+                (Section::Operation, _) if operations.is_some() => {}
+                (Section::Hardware, Some(_)) => {}
+                (_, Some((events, _))) if cycles.as_ref() == Some(&reason) => add(events, metric.name),
+                _ => add(&reason, metric.name),
+            }
+        }
+        if let Some((reason, count)) = no_events {
+            add(&reason, &format!("{count} metrics of hardware events"));
+        }
+        reasons
+    }
+
+    /// Why no metric has its hardware events, if none was counted, and how many metrics that are.
+    fn no_events(&self) -> Option<(String, usize)> {
+        let reasons = self.metrics.iter().filter(|metric| metric.section == Section::Hardware).map(MetricView::reason);
+        let reasons: Vec<String> = reasons.collect::<Option<_>>()?;
+        let count = |reason: &&String| reasons.iter().filter(|other| other == reason).count();
+        let most = reasons.iter().max_by_key(count).filter(|_| self.hardware.groups.is_empty())?;
+        Some((most.clone(), reasons.len()))
+    }
+}
+
+impl MetricView {
+    /// Why it is missing; `None` if it was measured.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        let Measured::Missing { reason, missing } = self.value else { return None };
+        Some(match &self.detail {
+            None => reason.to_string(),
+            // A precise detail needs no general reason.
+            Some(detail) if missing != Why::Suspect => detail.clone(),
+            Some(detail) => format!("{reason}: {detail}"),
+        })
+    }
+}
