@@ -16,6 +16,7 @@
 //! |---|---|---|
 //! | [`error`] | one error type: what failed, on which object, what to do | prints, exits |
 //! | [`units`] | numbers with units | formats for people |
+//! | [`abi`] | formats of the kernel, read from bytes: perf's records, mappings, lists of CPUs | does I/O, knows live from file |
 //! | [`model`] | the vocabulary: plain data | does I/O, reads a clock |
 //! | [`sys`] | the only `unsafe`, the only system calls | decides anything |
 //! | [`pmu`] | event names to kernel attributes | opens an event |
@@ -81,6 +82,7 @@
 //! - `session` uses [`pmu`]: an imported event that has no name gets the one its numbers stand for.
 //! - [`model::Event`] also carries definitions: samples refer to interned stacks, which keeps them fixed-size.
 
+pub(crate) mod abi;
 pub mod analysis;
 pub mod cli;
 pub mod collect;

@@ -2,10 +2,10 @@
 //! programs. Anything that cannot be read is reported as unknown.
 
 use super::program;
+use crate::abi::parse_cpu_list;
 use crate::model::{Alias, HostFacts, Target, TargetFacts};
 use crate::sys::affinity;
 use crate::sys::procfs::ProcFs;
-use crate::sys::sysfs::parse_cpu_list;
 use std::collections::BTreeSet;
 use std::fs;
 

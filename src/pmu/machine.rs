@@ -4,6 +4,7 @@
 use super::detect::{self, Processor};
 use super::table::{Table, Uarch};
 use super::{EventSources, core_pmus};
+use crate::abi::parse_cpu_list;
 
 /// `PERF_TYPE_RAW`: the core PMU, whatever its name is.
 const PERF_TYPE_RAW: u32 = 4;
@@ -97,7 +98,7 @@ fn core_type(
     let unseen = pmu.is_none() && sources.list("").is_empty();
     let name = pmu.map_or("cpu", String::as_str);
     let cpus = hybrid.then(|| sources.read(&format!("{name}/cpus"))).flatten();
-    let cpus = cpus.map(|text| cpu_numbers(&text)).unwrap_or_default();
+    let cpus = cpus.and_then(|text| parse_cpu_list(&text).ok()).unwrap_or_default();
     let processor = processor(machine, &cpus);
     let uarch = table.find(&processor, name).unwrap_or_default();
     let uarch = Uarch { general: if uarch.general == 0 { FEW } else { uarch.general }, ..uarch };
@@ -137,15 +138,4 @@ fn capacity(machine: &Machine, uarch: &Uarch, seen: Capacity) -> Capacity {
 fn processor(machine: &Machine, cpus: &[u32]) -> Processor {
     let own = machine.midr.iter().find(|(cpu, _)| cpus.is_empty() || cpus.contains(cpu));
     own.and_then(|(_, text)| Processor::from_midr(text)).unwrap_or_else(|| Processor::from_cpuinfo(&machine.cpuinfo))
-}
-
-/// Parses `0-3,8`. Skips invalid parts.
-fn cpu_numbers(text: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let (low, high) = (low.trim().parse::<u32>().ok()?, high.trim().parse::<u32>().ok()?);
-        // Linux supports at most 8192 CPUs.
-        (low <= high && high < 1 << 16).then_some(low..=high)
-    };
-    text.split(',').filter_map(range).flatten().collect()
 }

@@ -3,6 +3,7 @@
 
 use super::template::fill;
 use super::{CpuConfinement, Folder};
+use crate::abi::format_cpu_list;
 use crate::analysis::TimeRange;
 use crate::analysis::sweep::Run;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -10,7 +11,6 @@ use crate::model::{Note, Plan, RunMeta, RunState, SweepMeta, Target};
 use crate::session::{self, EndReason, Live, Outcome};
 use crate::store::Writer;
 use crate::sys::signals::{Signal, Signals};
-use crate::sys::sysfs::format_cpu_list;
 use crate::sys::terminal::put_aside;
 use crate::sys::{affinity, spawn};
 use crate::units::Nanos;

@@ -4,6 +4,7 @@
 
 use super::Files;
 use super::jitdump;
+use crate::abi::mappings;
 use crate::model::Symbol;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -79,7 +80,8 @@ impl JitCode {
     fn refresh_dump(&mut self, files: &dyn Files) {
         if self.dump.is_none() {
             let maps = files.text(&PathBuf::from(format!("/proc/{}/maps", self.pid))).unwrap_or_default();
-            self.dump = maps.lines().find_map(jitdump::mapped).map(PathBuf::from);
+            let mapped = mappings(maps.as_bytes()).filter(|mapping| !mapping.is_deleted());
+            self.dump = mapped.filter_map(|mapping| mapping.path()).find(|path| jitdump::is_jitdump(path));
         }
         let Some(path) = &self.dump else { return };
         let inside = self.root.join(path.strip_prefix("/").unwrap_or(path));

@@ -3,12 +3,13 @@
 
 use linux_perf_data::jitdump::{JitDumpReader, JitDumpRecord, JitDumpRecordHeader};
 use rustc_hash::FxHashMap;
+use std::path::Path;
 
-/// The path of a jitdump file in a line of /proc/PID/maps. Runtimes map the file so that profilers find it.
-pub(super) fn mapped(line: &str) -> Option<&str> {
-    let path = line.get(line.find('/')?..)?.trim_end();
-    let name = path.rsplit('/').next()?;
-    (name.starts_with("jit-") && name.ends_with(".dump")).then_some(path)
+/// Whether a mapped file is a jitdump. Runtimes map the file so that profilers find it.
+#[must_use]
+pub fn is_jitdump(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with("jit-") && name.ends_with(".dump")
 }
 
 /// Calls `tell` with every function's start, size and name in the order of their creation, and again for a function
@@ -87,10 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mapped_dump_is_known_by_its_name() {
-        let line = "7f00-7f01 r-xp 00000000 08:01 12 /home/a b/.debug/jit/jit-42.dump";
-        assert_eq!(mapped(line), Some("/home/a b/.debug/jit/jit-42.dump"));
-        assert_eq!(mapped("7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libjit.so"), None);
-        assert_eq!(mapped("7f00-7f01 rw-p 00000000 00:00 0"), None);
+    fn a_dump_is_known_by_its_name() {
+        for (path, expected) in [
+            ("/home/a b/.debug/jit/jit-42.dump", true),
+            ("/home/jit-42.dump (deleted)", false),
+            ("/usr/lib/libjit.so", false),
+            ("/", false),
+        ] {
+            assert_eq!(is_jitdump(Path::new(path)), expected, "{path}");
+        }
     }
 }

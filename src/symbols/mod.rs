@@ -10,6 +10,8 @@ mod jitdump;
 mod kernel;
 mod locate;
 
+pub use jitdump::is_jitdump;
+
 use crate::error::Result;
 use crate::model::{BuildId, Bytes, ModuleId, Note, Symbol};
 use elf::Image;

@@ -1,6 +1,7 @@
 //! Maps files of other processes as shared bytes, so that symbols outlive exec, exit and deletion.
 //! Opening never blocks: anything but a regular file is refused first.
 
+use crate::abi::mappings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bytes;
 use rustix::fs::{major, minor};
@@ -107,12 +108,10 @@ pub fn map(file: &File) -> Result<Bytes> {
 /// `None` where there is no vdso or `/proc` is not mounted.
 #[must_use]
 pub fn own_vdso() -> Option<Vec<u8>> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let range = maps.lines().find(|line| line.ends_with("[vdso]"))?.split(' ').next()?;
-    let (start, end) = range.split_once('-')?;
-    let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
-    let mut image = vec![0; usize::try_from(end.checked_sub(start)?).ok()?];
-    File::open("/proc/self/mem").ok()?.read_exact_at(&mut image, start).ok()?;
+    let maps = std::fs::read("/proc/self/maps").ok()?;
+    let vdso = mappings(&maps).find(|mapping| *mapping.name() == *b"[vdso]")?;
+    let mut image = vec![0; usize::try_from(vdso.end.checked_sub(vdso.start)?).ok()?];
+    File::open("/proc/self/mem").ok()?.read_exact_at(&mut image, vdso.start).ok()?;
     Some(image)
 }
 

@@ -2,6 +2,7 @@
 //! native/probes.c describes how a walk is laid out and why it disturbs little.
 
 use super::clock::monotonic_ns;
+use crate::abi::mappings;
 use crate::error::{Context, Error, ErrorKind, Result};
 use std::ffi::{c_int, c_void};
 use std::io;
@@ -214,12 +215,7 @@ fn involuntary_switches() -> Option<i64> {
 
 /// Fraction of the touched memory around `address` that lies in huge pages.
 fn huge_share(smaps: &str, address: u64) -> Option<f64> {
-    let holds = |line: &str| {
-        let (from, rest) = line.split_once('-')?;
-        let to = rest.split(' ').next()?;
-        let range = u64::from_str_radix(from, 16).ok()?..u64::from_str_radix(to, 16).ok()?;
-        Some(range.contains(&address))
-    };
+    let holds = |line: &str| Some(mappings(line.as_bytes()).next()?.contains(address));
     let mut lines = smaps.lines().skip_while(|line| holds(line) != Some(true)).skip(1);
     let mut resident = None;
     let kib = |line: &str| line.split_ascii_whitespace().nth(1)?.parse::<f64>().ok();

@@ -5,4 +5,4 @@ mod code;
 mod space;
 
 pub use code::Code;
-pub use space::{AddressSpace, Cache, Regs};
+pub use space::{AddressSpace, Cache, REGISTERS, Regs};

@@ -2,6 +2,7 @@
 //! Unwinding allocates nothing per stack once the process's mappings are known.
 
 use super::code::{Code, Slice};
+use crate::abi::perf::Registers;
 use crate::model::StackEnd;
 use framehop::{CacheNative, Error, FrameAddress, MayAllocateDuringUnwind, Module, Unwinder, UnwinderNative};
 use std::fmt;
@@ -21,6 +22,34 @@ pub struct Regs {
     pub bp: u64,
     /// Link register; unused on x86-64.
     pub lr: u64,
+}
+
+/// perf's numbers of the instruction, stack and frame pointer, and of the link register if there is one.
+#[cfg(target_arch = "x86_64")]
+const NUMBERS: (u32, u32, u32, Option<u32>) = (8, 7, 6, None);
+#[cfg(target_arch = "aarch64")]
+const NUMBERS: (u32, u32, u32, Option<u32>) = (32, 31, 29, Some(30));
+
+/// The registers that a sample must carry for unwinding. Every other one would cost eight bytes per sample.
+pub const REGISTERS: u64 = {
+    let (ip, sp, bp, lr) = NUMBERS;
+    1 << ip
+        | 1 << sp
+        | 1 << bp
+        | match lr {
+            Some(lr) => 1 << lr,
+            None => 0,
+        }
+};
+
+impl Regs {
+    /// The registers of a sample; `None` if any is missing, as in a kernel thread.
+    #[must_use]
+    pub fn sampled(registers: &Registers<'_>) -> Option<Regs> {
+        let (ip, sp, bp, lr) = NUMBERS;
+        let lr = lr.map_or(Some(0), |lr| registers.get(lr))?;
+        Some(Regs { ip: registers.get(ip)?, sp: registers.get(sp)?, bp: registers.get(bp)?, lr })
+    }
 }
 
 /// Cache of computed unwind rules, shared by all address spaces of one thread.

@@ -1,6 +1,7 @@
 //! Typed values out of single arguments, each with a message that shows what would have been right.
 //! It never compares one argument with another.
 
+use crate::abi;
 use crate::analysis::TimeRange;
 use crate::model::{CallGraph, OpsSpec};
 use crate::ops;
@@ -82,23 +83,12 @@ pub(super) fn frequency(text: &str) -> Result<FrequencyArg, String> {
 }
 
 pub(super) fn cpu_list(text: &str) -> Result<CpuList, String> {
-    let wrong = |part: &str| format!("'{part}' is no CPU or range of CPUs; write e.g. 0-3,8");
-    let number = |part: &str, text: &str| match text.parse::<u32>() {
-        Ok(cpu) if cpu <= MAX_CPU => Ok(cpu),
-        _ => Err(wrong(part)),
-    };
-    let mut cpus = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last) = (number(part, first)?, number(part, last)?);
-        if first > last {
-            return Err(wrong(part));
-        }
-        cpus.extend(first..=last);
+    match abi::parse_cpu_list(text) {
+        Ok(cpus) if cpus.is_empty() => Err("no CPU given; write e.g. 0-3,8".into()),
+        Ok(cpus) if cpus.last() > Some(&MAX_CPU) => Err(format!("CPU numbers end at {MAX_CPU}")),
+        Ok(cpus) => Ok(CpuList(cpus)),
+        Err(error) => Err(error.to_string()),
     }
-    cpus.sort_unstable();
-    cpus.dedup();
-    Ok(CpuList(cpus))
 }
 
 pub(super) fn call_graph(text: &str) -> Result<CallGraph, String> {

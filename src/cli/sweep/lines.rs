@@ -32,7 +32,7 @@ fn what(run: &RunMeta) -> String {
     let place = if run.cpus.is_empty() {
         "unpinned".to_string()
     } else {
-        format!("CPUs {} ({})", crate::sys::sysfs::format_cpu_list(&run.cpus), run.region.label())
+        format!("CPUs {} ({})", crate::abi::format_cpu_list(&run.cpus), run.region.label())
     };
     format!("n = {}, {place}", run.n)
 }

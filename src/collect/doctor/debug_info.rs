@@ -2,9 +2,10 @@
 //! exist. Only headers are read, through the process's own root.
 
 use super::{Check, Status};
+use crate::abi;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::BuildId;
-use crate::sys::procfs::{Mapping, ProcFs};
+use crate::sys::procfs::ProcFs;
 use object::read::{Object, ObjectSection, ReadCache};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -31,20 +32,20 @@ pub struct ModuleFacts {
 
 /// The files whose code a process runs, in address order.
 pub(super) fn of_process(proc: &ProcFs, pid: u32) -> Vec<ModuleFacts> {
-    let mappings = match proc.mappings(pid) {
-        Ok(mappings) => mappings,
+    let maps = match proc.maps(pid) {
+        Ok(maps) => maps,
         Err(error) => return vec![unreadable(format!("process {pid}"), &error)],
     };
     let root = proc.root().join(format!("{pid}/root"));
     let mut seen = BTreeSet::new();
-    let mut code: Vec<&Mapping> = mappings.iter().filter(|mapping| mapping.executable && mapping.inode != 0).collect();
-    code.retain(|mapping| seen.insert((mapping.device, mapping.inode)));
-    code.into_iter()
+    abi::mappings(&maps)
+        .filter(|mapping| mapping.executable && mapping.inode != 0)
+        .filter(|mapping| seen.insert((mapping.device, mapping.inode)))
         .filter_map(|mapping| {
-            let path = mapping.path.as_ref()?;
+            let path = mapping.path()?;
             // A file that was deleted or replaced can still be opened through its mapping.
             let link = format!("{pid}/map_files/{:x}-{:x}", mapping.start, mapping.end);
-            let file = if mapping.deleted { proc.root().join(link) } else { below(&root, path) };
+            let file = if mapping.is_deleted() { proc.root().join(link) } else { below(&root, &path) };
             let name = path.display().to_string();
             Some(module_facts(&name, &file, &root).unwrap_or_else(|error| unreadable(name, &error)))
         })

@@ -5,11 +5,12 @@ mod curve;
 mod latency;
 mod streams;
 
+use crate::abi::parse_cpu_list;
 use crate::model::{CacheHealth, Health, NodeRow};
 use crate::sys::affinity;
 use crate::sys::clock;
 use crate::sys::procfs::{self, ProcFs};
-use crate::sys::sysfs::{Cache, CacheSizes, SysFs, parse_cpu_list};
+use crate::sys::sysfs::{Cache, CacheSizes, SysFs};
 use latency::Walks;
 
 const MIB: u64 = 1 << 20;

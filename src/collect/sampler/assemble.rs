@@ -9,11 +9,12 @@ use super::off_cpu::{self, Leaving, Spans};
 use super::proc_source::ProcSource;
 use super::rings::{Flow, Records};
 use super::stacks::{Built, Stacks};
-use super::tasks::{Surroundings, Tasks};
+use super::tasks::{TaskContext, Tasks};
 use super::waiting::WaitSample;
+use crate::abi::perf::{CommRecord, Mode};
 use crate::model::{CallGraph, Event, LossKind, Lost, Sample, StackEnd};
 use crate::sys::clock::Clock;
-use crate::sys::perf::record::{self, Layout, Mode, Record, Stamp};
+use crate::sys::perf::record::{self, Layout, Record, Stamp};
 use crate::sys::perf::tracefs::Field;
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -162,31 +163,31 @@ impl<W: ProcSource> Assembler<W> {
             Record::Sample(sample) => self.sampled(at, &stamp, &sample),
             Record::SwitchIn => self.runs(at, &stamp),
             Record::SwitchOut { preempted } => self.left(at, &stamp, preempted),
-            Record::Mapping(mapping) if self.follow.concerns(mapping.pid) => {
+            Record::Mmap(mapping) if self.follow.concerns(mapping.pid) => {
                 if let Some(found) = Mapping::from_record(&mapping) {
                     let (tasks, mut with) = self.split();
                     tasks.mapped(mapping.pid, &found, &mut with);
                 }
             }
-            Record::Comm { pid, tid, exec, name } if self.follow.concerns(pid) => {
+            Record::Comm(CommRecord { pid, tid, exec, comm }) if self.follow.concerns(pid) => {
                 self.awaits_exec.take_if(|awaited| exec && *awaited == pid);
-                self.tasks.named(at, pid, tid, &String::from_utf8_lossy(name), exec, &mut self.out);
+                self.tasks.named(at, pid, tid, &String::from_utf8_lossy(comm), exec, &mut self.out);
             }
-            Record::Fork(lineage) => {
-                self.follow.born(&lineage);
-                if self.follow.concerns(lineage.pid) {
-                    self.tasks.born(at, &lineage, &mut self.out);
+            Record::Fork(task) => {
+                self.follow.born(&task);
+                if self.follow.concerns(task.pid) {
+                    self.tasks.born(at, &task, &mut self.out);
                 }
             }
-            Record::Exit(lineage) if self.follow.concerns(lineage.pid) => {
-                self.last_ended.insert(stamp.cpu, lineage.tid);
-                self.spans.ended(lineage.tid);
-                self.twice.remove(&lineage.tid);
-                self.tasks.died(at, lineage.pid, lineage.tid, &mut self.out);
+            Record::Exit(task) if self.follow.concerns(task.pid) => {
+                self.last_ended.insert(stamp.cpu, task.tid);
+                self.spans.ended(task.tid);
+                self.twice.remove(&task.tid);
+                self.tasks.died(at, task.pid, task.tid, &mut self.out);
             }
             Record::Lost(count) => self.lost(at, &stamp, count),
             Record::Throttle => self.say_lost(at, stamp.cpu, LossKind::Throttled, 1),
-            Record::Mapping(_) | Record::Comm { .. } | Record::Exit(_) | Record::Other => {}
+            Record::Mmap(_) | Record::Comm(_) | Record::Exit(_) | Record::Other => {}
         }
     }
 
@@ -195,7 +196,7 @@ impl<W: ProcSource> Assembler<W> {
         let (from, to) = (self.clock.instant(seen.from), self.clock.instant(seen.to));
         let Some(pid) = self.spans.blocked_since(seen.tid, from) else { return };
         let Assembler { tasks, modules, world, out, stacks, .. } = self;
-        let mut with = Surroundings { modules, world, out };
+        let mut with = TaskContext { modules, world, out };
         tasks.meet(to, pid, seen.tid, &mut with);
         let space = tasks.space(pid, &mut with);
         let mut built = stacks.waiting(seen, &space, with.out);
@@ -209,7 +210,7 @@ impl<W: ProcSource> Assembler<W> {
         match record {
             Record::Sample(_) => self.origins.get(&stamp.id).map(|origin| origin.role.flow()),
             Record::SwitchIn | Record::SwitchOut { .. } => Some(Flow::Switches),
-            Record::Mapping(_) | Record::Comm { .. } | Record::Fork(_) | Record::Exit(_) => Some(Flow::Tasks),
+            Record::Mmap(_) | Record::Comm(_) | Record::Fork(_) | Record::Exit(_) => Some(Flow::Tasks),
             Record::Lost(_) | Record::Throttle | Record::Other => None,
         }
     }
@@ -241,9 +242,9 @@ impl<W: ProcSource> Assembler<W> {
         }
     }
 
-    fn split(&mut self) -> (&mut Tasks, Surroundings<'_, W>) {
+    fn split(&mut self) -> (&mut Tasks, TaskContext<'_, W>) {
         let Assembler { tasks, modules, world, out, .. } = self;
-        (tasks, Surroundings { modules, world, out })
+        (tasks, TaskContext { modules, world, out })
     }
 
     fn sampled(&mut self, at: Nanos, stamp: &Stamp, sample: &record::Sample<'_>) {
@@ -294,7 +295,7 @@ impl<W: ProcSource> Assembler<W> {
             return self.stacks.build(sample, &Default::default(), &mut self.out);
         }
         let Assembler { tasks, modules, world, out, stacks, .. } = self;
-        let mut with = Surroundings { modules, world, out };
+        let mut with = TaskContext { modules, world, out };
         if stamp.tid != GONE {
             tasks.meet(at, stamp.pid, stamp.tid, &mut with);
         }

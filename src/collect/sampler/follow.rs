@@ -1,8 +1,8 @@
 //! Decides whose samples are wanted. The kernel filters most of them already; this covers what it cannot. New tasks get
 //! their events by inheritance.
 
+use crate::abi::perf::TaskRecord;
 use crate::model::Target;
-use crate::sys::perf::record::Lineage;
 use rustc_hash::FxHashSet;
 
 /// The tasks a capture follows.
@@ -59,11 +59,11 @@ impl Follow {
     }
 
     /// Records a new task: a followed process's child joins if children do.
-    pub fn born(&mut self, lineage: &Lineage) {
+    pub fn born(&mut self, record: &TaskRecord) {
         if let Follow::Processes { pids, children: true } = self
-            && pids.contains(&lineage.parent_pid)
+            && pids.contains(&record.parent_pid)
         {
-            pids.insert(lineage.pid);
+            pids.insert(record.pid);
         }
     }
 
@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn children_join_only_when_asked_for_and_only_of_followed_parents() {
-        let born = |pid, parent_pid| Lineage { pid, tid: pid, parent_pid, parent_tid: parent_pid };
+        let born =
+            |pid, parent_pid| TaskRecord { pid, tid: pid, parent_pid, parent_tid: parent_pid, own_mappings: false };
         for (children, wanted) in [(true, [true, true, true, false]), (false, [true, false, false, false])] {
             let mut follow = Follow::new(&Target::Processes { pids: vec![5], children });
             for lineage in [born(6, 5), born(7, 6), born(9, 8)] {

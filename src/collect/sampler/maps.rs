@@ -1,7 +1,8 @@
 //! A process's executable mappings in one form, whether from `/proc/PID/maps` or from the kernel's records.
 
+use crate::abi;
+use crate::abi::perf::MmapRecord;
 use crate::sys::files::Identity;
-use crate::sys::perf::record;
 use std::borrow::Cow;
 
 /// An executable mapping of a process.
@@ -15,13 +16,13 @@ pub struct Mapping<'a> {
     pub offset: u64,
     /// The file.
     pub identity: Identity,
-    /// Kind of memory it maps.
-    pub what: What<'a>,
+    /// The memory it maps.
+    pub memory: Memory<'a>,
 }
 
-/// Kind of memory in a mapping.
+/// The memory of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What<'a> {
+pub enum Memory<'a> {
     /// A file, by the path the process sees, without a ` (deleted)` mark.
     File(Cow<'a, str>),
     /// The vDSO, the kernel's page of user-space code.
@@ -32,65 +33,49 @@ pub enum What<'a> {
 
 impl<'a> Mapping<'a> {
     /// Converts the kernel's record; `None` if its range is empty or wraps.
-    pub fn from_record(record: &record::Mapping<'a>) -> Option<Mapping<'a>> {
-        let (major, minor) = record.device;
+    pub fn from_record(record: &MmapRecord<'a>) -> Option<Mapping<'a>> {
+        let ((major, minor), inode) = (record.device, record.inode.unwrap_or(0));
         Some(Mapping {
             start: record.start,
-            end: record.start.checked_add(record.length).filter(|end| *end > record.start)?,
+            end: record.end()?,
             offset: record.offset,
-            identity: Identity { major, minor, inode: record.inode },
-            what: what(String::from_utf8_lossy(record.path)),
+            identity: Identity { major, minor, inode },
+            memory: memory(String::from_utf8_lossy(record.path)),
         })
+    }
+
+    fn from_maps(line: &abi::Mapping<'a>) -> Mapping<'a> {
+        let (major, minor) = line.device;
+        let name = match line.name() {
+            Cow::Borrowed(name) => String::from_utf8_lossy(name),
+            Cow::Owned(name) => Cow::Owned(String::from_utf8_lossy(&name).into_owned()),
+        };
+        Mapping {
+            start: line.start,
+            end: line.end,
+            offset: line.offset,
+            identity: Identity { major, minor, inode: line.inode },
+            memory: memory(name),
+        }
     }
 }
 
 /// The executable mappings in the text of `/proc/PID/maps`; malformed lines are skipped.
-pub fn parse(text: &str) -> impl Iterator<Item = Mapping<'_>> {
-    text.lines().filter_map(line)
+pub fn parse(text: &[u8]) -> impl Iterator<Item = Mapping<'_>> {
+    let executable = abi::mappings(text).filter(|line| line.executable && line.end > line.start);
+    executable.map(|line| Mapping::from_maps(&line))
 }
 
-/// `55d0e000-55d10000 r-xp 00002000 fe:00 1234   /usr/bin/x (deleted)`
-fn line(line: &str) -> Option<Mapping<'_>> {
-    let mut rest = line;
-    let mut word = || {
-        let (word, tail) = rest.split_once(' ').unwrap_or((rest, ""));
-        rest = tail;
-        word
-    };
-    let (range, access, offset, device, inode) = (word(), word(), word(), word(), word());
-    let path = rest.trim_start();
-    if access.as_bytes().get(2) != Some(&b'x') {
-        return None;
-    }
-    let hex = |digits| u64::from_str_radix(digits, 16).ok();
-    let (start, end) = range.split_once('-')?;
-    let (major, minor) = device.split_once(':')?;
-    Some(Mapping {
-        start: hex(start)?,
-        end: hex(end).filter(|end| Some(*end) > hex(start))?,
-        offset: hex(offset)?,
-        identity: Identity {
-            major: u32::from_str_radix(major, 16).ok()?,
-            minor: u32::from_str_radix(minor, 16).ok()?,
-            inode: inode.parse().ok()?,
-        },
-        what: what(Cow::Borrowed(path)),
-    })
-}
-
-/// Classifies a path. The kernel writes memory without a file as `//anon` in records, as nothing or `[heap]` in maps.
-/// Memory files, shared memory and devices contain just-in-time code, if any.
-fn what(path: Cow<'_, str>) -> What<'_> {
-    const ANONYMOUS: [&str; 6] = ["[", "//", "/memfd:", "/SYSV", "/dev/", "anon_inode:"];
+fn memory(path: Cow<'_, str>) -> Memory<'_> {
     if path == "[vdso]" {
-        return What::Vdso;
+        return Memory::Vdso;
     }
-    if path.is_empty() || ANONYMOUS.iter().any(|prefix| path.starts_with(prefix)) {
-        return What::Anonymous;
+    if abi::is_anonymous(&path) {
+        return Memory::Anonymous;
     }
     match path.strip_suffix(" (deleted)").map(str::len) {
-        None => What::File(path),
-        Some(length) => What::File(match path {
+        None => Memory::File(path),
+        Some(length) => Memory::File(match path {
             Cow::Borrowed(path) => Cow::Borrowed(&path[..length]),
             Cow::Owned(mut path) => {
                 path.truncate(length);
@@ -103,8 +88,9 @@ fn what(path: Cow<'_, str>) -> What<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::perf::Mode;
 
-    const TEXT: &str = "\
+    const TEXT: &[u8] = b"\
 55d0e000-55d10000 r--p 00000000 fe:00 1234                       /usr/bin/x
 55d10000-55d12000 r-xp 00002000 fe:0a 1234                       /usr/bin/x y (deleted)
 7f000000-7f001000 rwxp 00000000 00:00 0 
@@ -116,14 +102,14 @@ nonsense
 
     #[test]
     fn only_executable_ranges_are_kept_and_named_for_what_they_are() {
-        let found: Vec<_> = parse(TEXT).map(|mapping| (mapping.start, mapping.offset, mapping.what)).collect();
+        let found: Vec<_> = parse(TEXT).map(|mapping| (mapping.start, mapping.offset, mapping.memory)).collect();
         assert_eq!(
             found,
             [
-                (0x55d10000, 0x2000, What::File("/usr/bin/x y".into())),
-                (0x7f000000, 0, What::Anonymous),
-                (0x7f002000, 0, What::Anonymous),
-                (0x7ffd0000, 0, What::Vdso),
+                (0x55d10000, 0x2000, Memory::File("/usr/bin/x y".into())),
+                (0x7f000000, 0, Memory::Anonymous),
+                (0x7f002000, 0, Memory::Anonymous),
+                (0x7ffd0000, 0, Memory::Vdso),
             ]
         );
         let first = parse(TEXT).next().map(|mapping| mapping.identity);
@@ -132,9 +118,19 @@ nonsense
 
     #[test]
     fn a_record_whose_range_wraps_is_refused() {
-        let mut record =
-            record::Mapping { pid: 1, start: 16, length: 16, offset: 0, device: (1, 2), inode: 3, path: b"//anon" };
-        assert_eq!(Mapping::from_record(&record).map(|mapping| mapping.what), Some(What::Anonymous));
+        let (device, inode, path) = ((1, 2), Some(3), b"//anon");
+        let mut record = MmapRecord {
+            pid: 1,
+            start: 16,
+            length: 16,
+            offset: 0,
+            device,
+            inode,
+            build_id: None,
+            path,
+            mode: Mode::User,
+        };
+        assert_eq!(Mapping::from_record(&record).map(|mapping| mapping.memory), Some(Memory::Anonymous));
         record.length = u64::MAX;
         assert_eq!(Mapping::from_record(&record), None);
     }

@@ -48,6 +48,7 @@ use crate::model::{EventSpec, HardwarePlan, Note, OpsSpec, Plan, SampleSource, T
 use crate::sys::clock::Clock;
 use crate::sys::limits;
 use crate::sys::spawn::{self, Started};
+use crate::sys::sysfs::SysFs;
 use crate::sys::tee::Printed;
 use crate::units::Nanos;
 use assemble::Assembler;
@@ -106,7 +107,7 @@ impl Sampler {
         };
         let cpus = match &plan.target {
             Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
-            _ => online_cpus(root)?,
+            _ => SysFs::new(root.join("sys")).online_cpus()?,
         };
         let pid = command.as_ref().map(Started::pid);
         let reach = attach::reach(&plan.target, pid, &menu, &cpus, root, &mut notes)?;
@@ -210,36 +211,5 @@ impl Sampler {
     #[must_use]
     pub fn modules(&self) -> Arc<ModuleFiles> {
         self.assembler.modules().shared()
-    }
-}
-
-/// CPUs that are online.
-fn online_cpus(root: &Path) -> Result<Vec<u32>> {
-    let path = root.join("sys/devices/system/cpu/online");
-    let text = std::fs::read_to_string(&path).context(|| format!("cannot read {}", path.display()))?;
-    Ok(parse_cpus(&text))
-}
-
-/// `0-3,8`
-fn parse_cpus(text: &str) -> Vec<u32> {
-    let number = |digits: &str| digits.trim().parse::<u32>().ok();
-    text.split(',')
-        .filter_map(|part| match part.split_once('-') {
-            Some((first, last)) => Some(number(first)?..=number(last)?),
-            None => number(part).map(|cpu| cpu..=cpu),
-        })
-        .flatten()
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cpu_lists_are_read_with_ranges_and_gaps() {
-        for (text, cpus) in [("0-3,8\n", vec![0, 1, 2, 3, 8]), ("0\n", vec![0]), ("", vec![]), ("2,x,5-4", vec![2])] {
-            assert_eq!(parse_cpus(text), cpus, "{text:?}");
-        }
     }
 }

@@ -2,7 +2,7 @@
 //! file's build-id and passes the unwind sections on.
 
 use super::event_queue::EventQueue;
-use super::maps::{Mapping, What};
+use super::maps::{Mapping, Memory};
 use super::proc_source::ProcSource;
 use crate::model::{BuildId, Bytes, Definition, Event, ModuleDef, ModuleId, ModuleKind};
 use crate::sys::files::{self, Identity};
@@ -98,17 +98,17 @@ impl Modules {
         world: &mut impl ProcSource,
         out: &mut EventQueue,
     ) -> Placed {
-        match &mapping.what {
-            What::File(path) => {
+        match &mapping.memory {
+            Memory::File(path) => {
                 let module = self.file(pid, path, mapping, world, out);
                 let base = mapping.start.wrapping_sub(mapping.offset);
                 Placed { module, base, code: self.code(module, mapping.offset) }
             }
-            What::Vdso => {
+            Memory::Vdso => {
                 let module = self.vdso(pid, out);
                 Placed { module, base: mapping.start, code: self.code(module, 0) }
             }
-            What::Anonymous => Placed { module: self.jit(pid, out), base: 0, code: None },
+            Memory::Anonymous => Placed { module: self.jit(pid, out), base: 0, code: None },
         }
     }
 
@@ -206,7 +206,10 @@ mod tests {
         let (mut world, mut out) = (Tables::default(), EventQueue::default());
         let mut modules = Modules::new(&mut out);
         let place = |modules: &mut Modules, pid, world: &mut Tables, out: &mut EventQueue| {
-            parse(MAPS).map(|m| modules.place(pid, &m, world, out)).map(|p| (p.module.0, p.base)).collect::<Vec<_>>()
+            parse(MAPS.as_bytes())
+                .map(|m| modules.place(pid, &m, world, out))
+                .map(|p| (p.module.0, p.base))
+                .collect::<Vec<_>>()
         };
         let first = place(&mut modules, 7, &mut world, &mut out);
         assert_eq!(first, [(1, 0x1000u64.wrapping_sub(0x3000)), (2, 0), (3, 0x7000), (4, 0x9000)]);

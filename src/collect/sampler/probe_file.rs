@@ -1,9 +1,10 @@
 //! Finds the file that a probe goes into: the one the target has mapped, before one of the same name elsewhere.
 
+use crate::abi;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::Bytes;
 use crate::sys::files::{self, Identity};
-use crate::sys::procfs::{Mapping, ProcFs};
+use crate::sys::procfs::ProcFs;
 use rustc_hash::FxHashSet;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -73,9 +74,9 @@ fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<Found>> {
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
     for pid in pids.iter().take(MOST_PROCESSES) {
-        let mappings = proc.mappings(*pid).unwrap_or_default();
-        for mapping in mappings.into_iter().filter(|mapping| mapping.executable && mapping.inode != 0) {
-            let Some(path) = mapping.path.clone().filter(|path| fits(path)) else { continue };
+        let maps = proc.maps(*pid).unwrap_or_default();
+        for mapping in abi::mappings(&maps).filter(|mapping| mapping.executable && mapping.inode != 0) {
+            let Some(path) = mapping.path().filter(|path| fits(path)) else { continue };
             if seen.insert((mapping.device, mapping.inode)) {
                 let (file, _) = open_mapped(&proc, *pid, &mapping, &path)
                     .context(|| format!("cannot open {} of process {pid}", path.display()))?;
@@ -87,10 +88,10 @@ fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<Found>> {
 }
 
 /// Opens the mapped file itself or, without privilege, the file of that name in the process's file system view.
-fn open_mapped(proc: &ProcFs, pid: u32, mapping: &Mapping, path: &Path) -> io::Result<(File, Identity)> {
+fn open_mapped(proc: &ProcFs, pid: u32, mapping: &abi::Mapping<'_>, path: &Path) -> io::Result<(File, Identity)> {
     let process = proc.root().join(pid.to_string());
     let very = process.join(format!("map_files/{:x}-{:x}", mapping.start, mapping.end));
-    files::open_regular(&very).or_else(|error| match mapping.deleted {
+    files::open_regular(&very).or_else(|error| match mapping.is_deleted() {
         true => Err(error),
         false => files::open_regular(&below(&process.join("root"), path)),
     })

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The system as seen by the assembly of samples.
 pub trait ProcSource {
     /// The text of `/proc/PID/maps`; `None` if the process is gone or may not be read.
-    fn maps(&mut self, pid: u32) -> Option<String>;
+    fn maps(&mut self, pid: u32) -> Option<Vec<u8>>;
     /// The name of a task.
     fn comm(&mut self, pid: u32, tid: u32) -> Option<String>;
     /// Whether a process (or thread) can still run: a zombie cannot, unless other threads of it are alive.
@@ -44,9 +44,8 @@ impl Proc {
 }
 
 impl ProcSource for Proc {
-    fn maps(&mut self, pid: u32) -> Option<String> {
-        let bytes = std::fs::read(self.process(pid).join("maps")).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+    fn maps(&mut self, pid: u32) -> Option<Vec<u8>> {
+        std::fs::read(self.process(pid).join("maps")).ok()
     }
 
     fn comm(&mut self, pid: u32, tid: u32) -> Option<String> {
@@ -106,9 +105,9 @@ pub(crate) mod fake {
     }
 
     impl ProcSource for Tables {
-        fn maps(&mut self, pid: u32) -> Option<String> {
+        fn maps(&mut self, pid: u32) -> Option<Vec<u8>> {
             self.reads += 1;
-            self.maps.get(&pid).cloned()
+            self.maps.get(&pid).map(|text| text.clone().into_bytes())
         }
 
         fn comm(&mut self, _: u32, tid: u32) -> Option<String> {
@@ -130,15 +129,15 @@ pub(crate) mod fake {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::collect::sampler::maps::{What, parse};
+    use crate::collect::sampler::maps::{Memory, parse};
 
     #[test]
     fn the_running_programs_own_file_is_found_by_name_and_inode() {
         let mut proc = Proc::new("/proc");
         let pid = std::process::id();
         let text = proc.maps(pid).unwrap();
-        let own = parse(&text).find(|mapping| matches!(mapping.what, What::File(_))).unwrap();
-        let What::File(path) = own.what.clone() else { unreachable!() };
+        let own = parse(&text).find(|mapping| matches!(mapping.memory, Memory::File(_))).unwrap();
+        let Memory::File(path) = own.memory.clone() else { unreachable!() };
         assert!((*proc.open(pid, &path, &own).unwrap().bytes).as_ref().starts_with(b"\x7fELF"));
         let mut other = own;
         other.identity.inode += 1;

@@ -9,7 +9,6 @@ use crate::model::{CallGraph, EventKind, EventSpec, Note, Plan, Rate, Unit, Wait
 use crate::pmu::detect::is_virtual;
 use crate::sys::perf::event::{self, Place, Request};
 use crate::sys::perf::record::Layout;
-use crate::sys::perf::registers;
 use crate::sys::perf::tracefs::Format;
 use std::io;
 use std::path::Path;
@@ -152,7 +151,7 @@ pub(super) fn layout(method: CallGraph, exclude_kernel: bool) -> Layout {
     let dumped = |stack_bytes| Layout {
         // The chain is the kernel's part; with the kernel excluded it would be empty.
         chain: !exclude_kernel,
-        registers: registers::MASK,
+        registers: crate::unwind::REGISTERS,
         stack_bytes,
         ..Layout::default()
     };

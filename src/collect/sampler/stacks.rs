@@ -6,22 +6,14 @@ use super::event_queue::EventQueue;
 use super::intern::Interner;
 use super::modules::KERNEL;
 use super::waiting::WaitSample;
+use crate::abi::perf::{LONGEST_CHAIN, Mode, context};
 use crate::model::{CallGraph, FrameId, StackEnd, StackId};
-use crate::sys::perf::record::{Mode, Sample};
-use crate::sys::perf::registers;
+use crate::sys::perf::record::Sample;
 use crate::unwind::{Cache, Regs};
 use rustc_hash::FxHashMap;
 
-/// The kernel cuts call chains longer than this many user frames (`perf_event_max_stack`).
-const LONGEST_CHAIN: usize = 127;
-
 /// The innermost function of a blocked thread, a system-call wrapper, has pushed fewer bytes than this.
 const FRAME_POINTER_WITHIN: usize = 256;
-
-/// `PERF_CONTEXT_*`: words at the top of the address range that mark whose addresses follow.
-const CONTEXT_MAX: u64 = -4095i64 as u64;
-const CONTEXT_KERNEL: u64 = -128i64 as u64;
-const CONTEXT_USER: u64 = -512i64 as u64;
 
 /// Builds stacks; reuses its memory between samples.
 #[derive(Debug)]
@@ -147,9 +139,9 @@ impl Stacks {
         let mut into = None;
         for word in sample.chain.iter() {
             match word {
-                CONTEXT_KERNEL => into = Some(&mut self.kernel),
-                CONTEXT_USER => into = Some(&mut self.user),
-                CONTEXT_MAX.. => into = None,
+                context::KERNEL => into = Some(&mut self.kernel),
+                context::USER => into = Some(&mut self.user),
+                context::MAX.. => into = None,
                 address => {
                     if let Some(part) = &mut into {
                         part.push(if part.is_empty() { address } else { address.wrapping_sub(1) });
@@ -160,15 +152,14 @@ impl Stacks {
     }
 
     fn unwind(&mut self, sample: &Sample<'_>, space: &AddressMap) -> StackEnd {
-        let Some(found) = registers::decode(&sample.registers) else {
+        let Some(from) = Regs::sampled(&sample.registers) else {
             // A kernel thread has no user side: its chain is complete.
             return StackEnd::Whole;
         };
-        if !sample.wide {
-            self.user.push(found.ip);
+        if !sample.registers.wide {
+            self.user.push(from.ip);
             return StackEnd::Broken;
         }
-        let from = Regs { ip: found.ip, sp: found.sp, bp: found.bp, lr: found.lr };
         space.unwind.unwind(&mut self.cache, &from, sample.stack, &mut self.user)
     }
 
@@ -263,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_chain_is_split_at_its_markers_and_callers_lie_within_their_calls() {
-        let chain = [6, CONTEXT_KERNEL, 0xffff_8000, 0xffff_9000, CONTEXT_USER, 0x1010, 0x1021];
+        let chain = [6, context::KERNEL, 0xffff_8000, 0xffff_9000, context::USER, 0x1010, 0x1021];
         let (frames, built) = built(CallGraph::FramePointer, CHAIN, 1, &chain);
         assert_eq!(frames, [(Some(0), 0xffff_8000), (Some(0), 0xffff_8fff), (Some(4), 0x10), (Some(4), 0x20)]);
         assert!(!built.unknown && built.end == StackEnd::Broken);
@@ -272,15 +263,16 @@ mod tests {
     #[test]
     fn guest_addresses_are_left_out_and_unknown_ones_kept_as_they_are() {
         let guest = -2048i64 as u64;
-        let (frames, built) = built(CallGraph::FramePointer, CHAIN, 2, &[5, guest, 0x77, CONTEXT_USER, 0x1010, 0x9001]);
+        let (frames, built) =
+            built(CallGraph::FramePointer, CHAIN, 2, &[5, guest, 0x77, context::USER, 0x1010, 0x9001]);
         assert_eq!(frames, [(Some(4), 0x10), (None, 0x9000)]);
         assert!(built.unknown);
     }
 
     #[test]
     fn a_kernel_thread_is_whole_and_a_bare_sample_is_its_address() {
-        let dumped = Layout { chain: true, registers: registers::MASK, stack_bytes: 64, ..Layout::default() };
-        let (frames, kernel) = built(CallGraph::Auto, dumped, 1, &[2, CONTEXT_KERNEL, 0xffff_8000, 0, 0]);
+        let dumped = Layout { chain: true, registers: crate::unwind::REGISTERS, stack_bytes: 64, ..Layout::default() };
+        let (frames, kernel) = built(CallGraph::Auto, dumped, 1, &[2, context::KERNEL, 0xffff_8000, 0, 0]);
         assert_eq!((frames, kernel.end), (vec![(Some(0), 0xffff_8000)], StackEnd::Whole));
         let (frames, bare) = built(CallGraph::None, Layout::default(), 2, &[]);
         assert_eq!((frames, bare.end), (vec![(Some(4), 0x10)], StackEnd::NotTaken));

@@ -6,8 +6,8 @@ use super::event_queue::EventQueue;
 use super::maps::{self, Mapping};
 use super::modules::Modules;
 use super::proc_source::ProcSource;
+use crate::abi::perf::TaskRecord;
 use crate::model::{Event, TaskChange, TaskEvent};
-use crate::sys::perf::record::Lineage;
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ struct Process {
 }
 
 /// Context for tracking tasks: module numbers, the system to ask, the stream to write to.
-pub struct Surroundings<'a, W> {
+pub struct TaskContext<'a, W> {
     /// Modules so far.
     pub modules: &'a mut Modules,
     /// The system.
@@ -52,7 +52,7 @@ pub struct Surroundings<'a, W> {
 
 impl Tasks {
     /// Ensures that a task is known: one that was never announced was alive before.
-    pub fn meet<W: ProcSource>(&mut self, at: Nanos, pid: u32, tid: u32, with: &mut Surroundings<'_, W>) {
+    pub fn meet<W: ProcSource>(&mut self, at: Nanos, pid: u32, tid: u32, with: &mut TaskContext<'_, W>) {
         if self.tasks.contains_key(&tid) {
             return;
         }
@@ -66,7 +66,7 @@ impl Tasks {
     }
 
     /// The mappings of a process, read from the system if they are unknown.
-    pub fn space<W: ProcSource>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) -> Arc<AddressMap> {
+    pub fn space<W: ProcSource>(&mut self, pid: u32, with: &mut TaskContext<'_, W>) -> Arc<AddressMap> {
         let process = self.processes.entry(pid).or_default();
         if !process.known {
             process.known = true;
@@ -77,7 +77,7 @@ impl Tasks {
     }
 
     /// An address lies in none of the process's mappings: reads them again if records are missing since.
-    pub fn doubt<W: ProcSource>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) -> Option<Arc<AddressMap>> {
+    pub fn doubt<W: ProcSource>(&mut self, pid: u32, with: &mut TaskContext<'_, W>) -> Option<Arc<AddressMap>> {
         let process = self.processes.get_mut(&pid).filter(|process| process.gaps != self.gaps)?;
         process.gaps = self.gaps;
         process.read(pid, with);
@@ -90,7 +90,7 @@ impl Tasks {
     }
 
     /// A process mapped something.
-    pub fn mapped<W: ProcSource>(&mut self, pid: u32, mapping: &Mapping<'_>, with: &mut Surroundings<'_, W>) {
+    pub fn mapped<W: ProcSource>(&mut self, pid: u32, mapping: &Mapping<'_>, with: &mut TaskContext<'_, W>) {
         let placed = with.modules.place(pid, mapping, with.world, with.out);
         let process = self.processes.entry(pid).or_default();
         Arc::make_mut(&mut process.space).map(mapping.start, mapping.end, &placed);
@@ -106,8 +106,8 @@ impl Tasks {
     }
 
     /// A task was born. A new process starts with its parent's mappings.
-    pub fn born(&mut self, at: Nanos, lineage: &Lineage, out: &mut EventQueue) {
-        let Lineage { pid, tid, parent_pid, parent_tid } = *lineage;
+    pub fn born(&mut self, at: Nanos, record: &TaskRecord, out: &mut EventQueue) {
+        let TaskRecord { pid, tid, parent_pid, parent_tid, .. } = *record;
         let comm = self.tasks.get(&parent_tid).map(|parent| parent.comm.clone()).unwrap_or_default();
         if pid != parent_pid
             && let Some(parent) = self.processes.get(&parent_pid)
@@ -172,7 +172,7 @@ impl Tasks {
 }
 
 impl Process {
-    fn read<W: ProcSource>(&mut self, pid: u32, with: &mut Surroundings<'_, W>) {
+    fn read<W: ProcSource>(&mut self, pid: u32, with: &mut TaskContext<'_, W>) {
         let Some(text) = with.world.maps(pid) else { return };
         let mut space = AddressMap::default();
         for mapping in maps::parse(&text) {
@@ -208,9 +208,9 @@ mod tests {
             Bench { tasks: Tasks::default(), modules, world: Tables { maps, ..Tables::default() }, out }
         }
 
-        fn with<T>(&mut self, f: impl FnOnce(&mut Tasks, &mut Surroundings<'_, Tables>) -> T) -> T {
+        fn with<T>(&mut self, f: impl FnOnce(&mut Tasks, &mut TaskContext<'_, Tables>) -> T) -> T {
             let Bench { tasks, modules, world, out } = self;
-            f(tasks, &mut Surroundings { modules, world, out })
+            f(tasks, &mut TaskContext { modules, world, out })
         }
 
         fn found(&mut self, pid: u32, address: u64) -> Option<u64> {
@@ -218,14 +218,14 @@ mod tests {
         }
 
         fn fork(&mut self, pid: u32, tid: u32, parent: u32) {
-            let lineage = Lineage { pid, tid, parent_pid: parent, parent_tid: parent };
-            self.tasks.born(Nanos(1), &lineage, &mut self.out);
+            let record = TaskRecord { pid, tid, parent_pid: parent, parent_tid: parent, own_mappings: false };
+            self.tasks.born(Nanos(1), &record, &mut self.out);
         }
 
         fn map(&mut self, pid: u32, start: u64, path: &str) {
             let identity = Identity { major: 1, minor: 1, inode: start };
-            let what = maps::What::File(path.into());
-            let mapping = Mapping { start, end: start + 0x1000, offset: 0, identity, what };
+            let memory = maps::Memory::File(path.into());
+            let mapping = Mapping { start, end: start + 0x1000, offset: 0, identity, memory };
             self.with(|tasks, with| tasks.mapped(pid, &mapping, with));
         }
     }

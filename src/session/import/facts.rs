@@ -5,7 +5,7 @@ use super::Source;
 use crate::model::{CallGraph, EventKind, EventSpec, HardwarePlan, Meta, Plan, Rate, Target, Unit};
 use crate::pmu;
 use crate::store::FORMAT;
-use crate::store::perfdata::{Attr, Described, PerfData};
+use crate::store::perfdata::{Attr, PerfData, PerfEvent};
 use crate::units::Nanos;
 
 /// Window length: the default of live captures.
@@ -54,7 +54,7 @@ pub(super) fn meta(perf: &PerfData<'_>, source: &Source) -> Meta {
 }
 
 /// How stacks were taken, from the event with the most complete stacks.
-fn method(events: &[Described]) -> CallGraph {
+fn method(events: &[PerfEvent]) -> CallGraph {
     let any = |has: fn(&Attr) -> bool| events.iter().map(|event| event.attr).find(has);
     if any(Attr::has_call_stack).is_some() {
         CallGraph::Lbr
@@ -67,8 +67,8 @@ fn method(events: &[Described]) -> CallGraph {
     }
 }
 
-fn spec(event: &Described) -> EventSpec {
-    let Described { attr, name, group, .. } = event;
+fn spec(event: &PerfEvent) -> EventSpec {
+    let PerfEvent { attr, name, group, .. } = event;
     let kind = kind(attr, name.as_deref());
     let known = pmu::name_of(&generic(&kind));
     let [exclude_user, exclude_kernel, exclude_hv, exclude_guest, exclude_host] = attr.excludes();
@@ -139,7 +139,7 @@ mod tests {
         };
         let event = |kind, config, name: Option<&str>| {
             let attr = attr(kind, config);
-            let spec = spec(&Described { attr, name: name.map(String::from), ..Described::default() });
+            let spec = spec(&PerfEvent { attr, name: name.map(String::from), ..PerfEvent::default() });
             (spec.name, spec.unit)
         };
         assert_eq!(event(0, 0, None), ("cycles".into(), Unit::Cycles));

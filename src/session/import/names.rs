@@ -86,11 +86,12 @@ impl<'a> Names<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::perf::{MmapRecord, Mode};
     use crate::collect::sampler::EventQueue;
     use crate::model::{FrameId, HostFacts};
     use crate::session::import::files::Local;
     use crate::session::naming::HostFiles;
-    use crate::store::perfdata::{KernelCode, Mapping, Mode};
+    use crate::store::perfdata::KernelSymbol;
     use rustc_hash::FxHashMap;
 
     /// The names at kernel addresses with the kernel image at `recorded`: in the image, in a module, in generated code.
@@ -101,13 +102,24 @@ mod tests {
         let mut out = EventQueue::default();
         let mut objects = Objects::new(local.clone(), &[], true, &mut out);
         let mapping = |path: &'static str, start, offset| {
-            let (pid, length, inode, build_id) = (u32::MAX, 0x100, None, None);
-            Mapping { pid, start, length, offset, inode, build_id, path: path.as_bytes(), mode: Mode::Kernel }
+            let (pid, length, device, inode, build_id) = (u32::MAX, 0x100, (0, 0), None, None);
+            MmapRecord {
+                pid,
+                start,
+                length,
+                offset,
+                device,
+                inode,
+                build_id,
+                path: path.as_bytes(),
+                mode: Mode::Kernel,
+            }
         };
         objects.map_kernel(&mapping("[kernel.kallsyms]_text", recorded, recorded), true, &mut out);
         objects.map_kernel(&mapping("/lib/modules/6/ext4.ko", 0xc000, 0), true, &mut out);
         objects.map_kernel(&mapping("/lib/modules/6/nf.ko", 0xd000, 0), true, &mut out);
-        objects.map_made(&KernelCode { start: 0xe000, length: 16, name: b"bpf_prog_1", gone: false }, &mut out);
+        objects
+            .map_generated(&KernelSymbol { start: 0xe000, length: 16, name: b"bpf_prog_1", removed: false }, &mut out);
         let addresses = [recorded + 0x14, 0xc004, 0xd004, 0xe004].into_iter().zip(0..);
         let frames: Vec<_> = addresses
             .map(|(address, id)| FrameDef { id: FrameId(id), module: objects.in_kernel(address), address })

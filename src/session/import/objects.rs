@@ -2,9 +2,11 @@
 //! Each file is opened at most once. A file that does not match is treated as missing.
 
 use super::files::{Local, Wanted, build_id};
+use crate::abi::is_anonymous;
+use crate::abi::perf::MmapRecord;
 use crate::collect::sampler::{AddressMap, EventQueue, KERNEL, Placed};
 use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleDef, ModuleId, ModuleKind, Note};
-use crate::store::perfdata::{Build, KernelCode, Mapping};
+use crate::store::perfdata::{Build, KernelSymbol};
 use crate::symbols::ModuleSource;
 use crate::sys::files;
 use crate::unwind::Code;
@@ -93,7 +95,7 @@ impl Objects {
     }
 
     /// The kernel or one of its modules was mapped.
-    pub(super) fn map_kernel(&mut self, mapping: &Mapping<'_>, kernel_named: bool, out: &mut EventQueue) {
+    pub(super) fn map_kernel(&mut self, mapping: &MmapRecord<'_>, kernel_named: bool, out: &mut EventQueue) {
         let path = String::from_utf8_lossy(mapping.path);
         let end = mapping.start.saturating_add(mapping.length);
         let module = match path.strip_prefix(KERNEL_IMAGE) {
@@ -109,9 +111,9 @@ impl Objects {
     }
 
     /// The kernel generated code at run time.
-    pub(super) fn map_made(&mut self, code: &KernelCode<'_>, out: &mut EventQueue) {
+    pub(super) fn map_generated(&mut self, code: &KernelSymbol<'_>, out: &mut EventQueue) {
         let end = code.start.saturating_add(code.length);
-        if code.gone || end <= code.start {
+        if code.removed || end <= code.start {
             // Its samples may still arrive, and nothing else is placed there before they do.
             return;
         }
@@ -124,7 +126,7 @@ impl Objects {
     }
 
     /// The module of a program's mapping.
-    pub(super) fn place(&mut self, mapping: &Mapping<'_>, out: &mut EventQueue) -> Placed {
+    pub(super) fn place(&mut self, mapping: &MmapRecord<'_>, out: &mut EventQueue) -> Placed {
         let path = String::from_utf8_lossy(mapping.path);
         let path = path.strip_suffix(" (deleted)").unwrap_or(&path);
         if path == "[vdso]" {
@@ -166,8 +168,8 @@ impl Objects {
         })
     }
 
-    fn file(&mut self, path: &str, mapping: &Mapping<'_>, out: &mut EventQueue) -> ModuleId {
-        let build = mapping.build_id.clone().or_else(|| self.builds.get(path).cloned());
+    fn file(&mut self, path: &str, mapping: &MmapRecord<'_>, out: &mut EventQueue) -> ModuleId {
+        let build = mapping.build_id.map(|id| BuildId(id.to_vec())).or_else(|| self.builds.get(path).cloned());
         let identity = (build, mapping.inode);
         let known = self.files.get(path).and_then(|known| known.iter().find(|(other, _)| *other == identity));
         if let Some((_, module)) = known {
@@ -263,21 +265,15 @@ fn module_name(path: &str) -> String {
     }
 }
 
-/// Whether a path is one of the names that kernels give to memory without a file.
-fn is_anonymous(path: &str) -> bool {
-    const PREFIXES: [&str; 7] = ["[", "//", "/memfd:", "/SYSV", "/dev/", "anon_inode:", "/anon_hugepage"];
-    path.is_empty() || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::perf::Mode;
     use crate::model::FrameId;
-    use crate::store::perfdata::Mode;
 
-    fn mapping(pid: u32, path: &str, start: u64, inode: Option<u64>) -> Mapping<'_> {
-        let (length, offset, build_id) = (0x1000, 0x100, None);
-        Mapping { pid, start, length, offset, inode, build_id, path: path.as_bytes(), mode: Mode::User }
+    fn mapping(pid: u32, path: &str, start: u64, inode: Option<u64>) -> MmapRecord<'_> {
+        let (length, offset, device, build_id) = (0x1000, 0x100, (0, 0), None);
+        MmapRecord { pid, start, length, offset, device, inode, build_id, path: path.as_bytes(), mode: Mode::User }
     }
 
     fn objects(builds: &[Build]) -> (Objects, EventQueue) {

@@ -6,9 +6,10 @@ use super::kernel::KernelNames;
 use super::names::Names;
 use super::objects::{Objects, kernel_build};
 use super::output::Output;
-use super::stacks::{Stacks, Surroundings};
+use super::stacks::{StackContext, Stacks};
 use super::tasks::Tasks;
 use super::{Imported, Options, Source, facts};
+use crate::abi::perf::{MmapRecord, Mode};
 use crate::collect::host;
 use crate::collect::sampler::EventQueue;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,7 +18,8 @@ use crate::model::{
 };
 use crate::session::naming::HostFiles;
 use crate::store::Writer;
-use crate::store::perfdata::{self, Mapping, Mode, PerfData, Reads, Record, What};
+use crate::store::perfdata::{self, PerfData, ReadValues, Record, RecordBody};
+use crate::symbols::is_jitdump;
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
 use crate::units::Nanos;
@@ -26,7 +28,7 @@ use std::path::Path;
 
 /// Problems that the recording must note.
 #[derive(Debug, Default)]
-struct Met {
+struct ImportProblems {
     /// Records shorter than required.
     short: u64,
     /// Samples without a time, or without a CPU.
@@ -60,7 +62,7 @@ struct Import<'a, C> {
     base: Option<u64>,
     now: Nanos,
     window: Nanos,
-    met: Met,
+    problems: ImportProblems,
 }
 
 /// Imports a file.
@@ -81,12 +83,12 @@ pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(
         import.take(&record)?;
     }
     let mut notes = gaps(&perf, &records);
-    import.met.unjudged = import.stacks.unjudged();
-    if import.met.samples == 0 && !notes.is_empty() {
+    import.problems.unjudged = import.stacks.unjudged();
+    if import.problems.samples == 0 && !notes.is_empty() {
         let why: Vec<String> = notes.into_iter().map(|note| note.text).collect();
         return Err(Error::new(ErrorKind::Corrupt, format!("no sample could be read: {}", why.join("; "))));
     }
-    notes.extend(import.met.notes());
+    notes.extend(import.problems.notes());
     import.finish(source, kernel, notes)
 }
 
@@ -111,53 +113,53 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
             base: None,
             now: Nanos(0),
             window: Nanos(0),
-            met: Met::default(),
+            problems: ImportProblems::default(),
         }
     }
 
     fn take(&mut self, record: &Record<'_>) -> Result<()> {
-        let Some(what) = self.perf.read_record(record) else {
-            self.met.short += 1;
+        let Some(body) = self.perf.read_record(record) else {
+            self.problems.short += 1;
             return Ok(());
         };
         // Records that perf synthesizes for the time before have no time, or zero.
         let time = record.stamp.time.filter(|time| *time != 0);
-        if let What::Sample(_) = what {
+        if let RecordBody::Sample(_) = body {
             self.base = self.base.or(time);
         }
         let at = time.map(|time| Nanos(time.saturating_sub(self.base.unwrap_or(time))));
         self.now = at.unwrap_or(self.now).max(self.now);
-        match what {
-            What::Mapped(mapping) => self.mapped(&mapping),
-            What::KernelCode(code) => self.objects.map_made(&code, &mut self.out),
-            What::Named(naming) => {
-                let event = self.tasks.named(at, &naming);
+        match body {
+            RecordBody::Mmap(mapping) => self.mapped(&mapping),
+            RecordBody::KernelSymbol(symbol) => self.objects.map_generated(&symbol, &mut self.out),
+            RecordBody::Comm(comm) => {
+                let event = self.tasks.named(at, &comm);
                 self.out.push(event);
             }
-            What::Born(birth) => {
-                if birth.pid != birth.parent_pid {
-                    self.objects.forget(birth.pid);
+            RecordBody::Fork(task) => {
+                if task.pid != task.parent_pid {
+                    self.objects.forget(task.pid);
                 }
-                if let Some(event) = self.tasks.born(at, &birth) {
+                if let Some(event) = self.tasks.born(at, &task) {
                     self.out.push(event);
                 }
             }
-            What::Ended { pid, tid } => {
-                let (event, forgotten) = self.tasks.ended(self.now, pid, tid);
+            RecordBody::Exit(task) => {
+                let (event, forgotten) = self.tasks.ended(self.now, task.pid, task.tid);
                 forgotten.into_iter().for_each(|pid| self.objects.forget(pid));
                 self.out.push(event);
             }
-            What::Lost(count) => self.lost(record, LossKind::Ring, count),
-            What::Throttled => self.lost(record, LossKind::Throttled, 1),
-            What::Read { tid, reads } => self.read(record.event, tid, &reads),
-            What::Sample(sample) => self.sample(record, &sample),
-            What::Other => {}
+            RecordBody::Lost(count) => self.lost(record, LossKind::Ring, count),
+            RecordBody::Throttle => self.lost(record, LossKind::Throttled, 1),
+            RecordBody::Read { tid, values } => self.read(record.event, tid, &values),
+            RecordBody::Sample(sample) => self.sample(record, &sample),
+            RecordBody::Other => {}
         }
         self.hand_over()
     }
 
-    fn mapped(&mut self, mapping: &Mapping<'_>) {
-        let Some(end) = mapping.start.checked_add(mapping.length).filter(|end| *end > mapping.start) else { return };
+    fn mapped(&mut self, mapping: &MmapRecord<'_>) {
+        let Some(end) = mapping.end() else { return };
         match mapping.mode {
             Mode::Kernel => self.objects.map_kernel(mapping, self.kernel_named, &mut self.out),
             Mode::GuestKernel | Mode::GuestUser | Mode::Hypervisor => {}
@@ -170,10 +172,9 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
     }
 
     /// Remembers the jitdump file that a runtime mapped for profilers.
-    fn remember_dump(&mut self, mapping: &Mapping<'_>) {
+    fn remember_dump(&mut self, mapping: &MmapRecord<'_>) {
         let path = String::from_utf8_lossy(mapping.path);
-        let name = path.rsplit('/').next().unwrap_or_default();
-        if self.local.trusts_runtimes() && name.starts_with("jit-") && name.ends_with(".dump") {
+        if self.local.trusts_runtimes() && is_jitdump(Path::new(&*path)) {
             self.dumps.insert(mapping.pid, format!("0-1 r-xp 00000000 00:00 0 {path}\n"));
         }
     }
@@ -183,7 +184,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         self.out.push(Event::Lost(Lost { at: self.now, cpu, kind, count }));
     }
 
-    fn read(&mut self, event: usize, tid: u32, reads: &Reads<'_>) {
+    fn read(&mut self, event: usize, tid: u32, reads: &ReadValues<'_>) {
         for (value, id) in reads.iter() {
             let event = id.and_then(|id| self.perf.event_by_id(id)).unwrap_or(event);
             let Some(counter) = self.counter(event) else { continue };
@@ -217,13 +218,13 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         let guest = (sample.mode == Mode::GuestKernel).then(|| self.objects.guest_kernel(&mut self.out));
         let (space, objects) = (self.tasks.space(pid), &self.objects);
         let (stack, end) =
-            self.stacks.build(sample, &attr, Surroundings { space: &space, objects, guest }, &mut self.out);
+            self.stacks.build(sample, &attr, StackContext { space: &space, objects, guest }, &mut self.out);
         let kernel = !matches!(sample.mode, Mode::User | Mode::Unknown | Mode::GuestUser);
         let cpu = record.stamp.cpu.unwrap_or_default();
-        self.met.samples += 1;
-        self.met.timeless += u64::from(record.stamp.time.is_none());
-        self.met.placeless += u64::from(record.stamp.cpu.is_none());
-        self.met.branches += u64::from(attr.has_branches() && !attr.has_call_stack());
+        self.problems.samples += 1;
+        self.problems.timeless += u64::from(record.stamp.time.is_none());
+        self.problems.placeless += u64::from(record.stamp.cpu.is_none());
+        self.problems.branches += u64::from(attr.has_branches() && !attr.has_call_stack());
         let fixed = if attr.is_frequency() { 1 } else { attr.rate };
         let alone = [(record.event, sample.period.unwrap_or(fixed))];
         let weights = sample.reads.map(|reads| self.grown(record.event, &reads));
@@ -236,7 +237,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
 
     /// A leader's sample with counter values represents one sample of every group member. Each weighs the increase of
     /// its counter; a counter without an increase has no sample.
-    fn grown(&mut self, event: usize, reads: &Reads<'_>) -> Vec<(usize, u64)> {
+    fn grown(&mut self, event: usize, reads: &ReadValues<'_>) -> Vec<(usize, u64)> {
         let grown = reads.iter().filter_map(|(value, id)| {
             let (event, id) = match id {
                 Some(id) => (self.perf.event_by_id(id)?, id),
@@ -290,7 +291,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
     }
 }
 
-impl Met {
+impl ImportProblems {
     fn notes(&self) -> Vec<Note> {
         let note = |topic: &str, text: String| Note { topic: topic.into(), text, fix: None };
         let share = |count: u64| if count == self.samples { "no".to_string() } else { "not every".to_string() };

@@ -2,24 +2,11 @@
 //! Only recorded or unwound frames are used. Without the program's code, it is the recorded stack, marked as truncated.
 
 use super::objects::Objects;
+use crate::abi::perf::{LONGEST_CHAIN, Mode, Registers, context};
 use crate::collect::sampler::{AddressMap, EventQueue, Interner};
 use crate::model::{ModuleId, StackEnd, StackId};
-use crate::store::perfdata::{Attr, Mode, Registers, Sample};
+use crate::store::perfdata::{Attr, Sample};
 use crate::unwind::{Cache, Regs};
-
-/// The kernel truncates longer call chains (`perf_event_max_stack`).
-const LONGEST_CHAIN: usize = 127;
-
-/// `PERF_CONTEXT_*`: words at the top of the address range that mark the origin of the addresses that follow.
-const CONTEXT_MAX: u64 = -4095i64 as u64;
-const CONTEXT_KERNEL: u64 = -128i64 as u64;
-const CONTEXT_USER: u64 = -512i64 as u64;
-
-/// perf's register numbers: instruction, stack and frame pointer, and link register if there is one.
-#[cfg(target_arch = "x86_64")]
-const REGISTERS: (u32, u32, u32, Option<u32>) = (8, 7, 6, None);
-#[cfg(target_arch = "aarch64")]
-const REGISTERS: (u32, u32, u32, Option<u32>) = (32, 31, 29, Some(30));
 
 /// Builds stacks and reuses its memory between samples.
 #[derive(Debug, Default)]
@@ -36,7 +23,7 @@ pub(super) struct Stacks {
 
 /// The context of a stack: its process and machine.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct StackContext<'a> {
     pub space: &'a AddressMap,
     pub objects: &'a Objects,
     /// Module for a guest's addresses.
@@ -59,7 +46,7 @@ impl Stacks {
         &mut self,
         sample: &Sample<'_>,
         attr: &Attr,
-        around: Surroundings<'_>,
+        around: StackContext<'_>,
         out: &mut EventQueue,
     ) -> (Option<StackId>, StackEnd) {
         self.split(sample);
@@ -80,9 +67,9 @@ impl Stacks {
         let mut into = Some(if in_kernel { &mut *kernel } else { &mut *user });
         for word in sample.chain.iter() {
             match word {
-                CONTEXT_KERNEL => into = Some(&mut *kernel),
-                CONTEXT_USER => into = Some(&mut *user),
-                CONTEXT_MAX.. => into = None,
+                context::KERNEL => into = Some(&mut *kernel),
+                context::USER => into = Some(&mut *user),
+                context::MAX.. => into = None,
                 address => {
                     if let Some(part) = &mut into {
                         part.push(if part.is_empty() { address } else { address.wrapping_sub(1) });
@@ -93,26 +80,22 @@ impl Stacks {
     }
 
     /// Completes the program's part of the chain and determines how it ends.
-    fn complete(&mut self, sample: &Sample<'_>, attr: &Attr, around: Surroundings<'_>) -> StackEnd {
+    fn complete(&mut self, sample: &Sample<'_>, attr: &Attr, around: StackContext<'_>) -> StackEnd {
         if self.user.is_empty() && attr.has_call_stack() {
             return self.branches(sample);
         }
-        match &sample.registers {
-            Some(registers) if attr.has_stack() => self.unwind(registers, sample, around.space),
+        match attr.has_stack() {
             // A kernel thread has no user stack: its chain is complete.
-            None if attr.has_stack() => StackEnd::Whole,
-            _ if attr.has_chain() => self.chain_end(around),
-            _ => StackEnd::NotTaken,
+            true if sample.registers == Registers::default() => StackEnd::Whole,
+            true => self.unwind(sample, around.space),
+            false if attr.has_chain() => self.chain_end(around),
+            false => StackEnd::NotTaken,
         }
     }
 
-    fn unwind(&mut self, registers: &Registers<'_>, sample: &Sample<'_>, space: &AddressMap) -> StackEnd {
-        let (ip, sp, bp, lr) = REGISTERS;
-        let from = (|| {
-            let lr = lr.map_or(Some(0), |lr| registers.get(lr))?;
-            Some(Regs { ip: registers.get(ip)?, sp: registers.get(sp)?, bp: registers.get(bp)?, lr })
-        })();
-        let Some(from) = from.filter(|_| self.native && registers.wide) else { return StackEnd::Truncated };
+    fn unwind(&mut self, sample: &Sample<'_>, space: &AddressMap) -> StackEnd {
+        let known = self.native && sample.registers.wide;
+        let Some(from) = Regs::sampled(&sample.registers).filter(|_| known) else { return StackEnd::Truncated };
         self.user.clear();
         let end = space.unwind.unwind(&mut self.cache, &from, sample.stack, &mut self.user);
         // If the first address is in unavailable code, unwinding gives no information about the stack's end.
@@ -134,7 +117,7 @@ impl Stacks {
 
     /// The kernel does not report why its frame-pointer walk ended. The stack is whole if the outermost frame has no
     /// caller. Unwinding that frame with an empty stack shows this; without its code it stays unknown.
-    fn chain_end(&mut self, around: Surroundings<'_>) -> StackEnd {
+    fn chain_end(&mut self, around: StackContext<'_>) -> StackEnd {
         let Some(outermost) = self.user.last().copied() else { return StackEnd::Whole };
         let known = around.space.find(outermost).is_some_and(|(module, _)| around.objects.has_code(module));
         if self.user.len() >= LONGEST_CHAIN {
@@ -169,7 +152,7 @@ impl Stacks {
     }
 
     /// Numbers the stack from the outermost frame inwards; true if its inner part was dropped.
-    fn intern(&mut self, mode: Mode, around: Surroundings<'_>, out: &mut EventQueue) -> (Option<StackId>, bool) {
+    fn intern(&mut self, mode: Mode, around: StackContext<'_>, out: &mut EventQueue) -> (Option<StackId>, bool) {
         let Stacks { user, kernel, interner, .. } = self;
         let (mut stack, mut first) = (None, user.len() + kernel.len());
         let in_user = |address: u64| around.space.find(address).map_or((None, address), |(m, at)| (Some(m), at));
@@ -192,10 +175,10 @@ impl Stacks {
 #[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
+    use crate::abi::Words;
     use crate::collect::sampler::Placed;
     use crate::model::{Definition, Event, HostFacts};
     use crate::session::import::files::Local;
-    use crate::store::perfdata::Words;
 
     const CALL_STACK: Attr = Attr { sample: 1 << 11, branches: 1 << 11, ..NOTHING };
     const CHAIN: Attr = Attr { sample: 1 << 5, ..NOTHING };
@@ -227,7 +210,7 @@ mod tests {
             reads: None,
             chain: Words::new(&chain, false),
             branches: Words::new(&branches, false),
-            registers: None,
+            registers: Registers::default(),
             stack: &[],
         };
         let mut out = EventQueue::default();
@@ -235,7 +218,7 @@ mod tests {
         let objects = Objects::new(local, &[], false, &mut out);
         let mut space = AddressMap::default();
         space.map(0x1000, 0x2000, &Placed { module: ModuleId(4), base: 0x1000, code: None });
-        let around = Surroundings { space: &space, objects: &objects, guest: Some(ModuleId(9)) };
+        let around = StackContext { space: &space, objects: &objects, guest: Some(ModuleId(9)) };
         let (stack, end) = Stacks::new("x86_64").build(&sample, attr, around, &mut out);
         let (mut frames, mut stacks) = (Vec::new(), Vec::new());
         for event in out.take() {
@@ -252,11 +235,11 @@ mod tests {
 
     #[test]
     fn a_chain_is_split_at_its_markers_and_the_sampled_address_leads() {
-        let chain = [CONTEXT_KERNEL, 0xffff_8000, 0xffff_9000, CONTEXT_USER, 0x1010, 0x1021];
+        let chain = [context::KERNEL, 0xffff_8000, 0xffff_9000, context::USER, 0x1010, 0x1021];
         let (frames, end) = built(Mode::Kernel, 0xffff_8004, &CHAIN, &chain, &[]);
         assert_eq!(frames, [(Some(0), 0xffff_8004), (Some(0), 0xffff_8fff), (Some(4), 0x10), (Some(4), 0x20)]);
         assert_eq!(end, StackEnd::Truncated, "nothing tells where it ends");
-        let (frames, _) = built(Mode::User, 0x1014, &CHAIN, &[CONTEXT_USER, 0x1010, 0x9001], &[]);
+        let (frames, _) = built(Mode::User, 0x1014, &CHAIN, &[context::USER, 0x1010, 0x9001], &[]);
         assert_eq!(frames, [(Some(4), 0x14), (None, 0x9000)]);
     }
 
@@ -269,7 +252,7 @@ mod tests {
     #[test]
     fn a_kernel_thread_is_whole_and_a_bare_sample_is_its_address() {
         assert_eq!(
-            built(Mode::Kernel, 0x50, &DUMPED, &[CONTEXT_KERNEL, 0x50], &[]),
+            built(Mode::Kernel, 0x50, &DUMPED, &[context::KERNEL, 0x50], &[]),
             (vec![(Some(0), 0x50)], StackEnd::Whole)
         );
         assert_eq!(built(Mode::User, 0x1010, &NOTHING, &[], &[]), (vec![(Some(4), 0x10)], StackEnd::NotTaken));
@@ -286,7 +269,7 @@ mod tests {
         let branches = [0x1100, 0x1000, 0, 0x1200, 0x10f0, 0];
         let (frames, end) = built(Mode::User, 0x1010, &CALL_STACK, &[], &branches);
         assert_eq!((frames, end), (vec![(Some(4), 0x10), (Some(4), 0x100), (Some(4), 0x200)], StackEnd::Truncated));
-        let kernel = built(Mode::Kernel, 0x50, &CALL_STACK, &[CONTEXT_KERNEL, 0x50], &branches).0;
+        let kernel = built(Mode::Kernel, 0x50, &CALL_STACK, &[context::KERNEL, 0x50], &branches).0;
         assert_eq!(kernel, [(Some(0), 0x50), (Some(4), 0), (Some(4), 0x100), (Some(4), 0x200)]);
         let any = Attr { branches: 1 << 3, ..CALL_STACK };
         assert_eq!(built(Mode::User, 0x1010, &any, &[], &branches).0, [(Some(4), 0x10)], "any branches are no calls");
@@ -305,14 +288,14 @@ mod tests {
             reads: None,
             chain: Words::default(),
             branches: Words::default(),
-            registers: Some(registers),
+            registers,
             stack: &[],
         };
         let mut out = EventQueue::default();
         let objects =
             Objects::new(Local::new(None, &HostFacts::default(), &HostFacts::default()), &[], false, &mut out);
         let space = AddressMap::default();
-        let around = Surroundings { space: &space, objects: &objects, guest: None };
+        let around = StackContext { space: &space, objects: &objects, guest: None };
         let (stack, end) = Stacks::new("armv7l").build(&sample, &DUMPED, around, &mut out);
         assert_eq!((stack.unwrap().0, end), (0, StackEnd::Truncated));
     }

@@ -1,9 +1,9 @@
 //! Tracks the live tasks of the recorded machine and each process's mappings, from the file's records only: the
 //! processes that now have these ids on this machine are different ones.
 
+use crate::abi::perf::{CommRecord, TaskRecord};
 use crate::collect::sampler::{AddressMap, Placed};
 use crate::model::{Event, TaskChange, TaskEvent};
-use crate::store::perfdata::{Birth, Naming};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -43,8 +43,8 @@ impl Tasks {
     }
 
     /// A task was renamed. `at` is `None` for a name it had before the recording.
-    pub(super) fn named(&mut self, at: Option<Nanos>, naming: &Naming<'_>) -> Event {
-        let Naming { pid, tid, comm, exec } = *naming;
+    pub(super) fn named(&mut self, at: Option<Nanos>, record: &CommRecord<'_>) -> Event {
+        let CommRecord { pid, tid, comm, exec } = *record;
         let comm = String::from_utf8_lossy(comm).into_owned();
         if exec {
             self.spaces.remove(&pid);
@@ -58,11 +58,11 @@ impl Tasks {
 
     /// A task was born, with its parent's name and, in a new process, a copy of the parent's mappings. `None` if it
     /// existed before the recording.
-    pub(super) fn born(&mut self, at: Option<Nanos>, birth: &Birth) -> Option<Event> {
-        let Birth { pid, tid, parent_pid, parent_tid, fresh } = *birth;
+    pub(super) fn born(&mut self, at: Option<Nanos>, record: &TaskRecord) -> Option<Event> {
+        let TaskRecord { pid, tid, parent_pid, parent_tid, own_mappings } = *record;
         let comm = self.names.get(&parent_tid).cloned().unwrap_or_default();
         if pid != parent_pid {
-            match self.spaces.get(&parent_pid).filter(|_| !fresh).cloned() {
+            match self.spaces.get(&parent_pid).filter(|_| !own_mappings).cloned() {
                 Some(space) => self.spaces.insert(pid, space),
                 None => self.spaces.remove(&pid),
             };
@@ -100,8 +100,8 @@ mod tests {
         tasks.mapped(pid, start, start + 16, &Placed { module: ModuleId(1), base: start, code: None });
     }
 
-    fn birth(pid: u32, parent: u32, fresh: bool) -> Birth {
-        Birth { pid, tid: pid, parent_pid: parent, parent_tid: parent, fresh }
+    fn birth(pid: u32, parent: u32, own_mappings: bool) -> TaskRecord {
+        TaskRecord { pid, tid: pid, parent_pid: parent, parent_tid: parent, own_mappings }
     }
 
     #[test]
@@ -119,9 +119,9 @@ mod tests {
     fn an_exec_clears_and_a_name_told_beforehand_is_no_renaming() {
         let mut tasks = Tasks::default();
         place(&mut tasks, 5, 0x1000);
-        let before = tasks.named(None, &Naming { pid: 5, tid: 5, comm: b"a", exec: false });
+        let before = tasks.named(None, &CommRecord { pid: 5, tid: 5, comm: b"a", exec: false });
         assert!(matches!(before, Event::Task(TaskEvent { change: TaskChange::Alive { .. }, .. })));
-        tasks.named(Some(Nanos(2)), &Naming { pid: 5, tid: 5, comm: b"b", exec: true });
+        tasks.named(Some(Nanos(2)), &CommRecord { pid: 5, tid: 5, comm: b"b", exec: true });
         assert!(tasks.space(5).find(0x1000).is_none());
     }
 

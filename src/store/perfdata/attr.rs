@@ -1,7 +1,7 @@
 //! The attributes of an event (`perf_event_attr`), which determine the layout of all its records.
 //! Unknown kinds of events are accepted, because their records can still be read.
 
-use super::cursor::Cursor;
+use crate::abi::Cursor;
 
 /// Bits of `sample_type` (`PERF_SAMPLE_*`) that affect the layout of a record.
 pub(super) mod sample {

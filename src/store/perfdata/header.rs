@@ -2,11 +2,11 @@
 //! Missing parts that are not essential are reported as gaps.
 
 use super::attr::{self, Attr};
-use super::cursor::Cursor;
 use super::features::{Build, Features, build, feature};
-use super::record::kind;
 use super::records::Records;
 use super::stream::{Stream, own};
+use crate::abi::Cursor;
+use crate::abi::perf::kind;
 use crate::error::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,7 @@ const MOST_EVENTS: usize = u16::MAX as usize;
 
 /// An event of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Described {
+pub struct PerfEvent {
     /// The attributes it was opened with.
     pub attr: Attr,
     /// Its ids, one per CPU or thread.
@@ -30,7 +30,7 @@ pub struct Described {
 #[derive(Debug)]
 pub struct PerfData<'a> {
     /// Its events; never empty.
-    pub events: Vec<Described>,
+    pub events: Vec<PerfEvent>,
     /// Sections about the machine and the command.
     pub features: Features<'a>,
     /// The binaries that samples fell into, from all places in the file.
@@ -153,10 +153,10 @@ impl<'a> PerfData<'a> {
             }
             let ids = Cursor::new(list.unwrap_or_default(), self.big).words().iter().collect();
             // The entry may be longer than the structure it holds, never shorter.
-            self.events.extend(Attr::parse(fields, self.big).map(|attr| Described {
+            self.events.extend(Attr::parse(fields, self.big).map(|attr| PerfEvent {
                 attr,
                 ids,
-                ..Described::default()
+                ..PerfEvent::default()
             }));
         }
     }
@@ -262,14 +262,14 @@ impl<'a> PerfData<'a> {
 }
 
 /// An event in a pipe: its attributes, which contain their length, and its ids.
-fn piped_event(body: &[u8], big: bool) -> Option<Described> {
+fn piped_event(body: &[u8], big: bool) -> Option<PerfEvent> {
     let mut size = Cursor::new(body, big);
     size.skip(4)?;
     // The first version had no length field.
     let size = Some(size.u32()? as usize).filter(|size| *size > 0).unwrap_or(attr::SMALLEST);
     let (fields, ids) = body.split_at_checked(size)?;
     let attr = Attr::parse(fields, big)?;
-    Some(Described { attr, ids: Cursor::new(ids, big).words().iter().collect(), ..Described::default() })
+    Some(PerfEvent { attr, ids: Cursor::new(ids, big).words().iter().collect(), ..PerfEvent::default() })
 }
 
 /// Reads 256 bits, stored as the machine's `long`s: on a big-endian 32-bit machine their halves are swapped. The
@@ -286,7 +286,7 @@ fn feature_bits(mut head: Cursor<'_>, big: bool) -> Option<[u64; 4]> {
 #[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::super::attr::sample;
-    use super::super::record::What;
+    use super::super::record::RecordBody;
     use super::*;
 
     /// A file of two events with one sample each, a name and a host name, in either order of bytes.
@@ -380,7 +380,7 @@ mod tests {
             for (config, id) in [(0, 70), (1, 71)] {
                 let mut attr = Fake { bytes: vec![], big };
                 attr.attr(config);
-                let mut words: Vec<u64> = super::super::cursor::Words::new(&attr.bytes, big).iter().collect();
+                let mut words: Vec<u64> = crate::abi::Words::new(&attr.bytes, big).iter().collect();
                 words.push(id);
                 fake.record(own::ATTR, 0, &words);
             }
@@ -393,7 +393,7 @@ mod tests {
     fn samples(perf: &PerfData<'_>) -> Vec<(usize, u64)> {
         let mut records = perf.records();
         let found = records.by_ref().filter_map(|record| match perf.read_record(&record)? {
-            What::Sample(sample) => Some((record.event, sample.ip?)),
+            RecordBody::Sample(sample) => Some((record.event, sample.ip?)),
             _ => None,
         });
         let found = found.collect();

@@ -5,7 +5,6 @@
 //! allocates whatever a damaged header asks for, and skips branch records and counter values. Hence this module.
 
 mod attr;
-mod cursor;
 mod features;
 mod header;
 mod order;
@@ -14,9 +13,7 @@ mod records;
 mod stream;
 
 pub use attr::Attr;
-#[cfg(test)]
-pub use cursor::Words;
 pub use features::Build;
-pub use header::{Described, PerfData};
-pub use record::{Birth, KernelCode, Mapping, Mode, Naming, Reads, Registers, Sample, What};
+pub use header::{PerfData, PerfEvent};
+pub use record::{KernelSymbol, ReadValues, RecordBody, Sample};
 pub use records::{Record, Records};

@@ -2,38 +2,8 @@
 //! Lists are views of the record's bytes, so no allocation depends on a number in the file.
 
 use super::attr::{Attr, read, sample};
-use super::cursor::{Cursor, Words};
-use crate::model::BuildId;
-
-/// Processor mode of a sampled address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Not recorded.
-    Unknown,
-    /// The kernel.
-    Kernel,
-    /// A program.
-    User,
-    /// A hypervisor.
-    Hypervisor,
-    /// A guest's kernel.
-    GuestKernel,
-    /// A guest's program.
-    GuestUser,
-}
-
-impl Mode {
-    fn of(misc: u16) -> Mode {
-        match misc & 7 {
-            1 => Mode::Kernel,
-            2 => Mode::User,
-            3 => Mode::Hypervisor,
-            4 => Mode::GuestKernel,
-            5 => Mode::GuestUser,
-            _ => Mode::Unknown,
-        }
-    }
-}
+use crate::abi::perf::{self, CommRecord, MmapRecord, Mode, Registers, TaskRecord, kind};
+use crate::abi::{Cursor, Words};
 
 /// Time and CPU of a record; missing values are `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,30 +14,9 @@ pub struct Stamp {
     pub cpu: Option<u32>,
 }
 
-/// A range of addresses that code is mapped to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mapping<'a> {
-    /// The process; `u32::MAX` for the kernel's own.
-    pub pid: u32,
-    /// First address.
-    pub start: u64,
-    /// Length in bytes.
-    pub length: u64,
-    /// Offset in the file; for the kernel the address of its reference symbol.
-    pub offset: u64,
-    /// The inode of the file, where recorded.
-    pub inode: Option<u64>,
-    /// The build-id, where recorded.
-    pub build_id: Option<BuildId>,
-    /// Path or name of the mapping.
-    pub path: &'a [u8],
-    /// Processor mode of these addresses.
-    pub mode: Mode,
-}
-
 /// Counter values in a record, each with the event's id where recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reads<'a> {
+pub struct ReadValues<'a> {
     /// Time enabled, nanoseconds.
     pub enabled: Option<u64>,
     /// Time running, nanoseconds.
@@ -79,16 +28,16 @@ pub struct Reads<'a> {
     numbered: bool,
 }
 
-impl<'a> Reads<'a> {
+impl<'a> ReadValues<'a> {
     /// Values and event ids.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Option<u64>)> + use<'a> {
-        let Reads { alone, group, step, numbered, .. } = *self;
+        let ReadValues { alone, group, step, numbered, .. } = *self;
         let member = move |at: usize| Some((group.get(at * step)?, group.get(at * step + 1).filter(|_| numbered)));
         alone.into_iter().chain((0..group.len() / step).filter_map(member))
     }
 
     /// `struct read_format`: a group starts with the times, a single event with its value.
-    fn parse(cursor: &mut Cursor<'a>, format: u64, big: bool) -> Option<Reads<'a>> {
+    fn parse(cursor: &mut Cursor<'a>, format: u64) -> Option<ReadValues<'a>> {
         let has = |bit: u64| format & bit != 0;
         let step = 1 + usize::from(has(read::ID)) + usize::from(has(read::LOST));
         let first = cursor.u64()?;
@@ -96,35 +45,13 @@ impl<'a> Reads<'a> {
         let running = if has(read::RUNNING) { Some(cursor.u64()?) } else { None };
         let (mut alone, mut group) = (None, Words::default());
         if has(read::GROUP) {
-            let bytes = cursor.take_counted(first.checked_mul(step as u64 * 8)?)?;
-            group = Cursor::new(bytes, big).words();
+            group = cursor.take_words(first.checked_mul(step as u64)?)?;
         } else {
             let id = if has(read::ID) { Some(cursor.u64()?) } else { None };
             alone = Some((first, id));
             cursor.skip(if has(read::LOST) { 8 } else { 0 })?;
         }
-        Some(Reads { enabled, running, alone, group, step, numbered: has(read::ID) })
-    }
-}
-
-/// User registers of a sample: a mask, and the values in the order of its bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Registers<'a> {
-    /// A bit for each register present.
-    pub mask: u64,
-    /// Their values.
-    pub values: Words<'a>,
-    /// Whether it was a 64-bit program.
-    pub wide: bool,
-}
-
-impl Registers<'_> {
-    /// The register with that number in perf's numbering (`PERF_REG_*`).
-    #[must_use]
-    pub fn get(&self, register: u32) -> Option<u64> {
-        let bit = 1u64.checked_shl(register)?;
-        let at = (self.mask & (bit - 1)).count_ones() as usize;
-        if self.mask & bit != 0 { self.values.get(at) } else { None }
+        Some(ReadValues { enabled, running, alone, group, step, numbered: has(read::ID) })
     }
 }
 
@@ -142,48 +69,20 @@ pub struct Sample<'a> {
     /// Number of events it represents, where recorded.
     pub period: Option<u64>,
     /// Counter values, where recorded.
-    pub reads: Option<Reads<'a>>,
+    pub reads: Option<ReadValues<'a>>,
     /// The call chain with its markers (`PERF_CONTEXT_*`), innermost first.
     pub chain: Words<'a>,
     /// Branch records: from, to, flags.
     pub branches: Words<'a>,
-    /// User registers; `None` if not recorded or if there are none, as in a kernel thread.
-    pub registers: Option<Registers<'a>>,
+    /// User registers; none if not recorded, or in a kernel thread.
+    pub registers: Registers<'a>,
     /// User stack from the stack pointer upwards.
     pub stack: &'a [u8],
 }
 
-/// A task's new name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Naming<'a> {
-    /// Its process.
-    pub pid: u32,
-    /// Its thread.
-    pub tid: u32,
-    /// The name.
-    pub comm: &'a [u8],
-    /// Whether the task executed another program.
-    pub exec: bool,
-}
-
-/// A new task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Birth {
-    /// Its process.
-    pub pid: u32,
-    /// Its thread.
-    pub tid: u32,
-    /// Process id of the parent.
-    pub parent_pid: u32,
-    /// Thread id of the parent.
-    pub parent_tid: u32,
-    /// Whether a new process does not inherit its parent's mappings: perf reports its own ones afterwards.
-    pub fresh: bool,
-}
-
 /// Code generated by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KernelCode<'a> {
+pub struct KernelSymbol<'a> {
     /// First address.
     pub start: u64,
     /// Length in bytes.
@@ -191,129 +90,64 @@ pub struct KernelCode<'a> {
     /// Its name.
     pub name: &'a [u8],
     /// Whether it has been removed.
-    pub gone: bool,
+    pub removed: bool,
 }
 
 /// Contents of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What<'a> {
+pub enum RecordBody<'a> {
     /// Code was mapped.
-    Mapped(Mapping<'a>),
+    Mmap(MmapRecord<'a>),
     /// A task changed its name.
-    Named(Naming<'a>),
+    Comm(CommRecord<'a>),
     /// A task was created.
-    Born(Birth),
+    Fork(TaskRecord),
     /// A task ended.
-    Ended {
-        /// Its process.
-        pid: u32,
-        /// Its thread.
-        tid: u32,
-    },
+    Exit(TaskRecord),
     /// This many records were lost.
     Lost(u64),
     /// Sampling was paused.
-    Throttled,
+    Throttle,
     /// Counters of a thread that ended.
     Read {
         /// The thread.
         tid: u32,
         /// Their values.
-        reads: Reads<'a>,
+        values: ReadValues<'a>,
     },
     /// A sample.
     Sample(Sample<'a>),
     /// Code that the kernel generated at run time, e.g. of a BPF program.
-    KernelCode(KernelCode<'a>),
+    KernelSymbol(KernelSymbol<'a>),
     /// Anything else.
     Other,
 }
 
-/// Types of records (`PERF_RECORD_*`).
-pub(super) mod kind {
-    pub const MMAP: u32 = 1;
-    pub const LOST: u32 = 2;
-    pub const COMM: u32 = 3;
-    pub const EXIT: u32 = 4;
-    pub const THROTTLE: u32 = 5;
-    pub const FORK: u32 = 7;
-    pub const READ: u32 = 8;
-    pub const SAMPLE: u32 = 9;
-    pub const MMAP2: u32 = 10;
-    pub const LOST_SAMPLES: u32 = 13;
-    pub const SWITCH: u32 = 14;
-    pub const SWITCH_CPU_WIDE: u32 = 15;
-    pub const KSYMBOL: u32 = 17;
-    /// First of perf's own types.
-    pub const USER: u32 = 64;
-}
-
-/// Bits of a record's `misc`; what they mean depends on the record.
-mod misc {
-    pub const COMM_EXEC: u16 = 1 << 13;
-    pub const FORK_EXEC: u16 = 1 << 13;
-    pub const MMAP_BUILD_ID: u16 = 1 << 14;
-}
-
 /// Parses the content of a kernel's record; `None` when it is too short.
-pub(super) fn parse<'a>(record: u32, misc: u16, body: &'a [u8], attr: &Attr, big: bool) -> Option<What<'a>> {
+pub(super) fn parse<'a>(record: u32, misc: u16, body: &'a [u8], attr: &Attr, big: bool) -> Option<RecordBody<'a>> {
     let cursor = &mut Cursor::new(body, big);
     Some(match record {
-        kind::MMAP | kind::MMAP2 => What::Mapped(mapping(record, misc, cursor)?),
-        kind::COMM => {
-            let (pid, tid) = (cursor.u32()?, cursor.u32()?);
-            What::Named(Naming { pid, tid, comm: cursor.name(), exec: misc & misc::COMM_EXEC != 0 })
-        }
-        kind::FORK => {
-            let (pid, parent_pid, tid, parent_tid) = (cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?);
-            What::Born(Birth { pid, tid, parent_pid, parent_tid, fresh: misc & misc::FORK_EXEC != 0 })
-        }
-        kind::EXIT => {
-            let (pid, _parent_pid, tid) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
-            What::Ended { pid, tid }
-        }
-        kind::LOST => {
-            cursor.skip(8)?;
-            What::Lost(cursor.u64()?)
-        }
-        kind::LOST_SAMPLES => What::Lost(cursor.u64()?),
-        kind::THROTTLE => What::Throttled,
+        kind::MMAP | kind::MMAP2 => RecordBody::Mmap(MmapRecord::parse(record, misc, cursor)?),
+        kind::COMM => RecordBody::Comm(CommRecord::parse(misc, cursor)?),
+        kind::FORK => RecordBody::Fork(TaskRecord::parse(misc, cursor)?),
+        kind::EXIT => RecordBody::Exit(TaskRecord::parse(misc, cursor)?),
+        kind::LOST | kind::LOST_SAMPLES => RecordBody::Lost(perf::lost(record, cursor)?),
+        kind::THROTTLE => RecordBody::Throttle,
         kind::READ => {
             let (_pid, tid) = (cursor.u32()?, cursor.u32()?);
-            What::Read { tid, reads: Reads::parse(cursor, attr.read, big)? }
+            RecordBody::Read { tid, values: ReadValues::parse(cursor, attr.read)? }
         }
         kind::KSYMBOL => {
             let (start, length) = (cursor.u64()?, u64::from(cursor.u32()?));
             let (_kind, flags) = (cursor.u16()?, cursor.u16()?);
-            What::KernelCode(KernelCode { start, length, name: cursor.name(), gone: flags & 1 != 0 })
+            RecordBody::KernelSymbol(KernelSymbol { start, length, name: cursor.name(), removed: flags & 1 != 0 })
         }
-        kind::SAMPLE => What::Sample(sampled(misc, cursor, attr, big)?),
-        _ => What::Other,
+        kind::SAMPLE => RecordBody::Sample(sampled(misc, cursor, attr)?),
+        _ => RecordBody::Other,
     })
 }
 
-fn mapping<'a>(record: u32, misc: u16, cursor: &mut Cursor<'a>) -> Option<Mapping<'a>> {
-    let pid = cursor.u32()?;
-    cursor.skip(4)?;
-    let (start, length, offset) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
-    let (mut inode, mut build_id) = (None, None);
-    if record == kind::MMAP2 {
-        if misc & misc::MMAP_BUILD_ID != 0 {
-            let length = usize::from(cursor.u8()?);
-            cursor.skip(3)?;
-            build_id = cursor.take(20)?.get(..length).filter(|id| !id.is_empty()).map(|id| BuildId(id.to_vec()));
-        } else {
-            cursor.skip(8)?;
-            inode = Some(cursor.u64()?).filter(|inode| *inode != 0);
-            cursor.skip(8)?;
-        }
-        // Protection and flags.
-        cursor.skip(8)?;
-    }
-    Some(Mapping { pid, start, length, offset, inode, build_id, path: cursor.name(), mode: Mode::of(misc) })
-}
-
-fn sampled<'a>(misc: u16, cursor: &mut Cursor<'a>, attr: &Attr, big: bool) -> Option<Sample<'a>> {
+fn sampled<'a>(misc: u16, cursor: &mut Cursor<'a>, attr: &Attr) -> Option<Sample<'a>> {
     let has = |field: u64| attr.sample & field != 0;
     cursor.skip(if has(sample::IDENTIFIER) { 8 } else { 0 })?;
     let ip = if has(sample::IP) { Some(cursor.u64()?) } else { None };
@@ -322,54 +156,25 @@ fn sampled<'a>(misc: u16, cursor: &mut Cursor<'a>, attr: &Attr, big: bool) -> Op
         cursor.skip(if has(field) { 8 } else { 0 })?;
     }
     let period = if has(sample::PERIOD) { Some(cursor.u64()?) } else { None };
-    let reads = if has(sample::READ) { Some(Reads::parse(cursor, attr.read, big)?) } else { None };
-    let chain = if has(sample::CALLCHAIN) { counted(cursor, 8, big)? } else { Words::default() };
+    let reads = if has(sample::READ) { Some(ReadValues::parse(cursor, attr.read)?) } else { None };
+    let chain = if has(sample::CALLCHAIN) { perf::counted(cursor, 1)? } else { Words::default() };
     if has(sample::RAW) {
-        let size = cursor.u32()?;
-        cursor.take_counted(u64::from(size))?;
+        perf::raw(cursor)?;
     }
-    let branches = if attr.has_branches() { branches(cursor, attr, big)? } else { Words::default() };
-    let registers = if has(sample::REGS_USER) { registers(cursor, attr.registers, big)? } else { None };
-    let stack = if has(sample::STACK_USER) { stack(cursor)? } else { &[] };
+    let branches = if attr.has_branches() { branches(cursor, attr)? } else { Words::default() };
+    let registers =
+        if has(sample::REGS_USER) { Registers::parse(cursor, attr.registers)? } else { Registers::default() };
+    let stack = if has(sample::STACK_USER) { perf::stack(cursor)? } else { &[] };
     // Weights, data addresses and the like follow; they are not read.
     Some(Sample { mode: Mode::of(misc), ip, pid, tid, period, reads, chain, branches, registers, stack })
 }
 
-fn counted<'a>(cursor: &mut Cursor<'a>, each: u64, big: bool) -> Option<Words<'a>> {
-    let count = cursor.u64()?;
-    Some(Cursor::new(cursor.take_counted(count.checked_mul(each)?)?, big).words())
-}
-
-fn branches<'a>(cursor: &mut Cursor<'a>, attr: &Attr, big: bool) -> Option<Words<'a>> {
+fn branches<'a>(cursor: &mut Cursor<'a>, attr: &Attr) -> Option<Words<'a>> {
     let count = cursor.u64()?;
     cursor.skip(if attr.has_branch_index() { 8 } else { 0 })?;
-    let entries = cursor.take_counted(count.checked_mul(24)?)?;
+    let entries = cursor.take_words(count.checked_mul(3)?)?;
     cursor.take_counted(if attr.has_branch_counters() { count.checked_mul(8)? } else { 0 })?;
-    Some(Cursor::new(entries, big).words())
-}
-
-/// `Some(None)`: the sample has no registers.
-#[expect(clippy::option_option, reason = "too short a record and a kernel thread are not the same")]
-fn registers<'a>(cursor: &mut Cursor<'a>, mask: u64, big: bool) -> Option<Option<Registers<'a>>> {
-    /// `PERF_SAMPLE_REGS_ABI_64`.
-    const WIDE: u64 = 2;
-    let abi = cursor.u64()?;
-    if abi == 0 {
-        return Some(None);
-    }
-    let values = Cursor::new(cursor.take(mask.count_ones() as usize * 8)?, big).words();
-    Some(Some(Registers { mask, values, wide: abi == WIDE }))
-}
-
-/// The copied stack, as many bytes as the kernel could copy.
-fn stack<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
-    let size = cursor.u64()?;
-    if size == 0 {
-        return Some(&[]);
-    }
-    let bytes = cursor.take_counted(size)?;
-    let filled = usize::try_from(cursor.u64()?).ok()?;
-    Some(&bytes[..filled.min(bytes.len())])
+    Some(entries)
 }
 
 /// Time and CPU of a record.
@@ -459,7 +264,9 @@ mod tests {
     fn a_sample_with_everything_is_read_in_both_orders_of_bytes() {
         for big in [false, true] {
             let (attr, body) = (full(big), full_sample(big));
-            let Some(What::Sample(sample)) = parse(kind::SAMPLE, 2, &body, &attr, big) else { panic!("no sample") };
+            let Some(RecordBody::Sample(sample)) = parse(kind::SAMPLE, 2, &body, &attr, big) else {
+                panic!("no sample")
+            };
             assert_eq!((sample.mode, sample.ip, sample.pid, sample.tid), (Mode::User, Some(0x1010), Some(5), Some(6)));
             assert_eq!(sample.period, Some(250));
             let reads = sample.reads.unwrap();
@@ -467,7 +274,7 @@ mod tests {
             assert_eq!((reads.enabled, reads.running), (Some(10), Some(9)));
             assert_eq!(sample.chain.iter().nth(1), Some(0x1010));
             assert_eq!(sample.branches.iter().collect::<Vec<_>>(), [0x2000, 0x1000, 0]);
-            let registers = sample.registers.unwrap();
+            let registers = sample.registers;
             assert_eq!([7, 8, 6, 64].map(|at| registers.get(at)), [Some(0x7000), Some(0x1010), None, None]);
             assert!(registers.wide && sample.stack == [9; 8], "no more of the stack than could be copied");
             assert_eq!(stamp(kind::SAMPLE, &body, &attr, big), Stamp { time: Some(1000), cpu: Some(3) });
@@ -494,9 +301,11 @@ mod tests {
     fn a_single_value_stands_before_its_times_and_its_number_after_them() {
         let attr = Attr { read: read::ENABLED | read::RUNNING | read::ID | read::LOST, ..Attr::default() };
         let body = Bytes::new(false).u32(&[1, 9]).u64(&[500, 20, 10, 77, 3]).bytes;
-        let Some(What::Read { tid, reads }) = parse(kind::READ, 0, &body, &attr, false) else { panic!("no values") };
-        assert_eq!((tid, reads.iter().collect::<Vec<_>>()), (9, vec![(500, Some(77))]));
-        assert_eq!((reads.enabled, reads.running), (Some(20), Some(10)));
+        let Some(RecordBody::Read { tid, values }) = parse(kind::READ, 0, &body, &attr, false) else {
+            panic!("no values")
+        };
+        assert_eq!((tid, values.iter().collect::<Vec<_>>()), (9, vec![(500, Some(77))]));
+        assert_eq!((values.enabled, values.running), (Some(20), Some(10)));
     }
 
     #[test]
@@ -505,8 +314,8 @@ mod tests {
             let body =
                 Bytes::new(false).u32(&[5, 5]).u64(&[0x1000, 0x2000, 0x100]).raw(file).u32(&[5, 2]).raw(b"/bin/x\0\0");
             match parse(kind::MMAP2, misc, &body.bytes, &Attr::default(), false) {
-                Some(What::Mapped(mapping)) => {
-                    (mapping.inode, mapping.build_id.map(|id| id.0.len()), mapping.path.to_vec())
+                Some(RecordBody::Mmap(mapping)) => {
+                    (mapping.inode, mapping.build_id.map(<[u8]>::len), mapping.path.to_vec())
                 }
                 other => panic!("{other:?}"),
             }
@@ -514,9 +323,9 @@ mod tests {
         let inode = Bytes::new(false).u32(&[8, 1]).u64(&[4711, 0]).bytes;
         assert_eq!(mapped(2, &inode), (Some(4711), None, b"/bin/x".to_vec()));
         let build = |length: u8| [&[length, 0, 0, 0][..], &[7; 20]].concat();
-        assert_eq!(mapped(2 | misc::MMAP_BUILD_ID, &build(16)), (None, Some(16), b"/bin/x".to_vec()));
+        assert_eq!(mapped(2 | perf::misc::MMAP_BUILD_ID, &build(16)), (None, Some(16), b"/bin/x".to_vec()));
         assert_eq!(
-            mapped(2 | misc::MMAP_BUILD_ID, &build(255)),
+            mapped(2 | perf::misc::MMAP_BUILD_ID, &build(255)),
             (None, None, b"/bin/x".to_vec()),
             "no build is that long"
         );

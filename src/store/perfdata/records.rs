@@ -3,8 +3,9 @@
 
 use super::header::PerfData;
 use super::order::Rounds;
-use super::record::{self, Stamp, What, kind};
+use super::record::{self, RecordBody, Stamp};
 use super::stream::{Raw, Stream, is_own, own};
+use crate::abi::perf::kind;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
@@ -122,7 +123,7 @@ impl<'a> Iterator for Records<'_, 'a> {
 impl PerfData<'_> {
     /// Parses a record's content; `None` when it is too short.
     #[must_use]
-    pub fn read_record<'r>(&self, record: &'r Record<'_>) -> Option<What<'r>> {
+    pub fn read_record<'r>(&self, record: &'r Record<'_>) -> Option<RecordBody<'r>> {
         let attr = &self.events.get(record.event)?.attr;
         record::parse(record.kind, record.misc, &record.body, attr, self.big)
     }

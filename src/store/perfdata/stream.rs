@@ -1,8 +1,8 @@
 //! Iterates over the records of the data section in file order and unpacks compressed ones.
 //! Reading stops at an invalid record, because anything could follow it.
 
-use super::cursor::Cursor;
-use super::record::kind;
+use crate::abi::Cursor;
+use crate::abi::perf::kind;
 use crate::error::{Error, ErrorKind, Result};
 use std::borrow::Cow;
 use zstd_safe::{DCtx, InBuffer, OutBuffer};

@@ -6,7 +6,6 @@
 pub(crate) mod event;
 pub(crate) mod poll;
 pub(crate) mod record;
-pub(crate) mod registers;
 pub(crate) mod ring;
 pub(crate) mod tracefs;
 pub(crate) mod uprobe;

@@ -5,6 +5,9 @@
 //! begin with address, task, time, id, CPU and period; every other record ends with task, time, id and CPU: the id has
 //! a fixed place.
 
+use crate::abi::perf::{self, CommRecord, MmapRecord, Mode, Registers, TaskRecord, kind, misc};
+use crate::abi::{Cursor, Words};
+
 /// Optional contents of a sample, after the common prefix. The same for all samples of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Layout {
@@ -35,28 +38,6 @@ pub struct Stamp {
     pub cpu: u32,
 }
 
-/// The processor mode a sample was taken in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Kernel.
-    Kernel,
-    /// User.
-    User,
-    /// Hypervisor, guest or unknown.
-    Other,
-}
-
-/// A list of 64-bit words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Words<'a>(&'a [u8]);
-
-impl Words<'_> {
-    /// The words.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
-        self.0.chunks_exact(8).map(|word| u64::from_ne_bytes(std::array::from_fn(|i| word[i])))
-    }
-}
-
 /// A sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'a> {
@@ -72,44 +53,10 @@ pub struct Sample<'a> {
     pub raw: &'a [u8],
     /// Branch records: from, to, flags each; latest first.
     pub branches: Words<'a>,
-    /// User registers in the order of the mask; empty for a kernel thread.
-    pub registers: Words<'a>,
-    /// Whether the registers are those of a 64-bit program.
-    pub wide: bool,
+    /// User registers; none in a kernel thread.
+    pub registers: Registers<'a>,
     /// User stack from the stack pointer upwards.
     pub stack: &'a [u8],
-}
-
-/// A new executable mapping.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mapping<'a> {
-    /// Process id.
-    pub pid: u32,
-    /// First address.
-    pub start: u64,
-    /// Length in bytes.
-    pub length: u64,
-    /// Offset in the file.
-    pub offset: u64,
-    /// Device, major and minor number.
-    pub device: (u32, u32),
-    /// Inode.
-    pub inode: u64,
-    /// Path as the process sees it.
-    pub path: &'a [u8],
-}
-
-/// A fork or an exit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lineage {
-    /// Process id.
-    pub pid: u32,
-    /// Thread id.
-    pub tid: u32,
-    /// Process id of the parent.
-    pub parent_pid: u32,
-    /// Thread id of the parent.
-    pub parent_tid: u32,
 }
 
 /// Contents of a record.
@@ -118,22 +65,13 @@ pub enum Record<'a> {
     /// A sample.
     Sample(Sample<'a>),
     /// A new executable mapping.
-    Mapping(Mapping<'a>),
+    Mmap(MmapRecord<'a>),
     /// A thread changed its name.
-    Comm {
-        /// Process id.
-        pid: u32,
-        /// Thread id.
-        tid: u32,
-        /// Whether it did so by executing a program.
-        exec: bool,
-        /// The name.
-        name: &'a [u8],
-    },
+    Comm(CommRecord<'a>),
     /// A task was born.
-    Fork(Lineage),
+    Fork(TaskRecord),
     /// A task ended.
-    Exit(Lineage),
+    Exit(TaskRecord),
     /// The ring was full; this many records are lost.
     Lost(u64),
     /// The kernel paused the event.
@@ -149,20 +87,6 @@ pub enum Record<'a> {
     Other,
 }
 
-const MMAP2: u32 = 10;
-const LOST: u32 = 2;
-const COMM: u32 = 3;
-const EXIT: u32 = 4;
-const THROTTLE: u32 = 5;
-const FORK: u32 = 7;
-const SAMPLE: u32 = 9;
-const LOST_SAMPLES: u32 = 13;
-const SWITCH: u32 = 14;
-const SWITCH_CPU_WIDE: u32 = 15;
-
-const MISC_COMM_EXEC: u16 = 1 << 13;
-const MISC_SWITCH_OUT: u16 = 1 << 13;
-const MISC_SWITCH_OUT_PREEMPT: u16 = 1 << 14;
 const HEADER: usize = 8;
 const TRAILER: usize = 32;
 
@@ -170,151 +94,62 @@ const TRAILER: usize = 32;
 #[must_use]
 pub fn time(record: &[u8]) -> Option<u64> {
     let (kind, _) = header(record)?;
-    let at = if kind == SAMPLE { HEADER + 16 } else { record.len().checked_sub(TRAILER)? + 8 };
-    Fields::new(record.get(at..)?).u64()
+    let at = if kind == kind::SAMPLE { HEADER + 16 } else { record.len().checked_sub(TRAILER)? + 8 };
+    Cursor::native(record.get(at..)?).u64()
 }
 
 /// Parses one record, header included. `layout` returns the contents of an event's samples; a sample of an unknown
 /// event is `Other`.
 pub fn parse<'a>(record: &'a [u8], layout: impl FnOnce(u64) -> Option<Layout>) -> Option<(Stamp, Record<'a>)> {
     let (kind, misc) = header(record)?;
-    if kind == SAMPLE {
+    if kind == kind::SAMPLE {
         return sample(record.get(HEADER..)?, misc, layout);
     }
     let (body, trailer) = record.get(HEADER..)?.split_at_checked(record.len().checked_sub(HEADER + TRAILER)?)?;
-    let stamp = trailing_stamp(&mut Fields::new(trailer))?;
-    let mut fields = Fields::new(body);
+    let stamp = stamp(&mut Cursor::native(trailer))?;
+    let cursor = &mut Cursor::native(body);
     let record = match kind {
-        MMAP2 => Record::Mapping(mapping(&mut fields)?),
-        COMM => comm(&mut fields, misc)?,
-        FORK => Record::Fork(lineage(&mut fields)?),
-        EXIT => Record::Exit(lineage(&mut fields)?),
-        LOST => {
-            fields.u64()?;
-            Record::Lost(fields.u64()?)
-        }
-        LOST_SAMPLES => Record::Lost(fields.u64()?),
-        THROTTLE => Record::Throttle,
-        SWITCH | SWITCH_CPU_WIDE if misc & MISC_SWITCH_OUT == 0 => Record::SwitchIn,
-        SWITCH | SWITCH_CPU_WIDE => Record::SwitchOut { preempted: misc & MISC_SWITCH_OUT_PREEMPT != 0 },
+        kind::MMAP2 => Record::Mmap(MmapRecord::parse(kind, misc, cursor)?),
+        kind::COMM => Record::Comm(CommRecord::parse(misc, cursor)?),
+        kind::FORK => Record::Fork(TaskRecord::parse(misc, cursor)?),
+        kind::EXIT => Record::Exit(TaskRecord::parse(misc, cursor)?),
+        kind::LOST | kind::LOST_SAMPLES => Record::Lost(perf::lost(kind, cursor)?),
+        kind::THROTTLE => Record::Throttle,
+        kind::SWITCH | kind::SWITCH_CPU_WIDE if misc & misc::SWITCH_OUT == 0 => Record::SwitchIn,
+        kind::SWITCH | kind::SWITCH_CPU_WIDE => Record::SwitchOut { preempted: misc & misc::SWITCH_OUT_PREEMPT != 0 },
         _ => Record::Other,
     };
     Some((stamp, record))
 }
 
+/// Type and `misc`.
 fn header(record: &[u8]) -> Option<(u32, u16)> {
-    let mut fields = Fields::new(record);
-    let kind = fields.u32()?;
-    let word = fields.u32()?;
-    Some((kind, if cfg!(target_endian = "little") { word as u16 } else { (word >> 16) as u16 }))
+    let mut cursor = Cursor::native(record);
+    let (kind, misc, _size) = (cursor.u32()?, cursor.u16()?, cursor.u16()?);
+    Some((kind, misc))
 }
 
-fn trailing_stamp(fields: &mut Fields<'_>) -> Option<Stamp> {
-    let (pid, tid) = (fields.u32()?, fields.u32()?);
-    let (time, id) = (fields.u64()?, fields.u64()?);
-    Some(Stamp { pid, tid, time, id, cpu: fields.u32()? })
+/// Task, time, id and CPU, in the order that samples and the ends of other records share.
+fn stamp(cursor: &mut Cursor<'_>) -> Option<Stamp> {
+    let (pid, tid) = (cursor.u32()?, cursor.u32()?);
+    let (time, id) = (cursor.u64()?, cursor.u64()?);
+    Some(Stamp { pid, tid, time, id, cpu: cursor.u32()? })
 }
 
 fn sample<'a>(body: &'a [u8], misc: u16, layout: impl FnOnce(u64) -> Option<Layout>) -> Option<(Stamp, Record<'a>)> {
-    let mut fields = Fields::new(body);
-    let ip = fields.u64()?;
-    let (pid, tid) = (fields.u32()?, fields.u32()?);
-    let (time, id) = (fields.u64()?, fields.u64()?);
-    let cpu = fields.u32()?;
-    fields.u32()?;
-    let period = fields.u64()?;
-    let stamp = Stamp { pid, tid, time, id, cpu };
-    let Some(layout) = layout(id) else { return Some((stamp, Record::Other)) };
-    let chain = if layout.chain { fields.counted_words(1)? } else { Words::default() };
-    let raw = if layout.raw { fields.raw()? } else { &[] };
-    let branches = if layout.branches { fields.counted_words(3)? } else { Words::default() };
-    let (wide, registers) = if layout.registers > 0 { fields.registers(layout.registers)? } else { Default::default() };
-    let stack = if layout.stack_bytes > 0 { fields.stack()? } else { &[] };
-    let mode = match misc & 7 {
-        1 => Mode::Kernel,
-        2 => Mode::User,
-        _ => Mode::Other,
-    };
-    Some((stamp, Record::Sample(Sample { ip, period, mode, chain, raw, branches, registers, wide, stack })))
-}
-
-fn mapping<'a>(fields: &mut Fields<'a>) -> Option<Mapping<'a>> {
-    let pid = fields.u32()?;
-    fields.u32()?;
-    let (start, length, offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
-    let device = (fields.u32()?, fields.u32()?);
-    let inode = fields.u64()?;
-    // Inode generation, protection and flags.
-    fields.take(16)?;
-    Some(Mapping { pid, start, length, offset, device, inode, path: fields.string() })
-}
-
-fn comm<'a>(fields: &mut Fields<'a>, misc: u16) -> Option<Record<'a>> {
-    let (pid, tid) = (fields.u32()?, fields.u32()?);
-    Some(Record::Comm { pid, tid, exec: misc & MISC_COMM_EXEC != 0, name: fields.string() })
-}
-
-fn lineage(fields: &mut Fields<'_>) -> Option<Lineage> {
-    let (pid, parent_pid) = (fields.u32()?, fields.u32()?);
-    let (tid, parent_tid) = (fields.u32()?, fields.u32()?);
-    Some(Lineage { pid, tid, parent_pid, parent_tid })
-}
-
-/// Takes fields off the front.
-struct Fields<'a>(&'a [u8]);
-
-impl<'a> Fields<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
-        Fields(bytes)
-    }
-
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (front, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(front)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take(4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]))
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.take(8).map(|b| u64::from_ne_bytes(std::array::from_fn(|i| b[i])))
-    }
-
-    fn counted_words(&mut self, each: usize) -> Option<Words<'a>> {
-        let count = usize::try_from(self.u64()?).ok()?;
-        self.take(count.checked_mul(8 * each)?).map(Words)
-    }
-
-    fn raw(&mut self) -> Option<&'a [u8]> {
-        let size = self.u32()? as usize;
-        self.take(size)
-    }
-
-    /// The ABI (0: no registers, 2: 64 bits), then one word per bit of the mask.
-    fn registers(&mut self, mask: u64) -> Option<(bool, Words<'a>)> {
-        match self.u64()? {
-            0 => Some((false, Words::default())),
-            abi => Some((abi == 2, Words(self.take(mask.count_ones() as usize * 8)?))),
-        }
-    }
-
-    /// The reserved size, that many bytes, and how many of them the kernel filled.
-    fn stack(&mut self) -> Option<&'a [u8]> {
-        let reserved = usize::try_from(self.u64()?).ok()?;
-        if reserved == 0 {
-            return Some(&[]);
-        }
-        let bytes = self.take(reserved)?;
-        let filled = usize::try_from(self.u64()?).ok()?;
-        bytes.get(..filled)
-    }
-
-    /// The rest up to the first zero byte.
-    fn string(&self) -> &'a [u8] {
-        self.0.split(|byte| *byte == 0).next().unwrap_or_default()
-    }
+    let cursor = &mut Cursor::native(body);
+    let ip = cursor.u64()?;
+    let stamp = stamp(cursor)?;
+    cursor.skip(4)?;
+    let period = cursor.u64()?;
+    let Some(layout) = layout(stamp.id) else { return Some((stamp, Record::Other)) };
+    let chain = if layout.chain { perf::counted(cursor, 1)? } else { Words::default() };
+    let raw = if layout.raw { perf::raw(cursor)? } else { &[] };
+    let branches = if layout.branches { perf::counted(cursor, 3)? } else { Words::default() };
+    let registers =
+        if layout.registers > 0 { Registers::parse(cursor, layout.registers)? } else { Registers::default() };
+    let stack = if layout.stack_bytes > 0 { perf::stack(cursor)? } else { &[] };
+    Some((stamp, Record::Sample(Sample { ip, period, mode: Mode::of(misc), chain, raw, branches, registers, stack })))
 }
 
 #[cfg(test)]
@@ -339,7 +174,7 @@ pub(crate) mod fake {
         bytes.extend(words32(&[stamp.pid, stamp.tid]));
         bytes.extend(words64(&[stamp.time, stamp.id, u64::from(stamp.cpu), period]));
         bytes.extend(tail);
-        framed(SAMPLE, misc, &bytes)
+        framed(kind::SAMPLE, misc, &bytes)
     }
 
     /// An MMAP2 record.
@@ -350,7 +185,7 @@ pub(crate) mod fake {
         body.extend(words64(&[inode, 0, 5]));
         body.extend(path.as_bytes());
         body.push(0);
-        record(MMAP2, 2, &body, stamp)
+        record(kind::MMAP2, 2, &body, stamp)
     }
 
     /// A COMM record.
@@ -358,33 +193,33 @@ pub(crate) mod fake {
         let mut body = words32(&[stamp.pid, stamp.tid]);
         body.extend(name.as_bytes());
         body.push(0);
-        record(COMM, if exec { MISC_COMM_EXEC } else { 0 }, &body, stamp)
+        record(kind::COMM, if exec { misc::COMM_EXEC } else { 0 }, &body, stamp)
     }
 
     /// A FORK record of the child, stamped by its parent.
     pub fn fork(pid: u32, tid: u32, parent: Stamp) -> Vec<u8> {
-        record(FORK, 0, &lineage_body(pid, tid, parent), parent)
+        record(kind::FORK, 0, &task_body(pid, tid, parent), parent)
     }
 
     /// An EXIT record.
     pub fn exit(stamp: Stamp) -> Vec<u8> {
-        record(EXIT, 0, &lineage_body(stamp.pid, stamp.tid, stamp), stamp)
+        record(kind::EXIT, 0, &task_body(stamp.pid, stamp.tid, stamp), stamp)
     }
 
     /// A LOST record.
     pub fn lost(count: u64, stamp: Stamp) -> Vec<u8> {
-        record(LOST, 0, &words64(&[stamp.id, count]), stamp)
+        record(kind::LOST, 0, &words64(&[stamp.id, count]), stamp)
     }
 
     /// A SWITCH record of a task put on the CPU.
     pub fn switch_in(stamp: Stamp) -> Vec<u8> {
-        record(SWITCH, 0, &[], stamp)
+        record(kind::SWITCH, 0, &[], stamp)
     }
 
     /// A SWITCH record of a task that leaves the CPU.
     pub fn switch_out(preempted: bool, stamp: Stamp) -> Vec<u8> {
-        let preempt = if preempted { MISC_SWITCH_OUT_PREEMPT } else { 0 };
-        record(SWITCH, MISC_SWITCH_OUT | preempt, &[], stamp)
+        let preempt = if preempted { misc::SWITCH_OUT_PREEMPT } else { 0 };
+        record(kind::SWITCH, misc::SWITCH_OUT | preempt, &[], stamp)
     }
 
     /// 64-bit words as bytes.
@@ -397,7 +232,7 @@ pub(crate) mod fake {
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
-    fn lineage_body(pid: u32, tid: u32, parent: Stamp) -> Vec<u8> {
+    fn task_body(pid: u32, tid: u32, parent: Stamp) -> Vec<u8> {
         let mut body = words32(&[pid, parent.pid, tid, parent.tid]);
         body.extend(words64(&[parent.time]));
         body
@@ -434,11 +269,11 @@ mod tests {
         let bytes = fake::sample(2, 0x400, 1003, STAMP, &tail);
         let Some((stamp, Record::Sample(sample))) = read(&bytes, layout) else { panic!("not a sample") };
         assert_eq!((stamp, time(&bytes)), (STAMP, Some(7_000)));
-        assert_eq!((sample.ip, sample.period, sample.mode, sample.wide), (0x400, 1003, Mode::User, true));
+        assert_eq!((sample.ip, sample.period, sample.mode, sample.registers.wide), (0x400, 1003, Mode::User, true));
         assert_eq!(sample.chain.iter().collect::<Vec<_>>(), [0xaa, 0xbb]);
         assert_eq!(sample.raw, 0xfeedu32.to_ne_bytes());
         assert_eq!(sample.branches.iter().collect::<Vec<_>>(), [10, 20, 30]);
-        assert_eq!(sample.registers.iter().collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(sample.registers.values.iter().collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(sample.stack, 0x11u64.to_ne_bytes());
     }
 
@@ -447,34 +282,39 @@ mod tests {
         let layout = Layout { registers: 0b111, stack_bytes: 16, ..Layout::default() };
         let bytes = fake::sample(1, 0x400, 1, STAMP, &words64(&[0, 0]));
         let Some((_, Record::Sample(sample))) = read(&bytes, layout) else { panic!("not a sample") };
-        assert!(sample.registers == Words::default() && sample.stack.is_empty() && sample.mode == Mode::Kernel);
+        assert!(sample.registers == Registers::default() && sample.stack.is_empty() && sample.mode == Mode::Kernel);
     }
 
     #[test]
     fn side_band_records_say_who_and_what() {
-        let lineage = Lineage { pid: 50, tid: 51, parent_pid: 41, parent_tid: 42 };
+        let born = TaskRecord { pid: 50, tid: 51, parent_pid: 41, parent_tid: 42, own_mappings: false };
         let table = [
-            (fake::comm("redis", true, STAMP), Record::Comm { pid: 41, tid: 42, exec: true, name: b"redis" }),
-            (fake::fork(50, 51, STAMP), Record::Fork(lineage)),
+            (
+                fake::comm("redis", true, STAMP),
+                Record::Comm(CommRecord { pid: 41, tid: 42, exec: true, comm: b"redis" }),
+            ),
+            (fake::fork(50, 51, STAMP), Record::Fork(born)),
             (fake::lost(12, STAMP), Record::Lost(12)),
             (fake::switch_in(STAMP), Record::SwitchIn),
             (fake::switch_out(false, STAMP), Record::SwitchOut { preempted: false }),
             (fake::switch_out(true, STAMP), Record::SwitchOut { preempted: true }),
-            (fake::record(SWITCH_CPU_WIDE, 0, &words32(&[1, 2]), STAMP), Record::SwitchIn),
+            (fake::record(kind::SWITCH_CPU_WIDE, 0, &words32(&[1, 2]), STAMP), Record::SwitchIn),
             (
-                fake::record(SWITCH_CPU_WIDE, MISC_SWITCH_OUT, &words32(&[1, 2]), STAMP),
+                fake::record(kind::SWITCH_CPU_WIDE, misc::SWITCH_OUT, &words32(&[1, 2]), STAMP),
                 Record::SwitchOut { preempted: false },
             ),
-            (fake::record(THROTTLE, 0, &words64(&[1, 2, 3]), STAMP), Record::Throttle),
+            (fake::record(kind::THROTTLE, 0, &words64(&[1, 2, 3]), STAMP), Record::Throttle),
             (
                 fake::mapping(0x1000, 0x2000, 0x40, 77, "/usr/bin/x", STAMP),
-                Record::Mapping(Mapping {
+                Record::Mmap(MmapRecord {
                     pid: 41,
                     start: 0x1000,
                     length: 0x2000,
                     offset: 0x40,
                     device: (8, 1),
-                    inode: 77,
+                    inode: Some(77),
+                    build_id: None,
+                    mode: Mode::User,
                     path: b"/usr/bin/x",
                 }),
             ),

@@ -1,9 +1,9 @@
 //! Measures the cost of one uprobe hit on this machine, on empty functions of our own.
 
 use super::event::{self, Place, Request};
+use crate::abi::mappings;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::sys::clock::monotonic_ns;
-use crate::sys::procfs;
 use std::ffi::{c_uint, c_void};
 use std::path::Path;
 
@@ -84,7 +84,7 @@ fn offset_in_file(kind: c_uint) -> Result<u64> {
     // SAFETY: the function only returns an address.
     let address = unsafe { ironlaw_probe_target(kind) } as u64;
     let maps = std::fs::read("/proc/self/maps").context(|| "cannot read /proc/self/maps")?;
-    let mapping = procfs::mappings(&maps).find(|mapping| (mapping.start..mapping.end).contains(&address));
+    let mapping = mappings(&maps).find(|mapping| mapping.contains(address));
     let mapping = mapping.ok_or_else(|| Error::new(ErrorKind::Io, "our own code is not mapped"))?;
     Ok(address - mapping.start + mapping.offset)
 }

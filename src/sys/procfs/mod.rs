@@ -2,7 +2,6 @@
 //! The layers above interpret the values and decide whether to trust them.
 
 mod machine;
-mod maps;
 mod status;
 mod task;
 mod task_files;
@@ -11,7 +10,6 @@ pub use machine::{
     CpuTimes, KernelSymbols, Pressure, cpu_model, cpu_times, hypervisor_flag, kernel_symbols, limit, memory_available,
     memory_total, pressure,
 };
-pub use maps::{Mapping, mappings};
 pub use status::{Status, status};
 pub use task::{SchedStat, TaskStat, children, sched_details, sched_stat, storage_bytes, switches, task_stat};
 pub use task_files::{Scratch, TaskDir, TaskFile};
@@ -113,9 +111,9 @@ impl ProcFs {
         self.read(format!("{tid}/status")).map(|bytes| status(&bytes))
     }
 
-    /// Mappings of a process.
-    pub fn mappings(&self, pid: u32) -> Result<Vec<Mapping>> {
-        self.read(format!("{pid}/maps")).map(|bytes| mappings(&bytes).collect())
+    /// The text of a process's mappings.
+    pub fn maps(&self, pid: u32) -> Result<Vec<u8>> {
+        self.read(format!("{pid}/maps"))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Reads the caches that a CPU reports.
 //! A virtual machine reports whatever its host chooses; nothing here checks it.
 
-use super::{SysFs, parse_cpu_list};
+use super::SysFs;
+use crate::abi::parse_cpu_list;
 use serde::Serialize;
 
 /// Maximum number of caches read per CPU.

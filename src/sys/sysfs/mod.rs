@@ -2,10 +2,9 @@
 //! Values that a machine does not report are `None`.
 
 mod caches;
-mod cpu_list;
 
+use crate::abi::parse_cpu_list;
 pub use caches::{Cache, CacheSizes};
-pub use cpu_list::{format_cpu_list, parse_cpu_list};
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::CpuTopology;

@@ -8,19 +8,20 @@ const HIGHEST: u32 = 65_535;
 
 /// Parses a list such as `0-3,8` into ascending, distinct numbers; an empty text is an empty list.
 pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>> {
-    let wrong =
-        |part: &str, why: &str| Error::new(ErrorKind::Usage, format!("{part:?} in CPU list {:?} {why}", text.trim()));
+    let invalid = |part: &str, why: &str| {
+        Error::new(ErrorKind::Usage, format!("invalid CPU list '{}': '{part}' {why}", text.trim()))
+    };
     let mut cpus = BTreeSet::new();
     for part in text.trim().split(',').filter(|_| !text.trim().is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let number =
-            |digits: &str| digits.trim().parse::<u32>().map_err(|_| wrong(part, "is not a number or range like 0-3"));
+            |digits: &str| digits.trim().parse::<u32>().map_err(|_| invalid(part, "is not a number or range like 0-3"));
         let (first, last) = (number(first)?, number(last)?);
         if first > last {
-            return Err(wrong(part, "runs backwards"));
+            return Err(invalid(part, "runs backwards"));
         }
         if last > HIGHEST {
-            return Err(wrong(part, "is beyond the highest CPU number"));
+            return Err(invalid(part, "is beyond the highest CPU number"));
         }
         cpus.extend(first..=last);
     }
@@ -68,7 +69,7 @@ mod tests {
         {
             let error = parse_cpu_list(text).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Usage);
-            assert!(error.to_string().starts_with(&format!("{part:?}")), "{error}");
+            assert!(error.to_string().starts_with(&format!("invalid CPU list '{text}': '{part}' ")), "{error}");
         }
     }
 

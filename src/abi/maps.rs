@@ -1,14 +1,14 @@
 //! Parses `/proc/PID/maps`: the mappings of a process and their files.
 //! Paths are as the process sees them, in its own mount namespace.
 
-use super::fields;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// One mapping.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mapping {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mapping<'a> {
     /// First address.
     pub start: u64,
     /// First address after it.
@@ -21,25 +21,59 @@ pub struct Mapping {
     pub device: (u32, u32),
     /// Inode of the file; 0 for none.
     pub inode: u64,
-    /// The file, or a name in brackets such as `[vdso]`; `None` for anonymous memory.
-    pub path: Option<PathBuf>,
-    /// Whether the file's name has been deleted.
-    pub deleted: bool,
+    name: &'a [u8],
 }
 
+impl<'a> Mapping<'a> {
+    /// The file, or a name in brackets such as `[vdso]`, with the kernel's mark of a deleted file; empty for anonymous
+    /// memory.
+    #[must_use]
+    pub fn name(&self) -> Cow<'a, [u8]> {
+        unescape(self.name)
+    }
+
+    /// The name without the mark of a deleted file; `None` for anonymous memory.
+    #[must_use]
+    pub fn path(&self) -> Option<PathBuf> {
+        let name = self.name();
+        let path = name.strip_suffix(DELETED).unwrap_or(&name);
+        (!path.is_empty()).then(|| Path::new(OsStr::from_bytes(path)).to_path_buf())
+    }
+
+    /// Whether the file's name has been deleted.
+    #[must_use]
+    pub fn is_deleted(&self) -> bool {
+        self.name.ends_with(DELETED)
+    }
+
+    /// Whether the address lies in the mapping.
+    #[must_use]
+    pub fn contains(&self, address: u64) -> bool {
+        (self.start..self.end).contains(&address)
+    }
+}
+
+const DELETED: &[u8] = b" (deleted)";
+
 /// Parses `maps`; invalid lines are skipped.
-pub fn mappings(text: &[u8]) -> impl Iterator<Item = Mapping> + '_ {
+pub fn mappings(text: &[u8]) -> impl Iterator<Item = Mapping<'_>> {
     text.split(|&byte| byte == b'\n').filter_map(mapping)
 }
 
-fn mapping(line: &[u8]) -> Option<Mapping> {
-    let mut parts = fields(line).map(|field| std::str::from_utf8(field).ok());
-    let (start, end) = parts.next()??.split_once('-')?;
-    let permissions = parts.next()??;
-    let offset = parts.next()??;
-    let (major, minor) = parts.next()??.split_once(':')?;
-    let inode = parts.next()??;
-    let (path, deleted) = path(line);
+/// `55d0e000-55d10000 r-xp 00002000 fe:00 1234   /usr/bin/x (deleted)`
+fn mapping(line: &[u8]) -> Option<Mapping<'_>> {
+    let mut rest = line;
+    let mut field = || {
+        rest = rest.trim_ascii_start();
+        let (field, tail) = rest.split_at(rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len()));
+        rest = tail;
+        std::str::from_utf8(field).ok()
+    };
+    let (start, end) = field()?.split_once('-')?;
+    let (permissions, offset) = (field()?, field()?);
+    let (major, minor) = field()?.split_once(':')?;
+    let inode = field()?;
+    let hex = |digits| u64::from_str_radix(digits, 16).ok();
     Some(Mapping {
         start: hex(start)?,
         end: hex(end)?,
@@ -47,31 +81,24 @@ fn mapping(line: &[u8]) -> Option<Mapping> {
         offset: hex(offset)?,
         device: (u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?),
         inode: inode.parse().ok()?,
-        path,
-        deleted,
+        // The kernel pads with blanks. A path starts with a slash or a bracket, so trimming does not cut it.
+        name: rest.trim_ascii_start(),
     })
 }
 
-fn hex(digits: &str) -> Option<u64> {
-    u64::from_str_radix(digits, 16).ok()
-}
-
-/// The path, from the sixth field to the end of the line because it may contain blanks.
-fn path(line: &[u8]) -> (Option<PathBuf>, bool) {
-    let mut rest = line;
-    for _ in 0..5 {
-        rest = rest.trim_ascii_start();
-        rest = &rest[rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len())..];
-    }
-    // The kernel pads with blanks. A path starts with a slash or a bracket, so trimming does not cut it.
-    let name = rest.trim_ascii_start();
-    let (name, deleted) = name.strip_suffix(b" (deleted)").map_or((name, false), |name| (name, true));
-    let name = unescape(name);
-    ((!name.is_empty()).then(|| OsString::from_vec(name).into()), deleted)
+/// Whether a name is one that kernels give to memory without a file. They write `//anon` in records, nothing or
+/// `[heap]` in maps. Memory files, shared memory and devices contain just-in-time code, if any.
+#[must_use]
+pub fn is_anonymous(name: &str) -> bool {
+    const PREFIXES: [&str; 7] = ["[", "//", "/memfd:", "/SYSV", "/dev/", "anon_inode:", "/anon_hugepage"];
+    name.is_empty() || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// The kernel writes a line end in a path as `\012` and escapes nothing else here.
-fn unescape(name: &[u8]) -> Vec<u8> {
+fn unescape(name: &[u8]) -> Cow<'_, [u8]> {
+    if !name.contains(&b'\\') {
+        return Cow::Borrowed(name);
+    }
     let mut plain = Vec::with_capacity(name.len());
     let mut rest = name;
     while let Some((&byte, tail)) = rest.split_first() {
@@ -79,7 +106,7 @@ fn unescape(name: &[u8]) -> Vec<u8> {
         plain.push(if newline.is_some() { b'\n' } else { byte });
         rest = newline.unwrap_or(tail);
     }
-    plain
+    Cow::Owned(plain)
 }
 
 #[cfg(test)]
@@ -87,7 +114,6 @@ fn unescape(name: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::path::Path;
 
     #[test]
     fn paths_with_blanks_line_ends_and_deleted_files_are_read() {
@@ -103,7 +129,7 @@ mod tests {
         for (name, path, deleted) in rows {
             let line = format!("{prefix}{name}");
             let read = mappings(line.as_bytes()).next().unwrap();
-            assert_eq!((read.path.as_deref(), read.deleted), (path.map(Path::new), deleted), "{name:?}");
+            assert_eq!((read.path().as_deref(), read.is_deleted()), (path.map(Path::new), deleted), "{name:?}");
             assert_eq!((read.start, read.end, read.offset), (0x55d0_c000, 0x55d0_d000, 0x1000));
             assert_eq!((read.device, read.inode, read.executable), ((0xfe, 1), 1234, true));
         }
@@ -114,15 +140,15 @@ mod tests {
         let text = b"rubbish\n1-2 rw-p 0 00:00 0\nffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n";
         let read: Vec<_> = mappings(text).collect();
         assert_eq!(read.len(), 2);
-        assert!(!read[0].executable && read[0].path.is_none() && read[1].executable);
+        assert!(!read[0].executable && read[0].path().is_none() && read[1].executable);
     }
 
     #[test]
     fn this_process_finds_its_own_code() {
         let text = std::fs::read("/proc/self/maps").unwrap();
         let here = this_process_finds_its_own_code as fn() as usize as u64;
-        let own = mappings(&text).find(|mapping| (mapping.start..mapping.end).contains(&here)).unwrap();
-        assert!(own.executable && own.path == std::env::current_exe().ok());
+        let own = mappings(&text).find(|mapping| mapping.contains(here)).unwrap();
+        assert!(own.executable && own.path() == std::env::current_exe().ok());
     }
 
     proptest! {

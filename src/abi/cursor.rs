@@ -1,78 +1,108 @@
-//! Reads numbers and texts of either byte order from untrusted bytes.
-//! Reads are bounds-checked and never panic: missing data is `None`.
+//! Reads numbers and texts of either byte order from untrusted bytes. Every read is bounds-checked: missing data is `None`.
 
 use std::borrow::Cow;
 
 /// A position in a slice, with its byte order.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cursor<'a> {
+pub struct Cursor<'a> {
     rest: &'a [u8],
     big: bool,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(bytes: &'a [u8], big: bool) -> Cursor<'a> {
+    /// Reads from the start of `bytes`; `big`: whether numbers are big-endian.
+    #[inline]
+    #[must_use]
+    pub fn new(bytes: &'a [u8], big: bool) -> Cursor<'a> {
         Cursor { rest: bytes, big }
     }
 
+    /// Reads numbers in this machine's byte order, as in the kernel's rings.
+    #[inline]
+    #[must_use]
+    pub fn native(bytes: &'a [u8]) -> Cursor<'a> {
+        Cursor::new(bytes, cfg!(target_endian = "big"))
+    }
+
     /// The bytes not read yet.
-    pub(super) fn rest(&self) -> &'a [u8] {
+    pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    /// Takes that many bytes.
+    #[inline]
+    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.rest.split_at_checked(count)?;
         self.rest = rest;
         Some(head)
     }
 
-    /// Takes as many bytes as a number in the file states.
-    pub(super) fn take_counted(&mut self, count: u64) -> Option<&'a [u8]> {
+    /// Takes as many bytes as a number in the data states.
+    #[inline]
+    pub fn take_counted(&mut self, count: u64) -> Option<&'a [u8]> {
         self.take(usize::try_from(count).ok()?)
     }
 
-    pub(super) fn skip(&mut self, count: usize) -> Option<()> {
+    /// Takes as many 64-bit numbers as a number in the data states.
+    #[inline]
+    pub fn take_words(&mut self, count: u64) -> Option<Words<'a>> {
+        let bytes = self.take_counted(count.checked_mul(8)?)?;
+        Some(Words { bytes, big: self.big })
+    }
+
+    /// Leaves that many bytes out.
+    #[inline]
+    pub fn skip(&mut self, count: usize) -> Option<()> {
         self.take(count).map(|_| ())
     }
 
-    pub(super) fn u8(&mut self) -> Option<u8> {
+    /// Takes a `u8`.
+    #[inline]
+    pub fn u8(&mut self) -> Option<u8> {
         self.take(1)?.first().copied()
     }
 
-    pub(super) fn u16(&mut self) -> Option<u16> {
+    /// Takes a `u16`.
+    #[inline]
+    pub fn u16(&mut self) -> Option<u16> {
         let bytes = self.take(2)?.try_into().ok()?;
         Some(if self.big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
     }
 
-    pub(super) fn u32(&mut self) -> Option<u32> {
+    /// Takes a `u32`.
+    #[inline]
+    pub fn u32(&mut self) -> Option<u32> {
         let bytes = self.take(4)?.try_into().ok()?;
         Some(if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
 
-    pub(super) fn u64(&mut self) -> Option<u64> {
+    /// Takes a `u64`.
+    #[inline]
+    pub fn u64(&mut self) -> Option<u64> {
         let bytes = self.take(8)?.try_into().ok()?;
         Some(if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
     /// The rest as a list of 64-bit numbers; an incomplete one at the end is ignored.
-    pub(super) fn words(self) -> Words<'a> {
+    #[must_use]
+    pub fn words(self) -> Words<'a> {
         Words { bytes: self.rest, big: self.big }
     }
 
     /// Bytes up to the first zero, or all that is left.
-    pub(super) fn name(&self) -> &'a [u8] {
+    pub fn name(&self) -> &'a [u8] {
         self.rest.split(|byte| *byte == 0).next().unwrap_or_default()
     }
 
     /// Reads a string of a header: its padded length, then the text with a terminating zero.
-    pub(super) fn text(&mut self) -> Option<Cow<'a, str>> {
+    pub fn text(&mut self) -> Option<Cow<'a, str>> {
         let length = self.u32()?;
         let bytes = self.take_counted(u64::from(length))?;
         Some(String::from_utf8_lossy(Cursor::new(bytes, self.big).name()))
     }
 
     /// Reads a list of strings of a header.
-    pub(super) fn texts(&mut self) -> Option<Vec<Cow<'a, str>>> {
+    pub fn texts(&mut self) -> Option<Vec<Cow<'a, str>>> {
         let count = self.u32()?;
         // Collecting stops at the first missing string, so the count alone reserves nothing.
         (0..count).map(|_| self.text()).collect()
@@ -94,6 +124,7 @@ impl<'a> Words<'a> {
     }
 
     /// The numbers in order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = u64> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, self.big);
         std::iter::from_fn(move || cursor.u64())

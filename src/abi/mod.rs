@@ -1,0 +1,11 @@
+//! Formats in which the kernel hands out data: perf's records, the mappings of a process, lists of CPUs. A live capture
+//! and the import of a file use the same readers. They work on bytes that may be cut off or hostile, and never panic.
+
+mod cpu_list;
+mod cursor;
+mod maps;
+pub(crate) mod perf;
+
+pub use cpu_list::{format_cpu_list, parse_cpu_list};
+pub use cursor::{Cursor, Words};
+pub use maps::{Mapping, is_anonymous, mappings};
