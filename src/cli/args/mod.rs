@@ -174,35 +174,4 @@ pub enum Command {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_definition_is_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    fn printed(line: &[&str]) -> String {
-        let help = Cli::command().term_width(80).try_get_matches_from(line);
-        help.map_or_else(|help| help.to_string(), |matches| format!("{matches:?}"))
-    }
-
-    #[test]
-    fn the_help_of_every_command_is_as_published() {
-        let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path("../../../tests/golden/help");
-        settings.set_prepend_module_to_snapshot(false);
-        settings.bind(|| {
-            insta::assert_snapshot!("ironlaw", printed(&["ironlaw", "--help"]));
-            for command in Cli::command().get_subcommands() {
-                let name = command.get_name();
-                insta::assert_snapshot!(name.to_string(), printed(&["ironlaw", name, "--help"]));
-                for inner in command.get_subcommands() {
-                    let line = ["ironlaw", name, inner.get_name(), "--help"];
-                    insta::assert_snapshot!(format!("{name}-{}", inner.get_name()), printed(&line));
-                }
-            }
-        });
-    }
-}
+mod tests;
