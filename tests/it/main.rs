@@ -35,6 +35,7 @@ mod known_answer;
 mod metrics;
 mod neighbours;
 mod operations;
+mod properties;
 mod report;
 mod sweep;
 mod symbols;

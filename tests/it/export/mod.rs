@@ -4,7 +4,7 @@ use ironlaw::{model, units};
 
 mod command;
 mod firefox;
-mod pprof;
+pub mod pprof;
 mod profile;
 
 use crate::synthetic::Synthetic;
