@@ -446,3 +446,6 @@ impl Readings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -381,3 +381,195 @@ impl AsFd for PerfEvent {
         self.fd.as_fd()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> Request {
+        Request::counting(4, [0x3c, 0x11, 0x22])
+    }
+
+    #[test]
+    fn the_numbers_of_an_event_are_handed_over_as_they_are() {
+        let DynamicPmu { ty, config, config1, config2, config3 } = request().event();
+        assert_eq!((ty, config, config1, config2, config3), (4, 0x3c, 0x11, 0x22, 0));
+    }
+
+    #[test]
+    fn an_event_that_only_counts_asks_for_no_sample_and_no_record() {
+        let options = request().options();
+        assert!(matches!(options.sample_on, SampleOn::Count(0)));
+        assert!(!options.enable, "it is opened disabled");
+        assert!(!options.pin_on_pmu && options.inherit.is_none() && options.on_execve.is_none());
+        let ExtraRecord { task, comm, mmap, ctx_switch, .. } = &options.extra_record;
+        assert!(!task && !comm && !ctx_switch && !mmap.code && !mmap.data && mmap.ext.is_none());
+        assert!(options.stat_format.time_enabled && options.stat_format.time_running, "or multiplexing stays unseen");
+        assert!(!options.stat_format.siblings && options.sample_format.call_chain.is_none());
+    }
+
+    #[test]
+    fn a_rate_becomes_a_frequency_or_a_period() {
+        let with = |rate| Request { rate, ..request() }.options().sample_on;
+        assert!(matches!(with(Some(Rate::Frequency(997))), SampleOn::Freq(997)));
+        assert!(matches!(with(Some(Rate::Period(100_003))), SampleOn::Count(100_003)));
+        assert!(matches!(with(None), SampleOn::Count(0)));
+    }
+
+    #[test]
+    fn precision_is_a_request_up_to_three() {
+        let with = |precise| Request { precise, ..request() }.options().sample_skid;
+        assert!(matches!(with(0), SampleSkid::Arbitrary));
+        assert!(matches!(with(1), SampleSkid::Const));
+        assert!(matches!(with(2), SampleSkid::ReqZero));
+        assert!(matches!(with(3), SampleSkid::Zero));
+        assert!(matches!(with(255), SampleSkid::Zero), "more than there is");
+    }
+
+    #[test]
+    fn new_tasks_are_followed_as_asked_by_the_leader_and_by_its_members() {
+        for (inherit, threads, all) in
+            [(Inherit::No, false, false), (Inherit::Threads, true, false), (Inherit::All, false, true)]
+        {
+            let request = Request { inherit, ..request() };
+            for asked in [request.options().inherit, request.sibling_options().inherit] {
+                assert_eq!(matches!(asked, Some(cfg::Inherit::NewThread)), threads, "{inherit:?}");
+                assert_eq!(matches!(asked, Some(cfg::Inherit::NewChild)), all, "{inherit:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_member_begins_with_its_leader_and_keeps_its_own_sampling() {
+        let member = Request { rate: Some(Rate::Frequency(97)), precise: 2, enable_on_exec: true, ..request() };
+        let options = member.sibling_options();
+        assert!(options.enable, "a member opened disabled would stay disabled");
+        assert!(matches!(options.sample_on, SampleOn::Freq(97)));
+        assert!(matches!(options.sample_skid, SampleSkid::ReqZero));
+        assert!(options.record_id_all && options.stat_format.time_enabled && options.stat_format.time_running);
+    }
+
+    #[test]
+    fn a_sample_holds_what_its_layout_says() {
+        for (name, layout, chain, user_left_out, stack, registers, raw, branches) in [
+            ("an address alone", Layout::default(), false, false, 0, 0, false, false),
+            ("the kernel's chain", Layout { chain: true, ..Layout::default() }, true, false, 0, 0, false, false),
+            (
+                "a copy of the stack",
+                Layout { chain: true, stack_bytes: 8192, registers: 0xff, ..Layout::default() },
+                true,
+                true,
+                8192,
+                0xff,
+                false,
+                false,
+            ),
+            (
+                "branch records",
+                Layout { chain: true, branches: true, ..Layout::default() },
+                true,
+                true,
+                0,
+                0,
+                false,
+                true,
+            ),
+            ("a tracepoint's fields", Layout { raw: true, ..Layout::default() }, false, false, 0, 0, true, false),
+        ] {
+            let format = Request { layout, ..request() }.sample_format();
+            assert_eq!(format.call_chain.is_some(), chain, "{name}");
+            let left_out = format.call_chain.as_ref().is_some_and(|chain| chain.exclude_user);
+            assert_eq!(left_out, user_left_out, "{name}: user frames come from elsewhere");
+            assert_eq!(format.user_stack.as_ref().map_or(0, |size| size.0), stack, "{name}");
+            assert_eq!(format.user_regs.as_ref().map_or(0, |mask| mask.0), registers, "{name}");
+            assert_eq!((format.raw, format.lbr.is_some()), (raw, branches), "{name}");
+            assert!(format.code_addr && format.period, "{name}: every sample says where and how heavy");
+        }
+    }
+
+    #[test]
+    fn the_kernels_frames_are_left_out_with_the_kernel() {
+        let layout = Layout { chain: true, ..Layout::default() };
+        for kernel in [false, true] {
+            let exclude = Priv { kernel, ..Priv::default() };
+            let format = Request { layout, exclude, ..request() }.sample_format();
+            assert_eq!(format.call_chain.map(|chain| chain.exclude_kernel), Some(kernel));
+        }
+    }
+
+    #[test]
+    fn one_event_carries_the_records_of_what_changes() {
+        let side = Request { side_band: true, ..request() }.extra_record();
+        assert!(side.task && side.comm && side.mmap.code && side.mmap.ext.is_some() && !side.ctx_switch);
+        assert!(!side.mmap.data, "data mappings are many and hold no code");
+        let switches = Request { switches: true, ..request() }.extra_record();
+        assert!(switches.ctx_switch && !switches.task && !switches.mmap.code);
+    }
+
+    #[test]
+    fn what_stays_with_its_task_says_so_by_the_count_in_its_samples() {
+        for keeps_task in [false, true] {
+            assert_eq!(Request { keeps_task, ..request() }.sample_format().stat, keeps_task);
+        }
+    }
+
+    #[test]
+    fn a_pinned_event_and_one_that_waits_for_exec_say_so() {
+        let options =
+            Request { pinned: true, enable_on_exec: true, reads_group: true, watermark: 4096, ..request() }.options();
+        assert!(options.pin_on_pmu && options.stat_format.siblings);
+        assert!(matches!(options.on_execve, Some(cfg::OnExecve::Enable)));
+        assert!(matches!(options.wake_up.on, WakeUpOn::Bytes(4096)));
+        assert!(matches!(options.timer, Some(Clock::Monotonic)), "all records have one clock");
+    }
+
+    #[test]
+    fn every_record_names_its_event_cpu_task_and_time() {
+        let cfg::RecordIdFormat { id, stream_id, cpu, task, time } = record_id();
+        assert!(id && cpu && task && time && !stream_id);
+    }
+
+    /// The clock counts for everybody who may open an event at all; elsewhere there is nothing to read.
+    #[test]
+    fn a_group_of_clocks_is_read_at_once_and_alone_alike() {
+        let clock = |config| Request {
+            exclude: Priv { kernel: true, hv: true, ..Priv::default() },
+            ..Request::counting(SOFTWARE, [config, 0, 0])
+        };
+        let leader = Request { reads_group: true, ..clock(1) };
+        let place = Place::Task { tid: 0, cpu: None };
+        let Ok(events) = open(&leader, &[clock(0)], place) else { return };
+        assert_eq!(events.len(), 2);
+        events[0].enable().expect("it can be enabled");
+        let mut sum = 0u64;
+        while events[0].read_group(2).expect("two clocks").values.iter().any(|&value| value == 0) {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        events[0].disable().expect("it can be disabled");
+        let group = events[0].read_group(2).expect("two clocks");
+        let alone = events[1].read().expect("a clock");
+        assert_eq!(group.values[1], alone.value, "nothing counts any more");
+        assert!(group.running_ns <= group.enabled_ns && alone.running_ns <= alone.enabled_ns);
+        for members in [0, 1, 3, MOST_MEMBERS + 1] {
+            let error = events[0].read_group(members).expect_err("it has two events");
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{members}");
+        }
+        assert_ne!(events[0].id().expect("an id"), events[1].id().expect("an id"));
+    }
+
+    #[test]
+    fn what_the_kernel_refuses_leaves_nothing_open() {
+        let descriptors = || std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+        let wrong = Request::counting(u32::MAX, [0; 3]);
+        let right = Request::counting(SOFTWARE, [DUMMY, 0, 0]);
+        let place = Place::Task { tid: 0, cpu: None };
+        // Other tests open files meanwhile: a leak of a hundred would show nevertheless.
+        let before = descriptors();
+        for _ in 0..100 {
+            assert!(open(&wrong, &[], place).is_err());
+            assert!(open(&right, &[wrong.clone()], place).is_err());
+            assert!(open(&right, &[], Place::Cpu(100_000)).is_err());
+        }
+        assert!(descriptors() < before + 90, "{before} descriptors became {}", descriptors());
+    }
+}
