@@ -4,7 +4,7 @@ use super::hardware::Hardware;
 use super::lifetimes::Lifetimes;
 use super::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{CounterDef, CounterId, CounterReading, HardwarePlan, Measure, Quality, Scope, Unit, Why};
+use crate::model::{CounterDef, CounterId, CounterReading, Measure, Quality, Scope, Unit, Why};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -94,13 +94,6 @@ impl Counters {
         let mut read_at: Vec<Nanos> = read_at.into_iter().collect();
         read_at.sort_unstable();
         Counters { defs, series, tids, read, read_by_thread, hardware, kind, lifetimes, read_at, complete }
-    }
-
-    /// The counters of a session that counted nothing.
-    #[must_use]
-    pub(super) fn none() -> Counters {
-        let hardware = Hardware::of(&HardwarePlan::default(), std::iter::empty());
-        Counters { hardware, ..Counters::default() }
     }
 
     /// The counter's definition.

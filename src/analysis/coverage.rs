@@ -2,11 +2,11 @@
 //! event loses its unfinished period at exit: short threads can leave no sample.
 
 use super::counters::Counters;
-use super::metrics::Metric;
+use super::metrics::{Metric, value_of};
 use super::selection::{Axis, Who};
 use super::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{EventSpec, Measure, Rate, Scope, Unit, Why};
+use crate::model::{EventSpec, Measure, MetricId, Rate, Scope, Unit, Why};
 use serde::Serialize;
 
 /// Below this share the user is warned.
@@ -32,8 +32,7 @@ impl Coverage {
     /// The same for a run that kept only its metrics and its number of samples.
     #[must_use]
     pub(super) fn of_run(metrics: &[Metric], samples: u64) -> Option<Coverage> {
-        let metric = metrics.iter().find(|metric| metric.name == "samples_coverage")?;
-        let share = *metric.value.value()?;
+        let share = *value_of(metrics, MetricId::SamplesCoverage).value()?;
         (samples > 0).then(|| Coverage {
             share,
             error: (samples as f64 + 1.0).sqrt() * share / samples as f64,

@@ -1,8 +1,8 @@
 //! The iron law of one window, and which of its factors made the difference between two windows. All factors of a
 //! window come from the same counts.
 
-use super::metrics::Metric;
-use crate::model::{Measure, Why};
+use super::metrics::{Metric, value_of};
+use crate::model::{Measure, MetricId};
 
 /// A factor of the time per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,18 +64,15 @@ impl Totals {
     /// Takes the counts from the metrics of a window that lasts `wall` seconds.
     #[must_use]
     pub fn of(metrics: &[Metric], ops: Measure<f64>, wall: f64) -> Totals {
-        let metric = |name: &str| {
-            let found = metrics.iter().find(|metric| metric.name == name);
-            found.map_or(Measure::Missing(Why::NotRecorded), |metric| metric.value)
-        };
+        let metric = |id| value_of(metrics, id);
         Totals {
             wall,
             ops,
-            cpu: metric("cpu_time"),
-            threads: metric("threads").map(|threads| threads * wall),
-            instructions: metric("instructions"),
-            cpi: metric("cpi"),
-            frequency: metric("frequency"),
+            cpu: metric(MetricId::CpuTime),
+            threads: metric(MetricId::Threads).map(|threads| threads * wall),
+            instructions: metric(MetricId::Instructions),
+            cpi: metric(MetricId::Cpi),
+            frequency: metric(MetricId::Frequency),
         }
     }
 }
@@ -171,6 +168,7 @@ pub(crate) fn log_mean(a: f64, b: f64) -> Option<f64> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::model::Why;
 
     /// One row of the published RocksDB runs: threads, instructions, operations, cycles, seconds, CPU share.
     struct Row(f64, f64, f64, f64, f64, f64);

@@ -41,7 +41,7 @@ pub use causes::Cause;
 pub use counters::{COVERAGE_FLOOR, Counters};
 pub use coverage::Coverage;
 pub use law::{Law, LawFactor, Part, Slowdown, Totals};
-pub use metrics::{Metric, Section, metrics};
+pub use metrics::{Metric, metrics, value_of};
 pub use names::{CodeKind, Function, Label, Names};
 pub use neighbours::{NeighbourRow, neighbours};
 pub use observe::{Observation, observations};

@@ -33,6 +33,8 @@ mod tests {
     use super::*;
     use crate::analysis::testing::{Synthetic, ms};
     use crate::analysis::time::TimeRange;
+    use crate::analysis::value_of;
+    use crate::model::MetricId;
     use crate::model::Scope;
 
     #[test]
@@ -47,7 +49,7 @@ mod tests {
         let series = timeline(&profile, &Tasks::of(&profile), &Counters::of(&profile), &selection);
         let busy: Vec<_> = series
             .iter()
-            .filter_map(|window| window.metrics.iter().find(|m| m.name == "cpu_utilisation")?.value.value().copied())
+            .filter_map(|window| value_of(&window.metrics, MetricId::CpuUtilisation).value().copied())
             .collect();
         assert_eq!(busy, [0.1, 0.0, 1.0]);
     }

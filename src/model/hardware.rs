@@ -1,6 +1,6 @@
 //! The hardware counters to open: events by role, in groups that count together, and the metrics formed from them.
 
-use super::{CounterDef, CounterId, EventSpec, HardwareMetric, Unit};
+use super::{CounterDef, CounterId, EventSpec, MetricDef, Unit};
 use serde::{Deserialize, Serialize};
 
 /// An event of this CPU in its role.
@@ -61,9 +61,9 @@ pub struct HardwarePlan {
 
 impl HardwarePlan {
     /// The formulas of a metric in the order they are tried: the plan's own, then the common ones.
-    pub fn formulas_of<'a>(&'a self, metric: &'a HardwareMetric) -> impl Iterator<Item = &'a str> + 'a {
+    pub fn formulas_of<'a>(&'a self, metric: &'a MetricDef) -> impl Iterator<Item = &'a str> + 'a {
         let own = self.formulas.iter().filter(|(name, _)| name == metric.name).map(|(_, formula)| formula.as_str());
-        own.chain(metric.formulas.iter().copied())
+        own.chain(metric.formulas().iter().copied())
     }
 
     /// The counters of the plan, numbered from `first`: one for each event of each group. If a role occurs again in a

@@ -2,8 +2,8 @@
 
 use super::context::ViewContext;
 use super::overview::past::{WindowMetrics, past};
-use crate::analysis::{Metric, Section, Window, summary};
-use crate::model::{CounterDef, Measure, Scope, Unit};
+use crate::analysis::{Metric, Window, summary};
+use crate::model::{CounterDef, Measure, Scope, Section, Unit};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -73,22 +73,22 @@ impl CountersView {
         // Without hardware counters, the cycles metric reports the reason once for all hardware metrics.
         let counted = !context.profile.meta.hardware.groups.is_empty();
         let probed = is_probed(&now.metrics);
-        let shown = now.metrics.iter().enumerate().filter(|(_, metric)| match metric.section {
+        let shown = now.metrics.iter().enumerate().filter(|(_, metric)| match metric.id.def().section {
             Section::Hardware => counted,
             Section::Probe => probed,
             _ => true,
         });
         let metrics = shown.map(|(at, metric)| MetricLine {
-            name: metric.name,
-            label: metric.label,
-            section: metric.section,
-            unit: metric.unit,
+            name: metric.id.name(),
+            label: metric.id.def().label,
+            section: metric.id.def().section,
+            unit: metric.id.def().unit,
             value: metric.value,
             before: before.as_ref().map(|before| before.metrics[at].value),
             formula: metric.formula.clone(),
             events: metric.events.clone(),
             detail: metric.detail.clone(),
-            threshold: metric.threshold,
+            threshold: metric.id.def().threshold,
             history: history
                 .iter()
                 .map(|context| (context.window.to, context.metrics[at].value.value().copied()))
@@ -105,12 +105,12 @@ impl CountersView {
 /// Removes the metrics of the canaries if none ran: nobody asked for them, so their absence needs no line.
 pub(super) fn drop_probe_unless_probed(metrics: &mut Vec<Metric>) {
     if !is_probed(metrics) {
-        metrics.retain(|metric| metric.section != Section::Probe);
+        metrics.retain(|metric| metric.id.def().section != Section::Probe);
     }
 }
 
 fn is_probed(metrics: &[Metric]) -> bool {
-    metrics.iter().any(|metric| metric.section == Section::Probe && metric.value.value().is_some())
+    metrics.iter().any(|metric| metric.id.def().section == Section::Probe && metric.value.value().is_some())
 }
 
 /// A gauge's readings are levels, not sums.

@@ -27,5 +27,5 @@ pub mod sweep;
 pub(crate) mod threads;
 pub(crate) mod watch;
 
-pub use crate::analysis::{Axis, Cause, CodeKind, Coverage, GroupBy, Label, Section, TimeRange, WindowMetrics};
+pub use crate::analysis::{Axis, Cause, CodeKind, Coverage, GroupBy, Label, TimeRange, WindowMetrics};
 pub use measured::Measured;

@@ -65,7 +65,7 @@ impl Recorded {
     }
 
     fn value(&self, name: &str, window: Window) -> Measure<f64> {
-        self.metrics(window).into_iter().find(|metric| metric.name == name).unwrap().value
+        self.metrics(window).into_iter().find(|metric| metric.id.name() == name).unwrap().value
     }
 
     fn seconds(&self, counter: &str, window: Window) -> Option<f64> {

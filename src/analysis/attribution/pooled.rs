@@ -6,8 +6,9 @@ use super::deviation::WindowVerdict;
 use super::settings::Settings;
 use super::types::Moved;
 use super::wait_ratio::WaitRatio;
-use crate::analysis::diff::{PRIMARY, Quantity, Role};
+use crate::analysis::diff::{PRIMARY, Quantity};
 use crate::analysis::stats::{benjamini_hochberg, normal_cdf};
+use crate::model::Role;
 use crate::units::Nanos;
 
 /// Several windows pooled.

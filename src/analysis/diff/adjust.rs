@@ -7,11 +7,11 @@ use super::curve::{Curve, LoadPoint, basis};
 use super::digest::Side;
 use super::effect::{Basis, Effect, Scale, SideEstimate, Uncertainty, by_windows};
 use super::load::{Adjustment, CurveBasis, Load, LoadMeasure, load_points, loads};
-use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, Role};
+use super::quantity::{Cell, INVERSE, PRIMARY, Quantity};
 use super::settings::Settings;
 use crate::analysis::stats::linear::Vector;
 use crate::analysis::stats::{Ancova, Observation};
-use crate::model::Measure;
+use crate::model::{Measure, Role};
 
 /// A quantity of both sides, and the range of loads to compare it at.
 struct Adjusting<'a> {

@@ -3,12 +3,12 @@
 
 use super::digest::{Digest, Side};
 use super::effect::{Effect, SideEstimate, Uncertainty, by_windows};
-use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, Role};
+use super::quantity::{Cell, INVERSE, PRIMARY, Quantity};
 use super::settings::Settings;
 use crate::analysis::stats::{
     benjamini_hochberg, detectable, equivalent, holm, least_p, mann_whitney, student_quantile, student_two_sided,
 };
-use crate::model::{Measure, Quality, Why};
+use crate::model::{Measure, Quality, Role, Why};
 use serde::Serialize;
 
 /// The verdict on a change.

@@ -1,6 +1,5 @@
 //! The conditions a recording was made under: all that must be alike for a comparison to be about the program.
 
-use crate::analysis::Metric;
 use crate::model::profile::Profile;
 use crate::model::{CallGraph, EventKind, HostFacts, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target};
 use rustc_hash::FxHashMap;
@@ -142,11 +141,6 @@ fn program(profile: &Profile) -> Option<Program> {
 pub(super) fn is_library(path: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.ends_with(".so") || file.contains(".so.")
-}
-
-/// The value of one metric by name.
-pub(super) fn metric<'a>(metrics: &'a [Metric], name: &str) -> Option<&'a Metric> {
-    metrics.iter().find(|metric| metric.name == name)
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 use super::conditions::Conditions;
 use super::quantity::{Cell, Reading, readings};
 use crate::analysis::sweep::Run;
-use crate::analysis::{Counters, Tasks, TimeRange, Window, operations};
+use crate::analysis::{Counters, Tasks, TimeRange, Window, operations, value_of};
 use crate::model::profile::Profile;
-use crate::model::{Measure, OpsSpec, Scope, Why};
+use crate::model::{Measure, MetricId, OpsSpec, Scope, Why};
 use std::collections::BTreeMap;
 
 /// The part of a recording to compare, and what a sweep knows of it.
@@ -100,9 +100,8 @@ impl Digest {
 fn with_threads(mut run: Run, counters: &Counters, width: Option<u32>, window: Window) -> Run {
     if width.is_none() {
         let metrics = crate::analysis::metrics(counters, &crate::analysis::Who::All, window, None);
-        let alive = super::conditions::metric(&metrics, "threads").map(|metric| metric.value);
         let wall = run.totals.wall;
-        run.totals.threads = alive.unwrap_or(Measure::Missing(Why::NotRecorded)).map(|threads| threads * wall);
+        run.totals.threads = value_of(&metrics, MetricId::Threads).map(|threads| threads * wall);
     }
     run
 }

@@ -247,13 +247,12 @@ pub(super) fn by_windows(cells: &[Cell], relative: bool, seed: u64) -> Option<(f
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::super::quantity::{Better, Role};
     use super::*;
     use crate::analysis::stats::welch;
-    use crate::model::Unit;
+    use crate::model::{MetricId, Unit};
 
     fn quantity(unit: Unit) -> Quantity {
-        Quantity { name: "q", label: "q", unit, better: Better::Less, role: Role::Cost }
+        Quantity { unit, ..Quantity::of(MetricId::Cpi) }
     }
 
     fn runs(values: &[f64]) -> SideEstimate {

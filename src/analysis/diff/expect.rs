@@ -6,10 +6,9 @@ use super::comparison::{Comparison, ExpectationResult, Outcome};
 use super::effect::{Effect, Scale};
 use super::expectation::{Claim, Expectation, Limit};
 use super::load::Adjustment;
-use super::quantity::Role;
 use super::settings::Settings;
 use crate::analysis::stats::{holm, student_two_sided};
-use crate::model::Measure;
+use crate::model::{Measure, Role};
 
 /// Judges all expectations as one family of tests.
 pub(super) fn judge(comparison: &Comparison, settings: &Settings) -> Vec<ExpectationResult> {

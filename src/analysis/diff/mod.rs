@@ -37,6 +37,6 @@ pub use load::{Adjustment, CurveBasis, Load, LoadMeasure, LoadRange};
 pub(super) use load::{LoadSeries, least_dependent};
 pub use mismatch::{Mismatch, Severity, mismatches};
 pub use module_renames::ModuleRenames;
-pub use quantity::{Better, Cell, PRIMARY, Quantity, RATE, Reading, Role, WITHOUT_OPERATIONS, quantities, readings};
+pub use quantity::{Cell, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, quantities, readings};
 pub use settings::{LoadBy, Per, Settings};
 pub use subgroups::{GroupKind, GroupRow, SubgroupCheck};

@@ -1,39 +1,16 @@
 //! The quantities that recordings are compared by, each as one sum over another, so that windows can be added up
 //! exactly.
 
-use crate::analysis::hardware::per_operation_names;
-use crate::analysis::{Counters, Metric, Section, Totals, Who, Window, metrics, per_operation};
-use crate::model::{Measure, Unit, Why};
-use crate::units::Nanos;
+use crate::analysis::{Counters, Metric, Totals, Who, Window, metrics, per_operation};
+use crate::model::{Better, Measure, MetricId, Role, Section, Unit, Why};
 use serde::Serialize;
-
-/// Which direction is cheaper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// Less of it.
-    Less,
-    /// More of it.
-    More,
-    /// Neither: it describes load or surroundings.
-    Neither,
-}
-
-/// The role of a quantity in a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// The cost of an operation: costs are judged, and corrected for their number as one family.
-    Cost,
-    /// How much there was to do.
-    Load,
-    /// How the rest of the time was spent, and the state of the machine.
-    Context,
-}
 
 /// One quantity; every recording has the same list in the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Quantity {
+    /// The metric.
+    #[serde(skip)]
+    pub id: MetricId,
     /// Stable name; the same as in the report or a sweep if they contain the number.
     pub name: &'static str,
     /// A short description.
@@ -75,20 +52,6 @@ pub const WITHOUT_OPERATIONS: &str = "busy_cores";
 /// Operations per second.
 pub const RATE: &str = "ops_per_s";
 
-/// Metrics that are listed here under another name, or whose inverse is.
-const TWICE: [&str; 10] = [
-    "ipc",
-    "cpi",
-    "frequency",
-    "cpu_utilisation",
-    "run_share",
-    "operations",
-    "throughput",
-    "cpu_per_op",
-    "path_length",
-    "cycles_per_op",
-];
-
 /// Every quantity of a window with this many operations. `whole` is the time that its threads had, in seconds, if it is
 /// not their lifetimes.
 #[must_use]
@@ -97,16 +60,16 @@ pub fn readings(counters: &Counters, window: Window, ops: Measure<f64>, whole: O
     let mut totals = Totals::of(&metrics, ops, window.span().seconds());
     totals.threads = whole.map_or(totals.threads, Measure::exact);
     let mut all = law(&totals);
-    let each = |metric: &Metric, role, better, below| context(metric, role, better, below);
     let per_op = per_operation(counters, &Who::All, window, ops);
-    all.extend(shown(&per_op).map(|metric| each(metric, Role::Cost, Better::Less, ops)));
-    all.extend(shown(&metrics).filter(|metric| metric.section != Section::Tool).map(|metric| {
-        let below = match metric.section {
+    all.extend(per_op.iter().filter(|metric| is_compared(metric.id)).map(|metric| reading(metric, ops)));
+    all.extend(metrics.iter().filter(|metric| is_compared(metric.id)).map(|metric| {
+        let def = metric.id.def();
+        let below = match def.section {
             Section::Cpu => totals.cpu,
-            Section::Scheduler if metric.unit == Unit::Share => totals.threads,
+            Section::Scheduler if def.unit == Unit::Share => totals.threads,
             _ => Measure::exact(totals.wall),
         };
-        each(metric, Role::Context, Better::Neither, below)
+        reading(metric, below)
     }));
     all
 }
@@ -114,56 +77,61 @@ pub fn readings(counters: &Counters, window: Window, ops: Measure<f64>, whole: O
 /// Every quantity that any recording may have, in the order of [`readings`].
 #[must_use]
 pub fn quantities() -> Vec<Quantity> {
-    let (counters, window) = (Counters::none(), Window { from: Nanos(0), to: Nanos(1) });
-    let nothing = readings(&counters, window, Measure::Missing(Why::NotRecorded), None);
-    let (mut all, rest): (Vec<_>, Vec<_>) =
-        nothing.into_iter().map(|reading| reading.quantity).partition(|quantity| quantity.role != Role::Context);
-    let (unit, better, role) = (Unit::Count, Better::Less, Role::Cost);
-    all.extend(per_operation_names().map(|(name, label)| Quantity { name, label, unit, better, role }));
-    all.extend(rest);
-    all
+    let compared = |role: Role| {
+        let of_role = move |id: &&MetricId| is_compared(**id) && id.def().role == role;
+        MetricId::ALL.iter().filter(of_role)
+    };
+    LAW.iter().chain(compared(Role::Cost)).chain(compared(Role::Context)).map(|id| Quantity::of(*id)).collect()
 }
 
-/// Metrics that are not listed already and are not plain totals: the longer recording has more of everything.
-fn shown(metrics: &[Metric]) -> impl Iterator<Item = &Metric> {
-    let total = |metric: &&Metric| matches!(&metric.events[..], [event] if metric.formula == format!("d {event}"));
-    metrics.iter().filter(|metric| !TWICE.contains(&metric.name)).filter(move |metric| !total(metric))
+/// Whether a metric is a quantity beside the law: not ironlaw's own, and no plain total, of which the longer recording
+/// has more.
+fn is_compared(id: MetricId) -> bool {
+    let def = id.def();
+    !def.in_law && def.redundant.is_none() && !def.computation.is_total() && def.section != Section::Tool
 }
 
-fn context(metric: &Metric, role: Role, better: Better, below: Measure<f64>) -> Reading {
-    let unit = metric.unit;
-    let quantity = Quantity { name: metric.name, label: metric.label, unit, better, role };
+fn reading(metric: &Metric, below: Measure<f64>) -> Reading {
     let cell =
         metric.value.value().zip(below.value()).map(|(value, below)| Cell { above: value * below, below: *below });
-    Reading { quantity, value: metric.value, cell: cell.filter(Cell::is_sound) }
+    Reading { quantity: Quantity::of(metric.id), value: metric.value, cell: cell.filter(Cell::is_sound) }
 }
 
-/// The factors of the law and the load.
+/// The factors of the law and the load, in the order they are listed.
+const LAW: [MetricId; 9] = [
+    MetricId::CpuNsPerOp,
+    MetricId::OpsPerCoreSecond,
+    MetricId::PathLength,
+    MetricId::Cpi,
+    MetricId::Frequency,
+    MetricId::CyclesPerOp,
+    MetricId::OpsPerS,
+    MetricId::BusyCores,
+    MetricId::Utilisation,
+];
+
 fn law(totals: &Totals) -> Vec<Reading> {
-    use Better::{Less, More, Neither};
-    use Unit as U;
     let Totals { ops, cpu, instructions, threads, .. } = *totals;
     let wall = Measure::exact(totals.wall);
     let product = |a: Measure<f64>, b: Measure<f64>| a.ratio(b, |a, b| Some(a * b));
     let cycles = product(totals.cpi, instructions);
-    let of = |name, label, unit, better, role, above: Measure<f64>, below: Measure<f64>| {
+    let sums = [
+        (cpu.map(|s| s * 1e9), ops),
+        (ops, cpu),
+        (instructions, ops),
+        (cycles, instructions),
+        (product(totals.frequency, cpu), cpu),
+        (cycles, ops),
+        (ops, wall),
+        (cpu, wall),
+        (cpu, threads),
+    ];
+    let reading = |(id, (above, below)): (&MetricId, (Measure<f64>, Measure<f64>))| {
         let value = above.ratio(below, |above, below| (below > 0.0).then(|| above / below));
         let cell = above.value().zip(below.value()).map(|(above, below)| Cell { above: *above, below: *below });
-        let quantity = Quantity { name, label, unit, better, role };
-        Reading { quantity, value, cell: cell.filter(Cell::is_sound) }
+        Reading { quantity: Quantity::of(*id), value, cell: cell.filter(Cell::is_sound) }
     };
-    let cost = |name, label, unit, better, above, below| of(name, label, unit, better, Role::Cost, above, below);
-    vec![
-        cost(PRIMARY, "CPU time per operation", U::Nanos, Less, cpu.map(|s| s * 1e9), ops),
-        cost(INVERSE, "operations per core-second", U::Ratio, More, ops, cpu),
-        cost("path_length", "instructions per operation", U::Ratio, Less, instructions, ops),
-        cost("cpi", "cycles per instruction", U::Ratio, Less, cycles, instructions),
-        cost("frequency", "frequency", U::Hertz, More, product(totals.frequency, cpu), cpu),
-        cost("cycles_per_op", "cycles per operation", U::Ratio, Less, cycles, ops),
-        of(RATE, "operations per second", U::PerSecond, Neither, Role::Load, ops, wall),
-        of(WITHOUT_OPERATIONS, "busy CPUs", U::Cores, Neither, Role::Load, cpu, wall),
-        of("utilisation", "share of threads' time running", U::Share, Neither, Role::Load, cpu, threads),
-    ]
+    LAW.iter().zip(sums).map(reading).collect()
 }
 
 impl Cell {
@@ -179,14 +147,18 @@ impl Cell {
 }
 
 impl Quantity {
+    /// The metric as a comparison lists it.
+    #[must_use]
+    pub fn of(id: MetricId) -> Quantity {
+        let def = id.def();
+        Quantity { id, name: def.name, label: def.title, unit: def.unit, better: def.better, role: def.role }
+    }
+
     /// How far two runs of the same program may differ for no reason of its own, if no repeats show it: counts of what
     /// a program does hardly move, while times depend on where its pages and neighbours are.
     #[must_use]
     pub fn usual_noise(&self) -> f64 {
-        match self.name {
-            "path_length" | "minor_faults_per_op" | "major_faults_per_op" => 0.005,
-            _ => 0.02,
-        }
+        if self.id.def().repeatable { 0.005 } else { 0.02 }
     }
 
     /// Whether its changes are differences rather than ratios: shares near zero double easily.

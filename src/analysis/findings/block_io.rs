@@ -4,7 +4,7 @@ use super::paths::WaitReason;
 use super::waits::mostly_below;
 use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
 use crate::analysis::text::{percent, seconds};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "block-io", title: "waiting for storage", kind: FindingKind::Limit, explains: &[], evaluate };
@@ -27,8 +27,10 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.require_work()?;
     let by_span = context.waits().is_ok();
     let mut evidence = vec![Evidence::of("blocked, of working time", share, U::Share, limits::STORAGE)];
-    for (name, label) in [("psi_io_some", "I/O pressure, group"), ("host_psi_io_some", "I/O pressure, machine")] {
-        evidence.extend(context.metric(name).map(|value| Evidence::of(label, value, U::Share, limits::IO_PRESSURE)));
+    for (id, label) in
+        [(MetricId::PsiIoSome, "I/O pressure, group"), (MetricId::HostPsiIoSome, "I/O pressure, machine")]
+    {
+        evidence.extend(context.metric(id).map(|value| Evidence::of(label, value, U::Share, limits::IO_PRESSURE)));
     }
     Ok(Some(Finding {
         rule: RULE.id,
@@ -60,6 +62,6 @@ fn next_step(place: Option<&Place>) -> String {
 }
 
 fn no_pressure(context: &RuleContext<'_>) -> bool {
-    let pressure = context.metric("psi_io_some").or_else(|_| context.metric("host_psi_io_some"));
+    let pressure = context.metric(MetricId::PsiIoSome).or_else(|_| context.metric(MetricId::HostPsiIoSome));
     context.wall().is_ok() && pressure.is_ok_and(|pressure| pressure < limits::IO_PRESSURE)
 }

@@ -5,7 +5,7 @@ use super::waits::Waits;
 use super::{Confidence, Evidence, Finding, limits};
 use crate::analysis::counters::Counters;
 use crate::analysis::coverage::{Coverage, clock};
-use crate::analysis::metrics::{Metric, metrics};
+use crate::analysis::metrics::{Metric, metrics, value_of};
 use crate::analysis::names::Names;
 use crate::analysis::ranking::{GroupBy, Ranking, SortBy, rank};
 use crate::analysis::selection::{Axis, Selection, Who};
@@ -15,7 +15,7 @@ use crate::analysis::text::percent;
 use crate::analysis::threads::{ThreadRow, threads};
 use crate::analysis::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{EventSpec, Measure, Scope, Unit, Why};
+use crate::model::{EventSpec, Measure, MetricId, Scope, Unit, Why};
 use std::cell::Cell;
 
 /// The inputs of the rules.
@@ -111,12 +111,10 @@ impl<'a> RuleContext<'a> {
     }
 
     /// The value of a metric, or why it is missing.
-    pub(super) fn metric(&self, name: &str) -> Result<f64, Why> {
-        let metric = self.metrics.iter().find(|metric| metric.name == name);
-        match metric.map(|metric| metric.value) {
-            Some(Measure::Known { value, .. }) => Ok(value),
-            Some(Measure::Missing(why)) => Err(why),
-            None => Err(Why::NotRecorded),
+    pub(super) fn metric(&self, id: MetricId) -> Result<f64, Why> {
+        match value_of(&self.metrics, id) {
+            Measure::Known { value, .. } => Ok(value),
+            Measure::Missing(why) => Err(why),
         }
     }
 
@@ -142,7 +140,7 @@ impl<'a> RuleContext<'a> {
 
     /// CPU time in seconds: as counted, or else as sampled.
     pub(super) fn cpu_time(&self) -> Result<f64, Why> {
-        self.metric("cpu_time").or_else(|why| match self.clock_event() {
+        self.metric(MetricId::CpuTime).or_else(|why| match self.clock_event() {
             Some(event) if event.unit == Unit::Nanos => Ok(self.functions.weight as f64 * 1e-9),
             _ => Err(why),
         })
@@ -232,7 +230,7 @@ impl<'a> RuleContext<'a> {
 
     /// Why a rule that needs a special hardware counter cannot decide.
     pub(super) fn no_counter(&self) -> Why {
-        match self.metric("cycles") {
+        match self.metric(MetricId::Cycles) {
             Err(why @ (Why::NotSupported | Why::NotPermitted)) => why,
             // A recording without the counter does not show what the machine supports, but its sampling clock does.
             Err(_) if self.clock_event().is_some_and(|event| event.unit == Unit::Nanos) => Why::NotSupported,
@@ -251,7 +249,7 @@ impl<'a> RuleContext<'a> {
         let lost = self.summary.lost as f64;
         let of_records = lost / (lost + self.summary.all_samples as f64).max(1.0);
         let is_time = self.clock_event().is_some_and(|event| event.unit == Unit::Nanos);
-        match self.metric("cpu_time").and_then(|cpu| Ok(cpu / self.wall()? * self.span()?)) {
+        match self.metric(MetricId::CpuTime).and_then(|cpu| Ok(cpu / self.wall()? * self.span()?)) {
             Ok(counted) if is_time && counted > 0.0 => {
                 of_records.min((1.0 - self.stacks.weight as f64 * 1e-9 / counted).max(0.0))
             }

@@ -2,7 +2,7 @@
 
 use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
 use crate::analysis::text::{digits, percent, seconds};
-use crate::model::{Target, Unit as U, Why};
+use crate::model::{MetricId, Target, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "cpu-queue", title: "waiting for CPUs", kind: FindingKind::Limit, explains: &[], evaluate };
@@ -16,10 +16,10 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let share = work.queued / work.total();
     // Each time slice ends one wait.
     let mean = context.count("timeslices").ok().filter(|count| *count > 0.0).map(|count| delay / count);
-    let host = context.metric("host_busy").ok();
+    let host = context.metric(MetricId::HostBusy).ok();
     let crowded = host.is_some_and(|busy| busy >= limits::HOST_BUSY);
     let long = mean.is_none_or(|mean| mean >= limits::QUEUE_WAIT);
-    let throttled = context.metric("throttled_share").is_ok_and(|share| share > limits::THROTTLED_PERIODS);
+    let throttled = context.metric(MetricId::ThrottledShare).is_ok_and(|share| share > limits::THROTTLED_PERIODS);
     if share < limits::QUEUED || !(long || crowded) || (throttled && !crowded) {
         return Ok(None);
     }
@@ -27,7 +27,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let mut evidence = vec![Evidence::of("queued, of working time", share, U::Share, limits::QUEUED)];
     evidence.extend(mean.map(|mean| Evidence::of("mean wait", mean, U::Seconds, limits::QUEUE_WAIT)));
     evidence.extend(host.map(|busy| Evidence::of("machine busy", busy, U::Share, limits::HOST_BUSY)));
-    let preempted = context.metric("involuntary_switches").ok();
+    let preempted = context.metric(MetricId::InvoluntarySwitches).ok();
     evidence.extend(preempted.map(|rate| Evidence::plain("preempted", rate, U::PerSecond)));
     Ok(Some(Finding {
         rule: RULE.id,
@@ -51,8 +51,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 /// Uses the CPU pressure of the cgroup, or of the machine if it is the target, where waits were not counted.
 fn by_pressure(context: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, Why> {
     let machine = matches!(&context.profile.meta.plan.target, Target::Cpus { cpus } if cpus.is_empty());
-    let pressure = match context.metric("psi_cpu_some") {
-        Err(_) if machine => context.metric("host_psi_cpu_some"),
+    let pressure = match context.metric(MetricId::PsiCpuSome) {
+        Err(_) if machine => context.metric(MetricId::HostPsiCpuSome),
         group => group,
     };
     let (pressure, wall) = (pressure.map_err(|_| why)?, context.wall()?);

@@ -3,7 +3,7 @@
 
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{digits, percent};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 const fn rule(
     id: &'static str,
@@ -26,15 +26,15 @@ pub(super) const RULES: [Rule; 7] = [FREQUENCY, SMT, BANDWIDTH, SHARING, REMOTE,
 
 impl RuleContext<'_> {
     /// A hardware metric, or why it is missing.
-    fn hardware(&self, name: &str) -> Result<f64, Why> {
+    fn hardware(&self, id: MetricId) -> Result<f64, Why> {
         self.require_cpu_time()?;
-        self.metric(name).map_err(|why| if why == Why::NotRecorded { self.no_counter() } else { why })
+        self.metric(id).map_err(|why| if why == Why::NotRecorded { self.no_counter() } else { why })
     }
 }
 
 /// An evidence row, if the metric was measured.
-fn plain(context: &RuleContext<'_>, name: &str, label: &'static str, unit: U) -> Option<Evidence> {
-    context.metric(name).ok().map(|value| Evidence::plain(label, value, unit))
+fn plain(context: &RuleContext<'_>, id: MetricId, label: &'static str, unit: U) -> Option<Evidence> {
+    context.metric(id).ok().map(|value| Evidence::plain(label, value, unit))
 }
 
 fn found(
@@ -59,14 +59,14 @@ fn found(
 }
 
 fn frequency(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let ratio = context.hardware("clock_ratio")?;
+    let ratio = context.hardware(MetricId::ClockRatio)?;
     if ratio > limits::BASE_CLOCK {
         return Ok(None);
     }
     // On mostly idle CPUs the governor lowers the clock, and nothing is lost.
     let busy = context.work()?.running >= limits::BUSY_FOR_CLOCK;
     let mut evidence = vec![Evidence::of("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK)];
-    evidence.extend(plain(context, "frequency", "frequency", U::Hertz));
+    evidence.extend(plain(context, MetricId::Frequency, "frequency", U::Hertz));
     Ok(Some(found(
         &FREQUENCY,
         Some(1.0 - ratio),
@@ -81,7 +81,7 @@ fn frequency(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 }
 
 fn smt_sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let share = context.hardware("tma_smt_contention")?;
+    let share = context.hardware(MetricId::TmaSmtContention)?;
     if share < limits::SMT_SLOTS {
         return Ok(None);
     }
@@ -101,13 +101,13 @@ fn smt_sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 /// Share of the cycles that waited for memory, by the most exact metric that was counted.
 fn memory_bound(context: &RuleContext<'_>) -> Result<Evidence, Why> {
     let known = [
-        ("tma_dram_bound", "stalled on loads from memory", limits::DRAM_BOUND),
-        ("tma_memory_bound", "slots lost to memory", limits::MEMORY_BOUND),
-        ("memory_stall_share", "stalled on caches and memory", limits::MEMORY_BOUND),
+        (MetricId::TmaDramBound, "stalled on loads from memory", limits::DRAM_BOUND),
+        (MetricId::TmaMemoryBound, "slots lost to memory", limits::MEMORY_BOUND),
+        (MetricId::MemoryStallShare, "stalled on caches and memory", limits::MEMORY_BOUND),
     ];
     let mut why = Why::NotRecorded;
-    for (name, label, threshold) in known {
-        match context.hardware(name) {
+    for (id, label, threshold) in known {
+        match context.hardware(id) {
             Ok(value) => return Ok(Evidence::of(label, value, U::Share, threshold)),
             Err(reason) => why = reason,
         }
@@ -122,13 +122,13 @@ fn waits_for_memory(context: &RuleContext<'_>) -> Result<Option<Evidence>, Why> 
 }
 
 fn bandwidth(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let many = context.hardware("tma_memory_bandwidth")?;
+    let many = context.hardware(MetricId::TmaMemoryBandwidth)?;
     let Some(bound) = waits_for_memory(context)?.filter(|_| many >= limits::MEMORY_BANDWIDTH) else { return Ok(None) };
     let share = many.min(bound.value);
     let mut evidence =
         vec![bound, Evidence::of("four or more reads under way", many, U::Share, limits::MEMORY_BANDWIDTH)];
-    evidence.extend(plain(context, "memory_bandwidth", "bytes a second, at least", U::BytesPerSecond));
-    evidence.extend(plain(context, "l3_miss_latency", "latency of an L3 miss", U::Seconds));
+    evidence.extend(plain(context, MetricId::MemoryBandwidth, "bytes a second, at least", U::BytesPerSecond));
+    evidence.extend(plain(context, MetricId::L3MissLatency, "latency of an L3 miss", U::Seconds));
     Ok(Some(found(
         &BANDWIDTH,
         Some(share),
@@ -143,9 +143,9 @@ fn bandwidth(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 }
 
 fn sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let lines = context.hardware("hitm_per_kinstr")?;
+    let lines = context.hardware(MetricId::HitmPerKinstr)?;
     // Seconds waiting for these lines per second of CPU time; unknown if the clock frequency is.
-    let cost = context.metric("cpi").and_then(|cpi| Ok((cpi, context.metric("frequency")?)));
+    let cost = context.metric(MetricId::Cpi).and_then(|cpi| Ok((cpi, context.metric(MetricId::Frequency)?)));
     let cost = cost.ok().filter(|(cpi, _)| *cpi > 0.0);
     let cost = cost.map(|(cpi, hertz)| lines / 1000.0 * limits::HITM_SECONDS * hertz / cpi);
     if lines < limits::HITM || cost.is_some_and(|cost| cost < limits::CONTESTED) {
@@ -153,7 +153,7 @@ fn sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let mut evidence = vec![Evidence::of("modified lines of others, per 1000", lines, U::Count, limits::HITM)];
     evidence.extend(cost.map(|cost| Evidence::of("waiting for them, at least", cost, U::Share, limits::CONTESTED)));
-    evidence.extend(plain(context, "order_clears_per_kinstr", "ordering clears, per 1000", U::Count));
+    evidence.extend(plain(context, MetricId::OrderClearsPerKinstr, "ordering clears, per 1000", U::Count));
     Ok(Some(found(
         &SHARING,
         cost,
@@ -169,7 +169,7 @@ fn sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 }
 
 fn remote(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let remote = context.hardware("remote_dram_share")?;
+    let remote = context.hardware(MetricId::RemoteDramShare)?;
     if remote < limits::REMOTE {
         return Ok(None);
     }
@@ -193,17 +193,17 @@ fn remote(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 }
 
 fn capacity(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let misses = context.hardware("llc_mpki")?;
+    let misses = context.hardware(MetricId::LlcMpki)?;
     let Some(bound) = waits_for_memory(context)?.filter(|_| misses >= limits::LLC_MPKI) else { return Ok(None) };
     // Then the same misses have another reason.
     if matches!(bandwidth(context), Ok(Some(_))) || matches!(remote(context), Ok(Some(_))) {
         return Ok(None);
     }
-    let depends = context.metric("mlp").is_ok_and(|reads| reads < limits::FEW_READS);
+    let depends = context.metric(MetricId::Mlp).is_ok_and(|reads| reads < limits::FEW_READS);
     let share = bound.value;
     let mut evidence = vec![Evidence::of("LLC misses, per 1000", misses, U::Count, limits::LLC_MPKI), bound];
-    evidence.extend(plain(context, "mlp", "reads under way at once", U::Count));
-    evidence.extend(plain(context, "l3_miss_latency", "latency of an L3 miss", U::Seconds));
+    evidence.extend(plain(context, MetricId::Mlp, "reads under way at once", U::Count));
+    evidence.extend(plain(context, MetricId::L3MissLatency, "latency of an L3 miss", U::Seconds));
     Ok(Some(found(
         &CAPACITY,
         Some(share),
@@ -223,13 +223,13 @@ fn capacity(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 }
 
 fn walks(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let share = context.hardware("page_walk_share")?;
+    let share = context.hardware(MetricId::PageWalkShare)?;
     if share < limits::PAGE_WALKS {
         return Ok(None);
     }
     let mut evidence = vec![Evidence::of("cycles with a page walk under way", share, U::Share, limits::PAGE_WALKS)];
-    evidence.extend(plain(context, "walks_per_kinstr", "page walks, per 1000", U::Count));
-    evidence.extend(plain(context, "mean_walk_cycles", "cycles of a page walk", U::Count));
+    evidence.extend(plain(context, MetricId::WalksPerKinstr, "page walks, per 1000", U::Count));
+    evidence.extend(plain(context, MetricId::MeanWalkCycles, "cycles of a page walk", U::Count));
     Ok(Some(found(
         &WALKS,
         Some(share),

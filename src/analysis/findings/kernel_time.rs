@@ -7,12 +7,12 @@ use super::stacks::Row;
 use super::{Confidence, Evidence, Finding, RemainderRule, RuleContext, limits};
 use crate::analysis::names::{Call, CodeKind};
 use crate::analysis::text::{name, percent};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: RemainderRule = RemainderRule { id: "kernel-time", title: "time in the kernel", evaluate };
 
 fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option<Finding>, Why> {
-    let counted = context.metric("system_share");
+    let counted = context.metric(MetricId::SystemShare);
     let Ok(stacks) = context.kernel_samples() else { return by_count(context, counted?) };
     let leaf_in_kernel = |row: &Row, calls: &[Call]| {
         let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);

@@ -6,7 +6,7 @@ use super::waits::{Sum, Waits, mostly_below};
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{digits, percent, seconds};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "lock-wait",
@@ -60,7 +60,9 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     evidence.retain(|row| row.value > 0.0);
     evidence.extend(
-        context.metric("voluntary_switches").map(|rate| Evidence::plain("switches, blocked", rate, U::PerSecond)),
+        context
+            .metric(MetricId::VoluntarySwitches)
+            .map(|rate| Evidence::plain("switches, blocked", rate, U::PerSecond)),
     );
     let at = mostly_below(place.as_ref());
     Ok(Some(Finding {

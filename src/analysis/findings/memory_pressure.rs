@@ -2,25 +2,26 @@
 
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::percent;
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "memory-pressure", title: "short of memory", kind: FindingKind::Limit, explains: &[], evaluate };
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.wall()?;
-    let group = context.metric("psi_memory_some");
+    let group = context.metric(MetricId::PsiMemorySome);
     let of_group = group.is_ok();
-    let some = group.or_else(|_| context.metric("host_psi_memory_some"))?;
+    let some = group.or_else(|_| context.metric(MetricId::HostPsiMemorySome))?;
     if some < limits::MEMORY_PRESSURE {
         return Ok(None);
     }
     context.require_work()?;
-    let full = context.metric(if of_group { "psi_memory_full" } else { "host_psi_memory_full" });
+    let full = context.metric(if of_group { MetricId::PsiMemoryFull } else { MetricId::HostPsiMemoryFull });
     let mut evidence = vec![Evidence::of("memory pressure, some", some, U::Share, limits::MEMORY_PRESSURE)];
     evidence.extend(full.map(|full| Evidence::plain("memory pressure, all", full, U::Share)));
-    evidence
-        .extend(context.metric("major_faults").map(|rate| Evidence::plain("major page faults", rate, U::PerSecond)));
+    evidence.extend(
+        context.metric(MetricId::MajorFaults).map(|rate| Evidence::plain("major page faults", rate, U::PerSecond)),
+    );
     let whose = if of_group { "of the target's control group" } else { "of the machine" };
     Ok(Some(Finding {
         rule: RULE.id,

@@ -6,7 +6,7 @@ use super::paths::CodeClass;
 use super::stacks::At;
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{digits, percent};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "page-faults",
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.require_cpu_time()?;
-    if let (Ok(rate), Ok(count)) = (context.metric("major_faults"), context.count("major-faults"))
+    if let (Ok(rate), Ok(count)) = (context.metric(MetricId::MajorFaults), context.count("major-faults"))
         && rate >= limits::MAJOR_FAULTS
         && count >= limits::STARTING_FAULTS
     {
@@ -65,8 +65,9 @@ fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         Evidence::of("below page faults", part.share, U::Share, limits::FAULTS),
         Evidence::plain("clearing fresh pages", clearing, U::Share),
     ];
-    evidence
-        .extend(context.metric("minor_faults").map(|rate| Evidence::plain("minor page faults", rate, U::PerSecond)));
+    evidence.extend(
+        context.metric(MetricId::MinorFaults).map(|rate| Evidence::plain("minor page faults", rate, U::PerSecond)),
+    );
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

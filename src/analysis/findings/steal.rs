@@ -3,20 +3,20 @@
 
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::percent;
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "steal", title: "CPU taken by the hypervisor", kind: FindingKind::Limit, explains: &[], evaluate };
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.wall()?;
-    let stolen = context.metric("steal_share")?;
+    let stolen = context.metric(MetricId::StealShare)?;
     if stolen <= limits::STEAL {
         return Ok(None);
     }
     context.require_work()?;
     // Busy time includes stolen time, which was wanted too.
-    let lost = context.metric("host_busy").ok().filter(|busy| *busy > 0.0).map(|busy| (stolen / busy).min(1.0));
+    let lost = context.metric(MetricId::HostBusy).ok().filter(|busy| *busy > 0.0).map(|busy| (stolen / busy).min(1.0));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

@@ -2,13 +2,13 @@
 
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{percent, seconds};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: FindingKind::Limit, explains: &[], evaluate };
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let share = match context.metric("throttled_share") {
+    let share = match context.metric(MetricId::ThrottledShare) {
         // No period in which the group ran under a quota.
         Err(Why::Idle) => return Ok(None),
         share => share?,
@@ -16,13 +16,13 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if share <= 0.0 {
         return Ok(None);
     }
-    let throttled = context.metric("throttled_time")?;
+    let throttled = context.metric(MetricId::ThrottledTime)?;
     let lost = context.cpu_time().ok().filter(|_| throttled > 0.0).map(|ran| throttled / (throttled + ran));
     let mut evidence = vec![
         Evidence::of("periods throttled", share, U::Share, limits::THROTTLED_PERIODS),
         Evidence::plain("stood still, all CPUs", throttled, U::Seconds),
     ];
-    if let Ok(rate) = context.metric("throttled_periods") {
+    if let Ok(rate) = context.metric(MetricId::ThrottledPeriods) {
         evidence.push(Evidence::plain("throttled", rate, U::PerSecond));
     }
     Ok(Some(Finding {

@@ -2,10 +2,10 @@
 //! only counters that counted at the same time, and an impossible value is reported as missing.
 
 use super::counters::Counters;
-use super::metrics::{Metric, Section};
+use super::metrics::Metric;
 use super::selection::Who;
 use super::time::Window;
-use crate::model::{Formula, HARDWARE_METRICS, HardwareMetric, HardwarePlan, Measure, Quality, Scope, Why};
+use crate::model::{Computation, Formula, HardwarePlan, Measure, MetricId, Quality, Scope, Why, per_operation_text};
 use rustc_hash::FxHashMap;
 
 /// From this share of the time on, a counter counts as always running: the rest is the moment of starting it.
@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hardware {
     metrics: Vec<Formable>,
-    per_op: Vec<Option<Ready>>,
+    per_op: Vec<(MetricId, Ready)>,
     /// Whether any hardware event was counted.
     counted: bool,
     /// Whether cycles cover user mode only.
@@ -26,7 +26,7 @@ pub(super) struct Hardware {
 
 #[derive(Debug, Clone)]
 struct Formable {
-    metric: &'static HardwareMetric,
+    metric: MetricId,
     ready: Option<Ready>,
     /// Why no formula applies, in the planner's words.
     absent: Option<String>,
@@ -44,64 +44,6 @@ struct Ready {
     counters: Vec<(String, Vec<Counter>)>,
 }
 
-/// A hardware cost per operation.
-pub(super) struct PerOp {
-    pub name: &'static str,
-    pub label: &'static str,
-    formulas: &'static [&'static str],
-}
-
-/// Names and labels of all costs per operation, whether or not a recording has their counters.
-pub(super) fn per_operation_names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    PER_OP.iter().map(|def| (def.name, def.label))
-}
-
-/// Counts that matter per operation: a longer path hides misses in per-instruction rates.
-const PER_OP: [PerOp; 8] = [
-    PerOp { name: "l1d_misses_per_op", label: "L1D misses", formulas: &["l1d-miss", "l1d-replacement"] },
-    PerOp { name: "l2_misses_per_op", label: "L2 misses", formulas: &["l2-miss"] },
-    PerOp {
-        name: "llc_misses_per_op",
-        label: "LLC misses",
-        formulas: &[
-            "llc-miss",
-            "dram-all + remote-cache-all + l2-pf-miss-l3-miss",
-            "dram-all + far-cache + l2-pf-miss-l3-miss",
-        ],
-    },
-    PerOp { name: "branch_misses_per_op", label: "branch misses", formulas: &["branch-misses"] },
-    PerOp {
-        name: "page_walk_cycles_per_op",
-        label: "page-walk cycles",
-        formulas: &[
-            "dtlb-load-walk-active + dtlb-store-walk-active + itlb-walk-active",
-            "dtlb-load-walk-pending + itlb-walk-pending",
-        ],
-    },
-    PerOp {
-        name: "page_walks_per_op",
-        label: "page walks",
-        formulas: &[
-            "dtlb-load-walk-completed + dtlb-store-walk-completed + itlb-walk-completed",
-            "dtlb-load-walk-completed + itlb-walk-completed",
-        ],
-    },
-    PerOp {
-        name: "remote_dram_per_op",
-        label: "remote memory reads",
-        formulas: &["remote-dram-load", "l2-fill-dram-far", "dram-far", "remote-dram-ocr"],
-    },
-    PerOp {
-        name: "hitm_per_op",
-        label: "others' modified lines",
-        formulas: &[
-            "local-hitm + remote-cache-hitm",
-            "local-xsnp-fwd * demand-rd-local-hitm-ocr / max(1, demand-rd-local-hitm-ocr + demand-rd-local-fwd-ocr) \
-             + remote-cache-hitm",
-        ],
-    },
-];
-
 impl Hardware {
     /// Finds the formulas that the counters, given by name and group, suffice for.
     pub fn of<'a>(plan: &HardwarePlan, counters: impl Iterator<Item = (&'a str, Option<u16>)>) -> Hardware {
@@ -111,16 +53,21 @@ impl Hardware {
         }
         // Names come in no order. Sorting makes the same group come first every time.
         roles.values_mut().for_each(|counters| counters.sort());
-        let formable = |metric: &'static HardwareMetric| Formable {
+        let formable = |metric: MetricId| Formable {
             metric,
-            ready: plan.formulas_of(metric).find_map(|text| Ready::of(text, &roles)),
-            absent: plan.absent.iter().find(|absent| absent.metric == metric.name).map(|absent| absent.why.clone()),
+            ready: plan.formulas_of(metric.def()).find_map(|text| Ready::of(text, &roles)),
+            absent: plan.absent.iter().find(|absent| absent.metric == metric.name()).map(|absent| absent.why.clone()),
         };
         let mut law = plan.groups.iter().flat_map(|group| &group.events).filter(|event| event.role == "cycles");
-        let per_op = |def: &PerOp| def.formulas.iter().find_map(|text| Ready::of(text, &roles));
+        let per_op = |id: &MetricId| match id.def().computation {
+            Computation::EventsPerOperation(formulas) => {
+                Some((*id, formulas.iter().find_map(|text| Ready::of(text, &roles))?))
+            }
+            _ => None,
+        };
         Hardware {
-            metrics: HARDWARE_METRICS.iter().map(formable).collect(),
-            per_op: PER_OP.iter().map(per_op).collect(),
+            metrics: MetricId::from_events().map(formable).collect(),
+            per_op: MetricId::ALL.iter().filter_map(per_op).collect(),
             counted: !plan.groups.is_empty(),
             user_only: law.any(|event| event.event.exclude_kernel),
         }
@@ -162,7 +109,7 @@ impl Reader<'_> {
     }
 
     fn metric(&self, formable: &Formable) -> Metric {
-        let HardwareMetric { name, label, unit, formulas, bounds, threshold, .. } = *formable.metric;
+        let (id, bounds) = (formable.metric, formable.metric.def().bounds);
         let (mut value, mut detail) = match &formable.ready {
             // CPU time covers both modes.
             Some(ready) if ready.needs("task-clock") && self.counters.hardware().user_only => {
@@ -181,18 +128,9 @@ impl Reader<'_> {
         if formable.ready.is_some() && value.why() == Some(Why::NotRecorded) && matches!(self.who, Who::Only(_)) {
             detail = Some("counted for the whole target, not thread by thread".to_string());
         }
-        let formula =
-            formable.ready.as_ref().map_or(formulas.first().copied().unwrap_or_default(), |ready| &ready.text);
-        Metric {
-            name,
-            label,
-            section: Section::Hardware,
-            unit,
-            value,
-            formula: formula.to_string(),
-            events: formable.ready.as_ref().map_or_else(Vec::new, Ready::names),
-            detail,
-            threshold,
+        match &formable.ready {
+            Some(ready) => Metric { id, value, formula: ready.text.clone(), events: ready.names(), detail },
+            None => Metric { detail, ..Metric::of(id, value) },
         }
     }
 
@@ -207,19 +145,14 @@ impl Reader<'_> {
     }
 
     /// The hardware costs of one operation, for those events that were counted.
-    pub fn per_operation(
-        self,
-        ops: Measure<f64>,
-    ) -> impl Iterator<Item = (&'static PerOp, Measure<f64>, String, Vec<String>)> {
-        let defs = PER_OP.iter().zip(&self.counters.hardware().per_op);
-        defs.filter_map(move |(def, ready)| {
-            let ready = ready.as_ref()?;
+    pub fn per_operation(self, ops: Measure<f64>) -> impl Iterator<Item = Metric> {
+        self.counters.hardware().per_op.iter().map(move |(id, ready)| {
             // Without operations, report why they are missing, whatever else is missing.
-            let cost = match ops {
+            let value = match ops {
                 Measure::Missing(why) => Measure::Missing(why),
                 ops => ready.value(&self).ratio(ops, |spent, ops| (ops > 0.0).then(|| spent / ops)),
             };
-            Some((def, cost, format!("({}) / d operations", ready.text), ready.names()))
+            Metric { id: *id, value, formula: per_operation_text(&ready.text), events: ready.names(), detail: None }
         })
     }
 }

@@ -32,7 +32,7 @@ fn all(synthetic: Synthetic, who: &Who) -> Vec<Metric> {
 }
 
 fn metric(synthetic: Synthetic, name: &str) -> Metric {
-    let found = all(synthetic, &Who::All).into_iter().find(|metric| metric.name == name);
+    let found = all(synthetic, &Who::All).into_iter().find(|metric| metric.id.name() == name);
     found.unwrap_or_else(|| panic!("no metric {name}"))
 }
 
@@ -60,7 +60,7 @@ fn cycles_of_user_mode_alone_say_nothing_about_the_clock() {
         let events = counted.meta.hardware.groups.iter_mut().flat_map(|group| &mut group.events);
         events.for_each(|event| event.event.exclude_kernel = exclude_kernel);
         let found = all(counted, &Who::All);
-        let value = |name| found.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+        let value = |name| found.iter().find(|metric| metric.id.name() == name).map(|metric| metric.value);
         assert_eq!((value("frequency"), value("ipc")), (Some(expected), Some(known(0.5, 1.0))));
     }
 }
@@ -145,7 +145,7 @@ fn of_selected_threads_only_what_was_counted_by_thread_is_told() {
     let mut synthetic = synthetic(&[Group(1.0, &[("llc-miss", 1000), ("instructions", 1_000_000)])]);
     synthetic.alive(41, "main");
     let who = Who::Only([41].into_iter().collect());
-    let found = all(synthetic, &who).into_iter().find(|metric| metric.name == "llc_mpki");
+    let found = all(synthetic, &who).into_iter().find(|metric| metric.id == MetricId::LlcMpki);
     let found = found.map(|metric| (metric.value, metric.detail.is_some()));
     assert_eq!(found, Some((Measure::Missing(Why::NotRecorded), true)));
 }
@@ -156,7 +156,7 @@ fn an_operation_costs_misses_only_where_misses_were_counted() {
         let profile = synthetic(groups).finish();
         let (counters, window) = (Counters::of(&profile), Window { from: ms(0), to: ms(2000) });
         let reader = Reader { counters: &counters, who: &Who::All, window };
-        reader.per_operation(Measure::exact(100.0)).map(|(def, cost, _, _)| (def.name, cost)).collect()
+        reader.per_operation(Measure::exact(100.0)).map(|metric| (metric.id.name(), metric.value)).collect()
     };
     assert_eq!(costs(&[Group(1.0, &[("cycles", 2), ("instructions", 1)])]), []);
     assert_eq!(costs(&[Group(0.5, &[("llc-miss", 1000)])]), [("llc_misses_per_op", known(20.0, 0.5))]);
@@ -204,7 +204,7 @@ proptest! {
         let given: Vec<Group<'_>> = named.iter().zip(&borrowed).map(|((share, _), own)| Group(*share, own)).collect();
         let found = all(synthetic(&given), &Who::All);
         let formula = Formula::parse("1000 * llc-miss / instructions").ok_or(TestCaseError::fail("formula"))?;
-        let told = found.iter().find(|metric| metric.name == "llc_mpki").map(|metric| metric.value);
+        let told = found.iter().find(|metric| metric.id == MetricId::LlcMpki).map(|metric| metric.value);
         if let Some(Measure::Known { value, quality }) = told {
             let bare = |own: &[(String, u64)]| own.iter().map(|(name, value)| (role(name).to_string(), *value)).collect::<Vec<_>>();
             let one_group = named.iter().any(|(share, own)| {

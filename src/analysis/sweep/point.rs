@@ -3,8 +3,8 @@
 
 use super::speedup::{efficiency, karp_flatt, sound, speedup};
 use super::types::{Estimate, Numbers, Point, Run};
-use crate::analysis::Law;
-use crate::model::{Measure, Quality, Region, Why};
+use crate::analysis::{Law, value_of};
+use crate::model::{Measure, MetricId, Quality, Region, Why};
 
 impl Point {
     /// Averages these runs; comparisons with a base are missing until [`Point::compare`] is called.
@@ -34,11 +34,8 @@ impl Point {
     }
 }
 
-fn metric(run: &Run, name: &str) -> Measure<f64> {
-    run.metrics
-        .iter()
-        .find(|metric| metric.name == name)
-        .map_or(Measure::Missing(Why::NotRecorded), |found| found.value)
+fn metric(run: &Run, id: MetricId) -> Measure<f64> {
+    value_of(&run.metrics, id)
 }
 
 fn through(of: Measure<Estimate>, f: impl FnOnce(Estimate) -> Option<Estimate>) -> Measure<Estimate> {
@@ -59,7 +56,7 @@ fn numbers(n: f64, runs: &[Run]) -> Numbers {
         cpi: law(|law| law.cpi),
         core_cpi: Measure::Missing(Why::NotRecorded),
         frequency: law(|law| law.frequency),
-        kernel_share: mean(&|run| metric(run, "system_share")),
+        kernel_share: mean(&|run| metric(run, MetricId::SystemShare)),
         cpu_ns_per_op: mean(&|run| Law::of(&run.totals).cpu_per_op.map(|seconds| seconds * 1e9)),
         us_per_op: mean(&|run| Measure::exact(n * run.totals.wall * 1e6).over(run.totals.ops)),
         utilisation: mean(&|run| run.split.running.over(Measure::exact(n * run.totals.wall))),

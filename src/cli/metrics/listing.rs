@@ -1,6 +1,6 @@
 //! A core's metrics, events and groups as plain rows, for both output formats.
 
-use crate::model::{Formula, HardwareMetric, HardwarePlan, Unit};
+use crate::model::{Formula, HardwarePlan, MetricDef, Unit};
 use crate::pmu::{CoreType, Wanted, as_perf_writes_it, group_as_perf_writes_it, planner};
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ pub(super) struct Event {
 /// The rows of a core. `here` if it is this machine's; `all` lists every event.
 pub(super) fn of(core: &CoreType, wanted: &Wanted, here: bool, all: bool) -> Listing {
     let plan = planner::plan(&core.uarch, &core.capacity, wanted);
-    let is_absent = |metric: &HardwareMetric| plan.absent.iter().any(|absent| absent.metric == metric.name);
+    let is_absent = |metric: &MetricDef| plan.absent.iter().any(|absent| absent.metric == metric.name);
     let rows = wanted.metrics.iter().filter(|metric| !is_absent(metric)).filter_map(|metric| row(core, &plan, metric));
     let missing = plan.absent.iter().map(|absent| Missing { name: absent.metric.clone(), why: absent.why.clone() });
     let groups = plan.groups.iter().map(|group| Group {
@@ -97,7 +97,7 @@ pub(super) fn of(core: &CoreType, wanted: &Wanted, here: bool, all: bool) -> Lis
     }
 }
 
-fn row(core: &CoreType, plan: &HardwarePlan, metric: &'static HardwareMetric) -> Option<Row> {
+fn row(core: &CoreType, plan: &HardwarePlan, metric: &'static MetricDef) -> Option<Row> {
     let (formula, group) = planner::formed(plan, metric)?;
     let parsed = Formula::parse(formula)?;
     Some(Row {

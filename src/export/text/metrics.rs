@@ -3,7 +3,7 @@
 
 use super::page::{Ink, Page};
 use crate::export::columns;
-use crate::view::Section;
+use crate::model::Section;
 use crate::view::number;
 use crate::view::report::{MetricView, Report};
 

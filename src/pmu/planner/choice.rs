@@ -1,7 +1,7 @@
 //! Chooses the formula by which a core forms a metric, or explains why there is none.
 
 use super::room::{fits, needed};
-use crate::model::{Formula, HardwareMetric};
+use crate::model::{Formula, MetricDef};
 use crate::pmu::machine::Capacity;
 use crate::pmu::table::Uarch;
 
@@ -30,7 +30,7 @@ enum Hindrance {
 }
 
 /// The first formula whose events this core can count at once. Errors: why there is none, as text for users.
-pub(super) fn choose(uarch: &Uarch, capacity: &Capacity, metric: &HardwareMetric) -> Result<Choice, String> {
+pub(super) fn choose(uarch: &Uarch, capacity: &Capacity, metric: &MetricDef) -> Result<Choice, String> {
     if !capacity.present {
         return Err(no_pmu(capacity));
     }
@@ -42,7 +42,7 @@ pub(super) fn choose(uarch: &Uarch, capacity: &Capacity, metric: &HardwareMetric
     }
     let own = uarch.formulas.iter().filter(|(name, _)| name == metric.name).map(|(_, formula)| formula.as_str());
     let mut nearest: Option<Hindrance> = None;
-    for text in own.chain(metric.formulas.iter().copied()) {
+    for text in own.chain(metric.formulas().iter().copied()) {
         match judge(uarch, capacity, text) {
             Ok(choice) => return Ok(choice),
             Err(hindrance) => nearest = Some(nearest.map_or(hindrance.clone(), |known| nearer(known, hindrance))),

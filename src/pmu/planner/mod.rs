@@ -11,9 +11,9 @@ pub use room::fits;
 
 use super::known;
 use super::machine::Capacity;
-use super::sets::{SETS, Wanted};
+use super::sets::{Wanted, name_of_set};
 use super::table::Uarch;
-use crate::model::{AbsentMetric, EventSpec, HardwareEvent, HardwareGroup, HardwareMetric, HardwarePlan, Unit};
+use crate::model::{AbsentMetric, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, MetricDef, Unit};
 use choice::choose;
 
 /// Roles of the first group, if the core has them.
@@ -33,12 +33,12 @@ pub fn plan(uarch: &Uarch, capacity: &Capacity, wanted: &Wanted) -> HardwarePlan
             Ok(choice) => {
                 let into_first = metric.name == BASE_METRIC;
                 if !place(uarch, capacity, &choice.roles, into_first, most, &mut groups) {
-                    let set = SETS.iter().find(|set| set.metrics.contains(&metric.name)).map_or("all", |set| set.name);
+                    let set = metric.set.map_or("all", |(set, _)| name_of_set(set));
                     let why = format!("left out, so that the others are counted often enough; ask for it: -M {set}");
                     plan.absent.push(AbsentMetric { metric: metric.name.to_string(), why });
                     continue;
                 }
-                if !metric.formulas.contains(&choice.formula.as_str()) {
+                if !metric.formulas().contains(&choice.formula.as_str()) {
                     plan.formulas.push((metric.name.to_string(), choice.formula));
                 }
             }
@@ -51,7 +51,7 @@ pub fn plan(uarch: &Uarch, capacity: &Capacity, wanted: &Wanted) -> HardwarePlan
 
 /// The formula by which a plan forms a metric, and the number of the group that contains its events.
 #[must_use]
-pub fn formed<'a>(plan: &'a HardwarePlan, metric: &'a HardwareMetric) -> Option<(&'a str, usize)> {
+pub fn formed<'a>(plan: &'a HardwarePlan, metric: &'a MetricDef) -> Option<(&'a str, usize)> {
     plan.formulas_of(metric).find_map(|text| {
         let roles = choice::roles_of(text)?;
         let has = |group: &HardwareGroup| roles.iter().all(|role| group.events.iter().any(|event| event.role == *role));

@@ -1,6 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 use super::*;
-use crate::model::{EventKind, HARDWARE_METRICS};
+use crate::model::{EventKind, MetricDef, MetricId};
 use crate::pmu::sets::{Wanted, wanted};
 use crate::pmu::{Machine, Table, assumed};
 use proptest::prelude::*;
@@ -21,6 +21,10 @@ fn roles(plan: &HardwarePlan) -> Vec<Vec<&str>> {
 fn planned(id: &str, list: &str) -> HardwarePlan {
     let (uarch, capacity) = core(id);
     plan(&uarch, &capacity, &wanted(list).unwrap())
+}
+
+fn hardware() -> Vec<&'static MetricDef> {
+    MetricId::from_events().map(MetricId::def).collect()
 }
 
 fn why(plan: &HardwarePlan, metric: &str) -> String {
@@ -92,7 +96,7 @@ fn what_cannot_be_had_says_why() {
     let tight = with(&|c| (c.general, c.watchdog) = (2, 1));
     assert!(why(&tight, "page_walk_share").contains("take 3 of 2 general counters; the NMI watchdog holds one"));
     let absent = with(&|c| (c.present, c.is_virtual) = (false, true));
-    assert_eq!((absent.groups.len(), absent.absent.len()), (0, HARDWARE_METRICS.len()));
+    assert_eq!((absent.groups.len(), absent.absent.len()), (0, hardware().len()));
     assert_eq!(why(&absent, "llc_mpki"), "this virtual machine was given no PMU");
     assert!(why(&planned("amd-zen4", "tlb"), "page_walk_share").starts_with("the CPU counts page walks"));
 }
@@ -144,7 +148,7 @@ proptest! {
     #[test]
     fn every_plan_holds_what_it_promises(
         which in 0_usize..64,
-        mut asked in prop::collection::vec(0_usize..HARDWARE_METRICS.len(), 0..HARDWARE_METRICS.len()),
+        mut asked in prop::collection::vec(0_usize..hardware().len(), 0..hardware().len()),
         general in 2_u8..=8,
         smt: bool,
         nodes in 0_usize..3,
@@ -156,7 +160,7 @@ proptest! {
         let capacity = Capacity { present: true, kind: 4, general, smt, nodes, slots_per_cycle: slots, ..Capacity::default() };
         let mut seen = std::collections::BTreeSet::new();
         asked.retain(|number| seen.insert(*number));
-        let metrics: Vec<&'static HardwareMetric> = asked.iter().map(|number| &HARDWARE_METRICS[*number]).collect();
+        let metrics: Vec<&'static MetricDef> = asked.iter().map(|number| hardware()[*number]).collect();
         let plan = plan(uarch, &capacity, &Wanted { metrics: metrics.clone(), most_groups });
         prop_assert!(most_groups.is_none_or(|most| plan.groups.len() <= most));
         for (number, group) in plan.groups.iter().enumerate() {

@@ -7,7 +7,7 @@ use crate::model::Unit;
 use serde::Serialize;
 
 pub use crate::analysis::baseline::{LoadAxis, Stale, Strength};
-pub use crate::analysis::diff::Role;
+pub use crate::model::Role;
 
 /// Version of the JSON form. It changes only if a field changes its meaning, not if fields are added.
 pub const SCHEMA_VERSION: u32 = 1;

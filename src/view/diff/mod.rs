@@ -12,9 +12,10 @@ use crate::model::Unit;
 use serde::Serialize;
 
 pub use crate::analysis::diff::{
-    Adjustment, AnswerKind, Basis, Better, CurveBasis, Exceeds, GateStatus, GroupKind, GroupRow, Load, LoadMeasure,
-    LoadRange, Mismatch, Outcome, Per, Role, Scale, Severity, SubgroupCheck, Verdict,
+    Adjustment, AnswerKind, Basis, CurveBasis, Exceeds, GateStatus, GroupKind, GroupRow, Load, LoadMeasure, LoadRange,
+    Mismatch, Outcome, Per, Scale, Severity, SubgroupCheck, Verdict,
 };
+pub use crate::model::{Better, Role};
 use picture::pictures;
 pub use scale::most;
 

@@ -11,8 +11,8 @@ pub use tree::Tree;
 
 use super::context::ViewContext;
 use super::labels::axis_of;
-use crate::analysis::{Axis, CodeKind, GroupBy, Rank, Ranking, SortBy, UNRESOLVED, metrics, rank, short};
-use crate::model::{Measure, Why};
+use crate::analysis::{Axis, CodeKind, GroupBy, Rank, Ranking, SortBy, UNRESOLVED, metrics, rank, short, value_of};
+use crate::model::MetricId;
 use crate::view::Measured;
 use change::Before;
 use serde::Serialize;
@@ -123,8 +123,7 @@ impl FunctionsView {
 fn cpu_time(context: &ViewContext<'_>) -> Measured {
     let who = context.selection.who(&context.tasks);
     let metrics = metrics(&context.counters, &who, context.window, None);
-    let known = metrics.iter().find(|metric| metric.name == "cpu_time").map(|metric| metric.value);
-    known.unwrap_or(Measure::Missing(Why::NotRecorded)).into()
+    value_of(&metrics, MetricId::CpuTime).into()
 }
 
 impl Row {

@@ -1,7 +1,7 @@
 //! A number of the overview with its history, its change, its formula, and the reason if it is missing.
 
 use super::past::WindowMetrics;
-use crate::model::{Measure, Unit};
+use crate::model::{Measure, MetricId, Unit};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -35,8 +35,9 @@ impl Change {
 /// A number of the overview.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Factor {
-    /// Its stable name.
-    pub name: &'static str,
+    /// Which metric.
+    #[serde(rename = "name")]
+    pub id: MetricId,
     /// Label for display.
     pub label: &'static str,
     /// Its unit.
@@ -66,7 +67,7 @@ pub(super) struct Sources<'a> {
 /// The description of a factor, without its values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
-    pub name: &'static str,
+    pub id: MetricId,
     pub label: &'static str,
     pub unit: Unit,
     pub noun: &'static str,
@@ -90,16 +91,16 @@ impl Factor {
             let error = now.zip(before).map(|(now, before)| now.hypot(before));
             Some(Change { before: known(then)?, after: *value.value()?, error })
         });
-        let Kind { name, label, unit, noun } = kind;
-        Factor { name, label, unit, noun, value, history, change, share_of_change: None, formula: formula.to_string() }
+        let Kind { id, label, unit, noun } = kind;
+        Factor { id, label, unit, noun, value, history, change, share_of_change: None, formula: formula.to_string() }
     }
 
     /// A metric, with a label that fits its place.
-    pub(super) fn metric(name: &'static str, label: &'static str, from: &Sources<'_>) -> Factor {
-        let found = from.now.metrics.iter().find(|metric| metric.name == name);
-        let unit = found.map_or(Unit::Count, |metric| metric.unit);
+    pub(super) fn metric(id: MetricId, label: &'static str, from: &Sources<'_>) -> Factor {
+        let found = from.now.metrics.iter().find(|metric| metric.id == id);
         let formula = found.map_or("", |metric| metric.formula.as_str());
-        Factor::new(Kind { name, label, unit, noun: "" }, formula, from, |context| context.metric(name))
+        let kind = Kind { id, label, unit: id.def().unit, noun: "" };
+        Factor::new(kind, formula, from, |context| context.metric(id))
     }
 }
 

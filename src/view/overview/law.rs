@@ -4,43 +4,43 @@
 use super::factor::{Factor, Kind, Sources};
 use super::past::WindowMetrics;
 use crate::analysis::{Law, LawFactor};
-use crate::model::{Measure, Unit};
+use crate::model::{Measure, MetricId, Unit};
 
 /// A factor of the law: its description, its formula, how to read it, and its part in a slowdown.
 struct Row(Kind, &'static str, fn(&Law) -> Measure<f64>, Option<LawFactor>);
 
-const fn kind(name: &'static str, label: &'static str, unit: Unit, noun: &'static str) -> Kind {
-    Kind { name, label, unit, noun }
+const fn kind(id: MetricId, label: &'static str, unit: Unit, noun: &'static str) -> Kind {
+    Kind { id, label, unit, noun }
 }
 
 const LAW: [Row; 6] = [
     Row(
-        kind("cpu_per_op", "CPU time/op", Unit::Seconds, ""),
+        kind(MetricId::CpuPerOp, "CPU time/op", Unit::Seconds, ""),
         "d task-clock / d ops = path length x CPI / frequency",
         |law| law.cpu_per_op,
         Some(LawFactor::CpuTime),
     ),
     Row(
-        kind("path_length", "path length", Unit::Count, "instr"),
+        kind(MetricId::PathLength, "path length", Unit::Count, "instr"),
         "d instructions / d ops",
         |law| law.path_length,
         Some(LawFactor::PathLength),
     ),
-    Row(kind("cpi", "CPI", Unit::Ratio, ""), "d cycles / d instructions", |law| law.cpi, Some(LawFactor::Cpi)),
+    Row(kind(MetricId::Cpi, "CPI", Unit::Ratio, ""), "d cycles / d instructions", |law| law.cpi, Some(LawFactor::Cpi)),
     Row(
-        kind("frequency", "frequency", Unit::Hertz, ""),
+        kind(MetricId::Frequency, "frequency", Unit::Hertz, ""),
         "d cycles / d task-clock",
         |law| law.frequency,
         Some(LawFactor::Frequency),
     ),
     Row(
-        kind("cpu_utilisation", "busy cores", Unit::Cores, ""),
+        kind(MetricId::CpuUtilisation, "busy cores", Unit::Cores, ""),
         "d task-clock / wall",
         |law| law.busy,
         Some(LawFactor::Utilisation),
     ),
     Row(
-        kind("throughput", "throughput", Unit::Count, "op/s"),
+        kind(MetricId::Throughput, "throughput", Unit::Count, "op/s"),
         "d ops / wall = busy cores / (CPU time/op)",
         |law| law.throughput,
         None,
@@ -63,14 +63,14 @@ pub(super) fn factors(from: &Sources<'_>) -> Vec<Factor> {
 
 /// Metrics shown instead if operations or cycles are not counted: rates per second, and shares.
 pub(super) fn stand_ins(from: &Sources<'_>) -> Vec<Factor> {
-    let rate = kind("instruction_rate", "instr/s", Unit::Count, "/s");
+    let rate = kind(MetricId::InstructionRate, "instr/s", Unit::Count, "/s");
     vec![
-        Factor::metric("ipc", "IPC", from),
+        Factor::metric(MetricId::Ipc, "IPC", from),
         Factor::new(rate, "d instructions / wall", from, |context| context.law.instruction_rate),
-        Factor::metric("run_share", "running", from),
-        Factor::metric("run_queue_delay", "run queue", from),
-        Factor::metric("system_share", "in kernel", from),
-        Factor::metric("voluntary_switches", "waits", from),
-        Factor::metric("involuntary_switches", "preempted", from),
+        Factor::metric(MetricId::RunShare, "running", from),
+        Factor::metric(MetricId::RunQueueDelay, "run queue", from),
+        Factor::metric(MetricId::SystemShare, "in kernel", from),
+        Factor::metric(MetricId::VoluntarySwitches, "waits", from),
+        Factor::metric(MetricId::InvoluntarySwitches, "preempted", from),
     ]
 }

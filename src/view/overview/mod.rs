@@ -13,6 +13,7 @@ pub use split::{Split, Wait};
 use super::context::ViewContext;
 use super::findings::FindingsView;
 use crate::analysis::{CodeKind, GroupBy, Ranking, SortBy, rank, summary};
+use crate::model::MetricId;
 use factor::Sources;
 use past::{WindowMetrics, past};
 use serde::Serialize;
@@ -88,10 +89,10 @@ impl Overview {
 
     /// Finds a factor or rate by name.
     #[must_use]
-    pub fn factor(&self, name: &str) -> Option<&Factor> {
+    pub fn factor(&self, id: MetricId) -> Option<&Factor> {
         let rates = self.groups.iter().flat_map(|group| &group.rates);
         let split = self.split.parts.iter().chain([&*self.split.threads]);
-        self.law.iter().chain(&self.stand_ins).chain(split).chain(rates).find(|factor| factor.name == name)
+        self.law.iter().chain(&self.stand_ins).chain(split).chain(rates).find(|factor| factor.id == id)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The metrics of one time window, and the series of windows behind a curve.
 //! A curve has a gap where nothing was read.
 
-use crate::analysis::{Law, Metric, Summary, Totals, Window, metrics, operations};
-use crate::model::{Measure, Why};
+use crate::analysis::{Law, Metric, Summary, Totals, Window, metrics, operations, value_of};
+use crate::model::{Measure, MetricId};
 use crate::units::Nanos;
 use crate::view::context::ViewContext;
 
@@ -27,10 +27,9 @@ impl WindowMetrics {
         WindowMetrics { window, metrics, law }
     }
 
-    /// A metric by name.
-    pub fn metric(&self, name: &str) -> Measure<f64> {
-        let found = self.metrics.iter().find(|metric| metric.name == name);
-        found.map_or(Measure::Missing(Why::NotRecorded), |metric| metric.value)
+    /// The value of a metric.
+    pub fn metric(&self, id: MetricId) -> Measure<f64> {
+        value_of(&self.metrics, id)
     }
 }
 

@@ -2,6 +2,7 @@
 //! Rates that could not be counted stay in their group as missing.
 
 use super::factor::{Factor, Sources};
+use crate::model::MetricId;
 use serde::Serialize;
 
 /// A group of related rates.
@@ -14,53 +15,67 @@ pub struct RateGroup {
 }
 
 /// The labels are short: each has a value of eight characters next to it, in columns that all groups share.
-const GROUPS: &[(&str, &[(&str, &str)])] = &[
-    ("CPU", &[("user_share", "user"), ("system_share", "kernel"), ("steal_share", "steal"), ("ipc", "IPC")]),
-    ("memory", &[("llc_mpki", "LLC MPKI"), ("page_walk_share", "page walk"), ("remote_dram_share", "remote")]),
+const GROUPS: &[(&str, &[(MetricId, &str)])] = &[
+    (
+        "CPU",
+        &[
+            (MetricId::UserShare, "user"),
+            (MetricId::SystemShare, "kernel"),
+            (MetricId::StealShare, "steal"),
+            (MetricId::Ipc, "IPC"),
+        ],
+    ),
+    (
+        "memory",
+        &[
+            (MetricId::LlcMpki, "LLC MPKI"),
+            (MetricId::PageWalkShare, "page walk"),
+            (MetricId::RemoteDramShare, "remote"),
+        ],
+    ),
     (
         "kernel",
         &[
-            ("voluntary_switches", "waits"),
-            ("involuntary_switches", "preempts"),
-            ("minor_faults", "faults"),
-            ("major_faults", "major"),
-            ("migrations", "migrated"),
+            (MetricId::VoluntarySwitches, "waits"),
+            (MetricId::InvoluntarySwitches, "preempts"),
+            (MetricId::MinorFaults, "faults"),
+            (MetricId::MajorFaults, "major"),
+            (MetricId::Migrations, "migrated"),
         ],
     ),
     (
         "limits",
         &[
-            ("throttled_share", "throttled"),
-            ("psi_cpu_some", "PSI CPU"),
-            ("psi_memory_some", "PSI mem"),
-            ("psi_io_some", "PSI I/O"),
+            (MetricId::ThrottledShare, "throttled"),
+            (MetricId::PsiCpuSome, "PSI CPU"),
+            (MetricId::PsiMemorySome, "PSI mem"),
+            (MetricId::PsiIoSome, "PSI I/O"),
         ],
     ),
     (
         "host",
         &[
-            ("host_busy", "busy"),
-            ("host_psi_cpu_some", "PSI CPU"),
-            ("host_psi_memory_some", "PSI mem"),
-            ("host_psi_io_some", "PSI I/O"),
+            (MetricId::HostBusy, "busy"),
+            (MetricId::HostPsiCpuSome, "PSI CPU"),
+            (MetricId::HostPsiMemorySome, "PSI mem"),
+            (MetricId::HostPsiIoSome, "PSI I/O"),
         ],
     ),
     (
         "ironlaw",
         &[
-            ("tool_cpu_share", "own CPU"),
-            ("tool_memory", "memory"),
-            ("samples_coverage", "sampled"),
-            ("samples_lost_share", "lost"),
+            (MetricId::ToolCpuShare, "own CPU"),
+            (MetricId::ToolMemory, "memory"),
+            (MetricId::SamplesCoverage, "sampled"),
+            (MetricId::SamplesLostShare, "lost"),
         ],
     ),
 ];
 
 /// All groups.
 pub(super) fn groups(from: &Sources<'_>) -> Vec<RateGroup> {
-    let rates = |rates: &[(&'static str, &'static str)]| {
-        rates.iter().map(|(name, label)| Factor::metric(name, label, from)).collect()
-    };
+    let rates =
+        |rates: &[(MetricId, &'static str)]| rates.iter().map(|(id, label)| Factor::metric(*id, label, from)).collect();
     let groups = GROUPS.iter().map(|(name, table)| RateGroup { name, rates: rates(table) });
     groups.collect()
 }
@@ -68,6 +83,7 @@ pub(super) fn groups(from: &Sources<'_>) -> Vec<RateGroup> {
 #[cfg(test)]
 mod tests {
     use crate::analysis::testing::Synthetic;
+    use crate::model::MetricId;
     use crate::view::overview::Overview;
     use crate::view::overview::tests::context;
 
@@ -77,8 +93,8 @@ mod tests {
         let view = Overview::of(&context(&profile));
         let rates = view.groups.iter().flat_map(|group| &group.rates);
         for rate in rates.chain(&view.law).chain(&view.stand_ins) {
-            assert!(!rate.formula.is_empty(), "{} is no metric", rate.name);
-            assert!(rate.value.why().is_some() || rate.name == "samples_lost_share", "{}", rate.name);
+            assert!(!rate.formula.is_empty(), "{} is no metric", rate.id.name());
+            assert!(rate.value.why().is_some() || rate.id == MetricId::SamplesLostShare, "{}", rate.id.name());
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::factor::{Factor, Sources};
 use crate::analysis::{Cause, off_cpu_totals};
+use crate::model::MetricId;
 use crate::view::context::ViewContext;
 use serde::Serialize;
 
@@ -31,9 +32,10 @@ const LEAST_REST: f64 = 0.001;
 
 impl Split {
     pub(super) fn of(context: &ViewContext<'_>, from: &Sources<'_>) -> Split {
-        let parts = [("run_share", "run"), ("run_queue_delay", "queue"), ("blocked_share", "blocked")];
-        let parts: Vec<_> = parts.iter().map(|(name, label)| Factor::metric(name, label, from)).collect();
-        let threads = Box::new(Factor::metric("threads", "threads", from));
+        let parts =
+            [(MetricId::RunShare, "run"), (MetricId::RunQueueDelay, "queue"), (MetricId::BlockedShare, "blocked")];
+        let parts: Vec<_> = parts.iter().map(|(id, label)| Factor::metric(*id, label, from)).collect();
+        let threads = Box::new(Factor::metric(MetricId::Threads, "threads", from));
         let blocked = parts[2].value.value().copied();
         let waits = threads.value.value().map_or_else(Vec::new, |threads| waits(context, *threads, blocked));
         Split { parts, threads, waits }

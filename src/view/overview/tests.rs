@@ -4,7 +4,7 @@ use super::*;
 use crate::analysis::Axis;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::model::profile::Profile;
-use crate::model::{Measure, Scope, TaskState, Unit, Why};
+use crate::model::{Measure, MetricId, Scope, TaskState, Unit, Why};
 use crate::units::{Nanos, Ops};
 use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
 
@@ -55,7 +55,9 @@ fn slowed() -> Profile {
 fn the_factors_of_the_selected_time_come_with_their_past() {
     let profile = slowed();
     let view = Overview::of(&scene_of(&profile, TimeSelector::Since(ms(5000)), CompareWith::Nothing));
-    let value = |name: &str| view.factor(name).and_then(|factor| factor.value.value().copied()).unwrap();
+    let value = |name: &str| {
+        view.factor(MetricId::named(name).unwrap()).and_then(|factor| factor.value.value().copied()).unwrap()
+    };
     for (name, expected) in [
         ("cpu_per_op", 0.02),
         ("path_length", 1e7),
@@ -67,7 +69,7 @@ fn the_factors_of_the_selected_time_come_with_their_past() {
     ] {
         assert!((value(name) / expected - 1.0).abs() < 1e-9, "{name}: {}", value(name));
     }
-    let history: Vec<_> = view.factor("cpi").unwrap().history.clone();
+    let history: Vec<_> = view.factor(MetricId::Cpi).unwrap().history.clone();
     assert_eq!(history, (6..=10).map(|at| (ms(at * 1000), Some(4.0))).collect::<Vec<_>>());
     assert!(view.law.iter().all(|factor| factor.change.is_none() && factor.share_of_change.is_none()));
 }
@@ -84,7 +86,7 @@ fn a_change_is_shared_out_among_the_factors() {
         ("cpu_utilisation", 0.0, Some(0.0)),
         ("throughput", -0.5, None),
     ] {
-        let factor = view.factor(name).unwrap();
+        let factor = view.factor(MetricId::named(name).unwrap()).unwrap();
         let change = factor.change.unwrap();
         assert!((change.relative().unwrap() - relative).abs() < 1e-9, "{name}: {change:?}");
         assert_eq!(change.is_clear(), relative != 0.0, "{name}: {change:?}");
@@ -114,9 +116,9 @@ fn what_was_not_counted_says_why_and_the_rest_is_there() {
         ("run_share", Measure::Missing(Why::NotRecorded)),
         ("cpu_utilisation", Measure::exact(0.5)),
     ] {
-        assert_eq!(view.factor(name).unwrap().value, expected, "{name}");
+        assert_eq!(view.factor(MetricId::named(name).unwrap()).unwrap().value, expected, "{name}");
     }
-    assert_eq!(view.factor("cpu_utilisation").unwrap().unit, Unit::Cores);
+    assert_eq!(view.factor(MetricId::CpuUtilisation).unwrap().unit, Unit::Cores);
 }
 
 #[test]

@@ -147,11 +147,11 @@ fn metric_views(
     all.extend(metrics(counters, &who, window, Some(summary)));
     crate::view::counters::drop_probe_unless_probed(&mut all);
     let view = |metric: crate::analysis::Metric| MetricView {
-        name: metric.name,
-        label: metric.label,
-        section: metric.section,
+        name: metric.id.name(),
+        label: metric.id.def().label,
+        section: metric.id.def().section,
         value: metric.value.into(),
-        unit: metric.unit,
+        unit: metric.id.def().unit,
         formula: metric.formula,
         events: metric.events,
         detail: metric.detail,

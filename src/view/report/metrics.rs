@@ -1,7 +1,7 @@
 //! The metrics of a report.
 
 use super::Report;
-use crate::analysis::Section;
+use crate::model::Section;
 use crate::model::{Unit, Why};
 use crate::view::Measured;
 use serde::ser::SerializeMap;

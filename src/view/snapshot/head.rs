@@ -2,8 +2,8 @@
 
 use crate::analysis::attribution::State;
 use crate::analysis::diff::Per;
-use crate::analysis::{Coverage, metrics, summary};
-use crate::model::{Measure, Note, Scope, Target};
+use crate::analysis::{Coverage, metrics, summary, value_of};
+use crate::model::{Measure, MetricId, Note, Scope, Target};
 use crate::units::Nanos;
 use crate::view::context::ViewContext;
 use crate::view::labels::{axis_of, rate_of};
@@ -126,14 +126,13 @@ impl Head {
         let summary = summary(profile, &context.tasks, &context.counters, selection, context.window);
         let who = selection.who(&context.tasks);
         let metrics = metrics(&context.counters, &who, context.window, Some(&summary));
-        let metric = |name| metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
-        let missing = Measure::Missing(crate::model::Why::NotRecorded);
+        let metric = |id| value_of(&metrics, id);
         let (event, unit) = axis_of(meta, selection.axis);
         let marks = profile.marks.iter().map(|mark| Moment { at: mark.at, label: mark.label.clone() }).collect();
         let lost = profile.lost.iter().filter(|lost| lost.kind.is_samples()).map(|lost| lost.count);
         Head {
             target: target(context),
-            threads: metric("threads").unwrap_or(missing),
+            threads: metric(MetricId::Threads),
             event,
             unit,
             events: meta.events.iter().map(|event| event.name.clone()).collect(),
@@ -143,7 +142,7 @@ impl Head {
             whole: summary.stack_share(summary.whole),
             coverage: summary.coverage,
             lost: lost.fold(0, u64::saturating_add),
-            own_cpu: metric("tool_cpu_share").unwrap_or(missing),
+            own_cpu: metric(MetricId::ToolCpuShare),
             live,
             since: context.bounds.since,
             now: context.bounds.now,

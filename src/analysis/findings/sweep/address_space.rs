@@ -9,7 +9,7 @@ use super::places::{below, cpu_place, require_kernel_names};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::text::{digits, name, percent};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "page-faults",
@@ -55,7 +55,7 @@ impl Costs {
 }
 
 fn faults(context: &WidthContext<'_>) -> Option<Change> {
-    context.per_op("minor_faults").ok()
+    context.per_op(MetricId::MinorFaults).ok()
 }
 
 /// Whether faults increased enough to be a reason by themselves.

@@ -8,7 +8,7 @@ use super::values::metric;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::sweep::Point;
 use crate::analysis::text::{digits, percent};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "memory-bandwidth", title: "memory bandwidth used up", kind: CostKind::Cpi, explains: &[], evaluate };
@@ -16,9 +16,10 @@ pub(super) const RULE: Rule =
 /// Bytes per second over the highest rate seen, if additional threads brought hardly more. `None` if there was more to
 /// have, or if the rate is too low to matter.
 pub(super) fn saturated(context: &WidthContext<'_>) -> Result<Option<f64>, Why> {
-    context.hardware("memory_bandwidth")?;
+    context.hardware(MetricId::MemoryBandwidth)?;
     let mean = |point: &Point| {
-        let values: Result<Vec<f64>, Why> = point.runs.iter().map(|run| metric(run, "memory_bandwidth")).collect();
+        let values: Result<Vec<f64>, Why> =
+            point.runs.iter().map(|run| metric(run, MetricId::MemoryBandwidth)).collect();
         values.map(|values| values.iter().sum::<f64>() / values.len().max(1) as f64)
     };
     let here = mean(context.here)?;
@@ -42,18 +43,18 @@ pub(super) fn saturated(context: &WidthContext<'_>) -> Result<Option<f64>, Why> 
 /// # Errors
 /// Why that cannot be decided.
 fn strained(context: &WidthContext<'_>) -> Result<Option<Evidence>, Why> {
-    for latency in ["l3_miss_latency", "probe_dram_latency"] {
+    for latency in [MetricId::L3MissLatency, MetricId::ProbeDramLatency] {
         if let Ok(change) = context.metric(latency) {
             let ratio = change.ratio().filter(|_| change.grew_by_factor(limits::LATENCY) && change.grew());
             return Ok(ratio.map(|ratio| Evidence::of("time of a miss, growth", ratio, U::Ratio, limits::LATENCY)));
         }
     }
     let several = [
-        ("tma_memory_bandwidth", "four or more reads under way", U::Share, limits::MEMORY_BANDWIDTH),
-        ("mlp", "reads under way at once", U::Count, limits::FEW_READS),
+        (MetricId::TmaMemoryBandwidth, "four or more reads under way", U::Share, limits::MEMORY_BANDWIDTH),
+        (MetricId::Mlp, "reads under way at once", U::Count, limits::FEW_READS),
     ];
-    for (name, label, unit, threshold) in several {
-        if let Ok(change) = context.metric(name) {
+    for (id, label, unit, threshold) in several {
+        if let Ok(change) = context.metric(id) {
             let many = change.here.value >= threshold && change.grew();
             return Ok(many.then(|| Evidence::of(label, change.here.value, unit, threshold)));
         }
@@ -62,7 +63,7 @@ fn strained(context: &WidthContext<'_>) -> Result<Option<Evidence>, Why> {
 }
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
-    let Some((slower, bytes)) = counted(context, "memory_bandwidth")? else { return Ok(None) };
+    let Some((slower, bytes)) = counted(context, MetricId::MemoryBandwidth)? else { return Ok(None) };
     let Some(used) = saturated(context)? else { return Ok(None) };
     let Some(strain) = strained(context)? else { return Ok(None) };
     let mut evidence = evidence(slower.share, &slower);

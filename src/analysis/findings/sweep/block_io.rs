@@ -5,7 +5,7 @@ use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits}
 use crate::analysis::Cause;
 use crate::analysis::findings::paths::WaitReason;
 use crate::analysis::text::{name, percent, seconds};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "block-io", title: "waiting for storage", kind: CostKind::WaitReason, explains: &[], evaluate };
@@ -33,7 +33,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
 
 /// Without recorded off-CPU time, uses the kernel's own accounting of it, if there is any.
 fn by_accounting(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
-    let delay = context.metric("block_io_delay")?;
+    let delay = context.metric(MetricId::BlockIoDelay)?;
     let share = (delay.amount() * f64::from(context.here.n) / context.lost()).clamp(0.0, 1.0);
     if share < limits::FACTOR
         || delay.amount() < limits::STORAGE
@@ -52,19 +52,19 @@ fn by_accounting(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     Ok(Some(finding(context, share, claim, Confidence::Medium)))
 }
 
-const PRESSURE: [(&str, &str); 2] =
-    [("psi_io_some", "I/O pressure, group"), ("host_psi_io_some", "I/O pressure, machine")];
+const PRESSURE: [(MetricId, &str); 2] =
+    [(MetricId::PsiIoSome, "I/O pressure, group"), (MetricId::HostPsiIoSome, "I/O pressure, machine")];
 
 /// Whether the kernel reports that no task waited for storage.
 fn no_pressure(context: &WidthContext<'_>) -> bool {
-    let known: Vec<f64> = PRESSURE.iter().filter_map(|(name, _)| Some(context.metric(name).ok()?.here.value)).collect();
+    let known: Vec<f64> = PRESSURE.iter().filter_map(|(id, _)| Some(context.metric(*id).ok()?.here.value)).collect();
     !known.is_empty() && known.iter().all(|pressure| *pressure < limits::IO_PRESSURE)
 }
 
 fn finding(context: &WidthContext<'_>, share: f64, claim: String, confidence: Confidence) -> Finding {
     let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
-    for (name, label) in PRESSURE {
-        let pressure = context.metric(name).ok();
+    for (id, label) in PRESSURE {
+        let pressure = context.metric(id).ok();
         evidence.extend(pressure.map(|change| Evidence::of(label, change.here.value, U::Share, limits::IO_PRESSURE)));
     }
     Finding {

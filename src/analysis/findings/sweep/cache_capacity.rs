@@ -9,7 +9,7 @@ use super::places::{grown_function_place, grown_functions};
 use super::slower::{counted, evidence};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::text::{digits, percent};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "cache-capacity", title: "last-level cache too small", kind: CostKind::Cpi, explains: &[], evaluate };
@@ -18,11 +18,11 @@ pub(super) const RULE: Rule =
 const SOONER: f64 = 0.5;
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
-    let Some((slower, misses)) = counted(context, "llc_mpki")? else { return Ok(None) };
+    let Some((slower, misses)) = counted(context, MetricId::LlcMpki)? else { return Ok(None) };
     let misses = per_op(context, misses);
     // Each thread touches more data, whatever the cache size, or other cores take its lines away. A line that the last
     // level held before and no longer holds was missed by the level above it all along.
-    let sooner = context.metric("l2_mpki").map(|change| per_op(context, change));
+    let sooner = context.metric(MetricId::L2Mpki).map(|change| per_op(context, change));
     let as_much = |sooner: &Change| sooner.ratio() >= misses.ratio() || sooner.amount() >= SOONER * misses.amount();
     if sooner.as_ref().is_ok_and(|sooner| sooner.grew_by_factor(limits::MISSES) && as_much(sooner)) {
         return Ok(None);
@@ -32,7 +32,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let moves = || {
         Ok::<_, Why>(sooner.is_err() || hot_function(context)?.is_some_and(|hot_function| hot_function.stands_out()))
     };
-    if context.hardware("hitm_per_kinstr").is_err() && moves()? {
+    if context.hardware(MetricId::HitmPerKinstr).is_err() && moves()? {
         return Err(context.no_counter());
     }
     if !misses.grew_by_factor(limits::MISSES) || !misses.grew() || full {

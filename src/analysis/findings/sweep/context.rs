@@ -8,7 +8,7 @@ use crate::analysis::Cause;
 use crate::analysis::coverage::Coverage;
 use crate::analysis::findings::paths::{CodeClass, WaitReason, code_class, wait_reason};
 use crate::analysis::sweep::{Estimate, Fit, Loss, Numbers, Point, Run, SliceKind, Stack};
-use crate::model::{Measure, Region, Why};
+use crate::model::{Measure, MetricId, Region, Why};
 
 /// What earlier rules have explained, in shares of the lost cores.
 #[derive(Debug, Clone, Default)]
@@ -103,7 +103,7 @@ impl<'a> WidthContext<'a> {
     /// Why the share is unknown.
     pub fn clock(&self) -> Result<f64, Why> {
         let runs = self.base.runs.iter().chain(&self.here.runs);
-        let Ok(ratio) = self.metric("clock_ratio") else {
+        let Ok(ratio) = self.metric(MetricId::ClockRatio) else {
             let guest = { runs }.any(|run| run.virtual_machine);
             return if guest { Err(Why::NotSupported) } else { Ok(1.0) };
         };
@@ -154,24 +154,24 @@ impl<'a> WidthContext<'a> {
     }
 
     /// A metric at both widths.
-    pub fn metric(&self, name: &str) -> Result<Change, Why> {
-        self.change(|run| metric(run, name))
+    pub fn metric(&self, id: MetricId) -> Result<Change, Why> {
+        self.change(|run| metric(run, id))
     }
 
     /// A rate metric at both widths, as growth per operation.
-    pub fn per_op(&self, name: &str) -> Result<Change, Why> {
-        self.change(|run| Ok(metric(run, name)? * run.totals.wall / ops(run)?))
+    pub fn per_op(&self, id: MetricId) -> Result<Change, Why> {
+        self.change(|run| Ok(metric(run, id)? * run.totals.wall / ops(run)?))
     }
 
     /// A metric that only hardware counters provide.
-    pub fn hardware(&self, name: &str) -> Result<Change, Why> {
-        let absent = !self.here.runs.iter().flat_map(|run| &run.metrics).any(|metric| metric.name == name);
-        if absent { Err(self.no_counter()) } else { self.metric(name) }
+    pub fn hardware(&self, id: MetricId) -> Result<Change, Why> {
+        let absent = !self.here.runs.iter().flat_map(|run| &run.metrics).any(|metric| metric.id == id);
+        if absent { Err(self.no_counter()) } else { self.metric(id) }
     }
 
     /// Why a counter that was not recorded is missing: the same reason as for cycles.
     pub fn no_counter(&self) -> Why {
-        match self.metric("cycles") {
+        match self.metric(MetricId::Cycles) {
             Err(why @ (Why::NotSupported | Why::NotPermitted)) => why,
             _ => Why::NotRecorded,
         }

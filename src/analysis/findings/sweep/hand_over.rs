@@ -7,7 +7,7 @@ use crate::analysis::Cause;
 use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{name, percent, seconds};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "hand-over",
@@ -35,7 +35,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         Evidence::plain("blocked in futexes, per operation", blocked.here.value, U::Seconds),
         Evidence::plain("the same at the base", blocked.base.value, U::Seconds),
     ];
-    let switches = context.per_op("voluntary_switches").ok();
+    let switches = context.per_op(MetricId::VoluntarySwitches).ok();
     evidence.extend(
         switches.map(|change| Evidence::plain("switches, blocked, per operation", change.here.value, U::Count)),
     );

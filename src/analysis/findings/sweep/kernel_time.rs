@@ -7,7 +7,7 @@ use super::values::{known, metric, ops};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::text::{name, percent, seconds};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "kernel-time", title: "time in the kernel", kind: CostKind::Rest, explains: KERNEL, evaluate };
@@ -27,7 +27,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     if !context.cpu_grew()? {
         return Ok(None);
     }
-    let counted = context.change(|run| Ok(metric(run, "system_share")? * known(run.totals.cpu)? / ops(run)?));
+    let counted = context.change(|run| Ok(metric(run, MetricId::SystemShare)? * known(run.totals.cpu)? / ops(run)?));
     if require_kernel_names(context).is_err() {
         return by_count(context, &counted?);
     }

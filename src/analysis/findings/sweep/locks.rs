@@ -10,7 +10,7 @@ use crate::analysis::Cause;
 use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{name, percent, seconds};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "lock-wait",
@@ -63,7 +63,7 @@ fn costs(context: &WidthContext<'_>) -> Costs {
 fn finding(context: &WidthContext<'_>, costs: Costs) -> Finding {
     let share = costs.whole();
     let of_time = share * context.lost() / f64::from(context.here.n);
-    let switches = context.per_op("voluntary_switches").ok();
+    let switches = context.per_op(MetricId::VoluntarySwitches).ok();
     let mut evidence = vec![
         Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
         Evidence::of("of the workers' time", of_time, U::Share, limits::LOCKED),

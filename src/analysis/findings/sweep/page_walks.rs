@@ -4,13 +4,13 @@ use super::places::{grown_function_place, grown_functions};
 use super::slower::{counted, evidence};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::text::percent;
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "page-walks", title: "TLB misses and page walks", kind: CostKind::Cpi, explains: &[], evaluate };
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
-    let Some((slower, walks)) = counted(context, "page_walk_share")? else { return Ok(None) };
+    let Some((slower, walks)) = counted(context, MetricId::PageWalkShare)? else { return Ok(None) };
     let cost = context.number(|numbers| numbers.cpu_ns_per_op)?;
     let all = cost.amount();
     let grown = walks.here.value * cost.here.value - walks.base.value * cost.base.value;

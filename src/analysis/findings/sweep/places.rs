@@ -6,7 +6,7 @@ use super::{Place, hot_function, limits};
 use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::sweep::{FunctionId, LossRow};
 use crate::analysis::{Axis, CodeKind, text};
-use crate::model::Why;
+use crate::model::{MetricId, Why};
 
 /// A place on the CPU.
 pub(super) fn cpu_place(leading_path: &LeadingPath) -> Place {
@@ -28,7 +28,8 @@ pub(super) fn require_kernel_names(context: &WidthContext<'_>) -> Result<(), Why
     context.cpu()?;
     let frames = context.here.runs.iter().flat_map(|run| &run.cpu.paths).flat_map(|path| &path.frames);
     let named = |id: &FunctionId| id.kind == CodeKind::Kernel && !id.name.starts_with('[');
-    let hardly_there = || context.metric("system_share").is_ok_and(|share| share.here.value < limits::KERNEL_SEEN);
+    let hardly_there =
+        || context.metric(MetricId::SystemShare).is_ok_and(|share| share.here.value < limits::KERNEL_SEEN);
     if frames.into_iter().any(named) || hardly_there() { Ok(()) } else { Err(Why::NotPermitted) }
 }
 

@@ -4,13 +4,13 @@ use super::places::{grown_function_place, grown_functions};
 use super::slower::{counted, evidence};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::text::percent;
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "remote-memory", title: "memory of another NUMA node", kind: CostKind::Cpi, explains: &[], evaluate };
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
-    let Some((slower, remote)) = counted(context, "remote_dram_share")? else { return Ok(None) };
+    let Some((slower, remote)) = counted(context, MetricId::RemoteDramShare)? else { return Ok(None) };
     if remote.amount() < limits::REMOTE || !remote.grew() {
         return Ok(None);
     }

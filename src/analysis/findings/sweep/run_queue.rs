@@ -4,7 +4,7 @@ use super::values::known;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
-use crate::model::{Region, Unit as U, Why};
+use crate::model::{MetricId, Region, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "cpu-queue", title: "waiting for CPUs", kind: CostKind::WaitReason, explains: &[], evaluate };
@@ -19,7 +19,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
         Evidence::of("runnable without a CPU", queued.here.value, U::Share, limits::QUEUED),
     ];
-    if let Ok(switches) = context.per_op("involuntary_switches") {
+    if let Ok(switches) = context.per_op(MetricId::InvoluntarySwitches) {
         evidence.push(Evidence::plain("preempted, per operation", switches.here.value, U::Count));
     }
     if let Ok(busy) = context.number(|numbers| numbers.busy_cores) {

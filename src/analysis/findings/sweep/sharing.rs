@@ -7,7 +7,7 @@ use super::slower::{SlowerInstructions, evidence, slower};
 use super::{Confidence, CostKind, Evidence, Finding, Place, Rule, limits};
 use crate::analysis::Axis;
 use crate::analysis::text::{digits, name, percent};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "false-sharing",
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let Some(slower) = slower(context)? else { return Ok(None) };
     let hot_function = hot_function(context);
-    match context.hardware("hitm_per_kinstr") {
+    match context.hardware(MetricId::HitmPerKinstr) {
         Ok(hitm) => {
             if !hitm.grew_by_factor(limits::HITM_GROWTH) || hitm.here.value < limits::HITM || !hitm.grew() {
                 return Ok(None);

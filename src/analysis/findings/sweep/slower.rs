@@ -3,7 +3,7 @@
 use super::context::WidthContext;
 use super::{Evidence, limits};
 use crate::analysis::sweep::SliceKind;
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 /// Instructions that take more cycles than at the base.
 pub(super) struct SlowerInstructions {
@@ -44,10 +44,10 @@ pub(super) fn evidence(share: f64, slower: &SlowerInstructions) -> Vec<Evidence>
 /// Why the metric is missing.
 pub(super) fn counted(
     context: &WidthContext<'_>,
-    name: &str,
+    id: MetricId,
 ) -> Result<Option<(SlowerInstructions, super::mean::Change)>, Why> {
     match slower(context)? {
-        Some(slower) => Ok(Some((slower, context.hardware(name)?))),
+        Some(slower) => Ok(Some((slower, context.hardware(id)?))),
         None => Ok(None),
     }
 }

@@ -6,13 +6,13 @@ use super::mean::Change;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::percent;
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "steal", title: "CPU taken by the hypervisor", kind: CostKind::Stolen, explains: &[], evaluate };
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
-    let stolen = context.metric("steal_share")?;
+    let stolen = context.metric(MetricId::StealShare)?;
     if !stolen.grew() || stolen.amount() < limits::STEAL {
         return Ok(None);
     }
@@ -26,7 +26,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     } else {
         context.work()
     };
-    let share = stretched(&stolen, &context.metric("host_busy")?, context).min(unseen + on_cpu);
+    let share = stretched(&stolen, &context.metric(MetricId::HostBusy)?, context).min(unseen + on_cpu);
     if share < limits::FACTOR {
         return Ok(None);
     }

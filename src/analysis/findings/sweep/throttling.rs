@@ -4,7 +4,7 @@ use super::values::known;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::percent;
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: CostKind::WaitReason, explains: &[], evaluate };
@@ -23,7 +23,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
         Evidence::plain("stood still, of the workers' time", throttled.here.value, U::Share),
     ];
-    let periods = context.metric("throttled_share").ok();
+    let periods = context.metric(MetricId::ThrottledShare).ok();
     evidence.extend(
         periods.map(|change| Evidence::of("periods throttled", change.here.value, U::Share, limits::THROTTLED_PERIODS)),
     );

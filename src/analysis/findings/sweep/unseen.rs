@@ -5,7 +5,7 @@ use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits}
 use crate::analysis::Cause;
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "unseen-wait", title: "blocked, unseen by what", kind: CostKind::Idle, explains: &[], evaluate };
@@ -26,7 +26,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
         Evidence::plain("of their time on a CPU", busy.here.value, U::Share),
     ];
-    let switches = context.per_op("voluntary_switches").ok();
+    let switches = context.per_op(MetricId::VoluntarySwitches).ok();
     evidence.extend(
         switches.map(|change| Evidence::plain("switches, blocked, per operation", change.here.value, U::Count)),
     );

@@ -2,9 +2,9 @@
 
 use super::limits;
 use super::mean::Mean;
-use crate::analysis::Cause;
 use crate::analysis::sweep::{Point, Run};
-use crate::model::{Measure, Why};
+use crate::analysis::{Cause, value_of};
+use crate::model::{Measure, MetricId, Why};
 
 /// Whether a width lost so much that even the upper end of its margin is below what counts as scaling.
 pub(super) fn lost(point: &Point) -> bool {
@@ -30,9 +30,8 @@ pub(super) fn mean(point: &Point, of: impl Fn(&Run) -> Result<f64, Why>) -> Resu
 }
 
 /// A metric of a run.
-pub(super) fn metric(run: &Run, name: &str) -> Result<f64, Why> {
-    let metric = run.metrics.iter().find(|metric| metric.name == name);
-    metric.map_or(Err(Why::NotRecorded), |metric| known(metric.value))
+pub(super) fn metric(run: &Run, id: MetricId) -> Result<f64, Why> {
+    known(value_of(&run.metrics, id))
 }
 
 /// Operations of a run; fails with `Idle` if there are none.

@@ -5,7 +5,7 @@
 use super::load::Load;
 use super::request;
 use crate::collect::catalog;
-use crate::model::{AbsentMetric, Formula, HARDWARE_METRICS, HardwareEvent, HardwareGroup, HardwarePlan, Note};
+use crate::model::{AbsentMetric, Formula, HardwareEvent, HardwareGroup, HardwarePlan, MetricId, Note};
 use crate::sys::perf::event::{self, GroupCounted, Place};
 use std::fmt;
 use std::io;
@@ -136,7 +136,7 @@ fn roles(groups: &[HardwareGroup]) -> Vec<String> {
 
 fn tell_absent(plan: &mut HardwarePlan, old: &[String], left_out: &[LeftOut]) {
     let new = roles(&plan.groups);
-    for metric in HARDWARE_METRICS {
+    for metric in MetricId::from_events().map(MetricId::def) {
         let needed: Vec<Formula> = plan.formulas_of(metric).filter_map(Formula::parse).collect();
         if !formed(&needed, old) || formed(&needed, &new) {
             continue;

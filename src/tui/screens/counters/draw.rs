@@ -1,14 +1,13 @@
 //! Draws the table, and the formula and history of the selected row.
 
 use super::{Row, State};
-use crate::model::{Measure, Unit};
+use crate::model::{Measure, Section, Unit};
 use crate::tui::panel::Cx;
 use crate::tui::widgets;
 use crate::tui::widgets::Pen;
 use crate::tui::widgets::chart::{Chart, Origin, Series};
 use crate::tui::widgets::sparkline::{sparkline, squeezed};
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
-use crate::view::Section;
 use crate::view::fit::end;
 use crate::view::number::{self, Shown};
 use ratatui::buffer::Buffer;

@@ -1,13 +1,13 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 use super::*;
-use crate::model::{Quality, Unit, Why};
+use crate::model::{Quality, Section, Unit, Why};
 use crate::tui::keys::Action as A;
 use crate::tui::testing::{head, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::units::Nanos;
+use crate::view::Axis;
 use crate::view::query::TaskFilter;
-use crate::view::{Axis, Section};
 use proptest::prelude::*;
 
 fn metric(name: &'static str, section: Section, unit: Unit, value: Measure<f64>) -> MetricLine {

@@ -3,7 +3,7 @@
 use super::page::{Item, Page, Rows};
 use super::tiles::changed;
 use super::words;
-use crate::model::Unit;
+use crate::model::{MetricId, Unit};
 use crate::tui::finding;
 use crate::tui::panel::Cx;
 use crate::view::Axis;
@@ -78,7 +78,7 @@ fn nothing_ran(view: &Overview, cx: &Cx<'_>) -> Vec<String> {
         return vec!["no sample has a function of its own".to_string()];
     }
     let span = (cx.head.to - cx.head.from).seconds();
-    let cpu = view.factor("cpu_utilisation").and_then(|busy| busy.value.value().copied());
+    let cpu = view.factor(MetricId::CpuUtilisation).and_then(|busy| busy.value.value().copied());
     let mut lines = vec!["no samples in this time".to_string()];
     if let Some(busy) = cpu {
         let time = seconds(busy * span).joined();

@@ -2,6 +2,7 @@
 //! A missing factor has no chart.
 
 use super::page::{Drawn, Item, Page};
+use crate::model::MetricId;
 use crate::tui::panel::Cx;
 use crate::view::overview::Overview;
 use ratatui::layout::Rect;
@@ -14,16 +15,16 @@ const LOWEST: u16 = 5;
 const GAP: u16 = 3;
 
 /// The charted factors, most informative first.
-const ORDER: [&str; 9] = [
-    "throughput",
-    "cpu_utilisation",
-    "path_length",
-    "cpi",
-    "ipc",
-    "run_queue_delay",
-    "voluntary_switches",
-    "involuntary_switches",
-    "host_busy",
+const ORDER: [MetricId; 9] = [
+    MetricId::Throughput,
+    MetricId::CpuUtilisation,
+    MetricId::PathLength,
+    MetricId::Cpi,
+    MetricId::Ipc,
+    MetricId::RunQueueDelay,
+    MetricId::VoluntarySwitches,
+    MetricId::InvoluntarySwitches,
+    MetricId::HostBusy,
 ];
 
 /// Lays the charts out side by side.
@@ -32,13 +33,13 @@ pub(super) fn charts(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) 
     if area.height < LOWEST {
         return;
     }
-    let known = |name: &&&str| view.factor(name).is_some_and(|factor| factor.value.value().is_some());
+    let known = |id: &&MetricId| view.factor(**id).is_some_and(|factor| factor.value.value().is_some());
     let columns = ((area.width + GAP) / (NARROWEST + GAP)).clamp(1, 3);
     let names: Vec<_> = ORDER.iter().filter(known).take(usize::from(columns)).collect();
     let Ok(count) = u16::try_from(names.len().max(1)) else { return };
     let wide = (area.width + GAP) / count - GAP.min((area.width + GAP) / count);
-    for (at, name) in names.iter().enumerate() {
+    for (at, id) in names.iter().enumerate() {
         let at = Rect { x: area.x + (wide + GAP) * at as u16, width: wide, ..area };
-        page.push(at, Some(Item::Tile(name)), Drawn::Chart(name));
+        page.push(at, Some(Item::Tile(**id)), Drawn::Chart(**id));
     }
 }

@@ -3,6 +3,7 @@
 use super::page::{Drawn, Item, Page, Piece};
 use super::split::mark;
 use super::words;
+use crate::model::MetricId;
 use crate::tui::panel::Cx;
 use crate::tui::widgets::bar::{Part, stacked};
 use crate::tui::widgets::chart::{Chart, Origin, Series};
@@ -43,13 +44,13 @@ fn draw_piece(piece: &Piece, at: Rect, view: &Overview, cx: &Cx<'_>, buf: &mut B
             }
         }
         Drawn::Bar => bar(view, at, cx, buf),
-        Drawn::Curve(name) => {
-            if let Some(factor) = view.factor(name) {
+        Drawn::Curve(id) => {
+            if let Some(factor) = view.factor(*id) {
                 curve(factor, at, cx, buf);
             }
         }
-        Drawn::Chart(name) => {
-            if let Some(factor) = view.factor(name) {
+        Drawn::Chart(id) => {
+            if let Some(factor) = view.factor(*id) {
                 chart(factor, view, at, cx, buf);
             }
         }
@@ -85,7 +86,7 @@ fn curve(factor: &Factor, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
 
 /// Draws the name and value, and below them the history with axes.
 fn chart(factor: &Factor, view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
-    let reference = (factor.name == "cpu_utilisation" && view.cpus > 0).then_some(view.cpus);
+    let reference = (factor.id == MetricId::CpuUtilisation && view.cpus > 0).then_some(view.cpus);
     let of = reference.map(|cpus| format!(" of {cpus}")).unwrap_or_default();
     let x = put(buf, at, (at.x, at.y), factor.label, cx.theme.dim);
     put(buf, at, (x + 1, at.y), &format!("{}{of}", words::value(factor)), cx.theme.heading);

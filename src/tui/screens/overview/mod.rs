@@ -127,11 +127,11 @@ impl Panel for State {
     fn status(&self, cx: &Cx<'_>) -> Option<String> {
         let view = self.view.as_ref()?;
         match self.selected.as_ref()? {
-            Item::Tile(name) => view.factor(name).map(|factor| words::in_full(factor, "")),
-            Item::Part(name) => view.factor(name).map(|factor| words::in_full(factor, "threads' time")),
-            Item::Rate(name) => {
-                let group = view.groups.iter().find(|group| group.rates.iter().any(|rate| rate.name == *name));
-                view.factor(name).map(|factor| words::in_full(factor, group.map_or("", |group| group.name)))
+            Item::Tile(id) => view.factor(*id).map(|factor| words::in_full(factor, "")),
+            Item::Part(id) => view.factor(*id).map(|factor| words::in_full(factor, "threads' time")),
+            Item::Rate(id) => {
+                let group = view.groups.iter().find(|group| group.rates.iter().any(|rate| rate.id == *id));
+                view.factor(*id).map(|factor| words::in_full(factor, group.map_or("", |group| group.name)))
             }
             Item::Function(name, module) => {
                 let share = self.hot(name, module).map(|hot| match hot.error {
@@ -157,7 +157,7 @@ impl Panel for State {
     fn selected_name(&self) -> Option<String> {
         match self.selected.as_ref()? {
             Item::Function(name, _) => Some(name.clone()),
-            Item::Tile(name) | Item::Part(name) | Item::Rate(name) => Some((*name).to_string()),
+            Item::Tile(id) | Item::Part(id) | Item::Rate(id) => Some(id.name().to_string()),
             Item::Finding(rule) => Some(rule.clone()),
         }
     }

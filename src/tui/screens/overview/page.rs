@@ -2,6 +2,7 @@
 //! If there is not enough room, the least important parts are dropped.
 
 use super::{below, charts, rates, split, tiles};
+use crate::model::MetricId;
 use crate::tui::panel::Cx;
 use crate::view::overview::Overview;
 use ratatui::layout::{Position, Rect};
@@ -11,11 +12,11 @@ use ratatui::text::Line;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Item {
     /// A factor in the first line.
-    Tile(&'static str),
+    Tile(MetricId),
     /// A part of the threads' time.
-    Part(&'static str),
+    Part(MetricId),
     /// A rate of a group.
-    Rate(&'static str),
+    Rate(MetricId),
     /// A function: its name and its module's path.
     Function(String, String),
     /// A finding, by its rule.
@@ -28,9 +29,9 @@ pub(super) enum Drawn {
     /// Text.
     Text(Line<'static>),
     /// The history of the named factor, one row high.
-    Curve(&'static str),
+    Curve(MetricId),
     /// The history of the named factor, with axes.
-    Chart(&'static str),
+    Chart(MetricId),
     /// The parts of the threads' time as a bar.
     Bar,
     /// A horizontal line.
@@ -187,10 +188,15 @@ fn rule(rows: &mut Rows, page: &mut Page) {
 mod tests {
     use super::*;
 
+    /// A letter stands for any rate.
+    fn rate(letter: &str) -> Item {
+        Item::Rate(MetricId::ALL[usize::from(letter.as_bytes()[0]) % MetricId::ALL.len()])
+    }
+
     fn page(items: &[(&'static str, u16, u16)]) -> Page {
         let mut page = Page::default();
         for (name, x, y) in items {
-            page.text(Rect::new(*x, *y, 5, 1), Some(Item::Rate(name)), "text");
+            page.text(Rect::new(*x, *y, 5, 1), Some(rate(name)), "text");
         }
         page
     }
@@ -198,7 +204,6 @@ mod tests {
     #[test]
     fn a_step_leads_to_the_nearest_item_that_way_and_stops_at_the_edge() {
         let page = page(&[("a", 0, 0), ("b", 20, 0), ("c", 40, 0), ("d", 0, 2), ("e", 35, 2), ("f", 0, 5)]);
-        let rate = |name: &'static str| Item::Rate(name);
         for (from, step, to) in [
             ("a", Step::Right, "b"),
             ("c", Step::Right, "c"),
@@ -221,9 +226,9 @@ mod tests {
     #[test]
     fn an_item_of_several_pieces_is_one() {
         let mut page = page(&[("a", 0, 0), ("b", 20, 0)]);
-        page.text(Rect::new(0, 1, 9, 1), Some(Item::Rate("a")), "more");
-        assert_eq!(page.step(Some(&Item::Rate("a")), Step::Down), Some(Item::Rate("a")));
-        assert_eq!(page.at(Position::new(3, 1)), Some(&Item::Rate("a")));
+        page.text(Rect::new(0, 1, 9, 1), Some(rate("a")), "more");
+        assert_eq!(page.step(Some(&rate("a")), Step::Down), Some(rate("a")));
+        assert_eq!(page.at(Position::new(3, 1)), Some(&rate("a")));
         assert_eq!(page.at(Position::new(15, 0)), None);
     }
 }

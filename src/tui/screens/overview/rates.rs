@@ -4,6 +4,7 @@
 use super::page::{Item, Page, Rows};
 use super::tiles::changed;
 use super::words;
+use crate::model::MetricId;
 use crate::tui::panel::Cx;
 use crate::view::fit::width;
 use crate::view::overview::{Factor, Overview, RateGroup};
@@ -48,7 +49,7 @@ pub(super) fn rates(view: &Overview, groups: &[&RateGroup], cx: &Cx<'_>, rows: &
             }
             page.text(
                 Rect { x, width: wide, ..line },
-                Some(Item::Rate(rate.name)),
+                Some(Item::Rate(rate.id)),
                 cell(rate, *label, columns.change, cx),
             );
             x += wide + columns.gap as u16;
@@ -58,7 +59,7 @@ pub(super) fn rates(view: &Overview, groups: &[&RateGroup], cx: &Cx<'_>, rows: &
 
 /// IPC repeats the law's CPI: if it is missing, the law already reports that.
 fn told(group: &RateGroup) -> impl Iterator<Item = &Factor> {
-    group.rates.iter().filter(|rate| rate.name != "ipc" || rate.value.value().is_some())
+    group.rates.iter().filter(|rate| rate.id != MetricId::Ipc || rate.value.value().is_some())
 }
 
 /// Shows a sentence instead of a row of dashes.
@@ -68,7 +69,7 @@ fn nothing(group: &RateGroup, view: &Overview, cx: &Cx<'_>, line: Rect, page: &m
         let left = line.right().saturating_sub(x);
         let text = absent.text(usize::from(left));
         let wide = (width(&text) as u16).min(left);
-        let item = absent.factors.first().map(|rate| Item::Rate(rate.name));
+        let item = absent.factors.first().map(|rate| Item::Rate(rate.id));
         page.text(Rect { x, width: wide, ..line }, item, Span::styled(text, cx.theme.dim));
         x = (x + wide + 3).min(line.right());
     }

@@ -24,7 +24,7 @@ pub(super) fn split(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Pa
     for (at, part) in view.split.parts.iter().enumerate() {
         let text = words_of(at, part, cx);
         let columns = (text.width() as u16).min(line.right().saturating_sub(x));
-        page.text(Rect { x, width: columns, ..line }, Some(Item::Part(part.name)), text);
+        page.text(Rect { x, width: columns, ..line }, Some(Item::Part(part.id)), text);
         x = (x + columns + 3).min(line.right());
     }
     let room = line.right().saturating_sub(x.saturating_sub(2));

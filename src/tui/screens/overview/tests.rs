@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::model::profile::Profile;
-use crate::model::{Scope, TaskState};
+use crate::model::{MetricId, Scope, TaskState};
 use crate::tui::testing::{self, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
@@ -191,7 +191,7 @@ fn a_function_stays_selected_when_others_overtake_it_and_enter_opens_it() {
     stage.panel.show(looked(&profile, Some(6000)).body.unwrap());
     assert_eq!(stage.panel.selected_name().as_deref(), Some("parse"));
     assert_eq!(stage.act(Action::Enter, area), Some(vec![PanelRequest::Detail("parse".into(), "app".into())]));
-    stage.panel.selected = Some(Item::Part("run_share"));
+    stage.panel.selected = Some(Item::Part(MetricId::RunShare));
     assert_eq!(stage.act(Action::Enter, area), Some(vec![PanelRequest::Go(ScreenId::Threads)]));
 }
 

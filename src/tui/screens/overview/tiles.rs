@@ -3,6 +3,7 @@
 
 use super::page::{Drawn, Item, Page, Rows};
 use super::words::{self, Absent, Weight};
+use crate::model::MetricId;
 use crate::tui::panel::Cx;
 use crate::view::fit::end;
 use crate::view::overview::{Factor, Overview};
@@ -19,7 +20,7 @@ const MOST_LINES: usize = 2;
 /// Lays out the tiles; returns true if the hardware's rates are listed as missing.
 pub(super) fn tiles(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Page) -> bool {
     let (shown, absent, hidden) = chosen(view);
-    let columns = columns(shown.iter().map(|(factor, _)| factor.name), rows.width());
+    let columns = columns(shown.iter().map(|(factor, _)| factor.id), rows.width());
     let shown = &shown[..columns.len()];
     let compared = shown.iter().any(|(factor, _)| factor.change.is_some());
     let shares = shown.iter().any(|(factor, _)| factor.share_of_change.is_some());
@@ -34,7 +35,7 @@ pub(super) fn tiles(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Pa
         let text = absent.text(usize::from(area.width));
         page.text(
             rows.take(1),
-            absent.factors.first().map(|factor| Item::Tile(factor.name)),
+            absent.factors.first().map(|factor| Item::Tile(factor.id)),
             Line::styled(text, cx.theme.dim),
         );
     }
@@ -42,18 +43,18 @@ pub(super) fn tiles(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Pa
 }
 
 /// The width of a factor and its gap. It depends on the name and not on the value, so the layout does not jump.
-fn narrowest(name: &str) -> u16 {
-    match name {
-        "cpi" | "ipc" => 10,
-        "cpu_per_op" | "path_length" | "throughput" => 14,
+fn narrowest(id: MetricId) -> u16 {
+    match id {
+        MetricId::Cpi | MetricId::Ipc => 10,
+        MetricId::CpuPerOp | MetricId::PathLength | MetricId::Throughput => 14,
         _ => 13,
     }
 }
 
 /// The position and width of as many factors as fit; they share the spare width.
-fn columns<'a>(names: impl Iterator<Item = &'a str>, room: u16) -> Vec<(u16, u16)> {
+fn columns(factors: impl Iterator<Item = MetricId>, room: u16) -> Vec<(u16, u16)> {
     let mut widths: Vec<u16> = Vec::new();
-    for wide in names.take(MOST).map(narrowest) {
+    for wide in factors.take(MOST).map(narrowest) {
         if !widths.is_empty() && widths.iter().sum::<u16>() + wide > room {
             break;
         }
@@ -71,25 +72,25 @@ fn columns<'a>(names: impl Iterator<Item = &'a str>, room: u16) -> Vec<(u16, u16
 
 /// The shown factors with the sign before them, the missing ones, and whether the hardware's rates are among those.
 fn chosen(view: &Overview) -> (Vec<(&Factor, &'static str)>, Vec<Absent<'_>>, bool) {
-    let counted = |names: [&str; 3]| {
-        names.iter().any(|name| view.factor(name).is_some_and(|factor| factor.value.value().is_some()))
+    let counted = |ids: [MetricId; 3]| {
+        ids.into_iter().any(|id| view.factor(id).is_some_and(|factor| factor.value.value().is_some()))
     };
-    let hardware = counted(["path_length", "cpi", "frequency"]);
-    let operations = counted(["cpu_per_op", "throughput", "path_length"]);
-    let law = |factor: &&Factor| match factor.name {
-        "path_length" => operations && hardware,
-        "cpi" | "frequency" => hardware,
-        "cpu_per_op" | "throughput" => operations,
+    let hardware = counted([MetricId::PathLength, MetricId::Cpi, MetricId::Frequency]);
+    let operations = counted([MetricId::CpuPerOp, MetricId::Throughput, MetricId::PathLength]);
+    let law = |factor: &&Factor| match factor.id {
+        MetricId::PathLength => operations && hardware,
+        MetricId::Cpi | MetricId::Frequency => hardware,
+        MetricId::CpuPerOp | MetricId::Throughput => operations,
         _ => true,
     };
     let whole = operations && hardware;
-    let sign = |name: &str| match name {
-        "path_length" if whole => "=",
-        "cpi" if whole => "x",
-        "frequency" if whole => "/",
+    let sign = |id: MetricId| match id {
+        MetricId::PathLength if whole => "=",
+        MetricId::Cpi if whole => "x",
+        MetricId::Frequency if whole => "/",
         _ => "",
     };
-    let mut shown: Vec<_> = view.law.iter().filter(law).map(|factor| (factor, sign(factor.name))).collect();
+    let mut shown: Vec<_> = view.law.iter().filter(law).map(|factor| (factor, sign(factor.id))).collect();
     let left_out = view.law.iter().filter(|factor| !law(factor));
     let rates = view.groups.iter().find(|group| group.name == "memory").map_or(&[][..], |group| &group.rates);
     let hidden = !hardware && rates.iter().all(|rate| rate.value.why().is_some());
@@ -100,7 +101,7 @@ fn chosen(view: &Overview) -> (Vec<(&Factor, &'static str)>, Vec<Absent<'_>>, bo
 }
 
 fn lay(factor: &Factor, operator: &'static str, below: bool, shares: bool, cx: &Cx<'_>, tile: Rect, page: &mut Page) {
-    let item = || Some(Item::Tile(factor.name));
+    let item = || Some(Item::Tile(factor.id));
     let gap = if tile.width < ROOMY { 2 } else { 3 };
     let inner = Rect { width: tile.width.saturating_sub(gap), ..tile };
     let mut rows = Rows::new(inner);
@@ -128,7 +129,7 @@ fn lay(factor: &Factor, operator: &'static str, below: bool, shares: bool, cx: &
         None => {}
     }
     page.text(value_at, item(), Line::from(value));
-    page.push(rows.take(1), item(), Drawn::Curve(factor.name));
+    page.push(rows.take(1), item(), Drawn::Curve(factor.id));
     if shares {
         page.text(rows.take(1), item(), share_of_change(factor, usize::from(inner.width), cx));
     }
@@ -138,7 +139,7 @@ fn lay(factor: &Factor, operator: &'static str, below: bool, shares: bool, cx: &
 fn share_of_change(factor: &Factor, room: usize, cx: &Cx<'_>) -> Line<'static> {
     let words = if room < "share of change 100%".len() { "share" } else { "share of change" };
     let share = factor.share_of_change.map(|share| format!("{:.0}%", share * 100.0));
-    let words = if factor.name == "cpu_per_op" { words } else { "" };
+    let words = if factor.id == MetricId::CpuPerOp { words } else { "" };
     let glue = if words.is_empty() || share.is_none() { "" } else { " " };
     Line::from(vec![
         Span::styled(format!("{words}{glue}"), cx.theme.dim),
@@ -158,7 +159,15 @@ mod tests {
 
     #[test]
     fn as_many_factors_as_fit_share_the_room_and_stay_where_they_are() {
-        let law = ["cpu_per_op", "path_length", "cpi", "frequency", "cpu_utilisation", "throughput", "ipc"];
+        let law = [
+            MetricId::CpuPerOp,
+            MetricId::PathLength,
+            MetricId::Cpi,
+            MetricId::Frequency,
+            MetricId::CpuUtilisation,
+            MetricId::Throughput,
+            MetricId::Ipc,
+        ];
         for (room, expected) in [
             (79, vec![(0, 14), (14, 14), (28, 10), (38, 13), (51, 13), (64, 14)]),
             (40, vec![(0, 14), (14, 14), (28, 10)]),

@@ -1,6 +1,6 @@
 //! Values, changes and reasons of the overview as text. Every number has its unit, and a missing one is never zero.
 
-use crate::model::{Measure, Unit, Why};
+use crate::model::{Measure, MetricId, Unit, Why};
 use crate::view::fit::width;
 use crate::view::number::{percent, quantity, three_digits};
 use crate::view::overview::{Change, Factor, Overview};
@@ -69,7 +69,7 @@ pub(super) fn change(change: &Change, unit: Unit) -> (String, Weight) {
 pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&'static str] {
     match why {
         // `Idle` means here that there is no quota, not that the target was idle.
-        Why::Idle if factor.name == "throttled_share" => &["no CPU quota is set"],
+        Why::Idle if factor.id == MetricId::ThrottledShare => &["no CPU quota is set"],
         Why::NotSupported if view.virtual_machine => &[
             "not counted here (virtual machine without PMU; ironlaw doctor)",
             "not counted here (no PMU; ironlaw doctor)",
@@ -178,7 +178,7 @@ mod tests {
 
     fn factor(unit: Unit, noun: &'static str, value: Measure<f64>) -> Factor {
         Factor {
-            name: "x",
+            id: MetricId::Cpi,
             label: "label",
             unit,
             noun,
@@ -224,8 +224,12 @@ mod tests {
 
     #[test]
     fn what_is_missing_together_is_named_with_the_longest_reason_that_fits() {
-        let missing = |name, label| Factor { name, label, ..factor(Unit::Ratio, "", Measure::Missing(Why::Idle)) };
-        let factors = [missing("path_length", "path length"), missing("cpi", "CPI"), missing("f", "frequency")];
+        let missing = |id, label| Factor { id, label, ..factor(Unit::Ratio, "", Measure::Missing(Why::Idle)) };
+        let factors = [
+            missing(MetricId::PathLength, "path length"),
+            missing(MetricId::Cpi, "CPI"),
+            missing(MetricId::Frequency, "frequency"),
+        ];
         let absent = Absent { factors: factors.iter().collect(), reasons: &["not counted (no PMU)", "no PMU"] };
         for (room, expected) in [
             (49, "path length, CPI, frequency: not counted (no PMU)"),

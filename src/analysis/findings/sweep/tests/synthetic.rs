@@ -7,8 +7,8 @@ use crate::analysis::findings::families::tests::function;
 use crate::analysis::sweep::{
     Cost, Estimate, Fit, FunctionId, Loss, LossRow, Numbers, PathCost, Point, Run, Slice, SliceKind, Split, Stack,
 };
-use crate::analysis::{Cause, CodeKind, Metric, Section, Totals};
-use crate::model::{Measure, Region, TaskState, Unit, Why};
+use crate::analysis::{Cause, CodeKind, Metric, Totals};
+use crate::model::{Measure, MetricId, Region, TaskState, Unit, Why};
 use std::collections::BTreeMap;
 
 /// Seconds per run.
@@ -306,16 +306,12 @@ fn run(load: &OperationCost, n: u32, factor: f64, off_cpu: bool) -> Run {
     let missing = Measure::Missing(Why::NotSupported);
     let running = seconds(load.cpu_ns());
     let blocked: f64 = load.blocked_ns().values().sum();
-    let metric = |name: &'static str, value: Measure<f64>| Metric {
-        name,
-        label: "",
-        section: Section::Cpu,
-        unit: Unit::Ratio,
+    let metric = |name: &str, value: Measure<f64>| Metric {
+        id: MetricId::named(name).unwrap(),
         value,
         formula: String::new(),
         events: Vec::new(),
         detail: None,
-        threshold: None,
     };
     let plain = load.metrics.iter().map(|(name, value)| metric(name, Measure::exact(*value)));
     let rates = load.per_op.iter().map(|(name, each)| metric(name, Measure::exact(each * ops / WALL)));
