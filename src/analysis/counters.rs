@@ -1,7 +1,8 @@
 //! The growth of each counter in a window, scaled for multiplexing, with its coverage or the reason it is missing.
 
-use super::hardware::Hardware;
+use super::computable::HardwareMetrics;
 use super::lifetimes::Lifetimes;
+use super::selection::Who;
 use super::time::Window;
 use crate::model::profile::Profile;
 use crate::model::{CounterDef, CounterId, CounterReading, Measure, Quality, Scope, Unit, Why};
@@ -40,7 +41,7 @@ pub struct Counters {
     tids: Vec<u32>,
     read: FxHashSet<CounterId>,
     read_by_thread: FxHashSet<CounterId>,
-    hardware: Hardware,
+    hardware: HardwareMetrics,
     kind: String,
     lifetimes: Option<Lifetimes>,
     /// When threads were read, in order.
@@ -71,7 +72,7 @@ impl Counters {
     fn sorted<'a>(profile: &Profile, readings: impl Iterator<Item = &'a CounterReading>) -> Counters {
         let defs = profile.counters.iter().map(|def| (def.name.clone(), def.clone())).collect();
         let counters = profile.counters.iter().map(|def| (def.name.as_str(), def.group));
-        let hardware = Hardware::of(&profile.meta.hardware, counters);
+        let hardware = HardwareMetrics::of(&profile.meta.hardware, counters);
         let mut series: FxHashMap<_, Vec<Point>> = FxHashMap::default();
         for reading in readings {
             let (at, value, enabled, running) = (reading.at, reading.value, reading.enabled, reading.running);
@@ -108,7 +109,7 @@ impl Counters {
     }
 
     /// The core type that most events are counted on, under the kernel's name for its PMU.
-    pub(super) fn most_common_kind(&self) -> &str {
+    pub(super) fn most_common_core_type(&self) -> &str {
         &self.kind
     }
 
@@ -121,7 +122,7 @@ impl Counters {
     }
 
     /// The metrics that the recorded hardware counters suffice for.
-    pub(super) fn hardware(&self) -> &Hardware {
+    pub(super) fn hardware(&self) -> &HardwareMetrics {
         &self.hardware
     }
 
@@ -174,6 +175,15 @@ impl Counters {
         let by_thread = scope == Scope::Target && BY_THREAD.contains(&def.name.as_str());
         let floor = if by_thread { (READ_FLOOR, Why::ThreadsUnread) } else { (COVERAGE_FLOOR, Why::Multiplexed) };
         Reading { complete: self.complete && thread(scope).is_none(), floor }
+    }
+
+    /// The counter's growth for these threads: the whole target, or the sum over those selected.
+    #[must_use]
+    pub(super) fn of_tasks(&self, name: &str, who: &Who, window: Window) -> Measure<f64> {
+        match who {
+            Who::All => self.delta(name, Scope::Target, window),
+            Who::Only(tids) => self.sum(name, tids.iter().copied(), window),
+        }
     }
 
     /// The counter's growth summed over these threads. Threads that exited unread are assumed to be like the others, by

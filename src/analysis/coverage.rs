@@ -2,11 +2,11 @@
 //! event loses its unfinished period at exit: short threads can leave no sample.
 
 use super::counters::Counters;
-use super::metrics::{Metric, value_of};
+use super::metric::{Metric, value_of};
 use super::selection::{Axis, Who};
 use super::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{EventSpec, Measure, MetricId, Rate, Scope, Unit, Why};
+use crate::model::{EventSpec, Measure, MetricId, Rate, Unit, Why};
 use serde::Serialize;
 
 /// Below this share the user is warned.
@@ -84,11 +84,11 @@ pub(super) fn coverage(
     let event = clock(profile, axis).and_then(|index| Some((index, profile.meta.events.get(usize::from(index))?)));
     let Some((index, event)) = event else { return Measure::Missing(Why::NotRecorded) };
     let Some(counter) = counter(counters, event) else { return Measure::Missing(Why::NotRecorded) };
-    let counted = count(counters, counter, who, window);
+    let counted = counters.of_tasks(counter, who, window);
     let range = window.range();
     let seen = profile.samples.iter().filter(|s| s.event == index && range.contains(s.at) && who.has(s.tid));
     let (samples, weight) = seen.fold((0_u64, 0_u64), |(n, sum), s| (n + 1, sum.saturating_add(s.weight)));
-    let cpu_seconds = count(counters, "task-clock", who, window).map(|ns| ns * 1e-9).value().copied();
+    let cpu_seconds = counters.of_tasks("task-clock", who, window).map(|ns| ns * 1e-9).value().copied();
     let each = |counted: f64| match (samples, profile.meta.plan.rate) {
         (1.., _) => weight as f64 / samples as f64,
         (0, Rate::Period(period)) => period as f64,
@@ -115,17 +115,11 @@ fn counter(counters: &Counters, event: &EventSpec) -> Option<&'static str> {
     }
 }
 
-pub(super) fn count(counters: &Counters, name: &str, who: &Who, window: Window) -> Measure<f64> {
-    match who {
-        Who::All => counters.delta(name, Scope::Target, window),
-        Who::Only(tids) => counters.sum(name, tids.iter().copied(), window),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::testing::{Synthetic, ms};
+    use crate::model::Scope;
 
     fn of(samples: u64, counter: &str, counted_ms: u64, who: &Who) -> Measure<Coverage> {
         let mut synthetic = Synthetic::new();

@@ -1,7 +1,7 @@
 //! The iron law of one window, and which of its factors made the difference between two windows. All factors of a
 //! window come from the same counts.
 
-use super::metrics::{Metric, value_of};
+use super::metric::{Metric, value_of};
 use crate::model::{Measure, MetricId};
 
 /// A factor of the time per operation.

@@ -1,8 +1,9 @@
 //! Computes the metrics of the registry for one window. Ratios use only counters that counted together.
 
+use super::core_types::ipc_by_core_type;
 use super::counters::Counters;
-use super::hardware::Reader;
-use super::kinds::ipc_by_kind;
+use super::hardware_metrics::HardwareReader;
+use super::metric::Metric;
 use super::remainder::remainder;
 use super::selection::Who;
 use super::summary::Summary;
@@ -13,36 +14,6 @@ use Computation::{
     Events, EventsPerOperation, Gap, Grouped, Law, LostShare, OperationRate, Operations, Over, OverWall, Part, Peak,
     PerCpuSecond, PerOperation, PerSecond, Rest, Sampled, Total,
 };
-
-/// One metric of one window.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Metric {
-    /// Which metric.
-    pub id: MetricId,
-    /// Its value, or the reason it is missing.
-    pub value: Measure<f64>,
-    /// How it is computed from its counters: `wall` is the window's length, `d` the growth within it.
-    pub formula: String,
-    /// The counters it comes from.
-    pub events: Vec<String>,
-    /// Further explanation, mostly of a missing value.
-    pub detail: Option<String>,
-}
-
-impl Metric {
-    /// A metric with its formula and counters as the registry has them.
-    pub(super) fn of(id: MetricId, value: Measure<f64>) -> Metric {
-        let computation = id.def().computation;
-        let events = computation.counters().into_iter().map(str::to_string).collect();
-        Metric { id, value, formula: computation.text(), events, detail: None }
-    }
-}
-
-/// The value of one of these metrics; not recorded if it is not among them.
-#[must_use]
-pub fn value_of(metrics: &[Metric], id: MetricId) -> Measure<f64> {
-    metrics.iter().find(|metric| metric.id == id).map_or(Measure::Missing(Why::NotRecorded), |metric| metric.value)
-}
 
 /// The inputs of a computation.
 #[derive(Clone, Copy)]
@@ -59,11 +30,11 @@ struct MetricContext<'a> {
 pub fn metrics(counters: &Counters, who: &Who, window: Window, summary: Option<&Summary>) -> Vec<Metric> {
     let context = MetricContext { counters, who, window, summary };
     let plain = MetricId::ALL.iter().filter(|id| id.def().computation.is_plain()).map(|id| {
-        let by_kind = *id == MetricId::Ipc && *who == Who::All;
-        let detail = if by_kind { ipc_by_kind(counters, window) } else { None };
+        let by_core_type = *id == MetricId::Ipc && *who == Who::All;
+        let detail = if by_core_type { ipc_by_core_type(counters, window) } else { None };
         Metric { detail, ..Metric::of(*id, context.value(id.def().computation)) }
     });
-    plain.chain(Reader { counters, who, window }.metrics()).collect()
+    plain.chain(HardwareReader { counters, who, window }.metrics()).collect()
 }
 
 impl MetricContext<'_> {

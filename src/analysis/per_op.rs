@@ -2,9 +2,8 @@
 //! were not counted, every cost is missing.
 
 use super::counters::Counters;
-use super::coverage::count;
-use super::hardware::Reader;
-use super::metrics::Metric;
+use super::hardware_metrics::HardwareReader;
+use super::metric::Metric;
 use super::selection::Who;
 use super::time::Window;
 use crate::model::{Computation, Measure, MetricId};
@@ -21,13 +20,13 @@ pub fn per_operation(counters: &Counters, who: &Who, window: Window, ops: Measur
         // Without operations, report why they are missing, whatever else is missing.
         (Computation::PerOperation(..), Measure::Missing(why)) => Some(Measure::Missing(why)),
         (Computation::PerOperation(counter, factor), _) => {
-            let spent = count(counters, counter, who, window);
+            let spent = counters.of_tasks(counter, who, window);
             Some(spent.ratio(ops, |spent, ops| (ops > 0.0).then(|| spent * factor / ops)))
         }
         _ => None,
     };
     let own = MetricId::ALL.iter().filter_map(|id| Some(Metric::of(*id, value(id.def().computation)?)));
-    own.chain(Reader { counters, who, window }.per_operation(ops)).collect()
+    own.chain(HardwareReader { counters, who, window }.per_operation(ops)).collect()
 }
 
 #[cfg(test)]

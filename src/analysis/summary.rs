@@ -1,7 +1,7 @@
 //! The amount of evidence in a selection: samples, losses and how complete the stacks are.
 
 use super::counters::Counters;
-use super::coverage::{Coverage, count, coverage};
+use super::coverage::{Coverage, coverage};
 use super::observe::observations;
 use super::selection::{Selection, Who};
 use super::tasks::Tasks;
@@ -132,7 +132,7 @@ pub fn summary(
 
 fn switching(profile: &Profile, counters: &Counters, who: &Who, window: Window) -> Measure<f64> {
     let Some(cost) = profile.meta.hardware.switch_cost_ns else { return Measure::Missing(Why::NotRecorded) };
-    let count = |name| count(counters, name, who, window);
+    let count = |name| counters.of_tasks(name, who, window);
     let switches = count("voluntary-switches").ratio(count("involuntary-switches"), |some, others| Some(some + others));
     switches.ratio(count("task-clock"), |switches, cpu_ns| {
         (cpu_ns > 0.0).then(|| (switches * cost as f64 / cpu_ns).min(1.0))

@@ -2,7 +2,8 @@
 //! missing values.
 
 use super::counters::Counters;
-use super::metrics::{Metric, metrics};
+use super::metric::Metric;
+use super::metrics::metrics;
 use super::selection::Selection;
 use super::tasks::Tasks;
 use super::time::Window;

@@ -19,7 +19,13 @@ const fn column(
     unit: Unit,
     value: fn(&Numbers) -> Measure<Estimate>,
 ) -> Source {
-    Source { column: Column { name, label, unit }, value }
+    Source { column: Column { name, label, unit, for_programs: false }, value }
+}
+
+impl Source {
+    const fn for_programs(self) -> Source {
+        Source { column: Column { for_programs: true, ..self.column }, ..self }
+    }
 }
 
 /// The table that performance engineers know, the most important columns first.
@@ -42,7 +48,7 @@ const COLUMNS: [Source; 19] = [
     column("instructions", "instructions", Unit::Count, |n| n.instructions),
     column("cycles", "cycles", Unit::Count, |n| n.cycles),
     column("seconds", "elapsed", Unit::Seconds, |n| n.seconds),
-    column("cpu_percent", "CPU %", Unit::Ratio, |n| n.utilisation.map(|share| scaled(share, 100.0))),
+    column("cpu_percent", "CPU %", Unit::Ratio, |n| n.utilisation.map(|share| scaled(share, 100.0))).for_programs(),
 ];
 
 impl ScalingView {

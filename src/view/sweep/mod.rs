@@ -75,6 +75,9 @@ pub struct Column {
     pub label: &'static str,
     /// Its unit.
     pub unit: Unit,
+    /// Whether it repeats another column in a form that programs ask for, and tables for people leave it out.
+    #[serde(skip)]
+    pub for_programs: bool,
 }
 
 /// A row of the table.

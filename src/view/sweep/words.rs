@@ -174,13 +174,10 @@ pub struct Gap {
     pub what: Vec<String>,
 }
 
-/// Duplicates another column, in percent for programs.
-const TWICE: &str = "cpu_percent";
-
 /// The columns to show to people, which have at least one value, and what is missing, grouped by reason.
 #[must_use]
 pub fn table(view: &ScalingView) -> (Vec<&Column>, Vec<Gap>) {
-    let columns = view.columns.iter().filter(|column| column.name != TWICE);
+    let columns = view.columns.iter().filter(|column| !column.for_programs);
     let empty = |column: &&Column| view.points.iter().all(|point| missing(view, point, column).is_some());
     let (absent, present): (Vec<_>, Vec<_>) = columns.partition(empty);
     let mut gaps: Vec<Gap> = Vec::new();

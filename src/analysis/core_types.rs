@@ -6,26 +6,26 @@ use super::time::Window;
 use crate::model::KIND_MARK;
 
 /// IPC on each core type in words, the most common type first; `None` where all cores are alike.
-pub(super) fn ipc_by_kind(counters: &Counters, window: Window) -> Option<String> {
+pub(super) fn ipc_by_core_type(counters: &Counters, window: Window) -> Option<String> {
     let law = |mark: &str| {
         let counted = |role: &str| counters.unscaled(&format!("{role}{mark}"), window);
         Some((counted("instructions")?, counted("cycles")?))
     };
     let whole = law("")?;
-    let kinds = counters.names().filter_map(|name| name.strip_prefix("cycles")?.strip_prefix(KIND_MARK));
-    let mut kinds: Vec<(&str, (f64, f64))> =
-        kinds.filter_map(|kind| Some((kind, law(&format!("{KIND_MARK}{kind}"))?))).collect();
-    kinds.sort_by_key(|(kind, _)| *kind);
-    let apart = kinds.iter().fold((0.0, 0.0), |sum, (_, law)| (sum.0 + law.0, sum.1 + law.1));
-    if kinds.is_empty() {
+    let types = counters.names().filter_map(|name| name.strip_prefix("cycles")?.strip_prefix(KIND_MARK));
+    let mut types: Vec<(&str, (f64, f64))> =
+        types.filter_map(|core_type| Some((core_type, law(&format!("{KIND_MARK}{core_type}"))?))).collect();
+    types.sort_by_key(|(core_type, _)| *core_type);
+    let apart = types.iter().fold((0.0, 0.0), |sum, (_, law)| (sum.0 + law.0, sum.1 + law.1));
+    if types.is_empty() {
         return None;
     }
-    kinds.insert(0, (counters.most_common_kind(), (whole.0 - apart.0, whole.1 - apart.1)));
-    let text = |(kind, (instructions, cycles)): &(&str, (f64, f64))| match *cycles > 0.0 {
-        true => format!("{:.2} on {kind} ({:.0}% of the cycles)", instructions / cycles, 100.0 * cycles / whole.1),
-        false => format!("{kind} was not used"),
+    types.insert(0, (counters.most_common_core_type(), (whole.0 - apart.0, whole.1 - apart.1)));
+    let text = |(core_type, (instructions, cycles)): &(&str, (f64, f64))| match *cycles > 0.0 {
+        true => format!("{:.2} on {core_type} ({:.0}% of the cycles)", instructions / cycles, 100.0 * cycles / whole.1),
+        false => format!("{core_type} was not used"),
     };
-    Some(kinds.iter().map(text).collect::<Vec<_>>().join(", "))
+    Some(types.iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -40,11 +40,11 @@ mod tests {
             synthetic.multiplexed(name, Scope::Target, 1000, *value, (1000, 400));
         }
         synthetic.meta.hardware = HardwarePlan { pmu: "cpu_core".into(), ..HardwarePlan::default() };
-        ipc_by_kind(&Counters::of(&synthetic.finish()), Window { from: ms(0), to: ms(1000) })
+        ipc_by_core_type(&Counters::of(&synthetic.finish()), Window { from: ms(0), to: ms(1000) })
     }
 
     #[test]
-    fn the_most_common_kind_is_what_the_others_leave() {
+    fn the_most_common_core_type_is_what_the_others_leave() {
         let law = [("cycles", 1000), ("instructions", 1600)];
         let apart = [("cycles@cpu_atom", 400), ("instructions@cpu_atom", 400)];
         let text = told(&[law, apart].concat());
