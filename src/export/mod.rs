@@ -5,7 +5,7 @@ mod colours;
 mod columns;
 pub mod csv;
 pub(crate) mod diff;
-pub mod difference;
+pub mod diff_flamegraph;
 pub mod firefox;
 pub mod folded;
 mod gzip;

@@ -96,7 +96,7 @@ pub fn screen(app: &App, width: u16, height: u16) -> String {
 
 /// A comparison with a side that costs more, and with hostile names.
 pub fn compared() -> Compared {
-    Compared { view: Arc::new(crate::view::diff::testing::dearer()), at: 0 }
+    Compared { view: Arc::new(crate::view::diff::testing::costlier()), at: 0 }
 }
 
 /// A context for testing a panel of a session that is not live.

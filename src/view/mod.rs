@@ -6,7 +6,7 @@ pub(crate) mod baseline;
 pub(crate) mod context;
 pub(crate) mod counters;
 pub(crate) mod diff;
-pub(crate) mod difference;
+pub(crate) mod diff_flamegraph;
 pub mod escape;
 pub(crate) mod findings;
 pub(crate) mod fit;

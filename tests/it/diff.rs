@@ -36,9 +36,9 @@ fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_f
     assert_ne!(half["load"]["adjustment"]["state"], "unknown", "{:#}", half["load"]);
 
     let line = "diff a.ironlaw dearer.ironlaw --format json --no-inline --run-noise 5 --flamegraph d.svg";
-    let dearer = json(dir.line(line))["comparisons"][0].clone();
-    assert_eq!(dearer["answer"]["verdict"], "more", "{:#}", dearer["headline"]);
-    let first = &dearer["code"]["functions"][0];
+    let costlier = json(dir.line(line))["comparisons"][0].clone();
+    assert_eq!(costlier["answer"]["verdict"], "more", "{:#}", costlier["headline"]);
+    let first = &costlier["code"]["functions"][0];
     assert_eq!((&first["name"], &first["state"]), (&"check_twice".into(), &"new".into()), "{first:#}");
     let svg = std::fs::read_to_string(dir.join("d.svg")).unwrap();
     roxmltree::Document::parse(&svg).unwrap();

@@ -198,7 +198,6 @@ const KNOWN_CIRCLES: &[(&str, &str)] = &[
     ("store/perfdata", "header records"),
     ("symbols", "debug elf"),
     ("tui/screens/baseline", "rows words"),
-    ("tui/screens/diff", "rows words"),
     ("tui/screens/overview", "below charts page rates split tiles"),
 ];
 

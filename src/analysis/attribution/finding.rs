@@ -82,8 +82,8 @@ impl Finding {
 
 /// The cause if nothing that moved explains an alarm.
 fn unexplained(pool: &PooledWindows) -> Cause {
-    let dearer = pool.get(PRIMARY).is_some_and(|cost| cost.moved && cost.deviations > 0.0);
-    match (dearer, pool.get("cpi").is_some()) {
+    let costlier = pool.get(PRIMARY).is_some_and(|cost| cost.moved && cost.deviations > 0.0);
+    match (costlier, pool.get("cpi").is_some()) {
         (false, _) => Cause::Waiting,
         (true, true) => Cause::CpiOther,
         (true, false) => Cause::CpuTimeOther,

@@ -217,24 +217,24 @@ mod tests {
     #[test]
     fn costs_are_per_operation_where_both_sides_know_them() {
         // Usual: half a millisecond of CPU time per operation.
-        let dearer = Spent { cpu_ns: Measure::exact(2e9), ops: Measure::exact(2000.0) };
-        let code = of(&USUAL, &[], |_| {}, dearer).unwrap();
+        let costlier = Spent { cpu_ns: Measure::exact(2e9), ops: Measure::exact(2000.0) };
+        let code = of(&USUAL, &[], |_| {}, costlier).unwrap();
         assert!(code.per_operation && (code.whole[1] - 1e6).abs() < 1e-3 && (code.whole[0] / 5e5 - 1.0).abs() < 0.01);
         assert!(code.changes.iter().all(|node| node.is_real && node.growth() > 0.0), "{code:?}");
-        let without = of(&USUAL, &[], |baseline| baseline.ops = None, dearer).unwrap();
+        let without = of(&USUAL, &[], |baseline| baseline.ops = None, costlier).unwrap();
         assert!(!without.per_operation && without.changes.iter().all(|node| !node.is_real));
     }
 
     #[test]
     fn a_growth_within_what_the_time_per_operation_usually_strays_is_no_change() {
-        let dearer = Spent { cpu_ns: Measure::exact(6e8), ops: Measure::exact(1000.0) };
+        let costlier = Spent { cpu_ns: Measure::exact(6e8), ops: Measure::exact(1000.0) };
         let restless = |baseline: &mut Baseline| {
             baseline.windows.iter_mut().enumerate().for_each(|(at, window)| {
                 let cell = window.cells[0].as_mut().unwrap();
                 cell[0] *= 1.0 + 0.2 * super::super::testing::noise(at);
             });
         };
-        let real = |change| node(&of(&USUAL, &[], change, dearer).unwrap(), "main").is_real;
+        let real = |change| node(&of(&USUAL, &[], change, costlier).unwrap(), "main").is_real;
         assert_eq!((real(|_| {}), real(restless)), (true, false));
     }
 

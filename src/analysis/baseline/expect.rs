@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::analysis::diff::{PRIMARY, quantities};
     use crate::analysis::stats::Random;
-    use crate::analysis::stats::simulate::{Program, STEADY};
+    use crate::analysis::stats::simulate::{STEADY, SimulatedProgram};
 
     fn quantity(name: &str) -> Quantity {
         quantities().into_iter().find(|quantity| quantity.name == name).unwrap()
@@ -195,7 +195,7 @@ mod tests {
     fn windows_that_remember_are_worth_fewer() {
         let mut random = Random::new(5);
         let mut worth = |memory| {
-            let program = Program { memory, windows: 200, ..STEADY };
+            let program = SimulatedProgram { autocorrelation: memory, windows: 200, ..STEADY };
             let run = |_| program.run(&mut random).iter().map(|window| window.cost_ns).collect();
             of(PRIMARY, &(0..3).map(run).collect::<Vec<_>>(), 1e5).unwrap().dependence
         };

@@ -287,8 +287,8 @@ mod tests {
     fn ranks_say_something_from_four_runs_a_side_on() {
         for (count, says) in [(3, false), (4, true)] {
             let costs: Vec<f64> = (0..count).map(|at| 5000.0 + f64::from(at)).collect();
-            let dearer: Vec<f64> = costs.iter().map(|cost| cost * 2.0).collect();
-            let (base, new) = (side(&costs), side(&dearer));
+            let costlier: Vec<f64> = costs.iter().map(|cost| cost * 2.0).collect();
+            let (base, new) = (side(&costs), side(&costlier));
             let mut all = changes(&base, &new, &Settings::default());
             rank(&mut all, &base, &new, &Settings::default());
             assert_eq!(named(&all, PRIMARY).rank_p.is_some_and(|p| p < 0.05), says);

@@ -133,24 +133,24 @@ mod tests {
     fn what_moved_beyond_chance_confirms_or_contradicts_and_chance_does_neither() {
         use Outcome::{Confirmed, Contradicted, NotConfirmed, Undecided};
         let base = side(&[100.0, 101.0, 99.0]);
-        let (dearer, wild) = (side(&[110.0, 111.0, 109.0]), side(&[90.0, 110.0, 130.0]));
+        let (costlier, wild) = (side(&[110.0, 111.0, 109.0]), side(&[90.0, 110.0, 130.0]));
         let same = side(&[100.1, 101.1, 99.1, 100.0, 100.2]);
         for (text, new, outcome) in [
-            ("cpu_ns_per_op up", &dearer, Confirmed),
-            ("cpu_ns_per_op down", &dearer, Contradicted),
-            ("cpu_ns_per_op same", &dearer, Contradicted),
-            ("cpu_ns_per_op > +5%", &dearer, Confirmed),
-            ("cpu_ns_per_op > +9.9%", &dearer, NotConfirmed),
-            ("cpu_ns_per_op > +20%", &dearer, Contradicted),
-            ("cpu_ns_per_op > +5", &dearer, Confirmed),
-            ("ops_per_core_second down", &dearer, Confirmed),
+            ("cpu_ns_per_op up", &costlier, Confirmed),
+            ("cpu_ns_per_op down", &costlier, Contradicted),
+            ("cpu_ns_per_op same", &costlier, Contradicted),
+            ("cpu_ns_per_op > +5%", &costlier, Confirmed),
+            ("cpu_ns_per_op > +9.9%", &costlier, NotConfirmed),
+            ("cpu_ns_per_op > +20%", &costlier, Contradicted),
+            ("cpu_ns_per_op > +5", &costlier, Confirmed),
+            ("ops_per_core_second down", &costlier, Confirmed),
             ("cpu_ns_per_op up", &wild, NotConfirmed),
             ("cpu_ns_per_op down", &wild, NotConfirmed),
             ("cpu_ns_per_op same", &wild, NotConfirmed),
             ("cpu_ns_per_op same", &same, Confirmed),
             ("cpu_ns_per_op up", &same, Contradicted),
-            ("cpi down", &dearer, Undecided),
-            ("nonsense down", &dearer, Undecided),
+            ("cpi down", &costlier, Undecided),
+            ("nonsense down", &costlier, Undecided),
         ] {
             let found = outcomes(&base, new, &[text]);
             assert_eq!(found[0].0, outcome, "{text}: {found:?}");

@@ -291,19 +291,19 @@ mod tests {
     fn a_gate_is_broken_where_the_whole_interval_is_beyond_its_limit() {
         use Exceeds::{Limit, Nothing, Zero};
         use GateStatus::{Broken, Holds, Undecided, WithinChance};
-        let (base, dearer, wild) = ([100.0, 101.0, 99.0], [110.0, 111.0, 109.0], [90.0, 110.0, 130.0]);
+        let (base, costlier, wild) = ([100.0, 101.0, 99.0], [110.0, 111.0, 109.0], [90.0, 110.0, 130.0]);
         for (text, new, status, exceeds) in [
-            ("cpu_ns_per_op > +5%", dearer, Broken, Some(Limit)),
-            ("cpu_ns_per_op > +9.5%", dearer, WithinChance, Some(Zero)),
-            ("cpu_ns_per_op > +15%", dearer, Holds, Some(Zero)),
+            ("cpu_ns_per_op > +5%", costlier, Broken, Some(Limit)),
+            ("cpu_ns_per_op > +9.5%", costlier, WithinChance, Some(Zero)),
+            ("cpu_ns_per_op > +15%", costlier, Holds, Some(Zero)),
             ("cpu_ns_per_op > +5%", wild, WithinChance, Some(Nothing)),
-            ("cpu_ns_per_op > +5", dearer, Broken, Some(Limit)),
-            ("cpu_ns_per_op > 105", dearer, Broken, Some(Limit)),
+            ("cpu_ns_per_op > +5", costlier, Broken, Some(Limit)),
+            ("cpu_ns_per_op > 105", costlier, Broken, Some(Limit)),
             ("cpu_ns_per_op > 105", wild, WithinChance, Some(Nothing)),
-            ("ops_per_core_second < -5%", dearer, Broken, Some(Limit)),
-            ("cpu_ns_per_op < -5%", dearer, Holds, Some(Nothing)),
-            ("cpi > +1%", dearer, Undecided, None),
-            ("cpl > +1%", dearer, Undecided, None),
+            ("ops_per_core_second < -5%", costlier, Broken, Some(Limit)),
+            ("cpu_ns_per_op < -5%", costlier, Holds, Some(Nothing)),
+            ("cpi > +1%", costlier, Undecided, None),
+            ("cpl > +1%", costlier, Undecided, None),
         ] {
             let judged = judge(text, &base, &new);
             assert_eq!((judged.status, judged.exceeds), (status, exceeds), "{text}: {judged:?}");

@@ -353,8 +353,8 @@ mod tests {
     #[test]
     fn a_dearer_operation_shows_at_the_same_load_whatever_the_raw_numbers_do() {
         // Costlier, but at twice the load, where the fixed cost weighs less.
-        let dearer = LoadShape { low: 4e4, high: 1.6e5, cost_ns: 6000.0, ..OPEN };
-        let (_, change) = compared(OPEN, dearer, LoadBy::Auto);
+        let costlier = LoadShape { low: 4e4, high: 1.6e5, cost_ns: 6000.0, ..OPEN };
+        let (_, change) = compared(OPEN, costlier, LoadBy::Auto);
         let relative = change.unwrap().effect.unwrap().relative().unwrap();
         assert!((0.10..0.20).contains(&relative), "{relative}");
     }

@@ -9,7 +9,7 @@ use super::special::normal_quantile;
 
 /// A program and how it is loaded.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::analysis) struct Program {
+pub(in crate::analysis) struct SimulatedProgram {
     /// CPU time of an operation, nanoseconds.
     pub cost_ns: f64,
     /// Fixed CPU seconds per second: they make an operation expensive if there are few.
@@ -19,7 +19,7 @@ pub(in crate::analysis) struct Program {
     /// Standard deviation of a window's cost within its run, as a fraction.
     pub window_sd: f64,
     /// Correlation of a window's cost with that of the window before.
-    pub memory: f64,
+    pub autocorrelation: f64,
     /// Operations per second, the mean of all runs.
     pub rate: f64,
     /// Standard deviation of a run's mean rate, as a fraction.
@@ -40,12 +40,12 @@ pub(in crate::analysis) struct SimulatedWindow {
 }
 
 /// 2% between runs, 3% between windows with an autocorrelation of 0.5, 40 windows of one load.
-pub(in crate::analysis) const STEADY: Program = Program {
+pub(in crate::analysis) const STEADY: SimulatedProgram = SimulatedProgram {
     cost_ns: 5000.0,
     fixed: 0.2,
     run_sd: 0.02,
     window_sd: 0.03,
-    memory: 0.5,
+    autocorrelation: 0.5,
     rate: 1e5,
     rate_between: 0.0,
     rate_within: 0.0,
@@ -62,15 +62,15 @@ impl Random {
     }
 }
 
-impl Program {
+impl SimulatedProgram {
     /// One run.
     pub fn run(&self, random: &mut Random) -> Vec<SimulatedWindow> {
         // Around a mean of one: varying runs do not make a program more expensive on average.
         let around_one = |sd: f64, normal: f64| (sd * normal - sd * sd / 2.0).exp();
         let factor = around_one(self.run_sd, random.normal());
         let mean = self.rate * around_one(self.rate_between, random.normal());
-        let mut noise = Remembering::new(self.memory, random);
-        let mut load = Remembering::new(0.9, random);
+        let mut noise = Autoregression::new(self.autocorrelation, random);
+        let mut load = Autoregression::new(0.9, random);
         let window = |_| {
             let rate = mean * around_one(self.rate_within, load.next(random));
             let cost = (self.cost_ns + self.fixed * 1e9 / rate) * factor;
@@ -80,24 +80,25 @@ impl Program {
     }
 
     /// The same program with all of its costs increased by a fraction.
-    pub fn dearer(&self, by: f64) -> Program {
-        Program { cost_ns: self.cost_ns * (1.0 + by), fixed: self.fixed * (1.0 + by), ..*self }
+    pub fn costlier(&self, by: f64) -> SimulatedProgram {
+        SimulatedProgram { cost_ns: self.cost_ns * (1.0 + by), fixed: self.fixed * (1.0 + by), ..*self }
     }
 }
 
 /// A first-order autoregression of variance 1.
-struct Remembering {
+struct Autoregression {
     value: f64,
-    memory: f64,
+    autocorrelation: f64,
 }
 
-impl Remembering {
-    fn new(memory: f64, random: &mut Random) -> Remembering {
-        Remembering { value: random.normal(), memory }
+impl Autoregression {
+    fn new(autocorrelation: f64, random: &mut Random) -> Autoregression {
+        Autoregression { value: random.normal(), autocorrelation }
     }
 
     fn next(&mut self, random: &mut Random) -> f64 {
-        self.value = self.memory * self.value + (1.0 - self.memory * self.memory).sqrt() * random.normal();
+        self.value = self.autocorrelation * self.value
+            + (1.0 - self.autocorrelation * self.autocorrelation).sqrt() * random.normal();
         self.value
     }
 }
@@ -149,13 +150,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_scatter_and_remember_as_they_are_told_to() {
+    fn runs_scatter_and_remember_as_the_program_says() {
         let mut random = Random::new(1);
-        let program = Program { windows: 4000, fixed: 0.0, ..STEADY };
+        let program = SimulatedProgram { windows: 4000, fixed: 0.0, ..STEADY };
         let one: Vec<f64> = program.run(&mut random).iter().map(|window| window.cost_ns.ln()).collect();
         assert!((Moments::of(&one).unwrap().variance.unwrap().sqrt() / program.window_sd - 1.0).abs() < 0.1);
-        assert!((autocorrelation(&one) - program.memory).abs() < 0.05);
-        let short = Program { windows: 1, window_sd: 0.0, rate_between: 0.3, ..program };
+        assert!((autocorrelation(&one) - program.autocorrelation).abs() < 0.05);
+        let short = SimulatedProgram { windows: 1, window_sd: 0.0, rate_between: 0.3, ..program };
         let all: Vec<SimulatedWindow> = (0..2000).flat_map(|_| short.run(&mut random)).collect();
         let sd = |of: fn(&SimulatedWindow) -> f64| {
             Moments::of(&all.iter().map(|window| of(window).ln()).collect::<Vec<_>>()).unwrap().variance.unwrap().sqrt()

@@ -306,15 +306,15 @@ mod tests {
 
     /// Runs whose functions differ from run to run by a fraction, together and individually, as 3,000 samples show
     /// them; the first function costs this much more on the other side.
-    fn strayed(random: &mut Random, runs: usize, sd: f64, dearer: f64) -> Loss {
+    fn strayed(random: &mut Random, runs: usize, sd: f64, costlier: f64) -> Loss {
         const FUNCTIONS: i32 = 40;
         let names: Vec<String> = (0..FUNCTIONS).map(|at| format!("main;f{at}")).collect();
-        let mut side = |n: u32, dearer: f64| {
+        let mut side = |n: u32, costlier: f64| {
             let one = |_| {
                 let together = (sd * random.normal()).exp();
                 let count = |at: i32| {
                     let mean = 3000.0 * 0.1 * 0.9_f64.powi(at) * together * (sd * random.normal()).exp();
-                    let mean = if at == 0 { mean * (1.0 + dearer) } else { mean };
+                    let mean = if at == 0 { mean * (1.0 + costlier) } else { mean };
                     (mean + mean.sqrt() * random.normal()).round().max(0.0) as u64
                 };
                 let counts: Vec<u64> = (0..FUNCTIONS).map(count).collect();
@@ -322,7 +322,7 @@ mod tests {
             };
             point((0..runs).map(one).collect())
         };
-        let (base, here) = (side(1, 0.0), side(8, dearer));
+        let (base, here) = (side(1, 0.0), side(8, costlier));
         Loss::of(&base, &here).unwrap()
     }
 
@@ -337,8 +337,8 @@ mod tests {
                 let rows: Vec<_> = loss.functions.iter().map(|row| (row.growth(), row.error, row.freedom)).collect();
                 any.count(corrected(&rows).iter().any(|q| *q < 0.05));
                 loss.functions.iter().for_each(|each| row.count(each.is_real()));
-                let dearer = strayed(&mut random, runs, sd, 0.5);
-                found.count(dearer.functions.iter().any(|row| row.function.name == "f0" && row.is_real()));
+                let costlier = strayed(&mut random, runs, sd, 0.5);
+                found.count(costlier.functions.iter().any(|row| row.function.name == "f0" && row.is_real()));
             }
             let case = format!("{runs} runs, {sd}: any {any:?}, of all rows {row:?}, planted {found:?}");
             assert!(any.interval(0.001).0 <= 0.05 && row.part() <= 0.06, "{case}");

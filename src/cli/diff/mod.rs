@@ -7,9 +7,9 @@ use super::args::{DiffArgs, DiffFormat, GlobalArgs, LoadArg, NormalizeArg};
 use super::out::{self, Terminal};
 use crate::analysis::diff::{LoadBy, Per, Settings, Severity, Side, mismatches};
 use crate::error::{Error, ErrorKind, Result};
-use crate::export::{diff, difference, html};
+use crate::export::{diff, diff_flamegraph, html};
 use crate::view::diff::{ComparisonView, DiffView, GateRow, GateStatus, words};
-use crate::view::difference::CostAxis;
+use crate::view::diff_flamegraph::CostAxis;
 use source::Source;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> 
         DiffFormat::Json => diff::json(&view)?,
         DiffFormat::Csv => diff::csv(&view),
         DiffFormat::Markdown => diff::markdown(&view, args.limit),
-        DiffFormat::Html => html::comparison(&view),
+        DiffFormat::Html => html::diff(&view),
     };
     out::deliver(&bytes, args.output.as_deref())?;
     if let Some(file) = &args.flamegraph {
@@ -37,15 +37,13 @@ pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> 
 /// Checks that need no recording.
 fn check(args: &DiffArgs) -> Result<()> {
     if args.flamegraph.is_some() && args.new.len() > 1 {
-        return Err(
-            Error::new(ErrorKind::Usage, "--flamegraph draws one NEW").hint("Compare one at a time to draw it.")
-        );
+        return Err(Error::new(ErrorKind::Usage, "--flamegraph draws one comparison").hint("Give one NEW."));
     }
     if args.expect.is_empty()
         && let Some(gate) = args.fail_if.iter().find(|gate| gate.is_of_expectations())
     {
-        return Err(Error::new(ErrorKind::Usage, format!("--fail-if {}: nothing is expected", gate.text))
-            .hint("Say what is, e.g. --expect 'cpi down'."));
+        return Err(Error::new(ErrorKind::Usage, format!("invalid --fail-if {}: there is no expectation", gate.text))
+            .hint("Add one, e.g. --expect 'cpi down'."));
     }
     Ok(())
 }
@@ -75,18 +73,18 @@ impl Sides {
 
 /// Rejects sides whose numbers are not comparable.
 fn refuse(base: &Side, others: &[Side], force: bool) -> Result<()> {
-    let grave = |new: &Side| {
+    let incomparable = |new: &Side| {
         let all = mismatches(base, new).into_iter().filter(|mismatch| mismatch.severity == Severity::Incomparable);
         all.map(|mismatch| words::mismatch(&mismatch)).collect::<Vec<_>>().join("; ")
     };
     for new in others {
-        let grave = grave(new);
-        if !grave.is_empty() && !force {
+        let incomparable = incomparable(new);
+        if !incomparable.is_empty() && !force {
             return Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("{} and {} are not alike: {grave}", base.label, new.label),
+                format!("cannot compare {} with {}: {incomparable}", base.label, new.label),
             )
-            .hint("Record both alike, or compare them all the same with --force."));
+            .hint("Record both under the same conditions, or compare them anyway with --force."));
         }
     }
     Ok(())
@@ -120,12 +118,15 @@ fn settings(args: &DiffArgs, base: &Side, others: &[Side]) -> Settings {
 }
 
 fn draw(file: &Path, view: &DiffView, terminal: &Terminal) -> Result<()> {
-    let drawn = view.comparisons.iter().find_map(|found| Some((found, found.picture(CostAxis::Cpu)?)));
-    let Some((comparison, picture)) = drawn else {
-        return Err(Error::new(ErrorKind::Unsupported, "there is no difference to draw")
-            .hint("Both sides need samples, and operations unless --normalize cpu, share or none is given."));
+    let drawn = view.comparisons.iter().find_map(|found| Some((found, found.flame_graph(CostAxis::Cpu)?)));
+    let Some((comparison, graph)) = drawn else {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            "cannot draw a differential flame graph: there is nothing to compare",
+        )
+        .hint("Both sides need samples, and operations unless --normalize cpu, share or none is given."));
     };
-    let bytes = difference::render(picture, &format!("{} -> {}", view.base.label, comparison.new.label));
+    let bytes = diff_flamegraph::render(graph, &format!("{} -> {}", view.base.label, comparison.new.label));
     out::deliver(&bytes, Some(file))?;
     terminal.say(&format!("{} ({:.1} kB)", file.display(), bytes.len() as f64 / 1e3));
     Ok(())

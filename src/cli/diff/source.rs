@@ -36,7 +36,7 @@ impl Source {
             }
             _ => Err(Error::new(
                 ErrorKind::Usage,
-                format!("'{text}' names no recording, or recordings and sweeps together"),
+                format!("invalid side '{text}': it names no recording, or recordings and sweeps together"),
             )
             .hint("Repeats are all recordings or all sweeps: a1.ironlaw,a2.ironlaw,a3.ironlaw.")),
         }
@@ -107,7 +107,7 @@ pub(super) fn width(sources: &[Source], asked: Option<u32>) -> Result<Option<u32
     let listed = |all: &BTreeSet<u32>| all.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     match (common, asked) {
         (None, None) => Ok(None),
-        (None, Some(_)) => Err(Error::new(ErrorKind::Usage, "--width is for sweeps, and these are recordings")),
+        (None, Some(_)) => Err(Error::new(ErrorKind::Usage, "--width needs sweeps, and these are recordings")),
         (Some(common), Some(width)) if !common.contains(&width) => {
             Err(Error::new(ErrorKind::Usage, format!("not all of these sweeps have runs at {width}"))
                 .hint(format!("They have in common: {}.", listed(&common))))

@@ -15,16 +15,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// # Errors
 /// Any error of comparing the recordings; `Usage` without a terminal.
 pub(super) fn session(args: &DiffArgs, terminal: &Terminal) -> Result<Option<DiffView>> {
-    let kept: Arc<OnceLock<Arc<DiffView>>> = Arc::default();
-    let (args, shown) = (args.clone(), Arc::clone(&kept));
+    let computed: Arc<OnceLock<Arc<DiffView>>> = Arc::default();
+    let (args, shown) = (args.clone(), Arc::clone(&computed));
     let open = move |_: &Notifier| {
-        let desk = DiffSession::read(args)?;
+        let session_data = DiffSession::read(args)?;
         // This is the only place that sets it.
-        let _ = shown.set(Arc::clone(&desk.view));
-        Ok(source(desk))
+        let _ = shown.set(Arc::clone(&session_data.view));
+        Ok(source(session_data))
     };
     host(App::comparison, open, || (), terminal)?;
-    Ok(kept.get().map(|view| DiffView::clone(view)))
+    Ok(computed.get().map(|view| DiffView::clone(view)))
 }
 
 /// The data of the session.
@@ -51,21 +51,22 @@ impl DiffSession {
     }
 
     fn view(&self, per: Option<Per>) -> Arc<DiffView> {
-        let begun = settings(&self.args, &self.sides.base, &self.sides.others);
-        let Some(per) = per.filter(|per| *per != begun.per) else { return Arc::clone(&self.view) };
+        let settings_given = settings(&self.args, &self.sides.base, &self.sides.others);
+        let Some(per) = per.filter(|per| *per != settings_given.per) else { return Arc::clone(&self.view) };
         // The data is complete even after a panic of another thread.
         let mut known = self.divided.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, view)) = known.iter().find(|(other, _)| *other == per) {
             return Arc::clone(view);
         }
-        let view = Arc::new(self.view.divided_by(per, &self.sides.base, &self.sides.others, &begun));
+        let view = Arc::new(self.view.divided_by(per, &self.sides.base, &self.sides.others, &settings_given));
         known.push((per, Arc::clone(&view)));
         view
     }
 }
 
-fn source(desk: DiffSession) -> Source {
-    let look =
-        move |query: crate::view::query::Query| snapshot_of_comparison(&desk.view(query.per), &desk.choices, query);
+fn source(session_data: DiffSession) -> Source {
+    let look = move |query: crate::view::query::Query| {
+        snapshot_of_comparison(&session_data.view(query.per), &session_data.choices, query)
+    };
     Source { look: Arc::new(look), live: false }
 }

@@ -5,7 +5,7 @@ use super::sweep_host::Source;
 use crate::analysis::sweep::{Run, Scaling};
 use crate::model::SweepMeta;
 use crate::sweep::scaling;
-use crate::view::difference::{CostAxis, Difference};
+use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 use crate::view::snapshot::snapshot_of_sweep;
 use crate::view::sweep::{Progress, ScalingView, difference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -28,7 +28,7 @@ impl SweepState {
         ScalingView::of(&self.meta, self.scaling(), (!self.over).then(|| Progress::of(&self.meta)))
     }
 
-    fn difference(&self, n: u32, axis: CostAxis) -> Option<Difference> {
+    fn difference(&self, n: u32, axis: CostAxis) -> Option<DiffFlameGraph> {
         let scaling = self.scaling();
         let here = scaling.points.iter().find(|point| point.n == n)?;
         difference(scaling.points.get(scaling.base)?, here, axis)

@@ -69,7 +69,7 @@ fn difference(held: &History, shown: &Shown<'_>, baseline: &Baseline) -> Result<
     let drawn = against::difference(&scene, baseline)?
         .ok_or_else(|| Error::new(ErrorKind::NotFound, "no samples in this time: there is nothing to draw"))?;
     let title = format!("{} against its baseline", held.profile().meta.plan.target.label());
-    Ok(export::difference::render(&drawn, &title))
+    Ok(export::diff_flamegraph::render(&drawn, &title))
 }
 
 /// A name in this directory, from target and time.

@@ -17,7 +17,7 @@ pub fn json(view: &DiffView) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::analysis::diff::{LoadBy, Per, Settings, testing};
-    use crate::view::diff::testing::{dearer, sides};
+    use crate::view::diff::testing::{costlier, sides};
     use serde_json::{Value, json};
 
     const SCHEMA: &str = include_str!("../../../assets/schema/diff.schema.json");
@@ -32,7 +32,7 @@ mod tests {
         let load = |low| testing::LoadShape { low, high: low * 4.0, cost_ns: 5000.0, fixed: 0.2, cores: None };
         let settings = Settings { per: Per::Share, load: LoadBy::Operations, ..Settings::default() };
         for view in [
-            dearer(),
+            costlier(),
             DiffView::of(&base, &[new.clone(), silent], &settings, &[], true),
             DiffView::of(&testing::loaded(load(2e4)), &[testing::loaded(load(3e4))], &settings, &[], true),
         ] {

@@ -64,7 +64,7 @@ fn gates(out: &mut String, comparison: &ComparisonView) {
 fn mismatches(out: &mut String, comparison: &ComparisonView) {
     for mismatch in &comparison.mismatches {
         let text = format!("{} ({})", words::mismatch(mismatch), words::severity(mismatch.severity));
-        out.push_str(&format!("\n> not alike: {}\n", plain(&text)));
+        out.push_str(&format!("\n> mismatch: {}\n", plain(&text)));
     }
 }
 
@@ -86,7 +86,7 @@ fn factors(out: &mut String, comparison: &ComparisonView) {
             value(1),
             words::relative(part.ratio - 1.0),
             part.share.map_or("-".to_string(), |share| percent(share).joined()),
-            format_args!("{}{}", if part.ns > 0.0 { "+" } else { "" }, seconds(part.ns * 1e-9).joined())
+            words::amount(part)
         ));
     }
 }

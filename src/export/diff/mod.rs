@@ -23,11 +23,11 @@ pub(in crate::export) fn real(rows: &[CodeRow], limit: usize) -> (Vec<&CodeRow>,
 mod tests {
     use super::*;
     use crate::export::text::Style;
-    use crate::view::diff::testing::dearer;
+    use crate::view::diff::testing::costlier;
 
     #[test]
     fn every_form_tells_the_answer_and_no_name_acts_in_any() {
-        let view = dearer();
+        let view = costlier();
         let forms = [text(&view, Style::default(), 20), markdown(&view, 20), csv(&view)];
         for bytes in forms {
             let text = String::from_utf8(bytes).expect("it is UTF-8");
@@ -45,15 +45,15 @@ mod tests {
         settings.set_prepend_module_to_snapshot(false);
         let shown = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         settings.bind(|| {
-            insta::assert_snapshot!("text", shown(text(&dearer(), Style::default(), 20)));
-            insta::assert_snapshot!("markdown", shown(markdown(&dearer(), 20)));
-            insta::assert_snapshot!("csv", shown(csv(&dearer())));
+            insta::assert_snapshot!("text", shown(text(&costlier(), Style::default(), 20)));
+            insta::assert_snapshot!("markdown", shown(markdown(&costlier(), 20)));
+            insta::assert_snapshot!("csv", shown(csv(&costlier())));
         });
     }
 
     #[test]
     fn without_a_terminal_names_are_whole_and_on_one_they_get_the_room_that_the_numbers_leave() {
-        let mut view = dearer();
+        let mut view = costlier();
         let code = view.comparisons[0].code.as_mut().expect("code");
         let long = "rocksdb::lru_cache::LRUCacheShard::Lookup(rocksdb::Slice const&, unsigned int)";
         let row = code.functions.first_mut().expect("a function");
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn no_line_of_text_is_wider_than_the_terminal() {
         for width in [80, 100, 200] {
-            let bytes = text(&dearer(), Style { width: Some(width), colour: false }, 20);
+            let bytes = text(&costlier(), Style { width: Some(width), colour: false }, 20);
             for line in String::from_utf8_lossy(&bytes).lines() {
                 assert!(line.chars().count() <= width, "{} columns: {line}", line.chars().count());
             }

@@ -77,12 +77,7 @@ fn side(page: &mut Page, name: &str, side: &SideView) {
 
 /// `a.ironlaw, 2026-01-01 00:00:00 UTC, 40.0 s, /opt/app (build 0a0b0a0b0a0b)`.
 fn recording(run: &RecordingView, with_program: bool) -> String {
-    let program = match (&run.program, &run.build_id) {
-        _ if !with_program => String::new(),
-        (Some(path), Some(id)) => format!(", {path} (build {})", id.chars().take(12).collect::<String>()),
-        (Some(path), None) => format!(", {path}"),
-        (None, _) => String::new(),
-    };
+    let program = if with_program { words::program(run) } else { String::new() };
     format!("{}, {}, {}{program}", run.name, date(run.started_unix_ns), seconds(run.seconds).joined())
 }
 
@@ -115,7 +110,7 @@ fn mismatches(page: &mut Page, comparison: &ComparisonView) {
     if comparison.mismatches.is_empty() {
         return;
     }
-    page.heading("Not alike", "");
+    page.heading("Mismatches", "");
     for mismatch in &comparison.mismatches {
         let mark = if mismatch.severity == Severity::Info { "  - " } else { "  ! " };
         let ink = (mismatch.severity == Severity::Incomparable).then_some(Ink::Alert);
@@ -126,28 +121,19 @@ fn mismatches(page: &mut Page, comparison: &ComparisonView) {
 
 fn factors(page: &mut Page, comparison: &ComparisonView) {
     let view = &comparison.factors;
-    let about = match (view.ns_per_op, view.ratio) {
-        (Some([base, new]), Some(ratio)) => {
-            let times = [base, new].map(|ns| seconds(ns * 1e-9).joined());
-            format!("a thread's time per op: {} -> {}, {}", times[0], times[1], words::relative(ratio - 1.0))
-        }
-        _ => String::new(),
-    };
-    page.heading("What made the difference", &about);
-    if let Some(why) = view.missing {
-        page.line(&format!("  - not worked out: {why}"));
+    page.heading("What made the difference", &words::factors(view));
+    if view.missing.is_some() {
         return;
     }
     let row = |part: &crate::view::diff::PartRow| {
         let value = |at: usize| part.values[at].map_or("-".to_string(), |v| words::factor_value(part.factor, v));
-        let ns = seconds(part.ns * 1e-9).joined();
         vec![
             part.label.to_string(),
             value(0),
             value(1),
             words::relative(part.ratio - 1.0),
             part.share.map_or("-".to_string(), |share| percent(share).joined()),
-            format!("{}{ns}", if part.ns > 0.0 { "+" } else { "" }),
+            words::amount(part),
         ]
     };
     let rows: Vec<Vec<String>> = view.parts.iter().map(row).collect();

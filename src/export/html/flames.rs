@@ -2,10 +2,10 @@
 //! are sandboxed, so their scripts cannot reach the page. Only the search prompt is allowed.
 
 use crate::error::Result;
-use crate::export::difference;
+use crate::export::diff_flamegraph;
 use crate::export::markup::{attribute, escaped};
 use crate::export::svg::{self, SvgOptions};
-use crate::view::difference::{CostAxis, Difference};
+use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 use crate::view::flame::FlameGraph;
 use crate::view::sweep::SweepReport;
 
@@ -14,7 +14,7 @@ pub(super) fn differences(report: &SweepReport) -> String {
     both.into_iter().flatten().map(one).collect()
 }
 
-fn one(difference: &Difference) -> String {
+fn one(difference: &DiffFlameGraph) -> String {
     let (title, what, id) = match difference.axis {
         CostAxis::Cpu => ("What changed on the CPU", "on the CPU", "gone-cpu"),
         CostAxis::Blocked => ("What changed off the CPU", "blocked", "gone-blocked"),
@@ -25,8 +25,8 @@ fn one(difference: &Difference) -> String {
          <figure>{}<figcaption>{}</figcaption></figure></section>",
         difference.n,
         difference.base_n,
-        difference::embedded(difference, id),
-        escaped(&difference::caption(difference))
+        diff_flamegraph::embedded(difference, id),
+        escaped(&diff_flamegraph::caption(difference))
     )
 }
 

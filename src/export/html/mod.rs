@@ -2,7 +2,7 @@
 //! Names from a target are escaped, so they cannot act as markup.
 
 mod chart;
-mod comparison;
+mod diff;
 mod findings;
 mod flames;
 mod head;
@@ -11,11 +11,11 @@ mod stack;
 mod tables;
 mod template;
 
-use super::difference;
+use super::diff_flamegraph;
 use crate::error::Result;
 use crate::view::sweep::SweepReport;
 
-pub use comparison::comparison;
+pub use diff::diff;
 
 const PAGE: &str = include_str!("../../../assets/html/sweep.html");
 const STYLE: &str = include_str!("../../../assets/html/style.css");
@@ -28,7 +28,7 @@ pub fn sweep(report: &SweepReport) -> Result<Vec<u8>> {
     let view = &report.view;
     let parts = [
         ("style", STYLE.to_string()),
-        ("script", difference::SCRIPT.to_string()),
+        ("script", diff_flamegraph::SCRIPT.to_string()),
         ("title", super::markup::escaped(&view.title)),
         ("tool", super::markup::escaped(&report.meta.tool)),
         ("facts", head::facts(report)),

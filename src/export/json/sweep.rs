@@ -5,7 +5,7 @@ use super::point::PointRow;
 use crate::error::Result;
 use crate::model::{HostFacts, Note, OpsSpec, Placement, RunMeta, Target, Width};
 use crate::view::CodeKind;
-use crate::view::difference::CostAxis;
+use crate::view::diff_flamegraph::CostAxis;
 use crate::view::findings::FindingView;
 use crate::view::sweep::{Bound, Fit, Loss, LossRow, Peak, ScalingView, Slice, Stack, SweepReport, Usl, words};
 use serde::Serialize;

@@ -6,13 +6,15 @@ use crate::analysis::{Axis, operations};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, Measure, Scope, Unit};
 use crate::view::context::ViewContext;
-use crate::view::difference::{CostAxis, Difference, DifferenceCell, Drawn, Terms, Usual, cells, step};
+use crate::view::diff_flamegraph::{
+    BaselineTerms, ComparisonTerms, CostAxis, DiffCell, DiffFlameGraph, Drawn, cells, step,
+};
 
 /// Compares a context's CPU time with the usual CPU time of its baseline; `None` if the time has no samples.
 ///
 /// # Errors
 /// `Unsupported` for any axis but CPU time; `NotFound` if the baseline contains no call paths.
-pub fn difference(context: &ViewContext<'_>, baseline: &Baseline) -> Result<Option<Difference>> {
+pub fn difference(context: &ViewContext<'_>, baseline: &Baseline) -> Result<Option<DiffFlameGraph>> {
     check(context, baseline)?;
     let ViewContext { profile, names, tasks, selection, window, .. } = context;
     let cpu_ns = context.counters.delta("task-clock", Scope::Target, *window);
@@ -40,19 +42,19 @@ fn check(context: &ViewContext<'_>, baseline: &Baseline) -> Result<()> {
 }
 
 /// Returns `None` if there is nothing left to draw.
-fn drawn(code: &Code) -> Option<Difference> {
+fn drawn(code: &Code) -> Option<DiffFlameGraph> {
     let Code { per_operation, counted, part, whole, samples, .. } = *code;
     // Shares are fractions; the view shows percentages.
     let scale = if per_operation { 1.0 } else { 100.0 };
     let mut tree = code.tree.clone();
     tree.nodes.iter_mut().for_each(|node| node.own.cost = node.own.cost.map(|cost| cost * scale));
     let (cells, roots) = cells(&tree, &drawn_paths(code, scale));
-    let sum = |of: fn(&DifferenceCell) -> f64| cells.iter().take(roots as usize).map(of).sum::<f64>();
+    let sum = |of: fn(&DiffCell) -> f64| cells.iter().take(roots as usize).map(of).sum::<f64>();
     let (here, width) = (sum(|root| root.here), sum(|root| root.width));
-    (width > 0.0 && width.is_finite()).then_some(Difference {
+    (width > 0.0 && width.is_finite()).then_some(DiffFlameGraph {
         axis: CostAxis::Cpu,
         unit: if per_operation { "ns" } else { "%" },
-        terms: Terms::Usual(Usual { per_operation, counted, part }),
+        terms: ComparisonTerms::Baseline(BaselineTerms { per_operation, counted, part }),
         base_n: 0,
         n: 0,
         base: whole[0] * scale,
@@ -90,14 +92,14 @@ fn drawn_paths(code: &Code, scale: f64) -> Vec<Option<Drawn>> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::super::testing::{Now, dearer, usual};
+    use super::super::testing::{Now, costlier, usual};
     use super::*;
 
-    fn of(samples: &[(u32, &str, u64)], axis: Axis, baseline: &Baseline) -> Result<Option<Difference>> {
+    fn of(samples: &[(u32, &str, u64)], axis: Axis, baseline: &Baseline) -> Result<Option<DiffFlameGraph>> {
         Now { samples, tids: &[], ops: None, axis }.against(baseline)
     }
 
-    fn named<'a>(difference: &'a Difference, name: &str) -> Option<&'a DifferenceCell> {
+    fn named<'a>(difference: &'a DiffFlameGraph, name: &str) -> Option<&'a DiffCell> {
         difference.cells.iter().find(|cell| cell.function.name == name)
     }
 
@@ -123,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_may_be_gone_by_chance_takes_no_room_and_the_rest_costs_what_an_operation_does() {
-        let found = dearer(Some(10_000), &[], true);
+        let found = costlier(Some(10_000), &[], true);
         assert!(named(&found, "rare").is_none() && named(&found, "log_line").unwrap().is_gone());
         let step = |name| named(&found, name).unwrap().step;
         assert_eq!((step("hash"), step("compress"), step("log_line"), step("parse")), (2, 2, -2, 0), "{found:?}");

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::model::{Baseline, BaselineStack, Scope};
 use crate::units::{Nanos, Ops};
 use crate::view::context::ViewContext;
-use crate::view::difference::Difference;
+use crate::view::diff_flamegraph::DiffFlameGraph;
 use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
 
 /// A baseline with these call paths: 1 ms of CPU time per sample, 0.5 ms of CPU time per operation.
@@ -37,7 +37,7 @@ pub struct Now<'a> {
 
 impl Now<'_> {
     /// Compares it with the baseline.
-    pub fn against(&self, baseline: &Baseline) -> Result<Option<Difference>> {
+    pub fn against(&self, baseline: &Baseline) -> Result<Option<DiffFlameGraph>> {
         let mut synthetic = Synthetic::new();
         synthetic.alive(41, "app").alive(42, "helper");
         let mut cpu = 0;
@@ -60,7 +60,7 @@ impl Now<'_> {
 }
 
 /// Functions that cost more, are new, gone, unchanged, or maybe gone by chance; per operation if `ops` is set.
-pub fn dearer(ops: Option<u64>, tids: &[u32], counted: bool) -> Difference {
+pub fn costlier(ops: Option<u64>, tids: &[u32], counted: bool) -> DiffFlameGraph {
     let mut baseline = usual(&[
         ("main;serve;hash", 2000),
         ("main;serve;parse", 4000),

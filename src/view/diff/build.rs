@@ -3,7 +3,7 @@
 
 use super::{
     CodeRow, CodeView, ComparisonView, DiffView, ExpectationRow, FactorsView, GateRow, MetricRow, PartRow, Per,
-    RecordingView, SCHEMA_VERSION, SettingsView, SideView, pictures, words,
+    RecordingView, SCHEMA_VERSION, SettingsView, SideView, words,
 };
 use crate::analysis::diff::{
     Change, Comparison, Digest, ExpectationResult, Factors, FunctionChange, Functions, Gate, Settings, Side,
@@ -11,6 +11,8 @@ use crate::analysis::diff::{
 use crate::analysis::sweep::FunctionId;
 use crate::analysis::{Law, LawFactor};
 use crate::model::{Measure, OpsSpec, Unit};
+use crate::view::diff_flamegraph::{ComparisonTerms, CostAxis, DiffFlameGraph};
+use crate::view::sweep::difference;
 
 impl DiffView {
     /// Compares each side with the base and judges the gates; `allow_missing` lets gates without a value pass.
@@ -97,7 +99,7 @@ impl ComparisonView {
             code: None,
             code_missing: None,
             expectations: found.expectations.iter().map(ExpectationRow::of).collect(),
-            pictures: vec![],
+            flame_graphs: vec![],
             gates: gates.iter().map(|gate| row(gate, found, allow_missing)).collect(),
         };
         view.headline = words::headline(&view, settings);
@@ -108,8 +110,37 @@ impl ComparisonView {
     fn set_code(&mut self, functions: Option<&Functions>, missing: &'static str) {
         self.code = functions.map(CodeView::of);
         self.code_missing = functions.is_none().then_some(missing);
-        self.pictures = functions.map(pictures).unwrap_or_default();
+        self.flame_graphs = functions.map(flame_graphs).unwrap_or_default();
     }
+}
+
+/// The merged call trees of both sides, on-CPU and blocked; trees with nothing to draw are left out.
+fn flame_graphs(functions: &Functions) -> Vec<DiffFlameGraph> {
+    [CostAxis::Cpu, CostAxis::Blocked].into_iter().filter_map(|axis| flame_graph(functions, axis)).collect()
+}
+
+fn flame_graph(functions: &Functions, axis: CostAxis) -> Option<DiffFlameGraph> {
+    // Blocked time is not part of the on-CPU samples.
+    if functions.per == Per::Share && axis == CostAxis::Blocked {
+        return None;
+    }
+    let [base, new] = &*functions.points;
+    let mut drawn = difference(base, new, axis)?;
+    drawn.terms = match functions.per {
+        Per::Op => ComparisonTerms::Sides("per op"),
+        Per::Cpu => ComparisonTerms::Sides("per CPU second"),
+        Per::Share => ComparisonTerms::Sides(""),
+        Per::None => ComparisonTerms::Sides("in all"),
+    };
+    // Shares are fractions; the view shows percentages.
+    if functions.per == Per::Share {
+        drawn.unit = "%";
+        let whole = [&mut drawn.base, &mut drawn.here, &mut drawn.width];
+        let cells = drawn.cells.iter_mut();
+        let parts = cells.flat_map(|c| [&mut c.base, &mut c.here, &mut c.own_base, &mut c.own_here, &mut c.width]);
+        whole.into_iter().chain(parts).for_each(|value| *value *= 100.0);
+    }
+    Some(drawn)
 }
 
 impl ExpectationRow {

@@ -1,5 +1,24 @@
 //! The common scale on which changes and their intervals are drawn.
 
+use super::{CodeRow, MetricRow, Scale};
+
+impl MetricRow {
+    /// The change and its interval as fractions of the base; `None` if the row reports a difference.
+    #[must_use]
+    pub fn on_scale(&self) -> Option<(f64, Option<(f64, f64)>)> {
+        let value = self.relative.filter(|_| self.scale == Some(Scale::Relative))?;
+        Some((value, self.low.zip(self.high)))
+    }
+}
+
+impl CodeRow {
+    /// The difference, with an interval of two standard errors on either side.
+    #[must_use]
+    pub fn on_scale(&self) -> (f64, Option<(f64, f64)>) {
+        (self.difference, Some((self.difference - 2.0 * self.error, self.difference + 2.0 * self.error)))
+    }
+}
+
 /// Extent of the scale on either side of zero: the largest change, or the widest interval up to twice that.
 #[must_use]
 pub fn most(changes: impl Iterator<Item = (f64, Option<(f64, f64)>)>) -> f64 {

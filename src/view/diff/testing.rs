@@ -5,7 +5,7 @@ use crate::analysis::diff::testing::{cost, side};
 use crate::analysis::diff::{Expectation, Gate, Settings, Side};
 
 /// Three repeats compared with three that cost 12% more, in `parse`.
-pub(crate) fn dearer() -> DiffView {
+pub(crate) fn costlier() -> DiffView {
     let (base, new) = sides();
     let gates = ["cpu_ns_per_op > +5%", "path_length > +1%"].map(|text| Gate::parse(text).expect("it is a gate"));
     let expected = ["cpu_ns_per_op up", "ops_per_core_second up", "cpi down"];

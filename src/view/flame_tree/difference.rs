@@ -2,7 +2,7 @@
 
 use super::tree::{FlameTree, Node};
 use crate::analysis::Label;
-use crate::view::difference::Difference;
+use crate::view::diff_flamegraph::DiffFlameGraph;
 use rustc_hash::FxHashMap;
 
 /// Total weight of all cells: fine enough for a millionth of a cell.
@@ -11,7 +11,7 @@ const WHOLE: f64 = 1e12;
 impl FlameTree {
     /// The flame tree of a difference. Its nodes have the order of the difference's cells.
     #[must_use]
-    pub fn of_difference(difference: Difference) -> FlameTree {
+    pub fn of_difference(difference: DiffFlameGraph) -> FlameTree {
         let cells = &difference.cells;
         let mut numbers: FxHashMap<Label, u32> = FxHashMap::default();
         let mut labels = Vec::new();
@@ -73,7 +73,7 @@ impl FlameTree {
 }
 
 /// The part of a cell's width that none of its children covers.
-fn own(difference: &Difference, first: u32, count: u32, width: f64) -> u64 {
+fn own(difference: &DiffFlameGraph, first: u32, count: u32, width: f64) -> u64 {
     let below = difference.cells.iter().skip(first as usize).take(count as usize).map(|cell| cell.width).sum::<f64>();
     if difference.width > 0.0 { ((width - below).max(0.0) / difference.width * WHOLE).round() as u64 } else { 0 }
 }
@@ -81,7 +81,7 @@ fn own(difference: &Difference, first: u32, count: u32, width: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::difference::CostAxis;
+    use crate::view::diff_flamegraph::CostAxis;
     use crate::view::sweep::difference;
     use crate::view::sweep::fixture::{self, Machine};
 

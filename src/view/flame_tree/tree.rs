@@ -1,7 +1,7 @@
 //! The cells of a flame graph, and how to find one.
 
 use crate::analysis::Label;
-use crate::view::difference::Difference;
+use crate::view::diff_flamegraph::DiffFlameGraph;
 use serde::Serialize;
 
 /// A call tree laid out for drawing: the children of a cell are adjacent and each cell holds its inclusive weight, so a
@@ -24,7 +24,7 @@ pub struct FlameTree {
     /// Totals of the other side; `None` without a comparison.
     pub past: Option<Past>,
     /// Cost of each cell per operation at two points of a sweep, in the order of the nodes; `None` for one profile.
-    pub difference: Option<Box<Difference>>,
+    pub difference: Option<Box<DiffFlameGraph>>,
 }
 
 /// A cell.

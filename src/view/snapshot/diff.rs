@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, Note, Why};
 use crate::units::Nanos;
 use crate::view::diff::{ComparisonView, DiffView, Per, Severity, words};
-use crate::view::difference::CostAxis;
+use crate::view::diff_flamegraph::CostAxis;
 use crate::view::flame_tree::FlameTree;
 use crate::view::query::{Query, ViewRequest};
 use std::sync::Arc;
@@ -54,8 +54,8 @@ fn flame(compared: &Compared, axis: Axis) -> Result<Body> {
             .hint("Record both with --off-cpu; it has no share of the samples on a CPU."),
         (None, CostAxis::Cpu) => Error::new(ErrorKind::NotFound, "there is no difference to draw"),
     };
-    let picture = found.picture(cost).cloned();
-    picture.map(|difference| Body::Flame(FlameTree::of_difference(difference))).ok_or_else(lacking)
+    let graph = found.flame_graph(cost).cloned();
+    graph.map(|difference| Body::Flame(FlameTree::of_difference(difference))).ok_or_else(lacking)
 }
 
 impl Head {
@@ -71,7 +71,7 @@ impl Head {
             event: "CPU time".to_string(),
             unit: "ns",
             events: vec!["CPU time".to_string()],
-            has_off_cpu: found.is_some_and(|found| found.picture(CostAxis::Blocked).is_some()),
+            has_off_cpu: found.is_some_and(|found| found.flame_graph(CostAxis::Blocked).is_some()),
             rate: String::new(),
             samples: 0,
             whole: None,
@@ -116,14 +116,14 @@ fn notes(found: &ComparisonView) -> Vec<Note> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::diff::testing::dearer;
+    use crate::view::diff::testing::costlier;
     use crate::view::query::{CompareWith, ComparisonTab, TaskFilter, TimeSelector};
 
     fn looked(request: ViewRequest, axis: Axis, point: Option<u32>) -> Snapshot {
         let (time, compare_with) = (TimeSelector::All, CompareWith::Nothing);
         let query =
             Query { time, end: None, filter: TaskFilter::default(), axis, compare_with, point, per: None, request };
-        snapshot_of_comparison(&Arc::new(dearer()), &[Per::Op, Per::Cpu], query)
+        snapshot_of_comparison(&Arc::new(costlier()), &[Per::Op, Per::Cpu], query)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::analysis::Axis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, Why};
 use crate::units::Nanos;
-use crate::view::difference::{CostAxis, Difference};
+use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 use crate::view::flame_tree::FlameTree;
 use crate::view::query::{Query, ViewRequest};
 use crate::view::sweep::ScalingView;
@@ -16,7 +16,7 @@ use crate::view::sweep::ScalingView;
 pub fn snapshot_of_sweep(
     view: ScalingView,
     query: Query,
-    difference: impl FnOnce(u32, CostAxis) -> Option<Difference>,
+    difference: impl FnOnce(u32, CostAxis) -> Option<DiffFlameGraph>,
 ) -> Snapshot {
     let head = Head::of_sweep(&view);
     let body = match &query.request {
@@ -33,7 +33,7 @@ pub fn snapshot_of_sweep(
 fn flame(
     view: &ScalingView,
     query: &Query,
-    difference: impl FnOnce(u32, CostAxis) -> Option<Difference>,
+    difference: impl FnOnce(u32, CostAxis) -> Option<DiffFlameGraph>,
 ) -> Result<Body> {
     let axis = if query.axis == Axis::OffCpu { CostAxis::Blocked } else { CostAxis::Cpu };
     let chosen = query.point.filter(|n| view.points.iter().any(|point| point.n == *n));

@@ -4,11 +4,11 @@
 use crate::analysis::sweep::{Cost, FunctionId, Point, Run};
 use crate::analysis::{CallTree, Node, SideCosts};
 use crate::model::Measure;
-use crate::view::difference::{CostAxis, Difference, Drawn, Terms, cells, step};
+use crate::view::diff_flamegraph::{ComparisonTerms, CostAxis, DiffFlameGraph, Drawn, cells, step};
 
 /// Compares the cost of an operation at two points by call path; `None` if one of them has no operations or no samples.
 #[must_use]
-pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Difference> {
+pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<DiffFlameGraph> {
     let (base_runs, here_runs) = (costs(base, axis), costs(here, axis));
     let unit = here_runs.first().or(base_runs.first())?.0.unit.symbol();
     if base_runs.is_empty() || here_runs.is_empty() {
@@ -21,10 +21,10 @@ pub fn difference(base: &Point, here: &Point, axis: CostAxis) -> Option<Differen
     let (cells, roots) = cells(&tree, &drawn(&tree, &Noise { total, samples }));
     let width: f64 = cells.iter().take(roots as usize).map(|root| root.width).sum();
     // Only a damaged recording has weights without a finite sum.
-    (width > 0.0 && width.is_finite()).then_some(Difference {
+    (width > 0.0 && width.is_finite()).then_some(DiffFlameGraph {
         axis,
         unit,
-        terms: Terms::default(),
+        terms: ComparisonTerms::default(),
         base_n: base.n,
         n: here.n,
         base: total[0],
@@ -104,11 +104,11 @@ impl Noise {
 mod tests {
     use super::*;
     use crate::analysis::sweep::Scaling;
-    use crate::view::difference::DifferenceCell;
+    use crate::view::diff_flamegraph::DiffCell;
     use crate::view::sweep::fixture::{self, Machine};
     use proptest::prelude::*;
 
-    fn named<'a>(difference: &'a Difference, name: &str) -> &'a DifferenceCell {
+    fn named<'a>(difference: &'a DiffFlameGraph, name: &str) -> &'a DiffCell {
         difference.cells.iter().find(|cell| cell.function.name == name).expect("it is there")
     }
 

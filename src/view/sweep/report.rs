@@ -5,7 +5,7 @@ use super::{ScalingView, difference};
 use crate::analysis::sweep::{FunctionId, PathCost, Point, Scaling};
 use crate::model::{SweepMeta, Unit};
 use crate::view::Label;
-use crate::view::difference::{CostAxis, Difference};
+use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 use crate::view::flame::{FlameGraph, FoldedStack};
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ pub struct SweepReport {
     /// The sweep's metadata.
     pub meta: SweepMeta,
     /// Where CPU time per operation grew from the base to the widest point.
-    pub cpu: Option<Difference>,
+    pub cpu: Option<DiffFlameGraph>,
     /// Where blocked time per operation grew.
-    pub blocked: Option<Difference>,
+    pub blocked: Option<DiffFlameGraph>,
     /// CPU time at the base and at the widest point, with their widths; points without samples are left out.
     pub flames: Vec<(u32, FlameGraph)>,
 }

@@ -94,7 +94,7 @@ fn between<'a>(text: &'a str, from: &'a str, to: &'a str) -> Vec<&'a str> {
     text.split(from).skip(1).map(|rest| rest.split_once(to).map_or(rest, |(part, _)| part)).collect()
 }
 
-const DIFFERENCE_SCRIPT: &str = include_str!("../../../assets/svg/difference.js");
+const DIFFERENCE_SCRIPT: &str = include_str!("../../../assets/svg/diff_flamegraph.js");
 
 #[test]
 fn the_page_loads_nothing_and_no_name_acts_in_it() {
@@ -194,6 +194,6 @@ fn write_pages_to_look_at() {
         std::fs::write(folder.join(format!("{name}.html")), html(&report)).expect("it can be written");
     }
     let difference = report(Machine::Clock).cpu.expect("there are two points");
-    let svg = export::difference::render(&difference, "a <server>");
+    let svg = export::diff_flamegraph::render(&difference, "a <server>");
     std::fs::write(folder.join("difference.svg"), svg).expect("it can be written");
 }

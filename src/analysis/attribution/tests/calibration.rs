@@ -4,11 +4,11 @@ use super::*;
 use crate::analysis::baseline::testing::loaded;
 use crate::analysis::baseline::{FALSE_HOURS, LEAST_RECORDINGS};
 use crate::analysis::stats::Random;
-use crate::analysis::stats::simulate::{Frequency, Program, STEADY, SimulatedWindow};
+use crate::analysis::stats::simulate::{Frequency, STEADY, SimulatedProgram, SimulatedWindow};
 
 /// A baseline of this many recordings of a minute each.
-fn learnt(program: &Program, recordings: usize, random: &mut Random) -> Levels {
-    let minute = Program { windows: 60, ..*program };
+fn learnt(program: &SimulatedProgram, recordings: usize, random: &mut Random) -> Levels {
+    let minute = SimulatedProgram { windows: 60, ..*program };
     let all: Vec<SimulatedWindow> = (0..recordings).flat_map(|_| minute.run(random)).collect();
     Levels::of(&loaded(&vec![60; recordings], &|at| (all[at].rate, all[at].cost_ns)))
 }
@@ -35,12 +35,17 @@ fn alarm(levels: &Levels, windows: &[SimulatedWindow]) -> Option<usize> {
 
 /// Watches this many other runs, each against its own baseline, and counts those that raise an alarm within this many
 /// windows.
-fn watched(program: &Program, change: f64, recordings: usize, (watches, windows): (usize, usize)) -> Frequency {
+fn watched(
+    program: &SimulatedProgram,
+    change: f64,
+    recordings: usize,
+    (watches, windows): (usize, usize),
+) -> Frequency {
     let mut random = Random::new(17);
     let mut raised = Frequency::default();
     for _ in 0..watches {
         let levels = learnt(program, recordings, &mut random);
-        let changed = Program { windows, ..*program }.dearer(change);
+        let changed = SimulatedProgram { windows, ..*program }.costlier(change);
         raised.count(alarm(&levels, &changed.run(&mut random)).is_some());
     }
     raised
@@ -56,8 +61,8 @@ const PROGRAMS: [(&str, f64, f64, f64); 6] = [
     ("runs 2%, windows 10%", 0.02, 0.10, 0.3),
 ];
 
-fn program((_, run_sd, window_sd, memory): (&str, f64, f64, f64)) -> Program {
-    Program { fixed: 0.0, run_sd, window_sd, memory, ..STEADY }
+fn program((_, run_sd, window_sd, autocorrelation): (&str, f64, f64, f64)) -> SimulatedProgram {
+    SimulatedProgram { fixed: 0.0, run_sd, window_sd, autocorrelation, ..STEADY }
 }
 
 /// Other runs watched for an hour: counts those with a false alarm.

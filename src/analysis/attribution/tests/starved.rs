@@ -26,10 +26,10 @@ fn a_program_that_does_less_because_it_waits_is_judged_whatever_its_load_is_meas
 #[test]
 fn fewer_operations_with_fewer_cpus_wanted_are_a_lesser_load_and_accuse_nobody() {
     let cheaper = [&FEWER[..], &[(PRIMARY, 0.9)]].concat();
-    let dearer = [&FEWER[..], &[(PRIMARY, 1.4)]].concat();
+    let costlier = [&FEWER[..], &[(PRIMARY, 1.4)]].concat();
     let busier_machine = [&FEWER[..], &[("host_busy", 0.9), ("run_queue_delay", 0.006)]].concat();
     for axis in [LoadAxis::OpsPerSecond, LoadAxis::BusyCores] {
-        for fewer in [&FEWER[..], &cheaper, &dearer, &busier_machine] {
+        for fewer in [&FEWER[..], &cheaper, &costlier, &busier_machine] {
             let mut session = Session::of(&USUAL, axis);
             session.process("bystander", |at| (if at >= 20 { 1.0 } else { 0.0 }, 0.0, 0));
             session.run(20, &[]).run(40, fewer);

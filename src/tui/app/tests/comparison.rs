@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::tui::panel::ScreenId;
-use crate::view::diff::testing::{dearer, sides};
+use crate::view::diff::testing::{costlier, sides};
 use crate::view::diff::{DiffView, Per};
 use crate::view::snapshot::snapshot_of_comparison;
 use std::sync::Arc;
 
 fn twice() -> DiffView {
-    let mut view = dearer();
+    let mut view = costlier();
     let mut other = view.comparisons[0].clone();
     other.new.label = "second".into();
     other.new.recordings.truncate(1);
@@ -45,11 +45,11 @@ fn pressed(app: &mut App, view: &DiffView, keys: &str) {
 
 #[test]
 fn its_screens_have_the_usual_numbers() {
-    let view = dearer();
+    let view = costlier();
     let mut app = begun(&view);
     let text = screen(&app, 100, 30);
     assert!(text.contains(" 1 Overview  2 Flame  3 Functions  6 Conditions "), "{text}");
-    assert!(text.contains("Dearer, beyond chance") && text.contains("DIFF") && !text.contains('\u{1b}'), "{text}");
+    assert!(text.contains("Regression, beyond chance") && text.contains("DIFF") && !text.contains('\u{1b}'), "{text}");
     for (name, expected) in [("2", "CPU time per op: base"), ("3", "CPU time per operation"), ("6", "contradicted")] {
         pressed(&mut app, &view, name);
         let text = screen(&app, 100, 30);
@@ -62,7 +62,7 @@ fn its_screens_have_the_usual_numbers() {
 
 #[test]
 fn costs_are_divided_by_what_the_data_allow_at_a_key() {
-    let view = dearer();
+    let view = costlier();
     let mut app = begun(&view);
     pressed(&mut app, &view, "2 p");
     assert!(screen(&app, 100, 30).contains("CPU time: base 100.00%, new 100.00%"), "{}", screen(&app, 100, 30));
@@ -84,7 +84,7 @@ fn sides_are_stepped_through_from_every_screen() {
     assert!(text.contains("DIFF 2/2") && text.contains("-> second"), "{text}");
     pressed(&mut app, &view, "] {");
     assert!(screen(&app, 100, 30).contains("DIFF 1/2"));
-    let one = dearer();
+    let one = costlier();
     let mut app = begun(&one);
     pressed(&mut app, &one, "]");
     assert!(screen(&app, 100, 30).contains("one side is compared with the base"));
@@ -92,7 +92,7 @@ fn sides_are_stepped_through_from_every_screen() {
 
 #[test]
 fn what_needs_a_time_or_a_recording_says_so() {
-    let view = dearer();
+    let view = costlier();
     let mut app = begun(&view);
     for (name, said) in [
         ("Space", "sides in place of a time"),
@@ -113,7 +113,7 @@ fn what_needs_a_time_or_a_recording_says_so() {
 
 #[test]
 fn a_function_leads_into_the_flame_graph_and_back() {
-    let view = dearer();
+    let view = costlier();
     let mut app = begun(&view);
     pressed(&mut app, &view, "3 Enter");
     assert_eq!(app.screen, ScreenId::Flame);

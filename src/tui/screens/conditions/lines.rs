@@ -1,6 +1,6 @@
 //! The lines of the screen, from the expectations to the recordings that were read. The caller wraps and escapes them.
 
-use crate::view::diff::{ComparisonView, DiffView, GroupKind, Outcome, Severity, SideView, SubgroupCheck, words};
+use crate::view::diff::{ComparisonView, DiffView, Outcome, Severity, SideView, SubgroupCheck, words};
 use crate::view::number::{date, percent, seconds};
 
 /// The kind of a line.
@@ -80,12 +80,9 @@ fn mismatches(found: &ComparisonView) -> Part {
     });
     let mut lines: Vec<Line> = rows.collect();
     if lines.is_empty() {
-        lines.push(Line::of(
-            Tone::Quiet,
-            "  all that was looked at is alike: machine, kernel, events, program".to_string(),
-        ));
+        lines.push(Line::of(Tone::Quiet, "  machine, kernel, events and program are the same".to_string()));
     }
-    ("Not alike", lines)
+    ("Mismatches", lines)
 }
 
 fn load(found: &ComparisonView) -> Part {
@@ -98,22 +95,18 @@ fn groups(found: &ComparisonView) -> Part {
 
 /// The effect of a mixture on the whole, then each group by itself.
 fn group(check: &SubgroupCheck) -> Vec<Line> {
-    let by = match check.by {
-        GroupKind::Load => "level of load",
-        GroupKind::Host => "host",
-        GroupKind::Thread => "kind of thread",
-    };
-    let told = if check.disagrees {
+    let by = words::group_kind(check.by);
+    let verdict = if check.disagrees {
         Line::of(Tone::Bad, format!("  {}", words::subgroup_text(check)))
     } else {
-        Line::of(Tone::Text, format!("  {} by {by}: the whole and its groups tell the same.", check.quantity))
+        Line::of(Tone::Text, format!("  {} by {by}: the whole and its groups agree.", check.quantity))
     };
     let row = |group: &crate::view::diff::GroupRow| {
         let change = words::relative(group.value[1] / group.value[0] - 1.0);
         let [base, new] = group.share.map(|share| percent(share).joined());
         Line::of(Tone::Quiet, format!("    {}: {change}; {base} of the base, {new} of the new", group.name))
     };
-    std::iter::once(told).chain(check.groups.iter().map(row)).collect()
+    std::iter::once(verdict).chain(check.groups.iter().map(row)).collect()
 }
 
 fn read(view: &DiffView, found: &ComparisonView) -> Part {
@@ -126,13 +119,9 @@ fn read(view: &DiffView, found: &ComparisonView) -> Part {
 
 fn side<'a>(name: &'a str, side: &'a SideView) -> impl Iterator<Item = Line> + 'a {
     side.recordings.iter().map(move |run| {
-        let program = run.program.as_ref().map_or(String::new(), |program| format!(", {program}"));
-        let build = run
-            .build_id
-            .as_ref()
-            .map_or(String::new(), |id| format!(" (build {})", id.chars().take(12).collect::<String>()));
+        let program = words::program(run);
         let ops = run.operations.as_ref().map_or(", no operations".to_string(), |ops| format!(", operations by {ops}"));
         let (when, long) = (date(run.started_unix_ns), seconds(run.seconds).joined());
-        Line::of(Tone::Text, format!("  {name}: {}, on {}, {when}, {long}{program}{build}{ops}", run.name, run.host))
+        Line::of(Tone::Text, format!("  {name}: {}, on {}, {when}, {long}{program}{ops}", run.name, run.host))
     })
 }

@@ -2,7 +2,6 @@
 
 use super::State;
 use super::rows::Row;
-use super::words::amount;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::Pen;
@@ -59,7 +58,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     for ((line, first), y) in lines(view, area.width).into_iter().zip(areas.answer.top()..areas.answer.bottom()) {
         let row = Rect { y, height: 1, ..areas.answer };
         let text = end(&line, usize::from(row.width.saturating_sub(2)), cx.glyphs.ellipsis);
-        put_line(buf, row, row.x + 1, &text, if first { told(view, cx) } else { cx.theme.dim });
+        put_line(buf, row, row.x + 1, &text, if first { answer_style(view, cx) } else { cx.theme.dim });
     }
     if !areas.table.is_empty() {
         table(state, cx, areas.table, buf);
@@ -67,7 +66,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 }
 
 /// The style of the answer; its text has the same meaning.
-fn told(view: &ComparisonView, cx: &Cx<'_>) -> Style {
+fn answer_style(view: &ComparisonView, cx: &Cx<'_>) -> Style {
     match view.answer.as_ref().map(words::verdict) {
         Some("worse") => cx.theme.warn,
         Some("better" | "same") => cx.theme.good,
@@ -157,7 +156,7 @@ fn factor(part: &PartRow, column: usize, scale: f64, cx: &Cx<'_>) -> String {
         2 => value(0),
         3 => value(1),
         4 => words::relative(part.ratio - 1.0),
-        5 => amount(part),
+        5 => format!("{} per op", words::amount(part)),
         6 => interval(part.ns, None, scale, usize::from(PICTURE), cx.glyphs),
         7 => part.share.map_or("-".to_string(), |share| percent(share).joined()),
         _ => String::new(),

@@ -1,8 +1,7 @@
 //! The rows of the table: factors, costs at the same load, recorded quantities, and what could not be compared.
 //! Their order is fixed and does not depend on the changes.
 
-use super::words;
-use crate::view::diff::{ComparisonView, MetricRow, PartRow, Verdict};
+use crate::view::diff::{ComparisonView, MetricRow, PartRow, Verdict, words};
 
 /// Identifies a row by its part of the table and its name.
 pub(super) type Key = (u8, String);

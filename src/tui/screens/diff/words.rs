@@ -1,22 +1,9 @@
-//! Words for the rows: the remark on a part of the table, and the selected row in full.
-//! They claim no more than the verdict does.
+//! Describes the selected row in full. The words claim no more than the verdict does.
 
 use super::rows::Row;
 use crate::tui::panel::Cx;
-use crate::view::diff::{Basis, ComparisonView, FactorsView, MetricRow, PartRow, words};
-use crate::view::number::{percent, seconds};
-
-/// `a thread's time per op: 2.91 ms -> 3.27 ms, +12.4%`, or why there are no factors.
-pub(super) fn factors(view: &FactorsView) -> String {
-    match (view.ns_per_op, view.ratio, view.missing) {
-        (_, _, Some(why)) => format!("not worked out: {why}"),
-        (Some(times), Some(ratio), None) => {
-            let [base, new] = times.map(|ns| seconds(ns * 1e-9).joined());
-            format!("a thread's time per op: {base} -> {new}, {}", words::relative(ratio - 1.0))
-        }
-        _ => String::new(),
-    }
-}
+use crate::view::diff::{Basis, ComparisonView, MetricRow, PartRow, words};
+use crate::view::number::percent;
 
 /// The selected row in full.
 pub(super) fn status(view: &ComparisonView, row: &Row<'_>, cx: &Cx<'_>) -> String {
@@ -33,18 +20,13 @@ fn factor(part: &PartRow) -> String {
     let value = |at: usize| part.values[at].map_or("-".to_string(), |value| words::factor_value(part.factor, value));
     let share = part.share.map_or(String::new(), |share| format!(", {} of the change", percent(share).joined()));
     format!(
-        "{}: {} -> {}; it alone makes the time {}, {}{share}",
+        "{}: {} -> {}; alone it changes the time by {}, {} per op{share}",
         part.label,
         value(0),
         value(1),
         words::relative(part.ratio - 1.0),
-        amount(part)
+        words::amount(part)
     )
-}
-
-/// How much a factor changed the time of an operation.
-pub(super) fn amount(part: &PartRow) -> String {
-    format!("{}{} per op", if part.ns > 0.0 { "+" } else { "" }, seconds(part.ns * 1e-9).joined())
 }
 
 fn quantity(row: &MetricRow, same_load: bool, cx: &Cx<'_>) -> String {
@@ -63,14 +45,14 @@ fn quantity(row: &MetricRow, same_load: bool, cx: &Cx<'_>) -> String {
         text += &format!(" ({ends})");
     }
     text += &match words::verdict(row) {
-        "-" => " not decided".to_string(),
+        "-" => " undecided".to_string(),
         verdict => format!(" {} {verdict}", cx.glyphs.dot),
     };
     if let Some(p) = row.corrected_p {
         text += &format!(" {} p {}", cx.glyphs.dot, words::probability(p));
     }
     if let Some(least) = row.detectable {
-        text += &format!(" {} would find {}", cx.glyphs.dot, words::change(row, least).trim_start_matches('+'));
+        text += &format!(" {} detectable: {}", cx.glyphs.dot, words::change(row, least).trim_start_matches('+'));
     }
     match row.basis {
         Some(Basis::Runs { base, new }) => text += &format!(" {} {base} and {new} runs", cx.glyphs.dot),

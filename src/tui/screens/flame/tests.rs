@@ -4,7 +4,7 @@ use crate::tui::testing::{head, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::view::Axis;
-use crate::view::against::testing::dearer;
+use crate::view::against::testing::costlier;
 use crate::view::flame_tree::testing::flame_tree;
 use crate::view::query::TaskFilter;
 use crate::view::watch::State as Standing;
@@ -185,7 +185,7 @@ proptest! {
 
 #[test]
 fn two_points_of_a_sweep_are_compared_per_operation() {
-    use crate::view::difference::CostAxis;
+    use crate::view::diff_flamegraph::CostAxis;
     use crate::view::sweep::difference;
     use crate::view::sweep::fixture::{Machine, scaling};
     let points = scaling(Machine::Clock).points;
@@ -206,7 +206,7 @@ fn against_usual(ops: Option<u64>, tids: &[u32], counted: bool) -> State {
     let mut state = State::default();
     with_held(|cx| state.act(A::Usual, cx, Rect::new(0, 0, 80, 12)));
     assert_eq!(state.request(), ViewRequest::Flame { by: Grouping::Plain, usual: true });
-    state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(dearer(ops, tids, counted))));
+    state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(costlier(ops, tids, counted))));
     state
 }
 
@@ -269,7 +269,7 @@ fn zoom_search_and_mouse_work_on_the_difference_as_on_the_plain_one_and_the_zoom
     let mut state = state("[app_41];main;serve;hash 60 [app_41];main;serve;parse 40", None);
     state.zoom_to(vec!["serve".to_string()]);
     with_held(|cx| state.act(A::Usual, cx, Rect::new(0, 0, 80, 12)));
-    state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(dearer(Some(10_000), &[], true))));
+    state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(costlier(Some(10_000), &[], true))));
     assert_eq!(state.shown().0, ["main", "serve"], "a heading in between does not matter");
     state.search("log_line");
     assert!(state.found.share.is_some_and(|share| share > 0.01), "what is gone is found");

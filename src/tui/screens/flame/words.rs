@@ -1,7 +1,7 @@
 //! Words for two call trees in one, from a sweep's widths or a comparison's sides: costs of trees and cells.
 
 use crate::model::Unit;
-use crate::view::difference::{CostAxis, Difference, DifferenceCell, Terms, Usual};
+use crate::view::diff_flamegraph::{BaselineTerms, ComparisonTerms, CostAxis, DiffCell, DiffFlameGraph};
 use crate::view::escape::visible;
 use crate::view::number::{quantity, seconds};
 
@@ -10,25 +10,25 @@ pub(super) const NO_BASELINE: &str =
     "no baseline is given: --baseline NAME.baseline; ironlaw baseline build makes one of recordings";
 
 /// The title: `CPU time per op: 640 ns at n = 1, 1.02 us at n = 16`, `CPU time per op: base 640 ns, new 1.02 us`.
-pub(super) fn title(difference: &Difference) -> String {
+pub(super) fn title(difference: &DiffFlameGraph) -> String {
     let what = match difference.axis {
         CostAxis::Cpu if matches!(difference.unit, "ns" | "%") => "CPU time",
         CostAxis::Cpu => "CPU cost",
         CostAxis::Blocked => "time blocked",
     };
     let cost = |cost| amount(cost, difference.unit);
-    let Difference { base, base_n, here, n, .. } = difference;
+    let DiffFlameGraph { base, base_n, here, n, .. } = difference;
     let sides = match difference.terms {
-        Terms::Widths => format!("{} at n = {base_n}, {} at n = {n}", cost(*base), cost(*here)),
-        Terms::Sides(_) => format!("base {}, new {}", cost(*base), cost(*here)),
-        Terms::Usual(usual) => return against_usual(usual, &cost(*base), &cost(*here)),
+        ComparisonTerms::Widths => format!("{} at n = {base_n}, {} at n = {n}", cost(*base), cost(*here)),
+        ComparisonTerms::Sides(_) => format!("base {}, new {}", cost(*base), cost(*here)),
+        ComparisonTerms::Baseline(usual) => return against_usual(usual, &cost(*base), &cost(*here)),
     };
     format!("{what}{}: {sides}", per(difference))
 }
 
 /// `CPU time per op: now 1.02 us, usual 640 ns over all loads`.
-fn against_usual(usual: Usual, base: &str, here: &str) -> String {
-    let Usual { per_operation, counted, part } = usual;
+fn against_usual(usual: BaselineTerms, base: &str, here: &str) -> String {
+    let BaselineTerms { per_operation, counted, part } = usual;
     let of = if part { " of these threads" } else { "" };
     let mut text = if per_operation {
         format!("CPU time per op{of}: now {here}, usual {base} over all loads")
@@ -45,27 +45,27 @@ fn against_usual(usual: Usual, base: &str, here: &str) -> String {
 }
 
 /// The legend of colours and marks.
-pub(super) fn legend(difference: &Difference) -> String {
+pub(super) fn legend(difference: &DiffFlameGraph) -> String {
     let gone = match difference.terms {
-        Terms::Usual(Usual { counted: false, .. }) => return String::new(),
-        Terms::Usual(_) => "; gone: as wide as it was",
-        Terms::Widths | Terms::Sides(_) => "",
+        ComparisonTerms::Baseline(BaselineTerms { counted: false, .. }) => return String::new(),
+        ComparisonTerms::Baseline(_) => "; gone: as wide as it was",
+        ComparisonTerms::Widths | ComparisonTerms::Sides(_) => "",
     };
     format!("  [-- - = + ++ change{}{gone}]", per(difference))
 }
 
 /// The mark before a cell's name: `gone` if its width is not a current cost.
-pub(super) fn mark(difference: &Difference, node: u32, change: &'static str) -> &'static str {
-    let gone = difference.cells.get(node as usize).is_some_and(DifferenceCell::is_gone);
+pub(super) fn mark(difference: &DiffFlameGraph, node: u32, change: &'static str) -> &'static str {
+    let gone = difference.cells.get(node as usize).is_some_and(DiffCell::is_gone);
     match difference.terms {
-        Terms::Usual(_) if gone => "gone",
-        Terms::Usual(Usual { counted: false, .. }) => "?",
+        ComparisonTerms::Baseline(_) if gone => "gone",
+        ComparisonTerms::Baseline(BaselineTerms { counted: false, .. }) => "?",
         _ => change,
     }
 }
 
 /// ` per op`; empty without a divisor.
-pub(super) fn per(difference: &Difference) -> String {
+pub(super) fn per(difference: &DiffFlameGraph) -> String {
     match difference.terms.per() {
         "" => String::new(),
         per => format!(" {per}"),
@@ -73,11 +73,11 @@ pub(super) fn per(difference: &Difference) -> String {
 }
 
 /// A cell in full, in one line.
-pub(super) fn cell(difference: &Difference, node: u32, inlined: bool) -> Option<String> {
+pub(super) fn cell(difference: &DiffFlameGraph, node: u32, inlined: bool) -> Option<String> {
     let cell = difference.cells.get(node as usize)?;
     let (cost, per) = (|cost| amount(cost, difference.unit), per(difference));
     let mut text = format!("{}  ", visible(&cell.function.name));
-    if let Terms::Usual(usual) = difference.terms {
+    if let ComparisonTerms::Baseline(usual) = difference.terms {
         text += &usual_cell(difference, usual, cell);
         text += &place(cell, inlined);
         return Some(text);
@@ -95,7 +95,7 @@ pub(super) fn cell(difference: &Difference, node: u32, inlined: bool) -> Option<
 }
 
 /// The location of its code.
-fn place(cell: &DifferenceCell, inlined: bool) -> String {
+fn place(cell: &DiffCell, inlined: bool) -> String {
     let mut text = String::new();
     if !cell.function.module.is_empty() {
         text += &format!("  {}", visible(&cell.function.module));
@@ -107,7 +107,7 @@ fn place(cell: &DifferenceCell, inlined: bool) -> String {
 }
 
 /// `now 1.02 us per op, usual 640 ns: +380 ns ±12.0 ns, more than chance  own 20 ns, usual 18 ns`.
-fn usual_cell(difference: &Difference, usual: Usual, cell: &DifferenceCell) -> String {
+fn usual_cell(difference: &DiffFlameGraph, usual: BaselineTerms, cell: &DiffCell) -> String {
     let (cost, per) = (|cost| amount(cost, difference.unit), per(difference));
     let now = match (cell.is_new(), cell.is_gone()) {
         (true, _) => format!("new: now {}{per}", cost(cell.here)),
@@ -121,8 +121,8 @@ fn usual_cell(difference: &Difference, usual: Usual, cell: &DifferenceCell) -> S
         (None, unit) => format!("{}, error unknown", signed(cell.growth(), unit)),
     };
     let chance = match (usual, cell.step) {
-        (Usual { counted: false, .. }, _) => "the baseline counts no samples",
-        (Usual { part: true, .. }, 0) if cell.growth() < 0.0 => "other threads may do the rest",
+        (BaselineTerms { counted: false, .. }, _) => "the baseline counts no samples",
+        (BaselineTerms { part: true, .. }, 0) if cell.growth() < 0.0 => "other threads may do the rest",
         (_, 0) => "no more than chance",
         _ => "more than chance",
     };

@@ -4,8 +4,8 @@ use super::values::{relative, typed};
 use crate::analysis::diff::Side;
 use crate::model::Unit;
 use crate::view::diff::{
-    Adjustment, CodeView, CurveBasis, GroupKind, Load, LoadMeasure, LoadRange, Mismatch, Per, SettingsView, Severity,
-    SideView, SubgroupCheck,
+    Adjustment, CodeView, CurveBasis, GroupKind, Load, LoadMeasure, LoadRange, Mismatch, Per, RecordingView,
+    SettingsView, Severity, SideView, SubgroupCheck,
 };
 use crate::view::number::quantity;
 
@@ -21,7 +21,7 @@ pub fn label(side: &SideView) -> String {
 /// What is known about the load, in one sentence.
 pub(in crate::view::diff) fn load(load: &Load) -> String {
     let Some((measure, base, new)) = load.measure.zip(load.base).zip(load.new).map(|((d, b), n)| (d, b, n)) else {
-        return "load was not looked at".to_string();
+        return "not considered".to_string();
     };
     let (what, unit) = match measure {
         LoadMeasure::OpsPerS => ("operations per second", Unit::PerSecond),
@@ -32,7 +32,7 @@ pub(in crate::view::diff) fn load(load: &Load) -> String {
     let range = |spread: LoadRange| format!("{} to {}", value(spread.low), value(spread.high));
     match load.adjustment {
         Adjustment::Same => format!("{what} were the same ({both}): nothing to adjust"),
-        Adjustment::Near => format!("{what} were about the same ({both}), and too steady to tell what the rest does"),
+        Adjustment::Near => format!("{what} were about the same ({both}), too steady to show the effect of the rest"),
         Adjustment::Done { from, to, windows, curve_basis: CurveBasis::Windows, .. } => format!(
             "by {what}, {both}; costs are compared over {} to {}, where both have windows ({} and {})",
             value(from),
@@ -46,11 +46,28 @@ pub(in crate::view::diff) fn load(load: &Load) -> String {
             value(to)
         ),
         Adjustment::TooFewRuns { runs, needed } => format!(
-            "{what} differed from run to run ({both}), and {runs} runs cannot tell that from the cost: it takes {needed}"
+            "{what} differed from run to run ({both}); {runs} runs cannot separate that from the cost, {needed} can"
         ),
-        Adjustment::Apart => format!("{what} never met: {} against {}", range(base), range(new)),
+        Adjustment::Apart => format!("{what} have no range in common: {} and {}", range(base), range(new)),
         Adjustment::Opposed => format!("{what} {both}: more was done with less CPU time, or less with more"),
-        Adjustment::Unknown => "load is not known".to_string(),
+        Adjustment::Unknown => "not known".to_string(),
+    }
+}
+
+/// The program that ran, as the end of a recording's description: `, /opt/app (build 0a0b0a0b0a0b)`.
+#[must_use]
+pub fn program(run: &RecordingView) -> String {
+    let build = run.build_id.as_ref().map(|id| format!(" (build {})", id.chars().take(12).collect::<String>()));
+    run.program.as_ref().map_or(String::new(), |program| format!(", {program}{}", build.unwrap_or_default()))
+}
+
+/// What the groups are.
+#[must_use]
+pub fn group_kind(kind: GroupKind) -> &'static str {
+    match kind {
+        GroupKind::Load => "level of load",
+        GroupKind::Host => "host",
+        GroupKind::Thread => "kind of thread",
     }
 }
 
@@ -64,7 +81,7 @@ pub fn subgroup_text(check: &SubgroupCheck) -> String {
     };
     let [base, new] = check.whole;
     format!(
-        "The whole deceives: {} is {} as it stands, but {} with the base's mixture of {what}; the mixture moved.",
+        "Simpson's paradox: {} changed by {} as recorded, but by {} with the base's mixture of {what}; the mixture changed.",
         check.quantity,
         relative(new / base - 1.0),
         relative(check.standardised / base - 1.0)
@@ -83,7 +100,7 @@ pub fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Incomparable => "not comparable",
         Severity::Warning => "may be the reason",
-        Severity::Info => "for your information",
+        Severity::Info => "for information",
     }
 }
 

@@ -16,7 +16,7 @@ pub(in crate::view::diff) fn headline(view: &ComparisonView, settings: &Settings
     }
     if view.primary != PRIMARY {
         out.push(
-            "Nothing counted operations on both sides: more load and dearer operations cannot be told apart. Give a source \
+            "Nothing counted operations on both sides: more load and higher cost cannot be separated. Give a source \
              with --ops when recording."
                 .to_string(),
         );
@@ -35,7 +35,7 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
     let sure = typed(settings.confidence);
     let interval = match (interval(row), within(row)) {
         (Some(ends), _) => format!(" ({sure} interval {ends})"),
-        (None, Some(ends)) => format!(" between these two recordings ({ends} by their windows)"),
+        (None, Some(ends)) => format!(" between these two recordings ({ends} from their windows)"),
         (None, None) => String::new(),
     };
     let change = own_change(row).unwrap_or_default();
@@ -46,20 +46,18 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
     };
     let numbers = format!("{}{at} {} -> {}, {change}{interval}", row.label, values[0], values[1]);
     let lead = match (row.verdict, row.name == PRIMARY) {
-        (Verdict::More, true) => "Dearer, beyond chance",
-        (Verdict::Less, true) => "Cheaper, beyond chance",
-        (Verdict::More | Verdict::Less, false) => "Different, beyond chance",
-        (Verdict::Same, _) => "The same",
-        (Verdict::Undecided, _) => "Not decided",
+        (Verdict::More, true) => "Regression, beyond chance",
+        (Verdict::Less, true) => "Improvement, beyond chance",
+        (Verdict::More | Verdict::Less, false) => "Change, beyond chance",
+        (Verdict::Same, _) => "No change",
+        (Verdict::Undecided, _) => "Undecided",
     };
     out.push(format!("{lead}: {numbers}."));
     let margin = typed(settings.margin);
     match (row.verdict, row.within_margin) {
-        (Verdict::Same, _) => out.push(format!("That it differs by less than {margin} was shown, not assumed.")),
+        (Verdict::Same, _) => out.push(format!("The data shows that it differs by less than {margin}.")),
         (Verdict::More | Verdict::Less, true) => {
-            out.push(format!(
-                "Little as it is, it is there; it is less than the {margin} that --same-within calls the same."
-            ));
+            out.push(format!("The change is real but smaller than the {margin} that --same-within accepts."));
         }
         _ => {}
     }
@@ -68,28 +66,28 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
         (view.answer_kind, view.metrics.iter().find(|raw| raw.name == row.name))
         && let Some(change) = own_change(raw)
     {
-        out.push(format!("As recorded, load and all, it is {change}."));
+        out.push(format!("As recorded, without adjusting for load: {change}."));
     }
 }
 
 /// How to measure the variation between runs.
-const REPEAT: &str = "Repeats measure it: BASE1,BASE2,BASE3 NEW1,NEW2,NEW3.";
+const REPEAT: &str = "Repeat the runs to measure it: BASE1,BASE2,BASE3 NEW1,NEW2,NEW3.";
 
 /// Why the load leaves the answer open, and how to settle it.
 fn open_for_load(view: &ComparisonView) -> Option<String> {
     let undecided = view.answer.as_ref().is_some_and(|row| row.verdict == Verdict::Undecided && row.low.is_some());
     let text = match view.load.adjustment {
         Adjustment::Apart => {
-            "Both never had the same load, so the change may come of the load or of the program: record both at loads that \
-             overlap."
+            "The two sides had no load in common, so load or program may have caused the change: record both at overlapping \
+             loads."
                 .to_string()
         }
         Adjustment::TooFewRuns { needed, .. } => format!(
-            "The load differed from run to run, so the change may come of the load or of the program: it takes {needed} runs \
-             in all, at loads that overlap."
+            "The load differed from run to run, so load or program may have caused the change: record {needed} runs in all, at \
+             overlapping loads."
         ),
         Adjustment::Near if undecided => {
-            "The load differed, and may have made the change or hidden one: record both at the same load.".to_string()
+            "The load differed, which may have caused or hidden a change: record both at the same load.".to_string()
         }
         _ => return None,
     };
@@ -99,7 +97,7 @@ fn open_for_load(view: &ComparisonView) -> Option<String> {
 /// Where the uncertainty comes from, and how small a change could have been detected.
 fn basis(row: &MetricRow, settings: &Settings) -> String {
     let seen = row.detectable.map_or(String::new(), |least| {
-        format!(" Four of five such comparisons would find a change of {}.", change(row, least).trim_start_matches('+'))
+        format!(" Detectable in four of five such comparisons: {}.", change(row, least).trim_start_matches('+'))
     });
     match row.basis {
         Some(Basis::Runs { base, new }) => format!("From {base} and {new} runs.{seen}"),
@@ -107,20 +105,18 @@ fn basis(row: &MetricRow, settings: &Settings) -> String {
             let windows = format!("From {base} and {new} windows of one run each");
             match (settings.noise, row.noise_limit) {
                 (Some(noise), _) => {
-                    format!("{windows}, and the {} that --run-noise says runs differ by.{seen}", typed(noise))
+                    format!("{windows}, and {} between runs (--run-noise).{seen}", typed(noise))
                 }
                 (None, Some(limit)) => format!(
-                    "{windows}, which show nothing of how far runs of one program differ: the change is beyond chance only if \
-                     their standard deviation is below {}. {REPEAT}",
+                    "{windows}, which do not show how far runs of one program differ: the change is beyond chance only if their \
+                     standard deviation is below {}. {REPEAT}",
                     relative(limit).trim_start_matches('+')
                 ),
-                (None, None) => format!("{windows}, which leave it open even for these two recordings. {REPEAT}"),
+                (None, None) => format!("{windows}, which do not decide it even for these two recordings. {REPEAT}"),
             }
         }
         Some(Basis::Nothing) | None => {
-            format!(
-                "One run a side, with too few windows that have a value, leaves no telling change from chance. {REPEAT}"
-            )
+            format!("One run a side has too few windows with a value to separate change from chance. {REPEAT}")
         }
     }
 }

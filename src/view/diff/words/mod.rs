@@ -5,10 +5,10 @@ mod headline;
 mod outcome;
 mod values;
 
-pub use conditions::{label, mismatch, per, settings, severity, shown_code, subgroup_text};
+pub use conditions::{group_kind, label, mismatch, per, program, settings, severity, shown_code, subgroup_text};
 pub(super) use conditions::{load, no_code};
 pub(super) use headline::headline;
-pub use outcome::{expectation, gate};
+pub use outcome::{amount, expectation, factors, gate};
 pub use values::{
     change, cost, factor_value, growth, half, interval, own_change, probability, relative, shown, value, verdict,
 };

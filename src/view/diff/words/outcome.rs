@@ -1,8 +1,8 @@
-//! Describes the results of gates and expectations, with the numbers they rest on.
+//! Describes the results of gates, expectations and factors, with the numbers they rest on.
 
 use super::values::{interval, own_change, relative, shown};
-use crate::view::diff::{Exceeds, ExpectationRow, GateRow, GateStatus, Outcome};
-use crate::view::number::three_digits;
+use crate::view::diff::{Exceeds, ExpectationRow, FactorsView, GateRow, GateStatus, Outcome, PartRow};
+use crate::view::number::{seconds, three_digits};
 
 /// The result of a gate, in a sentence fragment.
 #[must_use]
@@ -59,4 +59,23 @@ pub fn expectation(row: &ExpectationRow) -> String {
         (_, _, Some(numbers)) => format!("{word}: {numbers}"),
         (.., None) => word.to_string(),
     }
+}
+
+/// How a thread's time per operation changed: `a thread's time per op: 2.91 ms -> 3.27 ms, +12.4%`; why it is unknown.
+#[must_use]
+pub fn factors(view: &FactorsView) -> String {
+    match (view.ns_per_op, view.ratio, view.missing) {
+        (_, _, Some(why)) => format!("unknown: {why}"),
+        (Some(times), Some(ratio), None) => {
+            let [base, new] = times.map(|ns| seconds(ns * 1e-9).joined());
+            format!("a thread's time per op: {base} -> {new}, {}", relative(ratio - 1.0))
+        }
+        _ => String::new(),
+    }
+}
+
+/// A factor's part of the change of a thread's time per operation, with its sign.
+#[must_use]
+pub fn amount(part: &PartRow) -> String {
+    format!("{}{}", if part.ns > 0.0 { "+" } else { "" }, seconds(part.ns * 1e-9).joined())
 }

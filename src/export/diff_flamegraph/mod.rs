@@ -2,12 +2,11 @@
 //! Changes are marked by text as well as by colour, and titles contain the numbers, so the script is optional.
 
 mod drawing;
-mod legend;
 
 use super::columns;
 use super::markup::{escaped, px};
 use super::shape::cost;
-use crate::view::difference::{CostAxis, Difference, Terms};
+use crate::view::diff_flamegraph::{ComparisonTerms, CostAxis, DiffFlameGraph};
 use crate::view::escape::visible;
 use drawing::Drawing;
 
@@ -28,11 +27,11 @@ const STEPS: [(&str, &str, &str); 5] = [
 ];
 
 /// Search and zoom for every picture in its document. It reads the positions of the cells from their attributes.
-pub(super) const SCRIPT: &str = include_str!("../../../assets/svg/difference.js");
+pub(super) const SCRIPT: &str = include_str!("../../../assets/svg/diff_flamegraph.js");
 
 /// The picture as a file of its own, with the root at the bottom: click to zoom, Ctrl-F to search.
 #[must_use]
-pub fn render(difference: &Difference, title: &str) -> Vec<u8> {
+pub fn render(difference: &DiffFlameGraph, title: &str) -> Vec<u8> {
     let drawn = Drawing::of(difference);
     let height = HEAD + drawn.height + ROW + PAD;
     let title = columns::middle(&visible(title), 90);
@@ -49,7 +48,7 @@ pub fn render(difference: &Difference, title: &str) -> Vec<u8> {
 
 /// The picture for a page that has its own title and includes [`SCRIPT`] once. Text outside the cells has the page's
 /// colour. `id` is the id of its hatch pattern, unique in the page.
-pub(super) fn embedded(difference: &Difference, id: &str) -> String {
+pub(super) fn embedded(difference: &DiffFlameGraph, id: &str) -> String {
     let drawn = Drawing::of(difference);
     let body = drawn.body(difference, id);
     // The view box cuts off the space for the title.
@@ -96,8 +95,8 @@ fn controls(top: f64, bottom: f64) -> String {
 }
 
 /// `CPU time per op, n = 1 to 16: 711 ns to 1.02 us`.
-pub(super) fn caption(difference: &Difference) -> String {
-    let Difference { unit, terms, base_n, n, base, here, .. } = difference;
+pub(super) fn caption(difference: &DiffFlameGraph) -> String {
+    let DiffFlameGraph { unit, terms, base_n, n, base, here, .. } = difference;
     let what = match difference.axis {
         CostAxis::Cpu if matches!(*unit, "ns" | "%") => "CPU time",
         CostAxis::Cpu => unit,
@@ -105,9 +104,11 @@ pub(super) fn caption(difference: &Difference) -> String {
     };
     let (base, here) = (cost(*base, unit), cost(*here, unit));
     match terms {
-        Terms::Widths => format!("{what} per op, n = {base_n} to {n}: {base} to {here}"),
-        Terms::Usual(_) => format!("{}: usual {base}, now {here}", format!("{what} {}", terms.per()).trim_end()),
-        Terms::Sides(per) => format!("{}: base {base}, new {here}", format!("{what} {per}").trim_end()),
+        ComparisonTerms::Widths => format!("{what} per op, n = {base_n} to {n}: {base} to {here}"),
+        ComparisonTerms::Baseline(_) => {
+            format!("{}: usual {base}, now {here}", format!("{what} {}", terms.per()).trim_end())
+        }
+        ComparisonTerms::Sides(per) => format!("{}: base {base}, new {here}", format!("{what} {per}").trim_end()),
     }
 }
 

@@ -2,14 +2,14 @@
 //! Changes that chance may explain are only in the flame graph, where their mark shows it.
 
 use crate::export::diff::real;
-use crate::export::difference;
+use crate::export::diff_flamegraph;
 use crate::export::html::interval::interval;
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
 use crate::view::CodeKind;
 use crate::view::diff::words::{cost, growth};
 use crate::view::diff::{CodeRow, CodeView, ComparisonView, most, words};
-use crate::view::difference::{CostAxis, Difference};
+use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 
 /// Maximum rows of a table.
 const MOST: usize = 40;
@@ -85,11 +85,11 @@ fn paths(code: &CodeView) -> String {
 }
 
 pub(super) fn flames(found: &ComparisonView, at: usize) -> String {
-    found.pictures.iter().map(|picture| flame(picture, at)).collect()
+    found.flame_graphs.iter().map(|graph| flame(graph, at)).collect()
 }
 
-fn flame(picture: &Difference, at: usize) -> String {
-    let (title, id) = match picture.axis {
+fn flame(graph: &DiffFlameGraph, at: usize) -> String {
+    let (title, id) = match graph.axis {
         CostAxis::Cpu => ("What changed on the CPU", format!("gone-cpu-{at}")),
         CostAxis::Blocked => ("What changed off the CPU", format!("gone-blocked-{at}")),
     };
@@ -97,7 +97,7 @@ fn flame(picture: &Difference, at: usize) -> String {
         "<section><h2>{title}</h2><p class=\"about\">Call paths by their cost. A cell is as wide as the larger of its two costs, \
          so that what is gone shows too. Hover for the numbers, click to zoom.</p>\
          <figure>{}<figcaption>{}</figcaption></figure></section>\n",
-        difference::embedded(picture, &id),
-        escaped(&difference::caption(picture))
+        diff_flamegraph::embedded(graph, &id),
+        escaped(&diff_flamegraph::caption(graph))
     )
 }

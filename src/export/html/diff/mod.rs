@@ -6,7 +6,7 @@ mod code;
 mod tables;
 
 use super::{STYLE, template};
-use crate::export::difference;
+use crate::export::diff_flamegraph;
 use crate::export::markup::escaped;
 use crate::view::diff::{ComparisonView, DiffView, RecordingView, SideView, words};
 use crate::view::number::{date, seconds};
@@ -15,13 +15,13 @@ const PAGE: &str = include_str!("../../../../assets/html/diff.html");
 
 /// The comparison as an HTML page.
 #[must_use]
-pub fn comparison(view: &DiffView) -> Vec<u8> {
+pub fn diff(view: &DiffView) -> Vec<u8> {
     let others: Vec<String> = view.comparisons.iter().map(|found| words::label(&found.new)).collect();
     let title = format!("{} -> {}", words::label(&view.base), others.join(", "));
     let all = view.comparisons.iter().enumerate().map(|(at, found)| one(view, found, at));
     let parts = [
         ("style", STYLE.to_string()),
-        ("script", difference::SCRIPT.to_string()),
+        ("script", diff_flamegraph::SCRIPT.to_string()),
         ("title", escaped(&title)),
         ("tool", env!("CARGO_PKG_VERSION").to_string()),
         ("settings", escaped(&words::settings(&view.settings))),
@@ -55,20 +55,15 @@ fn one(view: &DiffView, found: &ComparisonView, at: usize) -> String {
 fn conditions(name: &str, side: &SideView) -> String {
     let row = |(at, run): (usize, &RecordingView)| {
         let before = at.checked_sub(1).and_then(|before| side.recordings.get(before));
-        let told = before.is_some_and(|other| (&other.program, &other.build_id) == (&run.program, &run.build_id));
+        let known = before.is_some_and(|other| (&other.program, &other.build_id) == (&run.program, &run.build_id));
         let label = if at == 0 { name } else { "" };
-        format!("<dt>{label}</dt><dd>{}</dd>\n", escaped(&recording(run, !told)))
+        format!("<dt>{label}</dt><dd>{}</dd>\n", escaped(&recording(run, !known)))
     };
     side.recordings.iter().enumerate().map(row).collect()
 }
 
 fn recording(run: &RecordingView, with_program: bool) -> String {
-    let program = match (&run.program, &run.build_id) {
-        _ if !with_program => String::new(),
-        (Some(path), Some(id)) => format!(", {path} (build {})", id.chars().take(12).collect::<String>()),
-        (Some(path), None) => format!(", {path}"),
-        (None, _) => String::new(),
-    };
+    let program = if with_program { words::program(run) } else { String::new() };
     let ops = run.operations.as_ref().map_or(String::new(), |ops| format!(", operations by {ops}"));
     let when = date(run.started_unix_ns);
     format!("{}, on {}, {when}, {}{program}{ops}", run.name, run.host, seconds(run.seconds).joined())
@@ -77,18 +72,25 @@ fn recording(run: &RecordingView, with_program: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::diff::testing::dearer;
+    use crate::view::diff::testing::costlier;
 
     fn page(view: &DiffView) -> String {
-        String::from_utf8(comparison(view)).expect("it is UTF-8")
+        String::from_utf8(diff(view)).expect("it is UTF-8")
     }
 
     #[test]
     fn the_page_leads_with_the_answer_and_holds_every_part() {
-        let page = page(&dearer());
+        let page = page(&costlier());
         let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing: {page}"));
-        let order =
-            ["Dearer, beyond chance", "Gate", "Expected", "Not alike", "Quantities", "Code", "class=\"difference\""];
+        let order = [
+            "Regression, beyond chance",
+            "Gate",
+            "Expected",
+            "Mismatches",
+            "Quantities",
+            "Code",
+            "class=\"difference\"",
+        ];
         assert!(order.map(at).windows(2).all(|pair| pair[0] < pair[1]), "{:?}", order.map(at));
         for text in ["contradicted", "class=\"interval\"", "cpu_ns_per_op &gt; +5%", "class=\"fail\""] {
             at(text);
@@ -97,7 +99,7 @@ mod tests {
 
     #[test]
     fn no_name_acts_and_nothing_is_asked_of_another_host() {
-        let page = page(&dearer());
+        let page = page(&costlier());
         assert!(page.contains("parse&lt;&amp;str&gt;|\u{241b}[31m") && !page.contains('\u{1b}'), "names are escaped");
         let links = ["src=", "href=", "url(http", "@import", "fetch(", "XMLHttpRequest"];
         assert!(links.iter().all(|link| !page.contains(link)), "{:?}", links.map(|link| page.find(link)));
@@ -106,7 +108,7 @@ mod tests {
 
     #[test]
     fn several_comparisons_share_a_page_and_no_id_occurs_twice() {
-        let mut view = dearer();
+        let mut view = costlier();
         view.comparisons.push(view.comparisons[0].clone());
         let page = page(&view);
         let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();

@@ -20,19 +20,19 @@ pub enum CostAxis {
 /// What the two sides are, and what costs are divided by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Terms {
+pub enum ComparisonTerms {
     /// Two widths of a sweep, per operation.
     #[default]
     Widths,
     /// A base and the side compared with it. Costs are `per op`, `per CPU second` or `in all`; empty for shares.
     Sides(&'static str),
     /// A baseline's usual cost over all its loads, and the current cost. Costs are `per op`; empty for shares.
-    Usual(Usual),
+    Baseline(BaselineTerms),
 }
 
 /// Properties of a difference against a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Usual {
+pub struct BaselineTerms {
     /// Whether costs are per operation; otherwise they are shares of all CPU time.
     pub per_operation: bool,
     /// Whether changes can be distinguished from chance, because the number of samples behind the baseline is known.
@@ -41,28 +41,28 @@ pub struct Usual {
     pub part: bool,
 }
 
-impl Terms {
+impl ComparisonTerms {
     /// The text that follows a cost.
     #[must_use]
     pub fn per(self) -> &'static str {
         match self {
-            Terms::Widths => "per op",
-            Terms::Sides(per) => per,
-            Terms::Usual(usual) if usual.per_operation => "per op",
-            Terms::Usual(_) => "",
+            ComparisonTerms::Widths => "per op",
+            ComparisonTerms::Sides(per) => per,
+            ComparisonTerms::Baseline(usual) if usual.per_operation => "per op",
+            ComparisonTerms::Baseline(_) => "",
         }
     }
 }
 
-/// Two merged call trees. Costs are per operation, means over the runs, in [`Difference::unit`].
+/// Two merged call trees. Costs are per operation, means over the runs, in [`DiffFlameGraph::unit`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Difference {
+pub struct DiffFlameGraph {
     /// Which cost is compared.
     pub axis: CostAxis,
     /// `ns` or `cycles`; `%` for shares.
     pub unit: &'static str,
     /// What the sides are.
-    pub terms: Terms,
+    pub terms: ComparisonTerms,
     /// Width of the base.
     pub base_n: u32,
     /// Width of the other side.
@@ -76,14 +76,14 @@ pub struct Difference {
     /// Sum of the roots' widths; at least as large as either cost.
     pub width: f64,
     /// Breadth first: the roots, then their children. The children of one cell are adjacent, sorted by name.
-    pub cells: Vec<DifferenceCell>,
+    pub cells: Vec<DiffCell>,
     /// How many of the first cells have no parent.
     pub roots: u32,
 }
 
 /// A call path in both trees.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DifferenceCell {
+pub struct DiffCell {
     /// The function at its end.
     pub function: FunctionId,
     /// Its caller.
@@ -110,7 +110,7 @@ pub struct DifferenceCell {
     pub error: Measure<f64>,
 }
 
-impl DifferenceCell {
+impl DiffCell {
     /// By how much it costs more here; negative if it costs less.
     #[must_use]
     pub fn growth(&self) -> f64 {
@@ -130,7 +130,7 @@ impl DifferenceCell {
     }
 }
 
-impl Difference {
+impl DiffFlameGraph {
     /// Number of rows of cells.
     #[must_use]
     pub fn depth(&self) -> u32 {
@@ -165,7 +165,7 @@ pub(in crate::view) fn step(base: f64, here: f64, whole: f64) -> i8 {
 pub(in crate::view) fn cells<F: Borrow<FunctionId>>(
     tree: &CallTree<F, SideCosts>,
     drawn: &[Option<Drawn>],
-) -> (Vec<DifferenceCell>, u32) {
+) -> (Vec<DiffCell>, u32) {
     let (sums, widths) = (tree.inclusive(), widths(tree, drawn));
     let is_drawn = |node: u32| drawn[node as usize].is_some();
     let (places, roots) = tree.breadth_first(is_drawn, |a, b| a.borrow().cmp(b.borrow()));
@@ -176,7 +176,7 @@ pub(in crate::view) fn cells<F: Borrow<FunctionId>>(
             Some(drawn) => (drawn.step, drawn.error),
             None => (0, Measure::Missing(Why::TooFewSamples)),
         };
-        DifferenceCell {
+        DiffCell {
             function: tree.function(place.node).borrow().clone(),
             parent: place.parent,
             first_child: place.first_child,

@@ -1,11 +1,10 @@
 //! The cells of the picture: their position, appearance and title.
 
-use super::legend::legend;
 use super::{COLUMN, HEAD, PAD, ROW, STEPS, WIDTH, caption};
 use crate::export::columns;
 use crate::export::markup::{attribute, escaped, px};
 use crate::export::shape::cost;
-use crate::view::difference::{Difference, DifferenceCell};
+use crate::view::diff_flamegraph::{DiffCell, DiffFlameGraph};
 use crate::view::escape::visible;
 use crate::view::fit::name_forms;
 
@@ -30,7 +29,7 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    pub fn of(difference: &Difference) -> Drawing {
+    pub fn of(difference: &DiffFlameGraph) -> Drawing {
         let scale = (WIDTH - 2.0 * PAD) / difference.width;
         let mut seats: Vec<CellPosition> = Vec::new();
         let place = |seats: &mut Vec<CellPosition>, cells: std::ops::Range<usize>, mut x: f64, row: u32| {
@@ -45,7 +44,7 @@ impl Drawing {
         place(&mut seats, 0..difference.roots as usize, PAD, 1);
         let mut at = 0;
         while let Some(CellPosition { cell, x, row }) = seats.get(at) {
-            let DifferenceCell { first_child, children, .. } = difference.cells[*cell];
+            let DiffCell { first_child, children, .. } = difference.cells[*cell];
             let (x, row) = (*x, row + 1);
             place(&mut seats, first_child as usize..(first_child + children) as usize, x, row);
             at += 1;
@@ -55,7 +54,7 @@ impl Drawing {
     }
 
     /// The legend and the cells; `hatch` is the id of the pattern for code that is gone.
-    pub fn body(&self, difference: &Difference, hatch: &str) -> String {
+    pub fn body(&self, difference: &DiffFlameGraph, hatch: &str) -> String {
         let mut out = format!(
             "<defs><pattern id=\"{hatch}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
              patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"#ffffff\"/>\
@@ -99,6 +98,29 @@ impl Drawing {
             draw(&mut out, &shape);
         }
         out
+    }
+}
+
+/// The legend above the cells: colours, marks and borders.
+fn legend(out: &mut String, hatch: &str) {
+    let mut x = PAD;
+    let gone = format!("url(#{hatch})");
+    let entries = STEPS.iter().map(|(mark, fill, words)| (format!("{mark} {words}"), *fill, ""));
+    let more = [
+        ("gone".to_string(), gone.as_str(), " stroke=\"#2f5f9e\" stroke-dasharray=\"3 2\""),
+        ("new".to_string(), STEPS[4].1, " stroke=\"#a34a00\" stroke-width=\"1.5\""),
+    ];
+    let y = HEAD - 20.0;
+    for (text, fill, edge) in entries.chain(more) {
+        out.push_str(&format!(
+            "<rect x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"1.5\" fill=\"{fill}\"{edge}/>\
+             <text x=\"{}\" y=\"{}\" fill=\"currentColor\">{text}</text>",
+            px(x),
+            px(y - 10.0),
+            px(x + 17.0),
+            px(y)
+        ));
+        x += 17.0 + COLUMN * (text.len() as f64 + 2.5);
     }
 }
 
@@ -165,7 +187,7 @@ fn shorter(name: &str) -> String {
 }
 
 /// `parse (server): 12.0 ns to 222 ns per op, +210 ns ++; 4.2% of all here`.
-fn title(cell: &DifferenceCell, difference: &Difference, mark: &str) -> String {
+fn title(cell: &DiffCell, difference: &DiffFlameGraph, mark: &str) -> String {
     let module = match visible(&cell.function.module) {
         module if module.is_empty() => String::new(),
         module => format!(" ({module})"),
@@ -191,15 +213,15 @@ fn title(cell: &DifferenceCell, difference: &Difference, mark: &str) -> String {
 pub(super) mod testing {
     use super::*;
     use crate::view::CodeKind;
-    use crate::view::difference::{CostAxis, Terms};
+    use crate::view::diff_flamegraph::{ComparisonTerms, CostAxis};
     use crate::view::sweep::FunctionId;
 
-    fn cell(name: &str, parent: Option<u32>, below: (u32, u32), base: f64, here: f64, width: f64) -> DifferenceCell {
+    fn cell(name: &str, parent: Option<u32>, below: (u32, u32), base: f64, here: f64, width: f64) -> DiffCell {
         let function =
             FunctionId { name: name.to_string(), module: "m<".to_string(), kind: CodeKind::User, inlined: false };
         let step = if here > base { 2 } else { -2 };
         let (first_child, children) = below;
-        DifferenceCell {
+        DiffCell {
             function,
             parent,
             first_child,
@@ -214,11 +236,11 @@ pub(super) mod testing {
         }
     }
 
-    pub fn two_below_main() -> Difference {
-        Difference {
+    pub fn two_below_main() -> DiffFlameGraph {
+        DiffFlameGraph {
             axis: CostAxis::Cpu,
             unit: "ns",
-            terms: Terms::Widths,
+            terms: ComparisonTerms::Widths,
             base_n: 1,
             n: 8,
             base: 100.0,

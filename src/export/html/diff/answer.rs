@@ -16,15 +16,15 @@ pub(super) fn answer(found: &ComparisonView) -> String {
         0 => format!("<p class=\"answer{class}\">{}</p>", escaped(text)),
         _ => format!("<p class=\"about\">{}</p>", escaped(text)),
     };
-    let told: String = found.headline.iter().enumerate().map(sentence).collect();
-    format!("<section>{told}<p class=\"about\">Load: {}.</p></section>", escaped(&found.load_text))
+    let text: String = found.headline.iter().enumerate().map(sentence).collect();
+    format!("<section>{text}<p class=\"about\">Load: {}.</p></section>", escaped(&found.load_text))
 }
 
 pub(super) fn gates(found: &ComparisonView) -> String {
     if found.gates.is_empty() {
         return String::new();
     }
-    let mut table = Html::table("A condition that is broken fails the merge");
+    let mut table = Html::table("A broken gate fails the merge");
     table.head(["condition", "", ""].map(str::to_string).into_iter(), 3);
     for gate in &found.gates {
         let (class, mark) = if gate.passes { ("pass", "pass") } else { ("fail", "fail") };
@@ -38,7 +38,7 @@ pub(super) fn expectations(found: &ComparisonView) -> String {
     if found.expectations.is_empty() {
         return String::new();
     }
-    let mut table = Html::table("What was said beforehand to move, and whether it did");
+    let mut table = Html::table("Expectations stated in advance, and their outcome");
     table.head(["expected", "", ""].map(str::to_string).into_iter(), 3);
     for row in &found.expectations {
         let class = match row.outcome {
@@ -46,8 +46,8 @@ pub(super) fn expectations(found: &ComparisonView) -> String {
             Outcome::Contradicted => "fail",
             Outcome::NotConfirmed | Outcome::Undecided => "",
         };
-        let told = words::expectation(row);
-        let (word, rest) = told.split_once([':', ',']).unwrap_or((&told, ""));
+        let text = words::expectation(row);
+        let (word, rest) = text.split_once([':', ',']).unwrap_or((&text, ""));
         let word = format!("<span class=\"verdict {class}\">{}</span>", escaped(word));
         table.row(&row.text, [word, escaped(rest.trim())].into_iter());
     }
@@ -58,12 +58,12 @@ pub(super) fn mismatches(found: &ComparisonView) -> String {
     if found.mismatches.is_empty() {
         return String::new();
     }
-    let mut table = Html::table("In what the recordings differ besides what is compared");
+    let mut table = Html::table("Conditions that differ besides what is compared");
     table.head(["what", "base", "new", ""].map(str::to_string).into_iter(), 4);
     for mismatch in &found.mismatches {
         let class = if mismatch.severity == Severity::Info { "" } else { "fail" };
         let weight = format!("<span class=\"{class}\">{}</span>", words::severity(mismatch.severity));
         table.row(mismatch.what, [escaped(&mismatch.base), escaped(&mismatch.new), weight].into_iter());
     }
-    format!("<section><h2>Not alike</h2>{}</section>", table.finish())
+    format!("<section><h2>Mismatches</h2>{}</section>", table.finish())
 }

@@ -5,7 +5,7 @@ use crate::export::html::interval::interval;
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
 use crate::view::diff::words::value;
-use crate::view::diff::{ComparisonView, GroupKind, MetricRow, PartRow, SubgroupCheck, most, words};
+use crate::view::diff::{ComparisonView, MetricRow, PartRow, SubgroupCheck, most, words};
 use crate::view::number::{percent, seconds};
 
 pub(super) fn factors(found: &ComparisonView) -> String {
@@ -13,7 +13,7 @@ pub(super) fn factors(found: &ComparisonView) -> String {
     let heading = "<section><h2>What made the difference</h2>";
     let (Some([base, new]), None) = (view.ns_per_op, view.missing) else {
         let why = view.missing.unwrap_or("nothing ran");
-        return format!("{heading}<p class=\"about\">Not worked out: {}.</p></section>", escaped(why));
+        return format!("{heading}<p class=\"about\">Unknown: {}.</p></section>", escaped(why));
     };
     let times = [base, new].map(|ns| seconds(ns * 1e-9).joined());
     let ratio = view.ratio.map_or(String::new(), |ratio| format!(", {}", words::relative(ratio - 1.0)));
@@ -31,7 +31,7 @@ fn factor(part: &PartRow, scale: f64) -> [String; 6] {
         value(1),
         words::relative(part.ratio - 1.0),
         part.share.map_or("-".to_string(), |share| percent(share).joined()),
-        format!("{}{}", if part.ns > 0.0 { "+" } else { "" }, seconds(part.ns * 1e-9).joined()),
+        words::amount(part),
         interval(part.ns, Some((part.ns.min(0.0), part.ns.max(0.0))), scale),
     ]
 }
@@ -93,11 +93,7 @@ pub(super) fn groups(found: &ComparisonView) -> String {
 }
 
 fn group(check: &SubgroupCheck) -> String {
-    let by = match check.by {
-        GroupKind::Load => "level of load",
-        GroupKind::Host => "host",
-        GroupKind::Thread => "kind of thread",
-    };
+    let by = words::group_kind(check.by);
     let mut table = Html::table(&format!("{} by {by}", check.quantity));
     table.head([by, "of base", "of new", "change"].map(str::to_string).into_iter(), 1);
     for row in &check.groups {
@@ -107,7 +103,7 @@ fn group(check: &SubgroupCheck) -> String {
     let told = if check.disagrees {
         format!("<ul class=\"notes\"><li>{}</li></ul>", escaped(&words::subgroup_text(check)))
     } else {
-        "<p class=\"about\">The whole and its groups tell the same.</p>".to_string()
+        "<p class=\"about\">The whole and its groups agree.</p>".to_string()
     };
     table.finish() + &told
 }
