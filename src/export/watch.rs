@@ -78,7 +78,7 @@ fn times(primary: &str, ratio: f64) -> String {
 
 /// The slowdown. It includes waits, so it exceeds the growth of CPU time.
 fn longest(primary: &str, worst: f64) -> String {
-    let what = if primary == PRIMARY { "an operation" } else { "the same work" };
+    let what = if primary == PRIMARY.name() { "an operation" } else { "the same work" };
     format!("{what} takes {} of its usual time", percent(worst).joined())
 }
 
@@ -108,7 +108,7 @@ fn alarm(trouble: &Trouble) -> String {
 
 /// The loss of throughput, if any.
 fn throughput(trouble: &Trouble) -> Option<String> {
-    let fell = |it: &&Factor| it.quantity == RATE && it.moved && it.now < it.expected;
+    let fell = |it: &&Factor| it.quantity == RATE.name() && it.moved && it.now < it.expected;
     let rate = trouble.factors.iter().find(fell)?;
     Some(format!("{} operations/s, usually {}", three_digits(rate.now), three_digits(rate.expected)))
 }

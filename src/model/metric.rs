@@ -11,6 +11,7 @@ use Computation::{
 use Readings::{Host, Target, Tasks as Own, Tool};
 use Role::{Context, Cost, Load};
 use serde::{Serialize, Serializer};
+use std::fmt;
 
 macro_rules! metrics {
     ($($id:ident $name:literal = $def:expr;)*) => {
@@ -433,6 +434,12 @@ impl MetricId {
     /// The metrics formed from hardware events, most informative first.
     pub fn from_events() -> impl Iterator<Item = MetricId> {
         Self::ALL.iter().copied().filter(|id| matches!(id.def().computation, Computation::Events(_)))
+    }
+}
+
+impl fmt::Display for MetricId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

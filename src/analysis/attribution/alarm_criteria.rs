@@ -4,6 +4,7 @@
 use super::deviation::{Deviation, WindowVerdict};
 use super::settings::Settings;
 use crate::analysis::diff::{PRIMARY, RATE};
+use crate::model::MetricId;
 
 /// Which direction is worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,19 +42,19 @@ pub(super) enum Bound {
 /// A quantity that can raise an alarm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Test {
-    /// Its name.
-    pub name: &'static str,
+    /// Its metric.
+    pub id: MetricId,
     /// Which direction is worse.
     pub bad: Bad,
     matters: Matters,
     /// Its bound below every known load.
     pub bound: Bound,
     /// The test is skipped if this quantity is known.
-    unless: Option<&'static str>,
+    unless: Option<MetricId>,
 }
 
-const fn test(name: &'static str, bad: Bad, matters: Matters) -> Test {
-    Test { name, bad, matters, bound: Bound::None, unless: None }
+const fn test(id: MetricId, bad: Bad, matters: Matters) -> Test {
+    Test { id, bad, matters, bound: Bound::None, unless: None }
 }
 
 const fn bounded(test: Test, bound: Bound) -> Test {
@@ -64,21 +65,21 @@ const fn bounded(test: Test, bound: Bound) -> Test {
 pub(super) const TESTS: [Test; 8] = [
     test(PRIMARY, Bad::More, Matters::AsCost),
     // Without a count of operations, cycles per instruction is the cost.
-    Test { unless: Some(PRIMARY), ..test("cpi", Bad::More, Matters::AsCost) },
-    bounded(test("throttled_share", Bad::More, Matters::By(0.02)), Bound::Always),
+    Test { unless: Some(PRIMARY), ..test(MetricId::Cpi, Bad::More, Matters::AsCost) },
+    bounded(test(MetricId::ThrottledShare, Bad::More, Matters::By(0.02)), Bound::Always),
     // Delay per operation depends less on load than the share of time, which is the fallback without operations.
-    test("run_queue_delay_per_op", Bad::More, Matters::AsWait),
-    bounded(test("run_queue_delay", Bad::More, Matters::AsWait), Bound::Waits),
-    bounded(test("block_io_delay", Bad::More, Matters::AsWait), Bound::Waits),
-    bounded(test("steal_share", Bad::More, Matters::By(0.02)), Bound::Always),
+    test(MetricId::RunQueueDelayPerOp, Bad::More, Matters::AsWait),
+    bounded(test(MetricId::RunQueueDelay, Bad::More, Matters::AsWait), Bound::Waits),
+    bounded(test(MetricId::BlockIoDelay, Bad::More, Matters::AsWait), Bound::Waits),
+    bounded(test(MetricId::StealShare, Bad::More, Matters::By(0.02)), Bound::Always),
     bounded(test(RATE, Bad::Less, Matters::AsRate), Bound::Demand),
 ];
 
 impl Test {
     /// Whether the window is outside the band on the bad side, by an amount that matters.
     pub fn outside(&self, judged: &WindowVerdict, settings: &Settings) -> bool {
-        let replaced = self.unless.is_some_and(|name| judged.get(name).is_some());
-        let held = judged.get(self.name).filter(|_| !replaced);
+        let replaced = self.unless.is_some_and(|id| judged.get(id).is_some());
+        let held = judged.get(self.id).filter(|_| !replaced);
         held.is_some_and(|held| held.is_outside(self.bad, settings) && self.matters(held, judged, settings))
     }
 

@@ -12,7 +12,7 @@ use super::types::{Alarm, Assessment, Observed, State, Step};
 use crate::analysis::Window;
 use crate::analysis::baseline::{Levels, LoadAxis};
 use crate::analysis::diff::{PRIMARY, WITHOUT_OPERATIONS};
-use crate::model::{HostFacts, NeighbourDef};
+use crate::model::{HostFacts, MetricId, NeighbourDef};
 use crate::units::Nanos;
 use std::collections::VecDeque;
 
@@ -300,14 +300,14 @@ impl Assessor {
         super::explain::unknown(pool, None, seen, false, &self.facts)
     }
 
-    fn primary(&self, pool: &PooledWindows) -> &'static str {
+    fn primary(&self, pool: &PooledWindows) -> MetricId {
         let counted = pool.get(PRIMARY).is_some() || self.levels.axis == LoadAxis::OpsPerSecond;
         let learnt = || self.levels.levels.iter().flat_map(|level| &level.expected);
-        let is_learnt = |name: &str| learnt().any(|expected| expected.quantity.name == name);
+        let is_learnt = |id| learnt().any(|expected| expected.quantity.id == id);
         if counted || is_learnt(PRIMARY) {
             PRIMARY
-        } else if is_learnt("cpi") {
-            "cpi"
+        } else if is_learnt(MetricId::Cpi) {
+            MetricId::Cpi
         } else {
             WITHOUT_OPERATIONS
         }

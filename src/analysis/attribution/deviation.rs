@@ -10,6 +10,7 @@ use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, load_of};
 use crate::analysis::diff::{Cell, PRIMARY, RATE, Reading, WITHOUT_OPERATIONS};
 use crate::analysis::text::digits;
+use crate::model::MetricId;
 
 /// A quantity of one window compared with its usual value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +45,7 @@ pub(super) struct WindowVerdict {
 }
 
 /// Costs that hardly depend on load, reported even at an unknown load.
-const STEADY: [&str; 1] = ["path_length"];
+const STEADY: [MetricId; 1] = [MetricId::PathLength];
 
 impl WindowVerdict {
     pub fn of(levels: &Levels, seen: &Observed, settings: &Settings) -> WindowVerdict {
@@ -88,7 +89,7 @@ impl WindowVerdict {
         let Reference { level, scope } = reference;
         self.level = Some((level.from, level.to)).filter(|_| scope == Scope::Whole);
         self.held = held(level, seen);
-        self.held.retain(|held| is_comparable(held.expected.quantity.name, scope));
+        self.held.retain(|held| is_comparable(held.expected.quantity.id, scope));
         self.stretch = stretch(&seen.readings, Some(level));
         self.ratio = self.primary().map(|held| held.value / held.expected.centre).filter(|ratio| ratio.is_finite());
         let outside = |test: &Test| test.outside(&self, settings);
@@ -104,13 +105,13 @@ impl WindowVerdict {
         self
     }
 
-    pub fn get(&self, name: &str) -> Option<&Deviation> {
-        self.held.iter().find(|held| held.expected.quantity.name == name)
+    pub fn get(&self, id: MetricId) -> Option<&Deviation> {
+        self.held.iter().find(|held| held.expected.quantity.id == id)
     }
 
     /// The cost of an operation or, without operations, of an instruction. Busy CPUs alone are not a cost.
     fn primary(&self) -> Option<&Deviation> {
-        [PRIMARY, "cpi"].iter().find_map(|name| self.get(name))
+        [PRIMARY, MetricId::Cpi].iter().find_map(|id| self.get(*id))
     }
 
     /// Whether any quantity was compared. Below every known load only quantities that cannot grow as load falls are.
@@ -130,14 +131,14 @@ impl Deviation {
     }
 }
 
-pub(super) fn value(readings: &[Reading], name: &str) -> Option<f64> {
-    readings.iter().find(|reading| reading.quantity.name == name)?.value.value().copied().filter(|v| v.is_finite())
+pub(super) fn value(readings: &[Reading], id: MetricId) -> Option<f64> {
+    readings.iter().find(|reading| reading.quantity.id == id)?.value.value().copied().filter(|v| v.is_finite())
 }
 
 fn held(level: &Level, seen: &Observed) -> Vec<Deviation> {
     let span = seen.window.span().seconds();
     let of = |expected: &Expected| {
-        let reading = seen.readings.iter().find(|reading| reading.quantity.name == expected.quantity.name)?;
+        let reading = seen.readings.iter().find(|reading| reading.quantity.id == expected.quantity.id)?;
         let value = reading.value.value().copied().filter(|value| value.is_finite())?;
         let weight = reading.cell.map_or(span, |Cell { below, .. }| below);
         let usable =
@@ -150,11 +151,11 @@ fn held(level: &Level, seen: &Observed) -> Vec<Deviation> {
 
 /// The expected throttling of a target without a quota in the baseline, which has no such windows: none of its periods.
 fn unlimited(level: &Level, seen: &Observed) -> Option<Expected> {
-    const NAME: &str = "throttled_share";
-    if level.expected.iter().any(|expected| expected.quantity.name == NAME) {
+    const NAME: MetricId = MetricId::ThrottledShare;
+    if level.expected.iter().any(|expected| expected.quantity.id == NAME) {
         return None;
     }
-    let reading = seen.readings.iter().find(|reading| reading.quantity.name == NAME)?;
+    let reading = seen.readings.iter().find(|reading| reading.quantity.id == NAME)?;
     let (quantity, windows) = (reading.quantity, level.windows);
     let none = Expected {
         quantity,
@@ -172,7 +173,7 @@ fn unlimited(level: &Level, seen: &Observed) -> Option<Expected> {
 }
 
 /// Whether a quantity can be compared with a level in this scope.
-fn is_comparable(name: &str, scope: Scope) -> bool {
+fn is_comparable(id: MetricId, scope: Scope) -> bool {
     let Scope::Bounds { demand, waits } = scope else { return true };
     let bounds = |test: &Test| match test.bound {
         Bound::None => false,
@@ -180,14 +181,14 @@ fn is_comparable(name: &str, scope: Scope) -> bool {
         Bound::Waits => waits,
         Bound::Demand => demand,
     };
-    name == "host_busy" || TESTS.iter().any(|test| test.name == name && bounds(test))
+    id == MetricId::HostBusy || TESTS.iter().any(|test| test.id == id && bounds(test))
 }
 
 fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<String> {
-    let hint = |name: &&str| {
-        let now = value(readings, name)?;
+    let hint = |id: &MetricId| {
+        let now = value(readings, *id)?;
         let known = levels.levels.iter().flat_map(|level| &level.expected);
-        let known: Vec<_> = known.filter(|expected| *expected.quantity.name == **name).collect();
+        let known: Vec<_> = known.filter(|expected| expected.quantity.id == *id).collect();
         let low = known.iter().map(|e| e.centre - e.reach(settings.sigmas)).reduce(f64::min)?;
         let high = known.iter().map(|e| e.centre + e.reach(settings.sigmas)).reduce(f64::max)?;
         let label = known.first()?.quantity.label;

@@ -12,7 +12,7 @@ use super::suspects::{CONVINCING, Question, Ranked, suspects};
 use super::types::{Cause, Confidence, Evidence, Suspect, Where};
 use crate::analysis::diff::PRIMARY;
 use crate::analysis::text::percent;
-use crate::model::{HostFacts, NeighbourDef, NeighbourKind};
+use crate::model::{HostFacts, MetricId, NeighbourDef, NeighbourKind};
 use crate::units::Nanos;
 
 /// The explanation of an alarm.
@@ -83,7 +83,7 @@ impl Finding {
 /// The cause if nothing that moved explains an alarm.
 fn unexplained(pool: &PooledWindows) -> Cause {
     let costlier = pool.get(PRIMARY).is_some_and(|cost| cost.moved && cost.deviations > 0.0);
-    match (costlier, pool.get("cpi").is_some()) {
+    match (costlier, pool.get(MetricId::Cpi).is_some()) {
         (false, _) => Cause::Waiting,
         (true, true) => Cause::CpiOther,
         (true, false) => Cause::CpuTimeOther,
@@ -166,7 +166,7 @@ fn program(
     convincing: bool,
     nobody: bool,
 ) {
-    let blind = pool.get("cpi").is_none();
+    let blind = pool.get(MetricId::Cpi).is_none();
     // Slower memory probes alone do not explain the slowdown yet.
     let open = evidence.first().is_some_and(|lead| !is_wait(lead.cause) && lead.confidence == Confidence::Low);
     let Some(shift) = trail.shift.filter(|shift| blind && open && !convincing && shift.tells()) else { return };

@@ -105,6 +105,7 @@ fn cpus(profile: &Profile, window: Window) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::analysis::testing::{Synthetic, ms};
+    use crate::model::MetricId;
     use crate::model::Scope;
     use crate::units::Ops;
 
@@ -153,11 +154,14 @@ mod tests {
         let mut profile = synthetic.finish();
         profile.ops = (0..=3).map(|at| (ms(at * 1000), Ops(at * 100))).collect();
         let seen = observe(&profile, window(1000, 2000));
-        let value = |name: &str| {
-            let reading = seen.readings.iter().find(|reading| reading.quantity.name == name).unwrap();
+        let value = |id: MetricId| {
+            let reading = seen.readings.iter().find(|reading| reading.quantity.id == id).unwrap();
             *reading.value.value().unwrap()
         };
-        assert_eq!((value("cpu_ns_per_op"), value("busy_cores"), value("ops_per_s")), (5e6, 0.5, 100.0));
+        assert_eq!(
+            (value(MetricId::CpuNsPerOp), value(MetricId::BusyCores), value(MetricId::OpsPerS)),
+            (5e6, 0.5, 100.0)
+        );
         assert_eq!((seen.cpus, observe(&profile, window(0, 1000)).cpus), (vec![0], vec![]));
     }
 

@@ -8,7 +8,7 @@ use super::types::Moved;
 use super::wait_ratio::WaitRatio;
 use crate::analysis::diff::{PRIMARY, Quantity};
 use crate::analysis::stats::{benjamini_hochberg, normal_cdf};
-use crate::model::Role;
+use crate::model::{MetricId, Role};
 use crate::units::Nanos;
 
 /// Several windows pooled.
@@ -24,7 +24,7 @@ pub(super) struct PooledWindows {
     span: Nanos,
     /// For each quantity by name, how probable so large a deviation is by chance, not corrected for the other
     /// quantities.
-    chances: Vec<(&'static str, f64)>,
+    chances: Vec<(MetricId, f64)>,
 }
 
 /// A baseline's furthest window beyond this many deviations is an accident and must not hide what is near it.
@@ -64,21 +64,21 @@ impl PooledWindows {
         }
         let p: Vec<f64> = sums.iter().map(Sum::p).collect();
         let q = benjamini_hochberg(&p);
-        let chances = sums.iter().zip(&p).map(|(sum, p)| (sum.quantity.name, *p)).collect();
+        let chances = sums.iter().zip(&p).map(|(sum, p)| (sum.quantity.id, *p)).collect();
         let mut moved: Vec<Moved> = sums.iter().zip(&q).map(|(sum, q)| sum.moved(*q, settings)).collect();
-        moved.sort_by_key(|moved| (moved.quantity.name != PRIMARY, moved.quantity.role != Role::Cost));
+        moved.sort_by_key(|moved| (moved.quantity.id != PRIMARY, moved.quantity.role != Role::Cost));
         PooledWindows { moved, windows: count, stretch: together(&stretches), span, chances }
     }
 
-    pub fn get(&self, name: &str) -> Option<&Moved> {
-        self.moved.iter().find(|moved| moved.quantity.name == name)
+    pub fn get(&self, id: MetricId) -> Option<&Moved> {
+        self.moved.iter().find(|moved| moved.quantity.id == id)
     }
 
     /// Whether a test's quantity is worse over all windows by an amount that matters, and less probable by chance than
     /// the allowed rate of false alarms.
     pub fn confirms(&self, test: usize, settings: &Settings) -> bool {
         self.worse(test, settings).is_some_and(|moved| {
-            let chance = self.chances.iter().find(|(name, _)| *name == moved.quantity.name);
+            let chance = self.chances.iter().find(|(name, _)| *name == moved.quantity.id);
             chance.is_some_and(|(_, chance)| *chance <= settings.chance_of_a_look(self.span, TESTS.len()))
         })
     }
@@ -93,7 +93,7 @@ impl PooledWindows {
     /// A test's quantity, if it is worse by an amount that matters.
     fn worse(&self, test: usize, settings: &Settings) -> Option<&Moved> {
         let test = TESTS.get(test)?;
-        let moved = self.get(test.name)?;
+        let moved = self.get(test.id)?;
         let longer = self.stretch.is_none_or(|stretch| stretch.ratio() >= 1.0 + settings.least_wait);
         let worse = match test.bad {
             Bad::More => moved.deviations > 0.0,
@@ -105,8 +105,8 @@ impl PooledWindows {
 
 fn add(sums: &mut Vec<Sum>, held: &super::deviation::Deviation, settings: &Settings) {
     let expected = &held.expected;
-    let name = expected.quantity.name;
-    let at = sums.iter().position(|sum| sum.quantity.name == name).unwrap_or_else(|| {
+    let name = expected.quantity.id;
+    let at = sums.iter().position(|sum| sum.quantity.id == name).unwrap_or_else(|| {
         let (zero, quantity) = (0.0, expected.quantity);
         sums.push(Sum {
             quantity,

@@ -5,7 +5,7 @@ use super::deviation::WindowVerdict;
 use super::settings::Settings;
 use super::types::{Cause, NeighbourWindow, Observed};
 use crate::analysis::diff::PRIMARY;
-use crate::model::NeighbourId;
+use crate::model::{MetricId, NeighbourId};
 use crate::units::Nanos;
 
 /// Summary of a window.
@@ -27,9 +27,9 @@ pub(super) struct Past {
 
 impl Past {
     pub fn of(judged: &WindowVerdict, seen: Observed, settings: &Settings) -> Past {
-        let cost = [PRIMARY, "cpi"]
+        let cost = [PRIMARY, MetricId::Cpi]
             .iter()
-            .find_map(|name| judged.get(name))
+            .find_map(|id| judged.get(*id))
             .map(|held| held.value / (held.expected.centre + held.expected.reach(settings.sigmas)));
         let wait = judged.stretch.map(|stretch| stretch.now / (stretch.usual + settings.sigmas * stretch.spread));
         let judged_one = judged.is_judged();

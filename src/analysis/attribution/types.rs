@@ -3,7 +3,7 @@
 use crate::analysis::Window;
 use crate::analysis::baseline::LoadAxis;
 use crate::analysis::diff::{Quantity, Reading};
-use crate::model::{NeighbourDef, NeighbourId};
+use crate::model::{MetricId, NeighbourDef, NeighbourId};
 use serde::Serialize;
 
 /// One window of a session.
@@ -215,7 +215,7 @@ pub struct Assessment {
     /// The level of load it falls into: from, to.
     pub level: Option<(f64, f64)>,
     /// The quantity that decides whether it is slow.
-    pub primary: &'static str,
+    pub primary: MetricId,
     /// Every quantity that the baseline knows at this load, the primary first, then the factors of the law.
     pub quantities: Vec<Moved>,
     /// Explanations of the slowdown, the largest first; empty while there is none.

@@ -3,9 +3,10 @@
 use super::deviation::value;
 use crate::analysis::baseline::{Expected, Level};
 use crate::analysis::diff::Reading;
+use crate::model::MetricId;
 
 /// Shares of the threads' time in which they had work and did not run.
-pub(super) const WAITS: [&str; 2] = ["run_queue_delay", "block_io_delay"];
+pub(super) const WAITS: [MetricId; 2] = [MetricId::RunQueueDelay, MetricId::BlockIoDelay];
 
 /// Running plus waiting time over running time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,17 +23,16 @@ pub(super) struct WaitRatio {
 
 /// The waits of a window and of a level; `None` if the time of threads was not counted.
 pub(super) fn stretch(readings: &[Reading], level: Option<&Level>) -> Option<WaitRatio> {
-    let running = value(readings, "utilisation").filter(|running| *running > 1e-6)?;
-    let measured: Vec<(&str, f64)> =
+    let running = value(readings, MetricId::Utilisation).filter(|running| *running > 1e-6)?;
+    let measured: Vec<(MetricId, f64)> =
         WAITS.into_iter().filter_map(|name| Some((name, value(readings, name)?))).collect();
     let waited: f64 = measured.iter().map(|(_, share)| share.max(0.0)).sum();
     let now = 1.0 + waited / running;
     let Some(level) = level else { return Some(WaitRatio { now, usual: now, spread: 0.0, running }) };
-    let usual = |name: &str| level.expected.iter().find(|expected| expected.quantity.name == name);
-    let ran = usual("utilisation").map(|expected| expected.centre).filter(|ran| *ran > 1e-6)?;
+    let usual = |id| level.expected.iter().find(|expected| expected.quantity.id == id);
+    let ran = usual(MetricId::Utilisation).map(|expected| expected.centre).filter(|ran| *ran > 1e-6)?;
     // A wait that the baseline does not know cannot be compared.
-    let known: Vec<(&Expected, f64)> =
-        measured.iter().filter_map(|(name, share)| Some((usual(name)?, *share))).collect();
+    let known: Vec<(&Expected, f64)> = measured.iter().filter_map(|(id, share)| Some((usual(*id)?, *share))).collect();
     let now = 1.0 + known.iter().map(|(_, share)| share.max(0.0)).sum::<f64>() / running;
     let then = 1.0 + known.iter().map(|(expected, _)| expected.centre.max(0.0)).sum::<f64>() / ran;
     let variance: f64 = known.iter().map(|(expected, _)| (expected.spread / ran).powi(2)).sum();

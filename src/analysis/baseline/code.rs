@@ -4,7 +4,7 @@
 use super::expect::expect;
 use super::levels::recordings;
 use super::sides::{Here, merged};
-use crate::analysis::diff::{PRIMARY, quantities, run_noise, with_noise};
+use crate::analysis::diff::{PRIMARY, Quantity, run_noise, with_noise};
 use crate::analysis::stats::corrected;
 use crate::analysis::sweep::{FunctionId, share_variance};
 use crate::analysis::{CallTree, Names, Selection, SideCosts, Tasks};
@@ -139,11 +139,10 @@ impl Code {
 /// The usual deviation of the time per operation, as a fraction: on a shared machine all call paths get faster and
 /// slower together. At least the difference between two single runs.
 fn scatter(baseline: &Baseline) -> f64 {
-    let primary = quantities().into_iter().find(|quantity| quantity.name == PRIMARY);
-    let at = baseline.quantities.iter().position(|name| name == PRIMARY);
+    let at = baseline.quantities.iter().position(|name| name == PRIMARY.name());
     let windows: Vec<&BaselineWindow> = baseline.windows.iter().collect();
-    let of = |(primary, at)| expect(primary, &recordings(&windows, at), windows.len());
-    let expected = primary.zip(at).and_then(of);
+    let of = |at| expect(Quantity::of(PRIMARY), &recordings(&windows, at), windows.len());
+    let expected = at.and_then(of);
     let part = expected.filter(|usual| usual.centre > 0.0).map_or(0.0, |usual| usual.spread / usual.centre);
     part.max(run_noise(None))
 }

@@ -136,18 +136,19 @@ pub(super) fn median(values: &mut [f64]) -> Option<f64> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::analysis::diff::{PRIMARY, quantities};
+    use crate::analysis::diff::PRIMARY;
     use crate::analysis::stats::Random;
     use crate::analysis::stats::simulate::{STEADY, SimulatedProgram};
+    use crate::model::MetricId;
 
-    fn quantity(name: &str) -> Quantity {
-        quantities().into_iter().find(|quantity| quantity.name == name).unwrap()
+    fn quantity(id: MetricId) -> Quantity {
+        Quantity::of(id)
     }
 
-    fn of(name: &str, runs: &[Vec<f64>], below: f64) -> Option<Expected> {
+    fn of(id: MetricId, runs: &[Vec<f64>], below: f64) -> Option<Expected> {
         let cells = |run: &Vec<f64>| run.iter().map(|value| [value * below, below]).collect();
         let cells: Vec<Vec<[f64; 2]>> = runs.iter().map(cells).collect();
-        expect(quantity(name), &cells, runs.concat().len())
+        expect(quantity(id), &cells, runs.concat().len())
     }
 
     #[test]
@@ -165,10 +166,10 @@ mod tests {
     fn no_spread_is_believed_below_what_can_be_resolved_or_runs_differ_by() {
         for (name, value, below, within, between) in [
             (PRIMARY, 5000.0, 1e5, 10.0, 100.0 * ONE_OF_TWO),
-            ("path_length", 1000.0, 1e5, 2.0, 5.0 * ONE_OF_TWO),
-            ("run_queue_delay", 0.0, 4.0, 0.005, 0.0025),
-            ("minor_faults", 0.0, 1.0, 1.0, 0.0),
-            ("voluntary_switches", 400.0, 1.0, 20.0, 8.0 * ONE_OF_TWO),
+            (MetricId::PathLength, 1000.0, 1e5, 2.0, 5.0 * ONE_OF_TWO),
+            (MetricId::RunQueueDelay, 0.0, 4.0, 0.005, 0.0025),
+            (MetricId::MinorFaults, 0.0, 1.0, 1.0, 0.0),
+            (MetricId::VoluntarySwitches, 400.0, 1.0, 20.0, 8.0 * ONE_OF_TWO),
         ] {
             let expected = of(name, &[vec![value; 30]], below).unwrap();
             assert!((expected.within / within - 1.0).abs() < 1e-9, "{name}: {expected:?}");

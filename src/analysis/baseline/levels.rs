@@ -7,7 +7,7 @@ use super::{Expected, LEAST_WINDOWS, Level, Levels, LoadAxis, Place, UNUSUAL};
 use crate::analysis::diff::{
     LoadMeasure, LoadSeries, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, least_dependent, quantities,
 };
-use crate::model::{Baseline, BaselineWindow};
+use crate::model::{Baseline, BaselineWindow, MetricId};
 
 /// A load within this fraction outside of a level still belongs to it: a few windows decide a level's ends by chance.
 const MARGIN: f64 = 0.1;
@@ -15,7 +15,7 @@ const MARGIN: f64 = 0.1;
 impl LoadAxis {
     /// The quantity that measures it.
     #[must_use]
-    pub fn quantity(self) -> &'static str {
+    pub fn quantity(self) -> MetricId {
         match self {
             LoadAxis::OpsPerSecond => RATE,
             LoadAxis::BusyCores => WITHOUT_OPERATIONS,
@@ -26,7 +26,7 @@ impl LoadAxis {
 /// The load of a window from its readings; `None` if it was not measured or there was none.
 #[must_use]
 pub fn load_of(axis: LoadAxis, readings: &[Reading]) -> Option<f64> {
-    let found = readings.iter().find(|reading| reading.quantity.name == axis.quantity())?;
+    let found = readings.iter().find(|reading| reading.quantity.id == axis.quantity())?;
     found.value.value().copied().filter(|load| load.is_finite() && *load > 0.0)
 }
 
@@ -44,14 +44,14 @@ impl Columns {
     }
 
     /// Only the columns with these names; the others are not computed.
-    pub fn only(&self, names: &[&str]) -> Columns {
-        let known = self.known.iter().filter(|(_, quantity)| names.contains(&quantity.name));
+    pub fn only(&self, ids: &[MetricId]) -> Columns {
+        let known = self.known.iter().filter(|(_, quantity)| ids.contains(&quantity.id));
         Columns { known: known.copied().collect() }
     }
 
     /// The value of a quantity in a window.
-    pub fn value(&self, window: &BaselineWindow, name: &str) -> Option<f64> {
-        let (at, _) = self.known.iter().find(|(_, quantity)| quantity.name == name)?;
+    pub fn value(&self, window: &BaselineWindow, id: MetricId) -> Option<f64> {
+        let (at, _) = self.known.iter().find(|(_, quantity)| quantity.id == id)?;
         let [above, below] = cell(window, *at)?;
         Some(above / below).filter(|value| below > 0.0 && value.is_finite())
     }
@@ -81,9 +81,9 @@ impl Levels {
 
     /// The usual value of a quantity at a load; `None` if it is not known.
     #[must_use]
-    pub fn expected(&self, load: f64, name: &str) -> Option<&Expected> {
+    pub fn expected(&self, load: f64, id: MetricId) -> Option<&Expected> {
         match self.place(load) {
-            Place::Known(level) => level.expect(name),
+            Place::Known(level) => level.expect(id),
             Place::Thin(_) | Place::Outside(_) => None,
         }
     }
@@ -92,8 +92,8 @@ impl Levels {
 impl Level {
     /// The usual value of a quantity at this level.
     #[must_use]
-    pub fn expect(&self, name: &str) -> Option<&Expected> {
-        self.expected.iter().find(|expected| expected.quantity.name == name)
+    pub fn expect(&self, id: MetricId) -> Option<&Expected> {
+        self.expected.iter().find(|expected| expected.quantity.id == id)
     }
 
     /// Whether it has enough windows to represent its load.
@@ -133,9 +133,9 @@ impl Expected {
 
 /// The axis that the cost depends on less, as comparisons choose it.
 fn axis(baseline: &Baseline, columns: &Columns) -> LoadAxis {
-    let series = |source: usize, name: &str| -> Vec<Option<f64>> {
+    let series = |source: usize, id: MetricId| -> Vec<Option<f64>> {
         let windows = baseline.windows.iter().filter(|window| window.source as usize == source);
-        windows.map(|window| columns.value(window, name).filter(|value| *value > 0.0)).collect()
+        windows.map(|window| columns.value(window, id).filter(|value| *value > 0.0)).collect()
     };
     let runs: Vec<LoadSeries> = (0..baseline.sources.len())
         .map(|source| LoadSeries {
@@ -209,19 +209,19 @@ pub(super) fn place(levels: &[Level], load: f64) -> Place<'_> {
 }
 
 /// Quantities that can show that a window is unusual, the best first.
-pub(super) const TELLING: [&str; 2] = [PRIMARY, "cpi"];
+pub(super) const TELLING: [MetricId; 2] = [PRIMARY, MetricId::Cpi];
 
 /// The quantity by which windows are called unusual: cycles per instruction if operations were not counted, because
 /// busy CPUs are the load itself then.
-pub(super) fn telling(levels: &[Level]) -> Option<&'static str> {
-    TELLING.into_iter().find(|name| levels.iter().any(|level| level.expect(name).is_some()))
+pub(super) fn telling(levels: &[Level]) -> Option<MetricId> {
+    TELLING.into_iter().find(|id| levels.iter().any(|level| level.expect(*id).is_some()))
 }
 
 /// Whether a window at a known level is unusual; `None` at others.
 pub(super) fn is_unusual(columns: &Columns, axis: LoadAxis, levels: &[Level], window: &BaselineWindow) -> Option<bool> {
-    let name = telling(levels)?;
+    let id = telling(levels)?;
     let Place::Known(level) = place(levels, columns.value(window, axis.quantity())?) else { return None };
-    let (expected, value) = (level.expect(name)?, columns.value(window, name)?);
+    let (expected, value) = (level.expect(id)?, columns.value(window, id)?);
     Some(expected.beyond(value).abs() > UNUSUAL)
 }
 
@@ -327,7 +327,7 @@ mod tests {
             quantities().into_iter().map(|quantity| quantity.missing(crate::model::Why::Idle)).collect();
         assert_eq!(load_of(LoadAxis::OpsPerSecond, &readings), None);
         for reading in &mut readings {
-            reading.value = Measure::exact(if reading.quantity.name == RATE { 70.0 } else { 0.0 });
+            reading.value = Measure::exact(if reading.quantity.id == RATE { 70.0 } else { 0.0 });
         }
         assert_eq!(load_of(LoadAxis::OpsPerSecond, &readings), Some(70.0));
         assert_eq!(load_of(LoadAxis::BusyCores, &readings), None, "nothing ran");

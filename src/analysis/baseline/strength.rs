@@ -4,7 +4,7 @@
 use super::levels::{Columns, TELLING, is_unusual, levels, telling};
 use super::{LEAST_COST, LEAST_RECORDINGS, LEAST_WINDOWS, Level, LoadAxis, Strength, UNUSUAL};
 use crate::analysis::diff::PRIMARY;
-use crate::model::{Baseline, BaselineWindow};
+use crate::model::{Baseline, BaselineWindow, MetricId};
 
 /// A single recording is split into this many stretches, which are left out one after the other.
 const STRETCHES: usize = 5;
@@ -33,7 +33,7 @@ pub(super) fn of(baseline: &Baseline, columns: &Columns, axis: LoadAxis, all: &[
 }
 
 /// The smallest growth that is detected: growth within the run-to-run range is not, however long it lasts.
-fn growth_seen(known: &[&Level], telling: Option<&str>) -> Option<f64> {
+fn growth_seen(known: &[&Level], telling: Option<MetricId>) -> Option<f64> {
     let expected = known.iter().filter_map(|level| level.expect(telling?)).filter(|expected| expected.centre > 0.0);
     expected.map(|expected| (expected.reach(UNUSUAL) / expected.centre).max(LEAST_COST)).reduce(f64::max)
 }
@@ -77,7 +77,7 @@ fn few(parts: &[usize]) -> impl Iterator<Item = usize> {
 }
 
 fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Strength) -> Vec<String> {
-    let has = |name: &str| all.iter().any(|level| level.expect(name).is_some());
+    let has = |id| all.iter().any(|level| level.expect(id).is_some());
     let mut found = Vec::new();
     let Strength { windows, sources, known_levels, covered, .. } = *strength;
     if known_levels == 0 {
@@ -113,7 +113,7 @@ fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Streng
                 .to_string(),
         );
     }
-    if !has("path_length") && has(PRIMARY) {
+    if !has(MetricId::PathLength) && has(PRIMARY) {
         found.push(
             "No instructions were counted: more work and slower work cannot be told apart by counters.".to_string(),
         );

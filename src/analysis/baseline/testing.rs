@@ -55,7 +55,7 @@ pub(crate) fn loaded(windows: &[usize], load: &dyn Fn(usize) -> (f64, f64)) -> B
             ops: Some(OpsSpec::File { path: "/run/ops".into() }),
         },
         sources: windows.iter().enumerate().map(source).collect(),
-        quantities: [PRIMARY, RATE, WITHOUT_OPERATIONS].map(String::from).to_vec(),
+        quantities: [PRIMARY, RATE, WITHOUT_OPERATIONS].map(|id| id.name().to_string()).to_vec(),
         stacks: vec![stack("main;work", sum(0) * 0.75), stack("main", sum(0) * 0.25)],
         cpu_ns: sum(0),
         ops: Some(sum(1)),

@@ -34,7 +34,7 @@ pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settin
     for (at, reading) in first.whole.iter().enumerate() {
         let quantity = reading.quantity;
         let expected = settings.expect.iter().any(|expected| expected.name == quantity.name);
-        if !(quantity.role == Role::Cost || quantity.role == Role::Context && expected) || quantity.name == INVERSE {
+        if !(quantity.role == Role::Cost || quantity.role == Role::Context && expected) || quantity.id == INVERSE {
             continue;
         }
         let one = Adjusting { sides: [base, new], measure, at, quantity, range: (*from, *to), bent: wanted };
@@ -43,13 +43,13 @@ pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settin
             CurveBasis::Runs => one.by_runs(),
         };
         let Some((effect, is_bent)) = found else { continue };
-        if quantity.name == PRIMARY {
+        if quantity.id == PRIMARY {
             *bent = is_bent;
         }
         out.push(change(quantity, effect, settings));
     }
-    let inverse = first.whole.iter().map(|reading| reading.quantity).find(|quantity| quantity.name == INVERSE);
-    let primary = out.iter().find(|change| change.quantity.name == PRIMARY).and_then(|change| change.effect);
+    let inverse = first.whole.iter().map(|reading| reading.quantity).find(|quantity| quantity.id == INVERSE);
+    let primary = out.iter().find(|change| change.quantity.id == PRIMARY).and_then(|change| change.effect);
     if let (Some(quantity), Some(effect)) = (inverse, primary) {
         // A curve of its own would yield a slightly different result for the same thing.
         let (base, new) = (1e9 / effect.base, 1e9 / effect.new);

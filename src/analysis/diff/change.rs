@@ -180,7 +180,7 @@ pub(super) fn margin(effect: &Effect, settings: &Settings) -> f64 {
 /// Corrects for the number of tests: Holm for costs as one family, Benjamini and Hochberg for the rest as a list. The
 /// primary quantity was chosen in advance, so it is corrected only for the number of comparisons.
 pub(super) fn judge(changes: &mut [Change], settings: &Settings) {
-    let alone = |change: &Change| change.quantity.name == PRIMARY || change.quantity.name == INVERSE;
+    let alone = |change: &Change| change.quantity.id == PRIMARY || change.quantity.id == INVERSE;
     let family = |change: &Change| change.quantity.role == Role::Cost && !alone(change);
     let rest = |change: &Change| change.quantity.role != Role::Cost;
     let times = settings.comparisons.max(1) as f64;
@@ -220,9 +220,10 @@ pub(super) fn rank(changes: &mut [Change], base: &Side, new: &Side, settings: &S
 mod tests {
     use super::super::testing::{digest, side};
     use super::*;
+    use crate::model::MetricId;
 
-    fn named<'a>(changes: &'a [Change], name: &str) -> &'a Change {
-        changes.iter().find(|change| change.quantity.name == name).unwrap()
+    fn named<'a>(changes: &'a [Change], id: MetricId) -> &'a Change {
+        changes.iter().find(|change| change.quantity.id == id).unwrap()
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::quantity::{PRIMARY, WITHOUT_OPERATIONS};
 use super::settings::Settings;
 use super::subgroups::{GroupKind, SubgroupCheck, subgroup_checks};
 use crate::analysis::{Law, Totals};
-use crate::model::{Measure, Why};
+use crate::model::{Measure, MetricId, Why};
 
 impl Comparison {
     /// Compares two sides.
@@ -49,8 +49,8 @@ impl Comparison {
     }
 }
 
-fn named<'a>(changes: &'a [Change], name: &str) -> Option<&'a Change> {
-    changes.iter().find(|change| change.quantity.name == name)
+fn named<'a>(changes: &'a [Change], id: MetricId) -> Option<&'a Change> {
+    changes.iter().find(|change| change.quantity.id == id)
 }
 
 /// Half the width of its interval, as a fraction of the base.
@@ -61,7 +61,7 @@ fn half(change: &Change) -> Option<f64> {
 
 /// The number to lead with: at the same load if there is one, with the base's mixture if the new one misleads.
 fn answer(
-    primary: &'static str,
+    primary: MetricId,
     changes: &[Change],
     adjusted: &[Change],
     subgroup_checks: &[SubgroupCheck],

@@ -7,6 +7,7 @@ use super::load::Load;
 use super::mismatch::Mismatch;
 use super::subgroups::SubgroupCheck;
 use crate::analysis::{Law, Slowdown};
+use crate::model::MetricId;
 use serde::Serialize;
 
 /// Which number for the primary quantity to trust first.
@@ -69,7 +70,7 @@ pub struct Comparison {
     /// The conditions in which the two differ.
     pub mismatches: Vec<Mismatch>,
     /// The quantity that decides whether it became slower.
-    pub primary: &'static str,
+    pub primary: MetricId,
     /// The number to lead with: the primary quantity's change by [`Comparison::answer_kind`].
     pub answer: Option<Change>,
     /// What the answer is based on.
@@ -93,15 +94,15 @@ pub struct Comparison {
 impl Comparison {
     /// The change of a quantity to trust: at the same load if that was computed.
     #[must_use]
-    pub fn change(&self, name: &str) -> Option<&Change> {
-        let named = |change: &&Change| change.quantity.name == name;
+    pub fn change(&self, id: MetricId) -> Option<&Change> {
+        let named = |change: &&Change| change.quantity.id == id;
         let answer = self.answer.iter().find(|change| named(change));
         answer.or_else(|| self.adjusted.iter().find(named)).or_else(|| self.changes.iter().find(named))
     }
 
     /// Whether that is its change at the same load.
     #[must_use]
-    pub fn is_at_same_load(&self, name: &str) -> bool {
-        self.adjusted.iter().any(|change| change.quantity.name == name)
+    pub fn is_at_same_load(&self, id: MetricId) -> bool {
+        self.adjusted.iter().any(|change| change.quantity.id == id)
     }
 }

@@ -91,8 +91,8 @@ impl Digest {
 
     /// The position of a quantity in the lists.
     #[must_use]
-    pub fn position(&self, name: &str) -> Option<usize> {
-        self.whole.iter().position(|reading| reading.quantity.name == name)
+    pub fn position(&self, id: MetricId) -> Option<usize> {
+        self.whole.iter().position(|reading| reading.quantity.id == id)
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_recording_comes_to_its_windows_and_their_kinds_of_threads() {
         let digest = Digest::of(&profile(16), &RecordingPart::default());
-        let at = digest.position("cpu_ns_per_op").unwrap();
+        let at = digest.position(MetricId::CpuNsPerOp).unwrap();
         assert_eq!(digest.windows.len(), 8, "the stump at the end is no window");
         let costs: Vec<f64> = digest.windows.iter().map(|slot| slot.cells[at].unwrap().value().unwrap()).collect();
         assert!(digest.ops_by_window && costs.iter().all(|cost| (cost / 5e6 - 1.0).abs() < 1e-9), "{costs:?}");
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_total_read_once_says_nothing_about_windows() {
         let digest = Digest::of(&profile(1), &RecordingPart::default());
-        let at = digest.position("cpu_ns_per_op").unwrap();
+        let at = digest.position(MetricId::CpuNsPerOp).unwrap();
         assert!(!digest.ops_by_window && digest.windows.iter().all(|slot| slot.cells[at].is_none()));
         assert!(digest.whole[at].value.value().is_some());
     }
@@ -194,7 +194,7 @@ mod tests {
     fn a_sweep_knows_how_many_threads_were_to_work() {
         let util = |width| {
             let digest = Digest::of(&profile(8), &RecordingPart { width, ..RecordingPart::default() });
-            let at = digest.position("utilisation").unwrap();
+            let at = digest.position(MetricId::Utilisation).unwrap();
             *digest.whole[at].value.value().unwrap()
         };
         assert!((util(None) - 4.0 / 24.3).abs() < 1e-9 && (util(Some(1)) - 4.0 / 8.1).abs() < 1e-9);

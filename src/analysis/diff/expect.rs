@@ -8,7 +8,7 @@ use super::expectation::{Claim, Expectation, Limit};
 use super::load::Adjustment;
 use super::settings::Settings;
 use crate::analysis::stats::{holm, student_two_sided};
-use crate::model::{Measure, Role};
+use crate::model::{Measure, MetricId, Role};
 
 /// Judges all expectations as one family of tests.
 pub(super) fn judge(comparison: &Comparison, settings: &Settings) -> Vec<ExpectationResult> {
@@ -26,8 +26,8 @@ pub(super) fn judge(comparison: &Comparison, settings: &Settings) -> Vec<Expecta
 
 /// The change to judge by, its p before correction, or why there is none.
 fn look(expectation: &Expectation, comparison: &Comparison) -> ExpectationResult {
-    let found = comparison.change(&expectation.name);
-    let same_load = found.is_some() && comparison.is_at_same_load(&expectation.name);
+    let found = MetricId::named(&expectation.name).and_then(|id| comparison.change(id));
+    let same_load = found.is_some_and(|change| comparison.is_at_same_load(change.quantity.id));
     let (p, reason) = match found.map(|change| (change, obstacle(change, comparison))) {
         None => (None, Some("no quantity has this name")),
         Some((_, Some(why))) => (None, Some(why)),
@@ -49,7 +49,7 @@ pub(super) fn obstacle(change: &Change, comparison: &Comparison) -> Option<&'sta
     if let Some(why) = [change.base, change.new].iter().find_map(Measure::why) {
         return Some(why.text());
     }
-    if change.quantity.role == Role::Load || comparison.is_at_same_load(change.quantity.name) {
+    if change.quantity.role == Role::Load || comparison.is_at_same_load(change.quantity.id) {
         return None;
     }
     let surely = change.effect.zip(change.interval).map_or(0.0, |(effect, ends)| effect.nearest(ends));

@@ -7,7 +7,7 @@ use super::comparison::Outcome;
 use super::expect::{UNREPEATED, obstacle};
 use super::load::Adjustment;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Measure;
+use crate::model::{Measure, MetricId};
 use serde::Serialize;
 
 /// One condition that breaks the gate.
@@ -154,7 +154,7 @@ impl Gate {
         if let Limit::Expectations { confirmed } = self.limit {
             return by_expectations(confirmed, comparison);
         }
-        let Some(change) = comparison.change(&self.name) else {
+        let Some(change) = MetricId::named(&self.name).and_then(|id| comparison.change(id)) else {
             return GateResult::undecided("no quantity has this name");
         };
         if let Some(why) = [change.base, change.new].iter().find_map(Measure::why) {

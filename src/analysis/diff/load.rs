@@ -9,6 +9,7 @@ use super::effect::FEWEST_WINDOWS;
 use super::quantity::{PRIMARY, RATE, WITHOUT_OPERATIONS};
 use super::settings::LoadBy;
 use crate::analysis::stats::Moments;
+use crate::model::MetricId;
 use serde::Serialize;
 
 /// The quantity that measures load.
@@ -124,7 +125,7 @@ impl Load {
 }
 
 impl LoadMeasure {
-    pub(super) fn quantity(self) -> &'static str {
+    pub(super) fn quantity(self) -> MetricId {
         match self {
             LoadMeasure::OpsPerS => RATE,
             LoadMeasure::BusyCores => WITHOUT_OPERATIONS,
@@ -223,21 +224,21 @@ pub(super) fn loads(side: &Side, measure: LoadMeasure) -> Option<Vec<f64>> {
     side.runs.iter().map(|run| value(run, measure.quantity()).filter(|load| *load > 0.0)).collect()
 }
 
-pub(super) fn value(run: &Digest, name: &str) -> Option<f64> {
-    run.whole.get(run.position(name)?)?.value.value().copied()
+pub(super) fn value(run: &Digest, id: MetricId) -> Option<f64> {
+    run.whole.get(run.position(id)?)?.value.value().copied()
 }
 
 /// Whether more operations took less CPU time, or the other way round.
 fn opposed(base: &Side, new: &Side) -> bool {
-    let grown = |name| Some((mean(new, name)? / mean(base, name)?).ln());
+    let grown = |id| Some((mean(new, id)? / mean(base, id)?).ln());
     match (grown(RATE), grown(WITHOUT_OPERATIONS)) {
         (Some(rate), Some(cores)) => rate * cores < 0.0,
         _ => false,
     }
 }
 
-fn mean(side: &Side, name: &str) -> Option<f64> {
-    let values: Option<Vec<f64>> = side.runs.iter().map(|run| value(run, name)).collect();
+fn mean(side: &Side, id: MetricId) -> Option<f64> {
+    let values: Option<Vec<f64>> = side.runs.iter().map(|run| value(run, id)).collect();
     Moments::of(&values?).map(|moments| moments.mean).filter(|mean| *mean > 0.0)
 }
 
@@ -334,7 +335,7 @@ mod tests {
         let (base, new) = (loaded(base), loaded(new));
         let mut load = load(&base, &new, by);
         let all = adjust(&base, &new, &mut load, &Settings::default());
-        (load, all.into_iter().find(|change| change.quantity.name == PRIMARY))
+        (load, all.into_iter().find(|change| change.quantity.id == PRIMARY))
     }
 
     /// 5 us an operation and a fixed 0.2 s a second, at 20,000 to 100,000 operations a second.

@@ -44,13 +44,13 @@ pub struct Reading {
 }
 
 /// The quantity that decides whether something became slower, if operations were counted.
-pub const PRIMARY: &str = "cpu_ns_per_op";
+pub const PRIMARY: MetricId = MetricId::CpuNsPerOp;
 /// The inverse of [`PRIMARY`], so it is not a test of its own.
-pub const INVERSE: &str = "ops_per_core_second";
+pub const INVERSE: MetricId = MetricId::OpsPerCoreSecond;
 /// Replaces [`PRIMARY`] if operations were not counted: then load and cost cannot be separated.
-pub const WITHOUT_OPERATIONS: &str = "busy_cores";
+pub const WITHOUT_OPERATIONS: MetricId = MetricId::BusyCores;
 /// Operations per second.
-pub const RATE: &str = "ops_per_s";
+pub const RATE: MetricId = MetricId::OpsPerS;
 
 /// Every quantity of a window with this many operations. `whole` is the time that its threads had, in seconds, if it is
 /// not their lifetimes.
@@ -202,25 +202,25 @@ mod tests {
     fn every_quantity_is_its_sums_divided() {
         let all = read(busy(), Measure::exact(600.0));
         for (name, value) in [
-            ("cpu_ns_per_op", 5e6),
-            ("ops_per_core_second", 200.0),
-            ("path_length", 1e7),
-            ("cpi", 1.5),
-            ("frequency", 3e9),
-            ("cycles_per_op", 1.5e7),
-            ("ops_per_s", 300.0),
-            ("busy_cores", 1.5),
-            ("utilisation", 0.375),
-            ("minor_faults_per_op", 2.0),
-            ("minor_faults", 600.0),
-            ("run_queue_delay", 0.1),
+            (MetricId::CpuNsPerOp, 5e6),
+            (MetricId::OpsPerCoreSecond, 200.0),
+            (MetricId::PathLength, 1e7),
+            (MetricId::Cpi, 1.5),
+            (MetricId::Frequency, 3e9),
+            (MetricId::CyclesPerOp, 1.5e7),
+            (MetricId::OpsPerS, 300.0),
+            (MetricId::BusyCores, 1.5),
+            (MetricId::Utilisation, 0.375),
+            (MetricId::MinorFaultsPerOp, 2.0),
+            (MetricId::MinorFaults, 600.0),
+            (MetricId::RunQueueDelay, 0.1),
         ] {
-            let reading = all.iter().find(|reading| reading.quantity.name == name).unwrap();
+            let reading = all.iter().find(|reading| reading.quantity.id == name).unwrap();
             assert!((reading.value.value().unwrap() / value - 1.0).abs() < 1e-12, "{name}: {reading:?}");
             assert!((reading.cell.unwrap().value().unwrap() / value - 1.0).abs() < 1e-12, "{name}: {reading:?}");
         }
-        for name in ["cpu_time", "cycles", "instructions", "ipc", "tool_memory"] {
-            assert!(all.iter().all(|reading| reading.quantity.name != name), "{name} tells nothing of its own");
+        for name in [MetricId::CpuTime, MetricId::Cycles, MetricId::Instructions, MetricId::Ipc, MetricId::ToolMemory] {
+            assert!(all.iter().all(|reading| reading.quantity.id != name), "{name} tells nothing of its own");
         }
     }
 
@@ -235,13 +235,13 @@ mod tests {
 
     #[test]
     fn the_list_is_the_same_whatever_was_recorded_and_no_name_occurs_twice() {
-        let names = |all: &[Reading]| all.iter().map(|reading| reading.quantity.name).collect::<Vec<_>>();
+        let names = |all: &[Reading]| all.iter().map(|reading| reading.quantity.id).collect::<Vec<_>>();
         let (full, empty) = (read(busy(), Measure::exact(1.0)), read(Synthetic::new(), Measure::exact(1.0)));
         assert_eq!(names(&full), names(&empty));
-        let any: Vec<_> = quantities().iter().map(|quantity| quantity.name).collect();
+        let any: Vec<_> = quantities().iter().map(|quantity| quantity.id).collect();
         let mut known = any.iter();
         assert!(names(&full).iter().all(|name| known.any(|known| known == name)), "in order: {any:?}");
-        assert!(any.contains(&"llc_misses_per_op"));
+        assert!(any.contains(&MetricId::LlcMissesPerOp));
         let mut sorted = names(&full);
         sorted.sort_unstable();
         sorted.dedup();

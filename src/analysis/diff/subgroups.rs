@@ -6,6 +6,7 @@ use super::digest::Digest;
 use super::digest::Side;
 use super::load::{Adjustment, Load};
 use super::quantity::{Cell, PRIMARY};
+use crate::model::MetricId;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -37,8 +38,8 @@ pub struct GroupRow {
 pub struct SubgroupCheck {
     /// The kind of groups.
     pub by: GroupKind,
-    /// The quantity's name.
-    pub quantity: &'static str,
+    /// The quantity.
+    pub quantity: MetricId,
     /// Groups that both sides have.
     pub groups: Vec<GroupRow>,
     /// The quantity on both sides as they are.
@@ -64,7 +65,7 @@ impl SubgroupCheck {
     #[must_use]
     pub fn of(
         by: GroupKind,
-        quantity: &'static str,
+        quantity: MetricId,
         base: &BTreeMap<String, Cell>,
         new: &BTreeMap<String, Cell>,
         half: Option<f64>,
@@ -115,7 +116,7 @@ pub(super) fn subgroup_checks(base: &Side, new: &Side, load: &Load, half: Option
         all.extend(SubgroupCheck::of(GroupKind::Load, PRIMARY, &levels(base), &levels(new), half));
     }
     all.extend(SubgroupCheck::of(GroupKind::Host, PRIMARY, &by_host(base), &by_host(new), half));
-    all.extend(SubgroupCheck::of(GroupKind::Thread, "cpi", &by_thread(base), &by_thread(new), None));
+    all.extend(SubgroupCheck::of(GroupKind::Thread, MetricId::Cpi, &by_thread(base), &by_thread(new), None));
     all
 }
 
@@ -138,7 +139,7 @@ fn gather(cells: impl Iterator<Item = (String, Cell)>) -> BTreeMap<String, Cell>
 }
 
 /// Each window's load and cost.
-fn windows<'a>(side: &'a Side, measure: &'a str) -> impl Iterator<Item = (f64, Cell)> + 'a {
+fn windows<'a>(side: &'a Side, measure: MetricId) -> impl Iterator<Item = (f64, Cell)> + 'a {
     side.runs.iter().flat_map(move |run| {
         let positions = run.position(measure).zip(run.position(PRIMARY));
         run.windows.iter().filter_map(move |slot| {
@@ -149,13 +150,13 @@ fn windows<'a>(side: &'a Side, measure: &'a str) -> impl Iterator<Item = (f64, C
 }
 
 /// The loads that split all windows of both sides into thirds.
-fn edges(base: &Side, new: &Side, measure: &str) -> [f64; 2] {
+fn edges(base: &Side, new: &Side, measure: MetricId) -> [f64; 2] {
     let mut all: Vec<f64> = windows(base, measure).chain(windows(new, measure)).map(|(x, _)| x).collect();
     all.sort_by(f64::total_cmp);
     [1, 2].map(|third| all.get(all.len() * third / 3).copied().unwrap_or(f64::INFINITY))
 }
 
-fn by_load(side: &Side, measure: &str, edges: [f64; 2]) -> BTreeMap<String, Cell> {
+fn by_load(side: &Side, measure: MetricId, edges: [f64; 2]) -> BTreeMap<String, Cell> {
     let level = |x: f64| match x {
         x if x < edges[0] => "1 lower third",
         x if x < edges[1] => "2 middle third",

@@ -173,7 +173,7 @@ fn quantities(page: &mut Page, comparison: &ComparisonView) {
 
 fn groups(page: &mut Page, comparison: &ComparisonView) {
     for check in comparison.groups.iter().filter(|check| check.disagrees) {
-        page.heading("Groups", check.quantity);
+        page.heading("Groups", check.quantity.name());
         let row = |group: &crate::view::diff::GroupRow| {
             vec![
                 visible(&group.name).into_owned(),

@@ -8,7 +8,7 @@ mod words;
 use crate::analysis::attribution::{self, Assessment, Cause, Confidence, Moved, Settings, State, Suspect, Where};
 use crate::analysis::baseline::{Levels, LoadAxis, Stale, Strength, key_of, stale};
 use crate::model::profile::Profile;
-use crate::model::{Baseline, NeighbourKind, Unit};
+use crate::model::{Baseline, MetricId, NeighbourKind, Unit};
 use crate::view::findings::FindingView;
 use serde::Serialize;
 
@@ -200,7 +200,7 @@ impl AgainstView {
             axis: assessment.axis,
             load: assessment.load,
             level: assessment.level,
-            primary: assessment.primary,
+            primary: assessment.primary.name(),
             windows,
             alarms: alarms(assessment),
             evidence: assessment.evidence.iter().map(EvidenceRow::of).collect(),
@@ -214,9 +214,18 @@ impl AgainstView {
 
     /// The quantities to show to people: the primary, those that moved, and the factors of the law.
     pub fn telling(&self) -> impl Iterator<Item = &QuantityRow> {
-        const FACTORS: [&str; 7] =
-            ["path_length", "cpi", "frequency", "ops_per_s", "busy_cores", "run_queue_delay", "throttled_share"];
-        self.quantities.iter().filter(|row| row.moved || row.name == self.primary || FACTORS.contains(&row.name))
+        const FACTORS: [MetricId; 7] = [
+            MetricId::PathLength,
+            MetricId::Cpi,
+            MetricId::Frequency,
+            MetricId::OpsPerS,
+            MetricId::BusyCores,
+            MetricId::RunQueueDelay,
+            MetricId::ThrottledShare,
+        ];
+        self.quantities
+            .iter()
+            .filter(|row| row.moved || row.name == self.primary || FACTORS.iter().any(|id| id.name() == row.name))
     }
 }
 

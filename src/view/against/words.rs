@@ -4,7 +4,7 @@
 use super::{BaselineHead, WindowCounts};
 use crate::analysis::attribution::{Alarm, Assessment, Moved, State, Suspect, amount, change};
 use crate::analysis::diff::RATE;
-use crate::model::NeighbourKind;
+use crate::model::{MetricId, NeighbourKind};
 use crate::view::number;
 
 /// The answer, then its qualifications.
@@ -45,9 +45,15 @@ fn slow(assessment: &Assessment, last: &Alarm) -> Vec<String> {
 /// The quantities that got worst: the operation rate if it fell, then the cost per operation or else the first other
 /// quantity in `waits` that moved.
 fn worst(assessment: &Assessment) -> String {
-    let moved = |name: &str| assessment.quantities.iter().find(|it| it.moved && it.quantity.name == name);
-    let waits =
-        ["throttled_share", "run_queue_delay", "run_queue_delay_per_op", "block_io_delay", "steal_share", "cpi"];
+    let moved = |id: MetricId| assessment.quantities.iter().find(|it| it.moved && it.quantity.id == id);
+    let waits = [
+        MetricId::ThrottledShare,
+        MetricId::RunQueueDelay,
+        MetricId::RunQueueDelayPerOp,
+        MetricId::BlockIoDelay,
+        MetricId::StealShare,
+        MetricId::Cpi,
+    ];
     let fewer = moved(RATE).filter(|rate| rate.now < rate.expected);
     let worst = moved(assessment.primary).or_else(|| waits.into_iter().find_map(moved));
     let shown = |moved: &Moved| {

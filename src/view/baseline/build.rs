@@ -3,21 +3,21 @@
 use super::{BaselineView, ExpectedView, KeyView, LevelView, SCHEMA_VERSION, SourceView};
 use crate::analysis::baseline::{Expected, Level, Levels, Stale, outliers};
 use crate::analysis::diff::{PRIMARY, RATE, WITHOUT_OPERATIONS};
-use crate::model::{Baseline, BaselineKey};
+use crate::model::{Baseline, BaselineKey, MetricId};
 
 /// The quantities listed first: the cost, the factors of the law, and where a thread's time goes.
-const LEADING: [&str; 11] = [
+const LEADING: [MetricId; 11] = [
     PRIMARY,
-    "path_length",
-    "cpi",
-    "frequency",
+    MetricId::PathLength,
+    MetricId::Cpi,
+    MetricId::Frequency,
     RATE,
     WITHOUT_OPERATIONS,
-    "utilisation",
-    "run_queue_delay",
-    "blocked_share",
-    "throttled_share",
-    "steal_share",
+    MetricId::Utilisation,
+    MetricId::RunQueueDelay,
+    MetricId::BlockedShare,
+    MetricId::ThrottledShare,
+    MetricId::StealShare,
 ];
 
 impl BaselineView {
@@ -76,7 +76,7 @@ fn level(level: &Level) -> LevelView {
 
 /// Leading quantities sort first; the others keep their order.
 fn rank(name: &str) -> usize {
-    LEADING.iter().position(|leading| *leading == name).unwrap_or(LEADING.len())
+    LEADING.iter().position(|leading| leading.name() == name).unwrap_or(LEADING.len())
 }
 
 fn view(expected: &Expected) -> ExpectedView {

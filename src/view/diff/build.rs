@@ -88,7 +88,7 @@ impl ComparisonView {
             headline: vec![],
             answer,
             answer_kind: found.answer_kind,
-            primary: found.primary,
+            primary: found.primary.name(),
             mismatches: found.mismatches.clone(),
             load: found.load,
             load_text: words::load(&found.load),

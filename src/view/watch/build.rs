@@ -16,7 +16,7 @@ pub fn window(assessment: &Assessment, step: &Step, clock: Clocked) -> Standing 
         state: step.state,
         load: step.load.filter(|load| load.is_finite()),
         axis: assessment.axis,
-        primary: assessment.primary,
+        primary: assessment.primary.name(),
         ratio: step.ratio.filter(|ratio| ratio.is_finite()),
     }
 }
@@ -31,7 +31,7 @@ pub fn trouble(assessment: &Assessment, alarm: &Alarm, update: bool, clock: Cloc
         cause_text: alarm.cause.label(),
         confidence: alarm.confidence,
         place: assessment.place,
-        primary: assessment.primary,
+        primary: assessment.primary.name(),
         worst: alarm.worst,
         load: assessment.load.filter(|load| load.is_finite()),
         axis: assessment.axis,
@@ -50,7 +50,7 @@ pub fn trouble(assessment: &Assessment, alarm: &Alarm, update: bool, clock: Cloc
 /// The primary quantity, then those that moved, then the others.
 fn factors(assessment: &Assessment) -> Vec<Factor> {
     let mut all: Vec<&Moved> = assessment.quantities.iter().filter(|moved| sound(moved)).collect();
-    all.sort_by_key(|moved| (moved.quantity.name != assessment.primary, !moved.moved));
+    all.sort_by_key(|moved| (moved.quantity.id != assessment.primary, !moved.moved));
     all.into_iter().take(MOST_FACTORS).map(factor).collect()
 }
 

@@ -6,6 +6,7 @@ use super::super::types::{Cause, Confidence, Evidence, Moved};
 use super::super::words::against;
 use super::shares::Shares;
 use super::worse;
+use crate::model::MetricId;
 
 /// Factor by which misses must grow to be a cause.
 const MISSES: f64 = 1.3;
@@ -18,7 +19,7 @@ const REST: f64 = 0.1;
 /// time taken by the hypervisor.
 pub(super) fn evidence(pool: &PooledWindows, shares: &Shares, stolen: f64, guest: bool) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = frequency(pool, shares, stolen, guest).into_iter().collect();
-    let Some(cpi) = worse(pool, "cpi") else { return all };
+    let Some(cpi) = worse(pool, MetricId::Cpi) else { return all };
     let whole = shares.cpi.filter(|share| *share > 0.0);
     let measured: Vec<Evidence> = [smt(pool, cpi, whole), page_walks(pool, cpi, whole)].into_iter().flatten().collect();
     let told: f64 = measured.iter().filter_map(|evidence| evidence.share).sum();
@@ -39,7 +40,7 @@ pub(super) fn evidence(pool: &PooledWindows, shares: &Shares, stolen: f64, guest
 /// Time that the hypervisor took counts as CPU time without cycles, so only the part it does not explain is a slower
 /// clock. In a guest the virtual CPU may stop without notice, so the clock is not named there.
 fn frequency(pool: &PooledWindows, shares: &Shares, stolen: f64, guest: bool) -> Option<Evidence> {
-    let moved = pool.get("frequency").filter(|moved| moved.moved && moved.deviations < 0.0)?;
+    let moved = pool.get(MetricId::Frequency).filter(|moved| moved.moved && moved.deviations < 0.0)?;
     let share = shares.frequency.map(|share| share - stolen);
     if stolen > 0.0 && share.is_none_or(|share| share < REST) {
         return None;
@@ -62,12 +63,12 @@ fn of_cycles(moved: &Moved, cpi: &Moved, whole: Option<f64>) -> Option<f64> {
     whole.map(|whole| whole * (grown / (cpi.now - cpi.expected)).clamp(0.0, 1.0))
 }
 
-fn more_cycles<'a>(pool: &'a PooledWindows, name: &str) -> Option<&'a Moved> {
-    worse(pool, name).filter(|moved| moved.now - moved.expected >= CYCLES)
+fn more_cycles<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a Moved> {
+    worse(pool, id).filter(|moved| moved.now - moved.expected >= CYCLES)
 }
 
 fn smt(pool: &PooledWindows, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
-    let moved = more_cycles(pool, "tma_smt_contention")?;
+    let moved = more_cycles(pool, MetricId::TmaSmtContention)?;
     Some(Evidence {
         cause: Cause::Smt,
         share: of_cycles(moved, cpi, whole),
@@ -77,7 +78,7 @@ fn smt(pool: &PooledWindows, cpi: &Moved, whole: Option<f64>) -> Option<Evidence
 }
 
 fn page_walks(pool: &PooledWindows, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
-    let moved = more_cycles(pool, "page_walk_share").or_else(|| more_cycles(pool, "tma_dtlb_load"))?;
+    let moved = more_cycles(pool, MetricId::PageWalkShare).or_else(|| more_cycles(pool, MetricId::TmaDtlbLoad))?;
     Some(Evidence {
         cause: Cause::PageWalk,
         share: of_cycles(moved, cpi, whole),
@@ -86,14 +87,14 @@ fn page_walks(pool: &PooledWindows, cpi: &Moved, whole: Option<f64>) -> Option<E
     })
 }
 
-fn more_misses<'a>(pool: &'a PooledWindows, name: &str) -> Option<&'a Moved> {
-    worse(pool, name).filter(|moved| moved.now >= MISSES * moved.expected)
+fn more_misses<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a Moved> {
+    worse(pool, id).filter(|moved| moved.now >= MISSES * moved.expected)
 }
 
 /// More misses in the last level but not in the level before it: another program occupies the cache.
 fn llc(pool: &PooledWindows) -> Option<Evidence> {
-    let moved = more_misses(pool, "llc_mpki")?;
-    let (confidence, more) = match pool.get("l2_mpki") {
+    let moved = more_misses(pool, MetricId::LlcMpki)?;
+    let (confidence, more) = match pool.get(MetricId::L2Mpki) {
         Some(l2) if l2.now < MISSES * l2.expected => {
             (Confidence::High, format!(" The cache before it misses as usual: {}.", against(l2)))
         }
@@ -105,8 +106,8 @@ fn llc(pool: &PooledWindows) -> Option<Evidence> {
 }
 
 fn bandwidth(pool: &PooledWindows) -> Option<Evidence> {
-    let slower = worse(pool, "l3_miss_latency").or_else(|| more_cycles(pool, "tma_memory_bandwidth"));
-    let stalled = || worse(pool, "memory_stall_share").filter(|_| more_misses(pool, "llc_mpki").is_none());
+    let slower = worse(pool, MetricId::L3MissLatency).or_else(|| more_cycles(pool, MetricId::TmaMemoryBandwidth));
+    let stalled = || worse(pool, MetricId::MemoryStallShare).filter(|_| more_misses(pool, MetricId::LlcMpki).is_none());
     let moved = slower.or_else(stalled)?;
     Some(Evidence {
         cause: Cause::MemoryBandwidth,
@@ -117,7 +118,7 @@ fn bandwidth(pool: &PooledWindows) -> Option<Evidence> {
 }
 
 fn remote(pool: &PooledWindows) -> Option<Evidence> {
-    let moved = worse(pool, "remote_dram_share").filter(|moved| moved.now - moved.expected >= 0.1)?;
+    let moved = worse(pool, MetricId::RemoteDramShare).filter(|moved| moved.now - moved.expected >= 0.1)?;
     Some(Evidence {
         cause: Cause::RemoteMemory,
         share: None,

@@ -11,7 +11,7 @@ use super::pooled::PooledWindows;
 use super::types::{Cause, Confidence, Evidence, Moved, Where};
 use super::words::against;
 use crate::analysis::diff::PRIMARY;
-use crate::model::HostFacts;
+use crate::model::{HostFacts, MetricId};
 use shares::Shares;
 use stolen::{Stolen, stolen};
 
@@ -22,7 +22,7 @@ pub(super) fn explain(pool: &PooledWindows, facts: &HostFacts) -> Vec<Evidence> 
     all.extend(waits::evidence(pool, &shares));
     all.extend(stolen);
     let left = (shares.cpu_side() - in_cpu_time).max(0.0);
-    all.extend(match pool.get("cpi") {
+    all.extend(match pool.get(MetricId::Cpi) {
         Some(_) => cycles::evidence(pool, &shares, in_cpu_time, facts.virtual_machine),
         None => no_pmu::evidence(pool, left),
     });
@@ -56,7 +56,7 @@ fn weight(evidence: &Evidence) -> f64 {
 }
 
 fn path(pool: &PooledWindows, shares: &Shares) -> Option<Evidence> {
-    let moved = worse(pool, "path_length")?;
+    let moved = worse(pool, MetricId::PathLength)?;
     Some(Evidence {
         cause: Cause::PathLength,
         share: shares.path,
@@ -66,8 +66,8 @@ fn path(pool: &PooledWindows, shares: &Shares) -> Option<Evidence> {
 }
 
 /// A quantity that moved upwards.
-fn worse<'a>(pool: &'a PooledWindows, name: &str) -> Option<&'a Moved> {
-    pool.get(name).filter(|moved| moved.moved && moved.deviations > 0.0)
+fn worse<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a Moved> {
+    pool.get(id).filter(|moved| moved.moved && moved.deviations > 0.0)
 }
 
 /// Where to look, given the leading cause and whether a neighbour moved with it.
@@ -90,7 +90,7 @@ pub(super) fn place(cause: Cause, convincing: bool, cleared: bool, facts: &HostF
 
 /// The kernel counts threads' waits for storage only with delay accounting on, and it is off by default.
 fn storage(pool: &PooledWindows) -> &'static str {
-    match pool.get("psi_io_some") {
+    match pool.get(MetricId::PsiIoSome) {
         None => {
             "Waits for storage are not counted per thread, here or in the baseline, and cannot be seen: where the kernel's \
              delay accounting is off, `sudo sysctl kernel.task_delayacct=1` switches it on (record the baseline with it too)."
@@ -111,8 +111,8 @@ pub(super) fn unknown(
     resctrl: bool,
     facts: &HostFacts,
 ) -> Vec<String> {
-    let counted = pool.get("cpi").is_some();
-    let probed = no_pmu::PROBES.iter().any(|name| pool.get(name).is_some());
+    let counted = pool.get(MetricId::Cpi).is_some();
+    let probed = no_pmu::PROBES.iter().any(|id| pool.get(*id).is_some());
     let memory = matches!(
         lead,
         Some(Cause::Llc | Cause::MemoryBandwidth | Cause::PageWalk | Cause::CpiOther | Cause::CpuTimeOther)
@@ -131,13 +131,16 @@ pub(super) fn unknown(
         pool.windows > 0 && !counted,
         "No instructions are counted, here or in the baseline: more work in the program and slower cycles look alike.",
     );
-    say(pool.windows > 0 && pool.get("utilisation").is_some() && pool.get("block_io_delay").is_none(), storage(pool));
+    say(
+        pool.windows > 0 && pool.get(MetricId::Utilisation).is_some() && pool.get(MetricId::BlockIoDelay).is_none(),
+        storage(pool),
+    );
     say(
         memory && !counted && !probed,
         "Memory is not probed, here or in the baseline: caches and memory cannot be told from the program (--probe).",
     );
     say(
-        counted && memory && pool.get("llc_mpki").is_none(),
+        counted && memory && pool.get(MetricId::LlcMpki).is_none(),
         "Misses of the last-level cache are not counted, here or in the baseline (--hardware).",
     );
     say(

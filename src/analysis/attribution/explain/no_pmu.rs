@@ -7,10 +7,16 @@ use super::super::words::{against, change};
 use super::worse;
 use crate::analysis::diff::PRIMARY;
 use crate::analysis::text::percent;
+use crate::model::MetricId;
 
 /// Latencies that memory probes measure, ordered by the cost of the access.
-pub(in super::super) const PROBES: [&str; 5] =
-    ["probe_l2_latency", "probe_llc_latency", "probe_dram_latency", "probe_tlb_latency", "probe_remote_latency"];
+pub(in super::super) const PROBES: [MetricId; 5] = [
+    MetricId::ProbeL2Latency,
+    MetricId::ProbeLlcLatency,
+    MetricId::ProbeDramLatency,
+    MetricId::ProbeTlbLatency,
+    MetricId::ProbeRemoteLatency,
+];
 
 /// Minimum slowdown of a probe. How well probes tell interference from noise depends on the machine, so evidence from
 /// probes alone has low confidence.
@@ -26,19 +32,18 @@ pub(super) fn evidence(pool: &PooledWindows, share: f64) -> Vec<Evidence> {
     if probes.is_empty() { vec![other(pool, cost, share)] } else { probes }
 }
 
-fn slower<'a>(pool: &'a PooledWindows, name: &str) -> Option<&'a Moved> {
-    worse(pool, name).filter(|moved| moved.now >= (1.0 + SLOWER) * moved.expected)
+fn slower<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a Moved> {
+    worse(pool, id).filter(|moved| moved.now >= (1.0 + SLOWER) * moved.expected)
 }
 
 fn probes(pool: &PooledWindows, share: Option<f64>) -> Vec<Evidence> {
-    let ratio =
-        |name: &str| pool.get(name).filter(|moved| moved.expected > 0.0).map(|moved| moved.now / moved.expected);
-    let near: Vec<f64> = PROBES[..3].iter().filter_map(|name| ratio(name)).collect();
+    let ratio = |id| pool.get(id).filter(|moved| moved.expected > 0.0).map(|moved| moved.now / moved.expected);
+    let near: Vec<f64> = PROBES[..3].iter().filter_map(|id| ratio(*id)).collect();
     if let (Some(l2), true) = (slower(pool, PROBES[0]), near.len() >= 2 && alike(&near)) {
         return vec![clock(l2, share)];
     }
-    let of = |name: &str, cause: Cause, what: &str| {
-        let moved = slower(pool, name)?;
+    let of = |id: MetricId, cause: Cause, what: &str| {
+        let moved = slower(pool, id)?;
         let text = format!("{}: {what}", against(moved));
         Some(Evidence { cause, share: None, confidence: Confidence::Low, text })
     };
@@ -77,16 +82,16 @@ fn clock(l2: &Moved, share: Option<f64>) -> Evidence {
 
 fn other(pool: &PooledWindows, cost: &Moved, share: Option<f64>) -> Evidence {
     let mut text = format!("{}.", against(cost));
-    if let Some(system) = pool.get("system_share").filter(|moved| moved.moved) {
+    if let Some(system) = pool.get(MetricId::SystemShare).filter(|moved| moved.moved) {
         let (now, then) = (percent(system.now), percent(system.expected));
         text.push_str(&format!(" Of its CPU time {now} is the kernel's, usually {then}."));
     }
-    for name in ["minor_faults_per_op", "voluntary_switches_per_op", "involuntary_switches_per_op"] {
-        if let Some(moved) = worse(pool, name) {
+    for id in [MetricId::MinorFaultsPerOp, MetricId::VoluntarySwitchesPerOp, MetricId::InvoluntarySwitchesPerOp] {
+        if let Some(moved) = worse(pool, id) {
             text.push_str(&format!(" {} per operation: {}.", capital(moved.quantity.label), change(moved)));
         }
     }
-    let probed = PROBES.iter().filter(|name| pool.get(name).is_some()).count();
+    let probed = PROBES.iter().filter(|id| pool.get(**id).is_some()).count();
     if probed > 0 {
         text.push_str(" Memory answers the probes as usual.");
     }

@@ -4,7 +4,7 @@
 use super::super::pooled::PooledWindows;
 use crate::analysis::diff::PRIMARY;
 use crate::analysis::{Law, LawFactor, Slowdown, Totals};
-use crate::model::{Measure, Why};
+use crate::model::{Measure, MetricId, Why};
 
 /// Shares of the slowdown; together they are 1, and a factor that reduced it is negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -69,12 +69,12 @@ fn law(
     side: fn(&super::super::types::Moved) -> f64,
     waits: fn(&super::super::wait_ratio::WaitRatio) -> f64,
 ) -> Option<Law> {
-    let read = |name: &str| pool.get(name).map(side).filter(|value| *value > 0.0);
+    let read = |id| pool.get(id).map(side).filter(|value| *value > 0.0);
     let measure = |value: Option<f64>| value.map_or(Measure::Missing(Why::NotRecorded), Measure::exact);
-    let (cpi, frequency) = (read("cpi"), read("frequency"));
+    let (cpi, frequency) = (read(MetricId::Cpi), read(MetricId::Frequency));
     let counted = cpi.map(|cpi| cpi / frequency.unwrap_or(1.0));
     let (cpu, path) = match read(PRIMARY) {
-        Some(nanos) => (nanos * 1e-9, read("path_length")),
+        Some(nanos) => (nanos * 1e-9, read(MetricId::PathLength)),
         None => (counted.unwrap_or(1.0), counted.map(|_| 1.0)),
     };
     let stretch = pool.stretch.as_ref().map_or(1.0, waits);

@@ -6,6 +6,7 @@ use super::super::types::{Cause, Confidence, Evidence};
 use super::super::words::against;
 use super::shares::Shares;
 use super::worse;
+use crate::model::MetricId;
 
 /// Stolen time in a slowdown.
 pub(super) struct Stolen {
@@ -46,8 +47,8 @@ pub(super) fn stolen(pool: &PooledWindows, shares: Shares, in_cpu_time: Option<b
 
 /// The logarithm of how much longer work takes because of stolen time.
 fn longer(pool: &PooledWindows) -> Option<(&super::super::types::Moved, f64)> {
-    let moved = worse(pool, "steal_share")?;
-    let busy = pool.get("host_busy")?;
+    let moved = worse(pool, MetricId::StealShare)?;
+    let busy = pool.get(MetricId::HostBusy)?;
     let stretch = |busy: f64, stolen: f64| (busy > stolen && stolen >= 0.0).then(|| busy / (busy - stolen));
     let ratio = stretch(busy.now, moved.now)? / stretch(busy.expected, moved.expected)?;
     Some((moved, ratio.ln().max(0.0)))

@@ -6,6 +6,7 @@ use super::super::words::against;
 use super::shares::Shares;
 use super::worse;
 use crate::analysis::text::percent;
+use crate::model::MetricId;
 
 /// How much each wait grew, relative to CPU time.
 struct Added {
@@ -21,10 +22,10 @@ pub(super) fn evidence(pool: &PooledWindows, shares: &Shares) -> Vec<Evidence> {
         shares.waits.filter(|_| both > 0.0).map(|share| share * wait.max(0.0) / both)
     };
     let mut all = Vec::new();
-    let throttled = worse(pool, "throttled_share");
+    let throttled = worse(pool, MetricId::ThrottledShare);
     all.extend(throttled.map(|moved| throttling(moved, part(added.queue))));
     if throttled.is_none() {
-        let queued = worse(pool, "run_queue_delay").or_else(|| worse(pool, "run_queue_delay_per_op"));
+        let queued = worse(pool, MetricId::RunQueueDelay).or_else(|| worse(pool, MetricId::RunQueueDelayPerOp));
         all.extend(queued.map(|moved| run_queue(pool, moved, part(added.queue))));
     }
     all.extend(io(pool, part(added.io)));
@@ -33,12 +34,12 @@ pub(super) fn evidence(pool: &PooledWindows, shares: &Shares) -> Vec<Evidence> {
 }
 
 fn added(pool: &PooledWindows) -> Added {
-    let running = pool.get("utilisation").map(|moved| (moved.now, moved.expected));
-    let grown = |name: &str| match (pool.get(name), running) {
+    let running = pool.get(MetricId::Utilisation).map(|moved| (moved.now, moved.expected));
+    let grown = |id| match (pool.get(id), running) {
         (Some(moved), Some((now, then))) if now > 0.0 && then > 0.0 => moved.now / now - moved.expected / then,
         _ => 0.0,
     };
-    Added { queue: grown("run_queue_delay"), io: grown("block_io_delay") }
+    Added { queue: grown(MetricId::RunQueueDelay), io: grown(MetricId::BlockIoDelay) }
 }
 
 fn throttling(moved: &Moved, share: Option<f64>) -> Evidence {
@@ -51,7 +52,7 @@ fn throttling(moved: &Moved, share: Option<f64>) -> Evidence {
 }
 
 fn run_queue(pool: &PooledWindows, moved: &Moved, share: Option<f64>) -> Evidence {
-    let busy = pool.get("host_busy").map_or(String::new(), |host| {
+    let busy = pool.get(MetricId::HostBusy).map_or(String::new(), |host| {
         format!(" All CPUs together were {} busy, usually {}.", percent(host.now), percent(host.expected))
     });
     Evidence {
@@ -64,8 +65,8 @@ fn run_queue(pool: &PooledWindows, moved: &Moved, share: Option<f64>) -> Evidenc
 
 /// Where the kernel does not count threads' waits for storage, uses the pressure of their control group.
 fn io(pool: &PooledWindows, share: Option<f64>) -> Option<Evidence> {
-    let direct = worse(pool, "block_io_delay");
-    let pressure = worse(pool, "psi_io_some");
+    let direct = worse(pool, MetricId::BlockIoDelay);
+    let pressure = worse(pool, MetricId::PsiIoSome);
     let moved = direct.or(pressure)?;
     Some(Evidence {
         cause: Cause::Io,
@@ -77,7 +78,7 @@ fn io(pool: &PooledWindows, share: Option<f64>) -> Option<Evidence> {
 
 /// Blocked longer while less was completed, and not on storage.
 fn waiting(pool: &PooledWindows) -> Option<Evidence> {
-    let blocked = worse(pool, "blocked_share")?;
+    let blocked = worse(pool, MetricId::BlockedShare)?;
     let fewer = pool.get(crate::analysis::diff::RATE).filter(|rate| rate.moved && rate.deviations < 0.0)?;
     Some(Evidence {
         cause: Cause::Waiting,

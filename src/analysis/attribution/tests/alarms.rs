@@ -1,6 +1,7 @@
 //! When an alarm is raised, and when none must be.
 
 use super::*;
+use crate::model::MetricId;
 
 #[test]
 fn ten_quiet_minutes_of_drifting_windows_with_single_odd_ones_raise_nothing() {
@@ -8,7 +9,7 @@ fn ten_quiet_minutes_of_drifting_windows_with_single_odd_ones_raise_nothing() {
     for at in 0..600 {
         match at % 50 {
             7 => session.window(&[(PRIMARY, 1.4)]),
-            31 | 32 => session.window(&[(PRIMARY, 1.2), ("run_queue_delay", 0.1)]),
+            31 | 32 => session.window(&[(PRIMARY, 1.2), (MetricId::RunQueueDelay, 0.1)]),
             _ => session.window(&[]),
         }
     }
@@ -63,12 +64,12 @@ fn a_clear_but_slight_growth_raises_nothing() {
 #[test]
 fn another_load_raises_nothing_whether_it_is_known_or_not() {
     let mut session = Session::new();
-    let twice = [(RATE, 2.0), (WITHOUT_OPERATIONS, 2.0), ("utilisation", 0.99)];
+    let twice = [(RATE, 2.0), (WITHOUT_OPERATIONS, 2.0), (MetricId::Utilisation, 0.99)];
     session.run(10, &[]).run(10, &twice);
     assert!(session.states(10).iter().all(|state| *state == State::Usual), "{:?}", session.states(10));
     // Costlier operations at an unknown load are not judged; nor are half as many.
     session.run(10, &[(RATE, 4.0), (WITHOUT_OPERATIONS, 6.0), (PRIMARY, 1.5)]);
-    session.run(10, &[(RATE, 0.6), (WITHOUT_OPERATIONS, 0.6), ("utilisation", 0.3)]);
+    session.run(10, &[(RATE, 0.6), (WITHOUT_OPERATIONS, 0.6), (MetricId::Utilisation, 0.3)]);
     assert!(session.states(20).iter().all(|state| *state == State::UnknownLoad), "{:?}", session.states(20));
     assert!(session.said().alarms.is_empty());
 }
@@ -76,7 +77,7 @@ fn another_load_raises_nothing_whether_it_is_known_or_not() {
 #[test]
 fn what_costs_no_more_under_an_unknown_load_is_told_as_a_clue_only() {
     let mut session = Session::counted();
-    session.run(10, &[(RATE, 4.0), (WITHOUT_OPERATIONS, 4.0), ("path_length", 1.5)]);
+    session.run(10, &[(RATE, 4.0), (WITHOUT_OPERATIONS, 4.0), (MetricId::PathLength, 1.5)]);
     let said = session.said();
     assert!(said.alarms.is_empty() && said.state == State::UnknownLoad);
     assert!(said.unknown[0].contains("instructions per operation at this unknown load"), "{:?}", said.unknown);
@@ -85,18 +86,24 @@ fn what_costs_no_more_under_an_unknown_load_is_told_as_a_clue_only() {
 #[test]
 fn an_idle_target_is_not_judged_unless_it_wants_to_run() {
     let mut session = Session::new();
-    session.run(10, &[(WITHOUT_OPERATIONS, 0.2), (RATE, 0.2), ("utilisation", 0.1), (PRIMARY, 3.0)]);
+    session.run(10, &[(WITHOUT_OPERATIONS, 0.2), (RATE, 0.2), (MetricId::Utilisation, 0.1), (PRIMARY, 3.0)]);
     assert!(session.states(0).iter().all(|state| *state == State::Idle));
 }
 
 #[test]
 fn a_program_that_takes_all_it_can_is_judged_when_others_keep_it_from_running() {
     // Alone it keeps one CPU busy; then it gets half of it and waits for the rest.
-    let usual =
-        [(PRIMARY, 5e5), (RATE, 2000.0), (WITHOUT_OPERATIONS, 1.0), ("utilisation", 0.99), ("run_queue_delay", 0.005)];
+    let usual = [
+        (PRIMARY, 5e5),
+        (RATE, 2000.0),
+        (WITHOUT_OPERATIONS, 1.0),
+        (MetricId::Utilisation, 0.99),
+        (MetricId::RunQueueDelay, 0.005),
+    ];
     for axis in [LoadAxis::BusyCores, LoadAxis::OpsPerSecond] {
         let mut session = Session::of(&usual, axis);
-        let half = [(RATE, 0.5), (WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.5), ("run_queue_delay", 0.49)];
+        let half =
+            [(RATE, 0.5), (WITHOUT_OPERATIONS, 0.5), (MetricId::Utilisation, 0.5), (MetricId::RunQueueDelay, 0.49)];
         session.run(20, &[]).run(6, &half);
         assert_eq!(session.said().alarms.len(), 1, "{axis:?} {:?}", session.states(20));
         assert_eq!(session.verdict().0, Cause::RunQueue);
@@ -111,7 +118,8 @@ fn a_few_slow_windows_in_the_baseline_do_not_hide_what_slows_the_program_now() {
         let first = thin.levels[0].clone();
         thin.levels.insert(0, Level { from: first.from * 0.5, to: first.to * 0.5, windows: 3, ..first });
         session.assessor = Assessor::new(thin, facts(), Settings::default());
-        let half = [(RATE, 0.5), (WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.25), ("run_queue_delay", 0.26)];
+        let half =
+            [(RATE, 0.5), (WITHOUT_OPERATIONS, 0.5), (MetricId::Utilisation, 0.25), (MetricId::RunQueueDelay, 0.26)];
         session.run(20, &[]).run(6, &half);
         assert_eq!(session.said().alarms.len(), 1, "{axis:?} {:?}", session.states(20));
     }
@@ -134,7 +142,7 @@ fn nothing_and_numbers_that_are_none_are_survived() {
     let mut session = Session::new();
     assert_eq!(session.said().state, State::Waiting);
     for by in [f64::NAN, f64::INFINITY, 0.0, -1.0, 1e300] {
-        session.run(4, &[(PRIMARY, by), (RATE, by), ("utilisation", by), ("run_queue_delay", by)]);
+        session.run(4, &[(PRIMARY, by), (RATE, by), (MetricId::Utilisation, by), (MetricId::RunQueueDelay, by)]);
     }
     let empty = Levels { levels: vec![], ..levels(&USUAL, LoadAxis::BusyCores) };
     session.assessor = Assessor::new(empty, facts(), Settings::default());
@@ -153,9 +161,11 @@ fn a_program_that_gets_nothing_done_is_not_idle_and_not_over_its_trouble() {
 
 #[test]
 fn without_operations_what_waits_add_is_what_was_worst() {
-    let usual = [(WITHOUT_OPERATIONS, 1.0), ("utilisation", 0.99), ("run_queue_delay", 0.005)];
+    let usual = [(WITHOUT_OPERATIONS, 1.0), (MetricId::Utilisation, 0.99), (MetricId::RunQueueDelay, 0.005)];
     let mut session = Session::of(&usual, LoadAxis::BusyCores);
-    session.run(20, &[]).run(6, &[(WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.5), ("run_queue_delay", 0.49)]);
+    session
+        .run(20, &[])
+        .run(6, &[(WITHOUT_OPERATIONS, 0.5), (MetricId::Utilisation, 0.5), (MetricId::RunQueueDelay, 0.49)]);
     let worst = session.said().alarms[0].worst;
     assert!((1.9..2.05).contains(&worst), "{worst}");
 }

@@ -1,9 +1,10 @@
 //! Which cause each kind of trouble is reported as.
 
 use super::*;
+use crate::model::MetricId;
 
 /// Runs usual windows, then the trouble, and returns the verdict.
-fn verdict(mut session: Session, other: &[(&str, f64)]) -> (Cause, Where, Assessment) {
+fn verdict(mut session: Session, other: &[(MetricId, f64)]) -> (Cause, Where, Assessment) {
     session.run(20, &[]).run(6, other);
     let (cause, place, _) = session.verdict();
     (cause, place, session.said())
@@ -12,15 +13,19 @@ fn verdict(mut session: Session, other: &[(&str, f64)]) -> (Cause, Where, Assess
 #[test]
 fn each_trouble_is_told_as_what_it_is_where_hardware_counts() {
     for (other, cause, place) in [
-        (&[(PRIMARY, 1.4), ("path_length", 1.4)][..], Cause::PathLength, Where::Program),
-        (&[(PRIMARY, 1.4), ("cpi", 1.4), ("llc_mpki", 5.0)], Cause::Llc, Where::Unknown),
-        (&[(PRIMARY, 1.4), ("cpi", 1.4), ("l3_miss_latency", 1.8)], Cause::MemoryBandwidth, Where::Unknown),
-        (&[(PRIMARY, 1.4), ("cpi", 1.4), ("page_walk_share", 0.3)], Cause::PageWalk, Where::Unknown),
-        (&[(PRIMARY, 1.4), ("cpi", 1.4)], Cause::CpiOther, Where::Unknown),
-        (&[(PRIMARY, 1.4), ("frequency", 0.71)], Cause::Frequency, Where::Unknown),
-        (&[("run_queue_delay", 0.2)], Cause::RunQueue, Where::Unknown),
-        (&[("run_queue_delay", 0.4), ("throttled_share", 0.8)], Cause::Throttling, Where::OwnLimits),
-        (&[(PRIMARY, 1.25), ("steal_share", 0.06), ("frequency", 0.8)], Cause::Steal, Where::Outside),
+        (&[(PRIMARY, 1.4), (MetricId::PathLength, 1.4)][..], Cause::PathLength, Where::Program),
+        (&[(PRIMARY, 1.4), (MetricId::Cpi, 1.4), (MetricId::LlcMpki, 5.0)], Cause::Llc, Where::Unknown),
+        (
+            &[(PRIMARY, 1.4), (MetricId::Cpi, 1.4), (MetricId::L3MissLatency, 1.8)],
+            Cause::MemoryBandwidth,
+            Where::Unknown,
+        ),
+        (&[(PRIMARY, 1.4), (MetricId::Cpi, 1.4), (MetricId::PageWalkShare, 0.3)], Cause::PageWalk, Where::Unknown),
+        (&[(PRIMARY, 1.4), (MetricId::Cpi, 1.4)], Cause::CpiOther, Where::Unknown),
+        (&[(PRIMARY, 1.4), (MetricId::Frequency, 0.71)], Cause::Frequency, Where::Unknown),
+        (&[(MetricId::RunQueueDelay, 0.2)], Cause::RunQueue, Where::Unknown),
+        (&[(MetricId::RunQueueDelay, 0.4), (MetricId::ThrottledShare, 0.8)], Cause::Throttling, Where::OwnLimits),
+        (&[(PRIMARY, 1.25), (MetricId::StealShare, 0.06), (MetricId::Frequency, 0.8)], Cause::Steal, Where::Outside),
     ] {
         let (found, at, said) = verdict(Session::counted(), other);
         assert_eq!((found, at), (cause, place), "{other:?}: {:#?}", said.evidence);
@@ -29,7 +34,8 @@ fn each_trouble_is_told_as_what_it_is_where_hardware_counts() {
 
 #[test]
 fn shares_are_those_of_the_law_and_are_about_all_of_it() {
-    let (_, _, said) = verdict(Session::counted(), &[(PRIMARY, 1.2 * 1.3), ("path_length", 1.2), ("cpi", 1.3)]);
+    let (_, _, said) =
+        verdict(Session::counted(), &[(PRIMARY, 1.2 * 1.3), (MetricId::PathLength, 1.2), (MetricId::Cpi, 1.3)]);
     let share = |cause| said.evidence.iter().find(|e| e.cause == cause).and_then(|e| e.share).unwrap();
     let (path, cpi) = (share(Cause::PathLength), share(Cause::CpiOther));
     assert!((path - 1.2_f64.ln() / 1.56_f64.ln()).abs() < 0.02 && (path + cpi - 1.0).abs() < 0.02, "{path} {cpi}");
@@ -39,7 +45,7 @@ fn shares_are_those_of_the_law_and_are_about_all_of_it() {
 #[test]
 fn factors_that_each_grew_a_little_are_told_together() {
     let mut session = Session::counted();
-    session.run(20, &[]).run(20, &[(PRIMARY, 1.09), ("cpi", 1.048), ("frequency", 1.048 / 1.09)]);
+    session.run(20, &[]).run(20, &[(PRIMARY, 1.09), (MetricId::Cpi, 1.048), (MetricId::Frequency, 1.048 / 1.09)]);
     let lead = session.said().evidence[0].clone();
     assert_eq!((lead.cause, lead.confidence), (Cause::CpiOther, Confidence::Low), "{lead:?}");
     assert!(lead.text.ends_with("this one most."), "{}", lead.text);
@@ -47,8 +53,10 @@ fn factors_that_each_grew_a_little_are_told_together() {
 
 #[test]
 fn an_llc_that_misses_no_more_than_the_cache_before_it_is_no_sure_cause() {
-    let (_, _, said) =
-        verdict(Session::counted(), &[(PRIMARY, 1.4), ("cpi", 1.4), ("llc_mpki", 3.0), ("l2_mpki", 3.0)]);
+    let (_, _, said) = verdict(
+        Session::counted(),
+        &[(PRIMARY, 1.4), (MetricId::Cpi, 1.4), (MetricId::LlcMpki, 3.0), (MetricId::L2Mpki, 3.0)],
+    );
     assert_eq!((said.evidence[0].cause, said.evidence[0].confidence), (Cause::Llc, Confidence::Low));
 }
 
@@ -66,11 +74,11 @@ fn without_hardware_counters_it_is_cpu_time_and_what_is_missing_is_said() {
 
 #[test]
 fn without_operations_waits_are_judged_and_load_is_not() {
-    let usual = [(WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.5), ("run_queue_delay", 0.005)];
+    let usual = [(WITHOUT_OPERATIONS, 0.5), (MetricId::Utilisation, 0.5), (MetricId::RunQueueDelay, 0.005)];
     let mut session = Session::of(&usual, LoadAxis::BusyCores);
-    session.run(20, &[]).run(10, &[(WITHOUT_OPERATIONS, 2.0), ("utilisation", 0.99)]);
+    session.run(20, &[]).run(10, &[(WITHOUT_OPERATIONS, 2.0), (MetricId::Utilisation, 0.99)]);
     assert!(session.said().alarms.is_empty());
-    session.run(6, &[("run_queue_delay", 0.3)]);
+    session.run(6, &[(MetricId::RunQueueDelay, 0.3)]);
     assert_eq!((session.verdict().0, session.said().primary), (Cause::RunQueue, WITHOUT_OPERATIONS));
     assert!(session.said().unknown.iter().any(|text| text.starts_with("Operations are not counted")));
 }
@@ -97,20 +105,23 @@ fn a_change_of_functions_is_probably_the_program_and_never_surely() {
 }
 
 /// Usual latencies of the memory probes.
-const PROBED: [(&str, f64); 4] = [
-    ("probe_l2_latency", 4.0),
-    ("probe_llc_latency", 30.0),
-    ("probe_dram_latency", 140.0),
-    ("probe_tlb_latency", 10.0),
+const PROBED: [(MetricId, f64); 4] = [
+    (MetricId::ProbeL2Latency, 4.0),
+    (MetricId::ProbeLlcLatency, 30.0),
+    (MetricId::ProbeDramLatency, 140.0),
+    (MetricId::ProbeTlbLatency, 10.0),
 ];
 
 #[test]
 fn without_hardware_counters_probes_tell_caches_from_memory_and_from_the_clock() {
     for (other, cause) in [
-        (&[("probe_llc_latency", 3.0)][..], Cause::Llc),
-        (&[("probe_llc_latency", 3.0), ("probe_dram_latency", 1.4)], Cause::MemoryBandwidth),
-        (&[("probe_tlb_latency", 2.5)], Cause::PageWalk),
-        (&[("probe_l2_latency", 1.6), ("probe_llc_latency", 1.6), ("probe_dram_latency", 1.5)], Cause::Frequency),
+        (&[(MetricId::ProbeLlcLatency, 3.0)][..], Cause::Llc),
+        (&[(MetricId::ProbeLlcLatency, 3.0), (MetricId::ProbeDramLatency, 1.4)], Cause::MemoryBandwidth),
+        (&[(MetricId::ProbeTlbLatency, 2.5)], Cause::PageWalk),
+        (
+            &[(MetricId::ProbeL2Latency, 1.6), (MetricId::ProbeLlcLatency, 1.6), (MetricId::ProbeDramLatency, 1.5)],
+            Cause::Frequency,
+        ),
         (&[], Cause::CpuTimeOther),
     ] {
         let session = Session::of(&[&USUAL[..], &PROBED].concat(), LoadAxis::OpsPerSecond);
@@ -123,7 +134,7 @@ fn without_hardware_counters_probes_tell_caches_from_memory_and_from_the_clock()
 #[test]
 fn a_function_that_grew_says_more_than_probes_that_took_longer() {
     let mut session = Session::of(&[&USUAL[..], &PROBED].concat(), LoadAxis::OpsPerSecond);
-    session.run(20, &[]).run(6, &[(PRIMARY, 1.4), ("probe_dram_latency", 1.6)]);
+    session.run(20, &[]).run(6, &[(PRIMARY, 1.4), (MetricId::ProbeDramLatency, 1.6)]);
     let function = "check_twice".to_string();
     let shift = Shift { function, now: 2e5, then: 0.0, per_operation: true, part: Some(1.0), shifted: 0.28 };
     session.assessor.tell_functions(Some(shift));
@@ -134,8 +145,8 @@ fn a_function_that_grew_says_more_than_probes_that_took_longer() {
 fn uncounted_waits_for_storage_are_told_with_the_remedy_and_counted_ones_are_not() {
     for (more, expected) in [
         (&[][..], Some("cannot be seen")),
-        (&[("psi_io_some", 0.01)][..], Some("I/O pressure of its group alone")),
-        (&[("block_io_delay", 0.01)][..], None),
+        (&[(MetricId::PsiIoSome, 0.01)][..], Some("I/O pressure of its group alone")),
+        (&[(MetricId::BlockIoDelay, 0.01)][..], None),
     ] {
         let mut session = Session::of(&[&USUAL[..], more].concat(), LoadAxis::OpsPerSecond);
         session.run(30, &[]);
@@ -152,7 +163,7 @@ fn uncounted_waits_for_storage_are_told_with_the_remedy_and_counted_ones_are_not
 fn stolen_time_is_taken_off_cpu_time_only_where_the_kernel_counts_it_there() {
     // The host took a fifth of the busy time, and the code costs a tenth more in instructions that are not counted
     // here.
-    let trouble = [(PRIMARY, 1.1), ("steal_share", 0.06)];
+    let trouble = [(PRIMARY, 1.1), (MetricId::StealShare, 0.06)];
     let found = |stolen_in_cpu_time| {
         let facts = HostFacts { virtual_machine: true, stolen_in_cpu_time, ..facts() };
         let (_, _, said) = verdict(Session::on(facts, &USUAL, LoadAxis::OpsPerSecond), &trouble);
@@ -179,7 +190,7 @@ fn in_a_guest_fewer_cycles_per_second_are_not_called_a_slower_clock() {
     let usual = [&USUAL[..], &COUNTED].concat();
     let facts = HostFacts { virtual_machine: true, stolen_in_cpu_time: Some(false), ..facts() };
     let session = Session::on(facts, &usual, LoadAxis::OpsPerSecond);
-    let (cause, _, said) = verdict(session, &[(PRIMARY, 1.4), ("frequency", 0.71)]);
+    let (cause, _, said) = verdict(session, &[(PRIMARY, 1.4), (MetricId::Frequency, 0.71)]);
     assert_eq!((cause, said.evidence[0].confidence), (Cause::CpuTimeOther, Confidence::Low));
     assert!(said.evidence[0].text.contains("did not run"), "{:?}", said.evidence);
 }

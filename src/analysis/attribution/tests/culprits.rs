@@ -1,6 +1,7 @@
 //! Which neighbours are named, among innocent ones that are busy too.
 
 use super::*;
+use crate::model::MetricId;
 
 /// Five harmless neighbours: steady ones, and bursty ones of several periods.
 fn innocents(session: &mut Session) {
@@ -58,12 +59,12 @@ fn where_nobody_goes_with_it_nobody_is_accused() {
 
 #[test]
 fn storage_traffic_counts_where_storage_is_waited_for() {
-    let usual = [&USUAL[..], &[("block_io_delay", 0.01)]].concat();
+    let usual = [&USUAL[..], &[(MetricId::BlockIoDelay, 0.01)]].concat();
     let mut session = Session::of(&usual, LoadAxis::OpsPerSecond);
     innocents(&mut session);
     session.process("cruncher", |at| (if at >= 58 { 0.9 } else { 0.0 }, 0.0, 1));
     session.process("backup", |at| (0.08, if at >= 60 { 3e8 } else { 0.0 }, 1));
-    session.run(60, &[]).run(8, &[("block_io_delay", 0.3)]);
+    session.run(60, &[]).run(8, &[(MetricId::BlockIoDelay, 0.3)]);
     let (cause, place, suspects) = session.verdict();
     assert_eq!((cause, place, suspects[0].as_str()), (Cause::Io, Where::Neighbours, "backup"), "{suspects:?}");
     assert!(session.said().suspects[0].evidence[0].starts_with("storage traffic: 300 MB/s while slow"));
@@ -104,7 +105,7 @@ fn in_a_queue_who_was_on_the_same_cpu_comes_first() {
     let mut session = Session::new();
     session.process("elsewhere", |at| (if at >= 30 { 0.9 } else { 0.0 }, 0.0, 3));
     session.process("here", |at| (if at >= 30 { 0.8 } else { 0.0 }, 0.0, 0));
-    session.run(30, &[]).run(10, &[("run_queue_delay", 0.4)]);
+    session.run(30, &[]).run(10, &[(MetricId::RunQueueDelay, 0.4)]);
     assert_eq!((session.verdict().0, session.verdict().2[0].as_str()), (Cause::RunQueue, "here"));
 }
 

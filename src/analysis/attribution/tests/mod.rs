@@ -12,39 +12,39 @@ use super::types::{NeighbourWindow, Observed};
 use super::*;
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Strength};
-use crate::analysis::diff::{Cell, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, quantities};
+use crate::analysis::diff::{Cell, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS};
 use crate::analysis::testing::ms;
-use crate::model::{CpuTopology, HostFacts, Measure, NeighbourDef, NeighbourId, NeighbourKind, Why};
+use crate::model::{CpuTopology, HostFacts, Measure, MetricId, NeighbourDef, NeighbourId, NeighbourKind, Why};
 
 /// Usual values at 1000 operations per second of half a millisecond each: one thread that runs half of its time.
-const USUAL: [(&str, f64); 8] = [
+const USUAL: [(MetricId, f64); 8] = [
     (PRIMARY, 5e5),
     (RATE, 1000.0),
     (WITHOUT_OPERATIONS, 0.5),
-    ("utilisation", 0.5),
-    ("run_queue_delay", 0.005),
-    ("steal_share", 0.0),
-    ("host_busy", 0.3),
-    ("throttled_share", 0.0),
+    (MetricId::Utilisation, 0.5),
+    (MetricId::RunQueueDelay, 0.005),
+    (MetricId::StealShare, 0.0),
+    (MetricId::HostBusy, 0.3),
+    (MetricId::ThrottledShare, 0.0),
 ];
 /// What hardware counts in addition.
-const COUNTED: [(&str, f64); 7] = [
-    ("path_length", 1e6),
-    ("cpi", 1.5),
-    ("frequency", 3e9),
-    ("llc_mpki", 1.0),
-    ("l2_mpki", 5.0),
-    ("page_walk_share", 0.02),
-    ("l3_miss_latency", 90.0),
+const COUNTED: [(MetricId, f64); 7] = [
+    (MetricId::PathLength, 1e6),
+    (MetricId::Cpi, 1.5),
+    (MetricId::Frequency, 3e9),
+    (MetricId::LlcMpki, 1.0),
+    (MetricId::L2Mpki, 5.0),
+    (MetricId::PageWalkShare, 0.02),
+    (MetricId::L3MissLatency, 90.0),
 ];
 
-fn quantity(name: &str) -> Quantity {
-    quantities().into_iter().find(|quantity| quantity.name == name).unwrap_or_else(|| panic!("no quantity {name}"))
+fn quantity(id: MetricId) -> Quantity {
+    Quantity::of(id)
 }
 
 /// Runs differ by half of the quantity's usual noise, and their windows by as much.
-fn expected(name: &str, centre: f64) -> Expected {
-    let quantity = quantity(name);
+fn expected(id: MetricId, centre: f64) -> Expected {
+    let quantity = quantity(id);
     let part = quantity.usual_noise() / 2.0 * centre;
     let within = part.max(if quantity.is_share() { 0.005 } else { 0.0 });
     let (low, high) = (centre - 2.5 * within, centre + 2.5 * within);
@@ -53,15 +53,15 @@ fn expected(name: &str, centre: f64) -> Expected {
 }
 
 /// One level at the usual load, and one at twice that load.
-fn levels(usual: &[(&'static str, f64)], axis: LoadAxis) -> Levels {
+fn levels(usual: &[(MetricId, f64)], axis: LoadAxis) -> Levels {
     let level = |factor: f64| {
-        let value = |(name, value): &(&'static str, f64)| {
-            let loads = [RATE, WITHOUT_OPERATIONS, "utilisation"].contains(name);
-            expected(name, if loads { value * factor } else { *value })
+        let value = |(id, value): &(MetricId, f64)| {
+            let loads = [RATE, WITHOUT_OPERATIONS, MetricId::Utilisation].contains(id);
+            expected(*id, if loads { value * factor } else { *value })
         };
         let all: Vec<Expected> = usual.iter().map(value).collect();
         let load = if axis == LoadAxis::OpsPerSecond { RATE } else { WITHOUT_OPERATIONS };
-        let at = all.iter().find(|expected| expected.quantity.name == load).unwrap().centre;
+        let at = all.iter().find(|expected| expected.quantity.id == load).unwrap().centre;
         Level { from: at * 0.9, to: at * 1.1, windows: 100, expected: all }
     };
     let (false_alarms, growth_seen, wanting) = (None, None, vec![]);
@@ -91,7 +91,7 @@ type Used = fn(usize) -> (f64, f64, u32);
 
 /// A session of one-second windows.
 struct Session {
-    usual: Vec<(&'static str, f64)>,
+    usual: Vec<(MetricId, f64)>,
     assessor: Assessor,
     defs: Vec<NeighbourDef>,
     at: usize,
@@ -108,12 +108,12 @@ impl Session {
         Session::of(&[&USUAL[..], &COUNTED].concat(), LoadAxis::OpsPerSecond)
     }
 
-    fn of(usual: &[(&'static str, f64)], axis: LoadAxis) -> Session {
+    fn of(usual: &[(MetricId, f64)], axis: LoadAxis) -> Session {
         Session::on(facts(), usual, axis)
     }
 
     /// A session on a machine with these facts.
-    fn on(facts: HostFacts, usual: &[(&'static str, f64)], axis: LoadAxis) -> Session {
+    fn on(facts: HostFacts, usual: &[(MetricId, f64)], axis: LoadAxis) -> Session {
         let assessor = Assessor::new(levels(usual, axis), facts, Settings::default());
         Session { usual: usual.to_vec(), assessor, defs: vec![], at: 0, steps: vec![], uses: vec![] }
     }
@@ -130,20 +130,20 @@ impl Session {
     }
 
     /// Runs this many windows in which these quantities are changed: by these factors or, for a share, to these values.
-    fn run(&mut self, windows: usize, other: &[(&str, f64)]) -> &mut Session {
+    fn run(&mut self, windows: usize, other: &[(MetricId, f64)]) -> &mut Session {
         for _ in 0..windows {
             self.window(other);
         }
         self
     }
 
-    fn window(&mut self, other: &[(&str, f64)]) {
+    fn window(&mut self, other: &[(MetricId, f64)]) {
         let at = self.at;
         self.at += 1;
         let window = Window { from: ms(at as u64 * 1000), to: ms((at as u64 + 1) * 1000) };
-        let reading = |(name, usual): &(&'static str, f64)| {
-            let quantity = quantity(name);
-            let changed = other.iter().find(|(other, _)| other == name).map(|(_, to)| *to);
+        let reading = |(id, usual): &(MetricId, f64)| {
+            let quantity = quantity(*id);
+            let changed = other.iter().find(|(other, _)| other == id).map(|(_, to)| *to);
             let value = match changed {
                 Some(to) if quantity.is_share() => to,
                 Some(by) => usual * by,
@@ -153,7 +153,7 @@ impl Session {
             Reading { quantity, value: Measure::exact(value), cell: Some(Cell { above: value * 10.0, below: 10.0 }) }
         };
         let mut readings: Vec<Reading> = self.usual.iter().map(reading).collect();
-        readings.push(quantity("major_faults").missing(Why::NotRecorded));
+        readings.push(quantity(MetricId::MajorFaults).missing(Why::NotRecorded));
         let used = |(at_def, used): (usize, &Used)| {
             let (cores, io, cpu) = used(at);
             NeighbourWindow {

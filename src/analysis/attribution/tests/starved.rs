@@ -1,12 +1,13 @@
 //! A program that completes less because it waits, and one that has less to do.
 
 use super::*;
+use crate::model::MetricId;
 
 /// Below the lowest level: three tenths of the operations, and most of the remaining time is spent waiting.
-const STARVED: [(&str, f64); 4] =
-    [(RATE, 0.3), (WITHOUT_OPERATIONS, 0.3), ("utilisation", 0.15), ("run_queue_delay", 0.6)];
+const STARVED: [(MetricId, f64); 4] =
+    [(RATE, 0.3), (WITHOUT_OPERATIONS, 0.3), (MetricId::Utilisation, 0.15), (MetricId::RunQueueDelay, 0.6)];
 /// Six tenths of the operations, and of everything that scales with them.
-const FEWER: [(&str, f64); 3] = [(RATE, 0.6), (WITHOUT_OPERATIONS, 0.6), ("utilisation", 0.3)];
+const FEWER: [(MetricId, f64); 3] = [(RATE, 0.6), (WITHOUT_OPERATIONS, 0.6), (MetricId::Utilisation, 0.3)];
 
 #[test]
 fn a_program_that_does_less_because_it_waits_is_judged_whatever_its_load_is_measured_by() {
@@ -18,7 +19,7 @@ fn a_program_that_does_less_because_it_waits_is_judged_whatever_its_load_is_meas
         assert_eq!((cause, place, suspects[0].as_str()), (Cause::RunQueue, Where::Neighbours, "hog"), "{axis:?}");
         let said = session.said();
         assert_eq!((said.alarms.len(), said.alarms[0].raised_after_windows), (1, 3));
-        let rate = said.quantities.iter().find(|moved| moved.quantity.name == RATE).unwrap();
+        let rate = said.quantities.iter().find(|moved| moved.quantity.id == RATE).unwrap();
         assert!(rate.moved && (rate.now / rate.expected - 0.3).abs() < 0.02, "{rate:?}");
     }
 }
@@ -27,7 +28,7 @@ fn a_program_that_does_less_because_it_waits_is_judged_whatever_its_load_is_meas
 fn fewer_operations_with_fewer_cpus_wanted_are_a_lesser_load_and_accuse_nobody() {
     let cheaper = [&FEWER[..], &[(PRIMARY, 0.9)]].concat();
     let costlier = [&FEWER[..], &[(PRIMARY, 1.4)]].concat();
-    let busier_machine = [&FEWER[..], &[("host_busy", 0.9), ("run_queue_delay", 0.006)]].concat();
+    let busier_machine = [&FEWER[..], &[(MetricId::HostBusy, 0.9), (MetricId::RunQueueDelay, 0.006)]].concat();
     for axis in [LoadAxis::OpsPerSecond, LoadAxis::BusyCores] {
         for fewer in [&FEWER[..], &cheaper, &costlier, &busier_machine] {
             let mut session = Session::of(&USUAL, axis);
@@ -42,9 +43,9 @@ fn fewer_operations_with_fewer_cpus_wanted_are_a_lesser_load_and_accuse_nobody()
 #[test]
 fn what_cannot_grow_when_load_falls_is_judged_below_every_known_load() {
     for (other, value, cause) in [
-        ("run_queue_delay", 0.12, Cause::RunQueue),
-        ("steal_share", 0.1, Cause::Steal),
-        ("throttled_share", 0.3, Cause::Throttling),
+        (MetricId::RunQueueDelay, 0.12, Cause::RunQueue),
+        (MetricId::StealShare, 0.1, Cause::Steal),
+        (MetricId::ThrottledShare, 0.3, Cause::Throttling),
     ] {
         let mut session = Session::new();
         session.run(20, &[]).run(6, &[&FEWER[..], &[(other, value)]].concat());
@@ -56,21 +57,28 @@ fn what_cannot_grow_when_load_falls_is_judged_below_every_known_load() {
 
 #[test]
 fn of_fewer_threads_the_same_wait_is_a_larger_share_and_no_longer_wait() {
-    let usual =
-        [(PRIMARY, 5e5), (RATE, 1000.0), (WITHOUT_OPERATIONS, 0.5), ("utilisation", 0.5), ("run_queue_delay", 0.1)];
+    let usual = [
+        (PRIMARY, 5e5),
+        (RATE, 1000.0),
+        (WITHOUT_OPERATIONS, 0.5),
+        (MetricId::Utilisation, 0.5),
+        (MetricId::RunQueueDelay, 0.1),
+    ];
     let mut session = Session::of(&usual, LoadAxis::OpsPerSecond);
-    session
-        .run(20, &[])
-        .run(20, &[(RATE, 0.6), (WITHOUT_OPERATIONS, 0.6), ("utilisation", 0.9), ("run_queue_delay", 0.29)]);
+    session.run(20, &[]).run(
+        20,
+        &[(RATE, 0.6), (WITHOUT_OPERATIONS, 0.6), (MetricId::Utilisation, 0.9), (MetricId::RunQueueDelay, 0.29)],
+    );
     assert!(session.said().alarms.is_empty());
 }
 
 #[test]
 fn a_program_that_completes_nothing_and_waits_for_a_cpu_raises_an_alarm_and_one_that_runs_does_not() {
     let mut session = Session::new();
-    session
-        .run(20, &[])
-        .run(6, &[(RATE, 0.0), (WITHOUT_OPERATIONS, 0.1), ("utilisation", 0.05), ("run_queue_delay", 0.9)]);
+    session.run(20, &[]).run(
+        6,
+        &[(RATE, 0.0), (WITHOUT_OPERATIONS, 0.1), (MetricId::Utilisation, 0.05), (MetricId::RunQueueDelay, 0.9)],
+    );
     assert_eq!(session.verdict().0, Cause::RunQueue);
     let mut session = Session::new();
     session.run(20, &[]).run(20, &[(RATE, 0.0)]);

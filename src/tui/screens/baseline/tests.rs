@@ -6,8 +6,8 @@ use crate::analysis::attribution::{
     Alarm, Assessment, Cause, Confidence, Evidence, Moved, State as Standing, Step, Suspect, Where,
 };
 use crate::analysis::baseline::{LoadAxis, Stale};
-use crate::analysis::diff::{PRIMARY, quantities};
-use crate::model::{NeighbourDef, NeighbourId, NeighbourKind};
+use crate::analysis::diff::{PRIMARY, Quantity};
+use crate::model::{MetricId, NeighbourDef, NeighbourId, NeighbourKind};
 use crate::tui::settings::Settings;
 use crate::tui::testing::{self, text};
 use crate::tui::theme::Name;
@@ -18,8 +18,8 @@ use crate::view::against::BaselineHead;
 use crate::view::query::TaskFilter;
 use proptest::prelude::*;
 
-fn moved(name: &'static str, now: f64, expected: f64, spread: f64) -> Moved {
-    let quantity = quantities().into_iter().find(|quantity| quantity.name == name).unwrap();
+fn moved(id: MetricId, now: f64, expected: f64, spread: f64) -> Moved {
+    let quantity = Quantity::of(id);
     let deviations = (now - expected) / spread;
     let moved = deviations.abs() > 3.0;
     let band = (expected - 3.0 * spread, expected + 3.0 * spread);
@@ -76,10 +76,10 @@ fn assessment() -> Assessment {
         primary: PRIMARY,
         quantities: vec![
             moved(PRIMARY, 140_000.0, 100_000.0, 2_000.0),
-            moved("ops_per_s", 990.0, 1000.0, 31.0),
-            moved("busy_cores", 0.14, 0.1, 0.002),
-            moved("run_queue_delay", 0.31, 0.01, 0.005),
-            moved("minor_faults", 12.0, 10.0, 3.0),
+            moved(MetricId::OpsPerS, 990.0, 1000.0, 31.0),
+            moved(MetricId::BusyCores, 0.14, 0.1, 0.002),
+            moved(MetricId::RunQueueDelay, 0.31, 0.01, 0.005),
+            moved(MetricId::MinorFaults, 12.0, 10.0, 3.0),
         ],
         evidence: vec![Evidence {
             cause: Cause::RunQueue,

@@ -14,7 +14,7 @@ pub(in crate::view::diff) fn headline(view: &ComparisonView, settings: &Settings
         Some(row) => out.push(format!("Nothing can be compared: {} has no value on one side.", row.label)),
         None => out.push("Nothing can be compared: there are no recordings.".to_string()),
     }
-    if view.primary != PRIMARY {
+    if view.primary != PRIMARY.name() {
         out.push(
             "Nothing counted operations on both sides: more load and higher cost cannot be separated. Give a source \
              with --ops when recording."
@@ -45,7 +45,7 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
         AnswerKind::Standardised => " with the base's mixture of hosts",
     };
     let numbers = format!("{}{at} {} -> {}, {change}{interval}", row.label, values[0], values[1]);
-    let lead = match (row.verdict, row.name == PRIMARY) {
+    let lead = match (row.verdict, row.name == PRIMARY.name()) {
         (Verdict::More, true) => "Regression, beyond chance",
         (Verdict::Less, true) => "Improvement, beyond chance",
         (Verdict::More | Verdict::Less, false) => "Change, beyond chance",
