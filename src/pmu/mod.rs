@@ -18,17 +18,17 @@ mod list;
 mod machine;
 mod modifiers;
 mod names;
+mod perf_syntax;
 pub(crate) mod planner;
 mod sets;
-mod spelled;
 mod table;
 mod terms;
 
 pub use known::Known;
 pub use list::parse;
 pub use machine::{CoreType, Machine, assumed, core_types};
+pub use perf_syntax::{perf_event, perf_group};
 pub use sets::{Wanted, wanted};
-pub use spelled::{as_perf_writes_it, group_as_perf_writes_it};
 pub use table::Table;
 
 use crate::model::{EventKind, Unit};

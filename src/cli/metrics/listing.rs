@@ -1,7 +1,7 @@
 //! A core's metrics, events and groups as plain rows, for both output formats.
 
 use crate::model::{Formula, HardwarePlan, MetricDef, Unit};
-use crate::pmu::{CoreType, Wanted, as_perf_writes_it, group_as_perf_writes_it, planner};
+use crate::pmu::{CoreType, Wanted, perf_event, perf_group, planner};
 use serde::Serialize;
 
 /// One core type.
@@ -79,7 +79,7 @@ pub(super) fn of(core: &CoreType, wanted: &Wanted, here: bool, all: bool) -> Lis
     let missing = plan.absent.iter().map(|absent| Missing { name: absent.metric.clone(), why: absent.why.clone() });
     let groups = plan.groups.iter().map(|group| Group {
         events: group.events.iter().filter_map(|held| event(core, &held.role)).collect(),
-        perf: group_as_perf_writes_it(core, group),
+        perf: perf_group(core, group),
     });
     let counted = |role: &str| plan.groups.iter().flat_map(|group| &group.events).any(|held| held.role == role);
     let others = core.uarch.events.iter().filter(|known| all && !counted(&known.role));
@@ -116,7 +116,7 @@ fn row(core: &CoreType, plan: &HardwarePlan, metric: &'static MetricDef) -> Opti
 
 fn event(core: &CoreType, role: &str) -> Option<Event> {
     let known = core.uarch.event(role)?;
-    let perf = as_perf_writes_it(core, role)?;
+    let perf = perf_event(core, role)?;
     Some(Event { role: role.to_string(), name: known.name.clone(), perf, note: known.note.clone() })
 }
 

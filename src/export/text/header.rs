@@ -2,7 +2,7 @@
 
 use super::page::{Ink, Page};
 use crate::export::columns;
-use crate::model::Note;
+use crate::model::{MetricId, Note};
 use crate::view::escape::visible;
 use crate::view::number;
 use crate::view::report::Report;
@@ -134,11 +134,11 @@ fn stacks(report: &Report) -> String {
 }
 
 fn own_cost(report: &Report) -> String {
-    let shown = |name: &str| {
-        let metric = report.metric(name)?;
+    let shown = |id| {
+        let metric = report.metric(id)?;
         Some(number::quantity(metric.value.value()?, metric.unit).joined())
     };
-    match (shown("tool_cpu_share"), shown("tool_memory")) {
+    match (shown(MetricId::ToolCpuShare), shown(MetricId::ToolMemory)) {
         (Some(cpu), Some(memory)) => format!("{cpu} of one CPU, {memory}"),
         (Some(cpu), None) => format!("{cpu} of one CPU"),
         (None, _) => "-  not recorded".to_string(),

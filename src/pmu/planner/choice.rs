@@ -1,7 +1,7 @@
 //! Chooses the formula by which a core forms a metric, or explains why there is none.
 
 use super::room::{fits, needed};
-use crate::model::{Formula, MetricDef};
+use crate::model::{Formula, MetricDef, MetricId};
 use crate::pmu::machine::Capacity;
 use crate::pmu::table::Uarch;
 
@@ -34,7 +34,7 @@ pub(super) fn choose(uarch: &Uarch, capacity: &Capacity, metric: &MetricDef) -> 
     if !capacity.present {
         return Err(no_pmu(capacity));
     }
-    if metric.name == "remote_dram_share" && capacity.nodes == 1 {
+    if metric.name == MetricId::RemoteDramShare.name() && capacity.nodes == 1 {
         return Err("this machine has one memory node, so nothing is remote".to_string());
     }
     if let Some((_, why)) = uarch.absent.iter().find(|(name, _)| name == metric.name) {

@@ -13,13 +13,13 @@ use super::known;
 use super::machine::Capacity;
 use super::sets::{Wanted, name_of_set};
 use super::table::Uarch;
-use crate::model::{AbsentMetric, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, MetricDef, Unit};
+use crate::model::{AbsentMetric, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, MetricDef, MetricId, Unit};
 use choice::choose;
 
 /// Roles of the first group, if the core has them.
 const BASE: &[&str] = &["cycles", "instructions", "ref-cycles"];
 /// The one metric besides IPC that is formed from the first group.
-const BASE_METRIC: &str = "branch_mpki";
+const BASE_METRIC: MetricId = MetricId::BranchMpki;
 
 /// The events for `wanted`, in groups: only the first group if no metric is wanted, none if the machine has no PMU.
 #[must_use]
@@ -31,7 +31,7 @@ pub fn plan(uarch: &Uarch, capacity: &Capacity, wanted: &Wanted) -> HardwarePlan
         match choose(uarch, capacity, metric) {
             Err(why) => plan.absent.push(AbsentMetric { metric: metric.name.to_string(), why }),
             Ok(choice) => {
-                let into_first = metric.name == BASE_METRIC;
+                let into_first = metric.name == BASE_METRIC.name();
                 if !place(uarch, capacity, &choice.roles, into_first, most, &mut groups) {
                     let set = metric.set.map_or("all", |(set, _)| name_of_set(set));
                     let why = format!("left out, so that the others are counted often enough; ask for it: -M {set}");

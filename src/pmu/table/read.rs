@@ -16,7 +16,8 @@
 //! llc_mpki = "1000 * llc-miss / instructions"
 //! ```
 
-use super::{Code, Cpus, Erratum, Table, TableEvent, Uarch, is_formula, put};
+use super::Table;
+use super::uarch::{Code, Cpus, Erratum, TableEvent, Uarch, is_formula, put};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::pmu::names;
 use serde::Deserialize;

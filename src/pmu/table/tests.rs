@@ -1,5 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 use super::*;
+use crate::model::Formula;
+use crate::pmu::detect::X86;
 use proptest::prelude::*;
 
 fn found(processor: Processor, pmu: &str) -> Option<String> {

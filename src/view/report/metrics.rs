@@ -1,8 +1,7 @@
 //! The metrics of a report.
 
 use super::Report;
-use crate::model::Section;
-use crate::model::{Unit, Why};
+use crate::model::{MetricId, Section, Unit, Why};
 use crate::view::Measured;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -40,18 +39,19 @@ pub(super) fn by_name<S: Serializer>(metrics: &[MetricView], serializer: S) -> R
 }
 
 impl Report {
-    /// Finds a metric by name.
+    /// Finds a metric.
     #[must_use]
-    pub fn metric(&self, name: &str) -> Option<&MetricView> {
-        self.metrics.iter().find(|metric| metric.name == name)
+    pub fn metric(&self, id: MetricId) -> Option<&MetricView> {
+        self.metrics.iter().find(|metric| metric.name == id.name())
     }
 
     /// The names of the missing metrics by reason, for people. Without operations there is no cost per operation, and
     /// without hardware counters nothing that they count: each is one entry.
     #[must_use]
     pub fn missing(&self) -> Vec<(String, Vec<String>)> {
-        let reason_of = |name: &str| self.metric(name).and_then(MetricView::reason);
-        let (operations, cycles, no_events) = (reason_of("operations"), reason_of("cycles"), self.no_events());
+        let reason_of = |id| self.metric(id).and_then(MetricView::reason);
+        let (operations, cycles, no_events) =
+            (reason_of(MetricId::Operations), reason_of(MetricId::Cycles), self.no_events());
         let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
         let mut add = |reason: &str, name: &str| match reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, names)) => names.push(name.to_string()),

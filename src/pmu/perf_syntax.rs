@@ -6,7 +6,7 @@ use crate::model::HardwareGroup;
 
 /// The event of a role, e.g. `cpu/config=0x412e/`; `None` if the core has none.
 #[must_use]
-pub fn as_perf_writes_it(core: &CoreType, role: &str) -> Option<String> {
+pub fn perf_event(core: &CoreType, role: &str) -> Option<String> {
     let pmu = &core.pmu;
     Some(match &core.uarch.event(role)?.code {
         Code::Raw { config, config1: 0 } => format!("{pmu}/config={config:#x}/"),
@@ -18,7 +18,7 @@ pub fn as_perf_writes_it(core: &CoreType, role: &str) -> Option<String> {
 
 /// A group, e.g. `{cpu/config=0x3c/,cpu/config=0xc0/}`.
 #[must_use]
-pub fn group_as_perf_writes_it(core: &CoreType, group: &HardwareGroup) -> String {
-    let events: Vec<String> = group.events.iter().filter_map(|event| as_perf_writes_it(core, &event.role)).collect();
+pub fn perf_group(core: &CoreType, group: &HardwareGroup) -> String {
+    let events: Vec<String> = group.events.iter().filter_map(|event| perf_event(core, &event.role)).collect();
     format!("{{{}}}", events.join(","))
 }
