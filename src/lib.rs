@@ -31,6 +31,7 @@
 //! | [`export`] | views to bytes: text, JSON, CSV, Markdown, SVG, other profilers' formats | opens a file |
 //! | [`session`] | wiring of a source to its readers | formats |
 //! | [`sweep`] | runs of one program at several widths, and the folder they end in | judges |
+//! | [`watch`] | what a watch does about each assessment: reports, alarms, recordings, commands | does I/O, reads a clock |
 //! | [`tui`] | the terminal session: state, keys, screens; the only place that names ratatui | reaches a profile or the kernel |
 //! | [`cli`] | the command line: parse, plan, run, print | measures |
 //!
@@ -101,3 +102,4 @@ pub mod tui;
 pub mod units;
 pub(crate) mod unwind;
 pub mod view;
+pub(crate) mod watch;

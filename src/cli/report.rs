@@ -43,7 +43,7 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
     };
     let mut report = Report::build(&profile, &options)?;
     if let Some(baseline) = baseline(args, &path)? {
-        report.hold_against(&profile, &baseline);
+        report.compare_with_baseline(&profile, &baseline);
     }
     let bytes = match args.format {
         ReportFormat::Text => text::report(&report, out::style(global, args.output.is_some())),

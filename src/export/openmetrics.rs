@@ -3,7 +3,7 @@
 
 use crate::model::Unit;
 use crate::view::escape::visible;
-use crate::view::watch::{Gauge, Gauges, LoadAxis, NeighbourKind};
+use crate::view::watch::{Gauges, LoadAxis, NeighbourKind, QuantityDeviation};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ const LONGEST_LABEL: usize = 120;
 pub fn page(gauges: &Gauges) -> Vec<u8> {
     let mut page = Page::default();
     about(&mut page, gauges);
-    standing(&mut page, gauges);
+    state(&mut page, gauges);
     quantities(&mut page, &gauges.quantities);
     suspects(&mut page, gauges);
     own(&mut page, gauges);
@@ -29,20 +29,20 @@ pub fn page(gauges: &Gauges) -> Vec<u8> {
 fn about(page: &mut Page, gauges: &Gauges) {
     page.family("ironlaw_build", "info", "", "What writes this.");
     page.sample("_info", &[("version", &gauges.tool)], 1.0);
-    page.family("ironlaw_watch", "info", "", "What is watched, and what it is held against.");
+    page.family("ironlaw_watch", "info", "", "The target, and the baseline it is compared with.");
     page.sample("_info", &[("target", &gauges.target), ("baseline", &gauges.baseline)], 1.0);
 }
 
-fn standing(page: &mut Page, gauges: &Gauges) {
-    page.family("ironlaw_state", "stateset", "", "How the target stands against its baseline.");
+fn state(page: &mut Page, gauges: &Gauges) {
+    page.family("ironlaw_state", "stateset", "", "State of the target compared with its baseline.");
     for state in gauges.states {
         page.sample("", &[("ironlaw_state", state.name())], f64::from(u8::from(*state == gauges.state)));
     }
-    page.family("ironlaw_windows", "counter", "", "Windows judged, by how they stood.");
+    page.family("ironlaw_windows", "counter", "", "Windows by state.");
     for (state, count) in &gauges.windows {
         page.sample("_total", &[("state", state.name())], *count as f64);
     }
-    page.family("ironlaw_alarms", "counter", "", "Alarms raised, by their most probable cause when they were.");
+    page.family("ironlaw_alarms", "counter", "", "Alarms by their most probable cause when they were raised.");
     for (cause, count) in &gauges.alarms {
         page.sample("_total", &[("cause", cause.name())], *count as f64);
     }
@@ -63,16 +63,17 @@ fn standing(page: &mut Page, gauges: &Gauges) {
 }
 
 /// One family per unit, because a family has exactly one.
-fn quantities(page: &mut Page, all: &[Gauge]) {
+fn quantities(page: &mut Page, all: &[QuantityDeviation]) {
     const MEASURES: [(&str, &str); 2] = [("now", "over the last windows"), ("expected", "as usual at this load")];
-    let units: BTreeSet<_> = all.iter().map(|gauge| base(gauge.unit)).map(|(unit, suffix, _)| (suffix, unit)).collect();
+    let units: BTreeSet<_> =
+        all.iter().map(|gauge| base(gauge.quantity.unit)).map(|(unit, suffix, _)| (suffix, unit)).collect();
     for (measure, when) in MEASURES {
         for (suffix, unit) in &units {
             let name = format!("ironlaw_quantity_{measure}{}{suffix}", if suffix.is_empty() { "" } else { "_" });
             page.family(&name, "gauge", unit, &format!("Quantities {when}."));
-            for gauge in all.iter().filter(|gauge| base(gauge.unit).1 == *suffix) {
+            for gauge in all.iter().filter(|gauge| base(gauge.quantity.unit).1 == *suffix) {
                 let value = if measure == "now" { gauge.now } else { gauge.expected };
-                page.sample("", &[("quantity", gauge.name)], value * base(gauge.unit).2);
+                page.sample("", &[("quantity", gauge.quantity.name)], value * base(gauge.quantity.unit).2);
             }
         }
     }
@@ -80,10 +81,10 @@ fn quantities(page: &mut Page, all: &[Gauge]) {
         "ironlaw_quantity_deviations",
         "gauge",
         "",
-        "How many usual deviations a quantity is away from what is usual at this load.",
+        "Distance of a quantity from its usual value at this load, in usual deviations.",
     );
     for gauge in all {
-        page.sample("", &[("quantity", gauge.name)], gauge.deviations);
+        page.sample("", &[("quantity", gauge.quantity.name)], gauge.deviations);
     }
 }
 
@@ -118,7 +119,7 @@ fn suspects(page: &mut Page, gauges: &Gauges) {
         "ironlaw_suspect_score",
         "gauge",
         "",
-        "How a neighbour's CPU use goes with the target's slowness, -1 to 1: correlated, not proven.",
+        "Correlation of a neighbour's CPU use with the target's slowdown, -1 to 1. Correlation is not proof.",
     );
     for ((kind, name, pid), suspect) in &rows {
         page.sample("", &[("kind", kind), ("name", name), ("pid", pid)], suspect.score);
@@ -202,25 +203,42 @@ fn escaped(text: &str) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::view::watch::{Cause, Moment, Score, State};
+    use crate::analysis::attribution::Cause;
+    use crate::analysis::diff::quantities;
+    use crate::view::watch::{Moment, Suspect, WindowState};
 
     fn gauges() -> Gauges {
         let mut gauges = Gauges::new("pid 41".into(), "a\"b\\c\n.baseline".into(), LoadAxis::OpsPerSecond);
         gauges.tool = "1.2.3".into();
-        gauges.state = State::Alarm;
-        gauges.count_window(State::Alarm);
+        gauges.state = WindowState::Alarm;
+        gauges.count_window(WindowState::Alarm);
         gauges.count_alarm(Cause::Llc);
         gauges.load = Some(1250.5);
-        let gauge = |name, unit, now| Gauge { name, unit, now, expected: 2.0, deviations: -1.5 };
-        gauges.quantities = vec![
-            gauge("cpu_ns_per_op", Unit::Nanos, 5e6),
-            gauge("cpi", Unit::Ratio, 1.25),
-            gauge("steal", Unit::Share, f64::NAN),
-        ];
-        let score =
-            |name: &str, pid| Score { kind: NeighbourKind::Process, name: name.into(), pid, score: 0.5, cores: 1.0 };
+        let gauge = |name: &str, now| QuantityDeviation {
+            quantity: quantities().into_iter().find(|quantity| quantity.name == name).unwrap(),
+            now,
+            expected: 2.0,
+            band: (1.0, 3.0),
+            deviations: -1.5,
+            q: 0.5,
+            windows_outside: 0,
+            moved: false,
+        };
+        gauges.quantities = vec![gauge("cpu_ns_per_op", 5e6), gauge("cpi", 1.25), gauge("steal_share", f64::NAN)];
+        let score = |name: &str, pid| Suspect {
+            kind: NeighbourKind::Process,
+            name: name.into(),
+            pid,
+            cgroup: None,
+            score: 0.5,
+            above_threshold: true,
+            cores: 1.0,
+            cores_before: 0.0,
+            evidence: vec![],
+        };
         gauges.suspects =
             vec![score("java", Some(1)), score("java", Some(2)), score("java", Some(2)), score("\u{1b}[2J", None)];
         gauges.last_window = Some(Moment(1_500_000_000));
@@ -247,7 +265,7 @@ mod tests {
             "# UNIT ironlaw_quantity_now_seconds seconds",
             "ironlaw_quantity_now_seconds{quantity=\"cpu_ns_per_op\"} 0.005",
             "ironlaw_quantity_now{quantity=\"cpi\"} 1.25",
-            "ironlaw_quantity_expected_ratio{quantity=\"steal\"} 2.0",
+            "ironlaw_quantity_expected_ratio{quantity=\"steal_share\"} 2.0",
             "ironlaw_quantity_deviations{quantity=\"cpi\"} -1.5",
             "ironlaw_suspect_score{kind=\"process\",name=\"java\",pid=\"2\"} 0.5",
             "ironlaw_suspect_score{kind=\"process\",name=\"\u{241b}[2J\",pid=\"\"} 0.5",

@@ -2,11 +2,12 @@
 //! Each event is exactly one line.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::MetricId;
 use crate::view::escape::visible;
 use crate::view::number::{percent, seconds, three_digits};
 use crate::view::watch::{
-    Cleared, End, Factor, Holds, Line, LoadAxis, PRIMARY, RATE, Ran, Recorded, Said, Standing, Start, Suspected,
-    Trouble, What,
+    AlarmCleared, AlarmRaised, CommandResult, End, Line, LoadAxis, Message, PRIMARY, QuantityDeviation, RATE, Recorded,
+    RecordedPeriod, Start, Suspect, WatchEvent, WindowLine,
 };
 
 /// The schema of [`json`], draft 2020-12.
@@ -26,16 +27,16 @@ pub fn json(line: &Line) -> Result<Vec<u8>> {
 /// One line of text, including the line end.
 #[must_use]
 pub fn text(line: &Line) -> Vec<u8> {
-    let what = match &line.what {
-        What::Start(start) => begin(start),
-        What::Window(standing) => window(standing),
-        What::Alarm(trouble) => alarm(trouble),
-        What::Cleared(cleared) => clear(cleared),
-        What::Recorded(recorded) => record(recorded),
-        What::Command(ran) => command(ran),
-        What::Note(said) => said_of("note", said),
-        What::Error(said) => said_of("error", said),
-        What::End(end) => last(end),
+    let what = match &line.event {
+        WatchEvent::Start(start) => begin(start),
+        WatchEvent::Window(line) => window(line),
+        WatchEvent::Alarm(raised) => alarm(raised),
+        WatchEvent::Cleared(cleared) => clear(cleared),
+        WatchEvent::Recorded(recorded) => record(recorded),
+        WatchEvent::Command(result) => command(result),
+        WatchEvent::Note(note) => message("note", note),
+        WatchEvent::Error(error) => message("error", error),
+        WatchEvent::End(end) => last(end),
     };
     format!("{} {}\n", line.time, visible(&what)).into_bytes()
 }
@@ -72,34 +73,35 @@ fn load(load: Option<f64>, axis: LoadAxis) -> String {
     }
 }
 
-fn times(primary: &str, ratio: f64) -> String {
-    format!("{primary} {} of usual", percent(ratio).joined())
+fn times(primary: MetricId, ratio: f64) -> String {
+    format!("{} {} of usual", primary.name(), percent(ratio).joined())
 }
 
 /// The slowdown. It includes waits, so it exceeds the growth of CPU time.
-fn longest(primary: &str, worst: f64) -> String {
-    let what = if primary == PRIMARY.name() { "an operation" } else { "the same work" };
+fn longest(primary: MetricId, worst: f64) -> String {
+    let what = if primary == PRIMARY { "an operation" } else { "the same work" };
     format!("{what} takes {} of its usual time", percent(worst).joined())
 }
 
-fn window(standing: &Standing) -> String {
-    let ratio = standing.ratio.map(|ratio| format!(", {}", times(standing.primary, ratio))).unwrap_or_default();
-    format!("{}{}{ratio}", standing.state.label(), load(standing.load, standing.axis))
+fn window(line: &WindowLine) -> String {
+    let WindowLine { axis, primary, result, .. } = line;
+    let ratio = result.ratio.map(|ratio| format!(", {}", times(*primary, ratio))).unwrap_or_default();
+    format!("{}{}{ratio}", result.state.label(), load(result.load, *axis))
 }
 
-fn alarm(trouble: &Trouble) -> String {
+fn alarm(raised: &AlarmRaised) -> String {
+    let AlarmRaised { update, cause_text, alarm, diagnosis, .. } = raised;
     let mut parts = vec![format!(
-        "{}: {} ({} confidence), {}{}",
-        if trouble.update { "alarm goes on" } else { "ALARM" },
-        trouble.cause_text,
-        trouble.confidence.word(),
-        longest(trouble.primary, trouble.worst),
-        load(trouble.load, trouble.axis),
+        "{}: {cause_text} ({} confidence), {}{}",
+        if *update { "alarm goes on" } else { "ALARM" },
+        alarm.confidence.word(),
+        longest(diagnosis.primary, alarm.worst),
+        load(diagnosis.load, diagnosis.axis),
     )];
-    parts.extend(throughput(trouble));
-    parts.extend(trouble.place.map(|place| format!("where to look: {}", place.label())));
-    parts.extend(trouble.evidence.first().map(|reason| reason.text.trim_end_matches('.').to_string()));
-    let above: Vec<_> = trouble.suspects.iter().filter(|it| it.above_threshold).take(3).map(suspect).collect();
+    parts.extend(throughput(&diagnosis.quantities));
+    parts.extend(diagnosis.location.map(|location| format!("where to look: {}", location.label())));
+    parts.extend(diagnosis.evidence.first().map(|evidence| evidence.text.trim_end_matches('.').to_string()));
+    let above: Vec<_> = diagnosis.suspects.iter().filter(|it| it.above_threshold).take(3).map(suspect).collect();
     if !above.is_empty() {
         parts.push(format!("suspects (correlated, not proven): {}", above.join(", ")));
     }
@@ -107,49 +109,50 @@ fn alarm(trouble: &Trouble) -> String {
 }
 
 /// The loss of throughput, if any.
-fn throughput(trouble: &Trouble) -> Option<String> {
-    let fell = |it: &&Factor| it.quantity == RATE.name() && it.moved && it.now < it.expected;
-    let rate = trouble.factors.iter().find(fell)?;
+fn throughput(quantities: &[QuantityDeviation]) -> Option<String> {
+    let fell = |it: &&QuantityDeviation| it.quantity.id == RATE && it.moved && it.now < it.expected;
+    let rate = quantities.iter().find(fell)?;
     Some(format!("{} operations/s, usually {}", three_digits(rate.now), three_digits(rate.expected)))
 }
 
-fn suspect(suspect: &Suspected) -> String {
+fn suspect(suspect: &Suspect) -> String {
     let pid = suspect.pid.map(|pid| format!(" ({pid})")).unwrap_or_default();
     format!("{}{pid} {:.2}, {} CPUs", suspect.name, suspect.score, three_digits(suspect.cores))
 }
 
-fn clear(cleared: &Cleared) -> String {
-    let suspect = cleared.suspect.as_ref().map(|name| format!(", suspect {name}")).unwrap_or_default();
+fn clear(cleared: &AlarmCleared) -> String {
+    let alarm = &cleared.alarm;
+    let suspect = alarm.suspect.as_ref().map(|name| format!(", suspect {name}")).unwrap_or_default();
     format!(
         "cleared: as usual again after {}; it was {} ({} confidence), at worst {} of usual{suspect}",
-        seconds(cleared.seconds).joined(),
-        cleared.cause.label(),
-        cleared.confidence.word(),
-        percent(cleared.worst).joined(),
+        seconds(alarm.window.span().seconds()).joined(),
+        alarm.cause.label(),
+        alarm.confidence.word(),
+        percent(alarm.worst).joined(),
     )
 }
 
 fn record(recorded: &Recorded) -> String {
-    let holds = match recorded.holds {
-        Holds::Before => "the time before the alarm",
-        Holds::Alarm => "a detailed capture of it",
+    let period = match recorded.period {
+        RecordedPeriod::BeforeAlarm => "the time before the alarm",
+        RecordedPeriod::Alarm => "a detailed capture of it",
     };
     let path = recorded.path.display();
     let size = recorded.bytes as f64 / 1e3;
     let removed = recorded.removed.len();
     let removed =
         if removed == 0 { String::new() } else { format!("; removed {}", counted(removed, "older recording")) };
-    format!("recorded {holds}: {path} ({size:.1} kB){removed}")
+    format!("recorded {period}: {path} ({size:.1} kB){removed}")
 }
 
-fn command(ran: &Ran) -> String {
-    let short = if ran.cut_short { ", its time was over" } else { "" };
-    format!("the command ended with status {} after {}{short}", ran.status, seconds(ran.seconds).joined())
+fn command(result: &CommandResult) -> String {
+    let short = if result.timed_out { " (timed out)" } else { "" };
+    format!("the command ended with status {} after {}{short}", result.status, seconds(result.seconds).joined())
 }
 
-fn said_of(kind: &str, said: &Said) -> String {
-    let fix = said.fix.as_ref().map(|fix| format!(" ({fix})")).unwrap_or_default();
-    format!("{kind}: {}{fix}", said.text)
+fn message(kind: &str, message: &Message) -> String {
+    let fix = message.fix.as_ref().map(|fix| format!(" ({fix})")).unwrap_or_default();
+    format!("{kind}: {}{fix}", message.text)
 }
 
 fn last(end: &End) -> String {
@@ -168,14 +171,29 @@ fn last(end: &End) -> String {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::model::Unit;
-    use crate::view::watch::{
-        Cause, Confidence, Factor, Known, Moment, NeighbourKind, Reason, SCHEMA_VERSION, StalePoint, State, Strength,
-        Where,
-    };
+    use crate::analysis::Window;
+    use crate::analysis::attribution::{Alarm, Cause, CauseLocation, Diagnosis, Evidence, WindowResult, WindowState};
+    use crate::analysis::baseline::{KeyChange, Strength};
+    use crate::analysis::diff::Quantity;
+    use crate::analysis::finding::Confidence;
+    use crate::units::Nanos;
+    use crate::view::watch::{BaselineFacts, Moment, NeighbourKind, SCHEMA_VERSION};
 
-    fn alarm() -> Trouble {
-        let suspect = Suspected {
+    fn alarm() -> Alarm {
+        Alarm {
+            window: Window { from: Nanos(0), to: Nanos(90_000_000_000) },
+            raised: Nanos(3_000_000_000),
+            raised_after_windows: 3,
+            on: false,
+            cause: Cause::Llc,
+            confidence: Confidence::Medium,
+            worst: 2.0,
+            suspect: None,
+        }
+    }
+
+    fn raised() -> AlarmRaised {
+        let suspect = Suspect {
             kind: NeighbourKind::Process,
             name: "mine\u{1b}[2J".into(),
             pid: Some(7),
@@ -186,57 +204,53 @@ mod tests {
             cores_before: 0.0,
             evidence: vec!["ran on the sibling".into()],
         };
-        let unit = Unit::Nanos;
-        let (now, expected, band, deviations, moved) = (2e6, 1e6, (9e5, 1.1e6), 30.0, true);
-        Trouble {
-            update: false,
-            since: Moment(0),
-            cause: Cause::Llc,
-            cause_text: Cause::Llc.label(),
-            confidence: Confidence::Medium,
-            place: Some(Where::Neighbours),
-            primary: "cpu_ns_per_op",
-            worst: 2.0,
-            load: Some(1000.0),
+        let quantity = Quantity::of(PRIMARY);
+        let (now, expected, band, deviations, q) = (2e6, 1e6, (9e5, 1.1e6), 30.0, 0.001);
+        let diagnosis = Diagnosis {
+            state: WindowState::Alarm,
             axis: LoadAxis::OpsPerSecond,
+            load: Some(1000.0),
             level: Some((900.0, 1100.0)),
-            evidence: vec![Reason {
+            primary: PRIMARY,
+            quantities: vec![QuantityDeviation {
+                quantity,
+                now,
+                expected,
+                band,
+                deviations,
+                q,
+                windows_outside: 3,
+                moved: true,
+            }],
+            evidence: vec![Evidence {
                 cause: Cause::Llc,
                 share: Some(0.8),
                 confidence: Confidence::Medium,
                 text: "12 misses, 3 usual.".into(),
             }],
-            suspects: vec![Suspected { above_threshold: false, ..suspect.clone() }, suspect],
-            factors: vec![Factor {
-                quantity: "cpu_ns_per_op",
-                label: "x",
-                unit,
-                now,
-                expected,
-                band,
-                deviations,
-                moved,
-            }],
+            location: Some(CauseLocation::Neighbours),
+            suspects: vec![Suspect { above_threshold: false, ..suspect.clone() }, suspect],
             unknown: vec![],
-        }
+        };
+        AlarmRaised { update: false, since: Moment(0), cause_text: Cause::Llc.label(), alarm: alarm(), diagnosis }
     }
 
     fn start() -> Start {
-        let (windows, sources, known_levels, covered, wanting) = (100, 1, 2, 0.9, vec![]);
+        let (windows, sources, known_levels, covered, weaknesses) = (100, 1, 2, 0.9, vec![]);
         let strength =
-            Strength { windows, sources, known_levels, covered, false_alarms: None, growth_seen: None, wanting };
+            Strength { windows, sources, known_levels, covered, false_alarms: None, growth_seen: None, weaknesses };
         let text = |text: &str| text.to_string();
         Start {
             schema_version: SCHEMA_VERSION,
             tool: text("1"),
             target: text("pid 4"),
-            baseline: Known { path: "x.baseline".into(), axis: LoadAxis::BusyCores, strength },
-            stale: vec![StalePoint {
-                what: text("kernel"),
+            baseline: BaselineFacts { path: "x.baseline".into(), axis: LoadAxis::BusyCores, strength },
+            stale: vec![KeyChange {
+                what: "kernel",
                 then: text("5"),
                 now: text("6"),
                 text: text("kernel: 5 then, 6 now"),
-                refuses: false,
+                incompatible: false,
             }],
             operations: None,
             interval_s: 1.0,
@@ -244,54 +258,55 @@ mod tests {
             probe: true,
             on_alarm: vec![text("record")],
             metrics: None,
-            notes: vec![Said::plain("n")],
+            notes: vec![Message::plain("n")],
         }
     }
 
-    fn lines() -> Vec<(What, &'static str)> {
-        let standing = Standing {
-            at: Moment(0),
-            seconds: 1.0,
-            state: State::Unusual,
+    fn lines() -> Vec<(WatchEvent, &'static str)> {
+        let result = WindowResult {
+            window: Window { from: Nanos(0), to: Nanos(1_000_000_000) },
+            state: WindowState::Unusual,
             load: None,
-            axis: LoadAxis::BusyCores,
-            primary: "busy_cores",
             ratio: Some(1.25),
+            raised: false,
+            cleared: false,
         };
-        let (since, seconds, confidence, worst, suspect) = (Moment(0), 90.0, Confidence::High, 1.5, Some("s".into()));
-        let cleared = Cleared { since, seconds, cause: Cause::Steal, confidence, worst, suspect };
-        let recorded =
-            Recorded { path: "a.ironlaw".into(), holds: Holds::Before, bytes: 1500, removed: vec!["b".into()] };
+        let window = WindowLine { at: Moment(0), axis: LoadAxis::BusyCores, primary: MetricId::BusyCores, result };
+        let (confidence, suspect) = (Confidence::High, Some("s".into()));
+        let alarm = Alarm { cause: Cause::Steal, confidence, worst: 1.5, suspect, ..alarm() };
+        let cleared = AlarmCleared { since: Moment(0), alarm };
+        let period = RecordedPeriod::BeforeAlarm;
+        let recorded = Recorded { path: "a.ironlaw".into(), period, bytes: 1500, removed: vec!["b".into()] };
         vec![
             (
-                What::Start(Box::new(start())),
+                WatchEvent::Start(Box::new(start())),
                 "watching pid 4 against x.baseline (100 windows of 1 recording, 2 levels known), metrics off; stale: \
                  kernel: 5 then, 6 now; note: n",
             ),
-            (What::Window(standing), "unusual, but not for long enough, busy_cores 125% of usual"),
+            (WatchEvent::Window(window), "unusual, but not for long enough, busy_cores 125% of usual"),
             (
-                What::Alarm(Box::new(alarm())),
+                WatchEvent::Alarm(Box::new(raised())),
                 "ALARM: more misses of the last-level cache (medium confidence), an operation takes 200% of its usual time at 1,000 \
                  operations/s; where to look: neighbours on this machine; 12 misses, 3 usual; suspects (correlated, \
                  not proven): mine\u{241b}[2J (7) 0.50, 1.50 CPUs",
             ),
             (
-                What::Cleared(cleared),
+                WatchEvent::Cleared(cleared),
                 "cleared: as usual again after 90.0 s; it was CPU taken by the hypervisor (high confidence), at \
                  worst 150% of usual, suspect s",
             ),
             (
-                What::Recorded(recorded),
+                WatchEvent::Recorded(recorded),
                 "recorded the time before the alarm: a.ironlaw (1.5 kB); removed 1 older recording",
             ),
             (
-                What::Command(Ran { status: 143, seconds: 60.0, cut_short: true }),
-                "the command ended with status 143 after 60.0 s, its time was over",
+                WatchEvent::Command(CommandResult { status: 143, seconds: 60.0, timed_out: true }),
+                "the command ended with status 143 after 60.0 s (timed out)",
             ),
-            (What::Note(Said { text: "x".into(), fix: Some("y".into()) }), "note: x (y)"),
-            (What::Error(Said::plain("x")), "error: x"),
+            (WatchEvent::Note(Message { text: "x".into(), fix: Some("y".into()) }), "note: x (y)"),
+            (WatchEvent::Error(Message::plain("x")), "error: x"),
             (
-                What::End(End { reason: "over".into(), windows: 1, alarms: 2, lost: 3 }),
+                WatchEvent::End(End { reason: "over".into(), windows: 1, alarms: 2, lost: 3 }),
                 "end: over; 1 window, 2 alarms, 3 records lost",
             ),
         ]
@@ -299,8 +314,8 @@ mod tests {
 
     #[test]
     fn each_event_is_one_line_for_people_in_which_no_name_acts() {
-        for (what, expected) in lines() {
-            let line = Line { time: Moment(1_500_000_000), what };
+        for (event, expected) in lines() {
+            let line = Line { time: Moment(1_500_000_000), event };
             let shown = String::from_utf8(text(&line)).unwrap();
             assert_eq!(shown, format!("1970-01-01T00:00:01.500Z {expected}\n"));
         }
@@ -311,8 +326,8 @@ mod tests {
         let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
         compiler.add_resource("watch.json", serde_json::from_str(SCHEMA).unwrap()).unwrap();
         let id = compiler.compile("watch.json", &mut schemas).unwrap();
-        for (what, _) in lines() {
-            let bytes = json(&Line { time: Moment(0), what }).unwrap();
+        for (event, _) in lines() {
+            let bytes = json(&Line { time: Moment(0), event }).unwrap();
             assert_eq!(bytes.iter().filter(|byte| **byte == b'\n').count(), 1);
             let mut value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
             if let Err(error) = schemas.validate(&value, id) {

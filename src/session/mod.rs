@@ -16,6 +16,6 @@ mod signal_thread;
 pub use crate::collect::sampler::EndReason;
 pub use capture_stats::CaptureStats;
 pub use live::{Live, Outcome};
-pub use live_session::{History, Judging, Limit, LiveSession, News};
+pub use live_session::{History, Limit, LiveAssessor, LiveSession, News};
 pub use replay::open;
 pub use signal_thread::{SignalThread, suspend};

@@ -2,7 +2,7 @@
 //! Only an existing baseline is replaced, and everything read from a file is validated before use.
 
 use super::folder::{Folder, create_new};
-use super::part::META;
+use super::part::{BASELINE, META};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{BASELINE_FORMAT, Baseline};
 use serde::Deserialize;
@@ -11,8 +11,6 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// File name of a baseline inside a recording.
-pub const WITHIN: &str = "baseline.json";
 /// File name extension of a separate baseline.
 pub const EXTENSION: &str = "baseline";
 
@@ -59,7 +57,8 @@ fn bounded(path: &Path) -> Result<Vec<u8>> {
     // A pipe or a device would block the reader.
     let metadata = fs::metadata(path).context(context)?;
     if !metadata.is_file() {
-        let error = Error::new(ErrorKind::Corrupt, format!("{} is no baseline: it is no file", path.display()));
+        let error =
+            Error::new(ErrorKind::Corrupt, format!("{} is not a baseline: it is not a regular file", path.display()));
         let recording = path.join(META).is_file();
         let hint =
             format!("Build one of that recording: `ironlaw baseline build {} -o NAME.baseline`.", path.display());
@@ -68,7 +67,7 @@ fn bounded(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).context(context)?;
     if bytes.len() as u64 > MOST_BYTES {
-        let message = format!("{} is no baseline: it has more than {MOST_BYTES} bytes", path.display());
+        let message = format!("{} is not a baseline: it has more than {MOST_BYTES} bytes", path.display());
         return Err(Error::new(ErrorKind::Corrupt, message));
     }
     Ok(bytes)
@@ -83,14 +82,14 @@ struct Version {
 /// # Errors
 /// As [`read`].
 pub fn parse(bytes: &[u8]) -> Result<Baseline> {
-    let corrupt = |what: String| Error::new(ErrorKind::Corrupt, format!("this is no baseline: {what}"));
+    let corrupt = |what: String| Error::new(ErrorKind::Corrupt, format!("not a baseline: {what}"));
     let Version { format: (major, minor) } =
         serde_json::from_slice(bytes).map_err(|error| corrupt(error.to_string()))?;
     if major > BASELINE_FORMAT.0 {
         let message =
             format!("the baseline has format {major}.{minor}; this version reads up to {}.x", BASELINE_FORMAT.0);
         return Err(Error::new(ErrorKind::Unsupported, message)
-            .hint("Use it with a newer ironlaw, or build it anew from its recordings."));
+            .hint("Use it with a newer ironlaw, or rebuild it from its recordings."));
     }
     let baseline: Baseline = serde_json::from_slice(bytes).map_err(|error| corrupt(error.to_string()))?;
     match flaw(&baseline) {
@@ -109,21 +108,21 @@ fn flaw(baseline: &Baseline) -> Option<String> {
         (stacks.len(), MOST_STACKS, "stacks"),
     ] {
         if count > most {
-            return Some(format!("it has {count} {what}, and {most} is the most there can be"));
+            return Some(format!("it has {count} {what}, and at most {most} are allowed"));
         }
     }
     let long = |text: &String| text.len() > MOST_TEXT;
     let key_texts = [Some(&key.target), key.program.as_ref(), key.called.as_ref(), key.build_id.as_ref()];
     let mut texts = sources.iter().map(|source| &source.name).chain(quantities).chain(key_texts.into_iter().flatten());
     if texts.any(long) || stacks.iter().flat_map(|stack| &stack.frames).any(long) {
-        return Some(format!("it holds a name of more than {MOST_TEXT} bytes"));
+        return Some(format!("a name has more than {MOST_TEXT} bytes"));
     }
     if has_twice(quantities) {
-        return Some("a quantity stands in it twice".to_string());
+        return Some("a quantity is listed twice".to_string());
     }
     let number = |value: f64| value.is_finite() && value >= 0.0;
     if !number(*cpu_ns) || ops.is_some_and(|ops| !number(ops)) || sources.iter().any(|from| !number(from.seconds)) {
-        return Some("a total is no number".to_string());
+        return Some("a total is negative or not finite".to_string());
     }
     if stacks.iter().any(|stack| !number(stack.cpu_ns) || stack.frames.is_empty() || stack.frames.len() > MOST_FRAMES) {
         return Some("a call path has no frames, too many, or no time".to_string());
@@ -134,9 +133,9 @@ fn flaw(baseline: &Baseline) -> Option<String> {
         if width != quantities.len() {
             Some(format!("window {at} has {width} cells for {} quantities", quantities.len()))
         } else if window.source as usize >= sources.len() {
-            Some(format!("window {at} is of source {}, and there are {}", window.source, sources.len()))
+            Some(format!("window {at} refers to source {}, and there are {}", window.source, sources.len()))
         } else if !window.cells.iter().flatten().all(cell) {
-            Some(format!("window {at} holds a value that is none"))
+            Some(format!("window {at} contains an invalid value"))
         } else {
             None
         }
@@ -163,7 +162,7 @@ pub fn write(path: &Path, baseline: &Baseline, force: bool) -> Result<()> {
         if full { error.hint("Free some space, or write to another file system with -o.") } else { error }
     };
     let name = path.file_name().ok_or_else(|| {
-        Error::new(ErrorKind::Usage, format!("{} is no file name", path.display())).hint("Name a file with -o.")
+        Error::new(ErrorKind::Usage, format!("invalid file name: {}", path.display())).hint("Name a file with -o.")
     })?;
     let mut hidden = OsString::from(".");
     hidden.push(name);
@@ -195,7 +194,7 @@ pub fn check_free(path: &Path, force: bool) -> Result<()> {
         Err(error) => Err(Error::from(error).context(format!("cannot write {}", path.display()))),
         // Anything there belongs to somebody: only a file that was read as a baseline, in any version, is replaced.
         Ok(metadata) if !metadata.is_file() || !is_one(path) => {
-            usage("exists and is no baseline", "Choose another name with -o.")
+            usage("exists and is not a baseline", "Choose another name with -o.")
         }
         Ok(_) if !force => usage("exists already", "Choose another name with -o, or replace it with --force."),
         Ok(_) => Ok(()),
@@ -212,7 +211,7 @@ fn is_one(path: &Path) -> bool {
 
 fn document(baseline: &Baseline) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(baseline)
-        .map_err(|error| Error::new(ErrorKind::Io, format!("cannot write the baseline down: {error}")))?;
+        .map_err(|error| Error::new(ErrorKind::Io, format!("cannot encode the baseline: {error}")))?;
     bytes.push(b'\n');
     Ok(bytes)
 }
@@ -224,7 +223,7 @@ fn document(baseline: &Baseline) -> Result<Vec<u8>> {
 pub fn read_within(recording: &Path) -> Result<Option<Baseline>> {
     let path = super::path(recording);
     let folder = if recording.join(META).is_file() { recording } else { &path };
-    let file = folder.join(WITHIN);
+    let file = folder.join(BASELINE);
     if fs::symlink_metadata(&file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return Ok(None);
     }
@@ -237,10 +236,10 @@ pub fn read_within(recording: &Path) -> Result<Option<Baseline>> {
 /// `NotFound` where there is no recording; otherwise as the file system reports.
 pub fn write_within(recording: &Path, baseline: &Baseline) -> Result<()> {
     if !recording.join(META).is_file() {
-        return Err(Error::new(ErrorKind::NotFound, format!("{} is no recording", recording.display())));
+        return Err(Error::new(ErrorKind::NotFound, format!("{} is not a recording", recording.display())));
     }
     let folder = Folder::open(recording);
-    folder.place(WITHIN, &document(baseline)?)?;
+    folder.place(BASELINE, &document(baseline)?)?;
     folder.sync()
 }
 
@@ -323,7 +322,7 @@ mod tests {
         fs::create_dir(at("dir")).unwrap();
         for name in ["notes", "link", "dir"] {
             let error = write(&at(name), &baseline(), true).unwrap_err();
-            assert!(error.to_string().contains("is no baseline"), "{name}: {error}");
+            assert!(error.to_string().contains("is not a baseline"), "{name}: {error}");
         }
         write(&at("newer"), &baseline(), true).unwrap();
         // A link planted at the temporary name is not followed.
@@ -342,8 +341,8 @@ mod tests {
             assert!(error.to_string().contains(expected), "{error}");
         };
         corrupt(|v| v["windows"][1]["cells"] = json!([null]), "window 1 has 1 cells for 2 quantities");
-        corrupt(|v| v["windows"][0]["source"] = json!(1), "of source 1, and there are 1");
-        corrupt(|v| v["windows"][0]["cells"][0] = json!([-1.0, 2.0]), "window 0 holds a value that is none");
+        corrupt(|v| v["windows"][0]["source"] = json!(1), "to source 1, and there are 1");
+        corrupt(|v| v["windows"][0]["cells"][0] = json!([-1.0, 2.0]), "window 0 contains an invalid value");
         corrupt(|v| v["windows"][0]["cells"][0] = json!([null, 2.0]), "invalid type");
         corrupt(|v| v["stacks"][0]["frames"] = json!([]), "has no frames");
         corrupt(|v| v["stacks"][0]["cpu_ns"] = json!(-0.5), "no time");
@@ -379,7 +378,7 @@ mod tests {
     #[test]
     fn what_is_no_file_is_not_waited_for() {
         let error = read(Path::new("/dev/zero")).unwrap_err();
-        assert!(error.to_string().contains("it is no file"), "{error}");
+        assert!(error.to_string().contains("not a regular file"), "{error}");
         let missing = read(Path::new("/nonexistent/x")).unwrap_err();
         assert!(missing.kind() == ErrorKind::NotFound && missing.remedy().is_some(), "{missing}");
     }

@@ -1,7 +1,6 @@
 //! Describes the damage of a recording, so that its reader knows what the numbers lack.
 
-use super::baseline::WITHIN;
-use super::part::{META, Part};
+use super::part::{BASELINE, META, Part};
 use super::repair::Mended;
 use std::fmt;
 
@@ -31,7 +30,7 @@ impl Damage {
     pub(super) fn leftover(temp: &str, target: &str) -> Damage {
         let lost = match Part::parse(target) {
             Some(part) => format!("if it was being written for the first time, {}", lost_with(part.table)),
-            None if target == WITHIN => "the recording holds no baseline".to_string(),
+            None if target == BASELINE => "the recording holds no baseline".to_string(),
             None if target == META => "the recording's last word about itself is missing".to_string(),
             None => "nothing is known to be lost".to_string(),
         };

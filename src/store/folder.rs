@@ -1,8 +1,7 @@
 //! The recording's directory: files are written atomically and readable by their owner only.
 //! Links at the names it writes are not followed, and only files of a recording are deleted.
 
-use super::baseline::WITHIN;
-use super::part::{META, Part, temp_name, temp_target};
+use super::part::{BASELINE, META, Part, temp_name, temp_target};
 use crate::error::{Context, Error, ErrorKind, Result};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -127,7 +126,7 @@ impl Folder {
         fs::set_permissions(&self.path, fs::Permissions::from_mode(0o700))
             .map_err(|error| self.cannot("protect", "", error))?;
         // The old meta.json stays until the new one replaces it, so that the directory is a recording at every moment.
-        let ours = |name: &str| Part::parse(name).is_some() || temp_target(name).is_some() || name == WITHIN;
+        let ours = |name: &str| Part::parse(name).is_some() || temp_target(name).is_some() || name == BASELINE;
         entries.iter().filter(|entry| ours(&entry.name)).try_for_each(|entry| self.remove(&entry.name))
     }
 

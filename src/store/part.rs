@@ -1,11 +1,12 @@
 //! The names of part files, and which of them are read: a merged part replaces all the parts in its range.
 //! Pure: reads no file.
 
-use super::baseline::WITHIN;
 use std::ops::RangeInclusive;
 
 /// The file that describes the recording.
 pub(super) const META: &str = "meta.json";
+/// The baseline inside a recording.
+pub(super) const BASELINE: &str = "baseline.json";
 
 /// Every table, definitions before the tables that refer to them: the order in which parts are written and read.
 pub(super) const TABLES: [&str; 14] = [
@@ -68,7 +69,7 @@ pub(super) fn temp_name(name: &str) -> String {
 /// The final name of a leftover temporary file; `None` for a file that is not ours.
 pub(super) fn temp_target(name: &str) -> Option<&str> {
     let target = name.strip_prefix('.')?.strip_suffix(".tmp")?;
-    (target == META || target == WITHIN || Part::parse(target).is_some()).then_some(target)
+    (target == META || target == BASELINE || Part::parse(target).is_some()).then_some(target)
 }
 
 /// The parts of one table that are read, in order, and the problems of the rest.
@@ -131,7 +132,7 @@ mod tests {
             assert_eq!(Part::parse(stranger), None, "{stranger}");
         }
         assert_eq!(temp_target(".meta.json.tmp"), Some(META));
-        assert_eq!(temp_target(".baseline.json.tmp"), Some(WITHIN));
+        assert_eq!(temp_target(".baseline.json.tmp"), Some(BASELINE));
         assert_eq!(temp_target(".bashrc.tmp"), None);
     }
 

@@ -14,7 +14,7 @@ use crate::view::fit::{end, middle, width};
 use crate::view::number;
 use crate::view::snapshot::{ComparisonHead, Head, SweepHead};
 use crate::view::sweep::Progress;
-use crate::view::watch::State;
+use crate::view::watch::WindowState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -149,11 +149,11 @@ pub type Tab = (ScreenId, String, u16);
 /// The tabs with their positions, the number of findings, and a mark if the session deviates from its baseline.
 /// On a narrow terminal the labels are cut to their numbers and first letters.
 #[must_use]
-pub fn tabs(kind: SessionKind, findings: Option<usize>, standing: Option<State>, columns: u16) -> Vec<Tab> {
+pub fn tabs(kind: SessionKind, findings: Option<usize>, standing: Option<WindowState>, columns: u16) -> Vec<Tab> {
     let count = |screen| match (screen, findings, standing) {
         (ScreenId::Findings, Some(count @ 1..), _) => format!(" {count}"),
-        (ScreenId::Baseline, _, Some(State::Alarm)) => " !".to_string(),
-        (ScreenId::Baseline, _, Some(State::Unusual)) => " +".to_string(),
+        (ScreenId::Baseline, _, Some(WindowState::Alarm)) => " !".to_string(),
+        (ScreenId::Baseline, _, Some(WindowState::Unusual)) => " +".to_string(),
         _ => String::new(),
     };
     let full: usize = kind.screens().map(|(_, screen, name)| name.len() + count(screen).len() + 4).sum::<usize>() + 8;

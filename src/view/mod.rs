@@ -1,7 +1,6 @@
 //! Plain, serialisable view models, which screens and exports render.
 //! Names are stored as the target reported them. Pass them through [`escape`] before showing them.
 
-pub(crate) mod against;
 pub(crate) mod baseline;
 pub(crate) mod context;
 pub(crate) mod counters;

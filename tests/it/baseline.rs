@@ -104,7 +104,7 @@ fn what_has_no_common_normal_is_refused_by_name_and_nothing_is_written() {
         for line in [format!("a.ironlaw {name} -o x"), format!("a.baseline {name} -o x")] {
             let ran = dir.line(&format!("baseline build {line}"));
             assert_eq!(ran.code, Some(1), "{}", ran.err);
-            assert!(ran.err.contains("are not alike") && ran.err.contains(expected), "{}", ran.err);
+            assert!(ran.err.contains("do not match") && ran.err.contains(expected), "{}", ran.err);
             assert!(!dir.join("x.baseline").exists());
         }
     };
@@ -137,8 +137,8 @@ fn a_damaged_or_hostile_file_is_told_and_never_replaced() {
     let newer = whole.replacen("\"format\":[1,1]", "\"format\":[2,0]", 1);
     let stray = whole.replacen("\"source\":0", "\"source\":9", 1);
     for (name, text, expected) in [
-        ("cut", &whole[..whole.len() / 2], "this is no baseline"),
-        ("empty", "", "this is no baseline"),
+        ("cut", &whole[..whole.len() / 2], "not a baseline"),
+        ("empty", "", "not a baseline"),
         ("other", "{\"format\":[1,0],\"rows\":{}}", "missing field"),
         ("newer", newer.as_str(), "this version reads up to 1.x"),
         ("stray", stray.as_str(), "is of source 9, and there are 2"),
@@ -151,12 +151,12 @@ fn a_damaged_or_hostile_file_is_told_and_never_replaced() {
         }
         if name != "newer" {
             let ran = dir.line(&format!("baseline build mon.ironlaw -o {name} -f"));
-            assert!(ran.code == Some(2) && ran.err.contains("is no baseline"), "{name}: {}", ran.err);
+            assert!(ran.code == Some(2) && ran.err.contains("is not a baseline"), "{name}: {}", ran.err);
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
         }
     }
     let ran = dir.line("baseline show mon.ironlaw");
-    assert!(ran.code == Some(1) && ran.err.contains("mon.ironlaw holds no baseline"), "{}", ran.err);
+    assert!(ran.code == Some(1) && ran.err.contains("mon.ironlaw contains no baseline"), "{}", ran.err);
 }
 
 /// This machine, as a recording of it says.
@@ -183,7 +183,7 @@ fn a_recording_keeps_the_baseline_it_is_held_against_and_one_that_does_not_fit_i
 
     let spin = format!("-- {IRONLAW} workload spin --seconds 1");
     let ran = dir.line(&format!("record -o now --baseline app {spin}")).succeeds();
-    assert!(ran.err.contains("may not hold any more: age"), "{}", ran.err);
+    assert!(ran.err.contains("may no longer apply: age"), "{}", ran.err);
     let view = show(&dir, "now.ironlaw");
     assert_eq!(
         (&view["strength"]["windows"], &view["key"]["cpu_model"]),
@@ -193,13 +193,13 @@ fn a_recording_keeps_the_baseline_it_is_held_against_and_one_that_does_not_fit_i
     assert!(!report.out.contains("damaged") && !report.err.contains("damaged"), "{}", report.out);
     // The next recording of that name must not inherit it.
     dir.line(&format!("record -o now --force {spin}")).succeeds();
-    assert!(dir.line("baseline show now.ironlaw").err.contains("holds no baseline"));
+    assert!(dir.line("baseline show now.ironlaw").err.contains("contains no baseline"));
 
     let ran = dir.line(&format!("record -o no --baseline app --ops rate:5 {spin}"));
     assert!(ran.code == Some(1) && ran.err.contains("what counts operations: nothing then"), "{}", ran.err);
     assert!(!dir.join("no.ironlaw").exists());
     let ran = dir.line(&format!("record -o yes --baseline app --stale-ok --ops rate:5 {spin}")).succeeds();
-    assert!(ran.err.contains("does not hold any more: what counts operations"), "{}", ran.err);
+    assert!(ran.err.contains("no longer applies: what counts operations"), "{}", ran.err);
 }
 
 #[track_caller]
@@ -238,7 +238,7 @@ fn a_real_recording_is_held_against_its_baseline_in_every_format() {
     for (name, slow) in [("app", false), ("fast.baseline", true)] {
         let report = json(dir.line(&format!("report now.ironlaw --baseline {name} --format json")));
         check_schema(&report);
-        let against = &report["against_baseline"];
+        let against = &report["baseline_comparison"];
         let count = |what: &str| against["windows"][what].as_u64().unwrap();
         assert!(count("all") >= 20, "{against:#}");
         assert_eq!(count("judged") + count("unknown_load") + count("idle"), count("all"), "{against:#}");
@@ -247,11 +247,13 @@ fn a_real_recording_is_held_against_its_baseline_in_every_format() {
         if slow && count("judged") >= 10 {
             assert_eq!(against["alarms"][0]["on"], true, "{against:#}");
             assert!(against["evidence"].as_array().is_some_and(|all| !all.is_empty()), "{against:#}");
-            assert!(against["place"].is_string(), "{against:#}");
+            assert!(against["location"].is_string(), "{against:#}");
         }
         let verdict: Vec<&str> = against["verdict"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert_eq!(verdict[0].starts_with("Slower than usual from"), against["alarms"][0].is_object(), "{verdict:?}");
-        for (format, heading) in [("text", "Against the baseline"), ("markdown", "### Against the baseline")] {
+        for (format, heading) in
+            [("text", "Compared with the baseline"), ("markdown", "### Compared with the baseline")]
+        {
             let shown = dir.line(&format!("report now.ironlaw --baseline {name} --format {format}")).succeeds().out;
             assert!(shown.contains(heading), "{shown}");
             for sentence in &verdict {
@@ -261,8 +263,8 @@ fn a_real_recording_is_held_against_its_baseline_in_every_format() {
     }
     let alone = json(dir.line("report now.ironlaw --format json"));
     check_schema(&alone);
-    assert!(alone["against_baseline"].is_null(), "{:#}", alone["against_baseline"]);
-    for (name, code, expected) in [("none", 1, "none"), ("now.ironlaw", 1, "is no baseline")] {
+    assert!(alone["baseline_comparison"].is_null(), "{:#}", alone["baseline_comparison"]);
+    for (name, code, expected) in [("none", 1, "none"), ("now.ironlaw", 1, "is not a baseline")] {
         let ran = dir.line(&format!("report now.ironlaw --baseline {name}"));
         assert!(ran.code == Some(code) && ran.err.contains(expected) && ran.out.is_empty(), "{name}: {}", ran.err);
     }
@@ -293,12 +295,12 @@ fn other_cpus_than_the_baselines_are_told_with_both_sets() {
     assert_eq!(show(&dir, "app")["key"]["allowed_cpus"], serde_json::json!([first]));
     let told = |name: &str| {
         let report = json(dir.line(&format!("report {name}.ironlaw --baseline app --format json")));
-        let stale = report["against_baseline"]["baseline"]["stale"].as_array().unwrap().clone();
+        let stale = report["baseline_comparison"]["baseline"]["stale"].as_array().unwrap().clone();
         stale.into_iter().find(|stale| stale["what"] == "CPUs it may run on")
     };
     assert_eq!(told("one"), None);
     let other = told("all").unwrap();
-    assert_eq!((&other["then"], &other["refuses"]), (&first.to_string().into(), &false.into()), "{other}");
+    assert_eq!((&other["then"], &other["incompatible"]), (&first.to_string().into(), &false.into()), "{other}");
     let ran = dir.line(&format!("record -o more --baseline app -p {} -d 0.3", everywhere.pid())).succeeds();
     assert!(ran.err.contains(&format!("CPUs it may run on: {first} then,")), "{}", ran.err);
 }

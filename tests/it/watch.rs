@@ -149,7 +149,7 @@ fn an_alarm_is_told_recorded_and_handed_to_the_command_once() {
     let handed: Value = serde_json::from_str(&std::fs::read_to_string(dir.join("alarms")).unwrap()).unwrap();
     assert_eq!(handed["cause"], alarm["cause"]);
     let recorded = of("recorded");
-    assert_eq!(recorded.iter().map(|line| &line["holds"]).collect::<Vec<_>>(), ["before", "alarm"], "{lines:#?}");
+    assert_eq!(recorded.iter().map(|line| &line["period"]).collect::<Vec<_>>(), ["before", "alarm"], "{lines:#?}");
     for line in recorded {
         let path = line["path"].as_str().unwrap();
         assert!(path.contains(&format!("pid-{pid}-")), "{path}");
@@ -157,7 +157,7 @@ fn an_alarm_is_told_recorded_and_handed_to_the_command_once() {
         let report = dir.report(path, "");
         assert!(report["duration_s"].as_f64() > Some(0.1) && report["neighbours"].is_object(), "{path}");
         // At 19 samples a second the first ones may still lie in the ring.
-        assert!(line["holds"] == "before" || report["samples"]["count"].as_u64() > Some(0), "{path}");
+        assert!(line["period"] == "before" || report["samples"]["count"].as_u64() > Some(0), "{path}");
     }
 }
 
@@ -277,7 +277,7 @@ fn a_baseline_of_another_machine_is_refused_by_name_unless_that_is_accepted() {
     assert!(refused.err.contains("Z80") && refused.err.contains("--stale-ok"), "{}", refused.err);
     let accepted = dir.line(&format!("{line} --stale-ok")).succeeds();
     let start: Value = serde_json::from_str(accepted.out.lines().next().unwrap()).unwrap();
-    assert_eq!((&start["stale"][0]["then"], &start["stale"][0]["refuses"]), (&"Z80".into(), &true.into()));
+    assert_eq!((&start["stale"][0]["then"], &start["stale"][0]["incompatible"]), (&"Z80".into(), &true.into()));
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn what_cannot_be_watched_is_said_before_anything_is_opened() {
     for (line, code, said) in [
         ("watch -p 1", 2, "--baseline"),
         ("watch -p 1 --baseline none", 1, "baseline build"),
-        ("watch -p 1 --baseline usual --on-alarm record -o nowhere", 1, "no directory nowhere"),
+        ("watch -p 1 --baseline usual --on-alarm record -o nowhere", 1, "no such directory: nowhere"),
         ("watch -p 1 --baseline usual --on-alarm record --on-alarm record", 2, "twice"),
         ("watch -p 1 --baseline usual --listen example.org:80", 2, "off"),
         ("watch --baseline usual", 2, "-p PID"),

@@ -1,29 +1,28 @@
 //! The quantities that can raise an alarm: what an operation costs, and what makes its time longer than its cost.
 //! Quantities that only describe load or surroundings are not among them.
 
-use super::deviation::{Deviation, WindowVerdict};
-use super::settings::Settings;
+use super::types::Settings;
 use crate::analysis::diff::{PRIMARY, RATE};
 use crate::model::MetricId;
 
 /// Which direction is worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bad {
-    More,
-    Less,
+pub(super) enum Worse {
+    Higher,
+    Lower,
 }
 
 /// How much a quantity must grow before it matters.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Matters {
+enum MinimumGrowth {
     /// Relative to its usual value, by the minimum growth of a cost.
-    AsCost,
+    OfCost,
     /// By the time per operation that it adds.
-    AsWait,
+    OfWait,
     /// By a difference of shares.
-    By(f64),
+    Difference(f64),
     /// As a cost, and only if waits also make the work take longer: fewer operations alone may be intended.
-    AsRate,
+    OfRate,
 }
 
 /// How the next known level above a load bounds a quantity at that load.
@@ -41,64 +40,52 @@ pub(super) enum Bound {
 
 /// A quantity that can raise an alarm.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Test {
+pub(super) struct AlarmCriterion {
     /// Its metric.
     pub id: MetricId,
     /// Which direction is worse.
-    pub bad: Bad,
-    matters: Matters,
+    pub worse: Worse,
+    minimum: MinimumGrowth,
     /// Its bound below every known load.
     pub bound: Bound,
-    /// The test is skipped if this quantity is known.
-    unless: Option<MetricId>,
+    /// The criterion does not apply if this quantity is known.
+    pub unless: Option<MetricId>,
 }
 
-const fn test(id: MetricId, bad: Bad, matters: Matters) -> Test {
-    Test { id, bad, matters, bound: Bound::None, unless: None }
+const fn criterion(id: MetricId, worse: Worse, minimum: MinimumGrowth) -> AlarmCriterion {
+    AlarmCriterion { id, worse, minimum, bound: Bound::None, unless: None }
 }
 
-const fn bounded(test: Test, bound: Bound) -> Test {
-    Test { bound, ..test }
+const fn bounded(criterion: AlarmCriterion, bound: Bound) -> AlarmCriterion {
+    AlarmCriterion { bound, ..criterion }
 }
 
 /// In order of precedence.
-pub(super) const TESTS: [Test; 8] = [
-    test(PRIMARY, Bad::More, Matters::AsCost),
+pub(super) const ALARM_CRITERIA: [AlarmCriterion; 8] = [
+    criterion(PRIMARY, Worse::Higher, MinimumGrowth::OfCost),
     // Without a count of operations, cycles per instruction is the cost.
-    Test { unless: Some(PRIMARY), ..test(MetricId::Cpi, Bad::More, Matters::AsCost) },
-    bounded(test(MetricId::ThrottledShare, Bad::More, Matters::By(0.02)), Bound::Always),
+    AlarmCriterion { unless: Some(PRIMARY), ..criterion(MetricId::Cpi, Worse::Higher, MinimumGrowth::OfCost) },
+    bounded(criterion(MetricId::ThrottledShare, Worse::Higher, MinimumGrowth::Difference(0.02)), Bound::Always),
     // Delay per operation depends less on load than the share of time, which is the fallback without operations.
-    test(MetricId::RunQueueDelayPerOp, Bad::More, Matters::AsWait),
-    bounded(test(MetricId::RunQueueDelay, Bad::More, Matters::AsWait), Bound::Waits),
-    bounded(test(MetricId::BlockIoDelay, Bad::More, Matters::AsWait), Bound::Waits),
-    bounded(test(MetricId::StealShare, Bad::More, Matters::By(0.02)), Bound::Always),
-    bounded(test(RATE, Bad::Less, Matters::AsRate), Bound::Demand),
+    criterion(MetricId::RunQueueDelayPerOp, Worse::Higher, MinimumGrowth::OfWait),
+    bounded(criterion(MetricId::RunQueueDelay, Worse::Higher, MinimumGrowth::OfWait), Bound::Waits),
+    bounded(criterion(MetricId::BlockIoDelay, Worse::Higher, MinimumGrowth::OfWait), Bound::Waits),
+    bounded(criterion(MetricId::StealShare, Worse::Higher, MinimumGrowth::Difference(0.02)), Bound::Always),
+    bounded(criterion(RATE, Worse::Lower, MinimumGrowth::OfRate), Bound::Demand),
 ];
 
-impl Test {
-    /// Whether the window is outside the band on the bad side, by an amount that matters.
-    pub fn outside(&self, judged: &WindowVerdict, settings: &Settings) -> bool {
-        let replaced = self.unless.is_some_and(|id| judged.get(id).is_some());
-        let held = judged.get(self.id).filter(|_| !replaced);
-        held.is_some_and(|held| held.is_outside(self.bad, settings) && self.matters(held, judged, settings))
-    }
-
-    fn matters(&self, held: &Deviation, judged: &WindowVerdict, settings: &Settings) -> bool {
-        let longer = judged.stretch.map_or(1.0, |stretch| stretch.ratio()) >= 1.0 + settings.least_wait;
-        self.size(held.value, held.expected.centre, longer, settings)
-    }
-
+impl AlarmCriterion {
     /// Whether a change from `usual` to `now` is large enough; `longer`: whether waits make the work take longer.
-    pub fn size(&self, now: f64, usual: f64, longer: bool, settings: &Settings) -> bool {
-        let grown = match self.bad {
-            Bad::More => now - usual,
-            Bad::Less => usual - now,
+    pub fn is_large(&self, now: f64, usual: f64, longer: bool, settings: &Settings) -> bool {
+        let grown = match self.worse {
+            Worse::Higher => now - usual,
+            Worse::Lower => usual - now,
         };
-        match self.matters {
-            Matters::AsCost => grown >= settings.least_cost * usual.abs(),
-            Matters::AsWait => longer,
-            Matters::By(least) => grown >= least,
-            Matters::AsRate => longer && grown >= settings.least_cost * usual.abs(),
+        match self.minimum {
+            MinimumGrowth::OfCost => grown >= settings.least_cost * usual.abs(),
+            MinimumGrowth::OfWait => longer,
+            MinimumGrowth::Difference(least) => grown >= least,
+            MinimumGrowth::OfRate => longer && grown >= settings.least_cost * usual.abs(),
         }
     }
 }

@@ -2,10 +2,9 @@
 //! would have known at that point; only the final assessment covers the whole recording.
 
 use super::assessor::Assessor;
-use super::functions::shift;
+use super::functions::function_shift;
 use super::observe::{Previous, observe_with};
-use super::settings::Settings;
-use super::types::Assessment;
+use super::types::{Assessment, Settings};
 use crate::analysis::baseline::Levels;
 use crate::analysis::{Counters, Window};
 use crate::model::Baseline;
@@ -20,14 +19,14 @@ const LEAST_PART: f64 = 0.5;
 pub fn assess(profile: &Profile, baseline: &Baseline, settings: Settings) -> Assessment {
     let (counters, previous) = (Counters::of(profile), Previous::of(profile));
     let mut assessor = Assessor::new(Levels::of(baseline), profile.meta.host.clone(), settings);
-    let mut steps = Vec::new();
+    let mut timeline = Vec::new();
     for window in windows(profile) {
-        steps.push(assessor.take(observe_with(profile, &counters, &previous, window), &profile.neighbours));
-        if let Some(from) = assessor.asks_for_functions() {
-            assessor.tell_functions(shift(profile, baseline, Window { from, to: window.to }));
+        timeline.push(assessor.take(observe_with(profile, &counters, &previous, window), &profile.neighbours));
+        if let Some(from) = assessor.wants_function_shift() {
+            assessor.set_function_shift(function_shift(profile, baseline, Window { from, to: window.to }));
         }
     }
-    Assessment { steps, ..assessor.last_word() }
+    Assessment { timeline, ..assessor.final_assessment() }
 }
 
 fn windows(profile: &Profile) -> Vec<Window> {
@@ -54,8 +53,8 @@ mod tests {
         for at in 1..=windows {
             synthetic.tick(at * 1000, 1000);
         }
-        let said = assess(&synthetic.finish(), &baseline(&[30]), settings);
-        let ends: Vec<f64> = said.steps.iter().map(|step| step.window.to.seconds()).collect();
+        let assessment = assess(&synthetic.finish(), &baseline(&[30]), settings);
+        let ends: Vec<f64> = assessment.timeline.iter().map(|result| result.window.to.seconds()).collect();
         assert_eq!(ends, (1..=windows).map(|at| at as f64).collect::<Vec<_>>());
     }
 }

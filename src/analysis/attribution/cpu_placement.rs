@@ -2,8 +2,8 @@
 //! neighbour's place in a window is the CPU it was last seen on.
 
 use super::score::Fit;
-use super::suspects::Question;
 use super::types::Cause;
+use super::window_summary::SuspectQuery;
 use crate::analysis::text::{digits, percent};
 use crate::model::{CpuTopology, HostFacts, NeighbourDef, NeighbourId, NeighbourKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,22 +35,22 @@ const RAN: f64 = 0.02;
 const BUSY: f64 = 0.25;
 
 impl CpuPlacement {
-    pub fn of(question: &Question<'_>) -> CpuPlacement {
-        let facts = question.facts;
+    pub fn of(query: &SuspectQuery<'_>) -> CpuPlacement {
+        let facts = query.facts;
         let mut shares: FxHashMap<NeighbourId, Shares> = FxHashMap::default();
-        let slow = question.past.iter().zip(question.slow).filter(|(_, slow)| **slow);
+        let slow = query.summaries.iter().zip(query.slow).filter(|(_, slow)| **slow);
         let (mut windows, mut busy) = (0.0_f64, 0.0_f64);
-        for (past, _) in slow.filter(|(past, _)| !past.cpus.is_empty()) {
+        for (summary, _) in slow.filter(|(summary, _)| !summary.cpus.is_empty()) {
             let mut other = false;
-            let (siblings, nodes) = (siblings(facts, &past.cpus), nodes(facts, &past.cpus));
-            for used in past.neighbours.iter().filter(|used| used.cores >= RAN) {
+            let (siblings, nodes) = (siblings(facts, &summary.cpus), nodes(facts, &summary.cpus));
+            for used in summary.neighbours.iter().filter(|used| used.cores >= RAN) {
                 let Some(cpu) = used.on_cpu else { continue };
                 other |= used.cores >= BUSY && siblings.contains(&cpu);
                 let share = shares.entry(used.neighbour).or_default();
                 share.windows += 1.0;
-                share.same_cpu += f64::from(u8::from(past.cpus.contains(&cpu)));
+                share.same_cpu += f64::from(u8::from(summary.cpus.contains(&cpu)));
                 share.sibling += f64::from(u8::from(siblings.contains(&cpu)));
-                share.node += f64::from(u8::from(place(facts, cpu).is_some_and(|at| nodes.contains(&at.node))));
+                share.node += f64::from(u8::from(topology(facts, cpu).is_some_and(|at| nodes.contains(&at.node))));
             }
             windows += 1.0;
             busy += f64::from(u8::from(other));
@@ -81,47 +81,52 @@ impl CpuPlacement {
     }
 }
 
-fn place(facts: &HostFacts, cpu: u32) -> Option<&CpuTopology> {
-    facts.cpus.iter().find(|place| place.cpu == cpu)
+fn topology(facts: &HostFacts, cpu: u32) -> Option<&CpuTopology> {
+    facts.cpus.iter().find(|topology| topology.cpu == cpu)
 }
 
 /// The sibling threads on these CPUs' cores.
 fn siblings(facts: &HostFacts, cpus: &[u32]) -> FxHashSet<u32> {
     let cores: FxHashSet<(u32, u32)> =
-        cpus.iter().filter_map(|cpu| place(facts, *cpu)).map(|at| (at.package, at.core)).collect();
+        cpus.iter().filter_map(|cpu| topology(facts, *cpu)).map(|at| (at.package, at.core)).collect();
     let all = facts.cpus.iter().filter(|at| cores.contains(&(at.package, at.core)));
     all.map(|at| at.cpu).filter(|cpu| !cpus.contains(cpu)).collect()
 }
 
 fn nodes(facts: &HostFacts, cpus: &[u32]) -> FxHashSet<u32> {
-    cpus.iter().filter_map(|cpu| place(facts, *cpu)).map(|at| at.node).collect()
+    cpus.iter().filter_map(|cpu| topology(facts, *cpu)).map(|at| at.node).collect()
 }
 
 /// Evidence for a suspect, in sentences.
-pub(super) fn evidence(def: &NeighbourDef, fit: &Fit, question: &Question<'_>, beside: &CpuPlacement) -> Vec<String> {
+pub(super) fn evidence(
+    def: &NeighbourDef,
+    fit: &Fit,
+    query: &SuspectQuery<'_>,
+    placement: &CpuPlacement,
+) -> Vec<String> {
     // The CPU time of a monitoring group is not known; its cache and traffic are reported below.
-    let mut all: Vec<String> = (def.kind != NeighbourKind::Resctrl).then(|| grown(fit, question)).into_iter().collect();
-    if let Some(shares) = beside.shares.get(&def.id) {
-        let told = [
+    let mut all: Vec<String> = (def.kind != NeighbourKind::Resctrl).then(|| grown(fit, query)).into_iter().collect();
+    if let Some(shares) = placement.shares.get(&def.id) {
+        let placements = [
             (shares.same_cpu, "on a CPU that the target used"),
             (shares.sibling, "on the other thread of a core that the target used"),
-            (if beside.nodes { shares.node } else { 0.0 }, "on the target's NUMA node"),
+            (if placement.nodes { shares.node } else { 0.0 }, "on the target's NUMA node"),
         ];
-        let often = told.iter().filter(|(share, _)| *share >= OFTEN);
+        let often = placements.iter().filter(|(share, _)| *share >= OFTEN);
         all.extend(
             often.map(|(share, at)| format!("It was seen {at} in {} of the slow windows it ran in.", percent(*share))),
         );
     }
-    all.extend(cache(def.id, question));
+    all.extend(cache(def.id, query));
     if let (NeighbourKind::Process, Some(group)) = (def.kind, &def.cgroup) {
         all.push(format!("It is in control group {group}."));
     }
     all
 }
 
-fn grown(fit: &Fit, question: &Question<'_>) -> String {
-    let before = question.slow.iter().filter(|slow| !**slow).count();
-    let (what, unit, scale) = match question.cause {
+fn grown(fit: &Fit, query: &SuspectQuery<'_>) -> String {
+    let before = query.slow.iter().filter(|slow| !**slow).count();
+    let (what, unit, scale) = match query.cause {
         Cause::Io => ("storage traffic", "MB/s", 1e-6),
         _ => ("CPUs used", "", 1.0),
     };
@@ -134,13 +139,13 @@ fn grown(fit: &Fit, question: &Question<'_>) -> String {
 }
 
 /// Cache occupancy and memory traffic of resctrl groups, and storage traffic.
-fn cache(id: NeighbourId, question: &Question<'_>) -> Vec<String> {
-    let mean = |of: fn(&super::types::NeighbourWindow) -> Option<f64>, slow: bool| {
-        let chosen = question.past.iter().zip(question.slow).filter(|(_, is)| **is == slow);
-        let values: Vec<f64> = chosen.filter_map(|(past, _)| of(past.of_neighbour(id)?)).collect();
+fn cache(id: NeighbourId, query: &SuspectQuery<'_>) -> Vec<String> {
+    let mean = |of: fn(&super::types::NeighbourActivity) -> Option<f64>, slow: bool| {
+        let chosen = query.summaries.iter().zip(query.slow).filter(|(_, is)| **is == slow);
+        let values: Vec<f64> = chosen.filter_map(|(summary, _)| of(summary.of_neighbour(id)?)).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
-    let tell = |what: &str, unit: &str, scale: f64, of: fn(&super::types::NeighbourWindow) -> Option<f64>| {
+    let tell = |what: &str, unit: &str, scale: f64, of: fn(&super::types::NeighbourActivity) -> Option<f64>| {
         let now = mean(of, true)?;
         let before = mean(of, false).map_or(String::new(), |then| format!(", {} {unit} before", digits(then * scale)));
         Some(format!("{what}: {} {unit} while slow{before}.", digits(now * scale)))
@@ -148,8 +153,7 @@ fn cache(id: NeighbourId, question: &Question<'_>) -> Vec<String> {
     let mib = 1.0 / (1024.0 * 1024.0);
     let held = tell("last-level cache held", "MiB", mib, |used| used.llc_bytes.map(|bytes| bytes as f64));
     let moved = tell("memory traffic", "GB/s", 1e-9, |used| used.memory_rate);
-    let io =
-        (question.cause != Cause::Io).then(|| tell("storage traffic", "MB/s", 1e-6, |used| used.io_rate)).flatten();
+    let io = (query.cause != Cause::Io).then(|| tell("storage traffic", "MB/s", 1e-6, |used| used.io_rate)).flatten();
     // Constant traffic is reported only if it is high.
     let much = mean(|used| used.io_rate, true).is_some_and(|rate| rate >= 1e6);
     held.into_iter().chain(moved).chain(io.filter(|_| much)).collect()

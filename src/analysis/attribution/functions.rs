@@ -1,7 +1,8 @@
 //! Finds the function of the target that took more CPU time than usual: without counted instructions, the best sign
 //! that the program changed. It is not proof: a busy cache also slows some functions more than others.
 
-use super::types::{Cause, Confidence, Evidence};
+use super::types::{Cause, Evidence};
+use crate::analysis::finding::Confidence;
 use crate::analysis::sweep::Run;
 use crate::analysis::text::{name, percent, seconds};
 use crate::analysis::{CodeKind, Window, operations};
@@ -18,7 +19,7 @@ const OWNS: f64 = 0.4;
 
 /// How the CPU time moved between functions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shift {
+pub struct FunctionShift {
     /// The function that grew most.
     pub function: String,
     /// Its CPU time, nanoseconds per operation; without operations, its share of all CPU time.
@@ -39,7 +40,7 @@ type Shares = BTreeMap<String, f64>;
 
 /// Compares where CPU time goes in a window with the baseline; `None` with too few samples.
 #[must_use]
-pub fn shift(profile: &Profile, baseline: &Baseline, window: Window) -> Option<Shift> {
+pub fn function_shift(profile: &Profile, baseline: &Baseline, window: Window) -> Option<FunctionShift> {
     let run = Run::of(profile, 1, window);
     let (cpu, samples) = (&run.cpu, run.cpu.samples);
     if samples < LEAST_SAMPLES || cpu.weight <= 0.0 || baseline.cpu_ns <= 0.0 || baseline.stacks.is_empty() {
@@ -68,13 +69,13 @@ fn add<'a>(shares: &mut Shares, path: impl Iterator<Item = &'a str>, share: f64)
     }
 }
 
-fn grown(now: &Shares, then: &Shares, samples: u64, costs: Option<(f64, f64)>) -> Option<Shift> {
+fn grown(now: &Shares, then: &Shares, samples: u64, costs: Option<(f64, f64)>) -> Option<FunctionShift> {
     let before = |name: &String| then.get(name).copied().unwrap_or(0.0);
     let (function, share) = now.iter().max_by(|a, b| (a.1 - before(a.0)).total_cmp(&(b.1 - before(b.0))))?;
     let (here, was) = costs.unwrap_or((1.0, 1.0));
     let (cost, usual) = (share * here, before(function) * was);
     let error = 2.0 * (share * (1.0 - share) / samples as f64).max(0.0).sqrt();
-    Some(Shift {
+    Some(FunctionShift {
         function: function.clone(),
         now: cost,
         then: usual,
@@ -84,11 +85,11 @@ fn grown(now: &Shares, then: &Shares, samples: u64, costs: Option<(f64, f64)>) -
     })
 }
 
-impl Shift {
+impl FunctionShift {
     /// Whether it indicates a change of the program: one function owns much of the growth, and the others did not grow
     /// with it.
     #[must_use]
-    pub fn tells(&self) -> bool {
+    pub fn implicates_program(&self) -> bool {
         self.shifted >= SHIFTED && self.part.is_none_or(|part| part >= OWNS) && self.now > self.then
     }
 
@@ -127,7 +128,7 @@ mod tests {
     use crate::analysis::baseline::testing::baseline;
     use crate::analysis::testing::{Synthetic, ms};
 
-    fn of(samples: &[(&str, u64)]) -> Option<Shift> {
+    fn of(samples: &[(&str, u64)]) -> Option<FunctionShift> {
         let mut synthetic = Synthetic::new();
         synthetic.alive(41, "app");
         for (stack, count) in samples {
@@ -135,19 +136,19 @@ mod tests {
         }
         let profile = synthetic.finish();
         // A baseline with three quarters in main;work and one quarter in main itself.
-        shift(&profile, &baseline(&[40]), Window { from: ms(0), to: ms(60_000) })
+        function_shift(&profile, &baseline(&[40]), Window { from: ms(0), to: ms(60_000) })
     }
 
     #[test]
     fn the_function_whose_share_grew_is_named_even_where_it_ends_in_the_same_inlined_code() {
         let found = of(&[("app!main;app!work", 300), ("app!main;app!check;app!work", 200)]).unwrap();
-        assert!(found.tells() && found.function == "check" && found.then == 0.0, "{found:?}");
+        assert!(found.implicates_program() && found.function == "check" && found.then == 0.0, "{found:?}");
         assert!((found.now - 0.4).abs() < 1e-9 && !found.per_operation, "{found:?}");
     }
 
     #[test]
     fn the_same_shares_and_few_samples_say_nothing() {
-        assert!(!of(&[("app!main;app!work", 302), ("app!main", 98)]).unwrap().tells());
+        assert!(!of(&[("app!main;app!work", 302), ("app!main", 98)]).unwrap().implicates_program());
         assert_eq!(of(&[("app!main;app!check", 20)]), None);
     }
 }

@@ -5,28 +5,27 @@ mod alarm_criteria;
 mod assess;
 mod assessor;
 mod cpu_placement;
-mod deviation;
 mod explain;
-mod finding;
+mod explanation;
 mod functions;
 mod observe;
 mod pooled;
 mod reference;
 mod score;
-mod series;
-mod settings;
 mod suspects;
 mod types;
-mod wait_ratio;
+mod window_summary;
+mod window_verdict;
 mod words;
 
 pub use assess::assess;
 pub use assessor::Assessor;
-pub use functions::shift;
+pub use functions::function_shift;
 pub use observe::observe;
-pub use settings::Settings;
-pub use types::{Alarm, Assessment, Cause, Confidence, Evidence, Moved, State, Step, Suspect, Where};
-pub use words::{amount, change};
+pub use types::{
+    Alarm, Assessment, Cause, CauseLocation, Diagnosis, Evidence, QuantityDeviation, Settings, Suspect, WindowResult,
+    WindowState,
+};
 
 #[cfg(test)]
 mod tests;

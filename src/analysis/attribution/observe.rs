@@ -1,7 +1,7 @@
 //! Reads one window of a profile for an assessment: its quantities, and what each neighbour used in it. Reads only the
 //! part of a long profile that the window needs.
 
-use super::types::{NeighbourWindow, Observed};
+use super::types::{NeighbourActivity, WindowObservation};
 use crate::analysis::diff::readings;
 use crate::analysis::{Counters, Window, operations};
 use crate::model::profile::Profile;
@@ -15,7 +15,7 @@ const LATE: Nanos = Nanos(1_000_000_000);
 
 /// Reads the window, which must begin and end at ticks.
 #[must_use]
-pub fn observe(profile: &Profile, window: Window) -> Observed {
+pub fn observe(profile: &Profile, window: Window) -> WindowObservation {
     observe_with(profile, &Counters::about(profile, window), &Previous::of(profile), window)
 }
 
@@ -31,7 +31,12 @@ impl Previous {
 }
 
 /// Like [`observe`], with the profile's counters already computed.
-pub(super) fn observe_with(profile: &Profile, counters: &Counters, previous: &Previous, window: Window) -> Observed {
+pub(super) fn observe_with(
+    profile: &Profile,
+    counters: &Counters,
+    previous: &Previous,
+    window: Window,
+) -> WindowObservation {
     let ops = if counted_within(profile, window) {
         operations(profile, window)
     } else {
@@ -40,7 +45,12 @@ pub(super) fn observe_with(profile: &Profile, counters: &Counters, previous: &Pr
     };
     // The quantities cover the whole target, not selected threads.
     let readings = readings(counters, window, ops, None);
-    Observed { window, readings, neighbours: neighbours(profile, previous, window), cpus: cpus(profile, window) }
+    WindowObservation {
+        window,
+        readings,
+        neighbours: neighbours(profile, previous, window),
+        cpus: cpus(profile, window),
+    }
 }
 
 /// Whether operations were counted within the window or near its ends; other totals do not describe it.
@@ -53,7 +63,7 @@ fn counted_within(profile: &Profile, window: Window) -> bool {
 }
 
 /// Uses are sorted by the time they were read.
-fn neighbours(profile: &Profile, previous: &Previous, window: Window) -> Vec<NeighbourWindow> {
+fn neighbours(profile: &Profile, previous: &Previous, window: Window) -> Vec<NeighbourActivity> {
     let uses = &profile.neighbour_uses;
     let end = uses.partition_point(|used| used.at <= window.to);
     let from = uses.partition_point(|used| used.at <= window.from);
@@ -70,14 +80,14 @@ fn neighbours(profile: &Profile, previous: &Previous, window: Window) -> Vec<Nei
     found
 }
 
-fn used(end: &NeighbourUse, base: Option<&NeighbourUse>, span: Nanos) -> NeighbourWindow {
+fn used(end: &NeighbourUse, base: Option<&NeighbourUse>, span: Nanos) -> NeighbourActivity {
     let (wall, seconds) = (span.as_f64().max(1.0), span.seconds().max(1e-9));
     // A neighbour without an earlier reading had used nothing since the capture began.
     let grown = |of: fn(&NeighbourUse) -> Option<u64>| {
         let before = base.map_or(Some(0), of);
         of(end).zip(before).map(|(end, before)| end.saturating_sub(before) as f64 / seconds)
     };
-    NeighbourWindow {
+    NeighbourActivity {
         neighbour: end.neighbour,
         cores: (end.cpu - base.map_or(Nanos(0), |base| base.cpu)).as_f64() / wall,
         on_cpu: end.on_cpu,
@@ -105,8 +115,7 @@ fn cpus(profile: &Profile, window: Window) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::analysis::testing::{Synthetic, ms};
-    use crate::model::MetricId;
-    use crate::model::Scope;
+    use crate::model::{MetricId, Scope};
     use crate::units::Ops;
 
     fn window(from: u64, to: u64) -> Window {
@@ -136,7 +145,7 @@ mod tests {
             use_of(1, 3000, 900, None),
         ];
         let found = observe(&profile, window(1000, 2000)).neighbours;
-        let brief = |w: &NeighbourWindow| (w.neighbour.0, w.cores, w.io_rate);
+        let brief = |w: &NeighbourActivity| (w.neighbour.0, w.cores, w.io_rate);
         let mut found: Vec<_> = found.iter().map(brief).collect();
         found.sort_by_key(|row| row.0);
         assert_eq!(found, [(1, 0.5, Some(4000.0)), (3, 0.25, None)]);

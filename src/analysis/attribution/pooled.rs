@@ -1,11 +1,10 @@
 //! Pools several windows: each quantity over all of them compared with the usual value at each window's load, and how
 //! probable the difference is by chance. Allows for autocorrelated windows and for run-to-run variation.
 
-use super::alarm_criteria::{Bad, TESTS};
-use super::deviation::WindowVerdict;
-use super::settings::Settings;
-use super::types::Moved;
-use super::wait_ratio::WaitRatio;
+use super::alarm_criteria::{ALARM_CRITERIA, Worse};
+use super::reference::WaitRatio;
+use super::types::{QuantityDeviation, Settings};
+use super::window_verdict::{Deviation, WindowVerdict};
 use crate::analysis::diff::{PRIMARY, Quantity};
 use crate::analysis::stats::{benjamini_hochberg, normal_cdf};
 use crate::model::{MetricId, Role};
@@ -15,14 +14,14 @@ use crate::units::Nanos;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PooledWindows {
     /// Every quantity, the primary first, then the other costs.
-    pub moved: Vec<Moved>,
+    pub quantities: Vec<QuantityDeviation>,
     /// Number of windows.
     pub windows: usize,
     /// The wait ratio over all of them.
-    pub stretch: Option<WaitRatio>,
+    pub wait_ratio: Option<WaitRatio>,
     /// The length of the last of them.
     span: Nanos,
-    /// For each quantity by name, how probable so large a deviation is by chance, not corrected for the other
+    /// For each quantity, how probable so large a deviation is by chance, not corrected for the other
     /// quantities.
     chances: Vec<(MetricId, f64)>,
 }
@@ -35,7 +34,7 @@ const MOST_INDEPENDENT: f64 = 10.0;
 const MOST: f64 = 999.0;
 
 #[derive(Debug, Clone, Copy)]
-struct Sum {
+struct QuantitySum {
     quantity: Quantity,
     now: f64,
     usual: f64,
@@ -54,61 +53,67 @@ struct Sum {
 
 impl PooledWindows {
     pub fn of<'a>(windows: impl Iterator<Item = &'a WindowVerdict>, settings: &Settings) -> PooledWindows {
-        let mut sums: Vec<Sum> = Vec::new();
-        let mut stretches: Vec<WaitRatio> = Vec::new();
+        let mut sums: Vec<QuantitySum> = Vec::new();
+        let mut wait_ratios: Vec<WaitRatio> = Vec::new();
         let (mut count, mut span) = (0, Nanos(0));
-        for judged in windows.filter(|judged| judged.is_judged()) {
-            (count, span) = (count + 1, judged.window.span());
-            stretches.extend(judged.stretch);
-            judged.held.iter().for_each(|held| add(&mut sums, held, settings));
+        for verdict in windows.filter(|verdict| verdict.is_judged()) {
+            (count, span) = (count + 1, verdict.window.span());
+            wait_ratios.extend(verdict.wait_ratio);
+            verdict.deviations.iter().for_each(|deviation| add(&mut sums, deviation, settings));
         }
-        let p: Vec<f64> = sums.iter().map(Sum::p).collect();
+        let p: Vec<f64> = sums.iter().map(QuantitySum::p).collect();
         let q = benjamini_hochberg(&p);
         let chances = sums.iter().zip(&p).map(|(sum, p)| (sum.quantity.id, *p)).collect();
-        let mut moved: Vec<Moved> = sums.iter().zip(&q).map(|(sum, q)| sum.moved(*q, settings)).collect();
-        moved.sort_by_key(|moved| (moved.quantity.id != PRIMARY, moved.quantity.role != Role::Cost));
-        PooledWindows { moved, windows: count, stretch: together(&stretches), span, chances }
+        let mut quantities: Vec<QuantityDeviation> =
+            sums.iter().zip(&q).map(|(sum, q)| sum.deviation(*q, settings)).collect();
+        quantities.sort_by_key(|moved| (moved.quantity.id != PRIMARY, moved.quantity.role != Role::Cost));
+        PooledWindows { quantities, windows: count, wait_ratio: pooled_wait_ratio(&wait_ratios), span, chances }
     }
 
-    pub fn get(&self, id: MetricId) -> Option<&Moved> {
-        self.moved.iter().find(|moved| moved.quantity.id == id)
+    pub fn get(&self, id: MetricId) -> Option<&QuantityDeviation> {
+        self.quantities.iter().find(|moved| moved.quantity.id == id)
     }
 
-    /// Whether a test's quantity is worse over all windows by an amount that matters, and less probable by chance than
+    /// A quantity that moved upwards.
+    pub fn grown(&self, id: MetricId) -> Option<&QuantityDeviation> {
+        self.get(id).filter(|moved| moved.moved && moved.deviations > 0.0)
+    }
+
+    /// Whether a criterion's quantity is worse over all windows by an amount that matters, and less probable by chance than
     /// the allowed rate of false alarms.
-    pub fn confirms(&self, test: usize, settings: &Settings) -> bool {
-        self.worse(test, settings).is_some_and(|moved| {
-            let chance = self.chances.iter().find(|(name, _)| *name == moved.quantity.id);
-            chance.is_some_and(|(_, chance)| *chance <= settings.chance_of_a_look(self.span, TESTS.len()))
+    pub fn confirms(&self, criterion: usize, settings: &Settings) -> bool {
+        self.worse(criterion, settings).is_some_and(|moved| {
+            let chance = self.chances.iter().find(|(id, _)| *id == moved.quantity.id);
+            chance.is_some_and(|(_, chance)| *chance <= settings.significance_level(self.span, ALARM_CRITERIA.len()))
         })
     }
 
     /// Whether it is worse by an amount that matters, and beyond half the distance from its usual value to the end of
     /// its band.
-    pub fn leans(&self, test: usize, settings: &Settings) -> bool {
-        let half = |moved: &Moved| (moved.band.1 - moved.expected) / 2.0;
-        self.worse(test, settings).is_some_and(|moved| (moved.now - moved.expected).abs() > half(moved))
+    pub fn leans(&self, criterion: usize, settings: &Settings) -> bool {
+        let half = |moved: &QuantityDeviation| (moved.band.1 - moved.expected) / 2.0;
+        self.worse(criterion, settings).is_some_and(|moved| (moved.now - moved.expected).abs() > half(moved))
     }
 
-    /// A test's quantity, if it is worse by an amount that matters.
-    fn worse(&self, test: usize, settings: &Settings) -> Option<&Moved> {
-        let test = TESTS.get(test)?;
-        let moved = self.get(test.id)?;
-        let longer = self.stretch.is_none_or(|stretch| stretch.ratio() >= 1.0 + settings.least_wait);
-        let worse = match test.bad {
-            Bad::More => moved.deviations > 0.0,
-            Bad::Less => moved.deviations < 0.0,
+    /// A criterion's quantity, if it is worse by an amount that matters.
+    fn worse(&self, criterion: usize, settings: &Settings) -> Option<&QuantityDeviation> {
+        let criterion = ALARM_CRITERIA.get(criterion)?;
+        let moved = self.get(criterion.id)?;
+        let longer = self.wait_ratio.is_none_or(|wait_ratio| wait_ratio.ratio() >= 1.0 + settings.least_wait);
+        let worse = match criterion.worse {
+            Worse::Higher => moved.deviations > 0.0,
+            Worse::Lower => moved.deviations < 0.0,
         };
-        (worse && test.size(moved.now, moved.expected, longer, settings)).then_some(moved)
+        (worse && criterion.is_large(moved.now, moved.expected, longer, settings)).then_some(moved)
     }
 }
 
-fn add(sums: &mut Vec<Sum>, held: &super::deviation::Deviation, settings: &Settings) {
-    let expected = &held.expected;
-    let name = expected.quantity.id;
-    let at = sums.iter().position(|sum| sum.quantity.id == name).unwrap_or_else(|| {
+fn add(sums: &mut Vec<QuantitySum>, deviation: &Deviation, settings: &Settings) {
+    let expected = &deviation.expected;
+    let id = expected.quantity.id;
+    let at = sums.iter().position(|sum| sum.quantity.id == id).unwrap_or_else(|| {
         let (zero, quantity) = (0.0, expected.quantity);
-        sums.push(Sum {
+        sums.push(QuantitySum {
             quantity,
             now: zero,
             usual: zero,
@@ -125,21 +130,21 @@ fn add(sums: &mut Vec<Sum>, held: &super::deviation::Deviation, settings: &Setti
         sums.len() - 1
     });
     let Some(sum) = sums.get_mut(at) else { return };
-    sum.now += held.value * held.weight;
-    sum.usual += expected.centre * held.weight;
-    sum.spread += expected.spread * held.weight;
-    sum.within += expected.within * held.weight;
-    sum.run += expected.run * held.weight;
+    sum.now += deviation.value * deviation.weight;
+    sum.usual += expected.centre * deviation.weight;
+    sum.spread += expected.spread * deviation.weight;
+    sum.within += expected.within * deviation.weight;
+    sum.run += expected.run * deviation.weight;
     sum.dependence = sum.dependence.max(expected.dependence);
-    sum.weight += held.weight;
+    sum.weight += deviation.weight;
     let (low, high) = expected.furthest;
     sum.furthest = (sum.furthest.0.max(low), sum.furthest.1.max(high));
     sum.seen = sum.seen.min(expected.windows);
     sum.windows += 1;
-    sum.outside += u32::from(expected.beyond(held.value).abs() > settings.sigmas);
+    sum.outside += u32::from(expected.beyond(deviation.value).abs() > settings.sigmas);
 }
 
-impl Sum {
+impl QuantitySum {
     fn deviations(&self) -> f64 {
         (self.now - self.usual) / self.spread.max(f64::MIN_POSITIVE)
     }
@@ -155,13 +160,13 @@ impl Sum {
         one.powf((f64::from(self.windows) / self.dependence).clamp(1.0, MOST_INDEPENDENT))
     }
 
-    fn moved(&self, q: f64, settings: &Settings) -> Moved {
+    fn deviation(&self, q: f64, settings: &Settings) -> QuantityDeviation {
         let (now, usual) = (self.now / self.weight, self.usual / self.weight);
         let reach = (self.run + settings.sigmas * self.within) / self.weight;
         let least = if self.quantity.is_share() { 0.01 } else { settings.least_cost * usual.abs() };
         let low = usual - reach;
         let lasting = self.outside >= settings.k as u32 || self.outside * 2 > self.windows;
-        Moved {
+        QuantityDeviation {
             quantity: self.quantity,
             now,
             expected: usual,
@@ -185,8 +190,8 @@ fn tail(away: f64, furthest: f64, seen: usize) -> f64 {
     (2.0 * normal.max(heavy)).min(1.0)
 }
 
-fn together(all: &[WaitRatio]) -> Option<WaitRatio> {
-    let running: f64 = all.iter().map(|stretch| stretch.running).sum();
+fn pooled_wait_ratio(all: &[WaitRatio]) -> Option<WaitRatio> {
+    let running: f64 = all.iter().map(|wait_ratio| wait_ratio.running).sum();
     let mean = |of: fn(&WaitRatio) -> f64| all.iter().map(|s| of(s) * s.running).sum::<f64>() / running;
     (running > 0.0).then(|| WaitRatio {
         now: mean(|s| s.now),

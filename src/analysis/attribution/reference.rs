@@ -1,10 +1,9 @@
 //! Chooses the level of load that a window is compared with, and which quantities. A drop of throughput is not a lower
-//! load while the program wants as much CPU as before.
+//! load while the program wants as much CPU as before: the CPUs it runs on and those it waits for.
 
-use super::deviation::value;
-use super::wait_ratio::stretch;
-use crate::analysis::baseline::{Level, Levels, LoadAxis, Place};
+use crate::analysis::baseline::{Expected, Level, LevelMatch, Levels, LoadAxis};
 use crate::analysis::diff::{RATE, Reading, WITHOUT_OPERATIONS};
+use crate::model::MetricId;
 
 /// A level, and the part of a window it applies to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,7 +28,7 @@ pub(super) enum Scope {
 
 /// The level to compare a window of this load with; `None` above every known level, where nothing is bounded.
 pub(super) fn reference<'a>(levels: &'a Levels, load: f64, readings: &[Reading]) -> Option<Reference<'a>> {
-    if let Place::Known(level) = levels.place(load) {
+    if let LevelMatch::Known(level) = levels.place(load) {
         return Some(Reference { level, scope: Scope::Whole });
     }
     // Only known levels: a few slow windows of the baseline must not stand between the load and the level it would have
@@ -68,7 +67,7 @@ impl Wanted {
     fn of(readings: &[Reading], level: &Level) -> Option<Wanted> {
         let busy = value(readings, WITHOUT_OPERATIONS)?;
         let usual = level.expect(WITHOUT_OPERATIONS)?;
-        let (now, then) = stretch(readings, Some(level)).map_or((1.0, 1.0), |found| (found.now, found.usual));
+        let (now, then) = wait_ratio(readings, Some(level)).map_or((1.0, 1.0), |found| (found.now, found.usual));
         Some(Wanted {
             cores: busy * now / then,
             usual: usual.centre,
@@ -85,7 +84,7 @@ impl Wanted {
     /// The level of the wanted CPUs; above every known level, the highest one.
     fn level(self, levels: &Levels) -> Option<&Level> {
         match levels.place(self.cores) {
-            Place::Known(level) => Some(level),
+            LevelMatch::Known(level) => Some(level),
             _ => levels.levels.iter().rfind(|level| level.is_known() && level.from <= self.cores),
         }
     }
@@ -96,4 +95,49 @@ pub(super) fn load_or_nothing(axis: LoadAxis, load: Option<f64>, readings: &[Rea
     load.or_else(|| {
         (axis == LoadAxis::OpsPerSecond).then(|| value(readings, RATE)).flatten().filter(|rate| *rate == 0.0)
     })
+}
+
+/// Shares of the threads' time in which they had work and did not run.
+pub(super) const WAITS: [MetricId; 2] = [MetricId::RunQueueDelay, MetricId::BlockIoDelay];
+
+/// Running plus waiting time over running time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct WaitRatio {
+    /// In this window.
+    pub now: f64,
+    /// The usual ratio; the same as `now` if nothing is known.
+    pub usual: f64,
+    /// Its usual deviation.
+    pub spread: f64,
+    /// The share of time spent running: its weight when windows are pooled.
+    pub running: f64,
+}
+
+/// The waits of a window and of a level; `None` if the time of threads was not counted.
+pub(super) fn wait_ratio(readings: &[Reading], level: Option<&Level>) -> Option<WaitRatio> {
+    let running = value(readings, MetricId::Utilisation).filter(|running| *running > 1e-6)?;
+    let measured: Vec<(MetricId, f64)> = WAITS.into_iter().filter_map(|id| Some((id, value(readings, id)?))).collect();
+    let waited: f64 = measured.iter().map(|(_, share)| share.max(0.0)).sum();
+    let now = 1.0 + waited / running;
+    let Some(level) = level else { return Some(WaitRatio { now, usual: now, spread: 0.0, running }) };
+    let usual = |id: MetricId| level.expected.iter().find(|expected| expected.quantity.id == id);
+    let ran = usual(MetricId::Utilisation).map(|expected| expected.centre).filter(|ran| *ran > 1e-6)?;
+    // A wait that the baseline does not know cannot be compared.
+    let known: Vec<(&Expected, f64)> = measured.iter().filter_map(|(id, share)| Some((usual(*id)?, *share))).collect();
+    let now = 1.0 + known.iter().map(|(_, share)| share.max(0.0)).sum::<f64>() / running;
+    let then = 1.0 + known.iter().map(|(expected, _)| expected.centre.max(0.0)).sum::<f64>() / ran;
+    let variance: f64 = known.iter().map(|(expected, _)| (expected.spread / ran).powi(2)).sum();
+    Some(WaitRatio { now, usual: then, spread: variance.sqrt(), running })
+}
+
+impl WaitRatio {
+    /// How much longer than usual work takes because of waits: 1 is as usual.
+    pub fn ratio(&self) -> f64 {
+        self.now / self.usual
+    }
+}
+
+/// The finite value of a quantity among readings.
+pub(super) fn value(readings: &[Reading], id: MetricId) -> Option<f64> {
+    readings.iter().find(|reading| reading.quantity.id == id)?.value.value().copied().filter(|v| v.is_finite())
 }

@@ -1,46 +1,63 @@
 //! Names of causes, states and places, and quantities in common units: the only place for these words.
 
-use super::types::{Cause, Confidence, Moved, State, Where};
-use crate::analysis::diff::Quantity;
+use super::types::{Cause, CauseLocation, QuantityDeviation, Suspect, WindowState};
 use crate::analysis::text::{digits, percent, seconds};
-use crate::model::Unit;
+use crate::model::{NeighbourKind, Unit};
 
-/// A value of a quantity: `31.2%`, `104 us`, `2.90 GHz`.
-#[must_use]
-pub fn amount(quantity: &Quantity, value: f64) -> String {
-    match quantity.unit {
-        Unit::Nanos => seconds(value * 1e-9),
-        Unit::Seconds => seconds(value),
-        Unit::Share => percent(value),
-        Unit::Hertz => format!("{} GHz", digits(value * 1e-9)),
-        Unit::Cores => format!("{} CPUs", digits(value)),
-        Unit::PerSecond => format!("{}/s", digits(value)),
-        Unit::BytesPerSecond => format!("{} MB/s", digits(value * 1e-6)),
-        Unit::Bytes => format!("{} MiB", digits(value / (1024.0 * 1024.0))),
-        _ => digits(value),
+impl QuantityDeviation {
+    /// Formats a value of the quantity: `31.2%`, `104 us`, `2.90 GHz`.
+    #[must_use]
+    pub fn format(&self, value: f64) -> String {
+        match self.quantity.unit {
+            Unit::Nanos => seconds(value * 1e-9),
+            Unit::Seconds => seconds(value),
+            Unit::Share => percent(value),
+            Unit::Hertz => format!("{} GHz", digits(value * 1e-9)),
+            Unit::Cores => format!("{} CPUs", digits(value)),
+            Unit::PerSecond => format!("{}/s", digits(value)),
+            Unit::BytesPerSecond => format!("{} MB/s", digits(value * 1e-6)),
+            Unit::Bytes => format!("{} MiB", digits(value / (1024.0 * 1024.0))),
+            _ => digits(value),
+        }
+    }
+
+    /// How far it moved: `+23%`, or `+4.1 points` for a share.
+    #[must_use]
+    pub fn change(&self) -> String {
+        let (now, usual, is_share) = (self.now, self.expected, self.quantity.is_share());
+        let sign = if now >= usual { "+" } else { "-" };
+        if is_share {
+            return format!("{sign}{} points", digits((now - usual).abs() * 100.0));
+        }
+        if now == usual {
+            return "+0%".to_string();
+        }
+        if usual == 0.0 {
+            return "from nothing".to_string();
+        }
+        format!("{sign}{}", percent(((now - usual) / usual).abs()))
     }
 }
 
-/// How far a quantity moved: `+23%`, or `+4.1 points` for a share.
-#[must_use]
-pub fn change(moved: &Moved) -> String {
-    let (now, then) = (moved.now, moved.expected);
-    let sign = if now >= then { "+" } else { "-" };
-    if now == then && !moved.quantity.is_share() {
-        return "+0%".to_string();
+impl Suspect {
+    /// Its name for display: `redis-server 4711`, `group /batch`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let name = &self.name;
+        match (self.kind, self.pid) {
+            (NeighbourKind::Process, Some(pid)) => format!("{name} {pid}"),
+            (NeighbourKind::Process, None) => name.clone(),
+            (NeighbourKind::Cgroup, _) => format!("group {name}"),
+            (NeighbourKind::Resctrl, _) => format!("resctrl group {name}"),
+            (NeighbourKind::Rest, _) => "short-lived processes".to_string(),
+        }
     }
-    if moved.quantity.is_share() || then == 0.0 {
-        let points = digits((now - then).abs() * 100.0);
-        return if moved.quantity.is_share() { format!("{sign}{points} points") } else { "from nothing".to_string() };
-    }
-    format!("{sign}{}", percent(((now - then) / then).abs()))
 }
 
 /// A quantity's numbers: `CPU time per operation is 140 us, usually 100 us (+40.0%, 12.3 deviations)`.
-pub(super) fn against(moved: &Moved) -> String {
-    let (now, then) = (amount(&moved.quantity, moved.now), amount(&moved.quantity, moved.expected));
-    let away = digits(moved.deviations.abs());
-    format!("{}: {now}, usually {then} ({}, {away} deviations)", moved.quantity.label, change(moved))
+pub(super) fn comparison(moved: &QuantityDeviation) -> String {
+    let (now, usual, away) = (moved.format(moved.now), moved.format(moved.expected), digits(moved.deviations.abs()));
+    format!("{}: {now}, usually {usual} ({}, {away} deviations)", moved.quantity.label, moved.change())
 }
 
 impl Cause {
@@ -105,21 +122,27 @@ impl Cause {
     }
 }
 
-impl State {
+impl WindowState {
     /// All of them.
-    pub const ALL: [State; 6] =
-        [State::Waiting, State::Idle, State::UnknownLoad, State::Usual, State::Unusual, State::Alarm];
+    pub const ALL: [WindowState; 6] = [
+        WindowState::Waiting,
+        WindowState::Idle,
+        WindowState::UnknownLoad,
+        WindowState::Usual,
+        WindowState::Unusual,
+        WindowState::Alarm,
+    ];
 
     /// Its stable name, as in JSON and in the labels of metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            State::Waiting => "waiting",
-            State::Idle => "idle",
-            State::UnknownLoad => "unknown_load",
-            State::Usual => "usual",
-            State::Unusual => "unusual",
-            State::Alarm => "alarm",
+            WindowState::Waiting => "waiting",
+            WindowState::Idle => "idle",
+            WindowState::UnknownLoad => "unknown_load",
+            WindowState::Usual => "usual",
+            WindowState::Unusual => "unusual",
+            WindowState::Alarm => "alarm",
         }
     }
 
@@ -127,38 +150,26 @@ impl State {
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
-            State::Waiting => "nothing seen yet",
-            State::Idle => "idle: wants under a quarter of a CPU",
-            State::UnknownLoad => "at a load the baseline does not know",
-            State::Usual => "as usual",
-            State::Unusual => "unusual, but not for long enough",
-            State::Alarm => "alarm",
+            WindowState::Waiting => "nothing seen yet",
+            WindowState::Idle => "idle: wants under a quarter of a CPU",
+            WindowState::UnknownLoad => "at a load the baseline does not know",
+            WindowState::Usual => "as usual",
+            WindowState::Unusual => "unusual, but not for long enough",
+            WindowState::Alarm => "alarm",
         }
     }
 }
 
-impl Where {
+impl CauseLocation {
     /// A short description that follows "where to look".
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
-            Where::Program => "the program or its load",
-            Where::OwnLimits => "its own limits",
-            Where::Neighbours => "neighbours on this machine",
-            Where::Outside => "outside this machine",
-            Where::Unknown => "not known",
-        }
-    }
-}
-
-impl Confidence {
-    /// One word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Confidence::Low => "low",
-            Confidence::Medium => "medium",
-            Confidence::High => "high",
+            CauseLocation::Program => "the program or its load",
+            CauseLocation::OwnLimits => "its own limits",
+            CauseLocation::Neighbours => "neighbours on this machine",
+            CauseLocation::Outside => "outside this machine",
+            CauseLocation::Unknown => "not known",
         }
     }
 }
@@ -173,7 +184,7 @@ mod tests {
         for cause in Cause::ALL {
             assert_eq!(serde_json::to_value(cause).unwrap(), cause.name());
         }
-        for state in State::ALL {
+        for state in WindowState::ALL {
             assert_eq!(serde_json::to_value(state).unwrap(), state.name());
         }
     }

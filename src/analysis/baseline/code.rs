@@ -1,9 +1,9 @@
 //! Compares where the CPU time of a selection goes with where it usually goes, call path by call path, and what of the
 //! difference is chance. Shares are compared only if costs per operation are not known on both sides.
 
+use super::call_paths::{CurrentPaths, merged};
 use super::expect::expect;
 use super::levels::recordings;
-use super::sides::{Here, merged};
 use crate::analysis::diff::{PRIMARY, Quantity, run_noise, with_noise};
 use crate::analysis::stats::corrected;
 use crate::analysis::sweep::{FunctionId, share_variance};
@@ -77,7 +77,7 @@ impl Code {
         spent: Spent,
         baseline: &Baseline,
     ) -> Option<Code> {
-        let here = Here::of(profile, names, tasks, selection)?;
+        let current = CurrentPaths::of(profile, names, tasks, selection)?;
         let known: f64 = baseline.stacks.iter().map(|stack| stack.cpu_ns).sum();
         let positive = |value: f64| value > 0.0 && value.is_finite();
         if !positive(known) || !positive(baseline.cpu_ns) {
@@ -91,15 +91,15 @@ impl Code {
         // Add the samples of the rarest call paths, which are left out, in proportion.
         let seen = counts.as_ref().map(|counts| counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)));
         let all = seen.map_or(0, |seen| (seen as f64 * (baseline.cpu_ns / known).max(1.0)) as u64);
-        let tree = merged(&here, now / here.weight, baseline, usual / baseline.cpu_ns);
+        let tree = merged(&current, now / current.weight, baseline, usual / baseline.cpu_ns);
         let error = Measure::Missing(Why::NotRecorded);
         let change = |sum: SideCosts| PathChange { cost: sum.cost, samples: sum.samples, error, is_real: false };
         let mut code = Code {
             per_operation: per_op.is_some(),
             counted: all > 0,
-            part: here.part,
+            part: current.part,
             whole: [usual, now],
-            samples: [all, here.samples],
+            samples: [all, current.samples],
             changes: tree.inclusive().into_iter().map(change).collect(),
             tree,
         };

@@ -18,9 +18,9 @@ const SHARE_FLOOR: f64 = 0.005;
 /// The same over a whole run.
 const SHARE_RUN_FLOOR: f64 = 0.0025;
 /// Converts how far two runs differ to the deviation of one run from all.
-const ONE_OF_TWO: f64 = std::f64::consts::FRAC_1_SQRT_2;
+const RUN_FROM_PAIR: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Prior knowledge of how far runs differ counts as this many recordings.
-const BEFOREHAND: f64 = 2.0;
+const PRIOR_RECORDINGS: f64 = 2.0;
 /// How often a quantity of another run may be outside of [`Expected::run`], on each side.
 const RUNS_OUTSIDE: f64 = 0.005;
 /// Windows per block when the variance of block sums is measured.
@@ -44,14 +44,14 @@ pub(super) fn expect(quantity: Quantity, recordings: &[Vec<[f64; 2]>], windows: 
     let (low, high) = (values[0], values[values.len() - 1]);
     let medians: Vec<f64> = runs.iter().filter_map(|run| median(&mut run.clone())).collect();
     let centre = Moments::of(&medians)?.mean;
-    let strays = |(run, median): (&Vec<f64>, &f64)| run.iter().map(|value| value - median).collect::<Vec<f64>>();
-    let strays: Vec<Vec<f64>> = runs.iter().zip(&medians).map(strays).collect();
-    let mut distances: Vec<f64> = strays.iter().flatten().map(|stray| stray.abs()).collect();
+    let residuals = |(run, median): (&Vec<f64>, &f64)| run.iter().map(|value| value - median).collect::<Vec<f64>>();
+    let residuals: Vec<Vec<f64>> = runs.iter().zip(&medians).map(residuals).collect();
+    let mut distances: Vec<f64> = residuals.iter().flatten().map(|residual| residual.abs()).collect();
     let within = (MAD_TO_SIGMA * median(&mut distances)?).max(resolution(quantity, recordings, centre));
-    let dependence = dependence(&strays, within);
+    let dependence = dependence(&residuals, within);
     let run_error = within * (dependence * MEDIAN_TO_MEAN / distances.len() as f64).sqrt();
     let (between, run) = between(quantity, &medians, centre, run_error);
-    let furthest = |sign: f64| strays.iter().flatten().map(|stray| sign * stray / within).fold(0.0, f64::max);
+    let furthest = |sign: f64| residuals.iter().flatten().map(|residual| sign * residual / within).fold(0.0, f64::max);
     Some(Expected {
         quantity,
         windows: values.len(),
@@ -74,14 +74,14 @@ fn value([above, below]: &[f64; 2]) -> Option<f64> {
 /// counts as a few recordings, and the centre has its own error.
 fn between(quantity: Quantity, medians: &[f64], centre: f64, error: f64) -> (f64, f64) {
     let count = medians.len() as f64;
-    let beforehand = (ONE_OF_TWO * quantity.usual_noise() * centre.abs()).max(if quantity.is_share() {
+    let prior = (RUN_FROM_PAIR * quantity.usual_noise() * centre.abs()).max(if quantity.is_share() {
         SHARE_RUN_FLOOR
     } else {
         0.0
     });
-    let freedom = BEFOREHAND + count - 1.0;
+    let freedom = PRIOR_RECORDINGS + count - 1.0;
     let squares: f64 = medians.iter().map(|median| (median - centre).powi(2)).sum();
-    let variance = (BEFOREHAND * beforehand.powi(2) + squares) / freedom;
+    let variance = (PRIOR_RECORDINGS * prior.powi(2) + squares) / freedom;
     let sd = (variance * (1.0 + 1.0 / count) + error.powi(2)).sqrt();
     (sd, sd * student_quantile(2.0 * RUNS_OUTSIDE, freedom).unwrap_or(f64::INFINITY))
 }
@@ -106,12 +106,12 @@ fn counted(cells: &[[f64; 2]]) -> Option<f64> {
 
 /// How many consecutive windows count as one independent window: the larger of an estimate from the autocorrelation of
 /// neighbours and one from the variance of whole blocks.
-fn dependence(strays: &[Vec<f64>], within: f64) -> f64 {
+fn dependence(residuals: &[Vec<f64>], within: f64) -> f64 {
     // Outliers must not hide the autocorrelation of the others.
-    let clipped = |run: &Vec<f64>| run.iter().map(|stray| stray.clamp(-3.0 * within, 3.0 * within)).collect();
-    let runs: Vec<Vec<f64>> = strays.iter().map(clipped).collect();
+    let clipped = |run: &Vec<f64>| run.iter().map(|residual| residual.clamp(-3.0 * within, 3.0 * within)).collect();
+    let runs: Vec<Vec<f64>> = residuals.iter().map(clipped).collect();
     let count: usize = runs.iter().map(Vec::len).sum();
-    let square: f64 = runs.iter().flatten().map(|stray| stray * stray).sum::<f64>() / count.max(1) as f64;
+    let square: f64 = runs.iter().flatten().map(|residual| residual * residual).sum::<f64>() / count.max(1) as f64;
     if square <= 0.0 {
         return LEAST_DEPENDENCE;
     }
@@ -165,11 +165,11 @@ mod tests {
     #[test]
     fn no_spread_is_believed_below_what_can_be_resolved_or_runs_differ_by() {
         for (name, value, below, within, between) in [
-            (PRIMARY, 5000.0, 1e5, 10.0, 100.0 * ONE_OF_TWO),
-            (MetricId::PathLength, 1000.0, 1e5, 2.0, 5.0 * ONE_OF_TWO),
+            (PRIMARY, 5000.0, 1e5, 10.0, 100.0 * RUN_FROM_PAIR),
+            (MetricId::PathLength, 1000.0, 1e5, 2.0, 5.0 * RUN_FROM_PAIR),
             (MetricId::RunQueueDelay, 0.0, 4.0, 0.005, 0.0025),
             (MetricId::MinorFaults, 0.0, 1.0, 1.0, 0.0),
-            (MetricId::VoluntarySwitches, 400.0, 1.0, 20.0, 8.0 * ONE_OF_TWO),
+            (MetricId::VoluntarySwitches, 400.0, 1.0, 20.0, 8.0 * RUN_FROM_PAIR),
         ] {
             let expected = of(name, &[vec![value; 30]], below).unwrap();
             assert!((expected.within / within - 1.0).abs() < 1e-9, "{name}: {expected:?}");

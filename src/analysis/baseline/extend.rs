@@ -18,9 +18,9 @@ pub const MOST_STACKS: usize = 20_000;
 /// `Unsupported` if the keys differ in something the numbers depend on, by name; `Usage` if the two share some
 /// recordings but not all of the new one's, because their call paths cannot be separated any more.
 pub fn extend(old: &Baseline, new: &Baseline) -> Result<Baseline> {
-    let grave = differences(&old.key, &new.key).into_iter().filter(|stale| stale.refuses);
-    let grave: Vec<_> = grave.map(|stale| (stale.what, format!("{} and {}", stale.then, stale.now))).collect();
-    refuse(&names(old), &names(new), &grave)?;
+    let differing = differences(&old.key, &new.key).into_iter().filter(|stale| stale.incompatible);
+    let differing: Vec<_> = differing.map(|stale| (stale.what, format!("{} and {}", stale.then, stale.now))).collect();
+    require_equal(&names(old), &names(new), &differing)?;
     let known = |started| old.sources.iter().any(|source| source.started_unix_ns == started);
     let twice = new.sources.iter().filter(|source| known(source.started_unix_ns)).count();
     if twice == new.sources.len() {
@@ -50,7 +50,7 @@ pub fn extend(old: &Baseline, new: &Baseline) -> Result<Baseline> {
         whole.key = merged(&new.key, &old.key);
     }
     whole.tool.clone_from(&new.tool);
-    bound(&mut whole);
+    apply_limits(&mut whole);
     Ok(whole)
 }
 
@@ -79,7 +79,7 @@ fn columns(whole: &mut Baseline, new: &Baseline) -> Vec<usize> {
 }
 
 /// Adds equal call paths up, sorts them by cost, and applies the size limits of a baseline.
-pub(super) fn bound(baseline: &mut Baseline) {
+pub(super) fn apply_limits(baseline: &mut Baseline) {
     let mut paths: BTreeMap<Vec<String>, (f64, Option<u64>)> = BTreeMap::new();
     for BaselineStack { frames, cpu_ns, samples } in std::mem::take(&mut baseline.stacks) {
         let sum = paths.entry(frames).or_insert((0.0, Some(0)));
@@ -118,13 +118,13 @@ pub(super) fn names(baseline: &Baseline) -> String {
     names.join(", ")
 }
 
-pub(super) fn refuse(a: &str, b: &str, differences: &[(&str, String)]) -> Result<()> {
+pub(super) fn require_equal(a: &str, b: &str, differences: &[(&str, String)]) -> Result<()> {
     if differences.is_empty() {
         return Ok(());
     }
     let told: Vec<_> = differences.iter().map(|(what, values)| format!("{what}: {values}")).collect();
-    let message = format!("{a} and {b} are not alike: {}", told.join("; "));
-    Err(Error::new(ErrorKind::Unsupported, message).hint("Make one baseline for each: `ironlaw baseline build`."))
+    let message = format!("{a} and {b} do not match: {}", told.join("; "));
+    Err(Error::new(ErrorKind::Unsupported, message).hint("Build one baseline for each: `ironlaw baseline build`."))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// Something that changed since the baseline was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Stale {
+pub struct KeyChange {
     /// What changed, in a word or two.
     pub what: &'static str,
     /// Its value in the baseline.
@@ -19,7 +19,7 @@ pub struct Stale {
     /// The change in one sentence.
     pub text: String,
     /// Whether the baseline's numbers no longer hold, rather than may not hold.
-    pub refuses: bool,
+    pub incompatible: bool,
 }
 
 /// After this many days a baseline is old.
@@ -65,11 +65,11 @@ const CHECKS: [Check; 11] = [
 
 /// The differences between two keys, those that refuse first. A value that one of them does not know is not a
 /// difference.
-pub(super) fn differences(then: &BaselineKey, now: &BaselineKey) -> Vec<Stale> {
-    let of = |(what, refuses, value): &Check| {
+pub(super) fn differences(then: &BaselineKey, now: &BaselineKey) -> Vec<KeyChange> {
+    let of = |(what, incompatible, value): &Check| {
         let (then, now) = (value(then)?, value(now)?);
         let text = format!("{what}: {then} then, {now} now");
-        (then != now).then_some(Stale { what, then, now, text, refuses: *refuses })
+        (then != now).then_some(KeyChange { what, then, now, text, incompatible: *incompatible })
     };
     CHECKS.iter().filter_map(of).collect()
 }
@@ -77,18 +77,18 @@ pub(super) fn differences(then: &BaselineKey, now: &BaselineKey) -> Vec<Stale> {
 /// What has changed since the baseline was made, what refuses it first; empty if it applies to this session. Values
 /// that the session does not know yet are skipped.
 #[must_use]
-pub fn stale(baseline: &Baseline, now: &BaselineKey, now_unix_ns: u64) -> Vec<Stale> {
+pub fn key_changes(baseline: &Baseline, now: &BaselineKey, now_unix_ns: u64) -> Vec<KeyChange> {
     let mut found = differences(&baseline.key, now);
     found.extend(age(baseline, now_unix_ns));
     found
 }
 
-fn age(baseline: &Baseline, now_unix_ns: u64) -> Option<Stale> {
+fn age(baseline: &Baseline, now_unix_ns: u64) -> Option<KeyChange> {
     let newest = baseline.sources.iter().map(|source| source.started_unix_ns).max()?;
     let days = now_unix_ns.saturating_sub(newest) / DAY_NS;
     let text = format!("age: its newest recording is {days} days old");
     let (then, now) = (date(newest), date(now_unix_ns));
-    (days > OLD_DAYS).then_some(Stale { what: "age", then, now, text, refuses: false })
+    (days > OLD_DAYS).then_some(KeyChange { what: "age", then, now, text, incompatible: false })
 }
 
 fn date(unix_ns: u64) -> String {
@@ -121,8 +121,8 @@ mod tests {
         let baseline = baseline(&[30]);
         let mut now = baseline.key.clone();
         change(&mut now);
-        let found = stale(&baseline, &now, NOW);
-        let told: Vec<_> = found.iter().map(|s| (s.what, s.then.as_str(), s.now.as_str(), s.refuses)).collect();
+        let found = key_changes(&baseline, &now, NOW);
+        let told: Vec<_> = found.iter().map(|s| (s.what, s.then.as_str(), s.now.as_str(), s.incompatible)).collect();
         assert_eq!(told, expected.into_iter().collect::<Vec<_>>());
     }
 
@@ -148,12 +148,12 @@ mod tests {
     fn a_baseline_grows_old_and_its_newest_recording_counts() {
         let baseline = baseline(&[30, 30]);
         let newest = baseline.sources[1].started_unix_ns;
-        let ages = |days: u64| stale(&baseline, &baseline.key, newest + days * DAY_NS);
+        let ages = |days: u64| key_changes(&baseline, &baseline.key, newest + days * DAY_NS);
         assert!(ages(30).is_empty());
         let old = ages(31);
-        assert_eq!((old.len(), old[0].what, old[0].refuses), (1, "age", false));
+        assert_eq!((old.len(), old[0].what, old[0].incompatible), (1, "age", false));
         assert!(old[0].text.contains("31 days old"), "{}", old[0].text);
-        assert!(stale(&baseline, &baseline.key, 0).is_empty(), "a clock that was set back is no age");
+        assert!(key_changes(&baseline, &baseline.key, 0).is_empty(), "a clock that was set back is no age");
     }
 
     #[test]
@@ -170,8 +170,8 @@ mod tests {
             (None, Some(&[3]), None),
             (Some(&[3]), None, None),
         ] {
-            let found = stale(&with(then), &with(now).key, NOW);
-            let told: Vec<_> = found.iter().map(|stale| (stale.text.as_str(), stale.refuses)).collect();
+            let found = key_changes(&with(then), &with(now).key, NOW);
+            let told: Vec<_> = found.iter().map(|stale| (stale.text.as_str(), stale.incompatible)).collect();
             assert_eq!(told, expected.into_iter().map(|text| (text, false)).collect::<Vec<_>>());
         }
     }

@@ -22,7 +22,7 @@ pub struct Source<'a> {
 
 /// Windows without usable data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct SkippedWindows {
     /// Too little of the target ran in them.
     pub idle: usize,
     /// Records were lost in them.
@@ -31,38 +31,38 @@ pub struct LeftOut {
 
 /// What a source added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Added {
+pub struct BuildResult {
     /// Windows; 0 for a recording that is already in the baseline.
     pub windows: usize,
     /// Those of its windows that were left out.
-    pub left_out: LeftOut,
+    pub skipped: SkippedWindows,
 }
 
 /// Builds a baseline without keeping the recordings, so any number of them can be learnt from in little memory.
 #[derive(Debug, Default)]
-pub struct Learner {
+pub struct BaselineBuilder {
     whole: Option<Baseline>,
     /// The first recording, which the others must be like.
     first: Option<Side>,
 }
 
-impl Learner {
+impl BaselineBuilder {
     /// Learns from a recording. One that is already in the baseline adds nothing.
     ///
     /// # Errors
     /// `Unsupported` for a recording that is unlike those before, by name; `NotFound` if it has no window to learn
     /// from.
-    pub fn add(&mut self, source: &Source<'_>) -> Result<Added> {
+    pub fn add(&mut self, source: &Source<'_>) -> Result<BuildResult> {
         let digest = digest(source);
-        let left_out = left_out(source.profile, &digest);
-        let baseline = one(source, &digest, left_out)?;
+        let skipped = skipped(source.profile, &digest);
+        let baseline = baseline_of(source, &digest, skipped)?;
         let side = Side { label: source.name.to_string(), runs: vec![digest] };
         if let Some(whole) = &self.whole {
-            alike(whole, self.first.as_ref(), &baseline, &side)?;
+            check_conditions(whole, self.first.as_ref(), &baseline, &side)?;
         }
         let windows = self.include(&baseline)?;
         self.first.get_or_insert(side);
-        Ok(Added { windows, left_out })
+        Ok(BuildResult { windows, skipped })
     }
 
     /// Merges another baseline, and returns how many windows that adds.
@@ -86,27 +86,27 @@ impl Learner {
     /// # Errors
     /// `Usage` if nothing was added.
     pub fn finish(self) -> Result<Baseline> {
-        self.whole.ok_or_else(|| Error::new(ErrorKind::Usage, "there is no recording to learn from"))
+        self.whole.ok_or_else(|| Error::new(ErrorKind::Usage, "no recording was given"))
     }
 }
 
 /// Makes a baseline from recordings. A recording that is listed twice counts once.
 ///
 /// # Errors
-/// As [`Learner::add`], and `Usage` without a recording.
+/// As [`BaselineBuilder::add`], and `Usage` without a recording.
 pub fn learn(sources: &[Source<'_>]) -> Result<Baseline> {
-    let mut learner = Learner::default();
+    let mut builder = BaselineBuilder::default();
     for source in sources {
-        learner.add(source)?;
+        builder.add(source)?;
     }
-    learner.finish()
+    builder.finish()
 }
 
 /// Counts the windows of a recording that are left out.
-fn left_out(profile: &Profile, digest: &Digest) -> LeftOut {
-    let mut left = LeftOut::default();
+fn skipped(profile: &Profile, digest: &Digest) -> SkippedWindows {
+    let mut left = SkippedWindows::default();
     for slot in &digest.windows {
-        match (is_idle(digest, slot), loses(profile, slot.window)) {
+        match (is_idle(digest, slot), lost_records(profile, slot.window)) {
             (true, _) => left.idle += 1,
             (false, true) => left.lost += 1,
             (false, false) => {}
@@ -122,11 +122,11 @@ fn digest(source: &Source<'_>) -> Digest {
     )
 }
 
-fn one(source: &Source<'_>, digest: &Digest, left: LeftOut) -> Result<Baseline> {
-    let sound = |slot: &&WindowCells| !is_idle(digest, slot) && !loses(source.profile, slot.window);
+fn baseline_of(source: &Source<'_>, digest: &Digest, left: SkippedWindows) -> Result<Baseline> {
+    let sound = |slot: &&WindowCells| !is_idle(digest, slot) && !lost_records(source.profile, slot.window);
     let used: Vec<&WindowCells> = digest.windows.iter().filter(sound).collect();
     if used.is_empty() {
-        return Err(nothing(source, digest.windows.len(), left));
+        return Err(no_usable_window(source, digest.windows.len(), left));
     }
     let columns: Vec<usize> =
         (0..digest.whole.len()).filter(|at| used.iter().any(|slot| cell(slot, *at).is_some())).collect();
@@ -156,19 +156,19 @@ fn one(source: &Source<'_>, digest: &Digest, left: LeftOut) -> Result<Baseline> 
         cpu_ns,
         ops: totals.ops.value().copied(),
     };
-    extend::bound(&mut baseline);
+    extend::apply_limits(&mut baseline);
     Ok(baseline)
 }
 
-fn nothing(source: &Source<'_>, windows: usize, left: LeftOut) -> Error {
+fn no_usable_window(source: &Source<'_>, windows: usize, left: SkippedWindows) -> Error {
     let why = match windows {
-        0 => "it holds no whole window".to_string(),
+        0 => "it contains no complete window".to_string(),
         _ => format!(
             "of its {windows} windows {} kept less than {LEAST_CORES} of a CPU busy and {} lost records",
             left.idle, left.lost
         ),
     };
-    Error::new(ErrorKind::NotFound, format!("there is nothing to learn from {}: {why}", source.name))
+    Error::new(ErrorKind::NotFound, format!("no usable window in {}: {why}", source.name))
         .hint("Record the program at work, for a minute or more: `ironlaw record -p PID -d 60s`.")
 }
 
@@ -182,7 +182,7 @@ fn is_idle(digest: &Digest, slot: &WindowCells) -> bool {
 }
 
 /// Whether records were lost in it: its counts and its samples then do not match.
-fn loses(profile: &Profile, window: Window) -> bool {
+fn lost_records(profile: &Profile, window: Window) -> bool {
     let within = |at| at > window.from && at <= window.to;
     profile.lost.iter().any(|lost| lost.count > 0 && lost.kind != LossKind::Throttled && within(lost.at))
 }
@@ -206,8 +206,8 @@ fn stacks(digest: &Digest, cpu_ns: f64) -> Vec<BaselineStack> {
 }
 
 /// Refuses recordings under different conditions: they have no common normal.
-fn alike(whole: &Baseline, first: Option<&Side>, next: &Baseline, side: &Side) -> Result<()> {
-    let of_key = differences(&whole.key, &next.key).into_iter().filter(|stale| stale.refuses);
+fn check_conditions(whole: &Baseline, first: Option<&Side>, next: &Baseline, side: &Side) -> Result<()> {
+    let of_key = differences(&whole.key, &next.key).into_iter().filter(|stale| stale.incompatible);
     let mut found: Vec<_> = of_key.map(|stale| (stale.what, pair(&stale.then, &stale.now))).collect();
     let of_sides = first.map(|first| mismatches(first, side)).unwrap_or_default();
     for mismatch in of_sides.into_iter().filter(|mismatch| mismatch.severity == Severity::Incomparable) {
@@ -216,7 +216,7 @@ fn alike(whole: &Baseline, first: Option<&Side>, next: &Baseline, side: &Side) -
         }
     }
     let label = first.map_or_else(|| extend::names(whole), |first| first.label.clone());
-    extend::refuse(&label, &side.label, &found)
+    extend::require_equal(&label, &side.label, &found)
 }
 
 fn pair(then: &str, now: &str) -> String {
@@ -282,8 +282,8 @@ mod tests {
             synthetic.lost(4500, LossKind::Ring, 7).lost(6500, LossKind::Throttled, 1).lost(29_500, LossKind::Ring, 1);
         });
         assert_eq!(learn(&[source("a", &profile)]).unwrap().windows.len(), 27);
-        let added = Learner::default().add(&source("a", &profile)).unwrap();
-        assert_eq!(added, Added { windows: 27, left_out: LeftOut { idle: 2, lost: 1 } });
+        let added = BaselineBuilder::default().add(&source("a", &profile)).unwrap();
+        assert_eq!(added, BuildResult { windows: 27, skipped: SkippedWindows { idle: 2, lost: 1 } });
         let part = Source { time: TimeRange::parse("28s-30s").unwrap(), ..source("a", &profile) };
         let error = learn(&[part]).unwrap_err().to_string();
         assert!(error.contains("of its 2 windows 2 kept less than 0.25"), "{error}");
@@ -296,9 +296,9 @@ mod tests {
         let found = learn(&[source("a", &a), source("b", &b), source("again", &a)]).unwrap();
         assert_eq!((found.windows.len(), found.sources.len()), (56, 2));
         assert_eq!(found.windows.iter().filter(|window| window.source == 1).count(), 28);
-        let mut learner = Learner::default();
-        learner.include(&found).unwrap();
-        assert_eq!((learner.add(&source("b", &b)).unwrap().windows, learner.finish().unwrap()), (0, found));
+        let mut builder = BaselineBuilder::default();
+        builder.include(&found).unwrap();
+        assert_eq!((builder.add(&source("b", &b)).unwrap().windows, builder.finish().unwrap()), (0, found));
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
             let mut b = profile(100, |_| {});
             change(&mut b);
             let error = learn(&[source("a", &a), source("b", &b)]).unwrap_err().to_string();
-            assert!(error.contains("a and b are not alike") && error.contains(expected), "{error}");
+            assert!(error.contains("a and b do not match") && error.contains(expected), "{error}");
         };
         check(|b| b.modules[0].build_id = Some(BuildId(vec![1])), "build-id of the program: 0a0b and 01");
         check(|b| b.meta.host.cpu_model = "EPYC".into(), "CPU model: Xeon Platinum 8383C and EPYC");

@@ -2,8 +2,7 @@
 
 use super::bins;
 use super::expect::expect;
-use super::strength;
-use super::{Expected, LEAST_WINDOWS, Level, Levels, LoadAxis, Place, UNUSUAL};
+use super::{Expected, LEAST_WINDOWS, Level, LevelMatch, Levels, LoadAxis, UNUSUAL};
 use crate::analysis::diff::{
     LoadMeasure, LoadSeries, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS, least_dependent, quantities,
 };
@@ -62,20 +61,9 @@ fn cell(window: &BaselineWindow, at: usize) -> Option<[f64; 2]> {
 }
 
 impl Levels {
-    /// Computes the levels from a baseline's windows.
-    #[must_use]
-    pub fn of(baseline: &Baseline) -> Levels {
-        let columns = Columns::of(baseline);
-        let axis = axis(baseline, &columns);
-        let windows: Vec<&BaselineWindow> = baseline.windows.iter().collect();
-        let levels = levels(&columns, axis, &windows);
-        let strength = strength::of(baseline, &columns, axis, &levels);
-        Levels { axis, levels, strength }
-    }
-
     /// Finds where a load is.
     #[must_use]
-    pub fn place(&self, load: f64) -> Place<'_> {
+    pub fn place(&self, load: f64) -> LevelMatch<'_> {
         place(&self.levels, load)
     }
 
@@ -83,8 +71,8 @@ impl Levels {
     #[must_use]
     pub fn expected(&self, load: f64, id: MetricId) -> Option<&Expected> {
         match self.place(load) {
-            Place::Known(level) => level.expect(id),
-            Place::Thin(_) | Place::Outside(_) => None,
+            LevelMatch::Known(level) => level.expect(id),
+            LevelMatch::Thin(_) | LevelMatch::Outside(_) => None,
         }
     }
 }
@@ -132,7 +120,7 @@ impl Expected {
 }
 
 /// The axis that the cost depends on less, as comparisons choose it.
-fn axis(baseline: &Baseline, columns: &Columns) -> LoadAxis {
+pub(super) fn axis(baseline: &Baseline, columns: &Columns) -> LoadAxis {
     let series = |source: usize, id: MetricId| -> Vec<Option<f64>> {
         let windows = baseline.windows.iter().filter(|window| window.source as usize == source);
         windows.map(|window| columns.value(window, id).filter(|value| *value > 0.0)).collect()
@@ -187,9 +175,9 @@ fn distance(level: &Level, load: f64) -> f64 {
     if (level.from..=level.to).contains(&load) { 0.0 } else { (outside - 1.0).max(0.0) }
 }
 
-pub(super) fn place(levels: &[Level], load: f64) -> Place<'_> {
+pub(super) fn place(levels: &[Level], load: f64) -> LevelMatch<'_> {
     if !(load.is_finite() && load > 0.0) {
-        return Place::Outside(levels.first().filter(|_| load == 0.0));
+        return LevelMatch::Outside(levels.first().filter(|_| load == 0.0));
     }
     // Of levels equally near, prefer one that has enough windows.
     let key = |level: &&Level| {
@@ -201,26 +189,26 @@ pub(super) fn place(levels: &[Level], load: f64) -> Place<'_> {
         (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
     };
     match levels.iter().min_by(nearer) {
-        Some(level) if distance(level, load) > MARGIN => Place::Outside(Some(level)),
-        Some(level) if level.is_known() => Place::Known(level),
-        Some(level) => Place::Thin(level),
-        None => Place::Outside(None),
+        Some(level) if distance(level, load) > MARGIN => LevelMatch::Outside(Some(level)),
+        Some(level) if level.is_known() => LevelMatch::Known(level),
+        Some(level) => LevelMatch::Thin(level),
+        None => LevelMatch::Outside(None),
     }
 }
 
 /// Quantities that can show that a window is unusual, the best first.
-pub(super) const TELLING: [MetricId; 2] = [PRIMARY, MetricId::Cpi];
+pub(super) const JUDGED_QUANTITIES: [MetricId; 2] = [PRIMARY, MetricId::Cpi];
 
 /// The quantity by which windows are called unusual: cycles per instruction if operations were not counted, because
 /// busy CPUs are the load itself then.
-pub(super) fn telling(levels: &[Level]) -> Option<MetricId> {
-    TELLING.into_iter().find(|id| levels.iter().any(|level| level.expect(*id).is_some()))
+pub(super) fn judged_quantity(levels: &[Level]) -> Option<MetricId> {
+    JUDGED_QUANTITIES.into_iter().find(|id| levels.iter().any(|level| level.expect(*id).is_some()))
 }
 
 /// Whether a window at a known level is unusual; `None` at others.
 pub(super) fn is_unusual(columns: &Columns, axis: LoadAxis, levels: &[Level], window: &BaselineWindow) -> Option<bool> {
-    let id = telling(levels)?;
-    let Place::Known(level) = place(levels, columns.value(window, axis.quantity())?) else { return None };
+    let id = judged_quantity(levels)?;
+    let LevelMatch::Known(level) = place(levels, columns.value(window, axis.quantity())?) else { return None };
     let (expected, value) = (level.expect(id)?, columns.value(window, id)?);
     Some(expected.beyond(value).abs() > UNUSUAL)
 }
@@ -229,8 +217,8 @@ pub(super) fn is_unusual(columns: &Columns, axis: LoadAxis, levels: &[Level], wi
 #[must_use]
 pub fn outliers(baseline: &Baseline, levels: &Levels) -> usize {
     let columns = Columns::of(baseline);
-    let odd = |window: &&BaselineWindow| is_unusual(&columns, levels.axis, &levels.levels, window) == Some(true);
-    baseline.windows.iter().filter(odd).count()
+    let unusual = |window: &&BaselineWindow| is_unusual(&columns, levels.axis, &levels.levels, window) == Some(true);
+    baseline.windows.iter().filter(unusual).count()
 }
 
 #[cfg(test)]
@@ -273,9 +261,9 @@ mod tests {
         let two = |at| (if at < 30 { 1000.0 } else { 3000.0 + at as f64 }, 5e5);
         let levels = Levels::of(&loaded(&[35], &two));
         let told = |load: f64| match levels.place(load) {
-            Place::Known(level) => ("known", level.windows),
-            Place::Thin(level) => ("thin", level.windows),
-            Place::Outside(level) => ("outside", level.map_or(0, |level| level.windows)),
+            LevelMatch::Known(level) => ("known", level.windows),
+            LevelMatch::Thin(level) => ("thin", level.windows),
+            LevelMatch::Outside(level) => ("outside", level.map_or(0, |level| level.windows)),
         };
         for (load, expected) in [
             (1000.0, ("known", 30)),
@@ -297,9 +285,9 @@ mod tests {
     #[test]
     fn odd_windows_are_counted_and_hardly_move_what_is_usual() {
         let clean = Levels::of(&baseline(&[60])).expected(1000.0, PRIMARY).unwrap().centre;
-        let odd = loaded(&[60], &|at| (1000.0, if at % 20 == 0 { 9e5 } else { 5e5 * (1.0 + 0.01 * noise(at)) }));
-        let levels = Levels::of(&odd);
-        assert_eq!(outliers(&odd, &levels), 3);
+        let unusual = loaded(&[60], &|at| (1000.0, if at % 20 == 0 { 9e5 } else { 5e5 * (1.0 + 0.01 * noise(at)) }));
+        let levels = Levels::of(&unusual);
+        assert_eq!(outliers(&unusual, &levels), 3);
         assert!((levels.expected(1000.0, PRIMARY).unwrap().centre / clean - 1.0).abs() < 0.005);
     }
 

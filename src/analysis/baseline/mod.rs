@@ -2,13 +2,13 @@
 //! judges sessions by it.
 
 mod bins;
+mod call_paths;
 mod code;
 mod expect;
 mod extend;
 mod key;
 mod learn;
 mod levels;
-mod sides;
 mod strength;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -16,10 +16,10 @@ mod types;
 
 pub use code::{Code, PathChange, Spent};
 pub use extend::extend;
-pub use key::{Stale, key_of, stale};
-pub use learn::{Added, Learner, LeftOut, Source, learn};
+pub use key::{KeyChange, key_changes, key_of};
+pub use learn::{BaselineBuilder, BuildResult, SkippedWindows, Source, learn};
 pub use levels::{load_of, outliers};
-pub use types::{Expected, Level, Levels, LoadAxis, Place, Strength};
+pub use types::{Expected, Level, LevelMatch, Levels, LoadAxis, Strength};
 
 /// Windows that a level needs to represent its load.
 pub const LEAST_WINDOWS: usize = 20;
@@ -33,4 +33,4 @@ pub const LEAST_COST: f64 = 0.05;
 pub const LEAST_RECORDINGS: usize = 3;
 /// That promise: the fraction of unchanged runs, each watched for an hour, that raise an alarm. Simulated with runs
 /// that differ by up to 4% and windows that vary by up to 10%, autocorrelated or not.
-pub const FALSE_HOURS: f64 = 0.02;
+pub const HOURLY_FALSE_ALARMS: f64 = 0.02;

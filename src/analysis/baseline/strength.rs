@@ -1,8 +1,8 @@
-//! Measures how reliable a baseline is by testing it on windows that were left out of it. Weaknesses are reported as
-//! sentences.
+//! Computes a baseline's levels, and how reliable they are: tests them on windows that were left out. Weaknesses are
+//! reported as sentences.
 
-use super::levels::{Columns, TELLING, is_unusual, levels, telling};
-use super::{LEAST_COST, LEAST_RECORDINGS, LEAST_WINDOWS, Level, LoadAxis, Strength, UNUSUAL};
+use super::levels::{Columns, JUDGED_QUANTITIES, axis, is_unusual, judged_quantity, levels};
+use super::{LEAST_COST, LEAST_RECORDINGS, LEAST_WINDOWS, Level, Levels, LoadAxis, Strength, UNUSUAL};
 use crate::analysis::diff::PRIMARY;
 use crate::model::{Baseline, BaselineWindow, MetricId};
 
@@ -15,7 +15,20 @@ const COVERED: f64 = 0.9;
 /// Recordings that all began within an hour cover one hour of the day.
 const HOUR_NS: u64 = 3_600_000_000_000;
 
-pub(super) fn of(baseline: &Baseline, columns: &Columns, axis: LoadAxis, all: &[Level]) -> Strength {
+impl Levels {
+    /// Computes the levels from a baseline's windows.
+    #[must_use]
+    pub fn of(baseline: &Baseline) -> Levels {
+        let columns = Columns::of(baseline);
+        let axis = axis(baseline, &columns);
+        let windows: Vec<&BaselineWindow> = baseline.windows.iter().collect();
+        let levels = levels(&columns, axis, &windows);
+        let strength = strength(baseline, &columns, axis, &levels);
+        Levels { axis, levels, strength }
+    }
+}
+
+fn strength(baseline: &Baseline, columns: &Columns, axis: LoadAxis, all: &[Level]) -> Strength {
     let windows = baseline.windows.len();
     let known: Vec<&Level> = all.iter().filter(|level| level.is_known()).collect();
     let inside: usize = known.iter().map(|level| level.windows).sum();
@@ -25,16 +38,17 @@ pub(super) fn of(baseline: &Baseline, columns: &Columns, axis: LoadAxis, all: &[
         known_levels: known.len(),
         covered: if windows > 0 { inside as f64 / windows as f64 } else { 0.0 },
         false_alarms: false_alarms(baseline, columns, axis),
-        growth_seen: growth_seen(&known, telling(all)),
-        wanting: vec![],
+        growth_seen: growth_seen(&known, judged_quantity(all)),
+        weaknesses: vec![],
     };
-    strength.wanting = wanting(baseline, axis, all, &strength);
+    strength.weaknesses = weaknesses(baseline, axis, all, &strength);
     strength
 }
 
 /// The smallest growth that is detected: growth within the run-to-run range is not, however long it lasts.
-fn growth_seen(known: &[&Level], telling: Option<MetricId>) -> Option<f64> {
-    let expected = known.iter().filter_map(|level| level.expect(telling?)).filter(|expected| expected.centre > 0.0);
+fn growth_seen(known: &[&Level], judged_quantity: Option<MetricId>) -> Option<f64> {
+    let expected =
+        known.iter().filter_map(|level| level.expect(judged_quantity?)).filter(|expected| expected.centre > 0.0);
     expected.map(|expected| (expected.reach(UNUSUAL) / expected.centre).max(LEAST_COST)).reduce(f64::max)
 }
 
@@ -49,14 +63,14 @@ fn folds(baseline: &Baseline) -> Vec<usize> {
 }
 
 fn false_alarms(baseline: &Baseline, columns: &Columns, axis: LoadAxis) -> Option<f64> {
-    let [telling, otherwise] = TELLING;
-    let columns = &columns.only(&[axis.quantity(), telling, otherwise]);
+    let [judged_quantity, otherwise] = JUDGED_QUANTITIES;
+    let columns = &columns.only(&[axis.quantity(), judged_quantity, otherwise]);
     let folds = folds(baseline);
     let mut parts = folds.clone();
     parts.sort_unstable();
     parts.dedup();
     let (mut judged, mut unusual) = (0_usize, 0_usize);
-    for part in few(&parts) {
+    for part in evenly_spread(&parts) {
         let windows = || baseline.windows.iter().zip(&folds);
         let rest: Vec<_> = windows().filter(|(_, fold)| **fold != part).map(|(window, _)| window).collect();
         let learnt = levels(columns, axis, &rest);
@@ -71,18 +85,18 @@ fn false_alarms(baseline: &Baseline, columns: &Columns, axis: LoadAxis) -> Optio
 }
 
 /// A limited number of parts, evenly spread: each costs a pass over all windows.
-fn few(parts: &[usize]) -> impl Iterator<Item = usize> {
+fn evenly_spread(parts: &[usize]) -> impl Iterator<Item = usize> {
     const MOST: usize = 20;
     parts.iter().copied().step_by(parts.len().div_ceil(MOST).max(1))
 }
 
-fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Strength) -> Vec<String> {
+fn weaknesses(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Strength) -> Vec<String> {
     let has = |id| all.iter().any(|level| level.expect(id).is_some());
     let mut found = Vec::new();
     let Strength { windows, sources, known_levels, covered, .. } = *strength;
     if known_levels == 0 {
         found.push(format!(
-            "No level of load has the {LEAST_WINDOWS} windows it takes to speak for it; there are {windows} in all. \
+            "No level of load has the {LEAST_WINDOWS} windows that it needs; there are {windows} in all. \
              Record for longer, and extend it."
         ));
     } else if covered < COVERED {
@@ -95,12 +109,12 @@ fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Streng
     found.extend((sources > 1).then(|| one_hour(baseline)).flatten());
     match strength.false_alarms {
         Some(share) if share > MANY_ALARMS => found.push(format!(
-            "{:.0}% of the windows of {} left out in turn would have been called unusual: they are mismatches each other.",
+            "{:.0}% of the windows of {} left out in turn would have been called unusual: they are unlike each other.",
             share * 100.0,
             if sources > 1 { "recordings" } else { "stretches" },
         )),
-        None if known_levels > 0 && telling(all).is_some() => {
-            found.push("Too few windows to tell how often it would raise a false alarm.".to_string());
+        None if known_levels > 0 && judged_quantity(all).is_some() => {
+            found.push("Too few windows to estimate how often it would raise a false alarm.".to_string());
         }
         _ => {}
     }
@@ -109,7 +123,7 @@ fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Streng
     }
     if !has(PRIMARY) {
         found.push(
-            "No operations are known window by window, so load and cost cannot be told apart. Record with --ops."
+            "Operations were not counted per window, so load and cost cannot be told apart. Record with --ops."
                 .to_string(),
         );
     }
@@ -125,14 +139,12 @@ fn wanting(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Streng
 fn few_recordings(sources: usize) -> Option<String> {
     let known = match sources {
         0 | LEAST_RECORDINGS.. => return None,
-        1 => {
-            "It was made of one recording: how far runs differ from each other is not known, and taken from other programs."
-        }
-        _ => "It was made of two recordings: how far runs differ from each other is hardly known.",
+        1 => "It was built from one recording: how far runs differ is not known, and assumed from other programs.",
+        _ => "It was built from two recordings: how far runs differ is hardly known.",
     };
     Some(format!(
-        "{known} It sees great changes only, and how often it raises a false alarm is not promised with fewer than \
-         {LEAST_RECORDINGS}. Extend it with more."
+        "{known} It detects only large changes, and with fewer than {LEAST_RECORDINGS} no rate of false alarms is \
+         promised. Extend it with more."
     ))
 }
 
@@ -149,7 +161,7 @@ fn one_level(axis: LoadAxis, all: &[Level]) -> Option<String> {
     let (from, to) = (number(level.from), number(level.to));
     let range = if from == to { from } else { format!("{from} to {to}") };
     Some(format!(
-        "It knows one level of load, {range} {unit}: below it only what cannot grow when load falls is judged, above it nothing."
+        "It knows one level of load, {range} {unit}: below it, only quantities that cannot grow when load falls are judged; above it, nothing is."
     ))
 }
 
@@ -163,46 +175,45 @@ fn one_hour(baseline: &Baseline) -> Option<String> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::super::Levels;
     use super::super::testing::{baseline, loaded, noise};
     use super::*;
 
-    fn strength(baseline: &Baseline) -> Strength {
+    fn strength_of(baseline: &Baseline) -> Strength {
         Levels::of(baseline).strength
     }
 
     #[test]
     fn windows_left_out_are_usual_where_recordings_are_alike_and_unusual_where_one_is_not() {
-        let alike = strength(&baseline(&[40, 40, 40]));
+        let alike = strength_of(&baseline(&[40, 40, 40]));
         assert_eq!((alike.false_alarms, alike.covered, alike.sources), (Some(0.0), 1.0, 3));
         let odd = loaded(&[40, 40, 40], &|at| (1000.0, 5e5 * if at >= 80 { 1.4 } else { 1.0 + 0.01 * noise(at) }));
-        let found = strength(&odd);
+        let found = strength_of(&odd);
         assert!(found.false_alarms.unwrap() > 0.3, "{found:?}");
-        assert!(found.wanting.iter().any(|text| text.contains("mismatches each other")), "{found:?}");
+        assert!(found.weaknesses.iter().any(|text| text.contains("unlike each other")), "{found:?}");
     }
 
     #[test]
     fn of_a_single_recording_stretches_of_time_are_left_out() {
         let moved = loaded(&[100], &|at| (1000.0, 5e5 * if at >= 80 { 1.5 } else { 1.0 + 0.01 * noise(at) }));
-        assert_eq!(strength(&moved).false_alarms, Some(0.2));
-        assert_eq!(strength(&baseline(&[100])).false_alarms, Some(0.0));
-        assert_eq!(strength(&baseline(&[22])).false_alarms, None, "17 windows are no level");
+        assert_eq!(strength_of(&moved).false_alarms, Some(0.2));
+        assert_eq!(strength_of(&baseline(&[100])).false_alarms, Some(0.0));
+        assert_eq!(strength_of(&baseline(&[22])).false_alarms, None, "17 windows are no level");
     }
 
     #[test]
     fn the_more_recordings_agree_the_smaller_a_growth_is_seen() {
-        let seen = |windows: &[usize]| strength(&baseline(windows)).growth_seen.unwrap();
+        let seen = |windows: &[usize]| strength_of(&baseline(windows)).growth_seen.unwrap();
         let [one, two, three, many] = [seen(&[40]), seen(&[40; 2]), seen(&[40; 3]), seen(&[40; 8])];
         assert!(one > 0.2 && one > two && two > three && three < 0.08 && many < three, "{one} {two} {three} {many}");
         assert!(seen(&[40; 20]) >= LEAST_COST, "less does not matter");
         let mut silent = baseline(&[40, 40]);
         silent.windows.iter_mut().for_each(|window| window.cells[..2].fill(None));
-        assert_eq!(strength(&silent).growth_seen, None);
+        assert_eq!(strength_of(&silent).growth_seen, None);
     }
 
     #[test]
     fn what_is_wanting_is_said() {
-        let wants = |baseline: &Baseline| strength(baseline).wanting.join("\n");
+        let wants = |baseline: &Baseline| strength_of(baseline).weaknesses.join("\n");
         let thin = wants(&baseline(&[7]));
         assert!(thin.contains("there are 7 in all") && thin.contains("one recording"), "{thin}");
         let one = wants(&baseline(&[40, 40]));
@@ -214,8 +225,8 @@ mod tests {
         assert!(wants(&near).contains("within one hour"));
         let mut silent = baseline(&[40, 40]);
         silent.windows.iter_mut().for_each(|window| window.cells[..2].fill(None));
-        let silent = strength(&silent);
-        assert!(silent.wanting.join("\n").contains("Record with --ops"), "{silent:?}");
+        let silent = strength_of(&silent);
+        assert!(silent.weaknesses.join("\n").contains("Record with --ops"), "{silent:?}");
         assert_eq!(silent.false_alarms, None);
         let scattered = loaded(&[40], &|at| (if at < 30 { 1000.0 } else { 2000.0 * 1.5_f64.powi(at as i32) }, 5e5));
         assert!(wants(&scattered).contains("25% of the windows"), "{}", wants(&scattered));

@@ -66,7 +66,7 @@ pub struct Expected {
 
 /// Where a load is among the levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Place<'a> {
+pub enum LevelMatch<'a> {
     /// In a level with enough windows.
     Known(&'a Level),
     /// In a level with too few windows to represent it.
@@ -93,5 +93,5 @@ pub struct Strength {
     /// alarm, as a fraction, at the least sensitive level; `None` if neither is known.
     pub growth_seen: Option<f64>,
     /// Weaknesses, in sentences; empty if there are none.
-    pub wanting: Vec<String>,
+    pub weaknesses: Vec<String>,
 }

@@ -1,8 +1,8 @@
 //! The finding of a session that is slower than its baseline. It comes before the findings of the session's own
 //! windows, whatever their weight.
 
-use super::{Confidence, Evidence, Finding};
-use crate::analysis::attribution::{self, Assessment, Moved, Where};
+use super::{Evidence, Finding};
+use crate::analysis::attribution::{Assessment, CauseLocation, QuantityDeviation};
 
 /// The rule's stable name.
 const RULE: &str = "slower-than-baseline";
@@ -14,13 +14,14 @@ const MOST: usize = 6;
 #[must_use]
 pub fn baseline_finding(assessment: &Assessment) -> Option<Finding> {
     let alarm = assessment.alarms.last()?;
-    let lead = assessment.evidence.first();
+    let diagnosis = &assessment.diagnosis;
+    let lead = diagnosis.evidence.first();
     let cause = capitalized(lead.map_or(alarm.cause, |lead| lead.cause).label());
     let why = lead.map_or_else(|| "nothing measured says why.".to_string(), |lead| lead.text.clone());
-    let suspect = assessment.suspects.first().map_or(String::new(), |suspect| {
+    let suspect = diagnosis.suspects.first().map_or(String::new(), |suspect| {
         format!(
             " Correlated with it, not proven: {} (score {:.2}).",
-            crate::analysis::text::name(&suspect.who.name),
+            crate::analysis::text::name(&suspect.name),
             suspect.score
         )
     });
@@ -29,14 +30,10 @@ pub fn baseline_finding(assessment: &Assessment) -> Option<Finding> {
         title: "slower than its baseline",
         share: lead.and_then(|lead| lead.share).map(|share| share.clamp(0.0, 1.0)),
         claim: format!("{cause}: {why}{suspect}"),
-        evidence: assessment.quantities.iter().filter(|moved| moved.moved).take(MOST).filter_map(number).collect(),
-        confidence: match alarm.confidence {
-            attribution::Confidence::Low => Confidence::Low,
-            attribution::Confidence::Medium => Confidence::Medium,
-            attribution::Confidence::High => Confidence::High,
-        },
+        evidence: diagnosis.quantities.iter().filter(|moved| moved.moved).take(MOST).filter_map(number).collect(),
+        confidence: alarm.confidence,
         place: None,
-        refuted_by: match assessment.suspects.is_empty() {
+        refuted_by: match diagnosis.suspects.is_empty() {
             true => "the same load under the baseline's conditions is as slow",
             false => "the same load without the suspect is as slow",
         },
@@ -44,24 +41,28 @@ pub fn baseline_finding(assessment: &Assessment) -> Option<Finding> {
     })
 }
 
-fn number(moved: &Moved) -> Option<Evidence> {
+fn number(moved: &QuantityDeviation) -> Option<Evidence> {
     let edge = if moved.deviations > 0.0 { moved.band.1 } else { moved.band.0 };
     let sound = moved.now.is_finite() && edge.is_finite();
     sound.then(|| Evidence::of(moved.quantity.label, moved.now, moved.quantity.unit, edge))
 }
 
 fn next_step(assessment: &Assessment) -> String {
-    match assessment.place {
-        Some(Where::Program) => "Compare the code: `ironlaw diff` with a recording of the baseline.".to_string(),
-        Some(Where::OwnLimits) => "Raise the quota (cpu.max) of its control group, or run fewer threads.".to_string(),
-        Some(Where::Neighbours) => {
+    match assessment.diagnosis.location {
+        Some(CauseLocation::Program) => {
+            "Compare the code: `ironlaw diff` with a recording of the baseline.".to_string()
+        }
+        Some(CauseLocation::OwnLimits) => {
+            "Raise the quota (cpu.max) of its control group, or run fewer threads.".to_string()
+        }
+        Some(CauseLocation::Neighbours) => {
             "Stop or move the first suspect for a moment (SIGSTOP, cpu.max) and see whether the target recovers."
                 .to_string()
         }
-        Some(Where::Outside) => {
+        Some(CauseLocation::Outside) => {
             "Nothing on this machine explains it: ask who else is on its host, or move the machine.".to_string()
         }
-        Some(Where::Unknown) | None => {
+        Some(CauseLocation::Unknown) | None => {
             "Record with --neighbours and --probe, in the baseline as well, so that more can be told.".to_string()
         }
     }

@@ -1,12 +1,11 @@
-//! `ironlaw baseline`: how a target usually behaves, learnt and shown.
-//! It never opens a file.
+//! The arguments of `ironlaw baseline`.
 
 use super::values;
 use crate::analysis::TimeRange;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// The form in which a baseline is shown.
+/// Output format of a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BaselineFormat {
     /// For people.
@@ -26,18 +25,18 @@ pub struct BaselineArgs {
 /// What can be done with a baseline.
 #[derive(Debug, Clone, Subcommand)]
 pub enum BaselineCommand {
-    /// Learn from recordings how a program usually behaves
+    /// Build a baseline from recordings of a program's usual work
     Build(BuildArgs),
-    /// Say what a baseline knows, and how far it can be relied on
+    /// Show what a baseline contains and how reliable it is
     Show(ShowArgs),
 }
 
 const BUILD_EXAMPLES: &str = "\
 Record the program at its usual work, with its operations counted, at the loads
-and times of day that are to be judged later; the more windows at each load the
-better. Windows in which it kept less than a quarter of a CPU busy, and those
-that lost records, are left out. Odd ones are not: they hardly move what is
-usual.
+and times of day that you want to judge later. More windows at each load are
+better. Left out are windows in which it kept less than a quarter of a CPU busy
+and windows that lost records. Odd windows stay: they hardly move the usual
+values.
 
 All recordings must be of the same build of the program, on the same CPU model
 and CPUs, with operations counted alike. Kernel and machine may differ.
@@ -60,10 +59,10 @@ pub struct BuildArgs {
     /// File to write
     #[arg(short = 'o', long, value_name = "NAME.baseline", required = true)]
     pub output: PathBuf,
-    /// Replace a baseline of that name
+    /// Replace an existing baseline
     #[arg(short = 'f', long)]
     pub force: bool,
-    /// Only this time of each recording: 5s-, 1s-10s, 1s+9s
+    /// Use only this time of each recording: 5s-, 1s-10s, 1s+9s
     #[arg(long, value_name = "FROM-TO", visible_alias = "time-range", value_parser = values::time_range, allow_hyphen_values = true)]
     pub time: Option<TimeRange>,
 }
@@ -72,13 +71,13 @@ pub struct BuildArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example: ironlaw baseline show web.baseline")]
 pub struct ShowArgs {
-    /// A baseline, or a recording that holds one
+    /// A baseline, or a recording that contains one
     #[arg(value_name = "NAME")]
     pub name: PathBuf,
-    /// Every quantity, not only the cost and what it is made of
+    /// Show every quantity, not only the cost and its factors
     #[arg(long)]
     pub all: bool,
-    /// Form: text or json
+    /// Output format: text or json
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: BaselineFormat,
     /// Write to this file

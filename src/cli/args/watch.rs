@@ -1,5 +1,4 @@
-//! The `watch` command.
-//! It never looks at the machine.
+//! The arguments of `ironlaw watch`.
 
 use super::{FrequencyArg, HardwareArgs, TargetArgs, values};
 use crate::model::OpsSpec;
@@ -17,16 +16,16 @@ pub enum WatchFormat {
     Text,
 }
 
-/// What is done on an alarm.
+/// An action on an alarm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OnAlarm {
-    /// Recordings are written.
+    /// Record it.
     Record,
-    /// The shell runs this.
+    /// Run this in the shell.
     Command(String),
 }
 
-/// Where the metrics are offered.
+/// Where the metrics are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listen {
     /// Nowhere.
@@ -35,7 +34,7 @@ pub enum Listen {
     At(SocketAddr),
 }
 
-/// How often samples are taken.
+/// Sampling rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchRate {
     /// Never.
@@ -44,7 +43,7 @@ pub enum WatchRate {
     Some(FrequencyArg),
 }
 
-/// Where metrics are offered if that port is free.
+/// The first port that metrics are served at by default.
 pub const METRICS_PORT: u16 = 9469;
 
 const USAGE: &str = "\
@@ -55,11 +54,11 @@ const AFTER_HELP: &str = "\
 Each alarm names the cause with its confidence and evidence, and the neighbours
 whose CPU use moved with it: correlated, not proven.
 
-A command of --on-alarm is run by sh, for a minute at most and never twice at
-once, with its output on the standard error and in its environment
-  IRONLAW_ALARM_JSON   path of a file that holds the alarm, gone afterwards;
+A command of --on-alarm runs in sh, one at a time and for a minute at most, with
+its output on standard error and with these variables:
+  IRONLAW_ALARM_JSON   path of a file with the alarm, deleted afterwards;
                        empty if it could not be written
-  IRONLAW_TARGET       what is watched
+  IRONLAW_TARGET       the target, e.g. pid 1234
   IRONLAW_CAUSE        e.g. run_queue, memory_bandwidth, path_length
   IRONLAW_SUSPECT      the first suspect's name; empty if there is none.
                        Processes name themselves: quote it
@@ -69,10 +68,10 @@ Examples:
   ironlaw watch -G web.service --baseline web.baseline --on-alarm record -o /var/lib/ironlaw
   ironlaw watch -p $(pidof redis-server) --baseline redis --format text
   ironlaw watch -p 1234 --baseline app --on-alarm 'notify \"$IRONLAW_CAUSE\"'
-  curl localhost:9469/metrics          what Prometheus scrapes
+  curl localhost:9469/metrics          the page that Prometheus scrapes
 
-Exit codes: 0 when the watch was ended, its time is over or the target ended
-(`-- CMD` passes on the command's code), 3 with --exit-on-alarm after an alarm.";
+Exit codes: 0 if the watch was stopped, its time is up or the target ended
+(`-- CMD` returns the command's code), 3 with --exit-on-alarm after an alarm.";
 
 /// `ironlaw watch`.
 #[derive(Debug, Clone, Args)]
@@ -81,57 +80,57 @@ pub struct WatchArgs {
     /// What to watch.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// What is usual: a baseline as `ironlaw baseline build` writes it
+    /// Compare with this baseline; `ironlaw baseline build` makes one
     #[arg(long, value_name = "NAME", help_heading = "Baseline")]
     pub baseline: PathBuf,
-    /// Watch even where the baseline is of another program, machine or setting
+    /// Accept a baseline of another program, machine or setting
     #[arg(long, help_heading = "Baseline")]
     pub stale_ok: bool,
-    /// On an alarm: `record` writes the time before it and a detailed capture, anything else is a command for sh;
-    /// may be given once each
+    /// On an alarm, run a command in sh, or `record` it: the time before it, then a detailed capture;
+    /// each form at most once
     #[arg(long, value_name = "record|CMD", value_parser = on_alarm, help_heading = "Alarms")]
     pub on_alarm: Vec<OnAlarm>,
-    /// How much of the time before an alarm is recorded; it is held in memory
+    /// Record this much of the time before an alarm; it is kept in memory
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = values::seconds, help_heading = "Alarms")]
     pub before: Nanos,
-    /// Length of the detailed capture: 997 Hz, with waits; at most one in five minutes
+    /// Make the detailed capture this long: 997 Hz, with waits, at most once in five minutes
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::seconds, help_heading = "Alarms")]
     pub after: Nanos,
-    /// Directory for the recordings
+    /// Write recordings to this directory
     #[arg(short = 'o', long, value_name = "DIR", default_value = ".", help_heading = "Alarms")]
     pub output: PathBuf,
-    /// Keep so many recordings of this target there; the oldest go first
+    /// Keep this many recordings of the target; delete the oldest first
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Alarms")]
     pub keep: u32,
-    /// End after the first alarm, once what it asks for is done, with exit code 3
+    /// Exit with code 3 after the first alarm, once its actions are done
     #[arg(long, help_heading = "Alarms")]
     pub exit_on_alarm: bool,
     /// Stop after this long [default: until the target ends, Ctrl-C or SIGTERM]
     #[arg(short = 'd', long, value_name = "TIME", value_parser = values::seconds, help_heading = "Capture")]
     pub duration: Option<Nanos>,
-    /// Samples per second of running time and CPU; 0: none, then no alarm can name functions
+    /// Sample this often per second of running time and CPU; 0: never, and alarms name no functions
     #[arg(short = 'F', long, value_name = "HZ", default_value = "19", value_parser = rate, help_heading = "Capture")]
     pub freq: WatchRate,
-    /// Length of one window: 1s, or milliseconds without a unit; 10ms or more
+    /// Set the length of a window: 1s, or milliseconds without a unit; 10ms or more
     #[arg(short = 'I', long, value_name = "TIME", default_value = "1s", value_parser = values::milliseconds, help_heading = "Capture")]
     pub interval: Nanos,
-    /// What counts operations, as for record [default: what the baseline was counted by]
+    /// Count operations by this source, as for record [default: the source of the baseline]
     #[arg(long, value_name = "SPEC", value_parser = values::ops, help_heading = "Capture")]
     pub ops: Option<OpsSpec>,
-    /// Probe caches and memory now and then, at most 0.5% of one CPU: tells what a machine without hardware counters hides
+    /// Time walks through caches and memory, at most 0.5% of one CPU; helps without hardware counters
     #[arg(long, help_heading = "Capture")]
     pub probe: bool,
     /// Which hardware metrics.
     #[command(flatten)]
     pub hardware: HardwareArgs,
-    /// Where to offer OpenMetrics at /metrics: a port, ADDRESS:PORT, or `off`
-    /// [default: the first free port of 127.0.0.1 from 9469 on, of ten]
+    /// Serve OpenMetrics at /metrics on this port, ADDRESS:PORT, or `off`
+    /// [default: the first free port of 127.0.0.1 from 9469 to 9478]
     #[arg(long, value_name = "ADDR", value_parser = listen, help_heading = "Output")]
     pub listen: Option<Listen>,
-    /// Form of the lines: json or text
+    /// Format of the lines: json or text
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "json", help_heading = "Output")]
     pub format: WatchFormat,
-    /// A line for every N-th window [default: where the state changes]
+    /// Write a line for every N-th window [default: for every change of state]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
     pub every: Option<u64>,
 }
@@ -140,7 +139,7 @@ fn on_alarm(text: &str) -> Result<OnAlarm, String> {
     match text.trim() {
         "" => Err("give `record`, or a command for sh".into()),
         "record" => Ok(OnAlarm::Record),
-        _ if text.contains('\0') => Err("a command cannot hold a zero byte".into()),
+        _ if text.contains('\0') => Err("a command cannot contain a zero byte".into()),
         command => Ok(OnAlarm::Command(command.to_string())),
     }
 }
@@ -158,7 +157,7 @@ fn listen(text: &str) -> Result<Listen, String> {
     let address = address.or_else(|| text.parse().ok());
     address
         .map(Listen::At)
-        .ok_or_else(|| "write a port, an address with a port like 10.0.0.5:9469 or [::1]:9469, or off".into())
+        .ok_or_else(|| "give a port, an address with a port like 10.0.0.5:9469 or [::1]:9469, or off".into())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `ironlaw baseline build`: merges recordings and older baselines into one file.
 //! Only one recording is in memory at a time.
 
-use crate::analysis::baseline::{Added, LEAST_CORES, Learner, Levels, Source};
+use crate::analysis::baseline::{BaselineBuilder, BuildResult, LEAST_CORES, Levels, Source};
 use crate::cli::args::BuildArgs;
 use crate::cli::out::Terminal;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -17,40 +17,40 @@ pub(super) fn run(args: &BuildArgs, terminal: &Terminal) -> Result<()> {
     let output = baseline::path(&args.output);
     // Check before reading the recordings, which may take a while.
     baseline::check_free(&output, args.force)?;
-    let mut learner = Learner::default();
+    let mut builder = BaselineBuilder::default();
     for source in &args.sources {
         let name = source.display().to_string();
-        let told = add(&mut learner, source, &name, args).context(|| format!("cannot learn from {name}"))?;
+        let told = add(&mut builder, source, &name, args).context(|| format!("cannot learn from {name}"))?;
         terminal.say(&format!("{}: {told}", visible(&name)));
     }
-    let learnt = learner.finish()?;
+    let learnt = builder.finish()?;
     baseline::write(&output, &learnt, args.force)?;
     let size = std::fs::metadata(&output).map_or(0, |file| file.len());
     let view = BaselineView::of(&learnt, &output.display().to_string(), vec![]);
     terminal.say(&format!("{} ({:.1} kB): {}", visible(&view.name), size as f64 / 1e3, words::size(&view)));
-    for text in Levels::of(&learnt).strength.wanting {
+    for text in Levels::of(&learnt).strength.weaknesses {
         terminal.note(&Note { topic: "baseline-weak".to_string(), text, fix: None });
     }
     Ok(())
 }
 
 /// Adds one of the files and returns a line about the result.
-fn add(learner: &mut Learner, path: &Path, name: &str, args: &BuildArgs) -> Result<String> {
+fn add(builder: &mut BaselineBuilder, path: &Path, name: &str, args: &BuildArgs) -> Result<String> {
     if Folder::is_one(path) || (!path.exists() && Folder::is_one(&Folder::name(path))) {
-        return Err(Error::new(ErrorKind::Usage, "it is a sweep, in which nothing is usual".to_string())
-            .hint("Name recordings of the program at its usual work; those within the sweep lie in its folder runs."));
+        return Err(Error::new(ErrorKind::Usage, "it is a sweep, not usual work".to_string())
+            .hint("Name recordings of the program at its usual work; those of the sweep are in its folder runs."));
     }
     if super::is_one(path) {
-        let windows = learner.include(&baseline::read(path)?)?;
+        let windows = builder.include(&baseline::read(path)?)?;
         return Ok(taken(windows));
     }
     let profile = session::open(path)?;
     let source = Source { name, profile: &profile, time: args.time.unwrap_or_default() };
-    let Added { windows, left_out } = learner.add(&source)?;
+    let BuildResult { windows, skipped } = builder.add(&source)?;
     let mut told = taken(windows);
     for (count, why) in [
-        (left_out.idle, format!("kept less than {LEAST_CORES} of a CPU busy")),
-        (left_out.lost, "lost records".to_string()),
+        (skipped.idle, format!("kept less than {LEAST_CORES} of a CPU busy")),
+        (skipped.lost, "lost records".to_string()),
     ] {
         if count > 0 && windows > 0 {
             told += &format!("; {count} left out that {why}");

@@ -1,6 +1,6 @@
 //! Checks before a capture whether a baseline applies to it, as far as can be known at that time.
 
-use crate::analysis::baseline::{Stale, stale};
+use crate::analysis::baseline::{KeyChange, key_changes};
 use crate::collect::program::{self, Program};
 use crate::collect::{host, target};
 use crate::error::{Error, ErrorKind, Result};
@@ -16,7 +16,7 @@ use std::path::Path;
 pub struct Fitted {
     pub baseline: Baseline,
     /// The points in which it may not, or does not, apply any more.
-    pub stale: Vec<Stale>,
+    pub stale: Vec<KeyChange>,
     /// The same as notes for the user.
     pub notes: Vec<Note>,
 }
@@ -27,19 +27,20 @@ pub struct Fitted {
 /// Any error of reading it; `Unsupported` if it does not fit, with the mismatches.
 pub fn fit(path: &Path, plan: &Plan, stale_ok: bool) -> Result<Fitted> {
     let baseline = baseline::read(path)?;
-    let found = stale(&baseline, &key(&baseline.key, plan), clock::unix_ns());
+    let found = key_changes(&baseline, &key(&baseline.key, plan), clock::unix_ns());
     judge(baseline, &path.display().to_string(), found, stale_ok)
 }
 
-fn judge(baseline: Baseline, name: &str, found: Vec<Stale>, stale_ok: bool) -> Result<Fitted> {
-    let grave: Vec<&str> = found.iter().filter(|stale| stale.refuses).map(|stale| stale.text.as_str()).collect();
-    if !grave.is_empty() && !stale_ok {
-        let message = format!("{name} does not fit what is to be captured: {}", grave.join("; "));
+fn judge(baseline: Baseline, name: &str, found: Vec<KeyChange>, stale_ok: bool) -> Result<Fitted> {
+    let incompatible: Vec<&str> =
+        found.iter().filter(|stale| stale.incompatible).map(|stale| stale.text.as_str()).collect();
+    if !incompatible.is_empty() && !stale_ok {
+        let message = format!("{name} does not match this capture: {}", incompatible.join("; "));
         return Err(Error::new(ErrorKind::Unsupported, message)
-            .hint("Build one that does with `ironlaw baseline build`, or use it all the same with --stale-ok."));
+            .hint("Build one that does with `ironlaw baseline build`, or accept it with --stale-ok."));
     }
-    let note = |stale: &Stale| {
-        let weight = if stale.refuses { "does not hold any more" } else { "may not hold any more" };
+    let note = |stale: &KeyChange| {
+        let weight = if stale.incompatible { "no longer applies" } else { "may no longer apply" };
         let text = format!("the baseline {name} {weight}: {}", stale.text);
         Note { topic: "baseline-stale".to_string(), text, fix: None }
     };
@@ -131,11 +132,14 @@ mod tests {
         let then = baseline(&[30]);
         let mut now = then.key.clone();
         (now.build_id, now.host.kernel) = (Some("ffee".into()), "7.0".into());
-        let found = || stale(&then, &now, 0);
+        let found = || key_changes(&then, &now, 0);
         let error = judge(then.clone(), "web", found(), false).unwrap_err();
         assert!(error.to_string().contains("build-id of the program: 0a0b then, ffee now"), "{error}");
         assert!(!error.to_string().contains("kernel") && error.remedy().unwrap().contains("--stale-ok"));
         let notes = judge(then.clone(), "web", found(), true).unwrap().notes;
-        assert!(notes[0].text.contains("does not hold") && notes[1].text.contains("may not hold"), "{notes:?}");
+        assert!(
+            notes[0].text.contains("no longer applies") && notes[1].text.contains("may no longer apply"),
+            "{notes:?}"
+        );
     }
 }

@@ -6,7 +6,7 @@ use super::super::{baseline, capture};
 use super::usual::Usual;
 use crate::error::Result;
 use crate::model::profile::Profile;
-use crate::session::{self, Judging, Limit, Live, LiveSession, News};
+use crate::session::{self, Limit, Live, LiveAssessor, LiveSession, News};
 use crate::store::{self, Writer};
 use crate::tui::msg::Msg;
 use crate::view::picker::Choice;
@@ -85,8 +85,8 @@ impl Opening {
         if let (Some(path), Some(usual)) = (&recorded, &usual) {
             store::baseline::write_within(path, &usual.baseline)?;
         }
-        let judging = usual.as_ref().map(|usual| Judging::new(usual.baseline.clone(), live.meta().host.clone()));
-        let live_session = LiveSession::live(live, writer, limit, judging, tell)?;
+        let assessor = usual.as_ref().map(|usual| LiveAssessor::new(usual.baseline.clone(), live.meta().host.clone()));
+        let live_session = LiveSession::live(live, writer, limit, assessor, tell)?;
         Ok(Opened { live_session, baseline: compared, usual, live: true, recorded })
     }
 }

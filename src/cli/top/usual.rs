@@ -2,13 +2,13 @@
 //! A live session is compared by its own thread, window by window.
 
 use super::super::baseline::Fitted;
-use crate::analysis::baseline::{Levels, key_of, stale};
+use crate::analysis::baseline::{Levels, key_changes, key_of};
 use crate::error::Result;
 use crate::model::Baseline;
 use crate::model::profile::Profile;
 use crate::session::History;
 use crate::store;
-use crate::view::against::{AgainstView, BaselineHead};
+use crate::view::baseline::{BaselineComparisonView, BaselineSummary};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Usual {
     pub baseline: Arc<Baseline>,
-    head: BaselineHead,
+    head: BaselineSummary,
     /// The comparison of a recording, computed once because a recording does not change.
-    recorded: Option<AgainstView>,
+    recorded: Option<BaselineComparisonView>,
 }
 
 impl Usual {
     /// For a capture that is about to begin.
     pub fn of_session(fitted: Fitted) -> Usual {
-        let head = BaselineHead::of(Levels::of(&fitted.baseline).strength, fitted.stale);
+        let head = BaselineSummary::of(Levels::of(&fitted.baseline).strength, fitted.stale);
         Usual { baseline: Arc::new(fitted.baseline), head, recorded: None }
     }
 
@@ -35,13 +35,13 @@ impl Usual {
             None => store::baseline::read_within(recording)?,
         };
         Ok(found.map(|baseline| {
-            let (view, _) = AgainstView::build(profile, &baseline);
+            let view = BaselineComparisonView::build(profile, &baseline);
             Usual { baseline: Arc::new(baseline), head: view.baseline.clone(), recorded: Some(view) }
         }))
     }
 
     /// The current comparison. Samples identify the program, which is unknown before a command has started.
-    pub fn standing(&self, held: &History) -> Option<AgainstView> {
+    pub fn standing(&self, held: &History) -> Option<BaselineComparisonView> {
         if let Some(view) = &self.recorded {
             return Some(view.clone());
         }
@@ -49,11 +49,11 @@ impl Usual {
         let mut head = self.head.clone();
         let profile = held.profile();
         let now = profile.meta.started_unix_ns.saturating_add(held.now().0);
-        for point in stale(&self.baseline, &key_of(profile), now) {
+        for point in key_changes(&self.baseline, &key_of(profile), now) {
             if head.stale.iter().all(|known| known.what != point.what) {
                 head.stale.push(point);
             }
         }
-        Some(AgainstView::of(&assessment, head))
+        Some(BaselineComparisonView::of(assessment, head))
     }
 }

@@ -8,7 +8,7 @@ use crate::model::Baseline;
 use crate::session::History;
 use crate::store;
 use crate::sys::clock;
-use crate::view::against;
+use crate::view::baseline;
 use crate::view::context::ViewContext;
 use crate::view::flame::{FlameGraph, FlameOptions};
 use crate::view::query::{Bounds, Query, ViewRequest};
@@ -66,7 +66,7 @@ pub(super) fn picture(held: &History, shown: &Shown<'_>, path: Option<PathBuf>) 
 /// The whole difference, because a part of it would not add up to the costs in its header.
 fn difference(held: &History, shown: &Shown<'_>, baseline: &Baseline) -> Result<Vec<u8>> {
     let scene = ViewContext::of(held.profile(), None, shown.bounds, shown.query);
-    let drawn = against::difference(&scene, baseline)?
+    let drawn = baseline::difference(&scene, baseline)?
         .ok_or_else(|| Error::new(ErrorKind::NotFound, "no samples in this time: there is nothing to draw"))?;
     let title = format!("{} against its baseline", held.profile().meta.plan.target.label());
     Ok(export::diff_flamegraph::render(&drawn, &title))

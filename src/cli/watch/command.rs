@@ -7,7 +7,7 @@ use crate::error::{Context, Error, Result};
 use crate::sys::shell_command::{self, StopToken};
 use crate::sys::terminal;
 use crate::units::Nanos;
-use crate::view::watch::{Ran, Said, What};
+use crate::view::watch::{CommandResult, Message, WatchEvent};
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
 /// Maximum run time of a command.
-const PATIENCE: Nanos = Nanos(60_000_000_000);
+const TIMEOUT: Nanos = Nanos(60_000_000_000);
 
 /// The input of a command.
 #[derive(Debug)]
-pub(super) struct Order {
+pub(super) struct CommandRun {
     /// The alarm as JSON.
-    pub alarm: Vec<u8>,
+    pub alarm_json: Vec<u8>,
     pub target: String,
     pub cause: &'static str,
     pub suspect: String,
@@ -30,32 +30,32 @@ pub(super) struct Order {
 
 /// Runs the commands.
 #[derive(Debug)]
-pub(super) struct Commands {
-    worker: Worker<Order>,
+pub(super) struct AlarmCommands {
+    worker: Worker<CommandRun>,
     stop: StopToken,
 }
 
-impl Commands {
-    pub(super) fn start(line: String, tell: Sender<Msg>) -> Result<Commands> {
+impl AlarmCommands {
+    pub(super) fn start(line: String, sender: Sender<Msg>) -> Result<AlarmCommands> {
         let stop = StopToken::new()?;
-        let asked = stop.clone();
-        let worker = Worker::start("command", move |order: Order| {
+        let token = stop.clone();
+        let worker = Worker::start("command", move |input: CommandRun| {
             // If the watch is over, there is nobody left to report to.
-            let tell = |what| _ = tell.send(Msg::Tell(what));
-            let failed = |error: Error, what: &str| tell(What::Error(Said::of(&error.context(what))));
-            let file = AlarmFile::write(&std::env::temp_dir(), &order.alarm);
-            let file = file.map_err(|error| failed(error, "the command for alarms runs without the alarm's file")).ok();
-            match run(&line, &order, file.as_ref(), &asked) {
-                Ok(ran) => tell(What::Command(ran)),
-                Err(error) => failed(error, "the command for alarms did not run"),
+            let write = |event| _ = sender.send(Msg::Write(event));
+            let failed = |error: Error, what: &str| write(WatchEvent::Error(Message::of(&error.context(what))));
+            let file = AlarmFile::write(&std::env::temp_dir(), &input.alarm_json);
+            let file = file.map_err(|error| failed(error, "the alarm command runs without the alarm's file")).ok();
+            match run(&line, &input, file.as_ref(), &token) {
+                Ok(result) => write(WatchEvent::Command(result)),
+                Err(error) => failed(error, "the alarm command did not run"),
             }
         })?;
-        Ok(Commands { worker, stop })
+        Ok(AlarmCommands { worker, stop })
     }
 
-    /// Starts the command; false while it still runs for an earlier alarm.
-    pub(super) fn run(&self, order: Order) -> bool {
-        self.worker.give(order)
+    /// Starts the command, unless it still runs.
+    pub(super) fn run(&self, input: CommandRun) {
+        self.worker.submit(input);
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -73,15 +73,15 @@ impl Commands {
     }
 }
 
-fn run(line: &str, order: &Order, file: Option<&AlarmFile>, stop: &StopToken) -> Result<Ran> {
+fn run(line: &str, input: &CommandRun, file: Option<&AlarmFile>, stop: &StopToken) -> Result<CommandResult> {
     let variables = [
         ("IRONLAW_ALARM_JSON", file.map(|file| file.0.display().to_string()).unwrap_or_default()),
-        ("IRONLAW_TARGET", order.target.clone()),
-        ("IRONLAW_CAUSE", order.cause.to_string()),
-        ("IRONLAW_SUSPECT", order.suspect.clone()),
+        ("IRONLAW_TARGET", input.target.clone()),
+        ("IRONLAW_CAUSE", input.cause.to_string()),
+        ("IRONLAW_SUSPECT", input.suspect.clone()),
     ];
-    let ended = shell_command::run(line, &variables, terminal::error_output()?, PATIENCE, stop)?;
-    Ok(Ran { status: ended.status, seconds: ended.took.seconds(), cut_short: ended.cut_short })
+    let ended = shell_command::run(line, &variables, terminal::error_output()?, TIMEOUT, stop)?;
+    Ok(CommandResult { status: ended.status, seconds: ended.took.seconds(), timed_out: ended.cut_short })
 }
 
 /// A file that only its owner can read, removed after the command.
@@ -100,8 +100,8 @@ impl AlarmFile {
         let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path).context(context)?;
         let written = file.write_all(bytes).context(context);
         // Dropped, and with it the partial file, if not everything was written.
-        let told = AlarmFile(path);
-        written.map(|()| told)
+        let alarm_file = AlarmFile(path);
+        written.map(|()| alarm_file)
     }
 }
 
@@ -121,11 +121,11 @@ mod tests {
     #[test]
     fn the_alarm_lies_in_a_file_of_our_own_as_long_as_it_is_needed() {
         let dir = tempfile::tempdir().unwrap();
-        let told = AlarmFile::write(dir.path(), b"{}").unwrap();
-        let path = told.0.clone();
+        let file = AlarmFile::write(dir.path(), b"{}").unwrap();
+        let path = file.0.clone();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read(&path).unwrap(), b"{}");
-        drop(told);
+        drop(file);
         assert!(!path.exists());
         let victim = dir.path().join("victim");
         symlink(&victim, &path).unwrap();
@@ -137,12 +137,13 @@ mod tests {
     #[test]
     fn a_command_runs_with_and_without_the_alarms_file() {
         let dir = tempfile::tempdir().unwrap();
-        let order = Order { alarm: b"{}".to_vec(), target: "redis".into(), cause: "steal", suspect: String::new() };
+        let input =
+            CommandRun { alarm_json: b"{}".to_vec(), target: "redis".into(), cause: "steal", suspect: String::new() };
         let stop = StopToken::new().unwrap();
-        let status = |line: &str, file: Option<&AlarmFile>| run(line, &order, file, &stop).unwrap().status;
+        let status = |line: &str, file: Option<&AlarmFile>| run(line, &input, file, &stop).unwrap().status;
         assert!(AlarmFile::write(&dir.path().join("nowhere"), b"{}").is_err());
         assert_eq!(status(r#"test -z "$IRONLAW_ALARM_JSON" && test "$IRONLAW_TARGET" = redis"#, None), 0);
-        let told = AlarmFile::write(dir.path(), b"{}").unwrap();
-        assert_eq!(status(r#"test "$(cat "$IRONLAW_ALARM_JSON")" = "{}""#, Some(&told)), 0);
+        let file = AlarmFile::write(dir.path(), b"{}").unwrap();
+        assert_eq!(status(r#"test "$(cat "$IRONLAW_ALARM_JSON")" = "{}""#, Some(&file)), 0);
     }
 }

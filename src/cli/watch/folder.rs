@@ -2,7 +2,7 @@
 //! Only removes directories that have the name and contents of this target's recordings.
 
 use crate::cli::plan::RECORDING_EXTENSION;
-use crate::view::watch::{Holds, Moment};
+use crate::view::watch::{Moment, RecordedPeriod};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,10 +20,10 @@ impl Folder {
     }
 
     /// The directory for a recording of an alarm at that time.
-    pub(super) fn path(&self, at: Moment, holds: Holds) -> PathBuf {
-        let what = match holds {
-            Holds::Before => "before",
-            Holds::Alarm => "alarm",
+    pub(super) fn path(&self, at: Moment, period: RecordedPeriod) -> PathBuf {
+        let what = match period {
+            RecordedPeriod::BeforeAlarm => "before",
+            RecordedPeriod::Alarm => "alarm",
         };
         self.dir.join(format!("{}-{}-{what}.{RECORDING_EXTENSION}", self.name, at.compact()))
     }
@@ -83,12 +83,12 @@ mod tests {
     fn the_oldest_of_our_own_go_and_nothing_else_does() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::new(dir.path().into(), "pid-41".into(), 2);
-        let at = |second: u64| folder.path(Moment(second * 1_000_000_000), Holds::Before);
+        let at = |second: u64| folder.path(Moment(second * 1_000_000_000), RecordedPeriod::BeforeAlarm);
         let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();
         for second in [300, 100, 200] {
             make(dir.path(), &name(&at(second)), true);
         }
-        let alarm = make(dir.path(), &name(&folder.path(Moment(200_000_000_000), Holds::Alarm)), true);
+        let alarm = make(dir.path(), &name(&folder.path(Moment(200_000_000_000), RecordedPeriod::Alarm)), true);
         let others = [
             make(dir.path(), "pid-41-night.ironlaw", true),
             make(dir.path(), "pid-4-19700101T000000Z-before.ironlaw", true),

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind as Kind, Result};
 use crate::export::watch;
 use crate::sys::clock;
 use crate::sys::terminal as streams;
-use crate::view::watch::{Line, Moment, What};
+use crate::view::watch::{Line, Moment, WatchEvent};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 
@@ -43,37 +43,36 @@ impl Lines {
     }
 
     /// Writes a line with the current time.
-    pub(super) fn tell(&mut self, what: What) {
-        let line = Line { time: Moment(clock::unix_ns()), what };
+    pub(super) fn write(&mut self, event: WatchEvent) {
+        let line = Line { time: Moment(clock::unix_ns()), event };
         let bytes = match self.format {
             WatchFormat::Json => watch::json(&line),
             WatchFormat::Text => Ok(watch::text(&line)),
         };
-        let written = bytes.and_then(|bytes| self.write(&bytes));
+        let written = bytes.and_then(|bytes| self.write_bytes(&bytes));
         match written {
             Ok(()) => self.torn = false,
             Err(_) if self.closed => {}
             // Reported once, because the disk may stay full for days.
             Err(error) if !std::mem::replace(&mut self.torn, true) && streams::takes_more(std::io::stderr(), 0) => {
-                self.terminal.error(&error.context("a line of the watch is lost"));
+                self.terminal.error(&error.context("a line of the watch was lost"));
             }
             Err(_) => {}
         }
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    fn write_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         // Terminate a partial line, so that it does not spoil this one.
         let whole = if self.begun { [b"\n", bytes].concat() } else { bytes.to_vec() };
         let patience = if self.torn { 0 } else { PATIENCE };
         let mut rest = whole.as_slice();
         while !rest.is_empty() {
             if !streams::takes_more(&self.out, patience) {
-                return Err(Error::new(Kind::Io, "the standard output is not read")
-                    .hint("Let its reader go on, or write to a file; alarms are acted upon all the same."));
+                return Err(Error::new(Kind::Io, "standard output is not being read")
+                    .hint("Let its reader continue, or write to a file; alarms are acted upon anyway."));
             }
             let written = self.part(&rest[..rest.len().min(PART)]);
-            rest =
-                &rest[written.map_err(|error| Error::from(error).context("cannot write to the standard output"))?..];
+            rest = &rest[written.map_err(|error| Error::from(error).context("cannot write to standard output"))?..];
         }
         self.begun = false;
         Ok(())
@@ -107,12 +106,12 @@ mod tests {
         let terminal = Terminal::stderr(&crate::cli::args::GlobalArgs::default());
         let mut lines = Lines { out, format: WatchFormat::Json, terminal, closed: false, torn: true, begun: false };
         let long = [vec![b'x'; 100_000], vec![b'\n']].concat();
-        assert!(lines.write(&long).is_err());
-        assert!(lines.begun && !lines.closed, "what the pipe holds was written");
-        assert!(lines.write(b"lost\n").is_err());
+        assert!(lines.write_bytes(&long).is_err());
+        assert!(lines.begun && !lines.closed, "what the pipe period was written");
+        assert!(lines.write_bytes(b"lost\n").is_err());
         let mut held = vec![0; 100_000];
         let taken = read.read(&mut held).unwrap();
-        lines.write(b"next\n").unwrap();
+        lines.write_bytes(b"next\n").unwrap();
         assert!(!lines.begun);
         drop(lines);
         let mut rest = Vec::new();

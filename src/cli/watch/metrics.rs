@@ -6,7 +6,7 @@ use crate::export::openmetrics;
 use crate::sys::clock;
 use crate::sys::http_server::{Answering, Page};
 use crate::sys::procfs::{ProcFs, resident_bytes};
-use crate::view::watch::{Gauges, Said};
+use crate::view::watch::{Gauges, Message};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,8 +17,8 @@ const PORTS: u16 = 10;
 #[derive(Debug)]
 pub(super) struct Metrics {
     gauges: Arc<Mutex<Gauges>>,
-    answering: Option<Answering>,
-    note: Option<Said>,
+    server: Option<Answering>,
+    note: Option<Message>,
 }
 
 impl Metrics {
@@ -31,49 +31,49 @@ impl Metrics {
         let shown = gauges.clone();
         let pages = move |path: &str| page(path, &shown);
         let local = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-        let (answering, note) = match listen {
+        let (server, note) = match listen {
             Some(Listen::Off) => (None, None),
             Some(Listen::At(address)) => (Some(Answering::start(&[address], pages)?), None),
             None => {
                 let usual: Vec<_> = (METRICS_PORT..METRICS_PORT + PORTS).map(local).collect();
-                offered(Answering::start(&usual, pages), usual[0])
+                served(Answering::start(&usual, pages), usual[0])
             }
         };
-        Ok(Metrics { gauges, answering, note })
+        Ok(Metrics { gauges, server, note })
     }
 
     /// The address of the page.
     pub(super) fn address(&self) -> Option<String> {
-        self.answering.as_ref().map(|answering| format!("http://{}/metrics", answering.address()))
+        self.server.as_ref().map(|server| format!("http://{}/metrics", server.address()))
     }
 
     /// A note about the address, if any.
-    pub(super) fn note(&self) -> Option<Said> {
+    pub(super) fn note(&self) -> Option<Message> {
         self.note.clone()
     }
 
     /// The gauges, for updates.
     pub(super) fn gauges(&self) -> MutexGuard<'_, Gauges> {
-        held(&self.gauges)
+        lock(&self.gauges)
     }
 }
 
 /// The numbers stay valid even if a thread panicked while it held the lock.
-fn held(gauges: &Mutex<Gauges>) -> MutexGuard<'_, Gauges> {
+fn lock(gauges: &Mutex<Gauges>) -> MutexGuard<'_, Gauges> {
     gauges.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The result if no address was given: a watch continues without metrics, because they were not requested.
-fn offered(started: Result<Answering>, usual: SocketAddr) -> (Option<Answering>, Option<Said>) {
+fn served(started: Result<Answering>, usual: SocketAddr) -> (Option<Answering>, Option<Message>) {
     match started {
-        Ok(answering) => {
+        Ok(server) => {
             let text = || format!("port {} is taken: metrics are on the next free one", usual.port());
-            let note = (answering.address() != usual).then(|| Said::plain(text()));
-            (Some(answering), note)
+            let note = (server.address() != usual).then(|| Message::plain(text()));
+            (Some(server), note)
         }
         Err(error) => {
             let fix = "Give --listen off, or an address that can be listened at, e.g. --listen 127.0.0.1:9500.";
-            (None, Some(Said::of(&error.context("no metrics are offered").hint(fix))))
+            (None, Some(Message::of(&error.context("metrics are not served").hint(fix))))
         }
     }
 }
@@ -81,7 +81,7 @@ fn offered(started: Result<Answering>, usual: SocketAddr) -> (Option<Answering>,
 fn page(path: &str, gauges: &Mutex<Gauges>) -> Option<Page> {
     match path {
         "/metrics" => {
-            let mut now = held(gauges).clone();
+            let mut now = lock(gauges).clone();
             now.cpu_seconds = clock::process_cpu().seconds();
             now.resident_bytes = ProcFs::new("/proc").read("self/statm").ok().and_then(|statm| resident_bytes(&statm));
             Some(Page { content_type: openmetrics::CONTENT_TYPE, body: openmetrics::page(&now) })
@@ -104,9 +104,9 @@ mod tests {
     fn metrics_that_nobody_asked_for_never_fail() {
         let usual = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), METRICS_PORT);
         for kind in [ErrorKind::Exhausted, ErrorKind::NotPermitted, ErrorKind::Io, ErrorKind::Unsupported] {
-            let (none, note) = offered(Err(Error::new(kind, "cannot listen at 127.0.0.1:9464")), usual);
+            let (none, note) = served(Err(Error::new(kind, "cannot listen at 127.0.0.1:9464")), usual);
             let note = note.unwrap();
-            assert!(none.is_none() && note.text.contains("no metrics are offered: cannot listen"), "{note:?}");
+            assert!(none.is_none() && note.text.contains("metrics are not served: cannot listen"), "{note:?}");
             assert!(note.fix.unwrap().contains("--listen off"));
         }
     }

@@ -1,128 +1,100 @@
 //! Records an alarm: saves the time before it from memory, then makes a detailed capture in parallel with the watch.
-//! One recording runs at a time, and pauses in between protect the disk and the target.
+//! One recording runs at a time.
 
 use super::Msg;
 use super::folder::Folder;
 use super::worker::Worker;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Baseline, CallGraph, OpsSpec, Plan, Rate, Target};
+use crate::model::{Baseline, CallGraph, OpsSpec, Plan, Rate};
 use crate::session::{History, Limit, Live, LiveSession, News};
 use crate::store::{Writer, baseline};
 use crate::units::Nanos;
-use crate::view::watch::{Holds, Moment, Recorded, Said, What};
+use crate::view::watch::{Message, Moment, Recorded, RecordedPeriod, WatchEvent};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// Minimum time between two detailed captures.
-const PAUSE: Nanos = Nanos(300_000_000_000);
+/// Sampling rate of a detailed capture.
 const DETAILED_HERTZ: u64 = 997;
 /// Memory limit of a detailed capture, which is written to disk as it runs.
 const MOST_BYTES: u64 = 32 << 20;
 /// Interval to poll whether a running capture should end.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL: Duration = Duration::from_millis(100);
 
-/// The plan of the detailed capture.
-#[derive(Debug, Clone)]
-pub(super) struct Detail {
-    pub plan: Plan,
-}
-
-impl Detail {
-    /// Derives the plan from the watch's plan.
-    pub(super) fn plan(watch: &Plan, after: Nanos) -> Plan {
-        // Only the watch can read a command's output.
-        let ops = watch.ops.clone().filter(|ops| !matches!(ops, OpsSpec::Output { .. }));
-        Plan {
-            rate: Rate::Frequency(DETAILED_HERTZ),
-            call_graph: CallGraph::Auto,
-            off_cpu: true,
-            duration: Some(after),
-            probe: false,
-            ops,
-            // A second set of groups would take the counters from the watch half of the time, and blind it meanwhile.
-            hardware: Vec::new(),
-            ..watch.clone()
-        }
-    }
-
-    /// A started command is by then an ordinary process.
-    pub(super) fn of(plan: Plan, command: Option<u32>) -> Detail {
-        let target = match command {
-            Some(pid) => Target::Processes { pids: vec![pid], children: true },
-            None => plan.target.clone(),
-        };
-        Detail { plan: Plan { target, ..plan } }
+/// The plan of a detailed capture, derived from the watch's plan.
+pub(super) fn detailed_plan(watch: &Plan, after: Nanos) -> Plan {
+    // Only the watch can read a command's output.
+    let ops = watch.ops.clone().filter(|ops| !matches!(ops, OpsSpec::Output { .. }));
+    Plan {
+        rate: Rate::Frequency(DETAILED_HERTZ),
+        call_graph: CallGraph::Auto,
+        off_cpu: true,
+        duration: Some(after),
+        probe: false,
+        ops,
+        // A second set of groups would take the counters from the watch half of the time.
+        hardware: Vec::new(),
+        ..watch.clone()
     }
 }
 
 /// An alarm to record.
 #[derive(Debug)]
-pub(super) struct Order {
+pub(super) struct AlarmRecording {
     /// The history before it.
-    pub held: History,
+    pub history: History,
     /// Time of the alarm.
     pub at: Moment,
     /// Whether a detailed capture follows.
     pub detailed: bool,
 }
 
-/// Records alarms, and remembers when it did.
+/// Records alarms on a thread of its own.
 #[derive(Debug)]
-pub(super) struct Recording {
-    worker: Worker<Order>,
+pub(super) struct AlarmRecorder {
+    worker: Worker<AlarmRecording>,
     stop: Arc<AtomicBool>,
-    before: Nanos,
-    last: Option<Nanos>,
-    last_detailed: Option<Nanos>,
 }
 
-impl Recording {
+/// Where and how alarms are recorded.
+struct Recorder {
+    folder: Folder,
+    detailed: Plan,
+    baseline: Arc<Baseline>,
+    stop: Arc<AtomicBool>,
+}
+
+impl AlarmRecorder {
     pub(super) fn start(
         folder: Folder,
-        detail: Detail,
+        detailed: Plan,
         baseline: Arc<Baseline>,
-        before: Nanos,
-        tell: Sender<Msg>,
-    ) -> Result<Recording> {
+        sender: Sender<Msg>,
+    ) -> Result<AlarmRecorder> {
         let stop = Arc::new(AtomicBool::new(false));
-        let asked = stop.clone();
-        let worker = Worker::start("recording", move |order: Order| {
-            let tell = |what| _ = tell.send(Msg::Tell(what));
-            let told = |what: &str, result: Result<What>| {
-                tell(
-                    result
-                        .unwrap_or_else(|error| What::Error(Said::of(&error.context(format!("cannot record {what}"))))),
+        let recorder = Recorder { folder, detailed, baseline, stop: stop.clone() };
+        let worker = Worker::start("recording", move |alarm: AlarmRecording| {
+            let report = |what: &str, result: Result<Recorded>| {
+                let event = result.map_or_else(
+                    |error| WatchEvent::Error(Message::of(&error.context(format!("cannot record {what}")))),
+                    WatchEvent::Recorded,
                 );
+                // If the watch is over, there is nobody left to report to.
+                let _ = sender.send(Msg::Write(event));
             };
-            told("the time before the alarm", ring(&order, &folder, &baseline));
-            if order.detailed && !asked.load(Ordering::Relaxed) {
-                told("the alarm in detail", capture(&order, &folder, &detail, &baseline, &asked));
+            report("the time before the alarm", recorder.save(&alarm));
+            if alarm.detailed && !recorder.stop.load(Ordering::Relaxed) {
+                report("the alarm in detail", recorder.capture(&alarm));
             }
         })?;
-        Ok(Recording { worker, stop, before, last: None, last_detailed: None })
+        Ok(AlarmRecorder { worker, stop })
     }
 
-    /// Whether an alarm at this session time gets a detailed capture; the error states why it is not recorded.
-    pub(super) fn may(&self, now: Nanos) -> std::result::Result<bool, String> {
-        if self.worker.is_busy() {
-            return Err("the alarm was not recorded: the one before is still being recorded".into());
-        }
-        if let Some(why) = self.last.and_then(|last| too_soon(now - last, self.before)) {
-            return Err(why);
-        }
-        Ok(self.last_detailed.is_none_or(|last| now - last >= PAUSE))
-    }
-
-    /// Records an alarm that [`Recording::may`] accepted.
-    pub(super) fn record(&mut self, order: Order, now: Nanos) {
-        let detailed = order.detailed;
-        if self.worker.give(order) {
-            self.last = Some(now);
-            self.last_detailed = if detailed { Some(now) } else { self.last_detailed };
-        }
+    /// Records an alarm, unless another one is being recorded.
+    pub(super) fn record(&self, alarm: AlarmRecording) {
+        self.worker.submit(alarm);
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -140,73 +112,51 @@ impl Recording {
     }
 }
 
-/// Why an alarm is not recorded if it comes too soon after the end of the last recorded history.
-fn too_soon(since: Nanos, before: Nanos) -> Option<String> {
-    let text = || {
-        let (since, before) = (since.seconds(), before.seconds());
-        format!(
-            "the alarm was not recorded: the last recording of the time before an alarm ended {since:.1} s ago, less than \
-             --before ({before} s)"
-        )
-    };
-    (since < before).then(text)
-}
+impl Recorder {
+    /// Saves the time before the alarm.
+    fn save(&self, alarm: &AlarmRecording) -> Result<Recorded> {
+        let period = RecordedPeriod::BeforeAlarm;
+        let path = self.folder.path(alarm.at, period);
+        let bytes = alarm.history.save(&path, false)?;
+        self.add_baseline(&path)?;
+        let removed = self.folder.prune(&path);
+        Ok(Recorded { path, period, bytes, removed })
+    }
 
-fn ring(order: &Order, folder: &Folder, baseline: &Baseline) -> Result<What> {
-    let path = folder.path(order.at, Holds::Before);
-    let bytes = order.held.save(&path, false)?;
-    within(&path, baseline)?;
-    let removed = folder.prune(&path);
-    Ok(What::Recorded(Recorded { path, holds: Holds::Before, bytes, removed }))
-}
-
-/// A second capture of the same target, in parallel with the watch.
-fn capture(order: &Order, folder: &Folder, detail: &Detail, baseline: &Baseline, stop: &AtomicBool) -> Result<What> {
-    let path = folder.path(order.at, Holds::Alarm);
-    let live = Live::open(detail.plan.clone(), Vec::new(), false)?;
-    let writer = Writer::create(&path, live.meta(), false)?;
-    let (tell, ended) = channel();
-    let news = move |news| {
-        if !matches!(news, News::Fresh) {
-            // The receiver is gone.
-            let _ = tell.send(());
-        }
-    };
-    let limit = Limit { bytes: MOST_BYTES, span: detail.plan.interval };
-    let live_session = LiveSession::live(live, Some(writer), limit, None, news)?;
-    while !stop.load(Ordering::Relaxed) && ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {}
-    let outcome = live_session.finish()?;
-    let failed = || Error::new(ErrorKind::Io, "the capture gave nothing");
-    let outcome = outcome.ok_or_else(failed);
-    let whole = outcome.and_then(|outcome| outcome.write_failure.map_or(Ok(outcome.bytes), Err));
-    let whole = whole.and_then(|bytes| within(&path, baseline).map(|()| bytes));
-    match whole {
-        Ok(bytes) => {
-            let removed = folder.prune(&path);
-            Ok(What::Recorded(Recorded { path, holds: Holds::Alarm, bytes, removed }))
-        }
-        Err(error) => {
-            // A partial recording would take space on a full disk.
-            let _ = std::fs::remove_dir_all(&path);
-            Err(error)
+    /// A second capture of the same target, in parallel with the watch.
+    fn capture(&self, alarm: &AlarmRecording) -> Result<Recorded> {
+        let period = RecordedPeriod::Alarm;
+        let path = self.folder.path(alarm.at, period);
+        let live = Live::open(self.detailed.clone(), Vec::new(), false)?;
+        let writer = Writer::create(&path, live.meta(), false)?;
+        let (sender, ended) = channel();
+        let news = move |news| {
+            if !matches!(news, News::Fresh) {
+                // The receiver is gone.
+                let _ = sender.send(());
+            }
+        };
+        let limit = Limit { bytes: MOST_BYTES, span: self.detailed.interval };
+        let live_session = LiveSession::live(live, Some(writer), limit, None, news)?;
+        while !self.stop.load(Ordering::Relaxed) && ended.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {}
+        let outcome = live_session.finish()?;
+        let outcome = outcome.ok_or_else(|| Error::new(ErrorKind::Io, "the capture returned no data"));
+        let whole = outcome.and_then(|outcome| outcome.write_failure.map_or(Ok(outcome.bytes), Err));
+        match whole.and_then(|bytes| self.add_baseline(&path).map(|()| bytes)) {
+            Ok(bytes) => {
+                let removed = self.folder.prune(&path);
+                Ok(Recorded { path, period, bytes, removed })
+            }
+            Err(error) => {
+                // A partial recording would take space on a full disk.
+                let _ = std::fs::remove_dir_all(&path);
+                Err(error)
+            }
         }
     }
-}
 
-fn within(path: &Path, of: &Baseline) -> Result<()> {
-    baseline::write_within(path, of).map_err(|error| error.context("cannot put the baseline beside it"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_alarm_soon_after_a_recording_is_told_how_soon() {
-        let second = |at: u64| Nanos(at * 1_000_000_000);
-        assert_eq!(too_soon(second(60), second(60)), None);
-        let text = "the alarm was not recorded: the last recording of the time before an alarm ended 12.5 s ago, less than \
-                    --before (60 s)";
-        assert_eq!(too_soon(Nanos(12_500_000_000), second(60)).as_deref(), Some(text));
+    fn add_baseline(&self, path: &Path) -> Result<()> {
+        let written = baseline::write_within(path, &self.baseline);
+        written.map_err(|error| error.context("cannot add the baseline to the recording"))
     }
 }

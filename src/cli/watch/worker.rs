@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 /// A thread that executes one task after the other.
 #[derive(Debug)]
 pub(super) struct Worker<T> {
-    orders: Sender<T>,
+    tasks: Sender<T>,
     busy: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
@@ -19,23 +19,23 @@ impl<T: Send + 'static> Worker<T> {
     /// # Errors
     /// No thread can be started.
     pub(super) fn start(name: &str, mut work: impl FnMut(T) + Send + 'static) -> Result<Worker<T>> {
-        let (orders, mailbox) = channel();
+        let (tasks, mailbox) = channel();
         let busy = Arc::new(AtomicBool::new(false));
         let working = busy.clone();
         let run = move || {
-            while let Ok(order) = mailbox.recv() {
-                work(order);
+            while let Ok(task) = mailbox.recv() {
+                work(task);
                 working.store(false, Ordering::Release);
             }
         };
         let thread = std::thread::Builder::new().name(name.into()).spawn(run).context(|| "cannot start a thread")?;
-        Ok(Worker { orders, busy, thread })
+        Ok(Worker { tasks, busy, thread })
     }
 
     /// Submits a task; false while another one runs.
-    pub(super) fn give(&self, order: T) -> bool {
+    pub(super) fn submit(&self, task: T) -> bool {
         // If the worker panicked, it stays busy and accepts no further task.
-        !self.busy.swap(true, Ordering::AcqRel) && self.orders.send(order).is_ok()
+        !self.busy.swap(true, Ordering::AcqRel) && self.tasks.send(task).is_ok()
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -44,7 +44,7 @@ impl<T: Send + 'static> Worker<T> {
 
     /// Waits until the current task is done.
     pub(super) fn finish(self) {
-        drop(self.orders);
+        drop(self.tasks);
         // A panic in it has already been printed.
         let _ = self.thread.join();
     }
@@ -59,18 +59,18 @@ mod tests {
     fn one_thing_at_a_time_and_what_was_begun_is_finished() {
         let (done, log) = channel();
         let (go, wait) = channel::<()>();
-        let worker = Worker::start("test", move |order: u32| {
+        let worker = Worker::start("test", move |task: u32| {
             wait.recv().unwrap();
-            done.send(order).unwrap();
+            done.send(task).unwrap();
         })
         .unwrap();
-        assert!(worker.give(1) && !worker.give(2) && worker.is_busy());
+        assert!(worker.submit(1) && !worker.submit(2) && worker.is_busy());
         go.send(()).unwrap();
         assert_eq!(log.recv(), Ok(1));
         while worker.is_busy() {
             std::thread::yield_now();
         }
-        assert!(worker.give(3));
+        assert!(worker.submit(3));
         go.send(()).unwrap();
         worker.finish();
         assert_eq!(log.recv(), Ok(3));

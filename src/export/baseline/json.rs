@@ -16,7 +16,7 @@ pub fn json(view: &BaselineView) -> Result<Vec<u8>> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::analysis::baseline::stale;
+    use crate::analysis::baseline::key_changes;
     use crate::analysis::baseline::testing::{baseline, loaded};
     use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ mod tests {
         other.host.kernel = "7.0".into();
         let scattered = loaded(&[60, 9], &|at| (1000.0 * f64::from(1 + at as u32 / 23), 5e5));
         for baseline in [baseline(&[30, 30]), bare, scattered, baseline(&[0])] {
-            let view = BaselineView::of(&baseline, "web", stale(&baseline, &other, u64::MAX));
+            let view = BaselineView::of(&baseline, "web", key_changes(&baseline, &other, u64::MAX));
             let value: Value = serde_json::from_slice(&super::json(&view).unwrap()).unwrap();
             if let Err(error) = schemas.validate(&value, id) {
                 panic!("{error:#}");

@@ -44,22 +44,21 @@ fn key(page: &mut Page, view: &BaselineView) {
         ("machine", words::machine(key)),
         ("operations", operations),
         ("load by", words::axis(view.axis).to_string()),
-        ("holds", words::totals(view)),
+        ("contains", words::totals(view)),
     ] {
         page.paragraph(&format!("  {} ", left(name, 10)), &visible(&text), None);
     }
 }
 
 fn stale(page: &mut Page, view: &BaselineView) {
-    page.heading("Holds here", "against this machine as it is now");
+    page.heading("Applies here", "compared with this machine now");
     if view.stale.is_empty() {
-        page.line("  - nothing that can be seen from here has changed");
+        page.line("  - no change was found");
     }
     for stale in &view.stale {
-        let mark = if stale.refuses { "  ! " } else { "  - " };
-        let weight =
-            if stale.refuses { "the numbers do not hold any more" } else { "the numbers may not hold any more" };
-        let ink = stale.refuses.then_some(Ink::Alert);
+        let mark = if stale.incompatible { "  ! " } else { "  - " };
+        let weight = if stale.incompatible { "the numbers no longer apply" } else { "the numbers may no longer apply" };
+        let ink = stale.incompatible.then_some(Ink::Alert);
         page.paragraph(mark, &visible(&format!("{}  ({weight})", stale.text)), ink);
     }
 }
@@ -69,7 +68,7 @@ fn strength(page: &mut Page, view: &BaselineView) {
     for sentence in words::strength(view) {
         page.paragraph("  ", &sentence, None);
     }
-    for sentence in &view.strength.wanting {
+    for sentence in &view.strength.weaknesses {
         page.paragraph("  ! ", sentence, Some(Ink::Alert));
     }
 }
@@ -111,7 +110,7 @@ fn expected(page: &mut Page, all: &[ExpectedView], every: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::baseline::stale;
+    use crate::analysis::baseline::key_changes;
     use crate::analysis::baseline::testing::{baseline, loaded, noise};
 
     fn page(style: Style) -> String {
@@ -122,7 +121,7 @@ mod tests {
         known.sources[1].name = "evil\x1b[31m.ironlaw".into();
         let mut now = known.key.clone();
         (now.host.cpu_model, now.host.kernel) = ("EPYC".into(), "6.9".into());
-        let found = stale(&known, &now, known.sources[2].started_unix_ns + 1);
+        let found = key_changes(&known, &now, known.sources[2].started_unix_ns + 1);
         String::from_utf8_lossy(&text(&BaselineView::of(&known, "web.baseline", found), style, false)).into_owned()
     }
 

@@ -1,7 +1,7 @@
 //! The report for tickets and reviews: GitHub Markdown.
 //! Names are in code spans, so they cannot act as markup.
 
-mod against;
+mod baseline;
 mod sweep;
 
 pub use sweep::sweep;
@@ -19,8 +19,8 @@ pub fn report(report: &Report) -> Vec<u8> {
     let mut out = format!("## ironlaw report: {}\n\n", code(&report.target));
     head(&mut out, report);
     notes(&mut out, &report.notes);
-    if let Some(view) = &report.against_baseline {
-        against::write(&mut out, view);
+    if let Some(view) = &report.baseline_comparison {
+        baseline::write(&mut out, view);
     }
     findings(&mut out, &report.findings);
     metrics(&mut out, report);

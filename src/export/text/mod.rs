@@ -1,7 +1,7 @@
 //! The report for people: one page of aligned columns that fits the terminal.
 //! Width and colour are arguments; the terminal is not queried.
 
-mod against;
+mod baseline;
 mod checklist;
 mod findings;
 mod functions;
@@ -42,8 +42,8 @@ impl Default for Style {
 pub fn report(report: &Report, style: Style) -> Vec<u8> {
     let mut page = Page::new(style);
     header::write(&mut page, report);
-    if let Some(view) = &report.against_baseline {
-        against::write(&mut page, view);
+    if let Some(view) = &report.baseline_comparison {
+        baseline::write(&mut page, view);
     }
     findings::write(&mut page, &report.findings, "what holds the selected threads back, most important first");
     metrics::write(&mut page, report);

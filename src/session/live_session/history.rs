@@ -1,7 +1,7 @@
 //! The bounded history of a live session: its profile, the time span that it covers, and a way to save it.
 //! It exceeds its limit by at most one window.
 
-use super::judging::Judging;
+use super::live_assessor::LiveAssessor;
 use crate::analysis::attribution::Assessment;
 use crate::error::Result;
 use crate::model::profile::{Profile, ProfileBuilder};
@@ -41,20 +41,20 @@ pub struct History {
     since: Nanos,
     now: Nanos,
     /// `None` without a baseline.
-    judging: Option<Judging>,
+    assessor: Option<LiveAssessor>,
     /// Records lost since the session's start, including those in dropped history.
     lost: u64,
 }
 
 impl History {
-    pub(super) fn live(builder: ProfileBuilder, limit: Limit, clock: Clock, judging: Option<Judging>) -> History {
-        History { builder, limit, clock: Some(clock), since: Nanos(0), now: Nanos(0), judging, lost: 0 }
+    pub(super) fn live(builder: ProfileBuilder, limit: Limit, clock: Clock, assessor: Option<LiveAssessor>) -> History {
+        History { builder, limit, clock: Some(clock), since: Nanos(0), now: Nanos(0), assessor, lost: 0 }
     }
 
     pub(super) fn replay(profile: Profile) -> History {
         let (limit, now) = (Limit::default(), profile.duration());
         let builder = ProfileBuilder::of(profile);
-        History { builder, limit, clock: None, since: Nanos(0), now, judging: None, lost: 0 }
+        History { builder, limit, clock: None, since: Nanos(0), now, assessor: None, lost: 0 }
     }
 
     /// A snapshot for long operations while the session continues.
@@ -62,7 +62,7 @@ impl History {
     pub fn copy(&self) -> History {
         let builder = ProfileBuilder::of(self.profile().clone());
         let History { limit, since, now, lost, .. } = *self;
-        History { builder, limit, clock: None, since, now, judging: None, lost }
+        History { builder, limit, clock: None, since, now, assessor: None, lost }
     }
 
     /// Moves the session's start on the wall clock, after the clock was set or the machine slept.
@@ -99,7 +99,7 @@ impl History {
     /// The session compared with its baseline; `None` without one.
     #[must_use]
     pub fn assessment(&self) -> Option<Assessment> {
-        self.judging.as_ref().map(Judging::assessment)
+        self.assessor.as_ref().map(LiveAssessor::assessment)
     }
 
     /// Records lost since the session's start because a ring buffer was full.
@@ -170,8 +170,8 @@ impl History {
             }
             let is_end = matches!(event, Event::Tick(_));
             self.builder.apply(event);
-            if let Some(judging) = self.judging.as_mut().filter(|_| is_end) {
-                judging.judge(self.builder.profile());
+            if let Some(assessor) = self.assessor.as_mut().filter(|_| is_end) {
+                assessor.judge(self.builder.profile());
             }
         }
         if let Some(at) = ended {

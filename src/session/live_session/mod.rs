@@ -5,11 +5,11 @@
 //! the sampler's table of stacks, which is bounded by their number. Loaded symbols come on top, once per module.
 
 mod history;
-mod judging;
+mod live_assessor;
 mod worker;
 
 pub use history::{History, Limit};
-pub use judging::Judging;
+pub use live_assessor::LiveAssessor;
 
 use super::live::{Live, Outcome, counters};
 use super::recorder::Recorder;
@@ -41,7 +41,7 @@ pub struct LiveSession {
 }
 
 impl LiveSession {
-    /// Starts the capture and keeps its history. Also records everything into `output` if given. `judging` compares its
+    /// Starts the capture and keeps its history. Also records everything into `output` if given. `assessor` compares its
     /// windows with a baseline on the session's thread.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl LiveSession {
         live: Live,
         output: Option<Writer>,
         limit: Limit,
-        judging: Option<Judging>,
+        assessor: Option<LiveAssessor>,
         tell: impl FnMut(News) + Send + 'static,
     ) -> Result<LiveSession> {
         let (flow, meta, clock) = live.start()?;
@@ -62,7 +62,7 @@ impl LiveSession {
         }
         counters.into_iter().for_each(|event| builder.apply(event));
         let wake = Some(flow.waker());
-        let held = History::live(builder, limit, clock, judging);
+        let held = History::live(builder, limit, clock, assessor);
         LiveSession::start(wake, move |orders| {
             HistoryWorker { held, recorder, tell: Box::new(tell), orders, told: false }.run_live(flow)
         })

@@ -2,7 +2,7 @@
 //! Claims about its accuracy rest on windows that were left out when it was tested.
 
 use super::{BaselineView, KeyView, LevelView, LoadAxis};
-use crate::analysis::baseline::{FALSE_HOURS, LEAST_RECORDINGS};
+use crate::analysis::baseline::{HOURLY_FALSE_ALARMS, LEAST_RECORDINGS};
 use crate::model::Unit;
 use crate::view::number::{count, percent, quantity, three_digits};
 
@@ -43,7 +43,7 @@ pub fn range(axis: LoadAxis, (from, to): (f64, f64)) -> String {
 #[must_use]
 pub fn level(axis: LoadAxis, level: &LevelView) -> String {
     let windows = several(level.windows, "window");
-    let thin = if level.known { "" } else { ": too few to judge by" };
+    let thin = if level.known { "" } else { ": too few to compare with" };
     format!("{}, {windows}{thin}", range(axis, (level.from, level.to)))
 }
 
@@ -51,9 +51,9 @@ pub fn level(axis: LoadAxis, level: &LevelView) -> String {
 #[must_use]
 pub fn axis(axis: LoadAxis) -> &'static str {
     match axis {
-        LoadAxis::OpsPerSecond => "operations per second: what one costs depends on them less than on busy CPUs",
+        LoadAxis::OpsPerSecond => "operations per second: the cost of one depends less on them than on busy CPUs",
         LoadAxis::BusyCores => {
-            "busy CPUs: what an operation costs depends on them less than on operations per second, or none were counted"
+            "busy CPUs: the cost of an operation depends less on them than on operations per second, or none were counted"
         }
     }
 }
@@ -63,25 +63,24 @@ pub fn axis(axis: LoadAxis) -> &'static str {
 pub fn strength(view: &BaselineView) -> Vec<String> {
     let strength = &view.strength;
     let mut out =
-        vec![format!("{}; {} of the windows lie at such levels.", size(view), percent(strength.covered).joined())];
+        vec![format!("{}; {} of the windows are at such levels.", size(view), percent(strength.covered).joined())];
     if let Some(share) = strength.false_alarms {
-        let parts = if strength.sources > 1 { "recording" } else { "stretch of time" };
+        let part = if strength.sources > 1 { "recording" } else { "stretch of time" };
         out.push(format!(
-            "With one {parts} left out after the other, {} of its windows would have been called unusual.",
+            "With each {part} left out in turn, {} of its windows would have been called unusual.",
             percent(share).joined()
         ));
     }
     if let Some(growth) = strength.growth_seen {
         out.push(format!(
-            "Operations that become dearer by {} and stay so raise an alarm: by less another run may differ without a reason.",
+            "A lasting growth of {} in the cost of an operation raises an alarm; runs may differ by less without a reason.",
             percent(growth).joined()
         ));
     }
     if strength.sources >= LEAST_RECORDINGS && strength.known_levels > 0 {
         out.push(format!(
-            "Of other runs, each watched for an hour, at most {} raise an alarm of nothing (simulated, of runs that differ by up \
-             to 4%).",
-            percent(FALSE_HOURS).joined()
+            "At most {} of unchanged runs raise a false alarm within an hour (simulated with runs that differ by up to 4%).",
+            percent(HOURLY_FALSE_ALARMS).joined()
         ));
     }
     if view.outliers > 0 {
@@ -141,7 +140,7 @@ mod tests {
         assert_eq!(size(&view), "80 windows of 2 recordings at 1 level of load");
         assert_eq!(
             strength(&view)[1],
-            "With one recording left out after the other, 0% of its windows would have been called unusual."
+            "With each recording left out in turn, 0% of its windows would have been called unusual."
         );
         assert_eq!(level(view.axis, &view.levels[0]), "1,000 operations/s, 80 windows");
         assert_eq!(totals(&view), "80,000 operations, 40.0 s of CPU time in 2 call paths");

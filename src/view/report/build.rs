@@ -94,7 +94,7 @@ impl Report {
             events: events(meta, &summary),
             samples: samples(&summary, &functions),
             notes: notes(meta, &summary),
-            against_baseline: None,
+            baseline_comparison: None,
             findings: FindingsView::of_context(&context),
             metrics: metric_views(profile, &counters, &tasks, selection, window, &summary),
             hardware: HardwareView::of(&meta.hardware),

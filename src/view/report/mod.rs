@@ -15,8 +15,8 @@ pub use tables::{
     CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView, WaitCoverageView,
 };
 
-use super::against::AgainstView;
-use super::findings::FindingsView;
+use super::baseline::BaselineComparisonView;
+use super::findings::{FindingView, FindingsView};
 use crate::model::profile::Profile;
 use crate::model::{Baseline, HostFacts, Note};
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub struct Report {
     pub notes: Vec<Note>,
     /// The comparison with the baseline of the target; absent without a baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub against_baseline: Option<AgainstView>,
+    pub baseline_comparison: Option<BaselineComparisonView>,
     /// What holds the selected threads back.
     pub findings: FindingsView,
     /// The metrics, in order; JSON keys them by name.
@@ -88,9 +88,9 @@ pub struct Report {
 
 impl Report {
     /// Adds the comparison with the baseline of the target. If the target is slow, the first finding reports it.
-    pub fn hold_against(&mut self, profile: &Profile, baseline: &Baseline) {
-        let (view, finding) = AgainstView::build(profile, baseline);
-        self.findings.found.splice(0..0, finding);
-        self.against_baseline = Some(view);
+    pub fn compare_with_baseline(&mut self, profile: &Profile, baseline: &Baseline) {
+        let view = BaselineComparisonView::build(profile, baseline);
+        self.findings.found.splice(0..0, FindingView::of_baseline(&view.assessment));
+        self.baseline_comparison = Some(view);
     }
 }

@@ -1,6 +1,6 @@
 //! The head that every screen shows: the target, the quality of the capture, and the history as a strip to navigate.
 
-use crate::analysis::attribution::State;
+use crate::analysis::attribution::WindowState;
 use crate::analysis::diff::Per;
 use crate::analysis::{Coverage, metrics, summary, value_of};
 use crate::model::{Measure, MetricId, Note, Scope, Target};
@@ -78,7 +78,7 @@ pub struct Head {
     /// CPUs of the machine; 0 if unknown.
     pub cpus: usize,
     /// The session's state against its baseline; `None` without a baseline.
-    pub standing: Option<State>,
+    pub standing: Option<WindowState>,
     /// The head of a sweep, shown instead of the quality of a capture; `None` for a profile.
     pub sweep: Option<SweepHead>,
     /// The head of a comparison; `None` for everything else.

@@ -11,7 +11,7 @@ pub use head::{ComparisonHead, Head, Moment, Strip, SweepHead};
 pub use profile::{SessionBaseline, snapshot_of_profile};
 pub use sweep::snapshot_of_sweep;
 
-use super::against::AgainstView;
+use super::baseline::BaselineComparisonView;
 use super::counters::CountersView;
 use super::findings::FindingsView;
 use super::flame_tree::FlameTree;
@@ -51,7 +51,7 @@ pub enum Body {
     /// The sweep.
     Scaling(Box<ScalingView>),
     /// The session compared with its baseline; `None` without a baseline.
-    Baseline(Option<Box<AgainstView>>),
+    Baseline(Option<Box<BaselineComparisonView>>),
     /// One comparison with a base, for a screen.
     Comparison(ComparisonTab, Compared),
 }

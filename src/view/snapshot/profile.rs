@@ -5,7 +5,7 @@ use super::{Body, Snapshot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Baseline;
 use crate::model::profile::Profile;
-use crate::view::against::{self, AgainstView};
+use crate::view::baseline::{self, BaselineComparisonView};
 use crate::view::context::ViewContext;
 use crate::view::counters::CountersView;
 use crate::view::findings::FindingsView;
@@ -21,7 +21,7 @@ pub struct SessionBaseline<'a> {
     /// The baseline.
     pub baseline: &'a Baseline,
     /// The session compared with the baseline.
-    pub view: AgainstView,
+    pub view: BaselineComparisonView,
 }
 
 /// Takes a snapshot of `profile`. `live` is set while its capture is running, `recording` is the recording to compare
@@ -36,7 +36,8 @@ pub fn snapshot_of_profile(
     query: Query,
 ) -> Snapshot {
     let context = ViewContext::of(profile, recording, bounds, &query);
-    let head = Head { standing: held.as_ref().map(|held| held.view.state), ..Head::of(&context, live) };
+    let head =
+        Head { standing: held.as_ref().map(|held| held.view.assessment.diagnosis.state), ..Head::of(&context, live) };
     let body = match query.request {
         // It covers the whole session, whatever is selected.
         ViewRequest::Baseline => Ok(Body::Baseline(held.map(|held| Box::new(held.view)))),
@@ -68,5 +69,5 @@ fn against_usual(context: &ViewContext<'_>, baseline: Option<&Baseline>) -> Resu
         return Err(Error::new(ErrorKind::NotFound, "the session is held against no baseline")
             .hint("Give one: --baseline NAME.baseline; `ironlaw baseline build` makes it."));
     };
-    Ok(against::difference(context, baseline)?.map(FlameTree::of_difference).unwrap_or_default())
+    Ok(baseline::difference(context, baseline)?.map(FlameTree::of_difference).unwrap_or_default())
 }

@@ -1,9 +1,9 @@
 //! The state of a watch as numbers, to be scraped periodically.
 //! Values that were not measured are absent.
 
-use super::{Cause, LoadAxis, Moment, NeighbourKind, State};
-use crate::analysis::attribution::{Assessment, Moved};
-use crate::model::Unit;
+use super::Moment;
+use crate::analysis::attribution::{Assessment, Cause, QuantityDeviation, Suspect, WindowState};
+use crate::analysis::baseline::LoadAxis;
 
 /// Maximum number of suspects, so that a scraper has few series.
 const MOST_SUSPECTS: usize = 5;
@@ -18,11 +18,11 @@ pub struct Gauges {
     /// The baseline it is compared with.
     pub baseline: String,
     /// The current state.
-    pub state: State,
+    pub state: WindowState,
     /// All possible states.
-    pub states: &'static [State],
+    pub states: &'static [WindowState],
     /// Windows so far, by state.
-    pub windows: Vec<(State, u64)>,
+    pub windows: Vec<(WindowState, u64)>,
     /// Alarms so far, by cause; causes without an alarm are included.
     pub alarms: Vec<(Cause, u64)>,
     /// The quantity that measures load.
@@ -32,9 +32,9 @@ pub struct Gauges {
     /// The primary quantity relative to its usual value, in the last window.
     pub ratio: Option<f64>,
     /// Every quantity that the baseline knows at this load.
-    pub quantities: Vec<Gauge>,
+    pub quantities: Vec<QuantityDeviation>,
     /// The suspects, strongest first.
-    pub suspects: Vec<Score>,
+    pub suspects: Vec<Suspect>,
     /// End of the last window.
     pub last_window: Option<Moment>,
     /// CPU time of ironlaw, seconds.
@@ -45,36 +45,6 @@ pub struct Gauges {
     pub lost: u64,
 }
 
-/// One quantity.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gauge {
-    /// Its name.
-    pub name: &'static str,
-    /// Its unit.
-    pub unit: Unit,
-    /// Its value over the last windows.
-    pub now: f64,
-    /// The usual value at this load.
-    pub expected: f64,
-    /// Distance from the usual value, in usual deviations.
-    pub deviations: f64,
-}
-
-/// One suspect.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Score {
-    /// Its kind.
-    pub kind: NeighbourKind,
-    /// Its name.
-    pub name: String,
-    /// Process id, for a process.
-    pub pid: Option<u32>,
-    /// The correlation.
-    pub score: f64,
-    /// CPUs it kept busy while the target was slow.
-    pub cores: f64,
-}
-
 impl Gauges {
     /// The gauges of a watch before its first window.
     #[must_use]
@@ -83,9 +53,9 @@ impl Gauges {
             tool: env!("CARGO_PKG_VERSION").to_string(),
             target,
             baseline,
-            state: State::Waiting,
-            states: &State::ALL,
-            windows: State::ALL.iter().map(|state| (*state, 0)).collect(),
+            state: WindowState::Waiting,
+            states: &WindowState::ALL,
+            windows: WindowState::ALL.iter().map(|state| (*state, 0)).collect(),
             alarms: Cause::ALL.iter().map(|cause| (*cause, 0)).collect(),
             axis,
             load: None,
@@ -100,7 +70,7 @@ impl Gauges {
     }
 
     /// Counts a window.
-    pub fn count_window(&mut self, state: State) {
+    pub fn count_window(&mut self, state: WindowState) {
         self.windows.iter_mut().filter(|(of, _)| *of == state).for_each(|(_, count)| *count += 1);
     }
 
@@ -120,27 +90,15 @@ impl Gauges {
     pub fn all_alarms(&self) -> u64 {
         self.alarms.iter().map(|(_, count)| count).sum()
     }
-}
 
-/// Updates the gauges from an assessment.
-pub fn gauges(gauges: &mut Gauges, assessment: &Assessment) {
-    let last = assessment.steps.last();
-    gauges.state = assessment.state;
-    gauges.axis = assessment.axis;
-    gauges.load = assessment.load;
-    gauges.ratio = last.and_then(|step| step.ratio);
-    gauges.quantities = assessment.quantities.iter().map(quantity).collect();
-    let score = |suspect: &crate::analysis::attribution::Suspect| Score {
-        kind: suspect.who.kind,
-        name: suspect.who.name.clone(),
-        pid: suspect.who.pid,
-        score: suspect.score,
-        cores: suspect.cores,
-    };
-    gauges.suspects = assessment.suspects.iter().take(MOST_SUSPECTS).map(score).collect();
-}
-
-fn quantity(moved: &Moved) -> Gauge {
-    let Moved { quantity, now, expected, deviations, .. } = *moved;
-    Gauge { name: quantity.name, unit: quantity.unit, now, expected, deviations }
+    /// Takes the current state and explanation from an assessment.
+    pub fn update(&mut self, assessment: &Assessment) {
+        let diagnosis = &assessment.diagnosis;
+        self.state = diagnosis.state;
+        self.axis = diagnosis.axis;
+        self.load = diagnosis.load;
+        self.ratio = assessment.timeline.last().and_then(|result| result.ratio);
+        self.quantities.clone_from(&diagnosis.quantities);
+        self.suspects = diagnosis.suspects.iter().take(MOST_SUSPECTS).cloned().collect();
+    }
 }

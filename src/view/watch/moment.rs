@@ -10,7 +10,7 @@ pub struct Moment(pub u64);
 
 /// Converts session time to wall-clock time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clocked {
+pub struct WallClock {
     /// Start of the session, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
 }
@@ -18,13 +18,13 @@ pub struct Clocked {
 /// A smaller offset is a normal clock adjustment, which time synchronisation makes all day.
 const MOST_OFF_NS: u64 = 5_000_000_000;
 
-impl Clocked {
+impl WallClock {
     /// Moves the anchor if the wall clock has left session time: the clock was set, or the machine slept, which session
     /// time does not count.
     #[must_use]
-    pub fn anchored(self, since_start: Nanos, unix_ns: u64) -> Clocked {
+    pub fn anchored(self, since_start: Nanos, unix_ns: u64) -> WallClock {
         let is_off = self.at(since_start).0.abs_diff(unix_ns) > MOST_OFF_NS;
-        if is_off { Clocked { started_unix_ns: unix_ns.saturating_sub(since_start.0) } } else { self }
+        if is_off { WallClock { started_unix_ns: unix_ns.saturating_sub(since_start.0) } } else { self }
     }
 
     /// The wall-clock time of a moment of the session.
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_clock_that_was_set_or_slept_is_followed_and_a_small_step_is_not() {
         let second = 1_000_000_000;
-        let clock = Clocked { started_unix_ns: 100 * second };
+        let clock = WallClock { started_unix_ns: 100 * second };
         for (unix, started) in [(115, 100), (110, 100), (105, 100), (104, 94), (116, 106), (7300, 7290)] {
             let now = clock.anchored(Nanos(10 * second), unix * second);
             assert_eq!(now.started_unix_ns, started * second, "{unix}");
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_moment_reads_as_logs_and_names_have_it() {
-        let moment = Clocked { started_unix_ns: 951_827_696_000_000_000 }.at(Nanos(7_999_999));
+        let moment = WallClock { started_unix_ns: 951_827_696_000_000_000 }.at(Nanos(7_999_999));
         assert_eq!(moment.to_string(), "2000-02-29T12:34:56.007Z");
         assert_eq!(moment.compact(), "20000229T123456Z");
     }

@@ -2,10 +2,10 @@
 //! along gets no share of its own.
 
 use super::super::pooled::PooledWindows;
-use super::super::types::{Cause, Confidence, Evidence, Moved};
-use super::super::words::against;
+use super::super::types::{Cause, Evidence, QuantityDeviation};
+use super::super::words::comparison;
 use super::shares::Shares;
-use super::worse;
+use crate::analysis::finding::Confidence;
 use crate::model::MetricId;
 
 /// Factor by which misses must grow to be a cause.
@@ -19,11 +19,11 @@ const REST: f64 = 0.1;
 /// time taken by the hypervisor.
 pub(super) fn evidence(pool: &PooledWindows, shares: &Shares, stolen: f64, guest: bool) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = frequency(pool, shares, stolen, guest).into_iter().collect();
-    let Some(cpi) = worse(pool, MetricId::Cpi) else { return all };
+    let Some(cpi) = pool.grown(MetricId::Cpi) else { return all };
     let whole = shares.cpi.filter(|share| *share > 0.0);
     let measured: Vec<Evidence> = [smt(pool, cpi, whole), page_walks(pool, cpi, whole)].into_iter().flatten().collect();
-    let told: f64 = measured.iter().filter_map(|evidence| evidence.share).sum();
-    let rest = whole.map(|whole| (whole - told).max(0.0));
+    let covered: f64 = measured.iter().filter_map(|evidence| evidence.share).sum();
+    let rest = whole.map(|whole| (whole - covered).max(0.0));
     let memory: Vec<Evidence> = [remote(pool), llc(pool), bandwidth(pool)].into_iter().flatten().collect();
     if memory.is_empty() && rest.is_none_or(|rest| rest >= REST) {
         all.push(other(cpi, rest));
@@ -54,41 +54,41 @@ fn frequency(pool: &PooledWindows, shares: &Shares, stolen: f64, guest: bool) ->
         (false, true) => (Cause::Frequency, Confidence::Low, ". Stolen time looks the same"),
         (false, false) => (Cause::Frequency, Confidence::High, ""),
     };
-    Some(Evidence { cause, share, confidence, text: format!("{}{caution}.", against(moved)) })
+    Some(Evidence { cause, share, confidence, text: format!("{}{caution}.", comparison(moved)) })
 }
 
 /// The part of the growth of cycles per instruction that one share of all cycles accounts for.
-fn of_cycles(moved: &Moved, cpi: &Moved, whole: Option<f64>) -> Option<f64> {
+fn of_cycles(moved: &QuantityDeviation, cpi: &QuantityDeviation, whole: Option<f64>) -> Option<f64> {
     let grown = moved.now * cpi.now - moved.expected * cpi.expected;
     whole.map(|whole| whole * (grown / (cpi.now - cpi.expected)).clamp(0.0, 1.0))
 }
 
-fn more_cycles<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a Moved> {
-    worse(pool, id).filter(|moved| moved.now - moved.expected >= CYCLES)
+fn more_cycles<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a QuantityDeviation> {
+    pool.grown(id).filter(|moved| moved.now - moved.expected >= CYCLES)
 }
 
-fn smt(pool: &PooledWindows, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
+fn smt(pool: &PooledWindows, cpi: &QuantityDeviation, whole: Option<f64>) -> Option<Evidence> {
     let moved = more_cycles(pool, MetricId::TmaSmtContention)?;
     Some(Evidence {
         cause: Cause::Smt,
         share: of_cycles(moved, cpi, whole),
         confidence: Confidence::High,
-        text: format!("{}: the other thread of its core was busy.", against(moved)),
+        text: format!("{}: the other thread of its core was busy.", comparison(moved)),
     })
 }
 
-fn page_walks(pool: &PooledWindows, cpi: &Moved, whole: Option<f64>) -> Option<Evidence> {
+fn page_walks(pool: &PooledWindows, cpi: &QuantityDeviation, whole: Option<f64>) -> Option<Evidence> {
     let moved = more_cycles(pool, MetricId::PageWalkShare).or_else(|| more_cycles(pool, MetricId::TmaDtlbLoad))?;
     Some(Evidence {
         cause: Cause::PageWalk,
         share: of_cycles(moved, cpi, whole),
         confidence: Confidence::High,
-        text: format!("{}: translations were missing, or walks took longer.", against(moved)),
+        text: format!("{}: translations were missing, or walks took longer.", comparison(moved)),
     })
 }
 
-fn more_misses<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a Moved> {
-    worse(pool, id).filter(|moved| moved.now >= MISSES * moved.expected)
+fn more_misses<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a QuantityDeviation> {
+    pool.grown(id).filter(|moved| moved.now >= MISSES * moved.expected)
 }
 
 /// More misses in the last level but not in the level before it: another program occupies the cache.
@@ -96,42 +96,42 @@ fn llc(pool: &PooledWindows) -> Option<Evidence> {
     let moved = more_misses(pool, MetricId::LlcMpki)?;
     let (confidence, more) = match pool.get(MetricId::L2Mpki) {
         Some(l2) if l2.now < MISSES * l2.expected => {
-            (Confidence::High, format!(" The cache before it misses as usual: {}.", against(l2)))
+            (Confidence::High, format!(" The cache before it misses as usual: {}.", comparison(l2)))
         }
-        Some(l2) => (Confidence::Low, format!(" The cache before it misses more as well: {}.", against(l2))),
+        Some(l2) => (Confidence::Low, format!(" The cache before it misses more as well: {}.", comparison(l2))),
         None => (Confidence::Medium, String::new()),
     };
-    let text = format!("{}: less of the last-level cache was left for it.{more}", against(moved));
+    let text = format!("{}: less of the last-level cache was left for it.{more}", comparison(moved));
     Some(Evidence { cause: Cause::Llc, share: None, confidence, text })
 }
 
 fn bandwidth(pool: &PooledWindows) -> Option<Evidence> {
-    let slower = worse(pool, MetricId::L3MissLatency).or_else(|| more_cycles(pool, MetricId::TmaMemoryBandwidth));
-    let stalled = || worse(pool, MetricId::MemoryStallShare).filter(|_| more_misses(pool, MetricId::LlcMpki).is_none());
+    let slower = pool.grown(MetricId::L3MissLatency).or_else(|| more_cycles(pool, MetricId::TmaMemoryBandwidth));
+    let stalled = || pool.grown(MetricId::MemoryStallShare).filter(|_| more_misses(pool, MetricId::LlcMpki).is_none());
     let moved = slower.or_else(stalled)?;
     Some(Evidence {
         cause: Cause::MemoryBandwidth,
         share: None,
         confidence: if slower.is_some() { Confidence::High } else { Confidence::Low },
-        text: format!("{}: memory answered later.", against(moved)),
+        text: format!("{}: memory answered later.", comparison(moved)),
     })
 }
 
 fn remote(pool: &PooledWindows) -> Option<Evidence> {
-    let moved = worse(pool, MetricId::RemoteDramShare).filter(|moved| moved.now - moved.expected >= 0.1)?;
+    let moved = pool.grown(MetricId::RemoteDramShare).filter(|moved| moved.now - moved.expected >= 0.1)?;
     Some(Evidence {
         cause: Cause::RemoteMemory,
         share: None,
         confidence: Confidence::Medium,
-        text: format!("{}: its memory lies on another node, or it was moved to another.", against(moved)),
+        text: format!("{}: its memory lies on another node, or it was moved to another.", comparison(moved)),
     })
 }
 
-fn other(cpi: &Moved, share: Option<f64>) -> Evidence {
+fn other(cpi: &QuantityDeviation, share: Option<f64>) -> Evidence {
     Evidence {
         cause: Cause::CpiOther,
         share,
         confidence: Confidence::Low,
-        text: format!("{}: nothing that was counted says why.", against(cpi)),
+        text: format!("{}: nothing that was counted says why.", comparison(cpi)),
     }
 }

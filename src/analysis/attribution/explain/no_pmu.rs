@@ -2,10 +2,10 @@
 //! program's own work and slower cycles are indistinguishable here, so the program stays a candidate.
 
 use super::super::pooled::PooledWindows;
-use super::super::types::{Cause, Confidence, Evidence, Moved};
-use super::super::words::{against, change};
-use super::worse;
+use super::super::types::{Cause, Evidence, QuantityDeviation};
+use super::super::words::comparison;
 use crate::analysis::diff::PRIMARY;
+use crate::analysis::finding::Confidence;
 use crate::analysis::text::percent;
 use crate::model::MetricId;
 
@@ -26,25 +26,26 @@ const ALIKE: f64 = 0.15;
 
 /// The causes; `share` is the part of the slowdown left for CPU time.
 pub(super) fn evidence(pool: &PooledWindows, share: f64) -> Vec<Evidence> {
-    let Some(cost) = worse(pool, PRIMARY) else { return Vec::new() };
+    let Some(cost) = pool.grown(PRIMARY) else { return Vec::new() };
     let share = Some(share).filter(|share| *share > 0.0);
     let probes = probes(pool, share);
     if probes.is_empty() { vec![other(pool, cost, share)] } else { probes }
 }
 
-fn slower<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a Moved> {
-    worse(pool, id).filter(|moved| moved.now >= (1.0 + SLOWER) * moved.expected)
+fn slower<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a QuantityDeviation> {
+    pool.grown(id).filter(|moved| moved.now >= (1.0 + SLOWER) * moved.expected)
 }
 
 fn probes(pool: &PooledWindows, share: Option<f64>) -> Vec<Evidence> {
-    let ratio = |id| pool.get(id).filter(|moved| moved.expected > 0.0).map(|moved| moved.now / moved.expected);
+    let ratio =
+        |id: MetricId| pool.get(id).filter(|moved| moved.expected > 0.0).map(|moved| moved.now / moved.expected);
     let near: Vec<f64> = PROBES[..3].iter().filter_map(|id| ratio(*id)).collect();
     if let (Some(l2), true) = (slower(pool, PROBES[0]), near.len() >= 2 && alike(&near)) {
         return vec![clock(l2, share)];
     }
     let of = |id: MetricId, cause: Cause, what: &str| {
         let moved = slower(pool, id)?;
-        let text = format!("{}: {what}", against(moved));
+        let text = format!("{}: {what}", comparison(moved));
         Some(Evidence { cause, share: None, confidence: Confidence::Low, text })
     };
     // Traffic that makes memory slower also crowds the caches on its way, and page walks read through both. A crowded
@@ -67,7 +68,7 @@ fn alike(ratios: &[f64]) -> bool {
     high <= low * (1.0 + ALIKE) && low >= 1.0 + SLOWER
 }
 
-fn clock(l2: &Moved, share: Option<f64>) -> Evidence {
+fn clock(l2: &QuantityDeviation, share: Option<f64>) -> Evidence {
     Evidence {
         cause: Cause::Frequency,
         share,
@@ -75,20 +76,20 @@ fn clock(l2: &Moved, share: Option<f64>) -> Evidence {
         text: format!(
             "{}, and the other probes as much: cycles themselves take longer (a slower clock, the core's other thread, or \
              time that the hypervisor took).",
-            against(l2)
+            comparison(l2)
         ),
     }
 }
 
-fn other(pool: &PooledWindows, cost: &Moved, share: Option<f64>) -> Evidence {
-    let mut text = format!("{}.", against(cost));
+fn other(pool: &PooledWindows, cost: &QuantityDeviation, share: Option<f64>) -> Evidence {
+    let mut text = format!("{}.", comparison(cost));
     if let Some(system) = pool.get(MetricId::SystemShare).filter(|moved| moved.moved) {
         let (now, then) = (percent(system.now), percent(system.expected));
         text.push_str(&format!(" Of its CPU time {now} is the kernel's, usually {then}."));
     }
     for id in [MetricId::MinorFaultsPerOp, MetricId::VoluntarySwitchesPerOp, MetricId::InvoluntarySwitchesPerOp] {
-        if let Some(moved) = worse(pool, id) {
-            text.push_str(&format!(" {} per operation: {}.", capital(moved.quantity.label), change(moved)));
+        if let Some(moved) = pool.grown(id) {
+            text.push_str(&format!(" {} per operation: {}.", capital(moved.quantity.label), moved.change()));
         }
     }
     let probed = PROBES.iter().filter(|id| pool.get(**id).is_some()).count();

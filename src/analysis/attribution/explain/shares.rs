@@ -1,14 +1,19 @@
 //! Splits a slowdown of the time per operation into the law's factors, over the windows of a pool. A growth too small
-//! to split has no shares.
+//! to split has no shares. Time that the hypervisor took is a part of CPU time where the kernel counts it there, and a
+//! time of its own where it does not; if that is unknown, it has no share.
 
 use super::super::pooled::PooledWindows;
+use super::super::reference::WaitRatio;
+use super::super::types::{Cause, Evidence, QuantityDeviation};
+use super::super::words::comparison;
 use crate::analysis::diff::PRIMARY;
+use crate::analysis::finding::Confidence;
 use crate::analysis::{Law, LawFactor, Slowdown, Totals};
 use crate::model::{Measure, MetricId, Why};
 
 /// Shares of the slowdown; together they are 1, and a factor that reduced it is negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(in super::super) struct Shares {
+pub(super) struct Shares {
     /// The logarithm of the whole slowdown; `None` if there is none or it is unknown.
     pub total: Option<f64>,
     pub path: Option<f64>,
@@ -39,7 +44,7 @@ impl Shares {
     }
 
     /// The same shares of a slowdown that is larger by `added`, a logarithm that the law does not contain.
-    pub fn beside(&self, added: f64) -> Shares {
+    pub fn with_added(&self, added: f64) -> Shares {
         let Some(total) = self.total else { return *self };
         let of = |share: Option<f64>| share.map(|share| share * total / (total + added));
         Shares {
@@ -64,11 +69,7 @@ fn slowdown(pool: &PooledWindows) -> Option<Slowdown> {
     law(pool, |moved| moved.now, |s| s.now)?.slowdown(&law(pool, |moved| moved.expected, |s| s.usual)?)
 }
 
-fn law(
-    pool: &PooledWindows,
-    side: fn(&super::super::types::Moved) -> f64,
-    waits: fn(&super::super::wait_ratio::WaitRatio) -> f64,
-) -> Option<Law> {
+fn law(pool: &PooledWindows, side: fn(&QuantityDeviation) -> f64, waits: fn(&WaitRatio) -> f64) -> Option<Law> {
     let read = |id| pool.get(id).map(side).filter(|value| *value > 0.0);
     let measure = |value: Option<f64>| value.map_or(Measure::Missing(Why::NotRecorded), Measure::exact);
     let (cpi, frequency) = (read(MetricId::Cpi), read(MetricId::Frequency));
@@ -77,14 +78,60 @@ fn law(
         Some(nanos) => (nanos * 1e-9, read(MetricId::PathLength)),
         None => (counted.unwrap_or(1.0), counted.map(|_| 1.0)),
     };
-    let stretch = pool.stretch.as_ref().map_or(1.0, waits);
+    let wait_ratio = pool.wait_ratio.as_ref().map_or(1.0, waits);
     Some(Law::of(&Totals {
         wall: 1.0,
         ops: Measure::exact(1.0),
         cpu: Measure::exact(cpu),
-        threads: Measure::exact(cpu * stretch),
+        threads: Measure::exact(cpu * wait_ratio),
         instructions: measure(path),
         cpi: measure(cpi),
         frequency: measure(frequency),
     }))
+}
+
+/// Stolen time in a slowdown.
+pub(super) struct Stolen {
+    pub evidence: Option<Evidence>,
+    /// The share of the slowdown that shows as CPU time only because of it.
+    pub in_cpu_time: f64,
+    /// All shares, adjusted for stolen time.
+    pub shares: Shares,
+}
+
+/// `in_cpu_time`: whether a task's CPU time includes time taken while it ran, if known.
+pub(super) fn stolen(pool: &PooledWindows, shares: Shares, in_cpu_time: Option<bool>) -> Stolen {
+    let none = Stolen { evidence: None, in_cpu_time: 0.0, shares };
+    let Some((moved, growth)) = growth(pool) else { return none };
+    // `min` and `max` skip NaN.
+    let (share, shares) = match (in_cpu_time, shares.total) {
+        (Some(true), Some(total)) => (Some((growth / total).min(shares.cpu_side().min(1.0)).max(0.0)), shares),
+        (Some(false), Some(total)) => (Some(growth / (total + growth)), shares.with_added(growth)),
+        _ => (None, shares),
+    };
+    let surely = share.is_some_and(|share| share >= 0.5) || in_cpu_time == Some(false) && share.is_none();
+    let place = match in_cpu_time {
+        Some(true) => "",
+        Some(false) => " This kernel does not count that as CPU time.",
+        None => " Whether this kernel counts that as CPU time is not known, nor how much of the slowdown it is.",
+    };
+    Stolen {
+        evidence: Some(Evidence {
+            cause: Cause::Steal,
+            share,
+            confidence: if surely { Confidence::High } else { Confidence::Medium },
+            text: format!("{}: the hypervisor ran others while this machine had work.{place}", comparison(moved)),
+        }),
+        in_cpu_time: share.filter(|_| in_cpu_time == Some(true)).unwrap_or(0.0),
+        shares,
+    }
+}
+
+/// The logarithm of how much longer work takes because of stolen time.
+fn growth(pool: &PooledWindows) -> Option<(&QuantityDeviation, f64)> {
+    let moved = pool.grown(MetricId::StealShare)?;
+    let busy = pool.get(MetricId::HostBusy)?;
+    let wait_ratio = |busy: f64, stolen: f64| (busy > stolen && stolen >= 0.0).then(|| busy / (busy - stolen));
+    let ratio = wait_ratio(busy.now, moved.now)? / wait_ratio(busy.expected, moved.expected)?;
+    Some((moved, ratio.ln().max(0.0)))
 }

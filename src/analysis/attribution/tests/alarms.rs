@@ -14,28 +14,31 @@ fn ten_quiet_minutes_of_drifting_windows_with_single_odd_ones_raise_nothing() {
         }
     }
     assert!(session.said().alarms.is_empty(), "{:?}", session.said().alarms);
-    assert!(session.steps.iter().all(|step| matches!(step.state, State::Usual | State::Unusual)));
+    assert!(session.results.iter().all(|step| matches!(step.state, WindowState::Usual | WindowState::Unusual)));
 }
 
 #[test]
 fn a_growth_that_matters_raises_an_alarm_at_its_third_window_and_its_end_clears_it() {
     let mut session = Session::new();
     session.run(20, &[]).run(10, &[(PRIMARY, 1.3)]).run(10, &[]);
-    let raised: Vec<usize> = (0..session.steps.len()).filter(|at| session.steps[*at].raised).collect();
-    let cleared: Vec<usize> = (0..session.steps.len()).filter(|at| session.steps[*at].cleared).collect();
+    let raised: Vec<usize> = (0..session.results.len()).filter(|at| session.results[*at].raised).collect();
+    let cleared: Vec<usize> = (0..session.results.len()).filter(|at| session.results[*at].cleared).collect();
     assert_eq!((raised, cleared), (vec![22], vec![34]));
     let alarm = &session.said().alarms[0];
     assert_eq!((alarm.window, alarm.on), (Window { from: ms(20_000), to: ms(30_000) }, false));
     assert_eq!(alarm.raised_after_windows, 3);
     assert!((alarm.worst - 1.3).abs() < 0.03, "{alarm:?}");
-    assert_eq!(session.states(0)[19..24], [State::Usual, State::Unusual, State::Unusual, State::Alarm, State::Alarm]);
+    assert_eq!(
+        session.states(0)[19..24],
+        [WindowState::Usual, WindowState::Unusual, WindowState::Unusual, WindowState::Alarm, WindowState::Alarm]
+    );
 }
 
 #[test]
 fn a_slight_growth_must_last_before_it_is_believed_and_an_alarm_does_not_come_and_go_around_a_limit() {
     let mut session = Session::new();
     session.run(20, &[]).run(10, &[(PRIMARY, 1.10)]);
-    let raised: Vec<usize> = (0..session.steps.len()).filter(|at| session.steps[*at].raised).collect();
+    let raised: Vec<usize> = (0..session.results.len()).filter(|at| session.results[*at].raised).collect();
     assert!(matches!(raised[..], [at] if at > 22), "{raised:?}");
     assert_eq!(session.said().alarms[0].window.from, ms(20_000), "all of it speaks");
     session.run(20, &[(PRIMARY, 1.055)]);
@@ -66,11 +69,11 @@ fn another_load_raises_nothing_whether_it_is_known_or_not() {
     let mut session = Session::new();
     let twice = [(RATE, 2.0), (WITHOUT_OPERATIONS, 2.0), (MetricId::Utilisation, 0.99)];
     session.run(10, &[]).run(10, &twice);
-    assert!(session.states(10).iter().all(|state| *state == State::Usual), "{:?}", session.states(10));
+    assert!(session.states(10).iter().all(|state| *state == WindowState::Usual), "{:?}", session.states(10));
     // Costlier operations at an unknown load are not judged; nor are half as many.
     session.run(10, &[(RATE, 4.0), (WITHOUT_OPERATIONS, 6.0), (PRIMARY, 1.5)]);
     session.run(10, &[(RATE, 0.6), (WITHOUT_OPERATIONS, 0.6), (MetricId::Utilisation, 0.3)]);
-    assert!(session.states(20).iter().all(|state| *state == State::UnknownLoad), "{:?}", session.states(20));
+    assert!(session.states(20).iter().all(|state| *state == WindowState::UnknownLoad), "{:?}", session.states(20));
     assert!(session.said().alarms.is_empty());
 }
 
@@ -79,15 +82,19 @@ fn what_costs_no_more_under_an_unknown_load_is_told_as_a_clue_only() {
     let mut session = Session::counted();
     session.run(10, &[(RATE, 4.0), (WITHOUT_OPERATIONS, 4.0), (MetricId::PathLength, 1.5)]);
     let said = session.said();
-    assert!(said.alarms.is_empty() && said.state == State::UnknownLoad);
-    assert!(said.unknown[0].contains("instructions per operation at this unknown load"), "{:?}", said.unknown);
+    assert!(said.alarms.is_empty() && said.diagnosis.state == WindowState::UnknownLoad);
+    assert!(
+        said.diagnosis.unknown[0].contains("instructions per operation at this unknown load"),
+        "{:?}",
+        said.diagnosis.unknown
+    );
 }
 
 #[test]
 fn an_idle_target_is_not_judged_unless_it_wants_to_run() {
     let mut session = Session::new();
     session.run(10, &[(WITHOUT_OPERATIONS, 0.2), (RATE, 0.2), (MetricId::Utilisation, 0.1), (PRIMARY, 3.0)]);
-    assert!(session.states(0).iter().all(|state| *state == State::Idle));
+    assert!(session.states(0).iter().all(|state| *state == WindowState::Idle));
 }
 
 #[test]
@@ -129,25 +136,25 @@ fn a_few_slow_windows_in_the_baseline_do_not_hide_what_slows_the_program_now() {
 fn an_alarm_outlasts_a_usual_window_and_ends_where_nothing_can_be_judged_for_long() {
     let mut session = Session::new();
     session.run(20, &[]).run(5, &[(PRIMARY, 1.3)]).run(1, &[]).run(5, &[(PRIMARY, 1.3)]);
-    assert_eq!((session.said().alarms.len(), session.said().state), (1, State::Alarm));
+    assert_eq!((session.said().alarms.len(), session.said().diagnosis.state), (1, WindowState::Alarm));
     session.run(22, &[(RATE, 9.0)]);
     let said = session.said();
-    assert_eq!((said.alarms[0].on, said.state), (false, State::UnknownLoad));
+    assert_eq!((said.alarms[0].on, said.diagnosis.state), (false, WindowState::UnknownLoad));
     assert_eq!(said.alarms[0].window.to, ms(31_000), "its last unusual window ended it");
-    assert!(said.evidence.is_empty() && !session.assessor.last_word().evidence.is_empty());
+    assert!(said.diagnosis.evidence.is_empty() && !session.assessor.final_assessment().diagnosis.evidence.is_empty());
 }
 
 #[test]
 fn nothing_and_numbers_that_are_none_are_survived() {
     let mut session = Session::new();
-    assert_eq!(session.said().state, State::Waiting);
+    assert_eq!(session.said().diagnosis.state, WindowState::Waiting);
     for by in [f64::NAN, f64::INFINITY, 0.0, -1.0, 1e300] {
         session.run(4, &[(PRIMARY, by), (RATE, by), (MetricId::Utilisation, by), (MetricId::RunQueueDelay, by)]);
     }
     let empty = Levels { levels: vec![], ..levels(&USUAL, LoadAxis::BusyCores) };
     session.assessor = Assessor::new(empty, facts(), Settings::default());
     session.run(4, &[]);
-    assert_eq!(session.said().state, State::UnknownLoad);
+    assert_eq!(session.said().diagnosis.state, WindowState::UnknownLoad);
 }
 
 #[test]
@@ -155,8 +162,8 @@ fn a_program_that_gets_nothing_done_is_not_idle_and_not_over_its_trouble() {
     let mut session = Session::new();
     session.run(20, &[]).run(6, &[(PRIMARY, 1.4)]).run(30, &[(RATE, 0.0)]);
     let said = session.said();
-    assert_eq!((said.alarms[0].on, session.states(55)[0]), (true, State::Alarm));
-    assert!(said.unknown[0].starts_with("No operation was completed"), "{:?}", said.unknown);
+    assert_eq!((said.alarms[0].on, session.states(55)[0]), (true, WindowState::Alarm));
+    assert!(said.diagnosis.unknown[0].starts_with("No operation was completed"), "{:?}", said.diagnosis.unknown);
 }
 
 #[test]

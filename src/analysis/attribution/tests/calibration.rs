@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analysis::baseline::testing::loaded;
-use crate::analysis::baseline::{FALSE_HOURS, LEAST_RECORDINGS};
+use crate::analysis::baseline::{HOURLY_FALSE_ALARMS, LEAST_RECORDINGS};
 use crate::analysis::stats::Random;
 use crate::analysis::stats::simulate::{Frequency, STEADY, SimulatedProgram, SimulatedWindow};
 
@@ -14,7 +14,7 @@ fn learnt(program: &SimulatedProgram, recordings: usize, random: &mut Random) ->
 }
 
 /// The readings of a window.
-fn observed(at: usize, seen: SimulatedWindow, names: &[Quantity; 3]) -> Observed {
+fn observed(at: usize, seen: SimulatedWindow, names: &[Quantity; 3]) -> WindowObservation {
     let window = Window { from: ms(at as u64 * 1000), to: ms((at as u64 + 1) * 1000) };
     let cells = [(seen.rate * seen.cost_ns, seen.rate), (seen.rate, 1.0), (seen.rate * seen.cost_ns * 1e-9, 1.0)];
     let reading = |(quantity, (above, below)): (&Quantity, (f64, f64))| Reading {
@@ -23,7 +23,7 @@ fn observed(at: usize, seen: SimulatedWindow, names: &[Quantity; 3]) -> Observed
         cell: Some(Cell { above, below }),
     };
     let readings = names.iter().zip(cells).map(reading).collect();
-    Observed { window, readings, neighbours: vec![], cpus: vec![] }
+    WindowObservation { window, readings, neighbours: vec![], cpus: vec![] }
 }
 
 /// The window in which another run raises its first alarm.
@@ -69,7 +69,7 @@ fn program((_, run_sd, window_sd, autocorrelation): (&str, f64, f64, f64)) -> Si
 fn false_hours(row: usize, recordings: usize, watches: usize) -> Frequency {
     let found = watched(&program(PROGRAMS[row]), 0.0, recordings, (watches, 3600));
     let claimed = match recordings {
-        LEAST_RECORDINGS.. => format!("at most {:.0}%", FALSE_HOURS * 100.0),
+        LEAST_RECORDINGS.. => format!("at most {:.0}%", HOURLY_FALSE_ALARMS * 100.0),
         _ => "nothing".to_string(),
     };
     found.report(&format!("hours with a false alarm, {}, {recordings} recordings", PROGRAMS[row].0), &claimed);
@@ -88,7 +88,7 @@ fn found_within(row: usize, by: f64, seconds: usize, claimed: Option<f64>, watch
 fn hours_in_which_nothing_happens_raise_as_few_alarms_as_is_claimed() {
     for row in [1, 2, 3, 4] {
         let found = false_hours(row, LEAST_RECORDINGS, 25);
-        assert!(found.interval(0.01).0 <= FALSE_HOURS, "{}: {found:?}", PROGRAMS[row].0);
+        assert!(found.interval(0.01).0 <= HOURLY_FALSE_ALARMS, "{}: {found:?}", PROGRAMS[row].0);
     }
 }
 
@@ -111,7 +111,7 @@ fn calibration_of_alarms() {
     for row in 0..PROGRAMS.len() {
         for recordings in [1, 2, 3, 5] {
             let found = false_hours(row, recordings, watches);
-            assert!(recordings < LEAST_RECORDINGS || found.interval(0.01).0 <= FALSE_HOURS, "{found:?}");
+            assert!(recordings < LEAST_RECORDINGS || found.interval(0.01).0 <= HOURLY_FALSE_ALARMS, "{found:?}");
         }
     }
     for row in 0..PROGRAMS.len() {

@@ -4,7 +4,7 @@ use super::*;
 use crate::model::MetricId;
 
 /// Runs usual windows, then the trouble, and returns the verdict.
-fn verdict(mut session: Session, other: &[(MetricId, f64)]) -> (Cause, Where, Assessment) {
+fn verdict(mut session: Session, other: &[(MetricId, f64)]) -> (Cause, CauseLocation, Assessment) {
     session.run(20, &[]).run(6, other);
     let (cause, place, _) = session.verdict();
     (cause, place, session.said())
@@ -13,22 +13,34 @@ fn verdict(mut session: Session, other: &[(MetricId, f64)]) -> (Cause, Where, As
 #[test]
 fn each_trouble_is_told_as_what_it_is_where_hardware_counts() {
     for (other, cause, place) in [
-        (&[(PRIMARY, 1.4), (MetricId::PathLength, 1.4)][..], Cause::PathLength, Where::Program),
-        (&[(PRIMARY, 1.4), (MetricId::Cpi, 1.4), (MetricId::LlcMpki, 5.0)], Cause::Llc, Where::Unknown),
+        (&[(PRIMARY, 1.4), (MetricId::PathLength, 1.4)][..], Cause::PathLength, CauseLocation::Program),
+        (&[(PRIMARY, 1.4), (MetricId::Cpi, 1.4), (MetricId::LlcMpki, 5.0)], Cause::Llc, CauseLocation::Unknown),
         (
             &[(PRIMARY, 1.4), (MetricId::Cpi, 1.4), (MetricId::L3MissLatency, 1.8)],
             Cause::MemoryBandwidth,
-            Where::Unknown,
+            CauseLocation::Unknown,
         ),
-        (&[(PRIMARY, 1.4), (MetricId::Cpi, 1.4), (MetricId::PageWalkShare, 0.3)], Cause::PageWalk, Where::Unknown),
-        (&[(PRIMARY, 1.4), (MetricId::Cpi, 1.4)], Cause::CpiOther, Where::Unknown),
-        (&[(PRIMARY, 1.4), (MetricId::Frequency, 0.71)], Cause::Frequency, Where::Unknown),
-        (&[(MetricId::RunQueueDelay, 0.2)], Cause::RunQueue, Where::Unknown),
-        (&[(MetricId::RunQueueDelay, 0.4), (MetricId::ThrottledShare, 0.8)], Cause::Throttling, Where::OwnLimits),
-        (&[(PRIMARY, 1.25), (MetricId::StealShare, 0.06), (MetricId::Frequency, 0.8)], Cause::Steal, Where::Outside),
+        (
+            &[(PRIMARY, 1.4), (MetricId::Cpi, 1.4), (MetricId::PageWalkShare, 0.3)],
+            Cause::PageWalk,
+            CauseLocation::Unknown,
+        ),
+        (&[(PRIMARY, 1.4), (MetricId::Cpi, 1.4)], Cause::CpiOther, CauseLocation::Unknown),
+        (&[(PRIMARY, 1.4), (MetricId::Frequency, 0.71)], Cause::Frequency, CauseLocation::Unknown),
+        (&[(MetricId::RunQueueDelay, 0.2)], Cause::RunQueue, CauseLocation::Unknown),
+        (
+            &[(MetricId::RunQueueDelay, 0.4), (MetricId::ThrottledShare, 0.8)],
+            Cause::Throttling,
+            CauseLocation::OwnLimits,
+        ),
+        (
+            &[(PRIMARY, 1.25), (MetricId::StealShare, 0.06), (MetricId::Frequency, 0.8)],
+            Cause::Steal,
+            CauseLocation::Outside,
+        ),
     ] {
         let (found, at, said) = verdict(Session::counted(), other);
-        assert_eq!((found, at), (cause, place), "{other:?}: {:#?}", said.evidence);
+        assert_eq!((found, at), (cause, place), "{other:?}: {:#?}", said.diagnosis.evidence);
     }
 }
 
@@ -36,17 +48,17 @@ fn each_trouble_is_told_as_what_it_is_where_hardware_counts() {
 fn shares_are_those_of_the_law_and_are_about_all_of_it() {
     let (_, _, said) =
         verdict(Session::counted(), &[(PRIMARY, 1.2 * 1.3), (MetricId::PathLength, 1.2), (MetricId::Cpi, 1.3)]);
-    let share = |cause| said.evidence.iter().find(|e| e.cause == cause).and_then(|e| e.share).unwrap();
+    let share = |cause| said.diagnosis.evidence.iter().find(|e| e.cause == cause).and_then(|e| e.share).unwrap();
     let (path, cpi) = (share(Cause::PathLength), share(Cause::CpiOther));
     assert!((path - 1.2_f64.ln() / 1.56_f64.ln()).abs() < 0.02 && (path + cpi - 1.0).abs() < 0.02, "{path} {cpi}");
-    assert_eq!(said.evidence[0].cause, Cause::CpiOther, "the larger share leads");
+    assert_eq!(said.diagnosis.evidence[0].cause, Cause::CpiOther, "the larger share leads");
 }
 
 #[test]
 fn factors_that_each_grew_a_little_are_told_together() {
     let mut session = Session::counted();
     session.run(20, &[]).run(20, &[(PRIMARY, 1.09), (MetricId::Cpi, 1.048), (MetricId::Frequency, 1.048 / 1.09)]);
-    let lead = session.said().evidence[0].clone();
+    let lead = session.said().diagnosis.evidence[0].clone();
     assert_eq!((lead.cause, lead.confidence), (Cause::CpiOther, Confidence::Low), "{lead:?}");
     assert!(lead.text.ends_with("this one most."), "{}", lead.text);
 }
@@ -57,19 +69,27 @@ fn an_llc_that_misses_no_more_than_the_cache_before_it_is_no_sure_cause() {
         Session::counted(),
         &[(PRIMARY, 1.4), (MetricId::Cpi, 1.4), (MetricId::LlcMpki, 3.0), (MetricId::L2Mpki, 3.0)],
     );
-    assert_eq!((said.evidence[0].cause, said.evidence[0].confidence), (Cause::Llc, Confidence::Low));
+    assert_eq!(
+        (said.diagnosis.evidence[0].cause, said.diagnosis.evidence[0].confidence),
+        (Cause::Llc, Confidence::Low)
+    );
 }
 
 #[test]
 fn without_hardware_counters_it_is_cpu_time_and_what_is_missing_is_said() {
     let (cause, place, said) = verdict(Session::new(), &[(PRIMARY, 1.4)]);
-    assert_eq!((cause, place), (Cause::CpuTimeOther, Where::Unknown));
-    assert_eq!(said.evidence[0].confidence, Confidence::Low);
-    for wanting in ["No instructions are counted", "Memory is not probed", "Who else used the machine was not recorded"]
+    assert_eq!((cause, place), (Cause::CpuTimeOther, CauseLocation::Unknown));
+    assert_eq!(said.diagnosis.evidence[0].confidence, Confidence::Low);
+    for missing in
+        ["No instructions are counted", "Memory is not probed", "Other programs on the machine were not recorded"]
     {
-        assert!(said.unknown.iter().any(|text| text.starts_with(wanting)), "{wanting}: {:?}", said.unknown);
+        assert!(
+            said.diagnosis.unknown.iter().any(|text| text.starts_with(missing)),
+            "{missing}: {:?}",
+            said.diagnosis.unknown
+        );
     }
-    assert!(said.evidence[0].text.contains("usually 500 us"), "{}", said.evidence[0].text);
+    assert!(said.diagnosis.evidence[0].text.contains("usually 500 us"), "{}", said.diagnosis.evidence[0].text);
 }
 
 #[test]
@@ -79,8 +99,8 @@ fn without_operations_waits_are_judged_and_load_is_not() {
     session.run(20, &[]).run(10, &[(WITHOUT_OPERATIONS, 2.0), (MetricId::Utilisation, 0.99)]);
     assert!(session.said().alarms.is_empty());
     session.run(6, &[(MetricId::RunQueueDelay, 0.3)]);
-    assert_eq!((session.verdict().0, session.said().primary), (Cause::RunQueue, WITHOUT_OPERATIONS));
-    assert!(session.said().unknown.iter().any(|text| text.starts_with("Operations are not counted")));
+    assert_eq!((session.verdict().0, session.said().diagnosis.primary), (Cause::RunQueue, WITHOUT_OPERATIONS));
+    assert!(session.said().diagnosis.unknown.iter().any(|text| text.starts_with("Operations are not counted")));
 }
 
 #[test]
@@ -88,7 +108,7 @@ fn a_change_of_functions_is_probably_the_program_and_never_surely() {
     let mut session = Session::new();
     session.process("cron", |_| (0.06, 0.0, 1));
     session.run(20, &[]).run(6, &[(PRIMARY, 1.4)]);
-    let shift = Shift {
+    let shift = FunctionShift {
         function: "check_twice".into(),
         now: 2e5,
         then: 0.0,
@@ -96,11 +116,11 @@ fn a_change_of_functions_is_probably_the_program_and_never_surely() {
         part: Some(1.0),
         shifted: 0.28,
     };
-    session.assessor.tell_functions(Some(shift.clone()));
-    assert_eq!(session.verdict(), (Cause::PathLength, Where::Program, vec![]));
-    let lead = session.said().evidence[0].clone();
+    session.assessor.set_function_shift(Some(shift.clone()));
+    assert_eq!(session.verdict(), (Cause::PathLength, CauseLocation::Program, vec![]));
+    let lead = session.said().diagnosis.evidence[0].clone();
     assert!(lead.confidence == Confidence::Medium && lead.text.contains("`check_twice` grew most"), "{lead:?}");
-    session.assessor.tell_functions(Some(Shift { shifted: 0.01, ..shift }));
+    session.assessor.set_function_shift(Some(FunctionShift { shifted: 0.01, ..shift }));
     assert_eq!(session.verdict().0, Cause::CpuTimeOther, "functions that all grew alike say nothing");
 }
 
@@ -126,8 +146,8 @@ fn without_hardware_counters_probes_tell_caches_from_memory_and_from_the_clock()
     ] {
         let session = Session::of(&[&USUAL[..], &PROBED].concat(), LoadAxis::OpsPerSecond);
         let (found, place, said) = verdict(session, &[&[(PRIMARY, 1.4)], other].concat());
-        assert_eq!((found, place), (cause, Where::Unknown), "{other:?}: {:#?}", said.evidence);
-        assert!(!said.unknown.iter().any(|text| text.starts_with("Memory is not probed")));
+        assert_eq!((found, place), (cause, CauseLocation::Unknown), "{other:?}: {:#?}", said.diagnosis.evidence);
+        assert!(!said.diagnosis.unknown.iter().any(|text| text.starts_with("Memory is not probed")));
     }
 }
 
@@ -136,10 +156,14 @@ fn a_function_that_grew_says_more_than_probes_that_took_longer() {
     let mut session = Session::of(&[&USUAL[..], &PROBED].concat(), LoadAxis::OpsPerSecond);
     session.run(20, &[]).run(6, &[(PRIMARY, 1.4), (MetricId::ProbeDramLatency, 1.6)]);
     let function = "check_twice".to_string();
-    let shift = Shift { function, now: 2e5, then: 0.0, per_operation: true, part: Some(1.0), shifted: 0.28 };
-    session.assessor.tell_functions(Some(shift));
+    let shift = FunctionShift { function, now: 2e5, then: 0.0, per_operation: true, part: Some(1.0), shifted: 0.28 };
+    session.assessor.set_function_shift(Some(shift));
     assert_eq!(session.verdict().0, Cause::PathLength);
-    assert_eq!(session.said().evidence[1].cause, Cause::MemoryBandwidth, "what the probes tell is still there");
+    assert_eq!(
+        session.said().diagnosis.evidence[1].cause,
+        Cause::MemoryBandwidth,
+        "what the probes tell is still there"
+    );
 }
 #[test]
 fn uncounted_waits_for_storage_are_told_with_the_remedy_and_counted_ones_are_not() {
@@ -150,7 +174,7 @@ fn uncounted_waits_for_storage_are_told_with_the_remedy_and_counted_ones_are_not
     ] {
         let mut session = Session::of(&[&USUAL[..], more].concat(), LoadAxis::OpsPerSecond);
         session.run(30, &[]);
-        let said = session.said().unknown;
+        let said = session.said().diagnosis.unknown;
         let told = said.iter().find(|text| text.starts_with("Waits for storage"));
         assert_eq!(told.is_some(), expected.is_some(), "{said:?}");
         for part in expected.into_iter().chain(expected.map(|_| "sudo sysctl kernel.task_delayacct=1")) {
@@ -167,8 +191,8 @@ fn stolen_time_is_taken_off_cpu_time_only_where_the_kernel_counts_it_there() {
     let found = |stolen_in_cpu_time| {
         let facts = HostFacts { virtual_machine: true, stolen_in_cpu_time, ..facts() };
         let (_, _, said) = verdict(Session::on(facts, &USUAL, LoadAxis::OpsPerSecond), &trouble);
-        let of = |cause| said.evidence.iter().find(|it| it.cause == cause).map(|it| it.share);
-        (of(Cause::Steal), of(Cause::CpuTimeOther).flatten(), said.evidence[0].cause)
+        let of = |cause| said.diagnosis.evidence.iter().find(|it| it.cause == cause).map(|it| it.share);
+        (of(Cause::Steal), of(Cause::CpuTimeOther).flatten(), said.diagnosis.evidence[0].cause)
     };
     let (steal, code, lead) = found(Some(true));
     assert!(
@@ -191,6 +215,6 @@ fn in_a_guest_fewer_cycles_per_second_are_not_called_a_slower_clock() {
     let facts = HostFacts { virtual_machine: true, stolen_in_cpu_time: Some(false), ..facts() };
     let session = Session::on(facts, &usual, LoadAxis::OpsPerSecond);
     let (cause, _, said) = verdict(session, &[(PRIMARY, 1.4), (MetricId::Frequency, 0.71)]);
-    assert_eq!((cause, said.evidence[0].confidence), (Cause::CpuTimeOther, Confidence::Low));
-    assert!(said.evidence[0].text.contains("did not run"), "{:?}", said.evidence);
+    assert_eq!((cause, said.diagnosis.evidence[0].confidence), (Cause::CpuTimeOther, Confidence::Low));
+    assert!(said.diagnosis.evidence[0].text.contains("did not run"), "{:?}", said.diagnosis.evidence);
 }

@@ -25,7 +25,7 @@ fn who_came_with_the_slowdown_is_named_first_whatever_its_size() {
         let (cause, place, suspects) = session.verdict();
         assert_eq!(
             (cause, place, suspects[0].as_str()),
-            (Cause::CpuTimeOther, Where::Neighbours, name),
+            (Cause::CpuTimeOther, CauseLocation::Neighbours, name),
             "{suspects:?}"
         );
         session.run(30, &[(PRIMARY, slow)]);
@@ -41,7 +41,7 @@ fn the_threshold_is_cpi2s_and_a_slight_slowdown_stays_below_it() {
         let mut session = Session::new();
         session.process("hog", |at| (if at >= 30 { 1.0 } else { 0.0 }, 0.0, 1));
         session.run(30, &[]).run(20, &[(PRIMARY, slow)]);
-        let suspect = session.said().suspects[0].clone();
+        let suspect = session.said().diagnosis.suspects[0].clone();
         assert_eq!(suspect.above_threshold, above, "{suspect:?}");
         assert!(suspect.cores > 0.9 && suspect.cores_before < 0.05 && suspect.evidence[0].contains("0 before"));
     }
@@ -53,8 +53,14 @@ fn where_nobody_goes_with_it_nobody_is_accused() {
     innocents(&mut session);
     session.run(60, &[]).run(30, &[(PRIMARY, 1.5)]);
     let (_, place, suspects) = session.verdict();
-    assert_eq!(place, Where::Unknown, "{suspects:?}");
-    session.assessor.assessment().suspects.iter().for_each(|suspect| assert!(suspect.score < 0.35, "{suspect:?}"));
+    assert_eq!(place, CauseLocation::Unknown, "{suspects:?}");
+    session
+        .assessor
+        .assessment()
+        .diagnosis
+        .suspects
+        .iter()
+        .for_each(|suspect| assert!(suspect.score < 0.35, "{suspect:?}"));
 }
 
 #[test]
@@ -66,8 +72,8 @@ fn storage_traffic_counts_where_storage_is_waited_for() {
     session.process("backup", |at| (0.08, if at >= 60 { 3e8 } else { 0.0 }, 1));
     session.run(60, &[]).run(8, &[(MetricId::BlockIoDelay, 0.3)]);
     let (cause, place, suspects) = session.verdict();
-    assert_eq!((cause, place, suspects[0].as_str()), (Cause::Io, Where::Neighbours, "backup"), "{suspects:?}");
-    assert!(session.said().suspects[0].evidence[0].starts_with("storage traffic: 300 MB/s while slow"));
+    assert_eq!((cause, place, suspects[0].as_str()), (Cause::Io, CauseLocation::Neighbours, "backup"), "{suspects:?}");
+    assert!(session.said().diagnosis.suspects[0].evidence[0].starts_with("storage traffic: 300 MB/s while slow"));
 }
 
 #[test]
@@ -80,7 +86,9 @@ fn a_group_and_its_only_process_are_shown_once_and_a_group_of_many_for_all_of_th
     session.neighbour(NeighbourKind::Process, "hog", Some("/batch/job"), hog);
     session.run(30, &[]).run(10, &[(PRIMARY, 1.4)]);
     assert_eq!(session.verdict().2, ["hog"]);
-    assert!(session.said().suspects[0].evidence.iter().any(|text| text == "It is in control group /batch/job."));
+    assert!(
+        session.said().diagnosis.suspects[0].evidence.iter().any(|text| text == "It is in control group /batch/job.")
+    );
     let mut session = Session::new();
     session.neighbour(NeighbourKind::Cgroup, "/many", None, hog);
     for name in ["a", "b", "c"] {
@@ -96,8 +104,8 @@ fn a_neighbour_on_the_other_thread_of_the_core_is_told() {
     session.process("sibling", |at| (if at >= 30 { 0.9 } else { 0.0 }, 0.0, 2));
     session.run(30, &[]).run(10, &[(PRIMARY, 1.4)]);
     let (cause, place, suspects) = session.verdict();
-    assert_eq!((cause, place, suspects[0].as_str()), (Cause::Smt, Where::Neighbours, "sibling"));
-    assert!(session.said().suspects[0].evidence[1].contains("other thread of a core"));
+    assert_eq!((cause, place, suspects[0].as_str()), (Cause::Smt, CauseLocation::Neighbours, "sibling"));
+    assert!(session.said().diagnosis.suspects[0].evidence[1].contains("other thread of a core"));
 }
 
 #[test]
@@ -117,7 +125,7 @@ fn one_that_was_there_from_the_start_may_be_it_and_is_not_sure() {
     session.run(10, &[(PRIMARY, 1.6)]);
     let (_, _, suspects) = session.verdict();
     assert_eq!(suspects, ["always", "little"]);
-    assert!(session.said().suspects[0].evidence[0].contains("nothing was seen before"));
+    assert!(session.said().diagnosis.suspects[0].evidence[0].contains("nothing was seen before"));
 }
 
 #[test]
@@ -126,7 +134,7 @@ fn a_culprit_stays_named_however_long_it_goes_on() {
     session.process("hog", |at| (if at >= 30 { 0.9 } else { 0.0 }, 0.0, 1));
     session.run(30, &[]).run(700, &[(PRIMARY, 1.4)]);
     let (_, place, suspects) = session.verdict();
-    assert_eq!((place, suspects), (Where::Neighbours, vec!["hog".to_string()]));
+    assert_eq!((place, suspects), (CauseLocation::Neighbours, vec!["hog".to_string()]));
 }
 
 #[test]
@@ -143,9 +151,9 @@ fn where_nothing_was_seen_before_nobody_is_ruled_out() {
     session.process("little", |_| (0.06, 0.0, 1));
     session.run(10, &[(PRIMARY, 1.6)]);
     let function = "check_twice".to_string();
-    let shift = Shift { function, now: 2e5, then: 0.0, per_operation: true, part: Some(1.0), shifted: 0.28 };
-    session.assessor.tell_functions(Some(shift));
-    let lead = session.said().evidence[0].clone();
+    let shift = FunctionShift { function, now: 2e5, then: 0.0, per_operation: true, part: Some(1.0), shifted: 0.28 };
+    session.assessor.set_function_shift(Some(shift));
+    let lead = session.said().diagnosis.evidence[0].clone();
     assert_eq!((lead.cause, lead.confidence), (Cause::PathLength, Confidence::Low));
     assert!(!lead.text.contains("no neighbour"), "{}", lead.text);
     let alarm = &session.said().alarms[0];

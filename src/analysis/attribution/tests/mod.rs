@@ -7,12 +7,13 @@ mod causes;
 mod culprits;
 mod starved;
 
-use super::functions::Shift;
-use super::types::{NeighbourWindow, Observed};
+use super::functions::FunctionShift;
+use super::types::{NeighbourActivity, WindowObservation};
 use super::*;
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Strength};
 use crate::analysis::diff::{Cell, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS};
+use crate::analysis::finding::Confidence;
 use crate::analysis::testing::ms;
 use crate::model::{CpuTopology, HostFacts, Measure, MetricId, NeighbourDef, NeighbourId, NeighbourKind, Why};
 
@@ -64,9 +65,9 @@ fn levels(usual: &[(MetricId, f64)], axis: LoadAxis) -> Levels {
         let at = all.iter().find(|expected| expected.quantity.id == load).unwrap().centre;
         Level { from: at * 0.9, to: at * 1.1, windows: 100, expected: all }
     };
-    let (false_alarms, growth_seen, wanting) = (None, None, vec![]);
+    let (false_alarms, growth_seen, weaknesses) = (None, None, vec![]);
     let strength =
-        Strength { windows: 200, sources: 2, known_levels: 2, covered: 1.0, false_alarms, growth_seen, wanting };
+        Strength { windows: 200, sources: 2, known_levels: 2, covered: 1.0, false_alarms, growth_seen, weaknesses };
     Levels { axis, levels: vec![level(1.0), level(2.0)], strength }
 }
 
@@ -95,7 +96,7 @@ struct Session {
     assessor: Assessor,
     defs: Vec<NeighbourDef>,
     at: usize,
-    steps: Vec<Step>,
+    results: Vec<WindowResult>,
     uses: Vec<Used>,
 }
 
@@ -115,7 +116,7 @@ impl Session {
     /// A session on a machine with these facts.
     fn on(facts: HostFacts, usual: &[(MetricId, f64)], axis: LoadAxis) -> Session {
         let assessor = Assessor::new(levels(usual, axis), facts, Settings::default());
-        Session { usual: usual.to_vec(), assessor, defs: vec![], at: 0, steps: vec![], uses: vec![] }
+        Session { usual: usual.to_vec(), assessor, defs: vec![], at: 0, results: vec![], uses: vec![] }
     }
 
     fn neighbour(&mut self, kind: NeighbourKind, name: &str, group: Option<&str>, used: Used) {
@@ -156,7 +157,7 @@ impl Session {
         readings.push(quantity(MetricId::MajorFaults).missing(Why::NotRecorded));
         let used = |(at_def, used): (usize, &Used)| {
             let (cores, io, cpu) = used(at);
-            NeighbourWindow {
+            NeighbourActivity {
                 neighbour: NeighbourId(at_def as u32),
                 cores,
                 on_cpu: Some(cpu),
@@ -166,12 +167,12 @@ impl Session {
             }
         };
         let neighbours = self.uses.iter().enumerate().map(used).filter(|used| used.cores > 0.0).collect();
-        let observed = Observed { window, readings, neighbours, cpus: vec![0] };
-        self.steps.push(self.assessor.take(observed, &self.defs));
+        let observed = WindowObservation { window, readings, neighbours, cpus: vec![0] };
+        self.results.push(self.assessor.take(observed, &self.defs));
     }
 
-    fn states(&self, from: usize) -> Vec<State> {
-        self.steps[from..].iter().map(|step| step.state).collect()
+    fn states(&self, from: usize) -> Vec<WindowState> {
+        self.results[from..].iter().map(|step| step.state).collect()
     }
 
     fn said(&self) -> Assessment {
@@ -179,9 +180,17 @@ impl Session {
     }
 
     /// Cause, where to look, and the names of the suspects.
-    fn verdict(&self) -> (Cause, Where, Vec<String>) {
+    fn verdict(&self) -> (Cause, CauseLocation, Vec<String>) {
         let said = self.said();
-        let lead = said.evidence.first().unwrap_or_else(|| panic!("nothing was found: {:?}", said.quantities));
-        (lead.cause, said.place.unwrap(), said.suspects.iter().map(|suspect| suspect.who.name.clone()).collect())
+        let lead = said
+            .diagnosis
+            .evidence
+            .first()
+            .unwrap_or_else(|| panic!("nothing was found: {:?}", said.diagnosis.quantities));
+        (
+            lead.cause,
+            said.diagnosis.location.unwrap(),
+            said.diagnosis.suspects.iter().map(|suspect| suspect.name.clone()).collect(),
+        )
     }
 }

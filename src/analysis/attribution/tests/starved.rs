@@ -16,10 +16,14 @@ fn a_program_that_does_less_because_it_waits_is_judged_whatever_its_load_is_meas
         session.process("hog", |at| (if at >= 20 { 1.6 } else { 0.0 }, 0.0, 0));
         session.run(20, &[]).run(6, &STARVED);
         let (cause, place, suspects) = session.verdict();
-        assert_eq!((cause, place, suspects[0].as_str()), (Cause::RunQueue, Where::Neighbours, "hog"), "{axis:?}");
+        assert_eq!(
+            (cause, place, suspects[0].as_str()),
+            (Cause::RunQueue, CauseLocation::Neighbours, "hog"),
+            "{axis:?}"
+        );
         let said = session.said();
         assert_eq!((said.alarms.len(), said.alarms[0].raised_after_windows), (1, 3));
-        let rate = said.quantities.iter().find(|moved| moved.quantity.id == RATE).unwrap();
+        let rate = said.diagnosis.quantities.iter().find(|moved| moved.quantity.id == RATE).unwrap();
         assert!(rate.moved && (rate.now / rate.expected - 0.3).abs() < 0.02, "{rate:?}");
     }
 }
@@ -35,7 +39,11 @@ fn fewer_operations_with_fewer_cpus_wanted_are_a_lesser_load_and_accuse_nobody()
             session.process("bystander", |at| (if at >= 20 { 1.0 } else { 0.0 }, 0.0, 0));
             session.run(20, &[]).run(40, fewer);
             assert!(session.said().alarms.is_empty(), "{axis:?} {fewer:?}");
-            assert!(session.states(20).iter().all(|state| *state == State::UnknownLoad), "{:?}", session.states(20));
+            assert!(
+                session.states(20).iter().all(|state| *state == WindowState::UnknownLoad),
+                "{:?}",
+                session.states(20)
+            );
         }
     }
 }
@@ -83,6 +91,6 @@ fn a_program_that_completes_nothing_and_waits_for_a_cpu_raises_an_alarm_and_one_
     let mut session = Session::new();
     session.run(20, &[]).run(20, &[(RATE, 0.0)]);
     let said = session.said();
-    assert!(said.alarms.is_empty() && said.state == State::UnknownLoad, "{said:?}");
-    assert!(said.unknown[0].starts_with("No operation was completed"));
+    assert!(said.alarms.is_empty() && said.diagnosis.state == WindowState::UnknownLoad, "{said:?}");
+    assert!(said.diagnosis.unknown[0].starts_with("No operation was completed"));
 }

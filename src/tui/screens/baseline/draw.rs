@@ -1,6 +1,7 @@
 //! Layout of the screen, and drawing of its rows. The selected row is always visible.
 
-use super::rows::{Key, Row};
+use super::rows::Row;
+use super::words::Key;
 use crate::tui::panel::Cx;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -35,22 +36,22 @@ impl Areas {
 }
 
 /// The first visible row: 0, until the selected row would be below the end.
-pub(super) fn top(rows: &[Row], chosen: Option<&Key>, height: u16) -> usize {
-    let last = rows.iter().rposition(|row| row.key.is_some() && row.key.as_ref() == chosen).unwrap_or(0);
+pub(super) fn top(rows: &[Row], selected: Option<&Key>, height: u16) -> usize {
+    let last = rows.iter().rposition(|row| row.key.is_some() && row.key.as_ref() == selected).unwrap_or(0);
     let height = usize::from(height);
     // Selecting the last selectable row scrolls to the end of the rows below it.
     let end = if rows.iter().skip(last + 1).all(|row| row.key.is_none()) && last > 0 { rows.len() } else { last + 1 };
     let top = end.saturating_sub(height);
-    let first = rows.iter().position(|row| row.key.is_some() && row.key.as_ref() == chosen).unwrap_or(0);
+    let first = rows.iter().position(|row| row.key.is_some() && row.key.as_ref() == selected).unwrap_or(0);
     top.min(first)
 }
 
 /// Draws rows into their area.
-pub(super) fn rows(rows: &[Row], top: usize, chosen: Option<&Key>, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn rows(rows: &[Row], top: usize, selected: Option<&Key>, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let shown = rows.iter().skip(top).take(usize::from(area.height));
     for (at, row) in shown.enumerate() {
         put(buf, area, at as u16, &row.line);
-        if row.key.is_some() && row.key.as_ref() == chosen {
+        if row.key.is_some() && row.key.as_ref() == selected {
             let place = Rect { y: area.y.saturating_add(at as u16), height: 1, ..area };
             buf.set_style(place.intersection(buf.area), cx.theme.selected);
         }

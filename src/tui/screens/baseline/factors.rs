@@ -2,7 +2,7 @@
 //! A mark in addition to the colour shows values outside their band.
 
 use crate::tui::panel::Cx;
-use crate::view::against::QuantityRow;
+use crate::view::baseline::QuantityDeviation;
 use crate::view::fit::{end, width};
 use crate::view::number::three_digits;
 use ratatui::text::{Line, Span};
@@ -25,14 +25,14 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub fn of(rows: &[&QuantityRow], room: usize) -> Shape {
-        let widest = |of: &dyn Fn(&QuantityRow) -> String, least: usize| {
+    pub fn of(rows: &[&QuantityDeviation], room: usize) -> Shape {
+        let widest = |of: &dyn Fn(&QuantityDeviation) -> String, least: usize| {
             rows.iter().map(|row| width(&of(row))).max().unwrap_or(0).max(least)
         };
-        let now = widest(&|row| row.shown(row.now), 3);
-        let expected = widest(&|row| row.shown(row.expected), 5);
-        let change = widest(&QuantityRow::change, 6);
-        let label = widest(&|row| row.label.to_string(), LABEL);
+        let now = widest(&|row| row.format(row.now), 3);
+        let expected = widest(&|row| row.format(row.expected), 5);
+        let change = widest(&QuantityDeviation::change, 6);
+        let label = widest(&|row| row.quantity.label.to_string(), LABEL);
         let numbers = 2 + now + expected + change + 6;
         let left = room.saturating_sub(numbers);
         let drawing = left >= LABEL + DRAWING + 2;
@@ -55,7 +55,7 @@ pub(super) fn heading(shape: &Shape, cx: &Cx<'_>) -> Line<'static> {
     Line::styled(text, cx.theme.heading)
 }
 
-pub(super) fn line(row: &QuantityRow, primary: bool, shape: &Shape, cx: &Cx<'_>) -> Line<'static> {
+pub(super) fn line(row: &QuantityDeviation, primary: bool, shape: &Shape, cx: &Cx<'_>) -> Line<'static> {
     let Shape { label, now, expected, change, drawing, deviations } = *shape;
     let style = match (row.moved, primary) {
         (true, _) => cx.theme.accent2,
@@ -63,12 +63,12 @@ pub(super) fn line(row: &QuantityRow, primary: bool, shape: &Shape, cx: &Cx<'_>)
         (false, false) => cx.theme.text,
     };
     let mark = if row.moved { "! " } else { "  " };
-    let name = end(row.label, label, cx.glyphs.ellipsis);
+    let name = end(row.quantity.label, label, cx.glyphs.ellipsis);
     let pad = " ".repeat(label.saturating_sub(width(&name)));
     let mut spans = vec![
         Span::styled(format!("{mark}{name}{pad}"), style),
-        Span::styled(format!("  {}", aligned(&row.shown(row.now), now)), style),
-        Span::styled(format!("  {}", aligned(&row.shown(row.expected), expected)), cx.theme.dim),
+        Span::styled(format!("  {}", aligned(&row.format(row.now), now)), style),
+        Span::styled(format!("  {}", aligned(&row.format(row.expected), expected)), cx.theme.dim),
         Span::styled(format!("  {}", aligned(&row.change(), change)), style),
     ];
     if drawing {
@@ -88,10 +88,10 @@ fn aligned(text: &str, columns: usize) -> String {
 
 /// The band as a line with its middle marked, and the current value on it: `o` inside, `!` outside, an arrow beyond the
 /// range of the drawing.
-fn band(row: &QuantityRow, cx: &Cx<'_>) -> Vec<Span<'static>> {
+fn band(row: &QuantityDeviation, cx: &Cx<'_>) -> Vec<Span<'static>> {
     let first = (DRAWING - BAND) / 2;
     let at = place(row);
-    let inside = row.low <= row.now && row.now <= row.high;
+    let inside = row.band.0 <= row.now && row.now <= row.band.1;
     (0..DRAWING)
         .map(|column| match column {
             column if Some(column) == at => {
@@ -111,8 +111,8 @@ fn band(row: &QuantityRow, cx: &Cx<'_>) -> Vec<Span<'static>> {
 }
 
 /// The column of the current value; `None` without a band.
-fn place(row: &QuantityRow) -> Option<usize> {
-    let half = (row.high - row.low) / 2.0;
+fn place(row: &QuantityDeviation) -> Option<usize> {
+    let half = (row.band.1 - row.band.0) / 2.0;
     let away = (row.now - row.expected) / half;
     if !away.is_finite() {
         return None;
@@ -122,8 +122,8 @@ fn place(row: &QuantityRow) -> Option<usize> {
     let (first, last) = ((DRAWING - BAND) / 2, (DRAWING + BAND) / 2 - 1);
     // Rounding must not move a value from outside the band onto it.
     Some(match column {
-        column if row.now > row.high => column.max(last + 1),
-        column if row.now < row.low => column.min(first - 1),
+        column if row.now > row.band.1 => column.max(last + 1),
+        column if row.now < row.band.0 => column.min(first - 1),
         column => column.clamp(first, last),
     })
 }

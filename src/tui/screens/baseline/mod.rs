@@ -11,19 +11,20 @@ mod words;
 
 use crate::tui::keys::Action;
 use crate::tui::panel::{Cx, Panel, PanelRequest};
-use crate::view::against::AgainstView as View;
+use crate::view::baseline::BaselineComparisonView as View;
 use crate::view::query::ViewRequest;
 use crate::view::snapshot::Body;
 use draw::Areas;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
-use rows::{Key, Row};
+use rows::Row;
+use words::Key;
 
 /// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
-    seen: Seen,
+    contents: Contents,
     /// The item the user moved to.
     picked: Option<Key>,
     search: String,
@@ -33,20 +34,20 @@ pub struct State {
 
 /// The result of the last snapshot.
 #[derive(Debug, Default)]
-enum Seen {
+enum Contents {
     /// No snapshot yet.
     #[default]
     Nothing,
     /// The session has no baseline.
     Without,
-    Against(Box<View>),
+    Compared(Box<View>),
 }
 
 impl State {
     fn view(&self) -> Option<&View> {
-        match &self.seen {
-            Seen::Against(view) => Some(view),
-            Seen::Nothing | Seen::Without => None,
+        match &self.contents {
+            Contents::Compared(view) => Some(view),
+            Contents::Nothing | Contents::Without => None,
         }
     }
 
@@ -55,14 +56,14 @@ impl State {
     }
 
     /// The selected item: the first until the user moves, or after the item has disappeared.
-    fn chosen(&self) -> Option<Key> {
+    fn selected(&self) -> Option<Key> {
         let keys = self.keys();
         self.picked.clone().filter(|key| keys.contains(key)).or(keys.into_iter().next())
     }
 
     fn go(&mut self, to: impl FnOnce(usize, usize) -> usize) {
-        let (keys, chosen) = (self.keys(), self.chosen());
-        let here = keys.iter().position(|key| Some(key) == chosen.as_ref()).unwrap_or(0);
+        let (keys, selected) = (self.keys(), self.selected());
+        let here = keys.iter().position(|key| Some(key) == selected.as_ref()).unwrap_or(0);
         if let Some(last) = keys.len().checked_sub(1) {
             self.picked = keys.get(to(here, last).min(last)).cloned();
         }
@@ -71,7 +72,7 @@ impl State {
     /// Selects the next item that contains the search text and wraps around at the end.
     fn find(&mut self, by: isize) {
         let Some(view) = self.view() else { return };
-        let fit: Vec<bool> = self.keys().iter().map(|key| words::holds(view, key, &self.search)).collect();
+        let fit: Vec<bool> = self.keys().iter().map(|key| words::matches(view, key, &self.search)).collect();
         if self.search.is_empty() || fit.is_empty() {
             return;
         }
@@ -91,7 +92,7 @@ impl State {
             (false, false) => rows::one(view, self.all, cx, area.width),
             (false, true) => Vec::new(),
         };
-        let top = draw::top(&all, self.chosen().as_ref(), area.height);
+        let top = draw::top(&all, self.selected().as_ref(), area.height);
         (all, top)
     }
 
@@ -115,19 +116,19 @@ impl Panel for State {
 
     fn show(&mut self, body: Body) {
         if let Body::Baseline(view) = body {
-            self.seen = view.map_or(Seen::Without, Seen::Against);
+            self.contents = view.map_or(Contents::Without, Contents::Compared);
         }
     }
 
     fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
-        match &self.seen {
-            Seen::Nothing => draw::lines(&words::waiting(cx), area, buf),
-            Seen::Without => draw::lines(&words::without(cx, area.width), area, buf),
-            Seen::Against(_) => {
+        match &self.contents {
+            Contents::Nothing => draw::lines(&words::waiting(cx), area, buf),
+            Contents::Without => draw::lines(&words::without(cx, area.width), area, buf),
+            Contents::Compared(_) => {
                 let areas = Areas::of(area);
                 for (part, right) in [(areas.left, false), (areas.right, true)] {
                     let (rows, top) = self.rows(cx, &areas, right);
-                    draw::rows(&rows, top, self.chosen().as_ref(), cx, part, buf);
+                    draw::rows(&rows, top, self.selected().as_ref(), cx, part, buf);
                 }
             }
         }
@@ -167,20 +168,20 @@ impl Panel for State {
 
     fn search(&mut self, text: &str) {
         self.search = text.to_lowercase();
-        let holds = |state: &State| {
-            let key = state.chosen();
-            key.zip(state.view()).is_some_and(|(key, view)| words::holds(view, &key, &state.search))
+        let matches = |state: &State| {
+            let key = state.selected();
+            key.zip(state.view()).is_some_and(|(key, view)| words::matches(view, &key, &state.search))
         };
-        if !holds(self) {
+        if !matches(self) {
             self.find(1);
         }
     }
 
     fn status(&self, _cx: &Cx<'_>) -> Option<String> {
-        Some(words::status(self.view()?, &self.chosen()?))
+        Some(words::status(self.view()?, &self.selected()?))
     }
 
     fn selected_name(&self) -> Option<String> {
-        Some(words::name(self.view()?, &self.chosen()?))
+        Some(words::name(self.view()?, &self.selected()?))
     }
 }

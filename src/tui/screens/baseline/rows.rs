@@ -3,24 +3,16 @@
 
 use super::factors::{self, Shape};
 use super::timeline;
+use super::words::{self, Key};
 use crate::tui::panel::Cx;
 use crate::tui::widgets::bar::filled;
-use crate::view::against::{AgainstView, AlarmRow, EvidenceRow, QuantityRow, SuspectRow};
 use crate::view::baseline::words as baseline_words;
+use crate::view::baseline::{Alarm, BaselineComparisonView, Evidence, QuantityDeviation, Suspect};
 use crate::view::escape::visible;
 use crate::view::fit::{end, middle, width, wrap};
 use crate::view::number::{percent, three_digits};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-
-/// A selectable item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Key {
-    Quantity(&'static str),
-    Evidence(usize),
-    Suspect(String),
-    Alarm(usize),
-}
 
 /// A row of the screen.
 #[derive(Debug, Clone)]
@@ -33,15 +25,15 @@ pub(super) struct Row {
 const ALARMS: usize = 8;
 
 /// All selectable items, in the order of the screen.
-pub(super) fn keys(view: &AgainstView, all: bool) -> Vec<Key> {
-    let quantities = listed(view, all).into_iter().map(|row| Key::Quantity(row.name));
-    let evidence = (0..view.evidence.len()).map(Key::Evidence);
-    let suspects = view.suspects.iter().map(|suspect| Key::Suspect(suspect.title()));
+pub(super) fn keys(view: &BaselineComparisonView, all: bool) -> Vec<Key> {
+    let quantities = listed(view, all).into_iter().map(|row| Key::Quantity(row.quantity.name));
+    let evidence = (0..view.assessment.diagnosis.evidence.len()).map(Key::Evidence);
+    let suspects = view.assessment.diagnosis.suspects.iter().map(|suspect| Key::Suspect(suspect.title()));
     quantities.chain(evidence).chain(suspects).chain(alarms(view).map(|(at, _)| Key::Alarm(at))).collect()
 }
 
 /// All rows in one column.
-pub(super) fn one(view: &AgainstView, all: bool, cx: &Cx<'_>, width: u16) -> Vec<Row> {
+pub(super) fn one(view: &BaselineComparisonView, all: bool, cx: &Cx<'_>, width: u16) -> Vec<Row> {
     let mut rows = left(view, all, cx, width);
     rows.push(plain(Line::default()));
     rows.extend(right(view, cx, width));
@@ -49,7 +41,7 @@ pub(super) fn one(view: &AgainstView, all: bool, cx: &Cx<'_>, width: u16) -> Vec
 }
 
 /// The deviations: verdict, timeline and quantities.
-pub(super) fn left(view: &AgainstView, all: bool, cx: &Cx<'_>, columns: u16) -> Vec<Row> {
+pub(super) fn left(view: &BaselineComparisonView, all: bool, cx: &Cx<'_>, columns: u16) -> Vec<Row> {
     let room = usize::from(columns);
     let mut out = verdict(view, cx, room);
     out.extend(timeline::lines(view, cx, room).into_iter().map(plain));
@@ -59,10 +51,10 @@ pub(super) fn left(view: &AgainstView, all: bool, cx: &Cx<'_>, columns: u16) -> 
         let shape = Shape::of(&listed, room);
         out.push(plain(factors::heading(&shape, cx)));
         out.extend(listed.iter().map(|row| Row {
-            line: factors::line(row, row.name == view.primary, &shape, cx),
-            key: Some(Key::Quantity(row.name)),
+            line: factors::line(row, row.quantity.id == view.assessment.diagnosis.primary, &shape, cx),
+            key: Some(Key::Quantity(row.quantity.name)),
         }));
-        let hidden = view.quantities.len() - listed.len();
+        let hidden = view.assessment.diagnosis.quantities.len() - listed.len();
         if hidden > 0 {
             let text =
                 format!("  {hidden} more as usual: {} lists all", cx.keys.first(crate::tui::keys::Action::Filter));
@@ -73,15 +65,16 @@ pub(super) fn left(view: &AgainstView, all: bool, cx: &Cx<'_>, columns: u16) -> 
 }
 
 /// The explanation, the suspects, the alarms, the unknowns and the baseline.
-pub(super) fn right(view: &AgainstView, cx: &Cx<'_>, columns: u16) -> Vec<Row> {
+pub(super) fn right(view: &BaselineComparisonView, cx: &Cx<'_>, columns: u16) -> Vec<Row> {
     let room = usize::from(columns);
     let mut out = Vec::new();
     section(&mut out, "What explains it", evidence(view, cx, room), cx);
     section(&mut out, "Who moved with it: correlated, not proven", suspects(view, cx, room), cx);
     section(&mut out, "Alarms", alarm_rows(view, cx, room), cx);
-    let unknown = view.unknown.iter().flat_map(|text| paragraph("? ", text, cx.theme.text, None, room));
+    let unknown =
+        view.assessment.diagnosis.unknown.iter().flat_map(|text| paragraph("? ", text, cx.theme.text, None, room));
     section(&mut out, "Not known", unknown.collect(), cx);
-    let weak = view.baseline.wanting.iter().flat_map(|text| paragraph("- ", text, cx.theme.dim, None, room));
+    let weak = view.baseline.weaknesses.iter().flat_map(|text| paragraph("- ", text, cx.theme.dim, None, room));
     section(&mut out, "The baseline itself", baseline(view, cx, room).into_iter().chain(weak).collect(), cx);
     out
 }
@@ -114,14 +107,19 @@ fn paragraph(mark: &str, text: &str, style: Style, key: Option<Key>, room: usize
     wrapped.into_iter().enumerate().map(row).collect()
 }
 
-fn verdict(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
-    let (mark, style) = (timeline::mark(view.state), timeline::style(view.state, cx));
-    let state = view.state.label();
-    let load = match (view.load, view.level) {
+fn verdict(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
+    let (mark, style) =
+        (timeline::mark(view.assessment.diagnosis.state), timeline::style(view.assessment.diagnosis.state, cx));
+    let state = view.assessment.diagnosis.state.label();
+    let load = match (view.assessment.diagnosis.load, view.assessment.diagnosis.level) {
         (Some(load), Some(level)) => {
-            format!("{}, known: {}", baseline_words::load(view.axis, load), baseline_words::range(view.axis, level))
+            format!(
+                "{}, known: {}",
+                baseline_words::load(view.assessment.diagnosis.axis, load),
+                baseline_words::range(view.assessment.diagnosis.axis, level)
+            )
         }
-        (Some(load), None) => baseline_words::load(view.axis, load),
+        (Some(load), None) => baseline_words::load(view.assessment.diagnosis.axis, load),
         (None, _) => "load not known".to_string(),
     };
     let head = format!("{mark} {state}");
@@ -136,14 +134,14 @@ fn verdict(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
 }
 
 /// The quantities to show.
-fn listed(view: &AgainstView, all: bool) -> Vec<&QuantityRow> {
-    if all { view.quantities.iter().collect() } else { view.telling().collect() }
+fn listed(view: &BaselineComparisonView, all: bool) -> Vec<&QuantityDeviation> {
+    if all { view.assessment.diagnosis.quantities.iter().collect() } else { view.notable().collect() }
 }
 
-fn evidence(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
+fn evidence(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
     let mut out = Vec::new();
-    for (at, row) in view.evidence.iter().enumerate() {
-        let EvidenceRow { cause, share, confidence, text } = row;
+    for (at, row) in view.assessment.diagnosis.evidence.iter().enumerate() {
+        let Evidence { cause, share, confidence, text } = row;
         let share = share.map_or(String::new(), |share| format!(", {} of it", percent(share).joined()));
         let title = format!("{}{share} (confidence {})", cause.label(), confidence.word());
         out.extend(paragraph("! ", &title, cx.theme.accent2, Some(Key::Evidence(at)), room));
@@ -155,9 +153,9 @@ fn evidence(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
 /// Columns of a suspect's bar.
 const BAR: usize = 12;
 
-fn suspects(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
+fn suspects(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
     let mut out = Vec::new();
-    for suspect in &view.suspects {
+    for suspect in &view.assessment.diagnosis.suspects {
         out.push(Row { line: suspect_line(suspect, cx, room), key: Some(Key::Suspect(suspect.title())) });
         out.extend(suspect.evidence.iter().flat_map(|text| paragraph("    ", text, cx.theme.dim, None, room)));
     }
@@ -165,8 +163,8 @@ fn suspects(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
 }
 
 /// Name, bar and score, CPUs before and now.
-fn suspect_line(suspect: &SuspectRow, cx: &Cx<'_>, room: usize) -> Line<'static> {
-    let SuspectRow { score, above_threshold, cores, cores_before, .. } = suspect;
+fn suspect_line(suspect: &Suspect, cx: &Cx<'_>, room: usize) -> Line<'static> {
+    let Suspect { score, above_threshold, cores, cores_before, .. } = suspect;
     let bar = filled(score.clamp(0.0, 1.0), BAR, cx.glyphs);
     let pad = " ".repeat(BAR.saturating_sub(width(&bar)));
     let numbers = format!(" {score:>5.2}  {} {} {} CPUs", three_digits(*cores_before), "->", three_digits(*cores));
@@ -185,26 +183,26 @@ fn suspect_line(suspect: &SuspectRow, cx: &Cx<'_>, room: usize) -> Line<'static>
 }
 
 /// The latest alarms with their indices among all alarms.
-fn alarms(view: &AgainstView) -> impl Iterator<Item = (usize, &AlarmRow)> {
-    view.alarms.iter().enumerate().rev().take(ALARMS)
+fn alarms(view: &BaselineComparisonView) -> impl Iterator<Item = (usize, &Alarm)> {
+    view.assessment.alarms.iter().enumerate().rev().take(ALARMS)
 }
 
-fn alarm_rows(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
-    let row = |(at, alarm): (usize, &AlarmRow)| {
+fn alarm_rows(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
+    let row = |(at, alarm): (usize, &Alarm)| {
         let (mark, style) = if alarm.on { ("! ", cx.theme.bad) } else { ("  ", cx.theme.text) };
-        let mut rows = paragraph(mark, &super::words::alarm(alarm), style, None, room);
+        let mut rows = paragraph(mark, &words::alarm(alarm), style, None, room);
         rows.iter_mut().take(1).for_each(|row| row.key = Some(Key::Alarm(at)));
         rows
     };
     let mut rows: Vec<Row> = alarms(view).flat_map(row).collect();
-    let more = view.alarms.len().saturating_sub(ALARMS);
+    let more = view.assessment.alarms.len().saturating_sub(ALARMS);
     if more > 0 {
         rows.push(plain(Line::styled(format!("  and {more} before"), cx.theme.dim)));
     }
     rows
 }
 
-fn baseline(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
+fn baseline(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
     let head = &view.baseline;
     let several = baseline_words::several;
     let text = format!(
@@ -215,8 +213,8 @@ fn baseline(view: &AgainstView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
     );
     let mut rows = paragraph("  ", &text, cx.theme.dim, None, room);
     for stale in &head.stale {
-        let style = if stale.refuses { cx.theme.bad } else { cx.theme.warn };
-        rows.extend(paragraph(if stale.refuses { "! " } else { "- " }, &stale.text, style, None, room));
+        let style = if stale.incompatible { cx.theme.bad } else { cx.theme.warn };
+        rows.extend(paragraph(if stale.incompatible { "! " } else { "- " }, &stale.text, style, None, room));
     }
     rows
 }

@@ -3,64 +3,60 @@
 use super::*;
 use crate::analysis::Window;
 use crate::analysis::attribution::{
-    Alarm, Assessment, Cause, Confidence, Evidence, Moved, State as Standing, Step, Suspect, Where,
+    Alarm, Assessment, Cause, CauseLocation, Diagnosis, Evidence, QuantityDeviation, Suspect, WindowResult, WindowState,
 };
-use crate::analysis::baseline::{LoadAxis, Stale};
+use crate::analysis::baseline::{KeyChange, LoadAxis};
 use crate::analysis::diff::{PRIMARY, Quantity};
-use crate::model::{MetricId, NeighbourDef, NeighbourId, NeighbourKind};
+use crate::analysis::finding::Confidence;
+use crate::model::{MetricId, NeighbourKind};
 use crate::tui::settings::Settings;
 use crate::tui::testing::{self, text};
 use crate::tui::theme::Name;
 use crate::tui::time::Time;
 use crate::units::Nanos;
 use crate::view::Axis;
-use crate::view::against::BaselineHead;
+use crate::view::baseline::BaselineSummary;
 use crate::view::query::TaskFilter;
 use proptest::prelude::*;
 
-fn moved(id: MetricId, now: f64, expected: f64, spread: f64) -> Moved {
+fn moved(id: MetricId, now: f64, expected: f64, spread: f64) -> QuantityDeviation {
     let quantity = Quantity::of(id);
     let deviations = (now - expected) / spread;
     let moved = deviations.abs() > 3.0;
     let band = (expected - 3.0 * spread, expected + 3.0 * spread);
     let (q, windows_outside) = if moved { (1e-9, 4) } else { (0.6, 0) };
-    Moved { quantity, now, expected, band, deviations, q, windows_outside, moved }
+    QuantityDeviation { quantity, now, expected, band, deviations, q, windows_outside, moved }
 }
 
 fn suspect(name: &str, pid: u32, score: f64, cores: f64) -> Suspect {
-    let who = NeighbourDef {
-        id: NeighbourId(pid),
-        kind: NeighbourKind::Process,
-        name: name.into(),
-        pid: Some(pid),
-        cgroup: None,
-    };
     let evidence = vec!["It ran on CPU 1, which the target used most.".to_string()];
-    Suspect { who, score, above_threshold: score > 0.35, cores, cores_before: 0.02, evidence }
+    let (kind, name, pid) = (NeighbourKind::Process, name.to_string(), Some(pid));
+    Suspect { kind, name, pid, cgroup: None, score, above_threshold: score > 0.35, cores, cores_before: 0.02, evidence }
 }
 
-fn step(at: u64) -> Step {
+fn result(at: u64) -> WindowResult {
     let state = match at {
-        0..3 => Standing::Idle,
-        3..30 => Standing::Usual,
-        30..33 => Standing::Unusual,
-        33..50 => Standing::Alarm,
-        _ => Standing::UnknownLoad,
+        0..3 => WindowState::Idle,
+        3..30 => WindowState::Usual,
+        30..33 => WindowState::Unusual,
+        33..50 => WindowState::Alarm,
+        _ => WindowState::UnknownLoad,
     };
     let ratio = match state {
-        Standing::Idle | Standing::UnknownLoad => None,
-        Standing::Usual => Some(1.0 + (at % 3) as f64 * 0.01),
+        WindowState::Idle | WindowState::UnknownLoad => None,
+        WindowState::Usual => Some(1.0 + (at % 3) as f64 * 0.01),
         _ => Some(1.4),
     };
     let second = |at: u64| Nanos(at * 1_000_000_000);
     let window = Window { from: second(at), to: second(at + 1) };
-    Step { window, state, load: Some(1000.0), ratio, raised: at == 33, cleared: false }
+    WindowResult { window, state, load: Some(1000.0), ratio, raised: at == 33, cleared: false }
 }
 
 /// A target that waits for a CPU that a batch job occupies.
 fn assessment() -> Assessment {
     let alarm = |from: u64, to: u64, on| Alarm {
         window: Window { from: Nanos(from * 1_000_000_000), to: Nanos(to * 1_000_000_000) },
+        raised: Nanos((from + 3) * 1_000_000_000),
         raised_after_windows: 3,
         on,
         cause: Cause::RunQueue,
@@ -68,8 +64,8 @@ fn assessment() -> Assessment {
         worst: 1.43,
         suspect: Some("batch".into()),
     };
-    Assessment {
-        state: Standing::Alarm,
+    let diagnosis = Diagnosis {
+        state: WindowState::Alarm,
         axis: LoadAxis::OpsPerSecond,
         load: Some(1000.0),
         level: Some((950.0, 1040.0)),
@@ -87,29 +83,29 @@ fn assessment() -> Assessment {
             confidence: Confidence::High,
             text: "waiting for a CPU: 31.0%, usually 1.00% (+30.0 points, 60.0 deviations).".into(),
         }],
-        place: Some(Where::Neighbours),
+        location: Some(CauseLocation::Neighbours),
         suspects: vec![suspect("batch\x1b[31m", 77, 0.72, 0.98), suspect("cron", 12, 0.1, 0.05)],
-        alarms: vec![alarm(5, 9, false), alarm(30, 50, true)],
-        steps: (0..55).map(step).collect(),
         unknown: vec!["No instructions were counted: more work and slower work cannot be told apart.".into()],
-    }
+    };
+    let alarms = vec![alarm(5, 9, false), alarm(30, 50, true)];
+    Assessment { diagnosis, alarms, timeline: (0..55).map(result).collect() }
 }
 
-fn head() -> BaselineHead {
-    let stale = Stale {
+fn head() -> BaselineSummary {
+    let stale = KeyChange {
         what: "kernel",
         then: "6.1".into(),
         now: "6.9".into(),
         text: "kernel: 6.1 then, 6.9 now".into(),
-        refuses: false,
+        incompatible: false,
     };
-    let wanting = vec!["It was made of one recording: how far runs differ is not known.".to_string()];
-    BaselineHead { sources: 1, windows: 84, known_levels: 1, wanting, stale: vec![stale] }
+    let weaknesses = vec!["It was made of one recording: how far runs differ is not known.".to_string()];
+    BaselineSummary { sources: 1, windows: 84, known_levels: 1, weaknesses, stale: vec![stale] }
 }
 
 fn state_of(assessment: &Assessment) -> State {
     let mut state = State::default();
-    state.show(Body::Baseline(Some(Box::new(View::of(assessment, head())))));
+    state.show(Body::Baseline(Some(Box::new(View::of(assessment.clone(), head())))));
     state
 }
 
@@ -163,9 +159,9 @@ fn plain_characters_say_all_without_colours() {
 #[test]
 fn a_usual_session_says_so_and_one_without_a_baseline_what_to_do() {
     let mut quiet = assessment();
-    (quiet.state, quiet.place) = (Standing::Usual, None);
-    quiet.quantities = vec![moved(PRIMARY, 101_000.0, 100_000.0, 2_000.0)];
-    (quiet.evidence, quiet.suspects, quiet.alarms) = (vec![], vec![], vec![]);
+    (quiet.diagnosis.state, quiet.diagnosis.location) = (WindowState::Usual, None);
+    quiet.diagnosis.quantities = vec![moved(PRIMARY, 101_000.0, 100_000.0, 2_000.0)];
+    (quiet.diagnosis.evidence, quiet.diagnosis.suspects, quiet.alarms) = (vec![], vec![], vec![]);
     insta::assert_snapshot!("usual_80x19", drawn(&state_of(&quiet), 80, 19));
     let mut without = State::default();
     assert!(drawn(&without, 80, 19).contains("waiting"));
@@ -177,9 +173,9 @@ fn a_usual_session_says_so_and_one_without_a_baseline_what_to_do() {
 fn the_selection_goes_through_all_parts_and_stays_in_sight() {
     let mut state = state_of(&assessment());
     act(&mut state, Action::Down);
-    assert_eq!(state.chosen(), Some(Key::Quantity("ops_per_s")));
+    assert_eq!(state.selected(), Some(Key::Quantity("ops_per_s")));
     act(&mut state, Action::Bottom);
-    assert!(matches!(state.chosen(), Some(Key::Alarm(0))));
+    assert!(matches!(state.selected(), Some(Key::Alarm(0))));
     let last = drawn(&state, 80, 12);
     assert!(last.contains("It was made of one recording"), "the end is reached: {last}");
     act(&mut state, Action::Up);
@@ -191,7 +187,7 @@ fn the_selection_goes_through_all_parts_and_stays_in_sight() {
     assert_eq!(state.keys().len(), all + 1, "the faults as well");
     act(&mut state, Action::Top);
     state.search("batch");
-    assert!(matches!(state.chosen(), Some(Key::Suspect(name)) if name.starts_with("batch")));
+    assert!(matches!(state.selected(), Some(Key::Suspect(name)) if name.starts_with("batch")));
     assert!(act(&mut state, Action::Enter).is_none());
 }
 
@@ -200,7 +196,7 @@ fn now_stands_where_it_is_in_its_band() {
     for (now, mark) in [(100.0, "o"), (105.9, "o"), (94.1, "o"), (106.1, "!"), (93.9, "!"), (900.0, "›"), (0.0, "‹")]
     {
         let mut one = assessment();
-        one.quantities = vec![moved(PRIMARY, now, 100.0, 2.0)];
+        one.diagnosis.quantities = vec![moved(PRIMARY, now, 100.0, 2.0)];
         let text = drawn(&state_of(&one), 100, 30);
         let line = text.lines().find(|line| line.contains("CPU time per operation") && line.contains('─')).unwrap();
         let drawing: String = line.chars().filter(|c| "o!›‹".contains(*c)).collect();
@@ -214,11 +210,11 @@ proptest! {
     #[test]
     fn no_size_and_no_number_breaks_it(width in 0_u16..200, height in 0_u16..60, now in any::<f64>(), score in any::<f64>()) {
         let mut strange = assessment();
-        strange.quantities[0].now = now;
-        strange.quantities[0].band = (now, 1.0);
-        strange.suspects[0].score = score;
-        strange.suspects[0].who.name = "x\u{202e}\n日本語".repeat(30);
-        strange.steps[4].ratio = Some(now);
+        strange.diagnosis.quantities[0].now = now;
+        strange.diagnosis.quantities[0].band = (now, 1.0);
+        strange.diagnosis.suspects[0].score = score;
+        strange.diagnosis.suspects[0].name = "x\u{202e}\n日本語".repeat(30);
+        strange.timeline[4].ratio = Some(now);
         let mut state = state_of(&strange);
         for action in [Action::Down, Action::Bottom, Action::PageUp] {
             on(&testing::settings(), |cx| state.act(action, cx, Rect::new(0, 0, width, height)));

@@ -4,10 +4,10 @@ use crate::tui::testing::{head, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::view::Axis;
-use crate::view::against::testing::costlier;
+use crate::view::baseline::testing::costlier;
 use crate::view::flame_tree::testing::flame_tree;
 use crate::view::query::TaskFilter;
-use crate::view::watch::State as Standing;
+use crate::view::watch::WindowState;
 use proptest::prelude::*;
 
 const TREE: &str = "main;parse 100 main;work;inner' 250 main;work;k_sys_write;k_vfs_write 300 main;work 50 \
@@ -44,7 +44,7 @@ fn drawn(state: &State, width: u16, height: u16) -> String {
 /// Runs `f` with a session that is compared with a baseline.
 fn with_held<T>(f: impl FnOnce(&Cx<'_>) -> T) -> T {
     with_cx(true, |cx| {
-        let head = crate::view::snapshot::Head { standing: Some(Standing::Usual), ..cx.head.clone() };
+        let head = crate::view::snapshot::Head { standing: Some(WindowState::Usual), ..cx.head.clone() };
         f(&Cx { head: &head, ..*cx })
     })
 }

@@ -2,56 +2,57 @@
 //! Every suspect is labelled as a correlation.
 
 use super::{code, plain};
-use crate::view::against::AgainstView;
+use crate::units::Nanos;
+use crate::view::baseline::BaselineComparisonView;
 use crate::view::number;
 
-pub(super) fn write(out: &mut String, view: &AgainstView) {
-    out.push_str("\n### Against the baseline\n\n");
+pub(super) fn write(out: &mut String, view: &BaselineComparisonView) {
+    out.push_str("\n### Compared with the baseline\n\n");
     for (at, sentence) in view.verdict.iter().enumerate() {
         let sentence = plain(sentence);
         out.push_str(&if at == 0 { format!("**{sentence}**\n") } else { format!("{sentence}\n") });
     }
     quantities(out, view);
-    if !view.evidence.is_empty() {
+    if !view.assessment.diagnosis.evidence.is_empty() {
         out.push('\n');
     }
-    for row in &view.evidence {
+    for row in &view.assessment.diagnosis.evidence {
         let share = row.share.map_or(String::new(), |share| format!("{}, ", number::percent(share).joined()));
         let (cause, sure) = (row.cause.label(), row.confidence.word());
         out.push_str(&format!("- **{cause}** ({share}confidence {sure}): {}\n", plain(&row.text)));
     }
     suspects(out, view);
-    if view.alarms.len() > 1 {
+    if view.assessment.alarms.len() > 1 {
         out.push_str("\n| alarm from | to | cause | worst | suspect |\n|---:|---:|---|---:|---|\n");
-        for row in &view.alarms {
-            let time = |seconds: f64| number::seconds(seconds).joined();
-            let to = if row.on { "on".to_string() } else { time(row.to_s) };
+        for row in &view.assessment.alarms {
+            let time = |at: Nanos| number::seconds(at.seconds()).joined();
+            let to = if row.on { "on".to_string() } else { time(row.window.to) };
             let who = row.suspect.as_deref().map_or(String::new(), code);
             let cause = row.cause.label();
-            out.push_str(&format!("| {} | {to} | {cause} | x{:.2} | {who} |\n", time(row.from_s), row.worst));
+            out.push_str(&format!("| {} | {to} | {cause} | x{:.2} | {who} |\n", time(row.window.from), row.worst));
         }
     }
-    let baseline = view.baseline.stale.iter().map(|stale| &stale.text).chain(&view.baseline.wanting);
-    for sentence in view.unknown.iter().chain(baseline) {
+    let baseline = view.baseline.stale.iter().map(|stale| &stale.text).chain(&view.baseline.weaknesses);
+    for sentence in view.assessment.diagnosis.unknown.iter().chain(baseline) {
         out.push_str(&format!("\n> {}\n", plain(sentence)));
     }
 }
 
-fn quantities(out: &mut String, view: &AgainstView) {
+fn quantities(out: &mut String, view: &BaselineComparisonView) {
     out.push_str("\n| | now | usually | band | change |\n|---|---:|---:|---:|---:|\n");
-    for row in view.telling() {
-        let label = if row.moved { format!("**{}**", row.label) } else { row.label.to_string() };
-        let [now, usual, low, high] = [row.now, row.expected, row.low, row.high].map(|value| row.shown(value));
+    for row in view.notable() {
+        let label = if row.moved { format!("**{}**", row.quantity.label) } else { row.quantity.label.to_string() };
+        let [now, usual, low, high] = [row.now, row.expected, row.band.0, row.band.1].map(|value| row.format(value));
         out.push_str(&format!("| {label} | {now} | {usual} | {low} - {high} | {} |\n", row.change()));
     }
 }
 
-fn suspects(out: &mut String, view: &AgainstView) {
-    if view.suspects.is_empty() {
+fn suspects(out: &mut String, view: &BaselineComparisonView) {
+    if view.assessment.diagnosis.suspects.is_empty() {
         return;
     }
     out.push_str("\n| correlated, not proven | score | CPUs while slow | before | |\n|---|---:|---:|---:|---|\n");
-    for row in &view.suspects {
+    for row in &view.assessment.diagnosis.suspects {
         let [cores, before] = [row.cores, row.cores_before].map(number::three_digits);
         let more: Vec<String> = row.evidence.iter().skip(1).map(|text| plain(text)).collect();
         let title = code(&row.title());

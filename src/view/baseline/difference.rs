@@ -31,12 +31,12 @@ fn check(context: &ViewContext<'_>, baseline: &Baseline) -> Result<()> {
         Axis::OffCpu => false,
     };
     if !is_time {
-        return Err(Error::new(ErrorKind::Unsupported, "a baseline knows where CPU time goes, and nothing else")
-            .hint("Show time running again, or the flame graph alone."));
+        return Err(Error::new(ErrorKind::Unsupported, "a baseline contains CPU time only")
+            .hint("Show running time, or the flame graph without the baseline."));
     }
     if baseline.stacks.is_empty() {
-        return Err(Error::new(ErrorKind::NotFound, "the baseline knows no call paths")
-            .hint("Build it of recordings with samples: ironlaw baseline build"));
+        return Err(Error::new(ErrorKind::NotFound, "the baseline contains no call paths")
+            .hint("Build it from recordings with samples: ironlaw baseline build"));
     }
     Ok(())
 }

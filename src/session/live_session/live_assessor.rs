@@ -1,7 +1,7 @@
 //! Compares every completed window of a live session with a baseline, once all data of the window has arrived.
 
 use crate::analysis::Window;
-use crate::analysis::attribution::{Assessment, Assessor, Settings, observe, shift};
+use crate::analysis::attribution::{Assessment, Assessor, Settings, function_shift, observe};
 use crate::analysis::baseline::Levels;
 use crate::model::profile::Profile;
 use crate::model::{Baseline, HostFacts, Tick};
@@ -9,17 +9,17 @@ use std::sync::Arc;
 
 /// A baseline, and the session's comparison with it.
 #[derive(Debug)]
-pub struct Judging {
+pub struct LiveAssessor {
     assessor: Assessor,
     baseline: Arc<Baseline>,
 }
 
-impl Judging {
+impl LiveAssessor {
     /// Starts without any window, for a session on this machine.
     #[must_use]
-    pub fn new(baseline: Arc<Baseline>, host: HostFacts) -> Judging {
+    pub fn new(baseline: Arc<Baseline>, host: HostFacts) -> LiveAssessor {
         let assessor = Assessor::new(Levels::of(&baseline), host, Settings::default());
-        Judging { assessor, baseline }
+        LiveAssessor { assessor, baseline }
     }
 
     pub(super) fn assessment(&self) -> Assessment {
@@ -33,8 +33,8 @@ impl Judging {
         let last = profile.ticks.len().checked_sub(if waits { 2 } else { 1 });
         let Some(Tick { at, span }) = last.and_then(|at| profile.ticks.get(at)).copied() else { return };
         self.assessor.take(observe(profile, Window { from: at - span, to: at }), &profile.neighbours);
-        if let Some(from) = self.assessor.asks_for_functions() {
-            self.assessor.tell_functions(shift(profile, &self.baseline, Window { from, to: at }));
+        if let Some(from) = self.assessor.wants_function_shift() {
+            self.assessor.set_function_shift(function_shift(profile, &self.baseline, Window { from, to: at }));
         }
     }
 }
@@ -70,17 +70,17 @@ mod tests {
     /// The ends of the judged windows, in seconds, after `windows` windows. Operation totals arrive half a window late.
     fn judged(ops: Option<OpsSpec>, windows: u64) -> Vec<u64> {
         let meta = meta(ops);
-        let mut judging = Judging::new(empty(&meta), meta.host.clone());
+        let mut assessor = LiveAssessor::new(empty(&meta), meta.host.clone());
         let mut builder = ProfileBuilder::new(meta);
         for at in 1..=windows {
             builder.apply(Event::Tick(Tick { at: second(at), span: second(1) }));
-            judging.judge(builder.profile());
+            assessor.judge(builder.profile());
             builder.apply(Event::Ops { at: second(at) + Nanos(500_000_000), total: Ops(at * 100) });
             if at % 7 == 0 {
                 builder.profile_mut().forget_before(second(at - 3));
             }
         }
-        judging.assessment().steps.iter().map(|step| step.window.to.0 / 1_000_000_000).collect()
+        assessor.assessment().timeline.iter().map(|result| result.window.to.0 / 1_000_000_000).collect()
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! Compares one window with the level of load it falls into. Each window is judged on its own; `pooled` combines
 //! several.
 
-use super::alarm_criteria::{Bad, Bound, TESTS, Test};
-use super::reference::{Reference, Scope, load_or_nothing, reference};
-use super::settings::Settings;
-use super::types::{Observed, State};
-use super::wait_ratio::{WaitRatio, stretch};
+use super::alarm_criteria::{ALARM_CRITERIA, AlarmCriterion, Bound, Worse};
+use super::reference::{Reference, Scope, WaitRatio, load_or_nothing, reference, value, wait_ratio};
+use super::types::{Settings, WindowObservation, WindowState};
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, load_of};
 use crate::analysis::diff::{Cell, PRIMARY, RATE, Reading, WITHOUT_OPERATIONS};
@@ -27,16 +25,16 @@ pub(super) struct Deviation {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct WindowVerdict {
     pub window: Window,
-    pub state: State,
+    pub state: WindowState,
     pub load: Option<f64>,
     pub level: Option<(f64, f64)>,
     /// Every quantity known on both sides; empty if the window was not judged.
-    pub held: Vec<Deviation>,
+    pub deviations: Vec<Deviation>,
     /// The primary quantity over its usual value.
     pub ratio: Option<f64>,
     /// Running plus waiting time over running time, now and usually.
-    pub stretch: Option<WaitRatio>,
-    /// The tests whose band it is outside of, by position in [`TESTS`].
+    pub wait_ratio: Option<WaitRatio>,
+    /// The criteria that it is outside of, by position in [`ALARM_CRITERIA`].
     pub outside: Vec<usize>,
     /// At an unknown load: costs that depend little on load and are far from everything learnt.
     pub hints: Vec<String>,
@@ -48,65 +46,85 @@ pub(super) struct WindowVerdict {
 const STEADY: [MetricId; 1] = [MetricId::PathLength];
 
 impl WindowVerdict {
-    pub fn of(levels: &Levels, seen: &Observed, settings: &Settings) -> WindowVerdict {
-        let load = load_of(levels.axis, &seen.readings);
+    pub fn of(levels: &Levels, observed: &WindowObservation, settings: &Settings) -> WindowVerdict {
+        let load = load_of(levels.axis, &observed.readings);
         let blank = WindowVerdict {
-            window: seen.window,
-            state: State::Idle,
+            window: observed.window,
+            state: WindowState::Idle,
             load,
             level: None,
-            held: Vec::new(),
+            deviations: Vec::new(),
             ratio: None,
-            stretch: None,
+            wait_ratio: None,
             outside: Vec::new(),
             hints: Vec::new(),
             stalled: false,
         };
-        let busy = value(&seen.readings, WITHOUT_OPERATIONS);
-        let wanted = busy.map(|busy| busy * stretch(&seen.readings, None).map_or(1.0, |found| found.now));
+        let busy = value(&observed.readings, WITHOUT_OPERATIONS);
+        let wanted = busy.map(|busy| busy * wait_ratio(&observed.readings, None).map_or(1.0, |found| found.now));
         if wanted.is_some_and(|wanted| wanted < settings.least_cores) {
             return blank;
         }
-        let blank = if load.is_none() { blank.stalled(wanted, seen) } else { blank };
-        let unknown = WindowVerdict { state: State::UnknownLoad, ..blank };
-        let (Some(load), Some(_)) = (load_or_nothing(levels.axis, load, &seen.readings), wanted) else {
+        let blank = if load.is_none() { blank.stalled(wanted, observed) } else { blank };
+        let unknown = WindowVerdict { state: WindowState::UnknownLoad, ..blank };
+        let (Some(load), Some(_)) = (load_or_nothing(levels.axis, load, &observed.readings), wanted) else {
             return unknown;
         };
-        match reference(levels, load, &seen.readings) {
-            Some(reference) => unknown.at(reference, levels, seen, settings),
-            None => WindowVerdict { hints: hints(levels, &seen.readings, settings), ..unknown },
+        match reference(levels, load, &observed.readings) {
+            Some(reference) => unknown.at(reference, levels, observed, settings),
+            None => WindowVerdict { hints: hints(levels, &observed.readings, settings), ..unknown },
         }
     }
 
     /// Marks a window in which no operation was completed: its load is unknown, which is reported.
-    fn stalled(self, wanted: Option<f64>, seen: &Observed) -> WindowVerdict {
-        let wanted = wanted.filter(|_| value(&seen.readings, RATE) == Some(0.0));
+    fn stalled(self, wanted: Option<f64>, observed: &WindowObservation) -> WindowVerdict {
+        let wanted = wanted.filter(|_| value(&observed.readings, RATE) == Some(0.0));
         let hint = |wanted| format!("No operation was completed, and {} CPUs were wanted.", digits(wanted));
         WindowVerdict { stalled: wanted.is_some(), hints: wanted.map(hint).into_iter().collect(), ..self }
     }
 
-    fn at(mut self, reference: Reference<'_>, levels: &Levels, seen: &Observed, settings: &Settings) -> WindowVerdict {
+    fn at(
+        mut self,
+        reference: Reference<'_>,
+        levels: &Levels,
+        observed: &WindowObservation,
+        settings: &Settings,
+    ) -> WindowVerdict {
         let Reference { level, scope } = reference;
         self.level = Some((level.from, level.to)).filter(|_| scope == Scope::Whole);
-        self.held = held(level, seen);
-        self.held.retain(|held| is_comparable(held.expected.quantity.id, scope));
-        self.stretch = stretch(&seen.readings, Some(level));
-        self.ratio = self.primary().map(|held| held.value / held.expected.centre).filter(|ratio| ratio.is_finite());
-        let outside = |test: &Test| test.outside(&self, settings);
-        self.outside = TESTS.iter().enumerate().filter(|(_, test)| outside(test)).map(|(at, _)| at).collect();
+        self.deviations = deviations(level, observed);
+        self.deviations.retain(|deviation| is_comparable(deviation.expected.quantity.id, scope));
+        self.wait_ratio = wait_ratio(&observed.readings, Some(level));
+        self.ratio = self
+            .primary()
+            .map(|deviation| deviation.value / deviation.expected.centre)
+            .filter(|ratio| ratio.is_finite());
+        let outside = |criterion: &AlarmCriterion| self.is_outside(criterion, settings);
+        self.outside =
+            ALARM_CRITERIA.iter().enumerate().filter(|(_, criterion)| outside(criterion)).map(|(at, _)| at).collect();
         self.state = match (self.outside.is_empty(), scope) {
-            (false, _) => State::Unusual,
-            (true, Scope::Whole) => State::Usual,
-            (true, Scope::Bounds { .. }) => State::UnknownLoad,
+            (false, _) => WindowState::Unusual,
+            (true, Scope::Whole) => WindowState::Usual,
+            (true, Scope::Bounds { .. }) => WindowState::UnknownLoad,
         };
-        if self.state == State::UnknownLoad {
-            self.hints.extend(hints(levels, &seen.readings, settings));
+        if self.state == WindowState::UnknownLoad {
+            self.hints.extend(hints(levels, &observed.readings, settings));
         }
         self
     }
 
     pub fn get(&self, id: MetricId) -> Option<&Deviation> {
-        self.held.iter().find(|held| held.expected.quantity.id == id)
+        self.deviations.iter().find(|deviation| deviation.expected.quantity.id == id)
+    }
+
+    /// Whether it is outside the criterion's band on the worse side, by an amount that matters.
+    fn is_outside(&self, criterion: &AlarmCriterion, settings: &Settings) -> bool {
+        let replaced = criterion.unless.is_some_and(|id| self.get(id).is_some());
+        let longer = self.wait_ratio.map_or(1.0, |waits| waits.ratio()) >= 1.0 + settings.least_wait;
+        self.get(criterion.id).filter(|_| !replaced).is_some_and(|deviation| {
+            deviation.is_outside(criterion.worse, settings)
+                && criterion.is_large(deviation.value, deviation.expected.centre, longer, settings)
+        })
     }
 
     /// The cost of an operation or, without operations, of an instruction. Busy CPUs alone are not a cost.
@@ -116,46 +134,42 @@ impl WindowVerdict {
 
     /// Whether any quantity was compared. Below every known load only quantities that cannot grow as load falls are.
     pub fn is_judged(&self) -> bool {
-        !self.held.is_empty()
+        !self.deviations.is_empty()
     }
 }
 
 impl Deviation {
     /// Whether it is outside its band on the worse side.
-    pub fn is_outside(&self, bad: Bad, settings: &Settings) -> bool {
+    pub fn is_outside(&self, worse: Worse, settings: &Settings) -> bool {
         let beyond = self.expected.beyond(self.value);
-        match bad {
-            Bad::More => beyond > settings.sigmas,
-            Bad::Less => beyond < -settings.sigmas,
+        match worse {
+            Worse::Higher => beyond > settings.sigmas,
+            Worse::Lower => beyond < -settings.sigmas,
         }
     }
 }
 
-pub(super) fn value(readings: &[Reading], id: MetricId) -> Option<f64> {
-    readings.iter().find(|reading| reading.quantity.id == id)?.value.value().copied().filter(|v| v.is_finite())
-}
-
-fn held(level: &Level, seen: &Observed) -> Vec<Deviation> {
-    let span = seen.window.span().seconds();
+fn deviations(level: &Level, observed: &WindowObservation) -> Vec<Deviation> {
+    let span = observed.window.span().seconds();
     let of = |expected: &Expected| {
-        let reading = seen.readings.iter().find(|reading| reading.quantity.id == expected.quantity.id)?;
+        let reading = observed.readings.iter().find(|reading| reading.quantity.id == expected.quantity.id)?;
         let value = reading.value.value().copied().filter(|value| value.is_finite())?;
         let weight = reading.cell.map_or(span, |Cell { below, .. }| below);
         let usable =
             [expected.centre, expected.within, expected.run].iter().all(|value| value.is_finite()) && weight > 0.0;
         usable.then_some(Deviation { expected: *expected, value, weight })
     };
-    let unheard = unlimited(level, seen);
-    level.expected.iter().chain(&unheard).filter_map(of).collect()
+    let without_quota = without_quota(level, observed);
+    level.expected.iter().chain(&without_quota).filter_map(of).collect()
 }
 
 /// The expected throttling of a target without a quota in the baseline, which has no such windows: none of its periods.
-fn unlimited(level: &Level, seen: &Observed) -> Option<Expected> {
+fn without_quota(level: &Level, observed: &WindowObservation) -> Option<Expected> {
     const NAME: MetricId = MetricId::ThrottledShare;
     if level.expected.iter().any(|expected| expected.quantity.id == NAME) {
         return None;
     }
-    let reading = seen.readings.iter().find(|reading| reading.quantity.id == NAME)?;
+    let reading = observed.readings.iter().find(|reading| reading.quantity.id == NAME)?;
     let (quantity, windows) = (reading.quantity, level.windows);
     let none = Expected {
         quantity,
@@ -175,13 +189,13 @@ fn unlimited(level: &Level, seen: &Observed) -> Option<Expected> {
 /// Whether a quantity can be compared with a level in this scope.
 fn is_comparable(id: MetricId, scope: Scope) -> bool {
     let Scope::Bounds { demand, waits } = scope else { return true };
-    let bounds = |test: &Test| match test.bound {
+    let bounds = |criterion: &AlarmCriterion| match criterion.bound {
         Bound::None => false,
         Bound::Always => true,
         Bound::Waits => waits,
         Bound::Demand => demand,
     };
-    id == MetricId::HostBusy || TESTS.iter().any(|test| test.id == id && bounds(test))
+    id == MetricId::HostBusy || ALARM_CRITERIA.iter().any(|criterion| criterion.id == id && bounds(criterion))
 }
 
 fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<String> {

@@ -9,7 +9,7 @@ use crate::model::{Baseline, Unit};
 use rustc_hash::FxHashMap;
 
 /// The samples in the selected time.
-pub(super) struct Here {
+pub(super) struct CurrentPaths {
     pub paths: Vec<PathCost>,
     /// Of all threads.
     pub weight: f64,
@@ -19,29 +19,34 @@ pub(super) struct Here {
     pub part: bool,
 }
 
-impl Here {
-    pub fn of(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> Option<Here> {
+impl CurrentPaths {
+    pub fn of(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> Option<CurrentPaths> {
         let who = selection.who(tasks);
         let (mut sums, mut weight, mut samples) = (Sums::default(), 0.0, 0);
-        let mut add = |seen: &Observation| {
-            weight += seen.weight as f64;
+        let mut add = |observation: &Observation| {
+            weight += observation.weight as f64;
             samples += 1;
-            if who.has(seen.tid) {
-                sums.add(seen);
+            if who.has(observation.tid) {
+                sums.add(observation);
             }
         };
-        observations(profile, selection, &Who::All).for_each(|seen| add(&seen));
+        observations(profile, selection, &Who::All).for_each(|observation| add(&observation));
         let paths = sums.cost(profile, names, Unit::Nanos).paths;
-        (weight > 0.0).then_some(Here { paths, weight, samples, part: who != Who::All })
+        (weight > 0.0).then_some(CurrentPaths { paths, weight, samples, part: who != Who::All })
     }
 }
 
 /// Both sides as one tree. `now` scales current weights, `usual` those of the baseline.
-pub(super) fn merged(here: &Here, now: f64, baseline: &Baseline, usual: f64) -> CallTree<FunctionId, SideCosts> {
+pub(super) fn merged(
+    current: &CurrentPaths,
+    now: f64,
+    baseline: &Baseline,
+    usual: f64,
+) -> CallTree<FunctionId, SideCosts> {
     let mut tree: CallTree<&str, SideCosts> = CallTree::default();
     // The identity of functions that were seen now.
     let mut known: FxHashMap<&str, &FunctionId> = FxHashMap::default();
-    for path in &here.paths {
+    for path in &current.paths {
         path.frames.iter().for_each(|function| _ = known.entry(&function.name).or_insert(function));
         let node = tree.insert(path.frames.iter().map(|function| function.name.as_str()));
         add(&mut tree, node, SideCosts { cost: [0.0, path.weight * now], samples: [0, path.samples] });

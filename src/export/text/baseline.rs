@@ -3,8 +3,9 @@
 
 use super::page::{Ink, Page};
 use crate::export::columns;
-use crate::view::against::{AgainstView, AlarmRow, QuantityRow, SuspectRow};
+use crate::units::Nanos;
 use crate::view::baseline::words::several;
+use crate::view::baseline::{Alarm, BaselineComparisonView, QuantityDeviation, Suspect};
 use crate::view::escape::visible;
 use crate::view::number;
 
@@ -12,7 +13,7 @@ const LABEL: usize = 32;
 /// Maximum sentences about a suspect, and alarms, that are shown.
 const MOST: usize = 5;
 
-pub(super) fn write(page: &mut Page, view: &AgainstView) {
+pub(super) fn write(page: &mut Page, view: &BaselineComparisonView) {
     let head = &view.baseline;
     let about = format!(
         "{}, {}, {} of load",
@@ -20,8 +21,8 @@ pub(super) fn write(page: &mut Page, view: &AgainstView) {
         several(head.windows, "window"),
         several(head.known_levels, "known level")
     );
-    page.heading("Against the baseline", &about);
-    let slow = !view.alarms.is_empty();
+    page.heading("Compared with the baseline", &about);
+    let slow = !view.assessment.alarms.is_empty();
     for (at, sentence) in view.verdict.iter().enumerate() {
         let (lead, ink) = match at {
             0 if slow => ("  ! ", Some(Ink::Alert)),
@@ -34,16 +35,16 @@ pub(super) fn write(page: &mut Page, view: &AgainstView) {
     evidence(page, view);
     suspects(page, view);
     alarms(page, view);
-    for sentence in &view.unknown {
+    for sentence in &view.assessment.diagnosis.unknown {
         page.paragraph("  ? ", &visible(sentence), Some(Ink::Quiet));
     }
-    for sentence in head.stale.iter().map(|stale| &stale.text).chain(&head.wanting) {
+    for sentence in head.stale.iter().map(|stale| &stale.text).chain(&head.weaknesses) {
         page.paragraph("  ? ", &format!("baseline: {}", visible(sentence)), Some(Ink::Quiet));
     }
 }
 
-fn quantities(page: &mut Page, view: &AgainstView) {
-    let mut rows = view.telling().peekable();
+fn quantities(page: &mut Page, view: &BaselineComparisonView) {
+    let mut rows = view.notable().peekable();
     if rows.peek().is_none() {
         return;
     }
@@ -55,11 +56,11 @@ fn quantities(page: &mut Page, view: &AgainstView) {
     }
 }
 
-fn quantity(row: &QuantityRow) -> String {
+fn quantity(row: &QuantityDeviation) -> String {
     let mark = if row.moved { "!" } else { " " };
-    let label = format!("{mark} {}", row.label);
-    let band = format!("{} - {}", row.shown(row.low), row.shown(row.high));
-    line(&columns::middle(&label, LABEL), &row.shown(row.now), &row.shown(row.expected), &band, &row.change())
+    let label = format!("{mark} {}", row.quantity.label);
+    let band = format!("{} - {}", row.format(row.band.0), row.format(row.band.1));
+    line(&columns::middle(&label, LABEL), &row.format(row.now), &row.format(row.expected), &band, &row.change())
 }
 
 fn line(label: &str, now: &str, usual: &str, band: &str, change: &str) -> String {
@@ -72,8 +73,8 @@ fn line(label: &str, now: &str, usual: &str, band: &str, change: &str) -> String
     )
 }
 
-fn evidence(page: &mut Page, view: &AgainstView) {
-    for row in &view.evidence {
+fn evidence(page: &mut Page, view: &BaselineComparisonView) {
+    for row in &view.assessment.diagnosis.evidence {
         let share = row.share.map_or(String::new(), |share| format!("{}, ", number::percent(share).joined()));
         let sure = format!("{share}confidence {}", row.confidence.word());
         page.line(&format!("  > {}  {}", row.cause.label(), page.paint(Ink::Quiet, &sure)));
@@ -81,18 +82,18 @@ fn evidence(page: &mut Page, view: &AgainstView) {
     }
 }
 
-fn suspects(page: &mut Page, view: &AgainstView) {
-    if view.suspects.is_empty() {
+fn suspects(page: &mut Page, view: &BaselineComparisonView) {
+    if view.assessment.diagnosis.suspects.is_empty() {
         return;
     }
     page.captions(&suspect_line("correlated, not proven", "score", "CPUs slow", "before"));
-    for row in view.suspects.iter().take(MOST) {
+    for row in view.assessment.diagnosis.suspects.iter().take(MOST) {
         suspect(page, row);
     }
-    page.left_out(view.suspects.len().saturating_sub(MOST), "neighbours", "");
+    page.left_out(view.assessment.diagnosis.suspects.len().saturating_sub(MOST), "neighbours", "");
 }
 
-fn suspect(page: &mut Page, row: &SuspectRow) {
+fn suspect(page: &mut Page, row: &Suspect) {
     let score = format!("{:.2}{}", row.score, if row.above_threshold { "!" } else { " " });
     let title = columns::middle(&visible(&row.title()), LABEL + 8);
     let [cores, before] = [row.cores, row.cores_before].map(number::three_digits);
@@ -107,8 +108,8 @@ fn suspect_line(title: &str, score: &str, cores: &str, before: &str) -> String {
     format!("  {}{score} {cores} {before}", columns::left(title, LABEL + 8))
 }
 
-fn alarms(page: &mut Page, view: &AgainstView) {
-    let all = &view.alarms;
+fn alarms(page: &mut Page, view: &BaselineComparisonView) {
+    let all = &view.assessment.alarms;
     if all.len() < 2 {
         return;
     }
@@ -119,9 +120,9 @@ fn alarms(page: &mut Page, view: &AgainstView) {
     page.left_out(all.len().saturating_sub(MOST), "earlier alarms", "");
 }
 
-fn alarm(row: &AlarmRow) -> String {
-    let time = |seconds: f64| number::seconds(seconds).joined();
-    let to = if row.on { "on".to_string() } else { time(row.to_s) };
+fn alarm(row: &Alarm) -> String {
+    let time = |at: Nanos| number::seconds(at.seconds()).joined();
+    let to = if row.on { "on".to_string() } else { time(row.window.to) };
     let who = row.suspect.as_ref().map_or(String::new(), |name| format!(", {}", visible(name)));
-    format!("  {} - {to}: {} (x{:.2}){who}", time(row.from_s), row.cause.label(), row.worst)
+    format!("  {} - {to}: {} (x{:.2}){who}", time(row.window.from), row.cause.label(), row.worst)
 }
