@@ -48,7 +48,7 @@
 //! An import joins in the middle: `store::perfdata --Record--> session::import --Event--> store`, through the sampler's own mappings,
 //! stacks and unwinder; `perfdata` is the pure reading of the format, `session::import` what needs files and names.
 //!
-//! A comparison digests each recording on its own: `sweep | session -> analysis::diff::Digest -> Comparison -> view::diff`.
+//! A comparison digests each recording on its own: `sweep | session -> analysis::diff::Digest -> Comparison -> view::diff::DiffView`.
 //!
 //! A recording read back yields the same [`model::Event`] stream, so live and replay share everything after the source.
 //!
@@ -64,6 +64,8 @@
 //! | wait | time off the CPU, with its cause; run queue: runnable without a CPU |
 //! | recording | `NAME.ironlaw`; the reference is a recording compared with, the baseline a learnt `NAME.baseline` |
 //! | sweep, width | runs of one program at several widths (threads or CPUs); a loss is cores lost against the base width |
+//! | comparison | one side compared with the base, each a recording or repeats; `diff` is the command and its view |
+//! | mismatch | a condition (CPU, kernel, events) in which two sides differ |
 //! | rule, finding | a rule finds, clears or is undecided with a reason; a finding has evidence, confidence and a next step |
 //! | remainder | a cost that no rule with a reason explains |
 //! | neighbour, canary | another program on the machine; a memory walk that measures what neighbours do to caches |

@@ -183,8 +183,8 @@ fn judged(rows: &[LossRow], names: &[Vec<FunctionId>], noise: f64, confidence: f
 }
 
 /// How far costs of two single runs of one program differ, as a fraction.
-pub(in crate::analysis) fn run_noise(told: Option<f64>) -> f64 {
-    told.unwrap_or(0.02)
+pub(in crate::analysis) fn run_noise(stated: Option<f64>) -> f64 {
+    stated.unwrap_or(0.02)
 }
 
 /// The standard error of a difference from sampling and from the variation between two single runs, whatever the

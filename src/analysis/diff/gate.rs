@@ -1,5 +1,5 @@
 //! Evaluates conditions that a merge must meet, e.g. `path_length > +1%`, on a comparison. Chance does not fail a
-//! merge, and a missing number does not pass one: a gate that cannot be decided is neither held nor broken.
+//! merge, and a missing number does not pass one: a gate that cannot be decided is neither passed nor broken.
 
 use super::change::Change;
 use super::comparison::Comparison;

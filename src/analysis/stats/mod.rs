@@ -2,7 +2,6 @@
 
 mod ancova;
 mod bootstrap;
-mod equivalence;
 pub(in crate::analysis) mod linear;
 mod multiple;
 mod power;
@@ -12,18 +11,16 @@ mod series;
 pub(in crate::analysis) mod simulate;
 pub(super) mod special;
 mod student;
-mod welch;
 
 pub use ancova::{Ancova, Observation};
 pub use bootstrap::{Blocks, Random, block_length};
-pub use equivalence::equivalent;
 pub(in crate::analysis) use multiple::corrected;
 pub use multiple::{benjamini_hochberg, holm};
 pub use power::detectable;
 pub use rank::{least_p, mann_whitney};
 pub use series::Moments;
 pub use special::normal_cdf;
-pub use student::{student_quantile, student_two_sided};
-pub(in crate::analysis) use welch::combined;
+pub(in crate::analysis) use student::combined;
 #[cfg(test)]
-pub(in crate::analysis) use welch::tests::welch;
+pub(in crate::analysis) use student::tests::welch;
+pub use student::{equivalent, student_quantile, student_two_sided};

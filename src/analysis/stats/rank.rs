@@ -86,7 +86,7 @@ pub fn least_p(a: usize, b: usize) -> f64 {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::super::welch::tests::{A, B};
+    use super::super::student::tests::{A, B};
     use super::*;
     use proptest::prelude::*;
 

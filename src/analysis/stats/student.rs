@@ -1,4 +1,5 @@
-//! Student's t at any confidence. Below one degree of freedom the functions return `None`.
+//! Student's t at any confidence, the degrees of freedom of combined errors (Welch, Satterthwaite), and the test whether a
+//! difference is within a margin. Below one degree of freedom the functions return `None`.
 
 use super::special::{incomplete_beta, normal_cdf, normal_quantile};
 
@@ -40,9 +41,36 @@ pub fn student_quantile(tails: f64, freedom: f64) -> Option<f64> {
     Some(f64::midpoint(low, high))
 }
 
+/// The standard error of a sum or difference of independent means, with its degrees of freedom, from the variance and
+/// the degrees of freedom of each mean; `None` if nothing scatters.
+pub(in crate::analysis) fn combined(parts: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let variance: f64 = parts.iter().map(|part| part.0).sum();
+    // Relative to the whole: squares of tiny variances would underflow.
+    let spent: f64 = parts.iter().map(|(of, freedom)| (of / variance).powi(2) / freedom).sum();
+    let freedom = 1.0 / spent;
+    (variance > 0.0 && variance.is_finite() && !freedom.is_nan()).then(|| (variance.sqrt(), freedom))
+}
+
+/// Two one-sided tests: the probability of so small an estimate if the true difference were as large as `margin`;
+/// `None` without an error, a margin or a degree of freedom.
+#[must_use]
+pub fn equivalent(estimate: f64, error: f64, freedom: f64, margin: f64) -> Option<f64> {
+    if !(error > 0.0 && margin > 0.0) {
+        return None;
+    }
+    let one_sided = |t: f64| {
+        let tails = student_two_sided(t, freedom)? / 2.0;
+        Some(if t > 0.0 { tails } else { 1.0 - tails })
+    };
+    let below = one_sided((margin - estimate) / error)?;
+    let above = one_sided((margin + estimate) / error)?;
+    Some(below.max(above))
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
-mod tests {
+pub(super) mod tests {
+    use super::super::series::Moments;
     use super::*;
 
     #[test]
@@ -68,5 +96,63 @@ mod tests {
         }
         assert_eq!(student_two_sided(f64::NAN, 5.0), None);
         assert_eq!(student_two_sided(f64::INFINITY, 5.0), Some(0.0));
+    }
+
+    pub const A: [f64; 10] = [10.1, 9.9, 10.0, 10.3, 9.8, 10.2, 10.0, 10.1, 9.9, 10.0];
+    pub const B: [f64; 10] = [9.5, 9.7, 9.4, 9.9, 9.6, 9.5, 9.8, 9.6, 9.4, 9.7];
+
+    /// The comparison of two means.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Welch {
+        /// First mean minus the second, in standard errors.
+        pub t: f64,
+        /// Degrees of freedom by Welch and Satterthwaite.
+        pub freedom: f64,
+        /// Probability of so large a difference if there is none.
+        pub p: f64,
+    }
+
+    /// Compares two groups; `None` with fewer than two values in either, or if nothing scatters.
+    pub fn welch(a: &[f64], b: &[f64]) -> Option<Welch> {
+        let (a, b) = (Moments::of(a)?, Moments::of(b)?);
+        let (error, freedom) =
+            combined(&[(a.variance? / a.count, a.count - 1.0), (b.variance? / b.count, b.count - 1.0)])?;
+        let t = (a.mean - b.mean) / error;
+        Some(Welch { t, freedom, p: student_two_sided(t, freedom)? })
+    }
+
+    #[test]
+    fn the_published_example_comes_out_to_its_digits() {
+        let found = welch(&A, &B).unwrap();
+        assert!((found.t - 5.939_696_961_967).abs() < 1e-11, "{found:?}");
+        assert!((found.freedom - 17.797_503_955).abs() < 1e-8, "{found:?}");
+        assert!((found.p - 1.336_421e-5).abs() < 5e-12, "{found:?}");
+    }
+
+    #[test]
+    fn too_few_values_or_no_scatter_compare_nothing() {
+        for (a, b) in [(&A[..1], &B[..]), (&[], &B), (&[1.0; 4], &[2.0; 4]), (&[f64::NAN; 3], &B)] {
+            assert_eq!(welch(a, b), None);
+        }
+    }
+
+    #[test]
+    fn equal_is_what_lies_within_the_margin_with_all_its_uncertainty() {
+        // The test at 0.05 passes exactly where the 90% interval (t 1.6527 at 200 degrees) lies within the margin.
+        for (estimate, error, same) in
+            [(0.0, 0.005, true), (0.010, 0.005, true), (0.0125, 0.005, false), (0.0, 0.02, false), (0.03, 0.001, false)]
+        {
+            for estimate in [estimate, -estimate] {
+                let p = equivalent(estimate, error, 200.0, 0.02).unwrap();
+                assert_eq!(p < 0.05, same, "{estimate} {error}: {p}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_an_error_or_a_margin_nothing_is_shown() {
+        for (error, freedom, margin) in [(0.0, 9.0, 0.1), (0.1, 0.0, 0.1), (0.1, 9.0, 0.0), (f64::NAN, 9.0, 0.1)] {
+            assert_eq!(equivalent(0.0, error, freedom, margin), None);
+        }
     }
 }

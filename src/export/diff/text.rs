@@ -191,8 +191,8 @@ fn code(page: &mut Page, view: &CodeView, limit: usize) {
     let [base, new] = view.whole.map(|whole| cost(view.unit, whole));
     let about = format!("CPU time {}: {base} -> {new}; {}", words::per(view.per), words::shown_code(view));
     page.heading("Code", &about);
-    for [from, to] in &view.renamed_modules {
-        page.paragraph("  - ", &visible(&format!("{from} is taken for {to}")), Some(Ink::Quiet));
+    for module in &view.renamed_modules {
+        page.paragraph("  - ", &visible(&words::renamed(module)), Some(Ink::Quiet));
     }
     rows(page, view.unit, &view.functions, limit);
     paths(page, view);

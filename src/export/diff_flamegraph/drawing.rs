@@ -22,7 +22,7 @@ struct CellPosition {
 
 /// A difference with the position of every cell.
 pub(super) struct Drawing {
-    seats: Vec<CellPosition>,
+    placed: Vec<CellPosition>,
     scale: f64,
     /// Height of all rows.
     pub height: f64,
@@ -31,26 +31,26 @@ pub(super) struct Drawing {
 impl Drawing {
     pub fn of(difference: &DiffFlameGraph) -> Drawing {
         let scale = (WIDTH - 2.0 * PAD) / difference.width;
-        let mut seats: Vec<CellPosition> = Vec::new();
-        let place = |seats: &mut Vec<CellPosition>, cells: std::ops::Range<usize>, mut x: f64, row: u32| {
+        let mut placed: Vec<CellPosition> = Vec::new();
+        let place = |placed: &mut Vec<CellPosition>, cells: std::ops::Range<usize>, mut x: f64, row: u32| {
             for cell in cells {
                 let width = difference.cells[cell].width * scale;
                 if width >= LEAST {
-                    seats.push(CellPosition { cell, x, row });
+                    placed.push(CellPosition { cell, x, row });
                 }
                 x += width;
             }
         };
-        place(&mut seats, 0..difference.roots as usize, PAD, 1);
+        place(&mut placed, 0..difference.roots as usize, PAD, 1);
         let mut at = 0;
-        while let Some(CellPosition { cell, x, row }) = seats.get(at) {
+        while let Some(CellPosition { cell, x, row }) = placed.get(at) {
             let DiffCell { first_child, children, .. } = difference.cells[*cell];
             let (x, row) = (*x, row + 1);
-            place(&mut seats, first_child as usize..(first_child + children) as usize, x, row);
+            place(&mut placed, first_child as usize..(first_child + children) as usize, x, row);
             at += 1;
         }
-        let rows = seats.iter().map(|seat| seat.row).max().unwrap_or(0) + 1;
-        Drawing { seats, scale, height: f64::from(rows) * ROW }
+        let rows = placed.iter().map(|cell_at| cell_at.row).max().unwrap_or(0) + 1;
+        Drawing { placed, scale, height: f64::from(rows) * ROW }
     }
 
     /// The legend and the cells; `hatch` is the id of the pattern for code that is gone.
@@ -77,13 +77,13 @@ impl Drawing {
             },
         );
         let hatched = format!("url(#{hatch})");
-        for seat in &self.seats {
-            let cell = &difference.cells[seat.cell];
+        for cell_at in &self.placed {
+            let cell = &difference.cells[cell_at.cell];
             let step = &STEPS[(i32::from(cell.step) + 2).clamp(0, 4) as usize];
             let of = |value: f64, whole: f64| if whole > 0.0 { value / whole * 100.0 } else { 0.0 };
             let shape = Shape {
-                place: (seat.x, cell.width * self.scale, seat.row),
-                y: HEAD + self.height - ROW * f64::from(seat.row + 1),
+                place: (cell_at.x, cell.width * self.scale, cell_at.row),
+                y: HEAD + self.height - ROW * f64::from(cell_at.row + 1),
                 fill: if cell.is_gone() { &hatched } else { step.1 },
                 edge: match (cell.is_gone(), cell.is_new()) {
                     (true, _) => Edge::Gone,
@@ -264,17 +264,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_gone_and_what_is_new_are_drawn_told_and_as_wide_as_their_cost() {
+    fn what_is_gone_and_what_is_new_are_drawn_described_and_as_wide_as_their_cost() {
         let text = String::from_utf8(render(&two_below_main(), "</svg>")).unwrap_or_default();
         let document = roxmltree::Document::parse(&text).expect("well-formed XML");
         let titles: Vec<_> = document.descendants().filter(|node| node.has_tag_name("title")).collect();
-        for (start, told, width) in [
+        for (start, fill, width) in [
             ("gone<away> (m<): 100 ns to 0 s per op, -100 ns --, gone", "url(#gone)", "294.4"),
             ("came (m<): 0 s to 300 ns per op, +300 ns ++, new", "#f2a65a", "884.4"),
         ] {
             let title = titles.iter().find(|title| title.text().is_some_and(|text| text.starts_with(start)));
             let rect = title.and_then(|title| title.next_sibling_element()).expect("a cell with its title");
-            assert_eq!((rect.attribute("fill"), rect.attribute("width")), (Some(told), Some(width)));
+            assert_eq!((rect.attribute("fill"), rect.attribute("width")), (Some(fill), Some(width)));
         }
     }
 
@@ -293,6 +293,6 @@ mod tests {
     fn a_cell_nobody_could_see_takes_what_it_calls_with_it() {
         let mut thin = two_below_main();
         thin.cells[1].width = 0.01;
-        assert_eq!(Drawing::of(&thin).seats.len(), 2);
+        assert_eq!(Drawing::of(&thin).placed.len(), 2);
     }
 }

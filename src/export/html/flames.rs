@@ -19,14 +19,18 @@ fn one(difference: &DiffFlameGraph) -> String {
         CostAxis::Cpu => ("What changed on the CPU", "on the CPU", "gone-cpu"),
         CostAxis::Blocked => ("What changed off the CPU", "blocked", "gone-blocked"),
     };
+    let about = format!("what an operation costs {what}, n = {} against n = {}", difference.n, difference.base_n);
+    figure(difference, title, &about, id)
+}
+
+/// A differential flame graph of call paths by what `about` says; `id` is unique in the page.
+pub(super) fn figure(graph: &DiffFlameGraph, title: &str, about: &str, id: &str) -> String {
     format!(
-        "<section><h2>{title}</h2><p class=\"about\">Call paths by what an operation costs {what}, n = {} against n = {}. \
-         A cell is as wide as the larger of its two costs, so that what is gone shows too. Hover for the numbers, click to zoom.</p>\
-         <figure>{}<figcaption>{}</figcaption></figure></section>",
-        difference.n,
-        difference.base_n,
-        diff_flamegraph::embedded(difference, id),
-        escaped(&diff_flamegraph::caption(difference))
+        "<section><h2>{title}</h2><p class=\"about\">Call paths by {about}. A cell is as wide as the larger of its two costs, \
+         so that what is gone shows too. Hover for the numbers, click to zoom.</p>\
+         <figure>{}<figcaption>{}</figcaption></figure></section>\n",
+        diff_flamegraph::embedded(graph, id),
+        escaped(&diff_flamegraph::caption(graph))
     )
 }
 

@@ -2,7 +2,7 @@
 //! Changes that chance may explain are only in the flame graph, where their mark shows it.
 
 use crate::export::diff::real;
-use crate::export::diff_flamegraph;
+use crate::export::html::flames::figure;
 use crate::export::html::interval::interval;
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
@@ -22,12 +22,12 @@ pub(super) fn section(found: &ComparisonView) -> String {
     };
     let [base, new] = code.whole.map(|whole| cost(code.unit, whole));
     let about = format!("CPU time {}: {base} -> {new}", words::per(code.per));
-    let taken = code
+    let renamed = code
         .renamed_modules
         .iter()
-        .map(|[from, to]| format!("<p class=\"about\">{}</p>", escaped(&format!("{from} is taken for {to}"))));
+        .map(|module| format!("<p class=\"about\">{}</p>", escaped(&words::renamed(module))));
     let mut out = format!("<section><h2>Code</h2><p class=\"about\">{}</p>", escaped(&about));
-    out.extend(taken);
+    out.extend(renamed);
     out += &rows("Functions by the cost of their own code; ± two standard errors", code.unit, &code.functions);
     out += &paths(code);
     if code.waits.iter().any(|row| row.real) {
@@ -93,11 +93,5 @@ fn flame(graph: &DiffFlameGraph, at: usize) -> String {
         CostAxis::Cpu => ("What changed on the CPU", format!("gone-cpu-{at}")),
         CostAxis::Blocked => ("What changed off the CPU", format!("gone-blocked-{at}")),
     };
-    format!(
-        "<section><h2>{title}</h2><p class=\"about\">Call paths by their cost. A cell is as wide as the larger of its two costs, \
-         so that what is gone shows too. Hover for the numbers, click to zoom.</p>\
-         <figure>{}<figcaption>{}</figcaption></figure></section>\n",
-        diff_flamegraph::embedded(graph, &id),
-        escaped(&diff_flamegraph::caption(graph))
-    )
+    figure(graph, title, "their cost", &id)
 }

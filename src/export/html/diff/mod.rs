@@ -5,7 +5,7 @@ mod answer;
 mod code;
 mod tables;
 
-use super::{STYLE, template};
+use super::page::{self, STYLE};
 use crate::export::diff_flamegraph;
 use crate::export::markup::escaped;
 use crate::view::diff::{ComparisonView, DiffView, RecordingView, SideView, words};
@@ -27,7 +27,7 @@ pub fn diff(view: &DiffView) -> Vec<u8> {
         ("settings", escaped(&words::settings(&view.settings))),
         ("comparisons", all.collect()),
     ];
-    template::fill(PAGE, &parts).into_bytes()
+    page::fill(PAGE, &parts).into_bytes()
 }
 
 fn one(view: &DiffView, found: &ComparisonView, at: usize) -> String {
@@ -74,13 +74,13 @@ mod tests {
     use super::*;
     use crate::view::diff::testing::costlier;
 
-    fn page(view: &DiffView) -> String {
+    fn html(view: &DiffView) -> String {
         String::from_utf8(diff(view)).expect("it is UTF-8")
     }
 
     #[test]
     fn the_page_leads_with_the_answer_and_holds_every_part() {
-        let page = page(&costlier());
+        let page = html(&costlier());
         let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing: {page}"));
         let order = [
             "Regression, beyond chance",
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn no_name_acts_and_nothing_is_asked_of_another_host() {
-        let page = page(&costlier());
+        let page = html(&costlier());
         assert!(page.contains("parse&lt;&amp;str&gt;|\u{241b}[31m") && !page.contains('\u{1b}'), "names are escaped");
         let links = ["src=", "href=", "url(http", "@import", "fetch(", "XMLHttpRequest"];
         assert!(links.iter().all(|link| !page.contains(link)), "{:?}", links.map(|link| page.find(link)));
@@ -110,7 +110,7 @@ mod tests {
     fn several_comparisons_share_a_page_and_no_id_occurs_twice() {
         let mut view = costlier();
         view.comparisons.push(view.comparisons[0].clone());
-        let page = page(&view);
+        let page = html(&view);
         let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         let mut once = ids.clone();
         once.sort_unstable();

@@ -100,10 +100,10 @@ fn group(check: &SubgroupCheck) -> String {
         let change = words::relative(row.value[1] / row.value[0] - 1.0);
         table.row(&row.name, [percent(row.share[0]).joined(), percent(row.share[1]).joined(), change].into_iter());
     }
-    let told = if check.disagrees {
+    let verdict = if check.disagrees {
         format!("<ul class=\"notes\"><li>{}</li></ul>", escaped(&words::subgroup_text(check)))
     } else {
         "<p class=\"about\">The whole and its groups agree.</p>".to_string()
     };
-    table.finish() + &told
+    table.finish() + &verdict
 }

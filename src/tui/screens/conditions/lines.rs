@@ -110,10 +110,10 @@ fn group(check: &SubgroupCheck) -> Vec<Line> {
 }
 
 fn read(view: &DiffView, found: &ComparisonView) -> Part {
-    let taken = found.code.iter().flat_map(|code| &code.renamed_modules);
-    let taken = taken.map(|[from, to]| Line::of(Tone::Text, format!("  {from} is taken for {to}")));
+    let renamed = found.code.iter().flat_map(|code| &code.renamed_modules);
+    let renamed = renamed.map(|module| Line::of(Tone::Text, format!("  {}", words::renamed(module))));
     let settings = Line::of(Tone::Quiet, format!("  {}", words::settings(&view.settings)));
-    let lines = side("base", &view.base).chain(side("new", &found.new)).chain(taken).chain([settings]);
+    let lines = side("base", &view.base).chain(side("new", &found.new)).chain(renamed).chain([settings]);
     ("What was read", lines.collect())
 }
 

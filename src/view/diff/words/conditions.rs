@@ -61,6 +61,12 @@ pub fn program(run: &RecordingView) -> String {
     run.program.as_ref().map_or(String::new(), |program| format!(", {program}{}", build.unwrap_or_default()))
 }
 
+/// A module of the base that was matched with a differently named one.
+#[must_use]
+pub fn renamed([from, to]: &[String; 2]) -> String {
+    format!("module {from} was matched with {to}")
+}
+
 /// What the groups are.
 #[must_use]
 pub fn group_kind(kind: GroupKind) -> &'static str {

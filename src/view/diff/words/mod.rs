@@ -5,7 +5,9 @@ mod headline;
 mod outcome;
 mod values;
 
-pub use conditions::{group_kind, label, mismatch, per, program, settings, severity, shown_code, subgroup_text};
+pub use conditions::{
+    group_kind, label, mismatch, per, program, renamed, settings, severity, shown_code, subgroup_text,
+};
 pub(super) use conditions::{load, no_code};
 pub(super) use headline::headline;
 pub use outcome::{amount, expectation, factors, gate};

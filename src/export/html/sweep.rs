@@ -1,11 +1,43 @@
-//! The top of the page: what was swept, on which machine, and the key results.
+//! A sweep as a page: its machine, its key numbers, then charts, tables and flame graphs.
 
+use super::page::{self, STYLE};
+use super::{chart, findings, flames, stack, tables};
+use crate::error::Result;
+use crate::export::diff_flamegraph;
 use crate::export::markup::escaped;
 use crate::model::{RunState, Unit};
 use crate::view::number::{date, percent, quantity, three_digits};
 use crate::view::sweep::{PointView, ScalingView, SweepReport, words};
 
-pub(super) fn facts(report: &SweepReport) -> String {
+const PAGE: &str = include_str!("../../../assets/html/sweep.html");
+
+/// The sweep as an HTML page.
+///
+/// # Errors
+/// Those of [`crate::export::svg::render`].
+pub fn sweep(report: &SweepReport) -> Result<Vec<u8>> {
+    let view = &report.view;
+    let parts = [
+        ("style", STYLE.to_string()),
+        ("script", diff_flamegraph::SCRIPT.to_string()),
+        ("title", escaped(&view.title)),
+        ("tool", escaped(&report.meta.tool)),
+        ("facts", facts(report)),
+        ("tiles", tiles(view)),
+        ("notes", notes(view)),
+        ("findings", findings::section(&view.findings)),
+        ("scaling", chart::section(view)),
+        ("table", tables::points(view)),
+        ("stack", stack::section(view)),
+        ("loss", tables::losses(view)),
+        ("differences", flames::differences(report)),
+        ("flames", flames::section(report)?),
+    ];
+    Ok(page::fill(PAGE, &parts).into_bytes())
+}
+
+/// What was swept, on which machine.
+fn facts(report: &SweepReport) -> String {
     let (view, meta) = (&report.view, &report.meta);
     let is = |wanted: fn(&RunState) -> bool| meta.runs.iter().filter(|run| wanted(&run.state)).count();
     let done = is(|state| matches!(state, RunState::Done { .. }));
@@ -29,7 +61,7 @@ pub(super) fn facts(report: &SweepReport) -> String {
 }
 
 /// The key numbers.
-pub(super) fn tiles(view: &ScalingView) -> String {
+fn tiles(view: &ScalingView) -> String {
     let value = |point: &PointView, name: &str| point.values.get(name).and_then(|value| value.mean());
     let mut tiles: Vec<(String, String)> = Vec::new();
     let best = view.points.iter().filter_map(|point| Some((point.n, value(point, "ops_per_s")?)));
@@ -55,7 +87,7 @@ pub(super) fn tiles(view: &ScalingView) -> String {
     }
 }
 
-pub(super) fn notes(view: &ScalingView) -> String {
+fn notes(view: &ScalingView) -> String {
     let item = |note: &crate::model::Note| {
         let fix = note.fix.as_deref().map_or(String::new(), |fix| format!(" {}", escaped(fix)));
         format!("<li>{}{fix}</li>\n", escaped(&note.text))

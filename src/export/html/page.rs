@@ -1,5 +1,8 @@
-//! Inserts parts into a page at `{{name}}`.
+//! Inserts parts into a page at `{{name}}`; all pages share one style.
 //! Inserted text is not searched for names, so no part can include another.
+
+/// The style of all pages.
+pub(super) const STYLE: &str = include_str!("../../../assets/html/style.css");
 
 /// The page with its parts; a name without a part is removed.
 pub(super) fn fill(page: &str, parts: &[(&str, String)]) -> String {
