@@ -58,6 +58,8 @@
 //! |---|---|
 //! | operation | what the program is asked for; counted by `--ops` |
 //! | path length | instructions per operation |
+//! | metric, quantity | an entry of the registry [`model::MetricId`]; a quantity is a metric that recordings are compared by |
+//! | role | what an event counts on any CPU, e.g. `llc-miss`; formulas are written over roles |
 //! | window | the time between two readings of all counters, one `--interval` |
 //! | reading | a cumulative counter value with its enabled and running time |
 //! | coverage | measured over total: counted over enabled time, sampled over CPU time, seen waits over blocked time |

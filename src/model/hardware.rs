@@ -78,14 +78,16 @@ impl HardwarePlan {
                 let times = seen.iter().filter(|role| **role == event.role).count();
                 let name = if times == 1 { event.role.clone() } else { format!("{}.{times}", event.role) };
                 let id = CounterId(first.saturating_add(definitions.len() as u16));
-                definitions.push(CounterDef { id, name, unit: unit(&event.role), group: Some(number) });
+                definitions.push(CounterDef { id, name, unit: unit_of_role(&event.role), group: Some(number) });
             }
         }
         definitions
     }
 }
 
-fn unit(role: &str) -> Unit {
+/// The unit of an event in this role.
+#[must_use]
+pub fn unit_of_role(role: &str) -> Unit {
     match role.split(KIND_MARK).next().unwrap_or(role) {
         "cycles" => Unit::Cycles,
         "instructions" => Unit::Instructions,

@@ -29,7 +29,7 @@ pub use counter::{CounterDef, CounterId, CounterReading, Scope};
 pub use event::{Definition, Event, LossKind, Lost, Mark, OffCpu, Sample, TaskState, Tick};
 pub use event_spec::{EventKind, EventSpec};
 pub use formula::{Formula, Sign};
-pub use hardware::{AbsentMetric, HardwareEvent, HardwareGroup, HardwarePlan, KIND_MARK};
+pub use hardware::{AbsentMetric, HardwareEvent, HardwareGroup, HardwarePlan, KIND_MARK, unit_of_role};
 pub use health::{BandwidthRow, CacheHealth, CurvePoint, Health, LatencyRow, NodeRow};
 pub use host::{CpuTopology, HostFacts};
 pub use mapping::{BuildId, Bytes, ModuleDef, ModuleId, ModuleKind};

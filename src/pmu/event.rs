@@ -66,7 +66,7 @@ fn tracepoint<'a>(text: &str, category: &str, rest: &'a str) -> Result<(EventSpe
     }
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     if category.is_empty() || name.is_empty() || !plain(category) || !plain(name) {
-        return Err(Error::new(ErrorKind::Usage, format!("'{text}' is no event"))
+        return Err(Error::new(ErrorKind::Usage, format!("invalid event '{text}'"))
             .hint("Name single tracepoints, e.g. sched:sched_switch; `perf list tracepoint` lists them."));
     }
     let kind = EventKind::Tracepoint { category: category.to_string(), name: name.to_string() };
@@ -74,7 +74,7 @@ fn tracepoint<'a>(text: &str, category: &str, rest: &'a str) -> Result<(EventSpe
 }
 
 fn unknown(name: &str, sources: &dyn EventSources) -> Error {
-    let error = Error::new(ErrorKind::Usage, format!("there is no event '{name}'"));
+    let error = Error::new(ErrorKind::Usage, format!("unknown event '{name}'"));
     let mut more = terms::core_event_names(sources);
     more.extend(sources.known_names());
     match names::nearest(name, &more) {

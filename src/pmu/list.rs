@@ -179,10 +179,10 @@ mod tests {
     #[test]
     fn errors_say_what_where_and_what_was_meant() {
         for (list, message, hint) in [
-            ("cylces", "there is no event 'cylces'", "Did you mean 'cycles'?"),
+            ("cylces", "unknown event 'cylces'", "Did you mean 'cycles'?"),
             (
                 "cs, cylces:u",
-                "event list 'cs, cylces:u', character 5: there is no event 'cylces'",
+                "event list 'cs, cylces:u', character 5: unknown event 'cylces'",
                 "Did you mean 'cycles'?",
             ),
             ("", "an event is missing at character 1", "Write e.g."),
@@ -194,7 +194,7 @@ mod tests {
             ("cycles:S", "modifier 'S' is not supported: every event of a group is sampled by itself here", "Known"),
             ("cycles:x", "modifier 'x' is not known", "Known"),
             ("cycles:pppp", "precision 4 does not exist", "The highest"),
-            ("sched:*", "'sched:*' is no event", "Name single"),
+            ("sched:*", "invalid event 'sched:*'", "Name single"),
         ] {
             let error = parse(list, &INTEL).unwrap_err();
             assert_eq!(error.to_string(), message, "{list}");

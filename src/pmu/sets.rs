@@ -94,7 +94,7 @@ fn named(word: &str) -> Result<Vec<MetricId>> {
         return Ok(vec![id]);
     }
     let known = MetricId::from_events().map(MetricId::name).chain(SETS.iter().map(|(_, name, _)| *name));
-    let error = Error::new(ErrorKind::Usage, format!("there is no metric or set '{word}'"));
+    let error = Error::new(ErrorKind::Usage, format!("unknown metric or set '{word}'"));
     Err(match names::closest(word, known.map(String::from)) {
         Some(near) => error.hint(format!("Did you mean '{near}'?")),
         None => error.hint("`ironlaw metrics --all` lists them all."),

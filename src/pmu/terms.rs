@@ -100,7 +100,7 @@ fn event_names(pmu: &str, sources: &dyn EventSources) -> Vec<String> {
 /// One `key=value`, placed into the bits that the format file specifies.
 fn setting(pmu: &str, key: &str, value: &str, sources: &dyn EventSources, words: &mut Words) -> Result<()> {
     let number = number(value).ok_or_else(|| {
-        Error::new(ErrorKind::Usage, format!("'{value}' of '{key}' is no number")).hint("Write e.g. 60 or 0x3c.")
+        Error::new(ErrorKind::Usage, format!("invalid number '{value}' for '{key}'")).hint("Write e.g. 60 or 0x3c.")
     })?;
     let format = match key {
         "config" | "config1" | "config2" => Some(format!("{key}:0-63")),
@@ -109,7 +109,7 @@ fn setting(pmu: &str, key: &str, value: &str, sources: &dyn EventSources, words:
     let Some(format) = format else {
         let mut known = sources.list(&format!("{pmu}/format"));
         known.extend(event_names(pmu, sources));
-        return Err(unknown(&format!("event or setting of {pmu},"), key, ErrorKind::Usage, known));
+        return Err(unknown(&format!("event or setting of {pmu}"), key, ErrorKind::Usage, known));
     };
     let (word, ranges) = parse_format(&format).ok_or_else(|| {
         let text = format!("setting '{key}' of {pmu} has a format that is not understood: '{format}'");
@@ -168,7 +168,7 @@ fn is_file_name(name: &str) -> bool {
 
 fn unknown(what: &str, name: &str, kind: ErrorKind, mut known: Vec<String>) -> Error {
     known.sort();
-    let error = Error::new(kind, format!("there is no {what} '{name}'"));
+    let error = Error::new(kind, format!("unknown {what} '{name}'"));
     match names::closest(name, known.iter().cloned()) {
         Some(near) => error.hint(format!("Did you mean '{near}'?")),
         None if known.is_empty() => error,
@@ -210,15 +210,15 @@ mod tests {
     fn what_cannot_be_placed_is_named() {
         for (pmu, terms, expected) in [
             ("cpu", "event=0x100", "0x100 is too large for 'event' of cpu, which has 8 bits"),
-            ("cpu", "evnt=1", "there is no event or setting of cpu, 'evnt'"),
-            ("cpu", "event=x", "'x' of 'event' is no number"),
+            ("cpu", "evnt=1", "unknown event or setting of cpu 'evnt'"),
+            ("cpu", "event=x", "invalid number 'x' for 'event'"),
             ("cpu", "far=1", "setting 'far' of cpu has a format that is not understood: 'config3:0-7'"),
             ("cpu", "asks", "event 'asks' of cpu needs a value for 'umask'"),
-            ("cpu", "mem-loads.scale", "there is no event or setting of cpu, 'mem-loads.scale'"),
+            ("cpu", "mem-loads.scale", "unknown event or setting of cpu 'mem-loads.scale'"),
             ("cpu", "freq=5", "'freq' cannot differ from event to event"),
-            ("broken", "event=1", "there is no event source 'broken'"),
-            ("../devices/cpu", "event=1", "there is no event source '../devices/cpu'"),
-            ("uncore_imc_1", "event=1", "there is no event source 'uncore_imc_1'"),
+            ("broken", "event=1", "unknown event source 'broken'"),
+            ("../devices/cpu", "event=1", "unknown event source '../devices/cpu'"),
+            ("uncore_imc_1", "event=1", "unknown event source 'uncore_imc_1'"),
         ] {
             assert_eq!(words(pmu, terms), Err(expected.to_string()), "{pmu}/{terms}/");
         }

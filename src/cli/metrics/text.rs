@@ -30,7 +30,7 @@ fn core(listing: &Listing) -> String {
         listing.groups.iter().zip(1..).for_each(|(group, number)| together(&mut text, group, number));
     }
     if !listing.missing.is_empty() {
-        text.push_str("\nNot here\n");
+        text.push_str("\nNot available\n");
         absent(&mut text, &listing.missing);
     }
     if !listing.other_events.is_empty() {
@@ -42,8 +42,8 @@ fn core(listing: &Listing) -> String {
 
 fn metric(text: &mut String, row: &Row) {
     let above = row.threshold.map(|threshold| match row.unit {
-        Unit::Share => format!(", worth a look above {}%", 100.0 * threshold),
-        _ => format!(", worth a look above {threshold}"),
+        Unit::Share => format!(", flagged above {}%", 100.0 * threshold),
+        _ => format!(", flagged above {threshold}"),
     });
     let _ = writeln!(text, "  {:<24} {} ({}){}", row.name, row.label, row.unit.symbol(), above.unwrap_or_default());
     let _ = writeln!(text, "  {:<24} = {}  [group {}]", "", row.formula, row.group);

@@ -138,7 +138,7 @@ fn a_plan_that_cannot_work_is_refused() {
     assert!(complaint(plan("-I 9ms")).0.contains("interval below 10ms"));
     assert!(plan("-I 10").is_ok());
     let (message, hint) = complaint(plan("-e cs -e cylces"));
-    assert!(message.ends_with("there is no event 'cylces'") && hint.contains("'cycles'"), "{message} {hint}");
+    assert!(message.ends_with("unknown event 'cylces'") && hint.contains("'cycles'"), "{message} {hint}");
 }
 
 #[test]

@@ -21,12 +21,12 @@ pub(super) struct Choice {
 
 /// Why a formula cannot be used, sorted from the most to the least fundamental reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Hindrance {
-    Events(usize, Vec<String>),
-    Foreign,
-    Slots,
-    Shared,
-    Room(usize),
+enum Unavailable {
+    MissingEvents(usize, Vec<String>),
+    OtherVendor,
+    UnknownSlots,
+    SharedSlots,
+    TooFewCounters(usize),
 }
 
 /// The first formula whose events this core can count at once. Errors: why there is none, as text for users.
@@ -41,14 +41,14 @@ pub(super) fn choose(uarch: &Uarch, capacity: &Capacity, metric: &MetricDef) -> 
         return Err(why.clone());
     }
     let own = uarch.formulas.iter().filter(|(name, _)| name == metric.name).map(|(_, formula)| formula.as_str());
-    let mut nearest: Option<Hindrance> = None;
+    let mut best: Option<Unavailable> = None;
     for text in own.chain(metric.formulas().iter().copied()) {
-        match judge(uarch, capacity, text) {
+        match try_formula(uarch, capacity, text) {
             Ok(choice) => return Ok(choice),
-            Err(hindrance) => nearest = Some(nearest.map_or(hindrance.clone(), |known| nearer(known, hindrance))),
+            Err(why) => best = Some(best.map_or(why.clone(), |known| more_informative(known, why))),
         }
     }
-    Err(told(nearest, uarch, capacity))
+    Err(reason(best, uarch, capacity))
 }
 
 /// The roles of the events that a formula needs; `None` if the formula is invalid or contains an unresolved name.
@@ -59,27 +59,27 @@ pub(super) fn roles_of(formula: &str) -> Option<Vec<String>> {
     (!names.contains(&SLOTS_PER_CYCLE)).then(|| counted.map(ToString::to_string).collect())
 }
 
-fn judge(uarch: &Uarch, capacity: &Capacity, text: &str) -> Result<Choice, Hindrance> {
-    let asks_slots = names(text).any(|name| name == SLOTS_PER_CYCLE);
-    let one = bound(text, 1);
+fn try_formula(uarch: &Uarch, capacity: &Capacity, text: &str) -> Result<Choice, Unavailable> {
+    let needs_slots = names(text).any(|name| name == SLOTS_PER_CYCLE);
+    let one = with_slots(text, 1);
     let mut roles = roles_of(&one).unwrap_or_default();
     let can = |role: &String| uarch.event(role).is_some_and(|event| !event.samples_only);
     let missing: Vec<String> = roles.iter().filter(|role| !can(role)).cloned().collect();
     // Every core has cycles and instructions. The remaining roles are specific to the metric, or to another vendor.
     let own = |role: &&String| !matches!(role.as_str(), "cycles" | "instructions" | "slots");
     if roles.iter().filter(own).count() == missing.iter().filter(own).count() {
-        return Err(Hindrance::Foreign);
+        return Err(Unavailable::OtherVendor);
     }
     if !missing.is_empty() {
-        return Err(Hindrance::Events(missing.len(), missing));
+        return Err(Unavailable::MissingEvents(missing.len(), missing));
     }
-    if asks_slots && uarch.topdown_per_core && capacity.smt {
-        return Err(Hindrance::Shared);
+    if needs_slots && uarch.topdown_per_core && capacity.smt {
+        return Err(Unavailable::SharedSlots);
     }
-    let formula = match (asks_slots, capacity.slots_per_cycle) {
+    let formula = match (needs_slots, capacity.slots_per_cycle) {
         (false, _) => text.to_string(),
-        (true, Some(slots)) => bound(text, slots),
-        (true, None) => return Err(Hindrance::Slots),
+        (true, Some(slots)) => with_slots(text, slots),
+        (true, None) => return Err(Unavailable::UnknownSlots),
     };
     let led = roles.iter().any(|role| uarch.led_by_slots.contains(role));
     // Events with a fixed counter cost nothing and add the group's own IPC.
@@ -90,13 +90,13 @@ fn judge(uarch: &Uarch, capacity: &Capacity, text: &str) -> Result<Choice, Hindr
         }
     }
     if !fits(uarch, capacity, &roles) {
-        return Err(Hindrance::Room(needed(uarch, &roles)));
+        return Err(Unavailable::TooFewCounters(needed(uarch, &roles)));
     }
     Ok(Choice { formula, roles })
 }
 
 /// Substitutes the number of slots into the formula text.
-fn bound(text: &str, slots: u8) -> String {
+fn with_slots(text: &str, slots: u8) -> String {
     let mut bound = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(is_of_name) {
@@ -124,37 +124,39 @@ fn is_of_name(c: char) -> bool {
 }
 
 /// Of two failed formulas, the one with the more informative reason: fewer missing events, else the later variant.
-fn nearer(a: Hindrance, b: Hindrance) -> Hindrance {
+fn more_informative(a: Unavailable, b: Unavailable) -> Unavailable {
     match (&a, &b) {
-        (_, Hindrance::Foreign) => a,
-        (Hindrance::Foreign, _) => b,
-        (Hindrance::Events(few, _), Hindrance::Events(more, _)) if more >= few => a,
-        (Hindrance::Events(..), _) => b,
-        (_, Hindrance::Events(..)) => a,
+        (_, Unavailable::OtherVendor) => a,
+        (Unavailable::OtherVendor, _) => b,
+        (Unavailable::MissingEvents(few, _), Unavailable::MissingEvents(more, _)) if more >= few => a,
+        (Unavailable::MissingEvents(..), _) => b,
+        (_, Unavailable::MissingEvents(..)) => a,
         _ => a.max(b),
     }
 }
 
-fn told(hindrance: Option<Hindrance>, uarch: &Uarch, capacity: &Capacity) -> String {
+fn reason(why: Option<Unavailable>, uarch: &Uarch, capacity: &Capacity) -> String {
     let name = if uarch.name.is_empty() { "a CPU of no known kind" } else { &uarch.name };
-    match hindrance {
+    match why {
         None => format!("there is no formula for {name}"),
-        Some(Hindrance::Events(_, missing)) => {
+        Some(Unavailable::MissingEvents(_, missing)) => {
             let list = missing.iter().map(|role| format!("'{role}'")).collect::<Vec<_>>().join(", ");
             format!("{name} has no event for {list}")
         }
-        Some(Hindrance::Foreign) => format!("{name} has no event for it"),
-        Some(Hindrance::Slots) => "the kernel does not say how many slots the pipeline has (caps/slots)".to_string(),
-        Some(Hindrance::Shared) => {
+        Some(Unavailable::OtherVendor) => format!("{name} has no event for it"),
+        Some(Unavailable::UnknownSlots) => {
+            "the kernel does not say how many slots the pipeline has (caps/slots)".to_string()
+        }
+        Some(Unavailable::SharedSlots) => {
             format!(
                 "{name} counts these slots for a core's two threads together: with hyperthreading on it says nothing"
             )
         }
-        Some(Hindrance::Room(needed)) => {
-            let held =
+        Some(Unavailable::TooFewCounters(needed)) => {
+            let watchdog =
                 if capacity.watchdog > 0 { "; the NMI watchdog holds one (sysctl kernel.nmi_watchdog=0)" } else { "" };
             format!(
-                "its events cannot be counted at once: they take {needed} of {} general counters{held}",
+                "its events cannot be counted at once: they take {needed} of {} general counters{watchdog}",
                 capacity.general
             )
         }

@@ -13,7 +13,9 @@ use super::known;
 use super::machine::Capacity;
 use super::sets::{Wanted, name_of_set};
 use super::table::Uarch;
-use crate::model::{AbsentMetric, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, MetricDef, MetricId, Unit};
+use crate::model::{
+    AbsentMetric, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, MetricDef, MetricId, unit_of_role,
+};
 use choice::choose;
 
 /// Roles of the first group, if the core has them.
@@ -103,11 +105,6 @@ fn group(uarch: &Uarch, capacity: &Capacity, mut roles: Vec<String>, number: u16
     roles.sort_by_key(|role| FIRST.iter().position(|first| first == role).unwrap_or(FIRST.len()));
     let events = roles.into_iter().filter_map(|role| {
         let event = uarch.event(&role)?;
-        let unit = match role.as_str() {
-            "cycles" => Unit::Cycles,
-            "instructions" => Unit::Instructions,
-            _ => Unit::Count,
-        };
         let event = EventSpec {
             name: event.name.clone(),
             kind: known::kind(&event.code, capacity.kind, capacity.hybrid),
@@ -119,7 +116,7 @@ fn group(uarch: &Uarch, capacity: &Capacity, mut roles: Vec<String>, number: u16
             exclude_host: false,
             precise: 0,
             group: Some(number),
-            unit,
+            unit: unit_of_role(&role),
         };
         Some(HardwareEvent { role, event })
     });

@@ -158,7 +158,7 @@ fn change(mut uarch: Uarch, entry: Entry) -> Result<Uarch> {
     merge(&mut uarch.absent, entry.absent.into_iter().collect());
     merge(&mut uarch.notes, entry.notes.into_iter().collect());
     for early in entry.errata {
-        let up_to = revision(&early.up_to).ok_or_else(|| wrong(format!("'{}' is no revision", early.up_to)))?;
+        let up_to = revision(&early.up_to).ok_or_else(|| wrong(format!("invalid revision '{}'", early.up_to)))?;
         uarch.errata.push(Erratum { up_to, formulas: formulas(early.formulas)? });
     }
     Ok(uarch)
@@ -195,7 +195,7 @@ fn range(text: &str) -> Result<RangeInclusive<u32>> {
     let (low, high) = text.split_once('-').unwrap_or((text, text));
     match (number(low), number(high)) {
         (Some(low), Some(high)) if low <= high => Ok(low..=high),
-        _ => Err(wrong(format!("'{text}' is no range; write e.g. 0x10-0x1f"))),
+        _ => Err(wrong(format!("invalid range '{text}': write e.g. 0x10-0x1f"))),
     }
 }
 
@@ -210,7 +210,7 @@ fn event(key: &str, value: toml::Value) -> Result<TableEvent> {
     let code = match (row.config, &row.generic) {
         (Some(config), _) => Code::Raw { config, config1: row.config1.unwrap_or(0) },
         (None, Some(name)) => {
-            let known = names::generic(name).ok_or_else(|| wrong(format!("'{name}' is no generic event")))?;
+            let known = names::generic(name).ok_or_else(|| wrong(format!("unknown generic event '{name}'")))?;
             Code::Generic { name: name.clone(), kind: known.0 }
         }
         (None, None) => return Err(wrong("it has neither config nor generic")),
@@ -232,7 +232,7 @@ fn event(key: &str, value: toml::Value) -> Result<TableEvent> {
 fn role(key: &str) -> Result<String> {
     let role = key.replace('_', "-");
     let good = is_id(&role) && role.starts_with(|c: char| c.is_ascii_lowercase()) && role != "min" && role != "max";
-    if good { Ok(role) } else { Err(wrong(format!("'{key}' is no role; write e.g. llc_miss"))) }
+    if good { Ok(role) } else { Err(wrong(format!("invalid role '{key}': write e.g. llc_miss"))) }
 }
 
 fn is_id(text: &str) -> bool {
@@ -242,7 +242,7 @@ fn is_id(text: &str) -> bool {
 
 fn formulas(given: BTreeMap<String, String>) -> Result<Vec<(String, String)>> {
     match given.iter().find(|(_, text)| !is_formula(text)) {
-        Some((metric, text)) => Err(wrong(format!("'{text}' of {metric} is no formula"))),
+        Some((metric, text)) => Err(wrong(format!("invalid formula '{text}' of {metric}"))),
         None => Ok(given.into_iter().collect()),
     }
 }

@@ -142,21 +142,21 @@ fn a_slip_in_a_users_table_is_told_with_its_place() {
     for (text, expected) in [
         ("[[uarch]]\nid = \"Bad Id\"", "an id holds small letters"),
         ("[[uarch]]\nid = \"a\"\nsteps = 1", "steps"),
-        ("[[uarch]]\nid = \"a\"\nmodels = [\"9-1\"]", "'9-1' is no range"),
+        ("[[uarch]]\nid = \"a\"\nmodels = [\"9-1\"]", "invalid range '9-1'"),
         ("[[uarch]]\nid = \"a\"\nimplementer = 0x41", "implementer and part go together"),
         ("[[uarch]]\nid = \"a\"\ngeneral_counters = 0", "0 general counters"),
         (
             "[[uarch]]\nid = \"a\"\n[uarch.events]\nllc_miss = { name = \"X\" }",
             "event 'llc_miss': it has neither config nor generic",
         ),
-        ("[[uarch]]\nid = \"a\"\n[uarch.events]\n\"x y\" = { name = \"X\", config = 1 }", "'x y' is no role"),
+        ("[[uarch]]\nid = \"a\"\n[uarch.events]\n\"x y\" = { name = \"X\", config = 1 }", "invalid role 'x y'"),
         (
             "[[uarch]]\nid = \"a\"\n[uarch.events]\nx = { name = \"X\", generic = \"nothing\" }",
-            "'nothing' is no generic event",
+            "unknown generic event 'nothing'",
         ),
         ("[[uarch]]\nid = \"a\"\n[uarch.events]\nx = { name = \"\\u001b[m\", config = 1 }", "cannot be shown"),
-        ("[[uarch]]\nid = \"a\"\n[uarch.formulas]\nllc_mpki = \"1 +\"", "'1 +' of llc_mpki is no formula"),
-        ("[[uarch]]\nid = \"a\"\n[[uarch.errata]]\nup_to = \"2\"\nformulas = {}", "'2' is no revision"),
+        ("[[uarch]]\nid = \"a\"\n[uarch.formulas]\nllc_mpki = \"1 +\"", "invalid formula '1 +' of llc_mpki"),
+        ("[[uarch]]\nid = \"a\"\n[[uarch.errata]]\nup_to = \"2\"\nformulas = {}", "invalid revision '2'"),
         ("what", "cannot read mine.toml"),
     ] {
         let error = Table::built_in().unwrap().with(text, "mine.toml").unwrap_err();
