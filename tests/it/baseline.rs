@@ -181,7 +181,7 @@ fn a_recording_keeps_the_baseline_it_is_held_against_and_one_that_does_not_fit_i
     write(&dir, "usual.ironlaw", &usual);
     dir.line("baseline build usual.ironlaw -o app").succeeds();
 
-    let spin = format!("-- {IRONLAW} workload spin --seconds 1");
+    let spin = format!("-- {IRONLAW} workload spin --seconds 0.3");
     let ran = dir.line(&format!("record -o now --baseline app {spin}")).succeeds();
     assert!(ran.err.contains("may no longer apply: age"), "{}", ran.err);
     let view = show(&dir, "now.ironlaw");
@@ -231,8 +231,8 @@ fn a_real_recording_is_held_against_its_baseline_in_every_format() {
     require!("perf");
     let dir = Dir::new();
     let flags = "-F 97 -I 100ms --ops rate:1000 --neighbours";
-    dir.record("usual", flags, "spin --threads 1 --seconds 5");
-    dir.record("now", flags, "spin --threads 1 --seconds 3");
+    dir.record("usual", flags, "spin --threads 1 --seconds 4");
+    dir.record("now", flags, "spin --threads 1 --seconds 2.5");
     dir.line("baseline build usual.ironlaw -o app").succeeds();
     eight_times_as_fast(&dir, "app", "fast.baseline");
     for (name, slow) in [("app", false), ("fast.baseline", true)] {
@@ -289,7 +289,7 @@ fn other_cpus_than_the_baselines_are_told_with_both_sets() {
     let confined = std::thread::spawn(start).join().unwrap();
     for (name, process) in [("one", &confined), ("all", &everywhere)] {
         let pid = process.pid();
-        dir.line(&format!("-q record -o {name} -p {pid} -d 2 -F 97 -I 100ms")).succeeds();
+        dir.line(&format!("-q record -o {name} -p {pid} -d 1 -F 97 -I 50ms")).succeeds();
     }
     dir.line("baseline build one.ironlaw -o app").succeeds();
     assert_eq!(show(&dir, "app")["key"]["allowed_cpus"], serde_json::json!([first]));

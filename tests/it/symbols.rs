@@ -92,7 +92,8 @@ fn lines(symbols: &[Symbol]) -> Vec<u32> {
 #[test]
 fn inlined_calls_and_lines_are_those_addr2line_finds() {
     let path = std::env::current_exe().expect("a path");
-    let probes = probes(&path, 40);
+    // The program that all tests share is large: a few thousand of its addresses will do.
+    let probes = probes(&path, 400);
     assert!(probes.len() > 200, "{}", probes.len());
     let expected = addr2line(&path, &probes.iter().map(|probe| probe.0).collect::<Vec<_>>());
     let mut symbolizer = symbolizer(&path);

@@ -42,30 +42,29 @@ fn a_recorder_killed_after_any_flush_leaves_all_that_was_flushed() {
 #[test]
 fn a_missing_part_of_any_table_is_told_and_all_else_is_read() {
     for finish in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        if finish {
+            record(dir.path(), &chunks(3))
+        } else {
+            drop(unfinished(dir.path(), &chunks(3)))
+        }
         for table in TABLES {
-            let dir = tempfile::tempdir().unwrap();
-            if finish {
-                record(dir.path(), &chunks(3))
-            } else {
-                drop(unfinished(dir.path(), &chunks(3)))
-            }
             let name =
                 if finish { format!("{table}-000000-000002.parquet") } else { format!("{table}-000001.parquet") };
-            fs::remove_file(dir.path().join(&name)).unwrap();
+            let (part, elsewhere) = (dir.path().join(&name), dir.path().with_extension("elsewhere"));
+            fs::rename(&part, &elsewhere).unwrap();
             let (events, damage) = open(dir.path());
+            fs::rename(&elsewhere, &part).unwrap();
             assert!(damage.iter().any(|damage| damage.starts_with(table)), "{table}: {damage:?}");
             let marks = events.iter().filter(|event| matches!(event, Event::Mark(_))).count();
-            assert_eq!(
-                marks,
-                if table != "marks" {
-                    3
-                } else if finish {
-                    0
-                } else {
-                    2
-                }
-            );
+            let expected = match (table, finish) {
+                ("marks", true) => 0,
+                ("marks", false) => 2,
+                _ => 3,
+            };
+            assert_eq!(marks, expected, "{table}");
         }
+        assert_eq!(open(dir.path()).1, [""; 0], "everything is back");
     }
 }
 
@@ -172,6 +171,117 @@ fn a_forged_number_does_not_fill_the_memory() {
     let (events, damage) = open(dir.path());
     assert!(events.len() < 20);
     assert!(damage.iter().any(|damage| damage.contains("6 definitions have an impossible number")), "{damage:?}");
+}
+
+/// As a crash of the machine leaves it: the file that describes a recording ends anywhere.
+#[test]
+fn a_description_cut_at_any_byte_is_refused_with_the_files_name_and_never_half_believed() {
+    let dir = tempfile::tempdir().unwrap();
+    record(dir.path(), &chunks(1));
+    let about = dir.path().join("meta.json");
+    let whole = fs::read(&about).unwrap();
+    let complete = whole.len() - 1;
+    for length in 0..complete {
+        fs::write(&about, &whole[..length]).unwrap();
+        let error = Recording::open(dir.path()).expect_err("half a description");
+        assert_eq!(error.kind(), crate::error::ErrorKind::Corrupt, "cut at {length}: {error}");
+        assert!(error.to_string().contains("meta.json"), "cut at {length}: {error}");
+    }
+    // Without the last line end all of it is there.
+    fs::write(&about, &whole[..complete]).unwrap();
+    assert_eq!(open(dir.path()), (by_kind(chunks(1).concat()), vec![]));
+}
+
+/// A bit that turned may make other text of it, but never a panic, and never rows that are not there.
+#[test]
+fn a_turned_bit_in_the_description_is_refused_or_changes_no_row() {
+    let dir = tempfile::tempdir().unwrap();
+    record(dir.path(), &chunks(1));
+    let about = dir.path().join("meta.json");
+    let whole = fs::read(&about).unwrap();
+    let (mut refused, mut read_anyway) = (0, 0);
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        fs::write(&about, &damaged).unwrap();
+        match Recording::open(dir.path()) {
+            Err(_) => refused += 1,
+            Ok(recording) if at % 16 == 0 => {
+                assert_eq!(read(&recording).len(), by_kind(chunks(1).concat()).len(), "bit {} of byte {at}", at % 8);
+                read_anyway += 1;
+            }
+            Ok(_) => read_anyway += 1,
+        }
+    }
+    assert!(refused > 100 && read_anyway > 100, "{refused} refused, {read_anyway} read");
+}
+
+#[test]
+fn a_recording_without_its_description_is_no_recording() {
+    let dir = tempfile::tempdir().unwrap();
+    record(dir.path(), &chunks(1));
+    let about = dir.path().join("meta.json");
+    let whole = fs::read(&about).unwrap();
+    fs::remove_file(&about).unwrap();
+    assert!(Recording::open(dir.path()).is_err());
+    fs::create_dir(&about).unwrap();
+    assert!(Recording::open(dir.path()).is_err(), "a folder describes nothing");
+    fs::remove_dir(&about).unwrap();
+    for text in ["", "{}", "[]", "null", "7", "\"meta\"", "{\"format\": 1}", "{\"format\": [1]}", "\u{feff}{}"] {
+        fs::write(&about, text).unwrap();
+        assert!(Recording::open(dir.path()).is_err(), "{text:?}");
+    }
+    fs::write(&about, whole).unwrap();
+    assert_eq!(open(dir.path()).1, [""; 0]);
+}
+
+#[test]
+fn a_format_of_the_future_is_refused_by_its_number_and_an_older_minor_one_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    record(dir.path(), &chunks(1));
+    let about = dir.path().join("meta.json");
+    let mut value: serde_json::Value = serde_json::from_slice(&fs::read(&about).unwrap()).unwrap();
+    for (format, opens) in [([1, 0], true), ([1, 60_000], true), ([2, 0], false), ([60_000, 1], false)] {
+        value["format"] = serde_json::json!(format);
+        fs::write(&about, value.to_string()).unwrap();
+        match Recording::open(dir.path()) {
+            Ok(_) => assert!(opens, "{format:?}"),
+            Err(error) => {
+                assert!(!opens && error.kind() == crate::error::ErrorKind::Unsupported, "{format:?}: {error}");
+                assert!(error.to_string().contains(&format!("{}.{}", format[0], format[1])), "{error}");
+            }
+        }
+    }
+}
+
+/// The merge writes a new part under a hidden name, then renames it, then removes the old ones: it may die between any two.
+#[test]
+fn a_merge_that_died_at_any_step_loses_and_doubles_nothing() {
+    let (apart, merged) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    drop(unfinished(apart.path(), &chunks(3)));
+    record(merged.path(), &chunks(3));
+    let expected = by_kind(chunks(3).concat());
+    for table in TABLES {
+        let (old, new) = (format!("{table}-000001.parquet"), format!("{table}-000000-000002.parquet"));
+        // Died while it wrote.
+        let half = fs::read(merged.path().join(&new)).unwrap();
+        let hidden = apart.path().join(format!(".{new}.tmp"));
+        fs::write(&hidden, &half[..half.len() / 2]).unwrap();
+        let (events, damage) = open(apart.path());
+        assert_eq!(events, expected, "{table}: half a new part");
+        assert_eq!(damage.len(), 1, "{table}: {damage:?}");
+        // Died before it removed the parts that it had merged.
+        fs::remove_file(&hidden).unwrap();
+        fs::write(apart.path().join(&new), &half).unwrap();
+        assert_eq!(open(apart.path()), (expected.clone(), vec![]), "{table}: the new part beside all old ones");
+        // Died after it had removed some.
+        let kept = fs::read(apart.path().join(&old)).unwrap();
+        fs::remove_file(apart.path().join(&old)).unwrap();
+        assert_eq!(open(apart.path()), (expected.clone(), vec![]), "{table}: one old part is gone");
+        fs::write(apart.path().join(&old), kept).unwrap();
+        fs::remove_file(apart.path().join(&new)).unwrap();
+    }
+    assert_eq!(open(apart.path()), (expected, vec![]), "all is as it was");
 }
 
 #[test]
