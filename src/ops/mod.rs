@@ -15,3 +15,6 @@ mod total;
 pub use meter::Meter;
 pub use output::{Matcher, Stream};
 pub use spec::parse;
+
+#[cfg(test)]
+mod tests;

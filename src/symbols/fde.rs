@@ -24,6 +24,10 @@ pub fn enclosing(hdr: Section<'_>, frames: Section<'_>, address: u64) -> Option<
     let table = header.table()?;
     // The table returns the last function that starts at or below the address. That function may end before it.
     let Pointer::Direct(entry) = table.lookup(address, &bases).ok()? else { return None };
+    let Pointer::Direct(first) = header.eh_frame_ptr() else { return None };
+    if entry < first {
+        return None;
+    }
     let offset = table.pointer_to_offset(Pointer::Direct(entry)).ok()?;
     let fde = eh_frame.fde_from_offset(&bases, offset, EhFrame::cie_from_offset).ok()?;
     let start = fde.initial_address();

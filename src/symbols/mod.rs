@@ -243,3 +243,6 @@ fn list(names: &[String]) -> String {
         more => format!("{first} and {more} more"),
     }
 }
+
+#[cfg(test)]
+mod tests;

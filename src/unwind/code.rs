@@ -99,7 +99,9 @@ impl Code {
         self.segments
             .iter()
             .find(|(start, _, size)| {
-                offset + PAGE > *start && offset < start.saturating_add(*size) && offset >= start & !(PAGE - 1)
+                offset.saturating_add(PAGE) > *start
+                    && offset < start.saturating_add(*size)
+                    && offset >= start & !(PAGE - 1)
             })
             .map(|(start, address, _)| address.wrapping_add(offset).wrapping_sub(*start))
     }

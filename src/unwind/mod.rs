@@ -6,3 +6,6 @@ mod space;
 
 pub use code::Code;
 pub use space::{AddressSpace, Cache, REGISTERS, Regs};
+
+#[cfg(test)]
+mod tests;

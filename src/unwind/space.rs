@@ -100,7 +100,7 @@ impl AddressSpace {
                 self.add(old_start, start, offset, code.clone());
             }
             if old_end > end {
-                self.add(end, old_end, offset + (end - old_start), code);
+                self.add(end, old_end, offset.saturating_add(end - old_start), code);
             }
         }
     }
