@@ -141,7 +141,7 @@ fn a_damaged_or_hostile_file_is_told_and_never_replaced() {
         ("empty", "", "not a baseline"),
         ("other", "{\"format\":[1,0],\"rows\":{}}", "missing field"),
         ("newer", newer.as_str(), "this version reads up to 1.x"),
-        ("stray", stray.as_str(), "is of source 9, and there are 2"),
+        ("stray", stray.as_str(), "refers to source 9, and there are 2"),
     ] {
         let file = dir.join(&format!("{name}.baseline"));
         std::fs::write(&file, text).unwrap();
