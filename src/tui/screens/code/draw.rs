@@ -1,7 +1,7 @@
 //! Draws the table of code that changed, and the line above it.
 
-use super::State;
 use super::rows::{What, fits, step};
+use super::state::State;
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;

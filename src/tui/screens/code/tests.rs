@@ -1,5 +1,12 @@
-use super::*;
+use super::rows::Order;
+use super::state::State;
+use crate::tui::keys::Action;
+use crate::tui::panel::Panel as _;
+use crate::tui::panel::PanelRequest;
 use crate::tui::testing::{PanelFixture, compared};
+use crate::view::diff::CodeRow;
+use crate::view::query::ComparisonTab;
+use crate::view::snapshot::Body;
 
 fn state() -> State {
     let mut state = State::default();

@@ -1,6 +1,7 @@
 //! Draws the cells and the title above them.
 
-use super::{Colours, State, amount, words};
+use super::state::{Colours, State, amount};
+use super::words;
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::theme::Theme;

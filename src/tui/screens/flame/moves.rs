@@ -1,6 +1,6 @@
 //! Moves the selection through the cells as drawn; the zoom stays.
 
-use super::State;
+use super::state::State;
 use crate::tui::keys::Action;
 use crate::tui::panel::PanelRequest;
 use crate::view::flame_tree::Cell;

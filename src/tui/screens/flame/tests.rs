@@ -1,14 +1,26 @@
-use super::*;
+use super::state::State;
+use super::words;
 use crate::tui::keys::Action as A;
+use crate::tui::panel::Cx;
+use crate::tui::panel::Panel as _;
+use crate::tui::panel::PanelRequest;
 use crate::tui::testing::{head, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::baseline::testing::costlier;
 use crate::view::flame_tree::testing::flame_tree;
+use crate::view::query::Grouping;
 use crate::view::query::TaskFilter;
+use crate::view::query::ViewRequest;
+use crate::view::snapshot::Body;
 use crate::view::watch::WindowState;
 use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::MouseButton;
+use ratatui::crossterm::event::MouseEvent;
+use ratatui::crossterm::event::MouseEventKind;
+use ratatui::layout::Rect;
 
 const TREE: &str = "main;parse 100 main;work;inner' 250 main;work;k_sys_write;k_vfs_write 300 main;work 50 \
                     main;j_Loop.run 200 [truncated stack];lost 100";

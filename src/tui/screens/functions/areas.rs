@@ -1,7 +1,7 @@
 //! Layout of table and detail: side by side on wide screens, stacked on narrower ones, one at a time on small ones.
 //! It depends on the size alone.
 
-use super::State;
+use super::state::State;
 use crate::view::GroupBy;
 use ratatui::layout::Rect;
 

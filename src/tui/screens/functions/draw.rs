@@ -2,8 +2,9 @@
 
 use super::areas::Areas;
 use super::rows::Sort;
+use super::sections;
+use super::state::{State, mark};
 use super::words::{self, percent, points};
-use super::{State, mark, sections};
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table};

@@ -2,8 +2,9 @@
 
 use super::areas::Areas;
 use super::pane::{Item, SECTIONS, Section};
+use super::rows;
+use super::state::{State, mark};
 use super::words::{self, percent};
-use super::{State, mark, rows};
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};

@@ -1,18 +1,29 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use super::*;
+use super::areas::Areas;
+use super::pane;
+use super::state::State;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::model::profile::Profile;
 use crate::model::{Scope, TaskState};
+use crate::tui::keys::Action;
 use crate::tui::keys::KeyTable;
+use crate::tui::panel::Cx;
+use crate::tui::panel::Panel as _;
+use crate::tui::panel::PanelRequest;
 use crate::tui::testing::{self, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::view::Axis;
+use crate::view::GroupBy;
+use crate::view::query::ViewRequest;
 use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector};
 use crate::view::snapshot::{Head, snapshot_of_profile};
 use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::MouseEvent;
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEventKind};
+use ratatui::layout::Rect;
 
 const HOSTILE: &str = "/opt/app!\u{1b}[31mévil\u{202e}名前<std::vec::Vec<alloc::string::String>>::drop";
 const NARROW: Rect = Rect { x: 0, y: 3, width: 80, height: 19 };

@@ -1,6 +1,6 @@
 //! Draws the CPUs, the table and the selected thread's waits.
 
-use super::{Order, State};
+use super::state::{Order, State};
 use crate::model::Measure;
 use crate::tui::panel::Cx;
 use crate::tui::widgets;

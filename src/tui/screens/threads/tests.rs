@@ -1,13 +1,25 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
-use super::*;
+use super::state::State;
+use crate::model::Measure;
 use crate::model::{Quality, Why};
 use crate::tui::keys::Action as A;
+use crate::tui::panel::Cx;
+use crate::tui::panel::Panel as _;
+use crate::tui::panel::PanelRequest;
+use crate::tui::panel::ScreenId;
 use crate::tui::testing::{head, text};
 use crate::tui::theme::{Depth, Glyphs, Name, Theme};
 use crate::tui::time::Time;
 use crate::view::Axis;
+use crate::view::query::TaskFilter;
+use crate::view::query::ViewRequest;
+use crate::view::snapshot::Body;
+use crate::view::threads::ThreadLine;
+use crate::view::threads::ThreadsView as View;
 use crate::view::threads::{CpuLine, PathLine, WaitLine};
 use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 fn line(tid: u32, name: &str, running: f64, queued: f64) -> ThreadLine {
     let known = |value| Measure::Known { value, quality: Quality::EXACT };

@@ -1,0 +1,77 @@
+//! The screen's answers to keys, the mouse and new views.
+
+use super::state::State;
+use super::{draw, rows};
+use crate::tui::keys::Action;
+use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::view::query::{ComparisonTab, ViewRequest};
+use crate::view::snapshot::Body;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::MouseEvent;
+use ratatui::layout::Rect;
+
+impl Panel for State {
+    fn keys(&self) -> &'static [(Action, &'static str)] {
+        &[
+            (Action::Who, "functions, call paths, waits"),
+            (Action::Per, "what costs are divided by"),
+            (Action::Sort, "by change, by ratio, by cost"),
+            (Action::Enter, "show it in the flame graph"),
+            (Action::StepForward, "the next side, from any screen"),
+        ]
+    }
+
+    fn request(&self) -> ViewRequest {
+        ViewRequest::Comparison(ComparisonTab::Functions)
+    }
+
+    fn show(&mut self, body: Body) {
+        if let Body::Comparison(ComparisonTab::Functions, seen) = body {
+            self.seen = Some(seen);
+            self.settle();
+        }
+    }
+
+    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+        draw::draw(self, cx, area, buf);
+    }
+
+    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+        let height = State::table(area).height;
+        match action {
+            Action::Enter | Action::Zoom => return Some(self.zoom(cx)),
+            Action::Who => self.what = self.what.next(),
+            Action::Sort => self.order = self.order.next(),
+            Action::SortReverse => self.reversed = !self.reversed,
+            Action::Filter => self.only = !self.only,
+            Action::SearchNext => self.find(1, height),
+            Action::SearchPrevious => self.find(-1, height),
+            action => {
+                let keys = self.keys();
+                return self.list.act(action, &keys, height).then(Vec::new);
+            }
+        }
+        Some(Vec::new())
+    }
+
+    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+        let keys = self.keys();
+        if self.list.mouse(event, &keys, State::table(area)) { self.zoom(cx) } else { Vec::new() }
+    }
+
+    fn search(&mut self, text: &str) {
+        self.search = text.to_lowercase();
+        if !text.is_empty() && !self.row().is_some_and(|row| rows::fits(row, &self.search)) {
+            let first = self.rows().into_iter().find(|row| rows::fits(row, &self.search)).map(rows::key);
+            first.into_iter().for_each(|first| self.list.pick(first));
+        }
+    }
+
+    fn status(&self, cx: &Cx<'_>) -> Option<String> {
+        Some(draw::status(self.code()?, self.what, self.row()?, cx))
+    }
+
+    fn selected_name(&self) -> Option<String> {
+        self.row().map(|row| row.name.clone())
+    }
+}

@@ -1,0 +1,93 @@
+//! The rows in their order, and the selection.
+
+use super::rows;
+use super::rows::{Key, Order, What};
+use crate::tui::list::List;
+use crate::tui::panel::{Cx, PanelRequest};
+use crate::view::Axis;
+use crate::view::diff::{CodeRow, CodeView, ComparisonView};
+use crate::view::snapshot::Compared;
+use ratatui::layout::Rect;
+
+/// The screen's state.
+#[derive(Debug, Default)]
+pub struct State {
+    pub(super) seen: Option<Compared>,
+    pub(super) what: What,
+    pub(super) order: Order,
+    pub(super) reversed: bool,
+    pub(super) list: List<Key>,
+    pub(super) search: String,
+    /// Whether only matches of the search are shown.
+    pub(super) only: bool,
+    /// The function that another screen points to, until it is found.
+    pub(super) wanted: Option<String>,
+}
+
+impl State {
+    /// Selects a function by its name.
+    pub fn point_to(&mut self, name: &str) {
+        (self.what, self.only) = (What::Functions, false);
+        self.wanted = Some(name.to_string());
+        self.settle();
+    }
+
+    pub(super) fn settle(&mut self) {
+        let Some(name) = &self.wanted else { return };
+        if let Some(key) = self.rows().into_iter().find(|row| row.name == *name).map(rows::key) {
+            self.list.pick(key);
+            self.wanted = None;
+        }
+    }
+
+    pub(super) fn view(&self) -> Option<&ComparisonView> {
+        self.seen.as_ref()?.one()
+    }
+
+    pub(super) fn code(&self) -> Option<&CodeView> {
+        self.view()?.code.as_ref()
+    }
+
+    pub(super) fn rows(&self) -> Vec<&CodeRow> {
+        let Some(code) = self.code() else { return Vec::new() };
+        let mut all: Vec<&CodeRow> = self.what.rows(code).iter().collect();
+        if self.only && !self.search.is_empty() {
+            all.retain(|row| rows::fits(row, &self.search));
+        }
+        self.order.sort(&mut all);
+        if self.reversed {
+            all.reverse();
+        }
+        all
+    }
+
+    pub(super) fn keys(&self) -> Vec<Key> {
+        self.rows().into_iter().map(rows::key).collect()
+    }
+
+    pub(super) fn row(&self) -> Option<&CodeRow> {
+        let at = self.list.at(&self.keys())?;
+        self.rows().into_iter().nth(at)
+    }
+
+    /// The table, below the title line.
+    pub(super) fn table(area: Rect) -> Rect {
+        Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
+    }
+
+    pub(super) fn find(&mut self, by: isize, height: u16) {
+        if !self.search.is_empty() {
+            let fit: Vec<bool> = self.rows().iter().map(|row| rows::fits(row, &self.search)).collect();
+            let keys = self.keys();
+            self.list.find(&keys, by, height, |at| fit[at]);
+        }
+    }
+
+    /// The flame graph zoomed to the selected function, on the axis of the selected rows.
+    pub(super) fn zoom(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
+        let Some(row) = self.row() else { return Vec::new() };
+        let axis = if self.what == What::Waits { Axis::OffCpu } else { Axis::Event(0) };
+        let path = row.callers.iter().chain([&row.name]).cloned().collect();
+        (axis != cx.axis).then_some(PanelRequest::Count(axis)).into_iter().chain([PanelRequest::Zoom(path)]).collect()
+    }
+}

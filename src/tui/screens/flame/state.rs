@@ -1,0 +1,181 @@
+//! The shown call tree, the zoom and the selection. Cells are remembered by the names from the root.
+
+use super::find::Found;
+use super::words;
+use crate::tui::panel::{Cx, PanelRequest};
+use crate::view::escape::visible;
+use crate::view::flame_tree::{Change, FlameTree, Layout, Place, lay_out};
+use crate::view::number;
+use crate::view::query::Grouping;
+use ratatui::layout::Rect;
+
+/// The meaning of the colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Colours {
+    /// The kind of code: user, kernel, JIT.
+    #[default]
+    Kind,
+    /// The name: neighbours of one kind differ by name alone.
+    Name,
+    /// The change.
+    Change,
+}
+
+/// The screen's state. Cells are remembered by the names from the root: node numbers change with every snapshot.
+#[derive(Debug, Default)]
+pub struct State {
+    pub(super) tree: FlameTree,
+    pub(super) seen: bool,
+    pub(super) by: Grouping,
+    /// Whether it shows the difference against the session's baseline.
+    pub(super) usual: bool,
+    pub(super) colours: Colours,
+    /// Whether a comparison was on before; when it comes on, the colours switch to changes.
+    pub(super) compared: bool,
+    pub(super) upside_down: bool,
+    pub(super) zoom: Vec<String>,
+    pub(super) zoom_node: Option<u32>,
+    pub(super) selected: Option<u32>,
+    pub(super) selected_path: Vec<String>,
+    pub(super) hovered: Option<u32>,
+    pub(super) scroll: u32,
+    pub(super) search: String,
+    pub(super) found: Found,
+}
+
+impl State {
+    /// Zooms into the deepest cell found along these names from the root.
+    pub fn zoom_to(&mut self, path: Vec<String>) {
+        self.zoom = path;
+        self.scroll = 0;
+        self.settle_loosely();
+    }
+
+    /// The names from the root to the zoomed cell, and whether the root is at the top.
+    #[must_use]
+    pub fn shown(&self) -> (Vec<String>, bool) {
+        (self.zoom_node.map(|node| self.names(node)).unwrap_or_default(), !self.upside_down)
+    }
+
+    /// Restores zoom and selection by name; a zoom set by another screen may leave names out.
+    pub(super) fn settle_loosely(&mut self) {
+        if !self.seen {
+            return;
+        }
+        self.zoom_node = self.tree.find(&self.zoom);
+        self.zoom = self.zoom_node.map(|node| self.names(node)).unwrap_or_default();
+        self.select(self.zoom_node);
+    }
+
+    pub(super) fn settle(&mut self) {
+        self.zoom_node = self.exactly(&self.zoom);
+        self.selected = self.exactly(&self.selected_path);
+        self.hovered = None;
+        self.found = Found::of(&self.tree, &self.search);
+    }
+
+    /// The deepest existing cell of this path.
+    pub(super) fn exactly(&self, path: &[String]) -> Option<u32> {
+        let mut at = None;
+        for name in path {
+            let same = |node: &u32| self.tree.label(*node).is_some_and(|label| label.text == *name);
+            match self.tree.below(at).find(same) {
+                Some(next) => at = Some(next),
+                None => break,
+            }
+        }
+        at
+    }
+
+    pub(super) fn names(&self, node: u32) -> Vec<String> {
+        let text = |node: u32| self.tree.label(node).map(|label| label.text.clone()).unwrap_or_default();
+        self.tree.path(node).into_iter().map(text).collect()
+    }
+
+    pub(super) fn select(&mut self, node: Option<u32>) {
+        self.selected = node;
+        self.selected_path = node.map(|node| self.names(node)).unwrap_or_default();
+    }
+
+    pub(super) fn zoom_into(&mut self, node: Option<u32>) {
+        self.zoom_node = node;
+        self.zoom = node.map(|node| self.names(node)).unwrap_or_default();
+        self.scroll = 0;
+        self.select(node);
+    }
+
+    /// The area of the cells: everything except the title.
+    pub(super) fn rows(area: Rect) -> Rect {
+        Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
+    }
+
+    pub(super) fn layout(&self, area: Rect) -> Layout {
+        let rows = State::rows(area);
+        lay_out(&self.tree, Place { zoom: self.zoom_node, scroll: self.scroll }, rows.width, rows.height)
+    }
+
+    /// The cell at a screen position.
+    pub(super) fn at(&self, area: Rect, column: u16, row: u16) -> Option<u32> {
+        let rows = State::rows(area);
+        if !rows.contains((column, row).into()) {
+            return None;
+        }
+        let from_root = if self.upside_down { rows.bottom() - 1 - row } else { row - rows.y };
+        let x = column - rows.x;
+        let cells = self.layout(area).cells;
+        cells.iter().find(|cell| cell.row == from_root && cell.x <= x && x < cell.x + cell.width).map(|cell| cell.node)
+    }
+
+    pub(super) fn scroll_by(&mut self, rows: i64, area: Rect) {
+        let height = u32::from(State::rows(area).height);
+        let most = self.layout(area).depth.saturating_sub(height);
+        self.scroll = u32::try_from(i64::from(self.scroll) + rows).unwrap_or(0).min(most);
+    }
+
+    /// Switches to the difference against the baseline, or back.
+    pub(super) fn against_usual(&mut self, cx: &Cx<'_>) -> Vec<PanelRequest> {
+        let refused = match cx.head {
+            head if head.sweep.is_some() || head.comparison.is_some() => {
+                Some("this flame graph is a difference already")
+            }
+            head if head.standing.is_none() && !self.usual => Some(words::NO_BASELINE),
+            _ => None,
+        };
+        if let Some(why) = refused {
+            return vec![PanelRequest::Say(why.to_string())];
+        }
+        self.usual = !self.usual;
+        vec![PanelRequest::Refresh]
+    }
+
+    /// A cell in full, in one line.
+    pub(super) fn describe(&self, node: u32) -> Option<String> {
+        let (label, cell) = (self.tree.label(node)?, self.tree.nodes.get(node as usize)?);
+        if let Some(difference) = &self.tree.difference {
+            return words::cell(difference, node, label.inlined);
+        }
+        let percent = |value: u64| number::percent(self.tree.share(value)).joined();
+        let mut text = format!("{}  total {}", visible(&label.text), percent(cell.value));
+        if let Some(zoom) = self.zoom_node.filter(|zoom| *zoom != node) {
+            let of = self.tree.nodes[zoom as usize].value.max(1);
+            text += &format!(" ({} of the zoom)", number::percent(cell.value as f64 / of as f64).joined());
+        }
+        text += &format!("  self {}  {}", percent(cell.own), amount(cell.value, self.tree.unit));
+        text += &format!("  {} samples", number::count(cell.samples));
+        if label.inlined {
+            text += "  inlined";
+        }
+        if let Some(Change { points, error, .. }) = self.tree.change(node) {
+            text += &format!("  change {:+.2} ±{:.2} points", points * 100.0, error * 100.0);
+        }
+        Some(text)
+    }
+}
+
+/// Formats a weight in its unit.
+pub(super) fn amount(value: u64, unit: &str) -> String {
+    match unit {
+        "ns" => number::seconds(value as f64 / 1e9).joined(),
+        unit => format!("{} {unit}", number::count(value)),
+    }
+}

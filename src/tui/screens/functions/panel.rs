@@ -1,0 +1,93 @@
+//! The screen's answers to keys, the mouse and new views.
+
+use super::areas::Areas;
+use super::rows::Sort;
+use super::state::State;
+use super::{draw, input, status, words};
+use crate::tui::keys::Action;
+use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::view::query::ViewRequest;
+use crate::view::snapshot::Body;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::MouseEvent;
+use ratatui::layout::Rect;
+
+impl Panel for State {
+    fn request(&self) -> ViewRequest {
+        ViewRequest::Functions { by: self.by, detail: self.rows.wanted(self.view.as_ref()) }
+    }
+
+    fn show(&mut self, body: Body) {
+        let Body::Functions(view) = body else { return };
+        // A view requested before the grouping changed is outdated.
+        if view.by != self.by {
+            return;
+        }
+        if self.rows.sort == Sort::Change && !view.compared {
+            self.rows.sort = Sort::Own;
+        }
+        if let (Some((name, module)), Some(detail)) = (&mut self.rows.chosen, &view.detail)
+            && module.is_empty()
+            && detail.row.is_some()
+        {
+            (*name, *module) = (detail.name.clone(), detail.module.clone());
+        }
+        self.rows.arrange(&view);
+        if let Some(detail) = &view.detail {
+            self.pane.settle(detail);
+        }
+        self.view = Some(view);
+    }
+
+    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+        draw::draw(self, cx, area, buf);
+    }
+
+    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+        let areas = Areas::of(area, self);
+        self.page = areas.page();
+        if self.pane.focus {
+            match self.act_in_detail(action, &areas) {
+                None => self.arrange_by(action),
+                done => done,
+            }
+        } else {
+            self.act_on_table(action, &areas)
+        }
+    }
+
+    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+        input::mouse(self, event, area)
+    }
+
+    fn search(&mut self, text: &str) {
+        let needle = text.to_lowercase();
+        if needle == self.rows.needle {
+            return;
+        }
+        self.rows.needle = needle;
+        self.arrange();
+        let Some(view) = self.view.as_ref().filter(|_| !self.pane.focus && !self.rows.filters()) else { return };
+        if let Some(at) = self.rows.find(view, false, true) {
+            self.rows.choose(view, at, self.page());
+        }
+    }
+
+    fn status(&self, cx: &Cx<'_>) -> Option<String> {
+        let view = self.view.as_ref()?;
+        match self.item().filter(|_| self.pane.focus) {
+            Some((detail, item)) => Some(status::item(view, detail, self.pane.section, item)),
+            None => match self.row() {
+                Some(row) => Some(status::row(view, row, cx)),
+                None => self.rows.chosen.as_ref().map(|(name, _)| status::absent(name, self.rows.filters())),
+            },
+        }
+    }
+
+    fn selected_name(&self) -> Option<String> {
+        match self.item().filter(|_| self.pane.focus) {
+            Some((detail, item)) => Some(words::text_of(detail, self.pane.section, item)),
+            None => self.row().map(|row| row.name.clone()),
+        }
+    }
+}
