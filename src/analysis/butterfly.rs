@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a branch represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Step {
+pub enum BranchKind {
     /// A function: index into [`Names::functions`].
     Function(u32),
     /// Callees: the function's own code, no call.
@@ -31,7 +31,7 @@ pub struct Branch {
     /// The branch one call nearer to the function; `None` for direct callers and callees. Its index is always lower.
     pub parent: Option<u32>,
     /// What the branch represents.
-    pub step: Step,
+    pub kind: BranchKind,
     /// Whether every call here was inlined into its caller.
     pub inlined: bool,
     /// Weight of the stacks that contain this branch.
@@ -75,14 +75,14 @@ pub struct Instruction {
 
 /// A distinct stack of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Seen {
+pub struct StackKey {
     pid: u32,
     stack: Option<StackId>,
-    cut: Cut,
+    completeness: Completeness,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Cut {
+enum Completeness {
     Whole,
     Truncated,
     NotTaken,
@@ -104,7 +104,7 @@ pub struct Butterfly {
     /// Its instructions, by weight.
     pub instructions: Vec<Instruction>,
     /// The stacks that contain the function, heaviest first.
-    pub stacks: Vec<Seen>,
+    pub stacks: Vec<StackKey>,
     headings: bool,
 }
 
@@ -124,23 +124,23 @@ impl Butterfly {
         // A sample without any address has no function; the ranking counts it as an unknown one.
         let nameless = name == super::profile_tree::UNKNOWN && module.is_empty();
         let (stacks, headings) = stacks(profile, tasks, selection);
-        let mut wings = Wings::default();
+        let mut both = CallersAndCallees::default();
         let mut places = Places::default();
         let mut butterfly = Butterfly { headings, ..Butterfly::default() };
         let mut calls = Vec::new();
-        for (seen, sum) in stacks {
+        for (key, sum) in stacks {
             calls.clear();
-            calls.extend(names.walk(profile, seen.stack));
+            calls.extend(names.walk(profile, key.stack));
             let Some(at) = calls.iter().rposition(is_wanted).or((calls.is_empty() && nameless).then_some(0)) else {
                 continue;
             };
-            wings.add(names, &calls, at, seen.cut, sum, butterfly.stacks.len() as u32);
-            places.add(profile, names, seen.stack, &is_wanted, sum);
+            both.add(names, &calls, at, key.completeness, sum, butterfly.stacks.len() as u32);
+            places.add(profile, names, key.stack, &is_wanted, sum);
             butterfly.weight = butterfly.weight.saturating_add(sum.weight);
             butterfly.samples += sum.samples;
-            butterfly.stacks.push(seen);
+            butterfly.stacks.push(key);
         }
-        (butterfly.callers, butterfly.callees) = (wings.callers.branches, wings.callees.branches);
+        (butterfly.callers, butterfly.callees) = (both.callers.branches, both.callees.branches);
         (butterfly.lines, butterfly.instructions) = places.finish();
         butterfly
     }
@@ -148,11 +148,11 @@ impl Butterfly {
     /// The names on a branch's heaviest stack, root first, as a call tree shows them.
     #[must_use]
     pub fn path(&self, profile: &Profile, names: &Names, tasks: &Tasks, stack: u32) -> Vec<String> {
-        let Some(seen) = self.stacks.get(stack as usize) else { return Vec::new() };
+        let Some(key) = self.stacks.get(stack as usize) else { return Vec::new() };
         let text = |call: Call| names.labels[call.label as usize].text.clone();
-        let mut path: Vec<String> = names.walk(profile, seen.stack).map(text).collect();
-        path.extend((seen.cut == Cut::Truncated).then(|| TRUNCATED.to_string()));
-        path.extend(self.headings.then(|| process_heading(tasks, seen.pid)));
+        let mut path: Vec<String> = names.walk(profile, key.stack).map(text).collect();
+        path.extend((key.completeness == Completeness::Truncated).then(|| TRUNCATED.to_string()));
+        path.extend(self.headings.then(|| process_heading(tasks, key.pid)));
         path.reverse();
         path
     }
@@ -160,7 +160,7 @@ impl Butterfly {
     /// How many leading names of a path are headings rather than calls.
     #[must_use]
     pub fn headings(&self, stack: u32) -> usize {
-        let truncated = self.stacks.get(stack as usize).is_some_and(|seen| seen.cut == Cut::Truncated);
+        let truncated = self.stacks.get(stack as usize).is_some_and(|key| key.completeness == Completeness::Truncated);
         usize::from(self.headings) + usize::from(truncated)
     }
 }
@@ -172,19 +172,19 @@ struct Sum {
 }
 
 /// The selection's stacks, heaviest first, and whether they come from several processes.
-fn stacks(profile: &Profile, tasks: &Tasks, selection: &Selection) -> (Vec<(Seen, Sum)>, bool) {
-    let mut sums: FxHashMap<Seen, Sum> = FxHashMap::default();
-    for seen in observations(profile, selection, &selection.who(tasks)) {
-        let cut = match seen.end {
-            StackEnd::Whole => Cut::Whole,
-            StackEnd::Truncated | StackEnd::Broken => Cut::Truncated,
-            StackEnd::NotTaken => Cut::NotTaken,
+fn stacks(profile: &Profile, tasks: &Tasks, selection: &Selection) -> (Vec<(StackKey, Sum)>, bool) {
+    let mut sums: FxHashMap<StackKey, Sum> = FxHashMap::default();
+    for observation in observations(profile, selection, &selection.who(tasks)) {
+        let completeness = match observation.end {
+            StackEnd::Whole => Completeness::Whole,
+            StackEnd::Truncated | StackEnd::Broken => Completeness::Truncated,
+            StackEnd::NotTaken => Completeness::NotTaken,
         };
-        let sum = sums.entry(Seen { pid: seen.pid, stack: seen.stack, cut }).or_default();
-        sum.weight = sum.weight.saturating_add(seen.weight);
+        let sum = sums.entry(StackKey { pid: observation.pid, stack: observation.stack, completeness }).or_default();
+        sum.weight = sum.weight.saturating_add(observation.weight);
         sum.samples += 1;
     }
-    let pids: FxHashSet<u32> = sums.keys().map(|seen| seen.pid).collect();
+    let pids: FxHashSet<u32> = sums.keys().map(|key| key.pid).collect();
     // Spans of preempted threads have no weight: the threads were not blocked.
     sums.retain(|_, sum| sum.weight > 0 || selection.axis != Axis::OffCpu);
     let mut stacks: Vec<_> = sums.into_iter().collect();
@@ -194,35 +194,35 @@ fn stacks(profile: &Profile, tasks: &Tasks, selection: &Selection) -> (Vec<(Seen
 
 /// Callers and callees.
 #[derive(Debug, Default)]
-struct Wings {
+struct CallersAndCallees {
     callers: Tree,
     callees: Tree,
 }
 
-impl Wings {
+impl CallersAndCallees {
     /// `calls` is innermost first; `at` is the index of the function's outermost call.
-    fn add(&mut self, names: &Names, calls: &[Call], at: usize, cut: Cut, sum: Sum, stack: u32) {
+    fn add(&mut self, names: &Names, calls: &[Call], at: usize, completeness: Completeness, sum: Sum, stack: u32) {
         let all = calls.len() as u32;
-        let step = |call: &Call| (Step::Function(call.function), names.labels[call.label as usize].inlined);
+        let kind = |call: &Call| (BranchKind::Function(call.function), names.labels[call.label as usize].inlined);
         let middle = all - (at as u32).min(all);
         let mut branch = None;
         for call in calls.iter().skip(at + 1) {
-            branch = Some(self.callers.grow(branch, step(call), sum, (stack, middle)));
+            branch = Some(self.callers.grow(branch, kind(call), sum, (stack, middle)));
         }
-        let end = match cut {
-            Cut::Truncated => Some(Step::Truncated),
-            Cut::NotTaken => Some(Step::NotTaken),
-            Cut::Whole => branch.is_none().then_some(Step::Outermost),
+        let end = match completeness {
+            Completeness::Truncated => Some(BranchKind::Truncated),
+            Completeness::NotTaken => Some(BranchKind::NotTaken),
+            Completeness::Whole => branch.is_none().then_some(BranchKind::Outermost),
         };
         if let Some(end) = end {
             self.callers.grow(branch, (end, false), sum, (stack, middle));
         }
         if at == 0 {
-            self.callees.grow(None, (Step::Own, false), sum, (stack, all));
+            self.callees.grow(None, (BranchKind::Own, false), sum, (stack, all));
         }
         let mut branch = None;
         for (inner, call) in calls.iter().enumerate().take(at).rev() {
-            branch = Some(self.callees.grow(branch, step(call), sum, (stack, all - inner as u32)));
+            branch = Some(self.callees.grow(branch, kind(call), sum, (stack, all - inner as u32)));
         }
     }
 }
@@ -230,17 +230,17 @@ impl Wings {
 #[derive(Debug, Default)]
 struct Tree {
     branches: Vec<Branch>,
-    known: FxHashMap<(Option<u32>, Step), u32>,
+    known: FxHashMap<(Option<u32>, BranchKind), u32>,
 }
 
 impl Tree {
     /// Stacks arrive heaviest first, so the stack that creates a branch is its heaviest.
-    fn grow(&mut self, parent: Option<u32>, (step, inlined): (Step, bool), sum: Sum, route: (u32, u32)) -> u32 {
+    fn grow(&mut self, parent: Option<u32>, (kind, inlined): (BranchKind, bool), sum: Sum, route: (u32, u32)) -> u32 {
         let next = self.branches.len() as u32;
-        let at = *self.known.entry((parent, step)).or_insert(next);
+        let at = *self.known.entry((parent, kind)).or_insert(next);
         if at == next {
             let (stack, calls) = route;
-            self.branches.push(Branch { parent, step, inlined, weight: 0, samples: 0, stack, calls });
+            self.branches.push(Branch { parent, kind, inlined, weight: 0, samples: 0, stack, calls });
         }
         let branch = &mut self.branches[at as usize];
         branch.weight = branch.weight.saturating_add(sum.weight);
@@ -339,8 +339,8 @@ mod tests {
     fn wing(names: &Names, branches: &[Branch]) -> Vec<String> {
         let depth = |branch: &Branch| std::iter::successors(branch.parent, |at| branches[*at as usize].parent).count();
         let text = |branch: &Branch| {
-            let name = match branch.step {
-                Step::Function(function) => names.functions[function as usize].name.clone(),
+            let name = match branch.kind {
+                BranchKind::Function(function) => names.functions[function as usize].name.clone(),
                 other => format!("{other:?}"),
             };
             let inlined = if branch.inlined { " inlined" } else { "" };

@@ -10,15 +10,15 @@ use rustc_hash::FxHashMap;
 /// The lifetimes of the target's threads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lifetimes {
-    lives: FxHashMap<u32, Vec<Life>>,
-    births: Moments,
-    ends: Moments,
+    lives: FxHashMap<u32, Vec<Lifetime>>,
+    births: TimestampSums,
+    ends: TimestampSums,
     /// When records were first lost. An exit lost with them would look like a thread that lives on.
     complete_until: Option<Nanos>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Life {
+struct Lifetime {
     pid: u32,
     born: Nanos,
     ended: Option<Nanos>,
@@ -44,8 +44,8 @@ impl Lifetimes {
             lifetimes.apply(event, if joins && event.at > began + JOINED_LATER { event.at } else { Nanos(0) });
         }
         let lives = || lifetimes.lives.values().flatten();
-        lifetimes.births = Moments::of(lives().map(|life| life.born));
-        lifetimes.ends = Moments::of(lives().filter_map(|life| life.ended));
+        lifetimes.births = TimestampSums::of(lives().map(|lifetime| lifetime.born));
+        lifetimes.ends = TimestampSums::of(lives().filter_map(|lifetime| lifetime.ended));
         let lost = profile.lost.iter().filter(|lost| lost.kind == LossKind::Ring);
         lifetimes.complete_until = lost.map(|lost| lost.at).min();
         (!lifetimes.lives.is_empty()).then_some(lifetimes)
@@ -65,14 +65,16 @@ impl Lifetimes {
     /// Time that this thread lived within the window; `None` if no record mentions it.
     pub fn thread(&self, tid: u32, window: Window) -> Option<Nanos> {
         let range = window.range();
-        let within = |life: &Life| range.overlap(life.born, life.ended.unwrap_or(Nanos(u64::MAX)) - life.born);
-        Some(self.lives.get(&tid)?.iter().map(within).fold(Nanos(0), |sum, life| sum + life))
+        let within = |lifetime: &Lifetime| {
+            range.overlap(lifetime.born, lifetime.ended.unwrap_or(Nanos(u64::MAX)) - lifetime.born)
+        };
+        Some(self.lives.get(&tid)?.iter().map(within).fold(Nanos(0), |sum, lifetime| sum + lifetime))
     }
 
     /// The share of its time in the window before its last reading: the last of `moments` it lived to, or `read`.
     pub fn seen(&self, tid: u32, window: Window, moments: &[Nanos], read: Nanos) -> f64 {
         let Some(lived) = self.thread(tid, window).filter(|lived| lived.0 > 0) else { return 1.0 };
-        let ends = self.lives[&tid].iter().filter_map(|life| Some((life.born, life.ended?)));
+        let ends = self.lives[&tid].iter().filter_map(|lifetime| Some((lifetime.born, lifetime.ended?)));
         let unseen = ends.map(|(born, ended)| {
             let last = moments[..moments.partition_point(|at| *at <= ended)].last().copied().unwrap_or_default();
             let since = last.max(read).max(born);
@@ -91,14 +93,16 @@ impl Lifetimes {
             TaskChange::Ended => self.end(tid, at),
             TaskChange::Renamed { exec: true, .. } => {
                 // Only one thread survives an exec. It takes over the id of the first thread.
-                for life in self.lives.iter_mut().filter(|(other, _)| **other != tid).flat_map(|(_, lives)| lives) {
-                    if life.pid == pid && life.ended.is_none() {
-                        life.ended = Some(at);
+                for lifetime in self.lives.iter_mut().filter(|(other, _)| **other != tid).flat_map(|(_, lives)| lives) {
+                    if lifetime.pid == pid && lifetime.ended.is_none() {
+                        lifetime.ended = Some(at);
                     }
                 }
                 match self.lives.get(&tid) {
                     None => self.begin(pid, tid, met),
-                    Some(lives) if lives.last().is_some_and(|life| life.ended.is_some()) => self.begin(pid, tid, at),
+                    Some(lives) if lives.last().is_some_and(|lifetime| lifetime.ended.is_some()) => {
+                        self.begin(pid, tid, at)
+                    }
                     Some(_) => {}
                 }
             }
@@ -109,14 +113,14 @@ impl Lifetimes {
     }
 
     fn begin(&mut self, pid: u32, tid: u32, born: Nanos) {
-        self.lives.entry(tid).or_default().push(Life { pid, born, ended: None });
+        self.lives.entry(tid).or_default().push(Lifetime { pid, born, ended: None });
     }
 
     fn end(&mut self, tid: u32, at: Nanos) {
-        if let Some(life) = self.lives.get_mut(&tid).and_then(|lives| lives.last_mut())
-            && life.ended.is_none()
+        if let Some(lifetime) = self.lives.get_mut(&tid).and_then(|lives| lives.last_mut())
+            && lifetime.ended.is_none()
         {
-            life.ended = Some(at);
+            lifetime.ended = Some(at);
         }
     }
 }
@@ -126,13 +130,13 @@ const JOINED_LATER: Nanos = Nanos(100_000_000);
 
 /// Sorted timestamps with prefix sums, so that a window costs two searches whatever their number.
 #[derive(Debug, Clone, Default)]
-struct Moments {
+struct TimestampSums {
     at: Vec<u64>,
     sums: Vec<i128>,
 }
 
-impl Moments {
-    fn of(moments: impl Iterator<Item = Nanos>) -> Moments {
+impl TimestampSums {
+    fn of(moments: impl Iterator<Item = Nanos>) -> TimestampSums {
         let mut at: Vec<u64> = moments.map(|moment| moment.0).collect();
         at.sort_unstable();
         let sums = at.iter().scan(0, |sum, at| {
@@ -140,7 +144,7 @@ impl Moments {
             Some(*sum)
         });
         let sums = std::iter::once(0).chain(sums).collect();
-        Moments { at, sums }
+        TimestampSums { at, sums }
     }
 
     /// The time from each timestamp before `now` until `now`, summed.

@@ -37,7 +37,7 @@ mod time;
 mod timeline;
 mod wait_coverage;
 
-pub use butterfly::{Branch, Butterfly, Instruction, SourceLine, Step};
+pub use butterfly::{Branch, BranchKind, Butterfly, Instruction, SourceLine};
 pub use calltree::{CallTree, Node, Place, SideCosts};
 pub use causes::Cause;
 pub use counters::{COVERAGE_FLOOR, Counters};

@@ -6,7 +6,7 @@ use crate::error::{Context, Error, ErrorKind, Result};
 use crate::session::Limit;
 use crate::tui::keys::{KeyTable, TABLE};
 use crate::tui::settings::{Environment, Settings};
-use crate::tui::theme::{Depth, Name};
+use crate::tui::theme::{ColourDepth, ThemeName};
 use crate::units::Nanos;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -160,12 +160,13 @@ fn parse(text: &str, environment: &Environment) -> Result<Chosen> {
 }
 
 const MINUTE: u64 = 60_000_000_000;
-const DEPTHS: [(&str, Depth); 3] = [("16", Depth::Sixteen), ("256", Depth::TwoFiftySix), ("true", Depth::True)];
+const DEPTHS: [(&str, ColourDepth); 3] =
+    [("16", ColourDepth::Sixteen), ("256", ColourDepth::TwoFiftySix), ("true", ColourDepth::True)];
 const DRAWINGS: [(&str, bool); 2] = [("unicode", false), ("ascii", true)];
 
-fn themes(environment: &Environment) -> [(&'static str, Name); 4] {
-    let colour_blind = if environment.on_light() { Name::ColourBlindLight } else { Name::ColourBlind };
-    [("dark", Name::Dark), ("light", Name::Light), ("colour-blind", colour_blind), ("mono", Name::Mono)]
+fn themes(environment: &Environment) -> [(&'static str, ThemeName); 4] {
+    let colour_blind = if environment.on_light() { ThemeName::ColourBlindLight } else { ThemeName::ColourBlind };
+    [("dark", ThemeName::Dark), ("light", ThemeName::Light), ("colour-blind", colour_blind), ("mono", ThemeName::Mono)]
 }
 
 /// Parses a keyword. `auto` or an empty text selects the value from the environment.
@@ -253,9 +254,12 @@ mod tests {
     #[test]
     fn what_the_file_says_goes_before_the_environment() {
         let dumb = Environment { no_color: Some("1".into()), ..Environment::default() };
-        assert_eq!(parse("", &dumb).unwrap().settings.theme, Name::Mono);
+        assert_eq!(parse("", &dumb).unwrap().settings.theme, ThemeName::Mono);
         let chosen = parse("theme = 'light'\ndrawing = 'ascii'\nhistory_mib = 64\nmouse = false", &dumb).unwrap();
-        assert_eq!((chosen.settings.theme, chosen.settings.ascii, chosen.settings.no_mouse), (Name::Light, true, true));
+        assert_eq!(
+            (chosen.settings.theme, chosen.settings.ascii, chosen.settings.no_mouse),
+            (ThemeName::Light, true, true)
+        );
         assert_eq!(chosen.limit.bytes, 64 << 20);
     }
 

@@ -3,7 +3,7 @@
 
 use super::quote::{array, failed, quoted};
 use crate::error::{Context, Result};
-use crate::view::sampled::{Cell, Moment, Paths, Sampled, Strand};
+use crate::view::sampled::{Cell, Paths, Sampled, ThreadSample, ThreadSamples};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 
@@ -16,7 +16,7 @@ const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 /// Those of the writer.
 pub fn write(sampled: &Sampled<'_>, title: &str, out: &mut dyn Write) -> Result<()> {
     let mut paths = Paths::default();
-    let strands = sampled.strands(&mut paths);
+    let threads = sampled.threads(&mut paths);
     let mut frames = Frames::default();
     let stacks: Vec<String> = paths.list().iter().map(|path| frames.stack(sampled, &sampled.cells(*path))).collect();
     let exporter = format!("ironlaw {}", env!("CARGO_PKG_VERSION"));
@@ -29,9 +29,9 @@ pub fn write(sampled: &Sampled<'_>, title: &str, out: &mut dyn Write) -> Result<
     .context(failed)?;
     array(out, "frames", frames.list.iter())?;
     out.write_all(b"},\"profiles\":[").context(failed)?;
-    for (at, strand) in strands.iter().enumerate() {
+    for (at, thread) in threads.iter().enumerate() {
         out.write_all(if at == 0 { b"\n" } else { b",\n" }).context(failed)?;
-        profile(sampled, strand, &stacks, out)?;
+        profile(sampled, thread, &stacks, out)?;
     }
     out.write_all(b"]}\n").context(failed)
 }
@@ -64,34 +64,34 @@ impl Frames {
     }
 }
 
-fn profile(sampled: &Sampled<'_>, strand: &Strand, stacks: &[String], out: &mut dyn Write) -> Result<()> {
+fn profile(sampled: &Sampled<'_>, thread: &ThreadSamples, stacks: &[String], out: &mut dyn Write) -> Result<()> {
     let unit = match sampled.axis().1 {
         "ns" => "nanoseconds",
         "B" => "bytes",
         _ => "none",
     };
-    let name = format!("{} {}", sampled.comm(strand.tid), strand.tid);
-    let process = sampled.process_name(strand.pid);
-    let name = if strand.pid == strand.tid { name } else { format!("{name} ({process} {})", strand.pid) };
+    let name = format!("{} {}", sampled.comm(thread.tid), thread.tid);
+    let process = sampled.process_name(thread.pid);
+    let name = if thread.pid == thread.tid { name } else { format!("{name} ({process} {})", thread.pid) };
     write!(
         out,
         "{{\"type\":\"sampled\",\"name\":{},\"unit\":\"{unit}\",\"startValue\":0,\"endValue\":{},",
         quoted(name.trim()),
-        strand.weight
+        thread.weight
     )
     .context(failed)?;
     // The viewer takes a sample to last as long as its weight, so equal neighbours are merged.
-    let runs = || strand.moments.chunk_by(|a, b| a.path == b.path);
+    let runs = || thread.samples.chunk_by(|a, b| a.path == b.path);
     array(
         out,
         "samples",
-        runs().map(|run| run.first().map_or("[]", |moment| stacks[moment.path.0 as usize].as_str())),
+        runs().map(|run| run.first().map_or("[]", |sample| stacks[sample.path.0 as usize].as_str())),
     )?;
     out.write_all(b",").context(failed)?;
     array(out, "weights", runs().map(total))?;
     out.write_all(b"}").context(failed)
 }
 
-fn total(run: &[Moment]) -> u64 {
-    run.iter().fold(0, |sum, moment| sum.saturating_add(moment.weight))
+fn total(run: &[ThreadSample]) -> u64 {
+    run.iter().fold(0, |sum, sample| sum.saturating_add(sample.weight))
 }

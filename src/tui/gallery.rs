@@ -24,13 +24,13 @@ fn gallery() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target/gallery");
     std::fs::create_dir_all(&folder).unwrap();
     let themes = [
-        ("dark", Name::Dark),
-        ("light", Name::Light),
-        ("colour-blind", Name::ColourBlind),
-        ("colour-blind-light", Name::ColourBlindLight),
-        ("mono", Name::Mono),
+        ("dark", ThemeName::Dark),
+        ("light", ThemeName::Light),
+        ("colour-blind", ThemeName::ColourBlind),
+        ("colour-blind-light", ThemeName::ColourBlindLight),
+        ("mono", ThemeName::Mono),
     ];
-    let depths = [("true", Depth::True), ("256", Depth::TwoFiftySix), ("16", Depth::Sixteen)];
+    let depths = [("true", ColourDepth::True), ("256", ColourDepth::TwoFiftySix), ("16", ColourDepth::Sixteen)];
     for (name, theme) in themes {
         for (colours, depth) in depths {
             for (drawing, glyphs) in [("unicode", Glyphs::UNICODE), ("ascii", Glyphs::ASCII)] {

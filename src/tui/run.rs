@@ -14,7 +14,7 @@ const FRAME: Nanos = Nanos(50_000_000);
 
 /// Whether the session continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
+pub enum LoopState {
     /// It continues.
     On,
     /// It ends.
@@ -27,7 +27,7 @@ pub trait Host {
     ///
     /// # Errors
     /// The terminal is gone. All other failures are sent as messages.
-    fn carry_out(&mut self, effect: Effect) -> Result<Flow>;
+    fn carry_out(&mut self, effect: Effect) -> Result<LoopState>;
 
     /// Draws the session on the terminal.
     ///
@@ -49,7 +49,7 @@ pub fn run(app: &mut App, inbox: &Receiver<Msg>, host: &mut dyn Host, first: Vec
     let mut changed = true;
     loop {
         for effect in due.drain(..) {
-            if host.carry_out(effect)? == Flow::Quit {
+            if host.carry_out(effect)? == LoopState::Quit {
                 return Ok(());
             }
         }
@@ -94,10 +94,10 @@ mod tests {
     }
 
     impl Host for Fake {
-        fn carry_out(&mut self, effect: Effect) -> Result<Flow> {
+        fn carry_out(&mut self, effect: Effect) -> Result<LoopState> {
             let quit = effect == Effect::Quit;
             self.done.push(effect);
-            Ok(if quit { Flow::Quit } else { Flow::On })
+            Ok(if quit { LoopState::Quit } else { LoopState::On })
         }
 
         fn draw(&mut self, _: &App) -> Result<()> {

@@ -1,15 +1,15 @@
 //! The user's settings for the session and the terminal's capabilities.
 
 use super::keys::KeyTable;
-use super::theme::{Depth, Glyphs, Name, Theme};
+use super::theme::{ColourDepth, Glyphs, Theme, ThemeName};
 
 /// Appearance and input settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The colour theme.
-    pub theme: Name,
+    pub theme: ThemeName,
     /// The number of colours of the terminal.
-    pub depth: Depth,
+    pub depth: ColourDepth,
     /// Draw with ASCII only.
     pub ascii: bool,
     /// Leave the mouse to the terminal.
@@ -36,12 +36,12 @@ pub struct Environment {
 impl Environment {
     /// The default theme: `Mono` for `NO_COLOR` or no colours, `Light` for a light background, else `Dark`.
     #[must_use]
-    pub fn theme(&self) -> Name {
+    pub fn theme(&self) -> ThemeName {
         match () {
-            () if self.no_color.as_deref().is_some_and(|value| !value.is_empty()) => Name::Mono,
-            () if self.is_plain() => Name::Mono,
-            () if self.on_light() => Name::Light,
-            () => Name::Dark,
+            () if self.no_color.as_deref().is_some_and(|value| !value.is_empty()) => ThemeName::Mono,
+            () if self.is_plain() => ThemeName::Mono,
+            () if self.on_light() => ThemeName::Light,
+            () => ThemeName::Dark,
         }
     }
 
@@ -54,13 +54,13 @@ impl Environment {
 
     /// The number of colours.
     #[must_use]
-    pub fn depth(&self) -> Depth {
+    pub fn depth(&self) -> ColourDepth {
         let term = self.term.as_deref().unwrap_or_default();
         match self.colorterm.as_deref() {
-            Some("truecolor" | "24bit") => Depth::True,
-            _ if TRUE_COLOUR.iter().any(|name| term.contains(name)) => Depth::True,
-            _ if term.contains("256") => Depth::TwoFiftySix,
-            _ => Depth::Sixteen,
+            Some("truecolor" | "24bit") => ColourDepth::True,
+            _ if TRUE_COLOUR.iter().any(|name| term.contains(name)) => ColourDepth::True,
+            _ if term.contains("256") => ColourDepth::TwoFiftySix,
+            _ => ColourDepth::Sixteen,
         }
     }
 
@@ -115,17 +115,22 @@ mod tests {
     #[test]
     fn a_terminal_is_known_by_its_environment() {
         for (pairs, theme, depth, ascii) in [
-            (&[("TERM", "xterm-256color"), ("LANG", "en_US.UTF-8")][..], Name::Dark, Depth::TwoFiftySix, false),
-            (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], Name::Dark, Depth::True, false),
-            (&[("TERM", "xterm"), ("NO_COLOR", "1"), ("LANG", "C")], Name::Mono, Depth::Sixteen, true),
-            (&[("TERM", "xterm"), ("NO_COLOR", "")], Name::Dark, Depth::Sixteen, false),
-            (&[("TERM", "linux"), ("LANG", "de_DE.utf8")], Name::Dark, Depth::Sixteen, true),
-            (&[("TERM", "xterm-direct"), ("COLORFGBG", "0;15")], Name::Light, Depth::True, false),
-            (&[("TERM", "xterm-kitty"), ("LANG", "C.UTF-8")], Name::Dark, Depth::True, false),
-            (&[("TERM", "xterm"), ("COLORFGBG", "15;default;0")], Name::Dark, Depth::Sixteen, false),
-            (&[("TERM", "dumb"), ("COLORTERM", "truecolor")], Name::Mono, Depth::True, true),
-            (&[("TERM", "vt100")], Name::Mono, Depth::Sixteen, true),
-            (&[], Name::Mono, Depth::Sixteen, true),
+            (
+                &[("TERM", "xterm-256color"), ("LANG", "en_US.UTF-8")][..],
+                ThemeName::Dark,
+                ColourDepth::TwoFiftySix,
+                false,
+            ),
+            (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], ThemeName::Dark, ColourDepth::True, false),
+            (&[("TERM", "xterm"), ("NO_COLOR", "1"), ("LANG", "C")], ThemeName::Mono, ColourDepth::Sixteen, true),
+            (&[("TERM", "xterm"), ("NO_COLOR", "")], ThemeName::Dark, ColourDepth::Sixteen, false),
+            (&[("TERM", "linux"), ("LANG", "de_DE.utf8")], ThemeName::Dark, ColourDepth::Sixteen, true),
+            (&[("TERM", "xterm-direct"), ("COLORFGBG", "0;15")], ThemeName::Light, ColourDepth::True, false),
+            (&[("TERM", "xterm-kitty"), ("LANG", "C.UTF-8")], ThemeName::Dark, ColourDepth::True, false),
+            (&[("TERM", "xterm"), ("COLORFGBG", "15;default;0")], ThemeName::Dark, ColourDepth::Sixteen, false),
+            (&[("TERM", "dumb"), ("COLORTERM", "truecolor")], ThemeName::Mono, ColourDepth::True, true),
+            (&[("TERM", "vt100")], ThemeName::Mono, ColourDepth::Sixteen, true),
+            (&[], ThemeName::Mono, ColourDepth::Sixteen, true),
         ] {
             let environment = environment(pairs);
             assert_eq!(

@@ -22,9 +22,9 @@ const FRAME_BYTES: usize = 256 << 10;
 
 /// A terminal that the session has taken over.
 pub struct Term<W: Write> {
-    terminal: Terminal<CrosstermBackend<Gate<BufWriter<W>>>>,
+    terminal: Terminal<CrosstermBackend<WriteGate<BufWriter<W>>>>,
     /// Restores the terminal on a panic.
-    rescue: Rescue,
+    panic_restore: PanicRestore,
     mouse: bool,
     tmux: bool,
 }
@@ -37,7 +37,7 @@ impl<W: Write> std::fmt::Debug for Term<W> {
 
 /// Whether the terminal is taken over; clearing the flag ensures that it is restored only once.
 #[derive(Debug, Clone, Default)]
-struct Rescue(Arc<AtomicBool>);
+struct PanicRestore(Arc<AtomicBool>);
 
 impl<W: Write> Term<W> {
     /// Takes over the terminal behind `out`; a panic restores it through `spare`. Set `tmux` inside tmux.
@@ -46,30 +46,30 @@ impl<W: Write> Term<W> {
     /// `out` is not a terminal, or the terminal is gone.
     pub fn enter(out: W, spare: impl Write + Send + 'static, settings: &Settings, tmux: bool) -> Result<Term<W>> {
         let mut term = Term::on(out, Viewport::Fullscreen, !settings.no_mouse, tmux)?;
-        term.rescue.arm(spare);
+        term.panic_restore.arm(spare);
         term.take()?;
         Ok(term)
     }
 
     fn on(out: W, viewport: Viewport, mouse: bool, tmux: bool) -> Result<Term<W>> {
-        let rescue = Rescue::default();
+        let panic_restore = PanicRestore::default();
         let out = BufWriter::with_capacity(FRAME_BYTES, out);
-        let backend = CrosstermBackend::new(Gate { out, taken: Arc::clone(&rescue.0) });
+        let backend = CrosstermBackend::new(WriteGate { out, taken: Arc::clone(&panic_restore.0) });
         let terminal = Terminal::with_options(backend, TerminalOptions { viewport });
-        Ok(Term { terminal: terminal.context(|| "cannot use the terminal")?, rescue, mouse, tmux })
+        Ok(Term { terminal: terminal.context(|| "cannot use the terminal")?, panic_restore, mouse, tmux })
     }
 
     fn take(&mut self) -> Result<()> {
-        self.rescue.0.store(true, Ordering::SeqCst);
+        self.panic_restore.0.store(true, Ordering::SeqCst);
         let taken = enable_raw_mode().and_then(|()| enter(self.terminal.backend_mut(), self.mouse));
         taken.context(|| "cannot take the terminal")
     }
 
     /// Restores the terminal; a second call does nothing.
     pub fn leave(&mut self) {
-        if self.rescue.0.load(Ordering::SeqCst) {
+        if self.panic_restore.0.load(Ordering::SeqCst) {
             give_back(self.terminal.backend_mut());
-            self.rescue.0.store(false, Ordering::SeqCst);
+            self.panic_restore.0.store(false, Ordering::SeqCst);
         }
     }
 
@@ -86,7 +86,7 @@ impl<W: Write> Term<W> {
     /// # Errors
     /// The terminal is gone, or was restored.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<()> {
-        if !self.rescue.0.load(Ordering::SeqCst) {
+        if !self.panic_restore.0.load(Ordering::SeqCst) {
             return Err(Error::new(ErrorKind::Io, "the terminal was given back"));
         }
         self.terminal.draw(draw).context(|| "cannot draw on the terminal")?;
@@ -133,12 +133,12 @@ impl<W: Write> Drop for Term<W> {
 
 /// Passes writes on while the terminal is taken over and drops later ones: a late frame, and the cursor that ratatui
 /// shows when dropped. Ratatui reports a failure of that to standard error, which may be gone as well.
-struct Gate<W> {
+struct WriteGate<W> {
     out: W,
     taken: Arc<AtomicBool>,
 }
 
-impl<W: Write> Write for Gate<W> {
+impl<W: Write> Write for WriteGate<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.taken.load(Ordering::SeqCst) { self.out.write(bytes) } else { Ok(bytes.len()) }
     }
@@ -162,7 +162,7 @@ fn give_back(out: &mut impl Write) {
     let _ = disable_raw_mode();
 }
 
-impl Rescue {
+impl PanicRestore {
     /// If this thread, which draws, panics, the hook restores the terminal before the message is printed. Panics of
     /// other threads are caught where those threads start, and the session continues.
     fn arm(&self, spare: impl Write + Send + 'static) {
@@ -248,7 +248,7 @@ mod tests {
         fn term(&self) -> Term<Line> {
             let term = Term::on(self.clone(), Viewport::Fixed(Rect::new(0, 0, 20, 2)), true, false).unwrap();
             // Does what `take` does, without raw mode, which needs a real terminal.
-            term.rescue.0.store(true, Ordering::SeqCst);
+            term.panic_restore.0.store(true, Ordering::SeqCst);
             term
         }
 
@@ -308,7 +308,7 @@ mod tests {
         let (line, spare) = (Line::default(), Line::default());
         let term = line.term();
         let usual = std::panic::take_hook();
-        term.rescue.arm(spare.clone());
+        term.panic_restore.arm(spare.clone());
         std::thread::spawn(|| panic!("on purpose")).join().unwrap_err();
         assert_eq!(spare.text(), "", "others are caught by those who started them");
         std::panic::catch_unwind(|| panic!("on purpose")).unwrap_err();

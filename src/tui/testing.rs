@@ -5,12 +5,12 @@ use super::app::App;
 use super::keys::Action;
 use super::panel::{Cx, Panel, PanelRequest};
 use super::settings::Settings;
-use super::theme::Name;
+use super::theme::ThemeName;
 use super::time::Time;
 use crate::model::Measure;
 use crate::units::Nanos;
 use crate::view::query::TaskFilter;
-use crate::view::snapshot::{Compared, Head, Moment, Strip};
+use crate::view::snapshot::{Compared, Head, MarkView, Strip};
 use crate::view::{Axis, Coverage};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -41,7 +41,7 @@ pub fn head(windows: u64) -> Head {
         from: Nanos(0),
         to: second(windows),
         started_unix_ns: 1_780_000_000_000_000_000,
-        marks: vec![Moment { at: second(windows / 2), label: "mark 1".into() }],
+        marks: vec![MarkView { at: second(windows / 2), label: "mark 1".into() }],
         strip: Strip {
             at: (1..=windows).map(second).collect(),
             busy: (1..=windows).map(|at| (at % 7 != 3).then_some((at % 5) as f64 * 0.5)).collect(),
@@ -106,7 +106,7 @@ pub struct PanelFixture(Settings);
 impl PanelFixture {
     /// Without colours and without Unicode.
     pub fn plain() -> PanelFixture {
-        PanelFixture(Settings { theme: Name::Mono, ascii: true, ..Settings::default() })
+        PanelFixture(Settings { theme: ThemeName::Mono, ascii: true, ..Settings::default() })
     }
 
     /// Runs `f` with the panel's context.

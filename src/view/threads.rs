@@ -117,11 +117,11 @@ impl ThreadsView {
             rows.into_iter().map(|row| (row.task.tid, row.utilisation())).collect::<FxHashMap<_, _>>()
         });
         let waits = waits_by_thread(profile, names, tasks, selection);
-        let placed = Placed::of(context);
+        let shares_of_cpus = CpuShares::of(context);
         let windows = windows(context);
         let line = |row: &ThreadRow| {
             let tid = row.task.tid;
-            let cpu = placed.last.get(&tid).copied();
+            let cpu = shares_of_cpus.last.get(&tid).copied();
             let change =
                 before.as_ref().and_then(|before| Some(row.utilisation().value()? - before.get(&tid)?.value()?));
             ThreadLine {
@@ -140,8 +140,8 @@ impl ThreadsView {
         let paths = wanted.map(|one| blocked_paths(profile, names, tasks, &one)).unwrap_or_default();
         ThreadsView {
             threads: rows.iter().map(line).collect(),
-            cpus: placed.cpus(context),
-            cpu_share_of: if placed.timed { "of its time" } else { "of the samples" },
+            cpus: shares_of_cpus.cpus(context),
+            cpu_share_of: if shares_of_cpus.timed { "of its time" } else { "of the samples" },
             has_waits: profile.meta.plan.off_cpu || !profile.off_cpu.is_empty(),
             paths: paths
                 .into_iter()
@@ -216,7 +216,7 @@ fn history(context: &ViewContext<'_>, tid: u32, windows: &[Window]) -> Vec<Optio
 }
 
 /// The CPUs on which samples were taken.
-struct Placed {
+struct CpuShares {
     by_cpu: FxHashMap<u32, u64>,
     last: FxHashMap<u32, u32>,
     total: u64,
@@ -224,13 +224,13 @@ struct Placed {
     timed: bool,
 }
 
-impl Placed {
-    fn of(context: &ViewContext<'_>) -> Placed {
+impl CpuShares {
+    fn of(context: &ViewContext<'_>) -> CpuShares {
         let (profile, selection) = (context.profile, &context.selection);
         // Waits have no CPU, so the first event shows where threads ran.
         let event = if let Axis::Event(event) = selection.axis { event } else { 0 };
         let unit = profile.meta.events.get(usize::from(event)).map(|event| event.unit);
-        let mut placed = Placed {
+        let mut shares_of_cpus = CpuShares {
             by_cpu: FxHashMap::default(),
             last: FxHashMap::default(),
             total: 0,
@@ -239,11 +239,11 @@ impl Placed {
         let who = selection.who(&context.tasks);
         let samples = profile.samples.iter();
         for sample in samples.filter(|s| s.event == event && selection.time.contains(s.at) && who.has(s.tid)) {
-            *placed.by_cpu.entry(sample.cpu).or_default() += sample.weight;
-            placed.last.insert(sample.tid, sample.cpu);
-            placed.total = placed.total.saturating_add(sample.weight);
+            *shares_of_cpus.by_cpu.entry(sample.cpu).or_default() += sample.weight;
+            shares_of_cpus.last.insert(sample.tid, sample.cpu);
+            shares_of_cpus.total = shares_of_cpus.total.saturating_add(sample.weight);
         }
-        placed
+        shares_of_cpus
     }
 
     fn cpus(&self, context: &ViewContext<'_>) -> Vec<CpuLine> {

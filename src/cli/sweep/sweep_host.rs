@@ -8,7 +8,7 @@ use crate::sys::clock::Clock;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
-use crate::tui::run::{Flow, Host};
+use crate::tui::run::{Host, LoopState};
 use crate::tui::settings::Settings;
 use crate::tui::term::Term;
 use crate::units::Nanos;
@@ -125,7 +125,7 @@ fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
 }
 
 impl Host for SweepHost {
-    fn carry_out(&mut self, effect: Effect) -> Result<Flow> {
+    fn carry_out(&mut self, effect: Effect) -> Result<LoopState> {
         match effect {
             Effect::Snapshot(query) => {
                 let looked = self.look(query);
@@ -137,7 +137,7 @@ impl Host for SweepHost {
             }
             Effect::Redraw => self.term.clear()?,
             Effect::Suspend => self.term.suspend(crate::session::suspend)?,
-            Effect::Quit => return Ok(Flow::Quit),
+            Effect::Quit => return Ok(LoopState::Quit),
             // Such a session has no picker, no time axis and nothing to save.
             Effect::Choose
             | Effect::Open(_)
@@ -146,7 +146,7 @@ impl Host for SweepHost {
             | Effect::Record(_)
             | Effect::Export { .. } => {}
         }
-        Ok(Flow::On)
+        Ok(LoopState::On)
     }
 
     fn draw(&mut self, app: &App) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::sys::clock::Clock;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
-use crate::tui::run::{Flow, Host};
+use crate::tui::run::{Host, LoopState};
 use crate::tui::term::Term;
 use crate::units::Nanos;
 use crate::view::picker::Choice;
@@ -149,7 +149,7 @@ impl ShutdownGuard for SessionHost {
 }
 
 impl Host for SessionHost {
-    fn carry_out(&mut self, effect: Effect) -> Result<Flow> {
+    fn carry_out(&mut self, effect: Effect) -> Result<LoopState> {
         match effect {
             Effect::Snapshot(query) => self.look(query),
             Effect::Choose => self.chooser = Some(Chooser::start(self.sender.clone())?),
@@ -175,9 +175,9 @@ impl Host for SessionHost {
             }
             Effect::Redraw => self.term.clear()?,
             Effect::Suspend => self.term.suspend(crate::session::suspend)?,
-            Effect::Quit => return Ok(Flow::Quit),
+            Effect::Quit => return Ok(LoopState::Quit),
         }
-        Ok(Flow::On)
+        Ok(LoopState::On)
     }
 
     fn draw(&mut self, app: &App) -> Result<()> {

@@ -7,7 +7,7 @@ mod thread;
 
 use super::quote::{array, failed, quoted};
 use crate::error::{Context, Result};
-use crate::view::sampled::{Paths, Row, Sampled, Strand};
+use crate::view::sampled::{Paths, Row, Sampled, ThreadSamples};
 use frames::Frames;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -23,30 +23,40 @@ const GECKO_FORMAT: u32 = 24;
 /// Those of the writer.
 pub fn write(sampled: &Sampled<'_>, title: &str, out: &mut dyn Write) -> Result<()> {
     let mut paths = Paths::default();
-    let mut strands = sampled.strands(&mut paths);
+    let mut threads = sampled.threads(&mut paths);
     // In an off-CPU profile the waits are the samples themselves.
     let mut waits: BTreeMap<(u32, u32), Vec<Row>> = BTreeMap::new();
     for row in sampled.waits().filter(|_| !sampled.is_off_cpu()) {
         paths.id(row.path());
         waits.entry((row.pid, row.tid)).or_default().push(row);
     }
-    let known: BTreeSet<_> = strands.iter().map(|strand| (strand.pid, strand.tid)).collect();
+    let known: BTreeSet<_> = threads.iter().map(|thread| (thread.pid, thread.tid)).collect();
     let only_waited = waits.keys().filter(|key| !known.contains(key));
-    strands.extend(only_waited.map(|(pid, tid)| Strand { pid: *pid, tid: *tid, weight: 0, moments: Vec::new() }));
+    threads.extend(only_waited.map(|(pid, tid)| ThreadSamples {
+        pid: *pid,
+        tid: *tid,
+        weight: 0,
+        samples: Vec::new(),
+    }));
     let mut frames = Frames::default();
     let stacks: Vec<usize> = paths.list().iter().map(|path| frames.stack(sampled, &sampled.cells(*path))).collect();
-    let words = thread::Words::of(&mut frames);
+    let event_names = thread::EventNames::of(&mut frames);
 
     writeln!(out, "{{\"meta\":{},", meta::meta(sampled, title)).context(failed)?;
     array(out, "libs", frames.libs(sampled).iter())?;
     out.write_all(b",\n\"pages\":[],\"counters\":[],\"profilerOverhead\":[],\n\"shared\":").context(failed)?;
     frames.write(out)?;
     out.write_all(b",\n\"threads\":[").context(failed)?;
-    let lines = thread::Lines { sampled, stacks: &stacks, words: &words, scale: thread::Scale::of(sampled, &strands) };
-    for (at, strand) in strands.iter().enumerate() {
+    let writer = thread::ThreadWriter {
+        sampled,
+        stacks: &stacks,
+        event_names: &event_names,
+        scale: thread::Scale::of(sampled, &threads),
+    };
+    for (at, thread) in threads.iter().enumerate() {
         out.write_all(if at == 0 { b"\n" } else { b",\n" }).context(failed)?;
-        let waits = waits.remove(&(strand.pid, strand.tid)).unwrap_or_default();
-        lines.write(strand, &waits, &mut paths, at == 0, out)?;
+        let waits = waits.remove(&(thread.pid, thread.tid)).unwrap_or_default();
+        writer.write(thread, &waits, &mut paths, at == 0, out)?;
     }
     out.write_all(b"]}\n").context(failed)
 }

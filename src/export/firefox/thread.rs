@@ -7,19 +7,19 @@ use super::or_null;
 use crate::error::{Context, Result};
 use crate::export::quote::{array, failed, milliseconds, quoted};
 use crate::model::{Mark, TaskState};
-use crate::view::sampled::{Paths, Row, Sampled, Strand};
+use crate::view::sampled::{Paths, Row, Sampled, ThreadSamples};
 use std::io::Write;
 
 /// Indices of the strings that markers refer to.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct EventNames {
     wait: usize,
     mark: usize,
 }
 
-impl Words {
-    pub fn of(frames: &mut Frames) -> Words {
-        Words { wait: frames.string(WAIT), mark: frames.string(MARK) }
+impl EventNames {
+    pub fn of(frames: &mut Frames) -> EventNames {
+        EventNames { wait: frames.string(WAIT), mark: frames.string(MARK) }
     }
 }
 
@@ -36,8 +36,8 @@ pub(super) enum Scale {
 }
 
 impl Scale {
-    pub fn of(sampled: &Sampled<'_>, strands: &[Strand]) -> Scale {
-        let weights = || strands.iter().flat_map(|strand| &strand.moments).map(|moment| moment.weight);
+    pub fn of(sampled: &Sampled<'_>, threads: &[ThreadSamples]) -> Scale {
+        let weights = || threads.iter().flat_map(|thread| &thread.samples).map(|sample| sample.weight);
         let first = weights().next();
         let unit = sampled.axis().1;
         if !sampled.is_off_cpu() && weights().all(|weight| Some(weight) == first) {
@@ -72,62 +72,62 @@ impl Scale {
 }
 
 /// Data that all threads share.
-pub(super) struct Lines<'a> {
+pub(super) struct ThreadWriter<'a> {
     pub sampled: &'a Sampled<'a>,
     /// The stack index of each path.
     pub stacks: &'a [usize],
-    pub words: &'a Words,
+    pub event_names: &'a EventNames,
     pub scale: Scale,
 }
 
-impl Lines<'_> {
+impl ThreadWriter<'_> {
     /// Writes one thread; the first one carries the recording's marks.
     pub fn write(
         &self,
-        strand: &Strand,
+        thread: &ThreadSamples,
         waits: &[Row],
         paths: &mut Paths,
         first: bool,
         out: &mut dyn Write,
     ) -> Result<()> {
-        let (sampled, (born, ended)) = (self.sampled, self.sampled.life(strand.tid));
-        let comm = sampled.comm(strand.tid);
+        let (sampled, (born, ended)) = (self.sampled, self.sampled.life(thread.tid));
+        let comm = sampled.comm(thread.tid);
         write!(
             out,
             "{{\"processType\":\"default\",\"processName\":{},\"processStartupTime\":0,\"processShutdownTime\":null,\
              \"registerTime\":{},\"unregisterTime\":{},\"pausedRanges\":[],\"showMarkersInTimeline\":{first},\
              \"name\":{},\"isMainThread\":{},\"pid\":\"{}\",\"tid\":\"{}\",\n\"samples\":",
-            quoted(sampled.process_name(strand.pid)),
+            quoted(sampled.process_name(thread.pid)),
             milliseconds(born.map_or(0, |born| born.0)),
             or_null(ended.map(|ended| milliseconds(ended.0))),
             quoted(if comm.is_empty() { "[no name]" } else { comm }),
-            strand.pid == strand.tid,
-            strand.pid,
-            strand.tid
+            thread.pid == thread.tid,
+            thread.pid,
+            thread.tid
         )
         .context(failed)?;
-        self.samples(strand, out)?;
+        self.samples(thread, out)?;
         out.write_all(b",\n\"markers\":").context(failed)?;
         self.markers(if first { sampled.marks().collect() } else { Vec::new() }, waits, paths, out)?;
         out.write_all(b"}").context(failed)
     }
 
-    fn samples(&self, strand: &Strand, out: &mut dyn Write) -> Result<()> {
-        let moments = &strand.moments;
-        write!(out, "{{\"length\":{},\"weightType\":\"{}\",", moments.len(), self.scale.word()).context(failed)?;
-        array(out, "stack", moments.iter().map(|moment| self.stacks[moment.path.0 as usize]))?;
+    fn samples(&self, thread: &ThreadSamples, out: &mut dyn Write) -> Result<()> {
+        let samples = &thread.samples;
+        write!(out, "{{\"length\":{},\"weightType\":\"{}\",", samples.len(), self.scale.word()).context(failed)?;
+        array(out, "stack", samples.iter().map(|sample| self.stacks[sample.path.0 as usize]))?;
         out.write_all(b",").context(failed)?;
-        array(out, "time", moments.iter().map(|moment| milliseconds(moment.at.0)))?;
+        array(out, "time", samples.iter().map(|sample| milliseconds(sample.at.0)))?;
         out.write_all(b",").context(failed)?;
         if self.scale == Scale::Samples {
             out.write_all(b"\"weight\":null").context(failed)?;
         } else {
-            array(out, "weight", moments.iter().map(|moment| self.scale.value(moment.weight)))?;
+            array(out, "weight", samples.iter().map(|sample| self.scale.value(sample.weight)))?;
         }
         // A sample of the CPU clock represents the CPU time since the sample before it.
         if !self.sampled.is_off_cpu() && self.sampled.axis().1 == "ns" {
             out.write_all(b",").context(failed)?;
-            array(out, "threadCPUDelta", moments.iter().map(|moment| moment.weight))?;
+            array(out, "threadCPUDelta", samples.iter().map(|sample| sample.weight))?;
         }
         out.write_all(b"}").context(failed)
     }
@@ -140,7 +140,7 @@ impl Lines<'_> {
         write!(out, "{{\"length\":{},", n + waits.len()).context(failed)?;
         // A mark is a moment (phase 0), a wait has a beginning and an end (phase 1).
         for (key, mark, wait) in [
-            ("name", self.words.mark.to_string(), self.words.wait.to_string()),
+            ("name", self.event_names.mark.to_string(), self.event_names.wait.to_string()),
             ("category", "0".to_string(), "0".to_string()),
             ("phase", "0".to_string(), "1".to_string()),
         ] {

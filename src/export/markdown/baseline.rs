@@ -1,7 +1,7 @@
 //! A recording compared with its baseline, for tickets and reviews.
 //! Every suspect is labelled as a correlation.
 
-use super::{code, plain};
+use super::spans::{code, plain};
 use crate::units::Nanos;
 use crate::view::baseline::BaselineComparisonView;
 use crate::view::number;

@@ -1,7 +1,8 @@
 //! A sweep for tickets and reviews: GitHub Markdown.
 //! Names are in code spans, so they cannot act as markup.
 
-use super::{code, findings, notes, plain};
+use super::report::{findings, notes};
+use super::spans::{code, plain};
 use crate::export::shape::{Shape, cost};
 use crate::view::number::{date, percent};
 use crate::view::sweep::{Column, LossRow, ScalingView, SliceKind, Stack, SweepReport, Value, words};

@@ -1,8 +1,7 @@
 //! The tables that samples of a `profile.proto` refer to by id: strings, functions, locations, mappings.
 //! Only entries in use are written.
 
-use super::field;
-use super::wire::Message;
+use super::wire::{Message, field};
 use crate::error::{Context, Result};
 use crate::export::quote::failed;
 use crate::model::{FrameId, ModuleDef, ModuleId, ModuleKind};

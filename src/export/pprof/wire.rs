@@ -1,5 +1,21 @@
 //! The small part of protobuf that a profile needs: numbers, strings, nested messages, packed lists.
 
+/// Field numbers of `Profile`.
+pub(super) mod field {
+    pub const SAMPLE_TYPE: u32 = 1;
+    pub const SAMPLE: u32 = 2;
+    pub const MAPPING: u32 = 3;
+    pub const LOCATION: u32 = 4;
+    pub const FUNCTION: u32 = 5;
+    pub const STRING: u32 = 6;
+    pub const TIME_NANOS: u32 = 9;
+    pub const DURATION_NANOS: u32 = 10;
+    pub const PERIOD_TYPE: u32 = 11;
+    pub const PERIOD: u32 = 12;
+    pub const COMMENT: u32 = 13;
+    pub const DEFAULT_SAMPLE_TYPE: u32 = 14;
+}
+
 /// A message under construction.
 #[derive(Debug, Default)]
 pub(super) struct Message {

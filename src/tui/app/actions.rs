@@ -1,7 +1,7 @@
 //! Actions that the session handles itself; the open screen gets all others.
 //! Actions that change the shown data return the effect that requests a new snapshot.
 
-use super::{App, Stage};
+use super::state::{App, SessionPhase};
 use crate::tui::effect::Effect;
 use crate::tui::keys::Action;
 use crate::tui::layout::Areas;
@@ -56,7 +56,7 @@ impl App {
 
     /// Closes the session and returns to the picker.
     fn close(&mut self) -> Vec<Effect> {
-        self.stage = Stage::Picking;
+        self.phase = SessionPhase::Picking;
         (self.head, self.problem, self.ended) = (None, None, None);
         vec![Effect::Close, Effect::Choose]
     }

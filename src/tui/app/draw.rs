@@ -1,6 +1,6 @@
 //! Draws the session: head line, tabs, open screen, history strip, status line and overlay.
 
-use super::{App, Stage};
+use super::state::{App, SessionPhase};
 use crate::tui::chrome::{self, SessionStatus};
 use crate::tui::keys::Action;
 use crate::tui::layout::{Areas, LEAST};
@@ -39,8 +39,8 @@ impl App {
             put_line(buf, area, area.x, &text, self.theme.warn);
             return;
         }
-        match (self.stage, &self.head) {
-            (Stage::Picking, _) => self.draw_picker(areas, buf),
+        match (self.phase, &self.head) {
+            (SessionPhase::Picking, _) => self.draw_picker(areas, buf),
             (_, Some(head)) => self.draw_session(head, areas, buf),
             (_, None) => self.lines(&[vec![("opening ...".to_string(), self.theme.dim)]], areas.body, buf),
         }
@@ -57,7 +57,7 @@ impl App {
     }
 
     fn draw_session(&self, head: &Head, areas: Areas, buf: &mut Buffer) {
-        let live = matches!(self.stage, Stage::Open { live: true });
+        let live = matches!(self.phase, SessionPhase::Open { live: true });
         let doing = SessionStatus { live, ended: self.ended.is_some(), filter: &self.filter_label };
         let look = (&self.theme, &self.glyphs);
         chrome::head_line(head, &self.time, doing, look, areas.head, buf);
@@ -97,7 +97,7 @@ impl App {
         }
         let (text, style) = match (&self.notice, &self.head) {
             (Some(notice), _) => (notice.text.clone(), if notice.bad { self.theme.bad } else { self.theme.accent2 }),
-            (None, Some(head)) if self.problem.is_none() && matches!(self.stage, Stage::Open { .. }) => {
+            (None, Some(head)) if self.problem.is_none() && matches!(self.phase, SessionPhase::Open { .. }) => {
                 (self.panel().status(&self.cx(head)).unwrap_or_default(), self.theme.text)
             }
             _ => return None,
@@ -172,7 +172,8 @@ impl App {
         let mut lines = Vec::new();
         let here = self.panel().keys().iter();
         let here: Vec<_> = here.map(|(action, text)| (self.keys.keys_for(*action).join(" "), *text)).collect();
-        let here = (!here.is_empty() && matches!(self.stage, Stage::Open { .. })).then_some(("On this screen", here));
+        let here =
+            (!here.is_empty() && matches!(self.phase, SessionPhase::Open { .. })).then_some(("On this screen", here));
         let is_there = |action| match action {
             Action::Screen(number) => self.kind.numbered(number).is_some(),
             Action::Per => self.kind == SessionKind::Comparison,

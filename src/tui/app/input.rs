@@ -1,6 +1,6 @@
 //! Routes keys, mouse events and resizes: first to the overlay, then to the session, then to the open screen.
 
-use super::{App, Stage};
+use super::state::{App, SessionPhase};
 use crate::tui::effect::Effect;
 use crate::tui::keys::Action;
 use crate::tui::layout::Areas;
@@ -36,7 +36,7 @@ impl App {
             Overlay::Prompt(..) => self.prompt_key(key),
             Overlay::Palette(_) => self.palette_key(key, action),
             Overlay::Help(_) | Overlay::Notes(_) => self.scroll_key(action),
-            Overlay::None if self.stage == Stage::Picking => self.picker_key(key, action),
+            Overlay::None if self.phase == SessionPhase::Picking => self.picker_key(key, action),
             Overlay::None => action.map(|action| self.act(action)).unwrap_or_default(),
         }
     }
@@ -56,7 +56,7 @@ impl App {
         self.notice = None;
         match self.picker.key(key, action, Areas::of(self.size).whole_body()) {
             Some(choice) => {
-                self.stage = Stage::Opening;
+                self.phase = SessionPhase::Opening;
                 vec![Effect::Open(choice)]
             }
             None => Vec::new(),
@@ -162,7 +162,7 @@ impl App {
                 }
             }
             Overlay::Palette(palette) => palette.line.insert(text),
-            Overlay::None if self.stage == Stage::Picking => self.picker.paste(text),
+            Overlay::None if self.phase == SessionPhase::Picking => self.picker.paste(text),
             _ => {}
         }
         Vec::new()
@@ -171,7 +171,7 @@ impl App {
     fn mouse(&mut self, event: MouseEvent) -> Vec<Effect> {
         let at = (event.column, event.row).into();
         let areas = Areas::of(self.size);
-        match (&self.overlay, self.stage) {
+        match (&self.overlay, self.phase) {
             (Overlay::Help(_) | Overlay::Notes(_), _) => {
                 let action = match event.kind {
                     MouseEventKind::ScrollDown => Some(Action::Down),
@@ -181,24 +181,24 @@ impl App {
                 };
                 self.scroll_key(action)
             }
-            (Overlay::Palette(_) | Overlay::Prompt(..), _) | (_, Stage::Opening) => Vec::new(),
-            (Overlay::None, Stage::Picking) => match self.picker.mouse(event, areas.whole_body()) {
+            (Overlay::Palette(_) | Overlay::Prompt(..), _) | (_, SessionPhase::Opening) => Vec::new(),
+            (Overlay::None, SessionPhase::Picking) => match self.picker.mouse(event, areas.whole_body()) {
                 Some(choice) => {
-                    self.stage = Stage::Opening;
+                    self.phase = SessionPhase::Opening;
                     vec![Effect::Open(choice)]
                 }
                 None => Vec::new(),
             },
-            (Overlay::None, Stage::Open { .. }) if self.drag.is_some() || areas.strip.contains(at) => {
+            (Overlay::None, SessionPhase::Open { .. }) if self.drag.is_some() || areas.strip.contains(at) => {
                 self.strip_mouse(event, areas)
             }
-            (Overlay::None, Stage::Open { .. }) if areas.tabs.contains(at) => match event.kind {
+            (Overlay::None, SessionPhase::Open { .. }) if areas.tabs.contains(at) => match event.kind {
                 MouseEventKind::Down(MouseButton::Left) => {
                     self.tab_at(event.column).map(|screen| self.go(screen)).unwrap_or_default()
                 }
                 _ => Vec::new(),
             },
-            (Overlay::None, Stage::Open { .. }) => {
+            (Overlay::None, SessionPhase::Open { .. }) => {
                 let wishes = self.with_panel(|panel, cx| panel.mouse(event, cx, areas.body));
                 self.grant(wishes.unwrap_or_default())
             }

@@ -1,7 +1,7 @@
 //! Messages in, effects out: the only place that changes the session's state.
 //! Updates do not block: at most one snapshot is pending, and requests made meanwhile are merged into the next one.
 
-use super::{App, Notice, Stage};
+use super::state::{App, Notice, SessionPhase};
 use crate::error::Error;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
@@ -17,7 +17,7 @@ impl App {
     pub fn update(&mut self, msg: Msg) -> Vec<Effect> {
         match msg {
             // A paused view does not follow the session.
-            Msg::Fresh if !matches!(self.stage, Stage::Open { .. }) => Vec::new(),
+            Msg::Fresh if !matches!(self.phase, SessionPhase::Open { .. }) => Vec::new(),
             Msg::Fresh => self.request(),
             Msg::Input(event) => self.changed(|app| app.input(event)),
             Msg::Seen(look) => self.changed(|app| app.seen(*look)),
@@ -43,7 +43,7 @@ impl App {
 
     /// Requests a snapshot of the shown view, now or as soon as the pending one has arrived.
     pub(super) fn request(&mut self) -> Vec<Effect> {
-        if !matches!(self.stage, Stage::Open { .. }) {
+        if !matches!(self.phase, SessionPhase::Open { .. }) {
             return Vec::new();
         }
         if self.looking {
@@ -68,7 +68,7 @@ impl App {
     }
 
     fn opened(&mut self, live: bool, baseline: bool) -> Vec<Effect> {
-        self.stage = Stage::Open { live };
+        self.phase = SessionPhase::Open { live };
         self.time = Time::new(live, baseline);
         (self.filter, self.filter_label, self.axis) = (TaskFilter::default(), String::new(), Axis::Event(0));
         (self.head, self.problem, self.ended, self.notice) = (None, None, None, None);
@@ -93,12 +93,12 @@ impl App {
     /// A target that fails to open leads back to the picker, or ends the session that was started for it.
     fn failed(&mut self, error: Error) -> Vec<Effect> {
         let mut effects = Vec::new();
-        if self.stage == Stage::Opening {
+        if self.phase == SessionPhase::Opening {
             if !self.from_picker {
                 self.refused = Some(error);
                 return vec![Effect::Quit];
             }
-            self.stage = Stage::Picking;
+            self.phase = SessionPhase::Picking;
             effects.push(Effect::Choose);
         }
         let hint = error.remedy().map(|remedy| format!(" · {remedy}")).unwrap_or_default();

@@ -3,7 +3,7 @@ use super::*;
 use crate::model::{Measure, Why};
 use crate::tui::keys::KeyTable;
 use crate::tui::testing::{key, text};
-use crate::tui::theme::{Depth, Glyphs, Name, Theme};
+use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
 use crate::view::picker::{CgroupChoice, Choice, MachineChoice, ProcessChoice, RecordingChoice};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -103,7 +103,7 @@ fn drawn(picker: &Picker, area: Rect, theme: &Theme, glyphs: &Glyphs) -> String 
 }
 
 fn plain(picker: &Picker, area: Rect) -> String {
-    drawn(picker, area, &Theme::new(Name::Dark, Depth::True), &Glyphs::UNICODE)
+    drawn(picker, area, &Theme::new(ThemeName::Dark, ColourDepth::True), &Glyphs::UNICODE)
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn sections_look_as_they_should() {
     insta::assert_snapshot!("processes_small", plain(&picker, SMALL));
     insta::assert_snapshot!("processes_large", plain(&picker, LARGE));
     press(&mut picker, "t");
-    let ascii = drawn(&picker, SMALL, &Theme::new(Name::Mono, Depth::Sixteen), &Glyphs::ASCII);
+    let ascii = drawn(&picker, SMALL, &Theme::new(ThemeName::Mono, ColourDepth::Sixteen), &Glyphs::ASCII);
     insta::assert_snapshot!("processes_tree_ascii", ascii);
     press(&mut picker, "/ r e");
     insta::assert_snapshot!("processes_searched_narrow", plain(&picker, Rect { width: 44, height: 9, ..SMALL }));
@@ -275,7 +275,7 @@ proptest! {
             let Event::Key(event) = key(name) else { continue };
             picker.key(event, None, area);
             let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-            picker.draw(&Theme::new(Name::Dark, Depth::True), &Glyphs::UNICODE, area, &mut buf);
+            picker.draw(&Theme::new(ThemeName::Dark, ColourDepth::True), &Glyphs::UNICODE, area, &mut buf);
         }
         for kind in [MouseEventKind::Down(MouseButton::Left), MouseEventKind::ScrollDown] {
             picker.mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }, area);

@@ -4,7 +4,7 @@ use ratatui::style::{Color, Style};
 
 /// How many colours a terminal has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Depth {
+pub enum ColourDepth {
     /// The 16 ANSI colours; the terminal chooses their values.
     Sixteen,
     /// xterm's colour cube and greys.
@@ -67,25 +67,25 @@ const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 impl Ink {
     /// The colour as sent to the terminal.
-    pub fn colour(self, depth: Depth) -> Color {
+    pub fn colour(self, depth: ColourDepth) -> Color {
         let [red, green, blue] = self.rgb;
         match depth {
-            Depth::True => Color::Rgb(red, green, blue),
-            Depth::TwoFiftySix => Color::Indexed(nearest(self.rgb)),
-            Depth::Sixteen => NAMED[usize::from(self.ansi % 16)],
+            ColourDepth::True => Color::Rgb(red, green, blue),
+            ColourDepth::TwoFiftySix => Color::Indexed(nearest(self.rgb)),
+            ColourDepth::Sixteen => NAMED[usize::from(self.ansi % 16)],
         }
     }
 
     /// The colour as a background, with black or white text, whichever has more contrast.
-    pub fn filled(self, depth: Depth) -> Style {
+    pub fn filled(self, depth: ColourDepth) -> Style {
         let back = self.shown(depth);
         let dark = contrast(back, [0, 0, 0]) >= contrast(back, [255, 255, 255]);
         let text = match (depth, dark) {
-            (Depth::True, true) => Color::Rgb(0, 0, 0),
-            (Depth::True, false) => Color::Rgb(255, 255, 255),
+            (ColourDepth::True, true) => Color::Rgb(0, 0, 0),
+            (ColourDepth::True, false) => Color::Rgb(255, 255, 255),
             // 16 and 231 are black and white, whatever the user's 16 colours are.
-            (Depth::TwoFiftySix, true) => Color::Indexed(16),
-            (Depth::TwoFiftySix, false) => Color::Indexed(231),
+            (ColourDepth::TwoFiftySix, true) => Color::Indexed(16),
+            (ColourDepth::TwoFiftySix, false) => Color::Indexed(231),
             (_, true) => Color::Black,
             (_, false) => Color::White,
         };
@@ -93,11 +93,11 @@ impl Ink {
     }
 
     /// The visible RGB value at that depth.
-    pub fn shown(self, depth: Depth) -> [u8; 3] {
+    pub fn shown(self, depth: ColourDepth) -> [u8; 3] {
         match depth {
-            Depth::True => self.rgb,
-            Depth::TwoFiftySix => indexed(nearest(self.rgb)),
-            Depth::Sixteen => XTERM[usize::from(self.ansi % 16)],
+            ColourDepth::True => self.rgb,
+            ColourDepth::TwoFiftySix => indexed(nearest(self.rgb)),
+            ColourDepth::Sixteen => XTERM[usize::from(self.ansi % 16)],
         }
     }
 
@@ -180,8 +180,8 @@ mod tests {
     #[test]
     fn text_turns_white_on_dark_colours() {
         let dark = Ink { rgb: [20, 30, 90], ansi: 4 };
-        assert_eq!(dark.filled(Depth::Sixteen).fg, Some(Color::White));
-        assert_eq!(dark.filled(Depth::TwoFiftySix).fg, Some(Color::Indexed(231)));
-        assert_eq!(dark.whiter(0.9).filled(Depth::True).fg, Some(Color::Rgb(0, 0, 0)));
+        assert_eq!(dark.filled(ColourDepth::Sixteen).fg, Some(Color::White));
+        assert_eq!(dark.filled(ColourDepth::TwoFiftySix).fg, Some(Color::Indexed(231)));
+        assert_eq!(dark.whiter(0.9).filled(ColourDepth::True).fg, Some(Color::Rgb(0, 0, 0)));
     }
 }

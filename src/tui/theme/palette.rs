@@ -1,7 +1,22 @@
 //! The colours of each theme as plain numbers. `theme` assigns their meaning, `colour` converts them for the terminal.
 
-use super::Name;
 use super::colour::Ink;
+
+/// A colour theme.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ThemeName {
+    /// For dark terminals.
+    #[default]
+    Dark,
+    /// For light terminals.
+    Light,
+    /// For all kinds of colour vision, on dark terminals: blue and orange instead of green and red.
+    ColourBlind,
+    /// For all kinds of colour vision, on light terminals.
+    ColourBlindLight,
+    /// Without colours.
+    Mono,
+}
 
 /// The colours of a theme.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,13 +49,13 @@ const fn ink(red: u8, green: u8, blue: u8, ansi: u8) -> Ink {
 
 impl Palette {
     /// The colours of a theme; `None` for a theme without colours.
-    pub fn of(name: Name) -> Option<Palette> {
+    pub fn of(name: ThemeName) -> Option<Palette> {
         match name {
-            Name::Dark => Some(Palette::dark()),
-            Name::Light => Some(Palette::light()),
-            Name::ColourBlind => Some(Palette::dark().colour_blind(false)),
-            Name::ColourBlindLight => Some(Palette::light().colour_blind(true)),
-            Name::Mono => None,
+            ThemeName::Dark => Some(Palette::dark()),
+            ThemeName::Light => Some(Palette::light()),
+            ThemeName::ColourBlind => Some(Palette::dark().colour_blind(false)),
+            ThemeName::ColourBlindLight => Some(Palette::light().colour_blind(true)),
+            ThemeName::Mono => None,
         }
     }
 

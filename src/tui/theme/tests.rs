@@ -1,20 +1,29 @@
 //! Computable aspects of readability: contrast, distinct colours for all kinds of vision, meaning without colours.
 
+use super::colour::Ink;
 use super::colour::{contrast, linear};
+use super::palette::Palette;
 use super::*;
+use crate::view::CodeKind;
 use ratatui::style::Color;
+use ratatui::style::Style;
 
 const KINDS: [CodeKind; 4] = [CodeKind::User, CodeKind::Kernel, CodeKind::Jit, CodeKind::Heading];
-const DEPTHS: [Depth; 3] = [Depth::True, Depth::TwoFiftySix, Depth::Sixteen];
+const DEPTHS: [ColourDepth; 3] = [ColourDepth::True, ColourDepth::TwoFiftySix, ColourDepth::Sixteen];
 /// Common backgrounds: black, two dark greys, white, Solarized.
 const DARK: [[u8; 3]; 3] = [[0, 0, 0], [30, 30, 30], [40, 44, 52]];
 const LIGHT: [[u8; 3]; 3] = [[255, 255, 255], [250, 250, 250], [253, 246, 227]];
 
-fn palettes() -> Vec<(Name, Palette, [[u8; 3]; 3])> {
-    [(Name::Dark, DARK), (Name::Light, LIGHT), (Name::ColourBlind, DARK), (Name::ColourBlindLight, LIGHT)]
-        .into_iter()
-        .filter_map(|(name, backgrounds)| Some((name, Palette::of(name)?, backgrounds)))
-        .collect()
+fn palettes() -> Vec<(ThemeName, Palette, [[u8; 3]; 3])> {
+    [
+        (ThemeName::Dark, DARK),
+        (ThemeName::Light, LIGHT),
+        (ThemeName::ColourBlind, DARK),
+        (ThemeName::ColourBlindLight, LIGHT),
+    ]
+    .into_iter()
+    .filter_map(|(name, backgrounds)| Some((name, Palette::of(name)?, backgrounds)))
+    .collect()
 }
 
 fn texts(palette: &Palette) -> Vec<Ink> {
@@ -25,7 +34,7 @@ fn texts(palette: &Palette) -> Vec<Ink> {
 #[test]
 fn text_can_be_read_on_every_usual_background_and_on_the_selected_row() {
     for (name, palette, mut backgrounds) in palettes() {
-        for depth in [Depth::True, Depth::TwoFiftySix] {
+        for depth in [ColourDepth::True, ColourDepth::TwoFiftySix] {
             backgrounds[0] = palette.selected.shown(depth);
             for ink in texts(&palette) {
                 for background in backgrounds {
@@ -46,8 +55,8 @@ fn shown(colour: Option<Color>) -> [u8; 3] {
         Some(Color::White) => [255, 255, 255],
         Some(named) => (0..16)
             .map(|ansi| Ink { rgb: [0; 3], ansi })
-            .find(|ink| ink.colour(Depth::Sixteen) == named)
-            .map_or([0; 3], |ink| ink.shown(Depth::Sixteen)),
+            .find(|ink| ink.colour(ColourDepth::Sixteen) == named)
+            .map_or([0; 3], |ink| ink.shown(ColourDepth::Sixteen)),
         None => [0; 3],
     }
 }
@@ -87,7 +96,7 @@ fn apart(a: [u8; 3], b: [u8; 3], without_red: bool) -> f64 {
     a.iter().zip(b).map(|(a, b)| (root(*a) - root(b)).powi(2)).sum::<f64>().sqrt()
 }
 
-fn check_apart(what: Name, inks: &[Ink]) {
+fn check_apart(what: ThemeName, inks: &[Ink]) {
     for (at, a) in inks.iter().enumerate() {
         for b in &inks[at + 1..] {
             for without_red in [true, false] {
@@ -116,7 +125,7 @@ fn the_colour_blind_theme_never_rests_on_red_against_green() {
 
 #[test]
 fn without_colours_every_meaning_keeps_a_look_of_its_own() {
-    let mono = Theme::new(Name::Mono, Depth::True);
+    let mono = Theme::new(ThemeName::Mono, ColourDepth::True);
     let cells = KINDS.map(|kind| mono.cell(kind, false, 3));
     let changes: Vec<Style> = (-2..=2).map(|step| mono.change_text(step)).collect();
     let groups: [&[Style]; 3] = [
@@ -135,7 +144,7 @@ fn without_colours_every_meaning_keeps_a_look_of_its_own() {
 
 #[test]
 fn changes_go_from_less_to_more_and_are_clamped() {
-    let theme = Theme::new(Name::Dark, Depth::True);
+    let theme = Theme::new(ThemeName::Dark, ColourDepth::True);
     assert_eq!((theme.change(-100), theme.change_text(100)), (theme.change(-2), theme.change_text(2)));
     assert_eq!([-9, -1, 0, 1, 9].map(Theme::change_mark), ["--", "-", "=", "+", "++"]);
 }

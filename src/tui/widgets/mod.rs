@@ -50,13 +50,13 @@ pub fn rule(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
 #[cfg(test)]
 pub(super) mod testing {
     use super::*;
-    use crate::tui::theme::{Depth, Name};
+    use crate::tui::theme::{ColourDepth, ThemeName};
 
     /// Runs `draw` on an empty buffer and returns its text, one line per row.
     pub fn drawn(width: u16, height: u16, glyphs: &Glyphs, draw: impl FnOnce(Pen<'_>, Rect, &mut Buffer)) -> String {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
-        let theme = Theme::new(Name::Dark, Depth::True);
+        let theme = Theme::new(ThemeName::Dark, ColourDepth::True);
         draw(Pen { theme: &theme, glyphs }, area, &mut buf);
         crate::tui::testing::text(&buf)
     }

@@ -1,36 +1,13 @@
 //! How the shares of a row changed, and whether the difference is beyond chance.
 //! Shares are compared, not counts, because the two sides may have run for different times.
 
-use super::Row;
+use super::row::{Change, Row};
 use crate::analysis::{GroupBy, Rank, Ranking, short};
 use crate::view::context::ViewContext;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
-
-/// Shares before, with the sampling error of each difference.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Change {
-    /// Self share before.
-    pub self_before: f64,
-    /// Standard error of the difference of the self shares; `None` if nothing is sampled.
-    pub self_error: Option<f64>,
-    /// Total share before.
-    pub total_before: f64,
-    /// Standard error of the difference of the total shares.
-    pub total_error: Option<f64>,
-}
-
-/// A difference of up to this many standard errors may be chance.
-const ERRORS: f64 = 2.0;
-
-/// Whether a difference is beyond chance. Without a sampling error, every nonzero difference is.
-#[must_use]
-pub fn is_real(difference: f64, error: Option<f64>) -> bool {
-    difference != 0.0 && error.is_none_or(|error| difference.abs() > ERRORS * error)
-}
 
 /// The side that changes are measured against.
-pub(super) struct Before {
+pub(super) struct ReferenceRanking {
     ranking: Ranking,
     by_key: FxHashMap<Key, Sums>,
 }
@@ -49,14 +26,14 @@ fn key(name: &str, module: &str, id: Option<u32>) -> Key {
     (name.to_string(), short(module).to_string(), id)
 }
 
-impl Before {
+impl ReferenceRanking {
     /// Returns `None` without samples, and if the rows of the two sides cannot be matched: threads of another run.
     pub(super) fn of(
         context: &ViewContext<'_>,
         against: &ViewContext<'_>,
         ranking: Ranking,
         by: GroupBy,
-    ) -> Option<Before> {
+    ) -> Option<ReferenceRanking> {
         let same_run = std::ptr::eq(context.profile, against.profile);
         let is_code = matches!(by, GroupBy::Function | GroupBy::Module);
         if (!same_run && !is_code) || ranking.samples == 0 {
@@ -69,7 +46,7 @@ impl Before {
             sums.total_weight = sums.total_weight.saturating_add(rank.total_weight);
             sums.rank = at;
         }
-        Some(Before { ranking, by_key })
+        Some(ReferenceRanking { ranking, by_key })
     }
 
     /// Fills in the rows' changes and adds rows for what is gone.
@@ -124,6 +101,7 @@ fn error((before, now): (f64, f64), (samples_before, samples_now): (u64, u64)) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::functions::is_real;
 
     #[test]
     fn a_difference_is_real_beyond_two_standard_errors() {

@@ -1,7 +1,8 @@
 //! Details of one function: callers, callees, source lines and instructions, with the path to each in the call tree.
 
 use super::paths::{Path, Paths};
-use super::{Row, Tree};
+use super::row::Row;
+use super::tree::Tree;
 use crate::analysis::{Butterfly, Instruction, SourceLine};
 use crate::model::ModuleKind;
 use crate::view::context::ViewContext;

@@ -1,8 +1,11 @@
+use super::table::keep_largest;
 use super::*;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::model::TaskState;
 use crate::model::profile::Profile;
+use crate::view::context::ViewContext;
 use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
+use crate::view::{Axis, GroupBy};
 
 fn query(compare_with: CompareWith, axis: Axis) -> Query {
     Query {

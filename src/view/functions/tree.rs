@@ -2,7 +2,7 @@
 //! The list is limited to what a user can search through on a screen.
 
 use super::paths::Paths;
-use crate::analysis::{Branch, CodeKind, Names, Step};
+use crate::analysis::{Branch, BranchKind, CodeKind, Names};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ impl Tree {
         for siblings in children.values_mut() {
             siblings.sort_by(|a, b| {
                 let (a, b) = (&branches[*a as usize], &branches[*b as usize]);
-                b.weight.cmp(&a.weight).then_with(|| title(a.step, names).cmp(&title(b.step, names)))
+                b.weight.cmp(&a.weight).then_with(|| title(a.kind, names).cmp(&title(b.kind, names)))
             });
         }
         let mut tree = Tree { entries: Vec::with_capacity(kept.len()), left_out: branches.len() - kept.len() };
@@ -92,21 +92,21 @@ fn count_below(entries: &mut [Entry]) {
     }
 }
 
-fn title(step: Step, names: &Names) -> (&str, &str, CodeKind) {
-    match step {
-        Step::Function(function) => {
+fn title(kind: BranchKind, names: &Names) -> (&str, &str, CodeKind) {
+    match kind {
+        BranchKind::Function(function) => {
             let function = &names.functions[function as usize];
             (&function.name, &function.module, function.kind)
         }
-        Step::Own => ("[own code]", "", CodeKind::Heading),
-        Step::Outermost => ("[no caller]", "", CodeKind::Heading),
-        Step::Truncated => ("[truncated stack]", "", CodeKind::Heading),
-        Step::NotTaken => ("[no stacks were taken]", "", CodeKind::Heading),
+        BranchKind::Own => ("[own code]", "", CodeKind::Heading),
+        BranchKind::Outermost => ("[no caller]", "", CodeKind::Heading),
+        BranchKind::Truncated => ("[truncated stack]", "", CodeKind::Heading),
+        BranchKind::NotTaken => ("[no stacks were taken]", "", CodeKind::Heading),
     }
 }
 
 fn entry(branch: &Branch, depth: u32, names: &Names, whole: u64, paths: &mut Paths<'_>) -> Entry {
-    let (name, module, kind) = title(branch.step, names);
+    let (name, module, kind) = title(branch.kind, names);
     Entry {
         name: name.to_string(),
         module: module.to_string(),

@@ -1,19 +1,18 @@
 //! Stacks as a flame graph shows them: cells from the root, with a heading if the outer part of a stack is missing.
 //! A path is only three small values, so millions of samples can share their stacks.
 
-use super::Sampled;
-use crate::analysis::{CodeKind, QUEUED, TRUNCATED, UNKNOWN};
+use crate::analysis::CodeKind;
 use crate::model::{FrameId, StackEnd, StackId};
 use rustc_hash::FxHashMap;
 
 /// A stack with its headings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path {
-    stack: Option<StackId>,
+    pub(super) stack: Option<StackId>,
     /// Whether the outer part is missing.
-    cut: bool,
+    pub(super) truncated: bool,
     /// Whether this is the run-queue time after the wait.
-    queued: bool,
+    pub(super) queued: bool,
 }
 
 /// A path's number in [`Paths`].
@@ -39,7 +38,7 @@ impl Path {
     /// The path of a stack with this end.
     #[must_use]
     pub fn of(stack: Option<StackId>, end: StackEnd) -> Path {
-        Path { stack, cut: matches!(end, StackEnd::Truncated | StackEnd::Broken), queued: false }
+        Path { stack, truncated: matches!(end, StackEnd::Truncated | StackEnd::Broken), queued: false }
     }
 
     /// The same path for the run-queue time.
@@ -52,30 +51,6 @@ impl Path {
     #[must_use]
     pub fn stack(self) -> Option<StackId> {
         self.stack
-    }
-}
-
-fn heading(name: &'static str) -> Cell<'static> {
-    Cell { name, kind: CodeKind::Heading, inlined: false, frame: None, depth: 0 }
-}
-
-impl<'a> Sampled<'a> {
-    /// The cells of a path from the root; never empty.
-    #[must_use]
-    pub fn cells(&self, path: Path) -> Vec<Cell<'_>> {
-        let mut cells: Vec<_> = path.queued.then(|| heading(QUEUED)).into_iter().collect();
-        let calls = self.names.walk_frames(self.profile, path.stack).map(|(frame, depth, call)| {
-            let label = &self.names.labels[call.label as usize];
-            Cell { name: &label.text, kind: label.kind, inlined: label.inlined, frame: Some(frame), depth }
-        });
-        let headings = cells.len();
-        cells.extend(calls);
-        if cells.len() == headings {
-            cells.push(heading(UNKNOWN));
-        }
-        cells.extend(path.cut.then(|| heading(TRUNCATED)));
-        cells.reverse();
-        cells
     }
 }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 /// A moment with a label: a mark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Moment {
+pub struct MarkView {
     /// Time since the start of the session.
     pub at: Nanos,
     /// The label.
@@ -70,7 +70,7 @@ pub struct Head {
     /// Start of the session, nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
     /// The marks, by time.
-    pub marks: Vec<Moment>,
+    pub marks: Vec<MarkView>,
     /// The history.
     pub strip: Strip,
     /// Notes to read before trusting the numbers.
@@ -128,7 +128,7 @@ impl Head {
         let metrics = metrics(&context.counters, &who, context.window, Some(&summary));
         let metric = |id| value_of(&metrics, id);
         let (event, unit) = axis_of(meta, selection.axis);
-        let marks = profile.marks.iter().map(|mark| Moment { at: mark.at, label: mark.label.clone() }).collect();
+        let marks = profile.marks.iter().map(|mark| MarkView { at: mark.at, label: mark.label.clone() }).collect();
         let lost = profile.lost.iter().filter(|lost| lost.kind.is_samples()).map(|lost| lost.count);
         Head {
             target: target(context),

@@ -7,7 +7,7 @@ mod profile;
 mod sweep;
 
 pub use diff::{Compared, snapshot_of_comparison};
-pub use head::{ComparisonHead, Head, Moment, Strip, SweepHead};
+pub use head::{ComparisonHead, Head, MarkView, Strip, SweepHead};
 pub use profile::{SessionBaseline, snapshot_of_profile};
 pub use sweep::snapshot_of_sweep;
 

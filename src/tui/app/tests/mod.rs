@@ -1,10 +1,13 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
-use super::*;
+use super::App;
+use super::state::SessionPhase;
 use crate::error::{Error, ErrorKind};
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
+use crate::tui::overlay::Overlay;
 use crate::tui::testing::{head, key, screen, settings};
 use crate::units::Nanos;
+use crate::view::Axis;
 use crate::view::picker::Choices;
 use crate::view::query::{CompareWith, TimeSelector, ViewRequest};
 use crate::view::snapshot::Snapshot;
@@ -151,7 +154,7 @@ fn what_cannot_be_opened_leads_back_to_the_picker_or_ends_the_session() {
     let refusal = || Msg::Failed(Error::new(ErrorKind::NotPermitted, "no permission for pid 1").hint("Run as root."));
     let mut app = App::new(&settings(), (80, 24));
     app.update(Msg::Choices(Choices::default()));
-    app.stage = Stage::Opening;
+    app.phase = SessionPhase::Opening;
     assert_eq!(app.update(refusal()), [Effect::Choose]);
     let text = screen(&app, 80, 24);
     assert!(text.contains("no permission for pid 1") && text.contains("Run as root."), "{text}");

@@ -11,7 +11,7 @@ use crate::analysis::finding::Confidence;
 use crate::model::{MetricId, NeighbourKind};
 use crate::tui::settings::Settings;
 use crate::tui::testing::{self, text};
-use crate::tui::theme::Name;
+use crate::tui::theme::ThemeName;
 use crate::tui::time::Time;
 use crate::units::Nanos;
 use crate::view::Axis;
@@ -149,7 +149,7 @@ fn an_alarm_is_told_with_what_moved_why_and_who() {
 
 #[test]
 fn plain_characters_say_all_without_colours() {
-    let settings = Settings { theme: Name::Mono, ascii: true, ..testing::settings() };
+    let settings = Settings { theme: ThemeName::Mono, ascii: true, ..testing::settings() };
     let text = drawn_with(&settings, &state_of(&assessment()), 100, 45);
     // The substitute for a control character in a name is always the same and not ASCII.
     assert!(text.replace('␛', "").is_ascii(), "{text}");

@@ -1,6 +1,6 @@
 //! Draws the table of code that changed, and the line above it.
 
-use super::rows::{What, fits, step};
+use super::rows::{RowKind, fits, step};
 use super::state::State;
 use crate::tui::keys::Action;
 use crate::tui::panel::Cx;
@@ -67,7 +67,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let shown = top..(top + usize::from(below.height)).min(rows.len());
     let mut columns = COLUMNS;
     // A path starts with its innermost function, which must stay.
-    columns[1].cut = if state.what == What::Paths { Cut::End } else { Cut::Name };
+    columns[1].cut = if state.row_kind == RowKind::Paths { Cut::End } else { Cut::Name };
     let columns = widened(&columns, &[3, 4, 5, 6, 8, 9], shown, wide);
     let table = Table {
         columns: &columns,
@@ -88,9 +88,9 @@ fn scale(rows: &[&CodeRow]) -> f64 {
 
 /// Explains why the table is empty.
 fn nothing(state: &State) -> &'static str {
-    match (state.only && !state.search.is_empty(), state.what) {
+    match (state.only && !state.search.is_empty(), state.row_kind) {
         (true, _) => "nothing matches the search",
-        (false, What::Waits) => "time off the CPU is not on both sides, or no share of samples on a CPU",
+        (false, RowKind::Waits) => "time off the CPU is not on both sides, or no share of samples on a CPU",
         (false, _) => "no samples on both sides",
     }
 }
@@ -99,14 +99,14 @@ fn nothing(state: &State) -> &'static str {
 fn title(state: &State, code: &CodeView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let row = Rect { height: 1, ..area };
     let [base, new] = code.whole.map(|whole| words::cost(code.unit, whole));
-    let x = put_line(buf, row, row.x + 1, state.what.title(), cx.theme.heading);
-    let real = state.what.rows(code).iter().filter(|row| row.real).count();
-    let what = match state.what {
-        What::Waits => format!("time blocked {}", words::per(code.per)),
+    let x = put_line(buf, row, row.x + 1, state.row_kind.title(), cx.theme.heading);
+    let real = state.row_kind.rows(code).iter().filter(|row| row.real).count();
+    let of = match state.row_kind {
+        RowKind::Waits => format!("time blocked {}", words::per(code.per)),
         _ => format!("CPU time {}: {base} -> {new}", words::per(code.per)),
     };
-    let text = format!("{what}, {real} changed beyond chance");
-    let next = state.what.next().title().to_lowercase();
+    let text = format!("{of}, {real} changed beyond chance");
+    let next = state.row_kind.next().title().to_lowercase();
     let hint = format!("{}: {next}  {}: divide", cx.keys.first(Action::Who), cx.keys.first(Action::Per));
     let room = usize::from(row.right().saturating_sub(x + 3));
     put_line(buf, row, x + 2, &end(&text, room, cx.glyphs.ellipsis), cx.theme.dim);
@@ -116,7 +116,7 @@ fn title(state: &State, code: &CodeView, cx: &Cx<'_>, area: Rect, buf: &mut Buff
 }
 
 fn cell(state: &State, code: &CodeView, row: &CodeRow, column: usize, scale: f64, cx: &Cx<'_>) -> Cell<'static> {
-    let unit = state.what.unit(code);
+    let unit = state.row_kind.unit(code);
     let changed = if row.real { cx.theme.change_text(step(row)) } else { cx.theme.dim };
     match column {
         0 => Cell::new(Theme::change_mark(step(row)), changed),
@@ -162,8 +162,8 @@ fn by(row: &CodeRow) -> String {
 }
 
 /// A row in full, in one line.
-pub(super) fn status(code: &CodeView, what: What, row: &CodeRow, cx: &Cx<'_>) -> String {
-    let unit = what.unit(code);
+pub(super) fn status(code: &CodeView, row_kind: RowKind, row: &CodeRow, cx: &Cx<'_>) -> String {
+    let unit = row_kind.unit(code);
     let module = match visible(&row.module) {
         module if module.is_empty() => String::new(),
         module => format!(" ({module})"),

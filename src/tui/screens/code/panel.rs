@@ -40,7 +40,7 @@ impl Panel for State {
         let height = State::table(area).height;
         match action {
             Action::Enter | Action::Zoom => return Some(self.zoom(cx)),
-            Action::Who => self.what = self.what.next(),
+            Action::Who => self.row_kind = self.row_kind.next(),
             Action::Sort => self.order = self.order.next(),
             Action::SortReverse => self.reversed = !self.reversed,
             Action::Filter => self.only = !self.only,
@@ -68,7 +68,7 @@ impl Panel for State {
     }
 
     fn status(&self, cx: &Cx<'_>) -> Option<String> {
-        Some(draw::status(self.code()?, self.what, self.row()?, cx))
+        Some(draw::status(self.code()?, self.row_kind, self.row()?, cx))
     }
 
     fn selected_name(&self) -> Option<String> {

@@ -27,7 +27,7 @@ pub(super) fn step(row: &CodeRow) -> i8 {
 
 /// The kind of rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum RowKind {
     /// Functions by the cost of their own code.
     #[default]
     Functions,
@@ -37,34 +37,34 @@ pub(super) enum What {
     Waits,
 }
 
-impl What {
-    pub fn next(self) -> What {
+impl RowKind {
+    pub fn next(self) -> RowKind {
         match self {
-            What::Functions => What::Paths,
-            What::Paths => What::Waits,
-            What::Waits => What::Functions,
+            RowKind::Functions => RowKind::Paths,
+            RowKind::Paths => RowKind::Waits,
+            RowKind::Waits => RowKind::Functions,
         }
     }
 
     pub fn title(self) -> &'static str {
         match self {
-            What::Functions => "Functions",
-            What::Paths => "Call paths",
-            What::Waits => "Waits",
+            RowKind::Functions => "Functions",
+            RowKind::Paths => "Call paths",
+            RowKind::Waits => "Waits",
         }
     }
 
     pub fn rows(self, code: &CodeView) -> &[CodeRow] {
         match self {
-            What::Functions => &code.functions,
-            What::Paths => &code.paths,
-            What::Waits => &code.waits,
+            RowKind::Functions => &code.functions,
+            RowKind::Paths => &code.paths,
+            RowKind::Waits => &code.waits,
         }
     }
 
     /// The unit of their costs.
     pub fn unit(self, code: &CodeView) -> &'static str {
-        if self == What::Waits { "ns" } else { code.unit }
+        if self == RowKind::Waits { "ns" } else { code.unit }
     }
 }
 

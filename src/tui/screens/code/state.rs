@@ -1,7 +1,7 @@
 //! The rows in their order, and the selection.
 
 use super::rows;
-use super::rows::{Key, Order, What};
+use super::rows::{Key, Order, RowKind};
 use crate::tui::list::List;
 use crate::tui::panel::{Cx, PanelRequest};
 use crate::view::Axis;
@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 #[derive(Debug, Default)]
 pub struct State {
     pub(super) seen: Option<Compared>,
-    pub(super) what: What,
+    pub(super) row_kind: RowKind,
     pub(super) order: Order,
     pub(super) reversed: bool,
     pub(super) list: List<Key>,
@@ -27,7 +27,7 @@ pub struct State {
 impl State {
     /// Selects a function by its name.
     pub fn point_to(&mut self, name: &str) {
-        (self.what, self.only) = (What::Functions, false);
+        (self.row_kind, self.only) = (RowKind::Functions, false);
         self.wanted = Some(name.to_string());
         self.settle();
     }
@@ -50,7 +50,7 @@ impl State {
 
     pub(super) fn rows(&self) -> Vec<&CodeRow> {
         let Some(code) = self.code() else { return Vec::new() };
-        let mut all: Vec<&CodeRow> = self.what.rows(code).iter().collect();
+        let mut all: Vec<&CodeRow> = self.row_kind.rows(code).iter().collect();
         if self.only && !self.search.is_empty() {
             all.retain(|row| rows::fits(row, &self.search));
         }
@@ -86,7 +86,7 @@ impl State {
     /// The flame graph zoomed to the selected function, on the axis of the selected rows.
     pub(super) fn zoom(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
         let Some(row) = self.row() else { return Vec::new() };
-        let axis = if self.what == What::Waits { Axis::OffCpu } else { Axis::Event(0) };
+        let axis = if self.row_kind == RowKind::Waits { Axis::OffCpu } else { Axis::Event(0) };
         let path = row.callers.iter().chain([&row.name]).cloned().collect();
         (axis != cx.axis).then_some(PanelRequest::Count(axis)).into_iter().chain([PanelRequest::Zoom(path)]).collect()
     }

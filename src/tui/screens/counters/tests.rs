@@ -3,7 +3,7 @@ use super::*;
 use crate::model::{Quality, Section, Unit, Why};
 use crate::tui::keys::Action as A;
 use crate::tui::testing::{head, text};
-use crate::tui::theme::{Depth, Glyphs, Name, Theme};
+use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
 use crate::tui::time::Time;
 use crate::units::Nanos;
 use crate::view::Axis;
@@ -56,7 +56,7 @@ fn state() -> State {
 }
 
 fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
-    let (theme, glyphs) = (Theme::new(Name::Mono, Depth::True), Glyphs::UNICODE);
+    let (theme, glyphs) = (Theme::new(ThemeName::Mono, ColourDepth::True), Glyphs::UNICODE);
     let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
     let keys = crate::tui::keys::KeyTable::default();
     f(&Cx {

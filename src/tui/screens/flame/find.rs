@@ -4,18 +4,18 @@ use crate::view::flame_tree::FlameTree;
 
 /// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
+pub struct SearchMatches {
     /// For each label: whether its name contains the text.
     labels: Vec<bool>,
     /// The share of matching cells, each stack counted once; `None` without a search.
     pub share: Option<f64>,
 }
 
-impl Found {
+impl SearchMatches {
     /// Searches for a text; a capital letter makes the search case-sensitive.
-    pub fn of(tree: &FlameTree, text: &str) -> Found {
+    pub fn of(tree: &FlameTree, text: &str) -> SearchMatches {
         if text.is_empty() {
-            return Found::default();
+            return SearchMatches::default();
         }
         let exact = text.chars().any(char::is_uppercase);
         let holds = |name: &str| if exact { name.contains(text) } else { name.to_lowercase().contains(text) };
@@ -30,7 +30,7 @@ impl Found {
             }
             inside[at] = above || here;
         }
-        Found { labels, share: Some(tree.share(sum)) }
+        SearchMatches { labels, share: Some(tree.share(sum)) }
     }
 
     /// Whether a cell's name contains the text.

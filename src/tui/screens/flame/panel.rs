@@ -1,6 +1,6 @@
 //! The screen's answers to keys, the mouse and new views.
 
-use super::find::Found;
+use super::find::SearchMatches;
 use super::state::{Colours, State};
 use super::{draw, moves};
 use crate::tui::keys::Action;
@@ -98,7 +98,7 @@ impl Panel for State {
 
     fn search(&mut self, text: &str) {
         self.search = text.to_string();
-        self.found = Found::of(&self.tree, &self.search);
+        self.found = SearchMatches::of(&self.tree, &self.search);
     }
 
     fn status(&self, _: &Cx<'_>) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The shown call tree, the zoom and the selection. Cells are remembered by the names from the root.
 
-use super::find::Found;
+use super::find::SearchMatches;
 use super::words;
 use crate::tui::panel::{Cx, PanelRequest};
 use crate::view::escape::visible;
@@ -40,7 +40,7 @@ pub struct State {
     pub(super) hovered: Option<u32>,
     pub(super) scroll: u32,
     pub(super) search: String,
-    pub(super) found: Found,
+    pub(super) found: SearchMatches,
 }
 
 impl State {
@@ -71,7 +71,7 @@ impl State {
         self.zoom_node = self.exactly(&self.zoom);
         self.selected = self.exactly(&self.selected_path);
         self.hovered = None;
-        self.found = Found::of(&self.tree, &self.search);
+        self.found = SearchMatches::of(&self.tree, &self.search);
     }
 
     /// The deepest existing cell of this path.

@@ -5,7 +5,7 @@ use crate::tui::panel::Cx;
 use crate::tui::panel::Panel as _;
 use crate::tui::panel::PanelRequest;
 use crate::tui::testing::{head, text};
-use crate::tui::theme::{Depth, Glyphs, Name, Theme};
+use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::baseline::testing::costlier;
@@ -32,7 +32,7 @@ fn state(folded: &str, before: Option<&str>) -> State {
 }
 
 fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
-    let (theme, glyphs) = (Theme::new(Name::Mono, Depth::True), Glyphs::UNICODE);
+    let (theme, glyphs) = (Theme::new(ThemeName::Mono, ColourDepth::True), Glyphs::UNICODE);
     let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
     f(&Cx {
         theme: &theme,

@@ -12,7 +12,7 @@ use crate::tui::panel::Cx;
 use crate::tui::panel::Panel as _;
 use crate::tui::panel::PanelRequest;
 use crate::tui::testing::{self, text};
-use crate::tui::theme::{Depth, Glyphs, Name, Theme};
+use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::GroupBy;
@@ -200,7 +200,7 @@ fn lines_and_addresses_stand_below_a_narrow_table() {
 #[test]
 fn changes_are_shown_with_what_may_be_chance_in_ascii_without_colours() {
     let mut stage = Stage::compared();
-    (stage.theme, stage.glyphs) = (Theme::new(Name::Mono, Depth::Sixteen), Glyphs::ASCII);
+    (stage.theme, stage.glyphs) = (Theme::new(ThemeName::Mono, ColourDepth::Sixteen), Glyphs::ASCII);
     stage.press(&[Action::Sort, Action::Sort], NARROW);
     insta::assert_snapshot!("changed_ascii_100x19", stage.drawn(Rect { width: 100, ..NARROW }));
     stage.press(&[Action::SortReverse], NARROW);

@@ -5,7 +5,7 @@ use crate::analysis::testing::{Synthetic, ms};
 use crate::model::profile::Profile;
 use crate::model::{MetricId, Scope, TaskState};
 use crate::tui::testing::{self, text};
-use crate::tui::theme::{Depth, Glyphs, Name, Theme};
+use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
 use crate::tui::time::Time;
 use crate::units::{Nanos, Ops};
 use crate::view::Axis;
@@ -150,7 +150,7 @@ fn the_law_is_one_line_and_its_change_is_shared_out() {
 #[test]
 fn ascii_without_colours_tells_as_much() {
     let mut stage = Stage::of(&counted(), Some(6000));
-    (stage.theme, stage.glyphs) = (Theme::new(Name::Mono, Depth::Sixteen), Glyphs::ASCII);
+    (stage.theme, stage.glyphs) = (Theme::new(ThemeName::Mono, ColourDepth::Sixteen), Glyphs::ASCII);
     insta::assert_snapshot!("law_changed_ascii_120x34", stage.drawn(120, 34));
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::tui::keys::TABLE;
 use crate::tui::settings::Settings;
 use crate::tui::testing::{self, text};
-use crate::tui::theme::Name;
+use crate::tui::theme::ThemeName;
 use crate::tui::time::Time;
 use crate::view::query::TaskFilter;
 use crate::view::sweep::Progress;
@@ -99,7 +99,7 @@ fn without_a_pmu_what_is_missing_says_why() {
 
 #[test]
 fn letters_and_plain_characters_say_all_without_colours() {
-    let settings = Settings { theme: Name::Mono, ascii: true, ..testing::settings() };
+    let settings = Settings { theme: ThemeName::Mono, ascii: true, ..testing::settings() };
     let mut state = state(ragged());
     state.step(-1);
     let text = drawn_with(&settings, &state, 120, 40);

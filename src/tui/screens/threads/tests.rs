@@ -8,7 +8,7 @@ use crate::tui::panel::Panel as _;
 use crate::tui::panel::PanelRequest;
 use crate::tui::panel::ScreenId;
 use crate::tui::testing::{head, text};
-use crate::tui::theme::{Depth, Glyphs, Name, Theme};
+use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::query::TaskFilter;
@@ -81,7 +81,7 @@ fn state() -> State {
 }
 
 fn with_cx<T>(glyphs: Glyphs, compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
-    let theme = Theme::new(Name::Mono, Depth::True);
+    let theme = Theme::new(ThemeName::Mono, ColourDepth::True);
     let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
     let keys = crate::tui::keys::KeyTable::default();
     f(&Cx {

@@ -4,6 +4,7 @@ use super::*;
 use crate::tui::theme::Glyphs;
 use crate::tui::widgets::testing::{HOSTILE, drawn};
 use proptest::prelude::*;
+use ratatui::layout::Rect;
 
 fn second(at: u64) -> Nanos {
     Nanos(at * 1_000_000_000)
