@@ -162,7 +162,8 @@ fn draw(out: &mut String, shape: &Shape<'_>) {
          data-share=\"{base:.2} {here:.2}\"{}><title>{}</title>\
          <rect x=\"{}\" y=\"{}\" width=\"{inner:.1}\" height=\"{height}\" rx=\"1.5\" fill=\"{fill}\"{stroke}/>",
         label.encode_utf16().count(),
-        shorter(label),
+        // The root is a sentence and has the whole width.
+        if *row == 0 { String::new() } else { shorter(label) },
         escaped(title),
         px(*x),
         px(*y)
@@ -287,6 +288,7 @@ mod tests {
         assert!(text.contains(">-- wait</text>"), "{text}");
         let forms = "std::condition_variable::wait&#10;condition_variable::wait&#10;wait";
         assert!(text.contains(&format!("data-shorter=\"{forms}\"")), "{text}");
+        assert_eq!(text.matches("data-shorter").count(), 1, "the root is no function: {text}");
     }
 
     #[test]
