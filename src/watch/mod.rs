@@ -4,6 +4,8 @@
 mod actions;
 mod decide;
 #[cfg(test)]
+mod interleaving_tests;
+#[cfg(test)]
 mod tests;
 
 pub use actions::{Action, EndReason, Event, Pending};

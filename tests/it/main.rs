@@ -37,6 +37,7 @@ mod neighbours;
 mod operations;
 mod properties;
 mod report;
+mod shutdown;
 mod sweep;
 mod symbols;
 mod tui;
