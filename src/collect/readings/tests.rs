@@ -201,18 +201,21 @@ fn a_thread_that_ends_between_two_readings_keeps_its_last_one() {
 
 #[test]
 fn a_thread_with_a_number_used_before_is_another_thread() {
-    let fake = Fake::new();
-    fake.process(7, 1, 2, IDLE).thread(7, 7, IDLE).thread(7, 8, Task { cpu_ns: 5 * MS, slices: 5, ..IDLE });
-    let mut readings = fake.begun();
-    fake.thread(7, 8, Task { cpu_ns: 9 * MS, slices: 9, ..IDLE });
-    assert_eq!(of_target(&window(&mut readings, 1000), TIMESLICES), Some(4));
-    // Born after the capture began at 1000 s: it counts from zero.
-    let again = Task { cpu_ns: 2 * MS, slices: 2, born: 2_000_000, ..IDLE };
-    fake.end_thread(7, 8);
-    fake.thread(7, 8, again);
-    let mut out = window(&mut readings, 2000);
-    out.extend(window(&mut readings, 3000));
-    assert_eq!(of_target(&out, TIMESLICES), Some(6), "4 of the first, 2 of the second");
+    // An open file tells of a thread's end by itself; without one only the time of birth differs.
+    for open_files in [0, 16] {
+        let fake = Fake::new();
+        fake.process(7, 1, 2, IDLE).thread(7, 7, IDLE).thread(7, 8, Task { cpu_ns: 5 * MS, slices: 5, ..IDLE });
+        let mut readings = Readings::open(fake.sources(open_files), &processes(&[7], false), None, Nanos(0)).unwrap();
+        readings.begin(Nanos(0), &mut Vec::new());
+        fake.thread(7, 8, Task { cpu_ns: 9 * MS, slices: 9, ..IDLE });
+        assert_eq!(of_target(&window(&mut readings, 1000), TIMESLICES), Some(4), "{open_files} open files");
+        fake.end_thread(7, 8);
+        // Born after the capture began at 1000 s: it counts from zero.
+        fake.thread(7, 8, Task { cpu_ns: 2 * MS, slices: 2, born: 2_000_000, ..IDLE });
+        let mut out = window(&mut readings, 2000);
+        out.extend(window(&mut readings, 3000));
+        assert_eq!(of_target(&out, TIMESLICES), Some(6), "4 of the first, 2 of the second; {open_files} open files");
+    }
 }
 
 #[test]
